@@ -1,0 +1,69 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Layers are drawn in docs/ARCHITECTURE.md: a target lists what it may import, and the build refuses the rest.
+let strict: [SwiftSetting] = [
+    .strictMemorySafety(),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("ExistentialAny"),
+]
+
+let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+
+let package = Package(
+    name: "vaenc",
+    products: [
+        .library(name: "Vaenc", targets: ["Vaenc"]),
+        .executable(name: "vaenc", targets: ["VaencCLI"]),
+        // libva appends `_drv_video.so` to a driver's name: this file is the driver `libvaenc`.
+        .library(name: "vaenc_drv_video", type: .dynamic, targets: ["ReferenceDriver"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    ],
+    targets: [
+        // L0: system libraries
+        .systemLibrary(name: "CVA", providers: [.apt(["libva-dev"])]),
+        .systemLibrary(name: "CDRM", pkgConfig: "libdrm", providers: [.apt(["libdrm-dev"])]),
+        .target(name: "CLibAV"),
+        // L1
+        .target(name: "VideoBase", swiftSettings: strict),
+        .target(name: "NALWriting", dependencies: ["VideoBase"], swiftSettings: strict),
+        // L2
+        .target(name: "H264Syntax", dependencies: ["VideoBase", "NALWriting"], swiftSettings: strict),
+        .target(name: "BitstreamInspection", dependencies: ["VideoBase"], swiftSettings: strict),
+        .target(name: "EncodePlanning", dependencies: ["VideoBase"], swiftSettings: strict),
+        .target(
+            name: "VAAPI", dependencies: ["CVA", "CDRM", "VideoBase"], swiftSettings: strict,
+            linkerSettings: [.linkedLibrary("va"), .linkedLibrary("va-drm")]),
+        // A libva back end, loaded by libva and never linked. It carries its own Swift runtime, hidden, so that it
+        // runs in any program.
+        .target(
+            name: "ReferenceDriver", dependencies: ["CVA"],
+            swiftSettings: strict,
+            linkerSettings: [.unsafeFlags(["-static-stdlib", "-Xlinker", "--exclude-libs=ALL"])]),
+        // L3
+        .target(
+            name: "ReferenceDisplay", dependencies: ["CVA", "VAAPI", "VideoBase"], swiftSettings: strict,
+            linkerSettings: [.linkedLibrary("va")]),
+        .target(
+            name: "EncodeSession",
+            dependencies: ["VideoBase", "NALWriting", "H264Syntax", "EncodePlanning", "VAAPI"],
+            swiftSettings: strict),
+        .target(name: "SoftwareEncode", dependencies: ["CLibAV", "VideoBase"], swiftSettings: strict),
+        .target(
+            name: "MediaFiles", dependencies: ["CLibAV", "VideoBase", "NALWriting", "BitstreamInspection"],
+            swiftSettings: strict),
+        // L4
+        .target(
+            name: "Vaenc",
+            dependencies: [
+                "VideoBase", "VAAPI", "EncodeSession", "SoftwareEncode", "MediaFiles", "ReferenceDisplay",
+            ],
+            swiftSettings: strict),
+        // L5
+        .executableTarget(
+            name: "VaencCLI", dependencies: ["Vaenc", "VideoBase", "MediaFiles", argumentParser], swiftSettings: strict),
+    ]
+)

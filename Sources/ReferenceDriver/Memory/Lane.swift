@@ -1,0 +1,46 @@
+/// A bare pointer to `Element`s with subscripts: what the driver's kernels work on.
+///
+/// SAFETY: whoever makes a lane vouches that it stays inside one live allocation for as long as it is used;
+/// lanes are made from `LaneStorage`, which outlives the picture being coded, or from a mapped client surface.
+@safe struct Lane<Element> {
+    let base: UnsafeMutablePointer<Element>
+
+    @inline(__always) init(_ base: UnsafeMutablePointer<Element>) { unsafe self.base = base }
+
+    @inline(__always) subscript(_ index: Int) -> Element {
+        get { unsafe base[index] }
+        nonmutating set { unsafe base[index] = newValue }
+    }
+
+    @inline(__always) static func + (lane: Lane, offset: Int) -> Lane { unsafe Lane(lane.base + offset) }
+    @inline(__always) static func - (lane: Lane, offset: Int) -> Lane { unsafe Lane(lane.base - offset) }
+
+    /// Reads a vector (or any plain value) at an element offset, alignment not needed.
+    @inline(__always) func load<Vector: BitwiseCopyable>(_ index: Int, as type: Vector.Type = Vector.self) -> Vector {
+        unsafe UnsafeRawPointer(base + index).loadUnaligned(as: type)
+    }
+
+    /// Writes a vector (or any plain value) at an element offset, alignment not needed.
+    @inline(__always) func store<Vector: BitwiseCopyable>(_ index: Int, _ value: Vector) {
+        unsafe UnsafeMutableRawPointer(base + index).storeBytes(of: value, as: Vector.self)
+    }
+}
+
+extension Lane where Element: BitwiseCopyable {
+    @inline(__always) func fill(_ value: Element, count: Int) { unsafe base.update(repeating: value, count: count) }
+    @inline(__always) func copy(from other: Lane, count: Int) { unsafe base.update(from: other.base, count: count) }
+}
+
+/// Owns the memory that lanes look into; 64-byte aligned, zeroed at first.
+@safe final class LaneStorage<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
+    let count: Int
+    let lane: Lane<Element>
+
+    init(count: Int, repeating value: Element) {
+        self.count = count
+        let raw = UnsafeMutableRawPointer.allocate(byteCount: max(1, count * MemoryLayout<Element>.stride), alignment: 64)
+        lane = unsafe Lane(raw.initializeMemory(as: Element.self, repeating: value, count: count))
+    }
+
+    deinit { unsafe UnsafeMutableRawPointer(lane.base).deallocate() }
+}

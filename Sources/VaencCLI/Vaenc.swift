@@ -1,0 +1,6 @@
+import ArgumentParser
+
+@main
+struct VaencCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "vaenc")
+}

@@ -1,0 +1,90 @@
+/// A video coding standard that vaenc produces.
+public enum VideoCodec: String, Sendable, Hashable, Codable, CaseIterable {
+    case h264
+    case hevc
+}
+
+/// A profile of a coding standard, by the name used in reports.
+public enum CodecProfile: String, Sendable, Hashable, Codable, CaseIterable {
+    case h264ConstrainedBaseline = "Constrained Baseline"
+    case h264Main = "Main"
+    case h264High = "High"
+    case hevcMain = "HEVC Main"
+    case hevcMain10 = "HEVC Main 10"
+
+    public var codec: VideoCodec {
+        switch self {
+        case .h264ConstrainedBaseline, .h264Main, .h264High: .h264
+        case .hevcMain, .hevcMain10: .hevc
+        }
+    }
+
+    /// The name in a report that gives the codec beside it (`Main`, `Main 10`).
+    public var shortName: String {
+        switch self {
+        case .hevcMain: "Main"
+        case .hevcMain10: "Main 10"
+        default: rawValue
+        }
+    }
+}
+
+/// The entropy coder of H.264: `entropy_coding_mode_flag`, H.264 7.4.2.2.
+public enum EntropyCoder: String, Sendable, Hashable, Codable, CaseIterable {
+    case cabac
+    case cavlc
+}
+
+public enum RateControlMode: String, Sendable, Hashable, Codable, CaseIterable {
+    case cqp, cbr, vbr, icq, qvbr, avbr
+}
+
+/// A rate in bits per second.
+public struct BitsPerSecond: Sendable, Hashable, Codable, Comparable, CustomStringConvertible {
+    public var value: Int
+
+    public init(_ value: Int) { self.value = value }
+
+    /// Reads `800000`, `800k`, `6M`, `1.5M`; nil unless positive.
+    public init?(_ text: some StringProtocol) {
+        var digits = Substring(text)
+        var scale = 1.0
+        switch digits.last {
+        case "k", "K": scale = 1e3; digits.removeLast()
+        case "m", "M": scale = 1e6; digits.removeLast()
+        case "g", "G": scale = 1e9; digits.removeLast()
+        default: break
+        }
+        guard let number = Double(digits), number.isFinite, number > 0, number * scale < 1e12 else { return nil }
+        self.init(Int((number * scale).rounded()))
+        if value <= 0 { return nil }
+    }
+
+    public static func < (a: BitsPerSecond, b: BitsPerSecond) -> Bool { a.value < b.value }
+    public var description: String { "\(value) bit/s" }
+
+    public init(from decoder: any Decoder) throws { value = try decoder.singleValueContainer().decode(Int.self) }
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(value)
+    }
+}
+
+/// How the samples map to light: code points of ITU-T H.273, 2 where not known.
+public struct ColorDescription: Sendable, Hashable {
+    public var primaries: UInt8
+    public var transfer: UInt8
+    public var matrix: UInt8
+    /// nil where not known, which decoders take as limited.
+    public var fullRange: Bool?
+
+    public init(primaries: UInt8 = 2, transfer: UInt8 = 2, matrix: UInt8 = 2, fullRange: Bool? = nil) {
+        self.primaries = primaries
+        self.transfer = transfer
+        self.matrix = matrix
+        self.fullRange = fullRange
+    }
+
+    public static let unspecified = ColorDescription()
+    public var isSpecified: Bool { primaries != 2 || transfer != 2 || matrix != 2 }
+}

@@ -1,0 +1,47 @@
+/// How a picture was coded.
+public enum PictureType: String, Sendable, Hashable, Codable {
+    /// An instantaneous decoding refresh: decoding can start here.
+    case idr
+    case i
+    case p
+    case b
+
+    public var isKey: Bool { self == .idr }
+}
+
+/// One access unit as the encoder gives it out, in decoding order.
+public struct EncodedPacket: Sendable {
+    /// NAL units in Annex B form, each behind a start code; a key frame's begin with the parameter sets.
+    public var bytes: [UInt8]
+    public var type: PictureType
+    /// Decoding can start here, whatever came before is not needed.
+    public var isKey: Bool { type.isKey }
+    public var presentation: MediaTime
+    public var decode: MediaTime
+    public var duration: MediaTime?
+    /// Position in input order, counted from 0 over the session's life.
+    public var displayIndex: Int
+    /// Position in decoding order, counted from 0 over the session's life.
+    public var codingIndex: Int
+    /// The picture's QP where the encoder set one for the picture (CQP); nil where the device chose.
+    public var qp: Int?
+    public var temporalLayer: Int
+    /// Nanoseconds from the frame's `encode` call to the packet's delivery.
+    public var latencyNanoseconds: Int64
+
+    public init(
+        bytes: [UInt8], type: PictureType, presentation: MediaTime, decode: MediaTime, duration: MediaTime? = nil,
+        displayIndex: Int, codingIndex: Int, qp: Int? = nil, temporalLayer: Int = 0, latencyNanoseconds: Int64 = 0
+    ) {
+        self.bytes = bytes
+        self.type = type
+        self.presentation = presentation
+        self.decode = decode
+        self.duration = duration
+        self.displayIndex = displayIndex
+        self.codingIndex = codingIndex
+        self.qp = qp
+        self.temporalLayer = temporalLayer
+        self.latencyNanoseconds = latencyNanoseconds
+    }
+}

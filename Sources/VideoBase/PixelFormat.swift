@@ -1,0 +1,65 @@
+/// How a picture's samples lie in memory.
+public enum PixelFormat: String, Sendable, Hashable, Codable, CaseIterable {
+    /// 8-bit 4:2:0: a plane of Y, a plane of interleaved Cb and Cr.
+    case nv12
+    /// 8-bit 4:2:0: three planes, Y, Cb, Cr.
+    case i420
+    /// 8-bit 4:2:0: three planes, Y, Cr, Cb.
+    case yv12
+    /// 8-bit 4:2:2, packed Y Cb Y Cr.
+    case yuyv
+    /// 8-bit 4:2:2, packed Cb Y Cr Y.
+    case uyvy
+    /// 8-bit 4:2:2: three planes.
+    case i422
+    /// 8-bit 4:4:4: three planes.
+    case i444
+    /// 8-bit luma only.
+    case gray
+    /// 8-bit R, G, B.
+    case rgb24
+    /// 8-bit B, G, R, A.
+    case bgra
+    /// 8-bit R, G, B, A.
+    case rgba
+    /// 10-bit 4:2:0 in the high bits of 16-bit little-endian words, planes as NV12.
+    case p010
+    /// 10-bit 4:2:0 in the low bits of 16-bit little-endian words, planes as I420.
+    case i420p10
+
+    public var planeCount: Int {
+        switch self {
+        case .nv12, .p010: 2
+        case .i420, .yv12, .i422, .i444, .i420p10: 3
+        case .yuyv, .uyvy, .gray, .rgb24, .bgra, .rgba: 1
+        }
+    }
+
+    /// Bytes of one row of `plane` for a picture `width` samples wide, with no padding.
+    public func rowBytes(plane: Int, width: Int) -> Int {
+        let half = (width + 1) / 2
+        return switch self {
+        case .nv12: plane == 0 ? width : half * 2
+        case .p010: plane == 0 ? width * 2 : half * 4
+        case .i420, .yv12, .i422: plane == 0 ? width : half
+        case .i420p10: plane == 0 ? width * 2 : half * 2
+        case .i444, .gray: width
+        case .yuyv, .uyvy: half * 4
+        case .rgb24: width * 3
+        case .bgra, .rgba: width * 4
+        }
+    }
+
+    /// Rows of `plane` for a picture `height` samples high.
+    public func rows(plane: Int, height: Int) -> Int {
+        switch self {
+        case .nv12, .i420, .yv12, .p010, .i420p10: plane == 0 ? height : (height + 1) / 2
+        default: height
+        }
+    }
+
+    /// Bytes of a whole picture without padding, as in a raw file.
+    public func frameBytes(_ size: VideoSize) -> Int {
+        (0..<planeCount).reduce(0) { $0 + rowBytes(plane: $1, width: size.width) * rows(plane: $1, height: size.height) }
+    }
+}
