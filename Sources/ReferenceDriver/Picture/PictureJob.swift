@@ -71,8 +71,3 @@ struct PictureResult: Sendable {
     /// Sum of squared luma errors against the source inside its width and height.
     var lumaSquaredError: UInt64 = 0
 }
-
-/// A picture that was encoded, as later pictures predict from it.
-final class ReconstructedPicture: @unchecked Sendable {
-    init() {}
-}
