@@ -65,5 +65,7 @@ let package = Package(
         // L5
         .executableTarget(
             name: "VaencCLI", dependencies: ["Vaenc", "VideoBase", "MediaFiles", argumentParser], swiftSettings: strict),
+        // Tests
+        .testTarget(name: "NALWritingTests", dependencies: ["NALWriting"], swiftSettings: strict),
     ]
 )

@@ -1,0 +1,42 @@
+/// The byte stream format, H.264 Annex B: a start code before every NAL unit.
+public enum AnnexB {
+    /// The start code that vaenc writes before every NAL unit: zero_byte and start_code_prefix_one_3bytes.
+    public static let startCode: [UInt8] = [0, 0, 0, 1]
+
+    /// Appends a start code and a NAL unit (header byte first, escaped).
+    public static func append(_ unit: some Collection<UInt8>, to stream: inout [UInt8]) {
+        stream.append(contentsOf: startCode)
+        stream.append(contentsOf: unit)
+    }
+
+    /// Where the NAL units lie in a byte stream, without start codes and the zero bytes around them.
+    ///
+    /// Bytes before the first start code are skipped, and so are empty units.
+    public static func units(in stream: Span<UInt8>) -> [Range<Int>] {
+        var units: [Range<Int>] = []
+        var start: Int?
+        var index = 0
+        func close(at end: Int) {
+            guard let start else { return }
+            var end = end
+            while end > start, stream[end - 1] == 0 { end -= 1 }
+            if end > start { units.append(start..<end) }
+        }
+        while let pair = firstZeroPair(in: stream, from: index) {
+            var end = pair + 2
+            while end < stream.count, stream[end] == 0 { end += 1 }
+            if end < stream.count, stream[end] == 1 {
+                close(at: pair)
+                start = end + 1
+            }
+            index = end
+        }
+        close(at: stream.count)
+        return units
+    }
+
+    /// The NAL units of a byte stream, copied.
+    public static func split(_ stream: [UInt8]) -> [[UInt8]] {
+        units(in: stream.span).map { Array(stream[$0]) }
+    }
+}
