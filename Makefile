@@ -1,0 +1,63 @@
+# vaenc: `make demo` shows it, `make test` proves it, `make install PREFIX=…` installs it.
+# Every target installs the Debian packages that it needs and that are missing (as root, or with sudo).
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+SHARED ?= ../shared
+SWIFT ?= swift
+SWIFTFLAGS ?= --explicit-target-dependency-import-check error
+BUILD := .build/release
+
+.PHONY: all build demo test test-drivers bench install uninstall fixtures format sanitize clean
+
+all: build
+
+.PHONY: packages-build packages-test packages-demo
+packages-build packages-test packages-demo: packages-%:
+	@scripts/install-packages.sh $*
+
+build: packages-build
+	$(SWIFT) build -c release $(SWIFTFLAGS) --product vaenc
+	$(SWIFT) build -c release $(SWIFTFLAGS) --product vaenc_drv_video
+	@scripts/check-exports.sh $(BUILD)/libvaenc_drv_video.so
+
+fixtures:
+	@scripts/fetch-fixtures.sh
+
+demo: packages-demo build fixtures
+	@scripts/demo.sh $(BUILD)
+
+test: packages-test fixtures
+	$(SWIFT) build -c release $(SWIFTFLAGS) --build-tests
+	@scripts/check-exports.sh $(BUILD)/libvaenc_drv_video.so
+	$(SWIFT) test -c release $(SWIFTFLAGS) --skip-build
+
+# The real Intel and AMD drivers over faked kernels; needs the tools in SHARED.
+test-drivers: packages-test
+	@scripts/test-drivers.sh $(SHARED)
+
+bench: packages-test build fixtures
+	@Benchmarks/run
+
+# A vaenc and a driver that need no Swift toolchain to run.
+install: packages-build
+	$(SWIFT) build -c release $(SWIFTFLAGS) --static-swift-stdlib --scratch-path .build-install --product vaenc
+	$(SWIFT) build -c release $(SWIFTFLAGS) --static-swift-stdlib --scratch-path .build-install --product vaenc_drv_video
+	@scripts/check-exports.sh .build-install/release/libvaenc_drv_video.so
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/vaenc
+	install -m 755 -s .build-install/release/vaenc $(DESTDIR)$(PREFIX)/bin/vaenc
+	install -m 644 -s .build-install/release/libvaenc_drv_video.so $(DESTDIR)$(PREFIX)/lib/vaenc/
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/vaenc $(DESTDIR)$(PREFIX)/lib/vaenc/libvaenc_drv_video.so
+	-rmdir $(DESTDIR)$(PREFIX)/lib/vaenc 2>/dev/null
+
+# Address, leak and thread sanitizers over the tests that make and free VA objects.
+sanitize: packages-test fixtures
+	@scripts/sanitize.sh
+
+format:
+	$(SWIFT) format --in-place --recursive Sources Tests Benchmarks Package.swift
+
+clean:
+	rm -rf .build .build-*
