@@ -67,5 +67,7 @@ let package = Package(
             name: "VaencCLI", dependencies: ["Vaenc", "VideoBase", "MediaFiles", argumentParser], swiftSettings: strict),
         // Tests
         .testTarget(name: "NALWritingTests", dependencies: ["NALWriting"], swiftSettings: strict),
+        .testTarget(
+            name: "H264SyntaxTests", dependencies: ["H264Syntax", "NALWriting", "VideoBase"], swiftSettings: strict),
     ]
 )

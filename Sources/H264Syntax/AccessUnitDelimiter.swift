@@ -1,0 +1,16 @@
+import NALWriting
+
+/// access_unit_delimiter_rbsp(), H.264 7.3.2.4.
+public enum AccessUnitDelimiter {
+    /// The NAL unit, without a start code. primary_pic_type (Table 7-5) is the narrowest set that holds the picture's
+    /// slice types.
+    public static func unit(for type: SliceType) -> [UInt8] {
+        var w = BitWriter()
+        switch type {
+        case .i: w.u(3, 0)
+        case .p: w.u(3, 1)
+        case .b: w.u(3, 2)
+        }
+        return w.unit(.accessUnitDelimiter, refIdc: 0)
+    }
+}

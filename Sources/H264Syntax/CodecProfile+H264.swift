@@ -1,0 +1,30 @@
+public import VideoBase
+
+extension CodecProfile {
+    /// profile_idc, H.264 A.2; 0 for a profile of another standard.
+    public var profile_idc: UInt8 {
+        switch self {
+        case .h264ConstrainedBaseline: 66
+        case .h264Main: 77
+        case .h264High: 100
+        case .hevcMain, .hevcMain10: 0
+        }
+    }
+
+    /// constraint_set0_flag (the highest bit) to constraint_set5_flag, 7.4.2.1.1: the profiles that the stream also
+    /// conforms to, level 1b (set3), frames only (set4) and no B slices (set5).
+    func constraintFlags(level: Level, hasBFrames: Bool) -> UInt8 {
+        let set0: UInt8 = 0x80
+        let set1: UInt8 = 0x40
+        let set3: UInt8 = 0x10
+        let set4: UInt8 = 0x08
+        let set5: UInt8 = 0x04
+        let level1b = level.number == 9 ? set3 : 0
+        return switch self {
+        case .h264ConstrainedBaseline: set0 | set1 | level1b
+        case .h264Main: set1 | level1b | set4 | (hasBFrames ? 0 : set5)
+        case .h264High: set4 | (hasBFrames ? 0 : set5)
+        case .hevcMain, .hevcMain10: 0
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import NALWriting
+
+/// One step of ref_pic_list_modification(), H.264 7.3.3.1 and 8.2.4.3.
+public enum ReferenceListModification: Sendable, Hashable {
+    /// modification_of_pic_nums_idc 0: a smaller picture number, by abs_diff_pic_num (at least 1).
+    case subtract(abs_diff_pic_num: Int)
+    /// 1: a larger picture number.
+    case add(abs_diff_pic_num: Int)
+    /// 2: a long-term picture.
+    case longTerm(long_term_pic_num: Int)
+}
+
+/// memory_management_control_operation, H.264 7.4.3.3 and 8.2.5.4.
+public enum MemoryManagementOperation: Sendable, Hashable {
+    /// 1: a short-term picture is no longer a reference.
+    case forgetShortTerm(difference_of_pic_nums: Int)
+    /// 2: a long-term picture is no longer a reference.
+    case forgetLongTerm(long_term_pic_num: Int)
+    /// 3: a short-term picture becomes a long-term one.
+    case makeLongTerm(difference_of_pic_nums: Int, long_term_frame_idx: Int)
+    /// 4: how many long-term indices there are (0: none).
+    case setLongTermCount(max_long_term_frame_idx_plus1: Int)
+    /// 5: nothing before is a reference.
+    case forgetAll
+    /// 6: the current picture becomes a long-term one.
+    case makeCurrentLongTerm(long_term_frame_idx: Int)
+
+    func write(to w: inout BitWriter) {
+        switch self {
+        case .forgetShortTerm(let difference_of_pic_nums):
+            w.ue(1)
+            w.ue(difference_of_pic_nums - 1)
+        case .forgetLongTerm(let long_term_pic_num):
+            w.ue(2)
+            w.ue(long_term_pic_num)
+        case .makeLongTerm(let difference_of_pic_nums, let long_term_frame_idx):
+            w.ue(3)
+            w.ue(difference_of_pic_nums - 1)
+            w.ue(long_term_frame_idx)
+        case .setLongTermCount(let max_long_term_frame_idx_plus1):
+            w.ue(4)
+            w.ue(max_long_term_frame_idx_plus1)
+        case .forgetAll:
+            w.ue(5)
+        case .makeCurrentLongTerm(let long_term_frame_idx):
+            w.ue(6)
+            w.ue(long_term_frame_idx)
+        }
+    }
+}
+
+extension ReferenceListModification {
+    func write(to w: inout BitWriter) {
+        switch self {
+        case .subtract(let abs_diff_pic_num):
+            w.ue(0)
+            w.ue(abs_diff_pic_num - 1)
+        case .add(let abs_diff_pic_num):
+            w.ue(1)
+            w.ue(abs_diff_pic_num - 1)
+        case .longTerm(let long_term_pic_num):
+            w.ue(2)
+            w.ue(long_term_pic_num)
+        }
+    }
+}

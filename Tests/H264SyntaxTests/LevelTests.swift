@@ -1,0 +1,53 @@
+import H264Syntax
+import Testing
+import VideoBase
+
+@Suite struct LevelTests {
+    private func level(
+        _ width: Int, _ height: Int, fps: Int, references: Int = 1, bitrate: Int? = nil,
+        profile: CodecProfile = .h264High
+    ) -> String? {
+        Level.lowest(
+            codedSize: VideoSize(width: width, height: height).aligned(to: 16), frameRate: Rational(fps),
+            references: references, bitrate: bitrate.map(BitsPerSecond.init), profile: profile)?.name
+    }
+
+    /// Sizes and rates that the standard's own examples (Table A-6) name for each level.
+    @Test func lowest() {
+        #expect(level(176, 144, fps: 15) == "1.0")
+        #expect(level(176, 144, fps: 30) == "1.1")
+        #expect(level(352, 288, fps: 30) == "1.3")
+        #expect(level(720, 576, fps: 25) == "3.0")
+        #expect(level(1280, 720, fps: 30) == "3.1")
+        #expect(level(1280, 720, fps: 60) == "3.2")
+        #expect(level(1920, 1080, fps: 30) == "4.0")
+        #expect(level(1920, 1080, fps: 60) == "4.2")
+        #expect(level(3840, 2160, fps: 30) == "5.1")
+        #expect(level(3840, 2160, fps: 60) == "5.2")
+        #expect(level(8192, 4320, fps: 30) == "6.0")
+        #expect(level(16384, 16384, fps: 1) == nil)
+    }
+
+    @Test func limitsThatBind() {
+        // References: 720p at level 3.1 holds 5 frames, at 3.2 5, at 4.0 9.
+        #expect(level(1280, 720, fps: 30, references: 5) == "3.1")
+        #expect(level(1280, 720, fps: 30, references: 6) == "4.0")
+        // Bit rate with cpbBrNalFactor 1500 (High) and 1200 (Main).
+        #expect(level(1920, 1080, fps: 30, bitrate: 30_000_000) == "4.0")
+        #expect(level(1920, 1080, fps: 30, bitrate: 30_000_001) == "4.1")
+        #expect(level(1920, 1080, fps: 30, bitrate: 24_000_001, profile: .h264Main) == "4.1")
+        #expect(level(176, 144, fps: 15, bitrate: 150_000, profile: .h264Main) == "1b")
+        // A side of more than sqrt(8 MaxFS): 1600 luma samples is 100 macroblocks, level 2.2 ends at 113.
+        #expect(level(1600, 16, fps: 5) == "2.2")
+        #expect(level(16, 1824, fps: 5) == "3.1")
+    }
+
+    @Test func frames() throws {
+        let level = try #require(Level(number: 41))
+        #expect(level.maxDpbFrames(codedSize: VideoSize(width: 1920, height: 1088)) == 4)
+        #expect(level.maxDpbFrames(codedSize: VideoSize(width: 176, height: 144)) == 16)
+        #expect(Level(number: 14) == nil)
+        #expect(Level(number: 9)?.name == "1b")
+        #expect(Level.all.count == 20)
+    }
+}
