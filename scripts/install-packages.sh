@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# install-packages.sh [--list] [build|test|demo|drivers]...: installs the Debian packages (12 or newer) that those
+# parts of the project need and that are missing; with no group, those of `build`. Where all are there it runs
+# nothing and asks nothing. Needs root or sudo otherwise. `--list` prints the packages instead.
+set -eu
+
+packages() {
+    case $1 in
+    build) echo gcc libc6-dev git ca-certificates pkg-config libva-dev libdrm-dev \
+        libavcodec-dev libavformat-dev libavutil-dev libswscale-dev ;;
+    test) packages build
+        echo ffmpeg libopenh264-dev vainfo xvfb python3 python3-pip \
+            gstreamer1.0-tools gstreamer1.0-vaapi gstreamer1.0-plugins-base gstreamer1.0-plugins-good \
+            gstreamer1.0-plugins-bad ;;
+    demo) packages build; echo ffmpeg python3 python3-pip ;;
+    drivers) packages build; echo vainfo ffmpeg python3 debootstrap intel-media-va-driver mesa-va-drivers ;;
+    *) echo "install-packages: no such group: $1 (build, test, demo, drivers)" >&2; exit 64 ;;
+    esac
+}
+
+list=
+[ "${1-}" = --list ] && { list=1; shift; }
+[ $# -gt 0 ] || set -- build
+wanted=$(for group in "$@"; do packages "$group"; done | tr ' ' '\n' | sort -u)
+[ -z "$list" ] || { echo "$wanted"; exit 0; }
+
+command -v dpkg-query >/dev/null || {
+    echo "install-packages: this is no Debian system; install what matches: $(echo $wanted)" >&2
+    exit 69
+}
+# Some packages are provided by another (pkg-config by pkgconf): ask for the real ones' status, then for providers'.
+installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n${db:Status-Status} ${Provides}\n' 2>/dev/null |
+    sed -n 's/^installed //p' | sed 's/([^)]*)//g' | tr ', ' '\n\n' | sort -u)
+missing=$(comm -23 <(echo "$wanted") <(echo "$installed"))
+[ -n "$missing" ] || exit 0
+
+as_root=
+if [ "$(id -u)" != 0 ]; then
+    command -v sudo >/dev/null || {
+        echo "install-packages: run as root: apt-get install $(echo $missing)" >&2
+        exit 77
+    }
+    as_root=sudo
+fi
+echo "installing: $(echo $missing)" >&2
+apt() { $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -o Dpkg::Use-Pty=0 "$@" >&2 </dev/null; }
+apt update
+# shellcheck disable=SC2086
+apt install -y --no-install-recommends $missing || {
+    echo "install-packages: apt-get could not install: $(echo $missing)" >&2
+    exit 69
+}
