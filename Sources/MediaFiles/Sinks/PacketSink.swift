@@ -1,0 +1,46 @@
+public import VideoBase
+
+/// A form in which a stream is stored.
+public enum OutputFormat: String, Sendable, Hashable, CaseIterable {
+    /// NAL units behind start codes.
+    case annexb
+    /// NAL units behind 4-byte lengths.
+    case avcc
+    case mp4
+    case mov
+    case mkv
+    case ts
+    /// Named in the contract, not built yet: opening them throws `unavailable`.
+    case fmp4, flv, hls
+}
+
+/// How an output is to be written.
+public struct SinkOptions: Sendable, Hashable {
+    /// nil: by the output's extension; for standard output and unknown extensions Annex B.
+    public var format: OutputFormat?
+    /// Replaces an existing file instead of refusing.
+    public var overwrite = false
+    /// Written as the container's colour tags.
+    public var color = ColorDescription.unspecified
+    public var sampleAspectRatio: Rational?
+
+    public init() {}
+}
+
+/// Where packets go, in decoding order.
+///
+/// One thread at a time uses it (any thread). Files are written as `NAME.part` and renamed by `finish`.
+/// After an error the sink is of no more use: call `cancel`.
+public protocol PacketSink: AnyObject, Sendable {
+    /// Writes what comes before the first packet. Call once, when the encoder is prepared.
+    func start(_ description: EncoderDescription) throws
+    func write(_ packet: EncodedPacket) throws
+    /// Completes the file and gives it its final name. What was written so far is then playable.
+    func finish() throws
+    /// Removes what was written, unless `finish` has succeeded. Idempotent.
+    func cancel()
+    /// Bytes written so far, container included.
+    var bytesWritten: Int { get }
+    /// The final path, `-` for standard output.
+    var path: String { get }
+}

@@ -1,0 +1,88 @@
+public import VideoBase
+
+/// What a source says about the pictures that it gives.
+public struct SourceInfo: Sendable, Hashable {
+    /// The size that `readFrame` delivers: after scaling, where that was asked.
+    public var size: VideoSize
+    /// Frames per second; the average where the rate varies.
+    public var frameRate: Rational
+    public var color: ColorDescription
+    /// Width to height of one sample; nil where not known (decoders take it as 1:1).
+    public var sampleAspectRatio: Rational?
+    /// Frames that `readFrame` will give; nil where that is not known beforehand. From a container it is the file's claim.
+    public var frameCount: Int?
+    /// Length in seconds of what `readFrame` will give; nil where not known.
+    public var durationSeconds: Double?
+    /// The layout of the pictures before conversion; nil where it has no name here (or the source makes them).
+    public var nativeFormat: PixelFormat?
+    /// The size before scaling.
+    public var nativeSize: VideoSize
+    /// For people: `Y4M, i420`, `mp4, h264`, `test pattern`.
+    public var kind: String
+
+    public init(
+        size: VideoSize, frameRate: Rational, color: ColorDescription = .unspecified,
+        sampleAspectRatio: Rational? = nil, frameCount: Int? = nil, durationSeconds: Double? = nil,
+        nativeFormat: PixelFormat? = nil, nativeSize: VideoSize? = nil, kind: String
+    ) {
+        self.size = size
+        self.frameRate = frameRate
+        self.color = color
+        self.sampleAspectRatio = sampleAspectRatio
+        self.frameCount = frameCount
+        self.durationSeconds = durationSeconds
+        self.nativeFormat = nativeFormat
+        self.nativeSize = nativeSize ?? size
+        self.kind = kind
+    }
+}
+
+/// Pictures in presentation order, one at a time.
+///
+/// One thread reads; `cancel` may be called from any other. Reading blocks on the file or pipe.
+public protocol FrameSource: AnyObject, Sendable {
+    var info: SourceInfo { get }
+
+    /// Writes the next picture into `planes`, converted to their format, and returns its time; nil at the end.
+    /// `planes.size` must be `info.size`. Only the visible part is written.
+    /// Throws a `DescribedError`: `badInput` where the data ends or breaks inside a picture, after all whole pictures
+    /// were given; `interrupted` after `cancel`.
+    func readFrame(into planes: PixelPlanes) throws -> FrameTiming?
+
+    /// Makes a running or later `readFrame` throw `interrupted` soon.
+    func cancel()
+
+    /// Frees the file and decoders. Idempotent; reading afterwards gives nil.
+    func close()
+}
+
+/// How pictures are brought to another shape.
+public enum FrameFit: String, Sendable, Hashable, CaseIterable {
+    /// The whole picture, with black bars.
+    case letterbox
+    /// The middle of the picture, filling the frame.
+    case crop
+    /// The whole picture, its shape changed.
+    case stretch
+}
+
+/// How an input is to be read.
+public struct SourceOptions: Sendable, Hashable {
+    /// Size of raw pictures, which carry none.
+    public var inputSize: VideoSize?
+    /// Layout of raw pictures; with `inputSize` alone it is I420.
+    public var inputFormat: PixelFormat?
+    /// Replaces the input's frame rate: picture n is then shown at n / rate.
+    public var frameRate: Rational?
+    /// Seconds of the input to skip.
+    public var start: Double?
+    /// Seconds to read, from `start`.
+    public var duration: Double?
+    /// Pictures to read at most.
+    public var frameLimit: Int?
+    /// Size to deliver; nil: the input's own.
+    public var outputSize: VideoSize?
+    public var fit = FrameFit.letterbox
+
+    public init() {}
+}
