@@ -1,0 +1,46 @@
+/// The initial reference lists of a frame, H.264 8.2.4.2.1 (P) and 8.2.4.2.3 (B), and the way from them to others.
+struct H264InitialLists {
+    let frame_num: Int
+    let maxFrameNum: Int
+    private(set) var list0: [H264StoredPicture]
+    private(set) var list1: [H264StoredPicture] = []
+
+    init(stored: [H264StoredPicture], frame_num: Int, maxFrameNum: Int, picOrderCount: Int, isB: Bool) {
+        self.frame_num = frame_num
+        self.maxFrameNum = maxFrameNum
+        list0 = []
+        if isB {
+            let before = stored.filter { $0.picOrderCount < picOrderCount }
+                .sorted { $0.picOrderCount > $1.picOrderCount }
+            let after = stored.filter { $0.picOrderCount > picOrderCount }
+                .sorted { $0.picOrderCount < $1.picOrderCount }
+            list0 = before + after
+            list1 = after + before
+            if list1.count > 1, list1 == list0 { list1.swapAt(0, 1) }
+        } else {
+            list0 = stored.sorted { picNum($0) > picNum($1) }
+        }
+    }
+
+    /// PicNum of a short-term frame: FrameNumWrap, 8.2.4.1.
+    func picNum(_ picture: H264StoredPicture) -> Int {
+        picture.frame_num > frame_num ? picture.frame_num - maxFrameNum : picture.frame_num
+    }
+
+    /// The shortest series of modifications that moves `wanted` to the front of `initial`. Each moves one picture to
+    /// the next place and shifts the rest (8.2.4.3.1), so they may stop where the rest already stands right.
+    func modifications(from initial: [H264StoredPicture], to wanted: [H264StoredPicture]) -> [H264ListModification] {
+        var moved = 0
+        while moved < wanted.count {
+            let front = wanted.prefix(moved)
+            let result = front + initial.filter { !front.contains($0) }
+            if result.starts(with: wanted) { break }
+            moved += 1
+        }
+        var predicted = frame_num
+        return wanted.prefix(moved).map { picture in
+            defer { predicted = picNum(picture) }
+            return H264ListModification(picNumDifference: picNum(picture) - predicted)
+        }
+    }
+}

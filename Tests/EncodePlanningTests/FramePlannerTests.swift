@@ -1,0 +1,87 @@
+import EncodePlanning
+import Testing
+import VideoBase
+
+@Suite struct FramePlannerTests {
+    private func plans(_ structure: GOPStructure, frames: Int, forced: Set<Int> = []) -> [FramePlan] {
+        var planner = FramePlanner(structure: structure)
+        return (0..<frames).flatMap { planner.add(forceKey: forced.contains($0)) } + planner.finish()
+    }
+
+    private func text(_ plans: [FramePlan]) -> String {
+        plans.map { $0.type == .idr ? "I" : "P" }.joined()
+    }
+
+    @Test func keyFrames() {
+        #expect(text(plans(GOPStructure(keyInterval: 4, references: 1), frames: 10)) == "IPPPIPPPIP")
+        #expect(text(plans(GOPStructure(keyInterval: 1, references: 2), frames: 4)) == "IIII")
+        #expect(text(plans(GOPStructure(keyInterval: nil, references: 1), frames: 6, forced: [0, 3])) == "IPPIPP")
+        // A forced key frame starts the count anew.
+        #expect(text(plans(GOPStructure(keyInterval: 4, references: 1), frames: 10, forced: [2])) == "IPIPPPIPPP")
+    }
+
+    @Test func references() {
+        let three = plans(GOPStructure(keyInterval: 6, references: 3), frames: 8)
+        #expect(three.map(\.list0) == [[], [0], [1, 0], [2, 1, 0], [3, 2, 1], [4, 3, 2], [], [6]])
+        #expect(three[3].stored.map(\.codingIndex) == [0, 1, 2])
+        #expect(three.map(\.keyDisplayIndex) == [0, 0, 0, 0, 0, 0, 6, 6])
+        #expect(three.map(\.sequenceIndex) == [0, 0, 0, 0, 0, 0, 1, 1])
+    }
+
+    /// Every GOP length × forced key position × number of references, with a frame_num that wraps within the run:
+    /// a decoder that knows the numbers only finds the pictures that the plan means.
+    @Test func sweep() {
+        var runs = 0
+        var faults: [String] = []
+        for interval in [nil] + (1...12).map(Optional.some) {
+            for forced in 0..<20 {
+                for references in 1...6 {
+                    runs += 1
+                    let structure = GOPStructure(keyInterval: interval, references: references)
+                    let plans = plans(structure, frames: 40, forced: [forced])
+                    faults += check(plans, structure: structure).map { "\(structure), key \(forced): \($0)" }
+                    if !plans[forced].type.isKey { faults.append("\(forced) is no key frame") }
+                }
+            }
+        }
+        #expect(runs == 1560)
+        #expect(faults == [])
+    }
+
+    private func check(_ plans: [FramePlan], structure: GOPStructure) -> [String] {
+        var numbering = H264Numbering(
+            references: structure.references, log2_max_frame_num: 4, log2_max_pic_order_cnt_lsb: 4)
+        var decoder = DecoderModel(maxFrameNum: 16, maxLsb: 16, max_num_ref_frames: structure.references)
+        var faults: [String] = []
+        var sinceKey = 0
+        var owners = [Int?](repeating: nil, count: structure.slotCount)
+        for (index, plan) in plans.enumerated() {
+            if plan.codingIndex != index || plan.displayIndex != index { faults.append("order at \(index)") }
+            sinceKey = plan.type.isKey ? 0 : sinceKey + 1
+            if let interval = structure.keyInterval, sinceKey >= interval { faults.append("late key at \(index)") }
+            let numbers = numbering.number(plan)
+            let seen = decoder.decode(isIDR: plan.type == .idr, isP: plan.type == .p, numbers)
+            if seen.list0 != plan.list0 { faults.append("list at \(index): \(seen.list0), not \(plan.list0)") }
+            if seen.poc != numbers.picOrderCount || seen.poc != 2 * (index - plan.keyDisplayIndex) {
+                faults.append("order count at \(index)")
+            }
+            if numbers.stored.map(\.picture) != plan.stored { faults.append("stored at \(index)") }
+            // The slots still hold what is stored, and the new reconstruction overwrites none of it.
+            for stored in plan.stored where owners[stored.slot] != stored.codingIndex {
+                faults.append("slot of \(stored.codingIndex) at \(index)")
+            }
+            if plan.stored.contains(where: { $0.slot == plan.slot }) { faults.append("slot at \(index)") }
+            owners[plan.slot] = plan.codingIndex
+        }
+        return faults + decoder.faults
+    }
+
+    /// The plan of a steady stream needs no modification and no marking: the lists are the initial ones.
+    @Test func steadyStreamCostsNoBits() {
+        var numbering = H264Numbering(references: 4)
+        for plan in plans(GOPStructure(keyInterval: 300, references: 4), frames: 600) {
+            let numbers = numbering.number(plan)
+            #expect(numbers.modifications0.isEmpty && numbers.forgotten.isEmpty)
+        }
+    }
+}
