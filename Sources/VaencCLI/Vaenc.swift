@@ -1,6 +1,32 @@
 import ArgumentParser
+import Glibc
+import Vaenc
 
+/// The root of the command line: it only names its subcommands.
 @main
 struct VaencCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "vaenc")
+    static let configuration = CommandConfiguration(
+        commandName: "vaenc",
+        abstract: "Hardware video encoding on Linux, through VA-API.",
+        discussion: """
+            With a GPU:      vaenc encode movie.mp4 -o movie.h264 --device /dev/dri/renderD128
+            Without one:     vaenc encode movie.mp4 -o out.mp4 --device reference   (VA-API, in software)
+            What there is:   vaenc probe
+
+            Exit status: 0 done, 64 wrong usage, 65 bad input, 66 no such input, 69 no device can do this, \
+            73 cannot create the output, 74 I/O failed, 75 the device failed, 77 no permission, 130 interrupted.
+            """,
+        version: vaencVersion,
+        subcommands: [
+            ProbeCommand.self, EncodeCommand.self, BenchCommand.self,
+        ])
+
+    static func main() {
+        do {
+            var command = try parseAsRoot()
+            try command.run()
+        } catch {
+            exit(Failure.report(error))
+        }
+    }
 }

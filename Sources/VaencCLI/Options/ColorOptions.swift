@@ -1,0 +1,62 @@
+import ArgumentParser
+import VideoBase
+
+struct ColorOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Colour primaries, by FFmpeg's names (bt709, bt2020, …).", valueName: "NAME"))
+    var colorPrimaries: String?
+
+    @Option(help: ArgumentHelp("Transfer characteristics (bt709, smpte2084, …).", valueName: "NAME"))
+    var colorTransfer: String?
+
+    @Option(help: ArgumentHelp("Matrix coefficients (bt709, bt2020nc, …).", valueName: "NAME"))
+    var colorMatrix: String?
+
+    @Option(help: ArgumentHelp("limited (tv) or full (pc).", valueName: "limited|full"))
+    var colorRange: String?
+
+    @Option(help: .hidden) var masteringDisplay: String?
+    @Option(help: .hidden) var contentLight: String?
+
+    /// What the options say, over what the input says.
+    func description(over input: ColorDescription) throws -> ColorDescription {
+        if masteringDisplay != nil { throw VaencError.notBuilt("--mastering-display") }
+        if contentLight != nil { throw VaencError.notBuilt("--content-light") }
+        var color = input
+        if let colorPrimaries {
+            color.primaries = try Self.code("--color-primaries", colorPrimaries, Self.primaries)
+        }
+        if let colorTransfer {
+            color.transfer = try Self.code("--color-transfer", colorTransfer, Self.transfers)
+        }
+        if let colorMatrix {
+            color.matrix = try Self.code("--color-matrix", colorMatrix, Self.matrices)
+        }
+        switch colorRange?.lowercased() {
+        case nil: break
+        case "limited", "tv", "mpeg": color.fullRange = false
+        case "full", "pc", "jpeg": color.fullRange = true
+        default: throw VaencError.usage("--color-range \(colorRange ?? "") is not a range", remedy: "use limited or full")
+        }
+        return color
+    }
+
+    private static func code(_ option: String, _ name: String, _ table: KeyValuePairs<String, UInt8>) throws -> UInt8 {
+        if let found = table.first(where: { $0.key == name.lowercased() }) { return found.value }
+        throw VaencError.usage(
+            "\(option) \(name) is not known", remedy: "use one of " + table.map(\.key).joined(separator: ", "))
+    }
+
+    // ITU-T H.273 tables 2, 3 and 4.
+    private static let primaries: KeyValuePairs<String, UInt8> = [
+        "bt709": 1, "unknown": 2, "bt470m": 4, "bt470bg": 5, "smpte170m": 6, "smpte240m": 7, "film": 8, "bt2020": 9,
+        "smpte428": 10, "smpte431": 11, "smpte432": 12,
+    ]
+    private static let transfers: KeyValuePairs<String, UInt8> = [
+        "bt709": 1, "unknown": 2, "gamma22": 4, "bt470m": 4, "gamma28": 5, "bt470bg": 5, "smpte170m": 6, "smpte240m": 7,
+        "linear": 8, "iec61966-2-4": 11, "iec61966-2-1": 13, "bt2020-10": 14, "bt2020-12": 15, "smpte2084": 16,
+        "smpte428": 17, "arib-std-b67": 18,
+    ]
+    private static let matrices: KeyValuePairs<String, UInt8> = [
+        "bt709": 1, "unknown": 2, "fcc": 4, "bt470bg": 5, "smpte170m": 6, "smpte240m": 7, "bt2020nc": 9, "bt2020c": 10,
+    ]
+}

@@ -1,0 +1,41 @@
+import ArgumentParser
+import VideoBase
+
+/// Turns whatever was thrown into one line on stderr and an exit status of the contract.
+enum Failure {
+    static func report(_ error: any Error) -> Int32 {
+        if let described = error as? any DescribedError {
+            Terminal.note(oneLine(described.description))
+            return Int32(described.category.rawValue)
+        }
+        if error is CancellationError {
+            return Int32(ErrorCategory.interrupted.rawValue)
+        }
+        let code = VaencCommand.exitCode(for: error)
+        if code == .success {
+            // `--help` and `--version`: asked for, so on stdout.
+            return Terminal.write(VaencCommand.fullMessage(for: error) + "\n", to: 1) ? 0 : 74
+        }
+        let message = VaencCommand.message(for: error)
+        if code == .validationFailure {
+            Terminal.note(oneLine(message) + " (vaenc --help lists what there is)")
+            return Int32(ErrorCategory.usage.rawValue)
+        }
+        if !message.isEmpty { Terminal.note(oneLine(message)) }
+        return code.rawValue == 1 ? Int32(ErrorCategory.internalFault.rawValue) : code.rawValue
+    }
+
+    private static func oneLine(_ text: String) -> String {
+        text.split(whereSeparator: \.isNewline).map { $0.trimmingPrefix(while: \.isWhitespace) }
+            .joined(separator: " ")
+    }
+}
+
+extension VaencError {
+    static func usage(_ message: String, remedy: String? = nil) -> VaencError { VaencError(.usage, message, remedy: remedy) }
+
+    /// What the contract promises and this version does not do yet.
+    static func notBuilt(_ feature: String) -> VaencError {
+        VaencError(.unavailable, "\(feature) is not built yet")
+    }
+}

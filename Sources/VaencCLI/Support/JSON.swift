@@ -1,0 +1,22 @@
+import FoundationEssentials
+
+/// One JSON object, as `--json` prints it.
+enum JSON {
+    static func text(_ value: some Encodable, pretty: Bool = true) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = pretty ? [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes] : [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(value), as: UTF8.self)
+    }
+}
+
+/// A value whose absence is written as `null`: the key is always there.
+struct Nullable<Wrapped: Encodable & Sendable>: Encodable, Sendable {
+    var wrapped: Wrapped?
+
+    init(_ wrapped: Wrapped?) { self.wrapped = wrapped }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        if let wrapped { try container.encode(wrapped) } else { try container.encodeNil() }
+    }
+}
