@@ -25,10 +25,10 @@ struct InputOptions: ParsableArguments {
     var size: String?
 
     @Option(help: ArgumentHelp("How a picture of another shape is fitted to --size.", valueName: "letterbox|crop|stretch"))
-    var fit: FitMode = .letterbox
+    var fit: FrameFit = .letterbox
 
     @Option(help: ArgumentHelp("Sound: only none for now.", valueName: "copy|aac|none"))
     var audio: String?
 }
 
-extension FitMode: @retroactive ExpressibleByArgument {}
+extension FrameFit: @retroactive ExpressibleByArgument {}

@@ -1,0 +1,141 @@
+import MediaFiles
+import Synchronization
+import Vaenc
+
+/// One run of source → encoder → sink. The main thread reads and hands in; packets arrive on the encoder's thread.
+struct EncodeJob {
+    let source: any FrameSource
+    let configuration: EncoderConfiguration
+    let device: DeviceSelection
+    let requireHardware: Bool
+    let output: String
+    let sinkOptions: SinkOptions
+    let interruption: Interruption
+    let progress: ProgressLine.Style
+    let codecWhy: String
+
+    /// Encodes everything, finishes the output, and says what came of it.
+    ///
+    /// On an error nothing stands under the output's final name; when interrupted, what was encoded is finished.
+    func run() throws -> EncodeReport {
+        let tally = EncodeTally()
+        let sink = SinkBox()
+        let session = try CompressionSession(
+            configuration: configuration, device: device, requireHardware: requireHardware
+        ) { result in
+            switch result {
+            case .success(let packet):
+                tally.delivered(packet)
+                sink.write(packet)
+            case .failure(let error): sink.fail(error)
+            }
+        }
+        defer { session.invalidate() }
+        if let notice = session.choice.notice { Terminal.note(notice) }
+        let description = try session.encoderDescription
+        try sink.open(output, options: sinkOptions, description: description)
+        interruption.whenSecond { sink.cancel() }
+        var line = ProgressLine(style: progress, expectedFrames: source.info.frameCount, frameRate: configuration.frameRate)
+        var interrupted = false
+        do {
+            interrupted = try feed(session, sink: sink, tally: tally, line: &line)
+            try session.completeFrames()
+            try sink.finish()
+        } catch {
+            session.invalidate()
+            sink.cancel()
+            line.finish(tally)
+            throw sink.failure ?? error
+        }
+        interruption.whenSecond(nil)
+        line.finish(tally)
+        return report(description, tally: tally.snapshot, bytes: sink.bytesWritten, interrupted: interrupted)
+    }
+
+    /// Reads until the end or an interruption; true when interrupted.
+    private func feed(
+        _ session: CompressionSession, sink: SinkBox, tally: EncodeTally, line: inout ProgressLine
+    ) throws -> Bool {
+        while true {
+            if interruption.isRequested { return true }
+            if let failure = sink.failure { throw failure }
+            let buffer = try session.makePixelBuffer()
+            let timing: FrameTiming?
+            do {
+                // SAFETY: the source writes only inside the planes, which are mapped while the closure runs.
+                timing = unsafe try buffer.withUnsafePlanes { try source.readFrame(into: $0) }
+            } catch let error as any DescribedError where error.category == .interrupted && interruption.isRequested {
+                return true
+            }
+            guard let timing else { return false }
+            tally.took()
+            try session.encode(buffer, presentation: timing.presentation, duration: timing.duration)
+            line.update(tally)
+        }
+    }
+
+    private func report(
+        _ description: EncoderDescription, tally: EncodeTally.Counts, bytes: Int, interrupted: Bool
+    ) -> EncodeReport {
+        let media = tally.mediaSeconds(frameRate: description.frameRate)
+        var frames = tally.frames
+        frames.dropped = frames.input - frames.encoded
+        return EncodeReport(
+            device: .init(kind: description.kind, path: Nullable(description.path), driver: description.driver),
+            codec: description.codec, profile: description.profile.shortName, level: description.level,
+            width: description.size.width, height: description.size.height, frameRate: description.frameRate,
+            frames: frames, bytes: bytes,
+            bitrate: media > 0 ? Int((Double(tally.packetBytes) * 8 / media).rounded()) : 0,
+            seconds: .init(media: rounded(media), wall: rounded(Clock.secondsSinceStart), cpu: rounded(Clock.processorSeconds)),
+            latency: tally.latency(),
+            effective: [EffectiveEntry(option: "codec", asked: nil, used: description.codec.rawValue, why: codecWhy)]
+                + description.effective,
+            output: output, interrupted: interrupted)
+    }
+}
+
+/// The sink, shared between the thread that opens and finishes it and the encoder's that writes.
+final class SinkBox: Sendable {
+    private struct State {
+        var sink: (any PacketSink)?
+        var failure: (any Error)?
+    }
+
+    private let state = Mutex(State())
+
+    var failure: (any Error)? { state.withLock { $0.failure } }
+    var bytesWritten: Int { state.withLock { $0.sink?.bytesWritten ?? 0 } }
+
+    func open(_ output: String, options: SinkOptions, description: EncoderDescription) throws {
+        try state.withLock {
+            let sink = try MediaOutput.open(output, options: options)
+            $0.sink = sink
+            do {
+                try sink.start(description)
+            } catch {
+                sink.cancel()
+                throw error
+            }
+        }
+    }
+
+    func write(_ packet: EncodedPacket) {
+        state.withLock {
+            guard $0.failure == nil else { return }
+            do { try $0.sink?.write(packet) } catch { $0.failure = error }
+        }
+    }
+
+    func fail(_ error: any Error) {
+        state.withLock { if $0.failure == nil { $0.failure = error } }
+    }
+
+    func finish() throws {
+        try state.withLock {
+            if let failure = $0.failure { throw failure }
+            try $0.sink?.finish()
+        }
+    }
+
+    func cancel() { state.withLock { $0.sink?.cancel() } }
+}

@@ -1,0 +1,50 @@
+import Vaenc
+
+/// What `vaenc encode --json` prints: the contract of docs/CLI.md, `"schema": 1`.
+struct EncodeReport: Encodable, Sendable {
+    struct Device: Encodable, Sendable {
+        var kind: DeviceKind
+        var path: Nullable<String>
+        var driver: String
+    }
+
+    struct Frames: Encodable, Sendable {
+        var input = 0
+        var encoded = 0
+        var dropped = 0
+        var key = 0
+        var p = 0
+        var b = 0
+    }
+
+    struct Seconds: Encodable, Sendable {
+        var media = 0.0
+        var wall = 0.0
+        var cpu = 0.0
+    }
+
+    struct Latency: Encodable, Sendable {
+        /// From the program's start to the first packet.
+        var firstPacketMs = 0.0
+        /// From a frame's `encode` to its packet.
+        var meanMs = 0.0
+        var p99Ms = 0.0
+    }
+
+    var schema = 1
+    var device: Device
+    var codec: VideoCodec
+    var profile: String
+    var level: String
+    var width: Int
+    var height: Int
+    var frameRate: Rational
+    var frames: Frames
+    var bytes: Int
+    var bitrate: Int
+    var seconds: Seconds
+    var latency: Latency
+    var effective: [EffectiveEntry]
+    var output: String
+    var interrupted: Bool
+}

@@ -1,0 +1,61 @@
+import Glibc
+import Synchronization
+import Vaenc
+
+/// Counts packets as they come; written by the encoder's thread, read by the main one.
+final class EncodeTally: Sendable {
+    struct Counts: Sendable {
+        var frames = EncodeReport.Frames()
+        var packetBytes = 0
+        var firstPacketAt: Double?
+        var latenciesNanoseconds: [Int64] = []
+        var firstPresentation: MediaTime?
+        var lastPresentation: MediaTime?
+        var lastDuration: MediaTime?
+    }
+
+    private let counts = Mutex(Counts())
+
+    var snapshot: Counts { counts.withLock { $0 } }
+
+    func took(_ count: Int = 1) { counts.withLock { $0.frames.input += count } }
+
+    func delivered(_ packet: EncodedPacket) {
+        counts.withLock {
+            $0.frames.encoded += 1
+            switch packet.type {
+            case .idr: $0.frames.key += 1
+            case .i, .p: $0.frames.p += 1
+            case .b: $0.frames.b += 1
+            }
+            $0.packetBytes += packet.bytes.count
+            if $0.firstPacketAt == nil { $0.firstPacketAt = Clock.secondsSinceStart }
+            $0.latenciesNanoseconds.append(packet.latencyNanoseconds)
+            if $0.firstPresentation.map({ packet.presentation < $0 }) ?? true { $0.firstPresentation = packet.presentation }
+            if $0.lastPresentation.map({ $0 < packet.presentation }) ?? true {
+                $0.lastPresentation = packet.presentation
+                $0.lastDuration = packet.duration
+            }
+        }
+    }
+}
+
+extension EncodeTally.Counts {
+    /// Length on the media time line: to the end of the last frame.
+    func mediaSeconds(frameRate: Rational) -> Double {
+        guard let first = firstPresentation, let last = lastPresentation else { return 0 }
+        return last.seconds - first.seconds + (lastDuration?.seconds ?? 1 / frameRate.value)
+    }
+
+    func latency() -> EncodeReport.Latency {
+        guard !latenciesNanoseconds.isEmpty else { return EncodeReport.Latency() }
+        let sorted = latenciesNanoseconds.sorted()
+        let mean = Double(sorted.reduce(0, +)) / Double(sorted.count)
+        return EncodeReport.Latency(
+            firstPacketMs: rounded((firstPacketAt ?? 0) * 1e3), meanMs: rounded(mean / 1e6),
+            p99Ms: rounded(Double(sorted[min(sorted.count - 1, sorted.count * 99 / 100)]) / 1e6))
+    }
+}
+
+/// To three places, for reports.
+func rounded(_ value: Double) -> Double { (value * 1000).rounded() / 1000 }

@@ -1,0 +1,26 @@
+import Glibc
+
+/// Wall and processor time of this process.
+enum Clock {
+    private static let start = now
+
+    /// Call first of all, so that "since start" means it.
+    static func begin() { _ = start }
+
+    /// Seconds on the monotonic clock.
+    static var now: Double {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
+    static var secondsSinceStart: Double { now - start }
+
+    /// User and system time of all threads, in seconds.
+    static var processorSeconds: Double {
+        var usage = rusage()
+        unsafe getrusage(RUSAGE_SELF, &usage)
+        return Double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
+            + Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6
+    }
+}
