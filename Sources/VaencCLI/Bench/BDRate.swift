@@ -1,0 +1,72 @@
+/// The Bjøntegaard delta of bit rate: how many percent more bits one curve needs for the same PSNR.
+enum BDRate {
+    struct Point {
+        var bitrate: Double
+        var psnr: Double
+    }
+
+    /// Positive: `curve` needs more bits than `anchor`. The logarithm of the rate is taken as a function of PSNR,
+    /// interpolated by monotone piecewise cubics (Fritsch–Carlson), and integrated over the PSNR range that both have.
+    /// nil with fewer than four distinct points in either curve or no common range.
+    static func percent(of curve: [Point], against anchor: [Point]) -> Double? {
+        guard let a = Spline(anchor), let b = Spline(curve) else { return nil }
+        let low = max(a.low, b.low)
+        let high = min(a.high, b.high)
+        guard high > low else { return nil }
+        let difference = (b.integral(low, high) - a.integral(low, high)) / (high - low)
+        return (exponential10(difference) - 1) * 100
+    }
+
+    private struct Spline {
+        private var x: [Double]
+        private var y: [Double]
+        private var slope: [Double]
+        var low: Double { x[0] }
+        var high: Double { x[x.count - 1] }
+
+        init?(_ points: [Point]) {
+            let sorted = points.filter { $0.bitrate > 0 && $0.psnr.isFinite }.sorted { $0.psnr < $1.psnr }
+            guard sorted.count >= 4, zip(sorted, sorted.dropFirst()).allSatisfy({ $0.psnr < $1.psnr }) else { return nil }
+            x = sorted.map(\.psnr)
+            y = sorted.map { logarithm10($0.bitrate) }
+            let count = x.count
+            let widths = (0..<count - 1).map { [x] in x[$0 + 1] - x[$0] }
+            let secants = (0..<count - 1).map { [y] in (y[$0 + 1] - y[$0]) / widths[$0] }
+            slope = [Double](repeating: 0, count: count)
+            for k in 1..<count - 1 where secants[k - 1] * secants[k] > 0 {
+                let w1 = 2 * widths[k] + widths[k - 1]
+                let w2 = widths[k] + 2 * widths[k - 1]
+                slope[k] = (w1 + w2) / (w1 / secants[k - 1] + w2 / secants[k])
+            }
+            slope[0] = Self.end(widths[0], widths[1], secants[0], secants[1])
+            slope[count - 1] = Self.end(widths[count - 2], widths[count - 3], secants[count - 2], secants[count - 3])
+        }
+
+        private static func end(_ h0: Double, _ h1: Double, _ d0: Double, _ d1: Double) -> Double {
+            let slope = ((2 * h0 + h1) * d0 - h0 * d1) / (h0 + h1)
+            if slope * d0 <= 0 { return 0 }
+            if d0 * d1 <= 0 && abs(slope) > abs(3 * d0) { return 3 * d0 }
+            return slope
+        }
+
+        func integral(_ from: Double, _ to: Double) -> Double {
+            var sum = 0.0
+            for k in 0..<x.count - 1 {
+                let a = max(from, x[k])
+                let b = min(to, x[k + 1])
+                if b > a { sum += primitive(k, b) - primitive(k, a) }
+            }
+            return sum
+        }
+
+        /// The integral of piece k's cubic Hermite polynomial from x[k] to `at`.
+        private func primitive(_ k: Int, _ at: Double) -> Double {
+            let h = x[k + 1] - x[k]
+            let secant = (y[k + 1] - y[k]) / h
+            let c = (3 * secant - 2 * slope[k] - slope[k + 1]) / h
+            let d = (slope[k] - 2 * secant + slope[k + 1]) / (h * h)
+            let t = at - x[k]
+            return t * (y[k] + t * (slope[k] / 2 + t * (c / 3 + t * d / 4)))
+        }
+    }
+}

@@ -1,0 +1,103 @@
+import Glibc
+import MediaFiles
+import Vaenc
+
+/// An input as raw NV12 in a file, so that no encoder's time is a demuxer's or decoder's.
+struct BenchClip: Sendable {
+    let name: String
+    let path: String
+    let size: VideoSize
+    let frameRate: Rational
+    let frameCount: Int
+
+    /// Five seconds, as the session's default.
+    var gop: Int { max(1, Int((frameRate.value * 5).rounded())) }
+
+    var arguments: [String] {
+        [
+            path, "--input-size", "\(size.width)x\(size.height)", "--input-format", "nv12", "--fps", frameRate.description,
+            "--gop", String(gop),
+        ]
+    }
+
+    init(_ input: String, frames: Int, size: VideoSize?, folder: TemporaryFolder) throws {
+        var options = SourceOptions()
+        options.frameLimit = frames
+        options.outputSize = size
+        let source = try MediaInput.open(input, options: options)
+        defer { source.close() }
+        name = input.split(separator: "/").last.map(String.init) ?? input
+        path = folder.file("clip.nv12")
+        let visible = source.info.size
+        self.size = VideoSize(width: visible.width & ~1, height: visible.height & ~1)
+        frameRate = source.info.frameRate
+        guard self.size == visible else {
+            throw VaencError(.badInput, "\(input) is \(visible): the bench takes even sizes", remedy: "scale it with --size")
+        }
+        let file = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw VaencError(.cannotCreate, "cannot create \(path)", remedy: "set TMPDIR to a folder with room") }
+        defer { close(file) }
+        let buffer = SystemPixelBuffer(format: .nv12, size: visible)
+        var count = 0
+        // SAFETY: rows are written from inside the planes while they are mapped.
+        while try unsafe buffer.withUnsafePlanes({ try source.readFrame(into: $0) }) != nil {
+            try unsafe buffer.withUnsafePlanes { planes in
+                for plane in 0..<2 {
+                    let rows = PixelFormat.nv12.rows(plane: plane, height: visible.height)
+                    let bytes = PixelFormat.nv12.rowBytes(plane: plane, width: visible.width)
+                    for row in 0..<rows {
+                        guard unsafe write(file, planes.base(plane) + row * planes.pitch(plane), bytes) == bytes else {
+                            throw VaencError(.inputOutput, "cannot write \(path)", remedy: "set TMPDIR to a folder with room")
+                        }
+                    }
+                }
+            }
+            count += 1
+        }
+        frameCount = count
+        guard count > 0 else { throw VaencError(.badInput, "\(input) has no frames") }
+    }
+
+    /// Encodes the clip in a process of its own and judges the stream by decoding it.
+    func run(_ contender: Contender, qp: Int, folder: TemporaryFolder) throws -> BenchReport.Run {
+        let stream = folder.file("stream")
+        let child = try ChildProcess.run(contender.command(self, qp), environment: contender.environment, output: stream)
+        guard child.exitStatus == 0 else {
+            throw VaencError(.deviceFailed, "\(contender.encoder) at QP \(qp) ended with \(child.exitStatus): \(child.lastMessage)")
+        }
+        let frames = Double(frameCount)
+        return BenchReport.Run(
+            path: contender.path, encoder: contender.encoder, codec: contender.codec.rawValue, input: name, rate: "qp \(qp)",
+            fps: rounded(frames / child.wallSeconds), cpuMsPerFrame: rounded(child.cpuSeconds * 1000 / frames),
+            firstPacketMs: rounded((child.firstByteSeconds ?? 0) * 1000), peakKB: child.peakKilobytes, bytes: child.bytes,
+            bitrate: Int((Double(child.bytes) * 8 * frameRate.value / frames).rounded()),
+            psnr: Nullable(try lumaPSNR(of: stream, encoder: contender.encoder).map(rounded)), ssim: Nullable(nil))
+    }
+
+    private func lumaPSNR(of stream: String, encoder: String) throws -> Double? {
+        var options = SourceOptions()
+        options.inputSize = size
+        options.inputFormat = .nv12
+        let original = try MediaInput.open(path, options: options)
+        let decoded = try MediaInput.open(stream)
+        defer {
+            original.close()
+            decoded.close()
+        }
+        guard decoded.info.size == size else { return nil }
+        let a = SystemPixelBuffer(format: .nv12, size: size)
+        let b = SystemPixelBuffer(format: .nv12, size: size)
+        var error = PictureError()
+        var count = 0
+        // SAFETY: both buffers are mapped, and alive, while they are filled and compared.
+        while try unsafe a.withUnsafePlanes({ try original.readFrame(into: $0) }) != nil {
+            guard try unsafe b.withUnsafePlanes({ try decoded.readFrame(into: $0) }) != nil else {
+                throw VaencError(.deviceFailed, "\(encoder) wrote \(count) frames of \(frameCount)")
+            }
+            error += try unsafe a.withUnsafePlanes { planes in try unsafe b.withUnsafePlanes { try PictureError(planes, $0) } }
+            count += 1
+        }
+        let psnr = error.psnr(plane: 0)
+        return psnr.isFinite ? psnr : nil
+    }
+}

@@ -1,0 +1,114 @@
+import ArgumentParser
+import Glibc
+import MediaFiles
+import Vaenc
+
+struct BenchCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "bench",
+        abstract: "Set the hardware (or reference) path beside the software one, and beside FFmpeg on the same driver.",
+        discussion: """
+            Every encoder gets the same raw NV12 frames, runs in a process of its own, and is judged by decoding what it \
+            wrote. Without INPUT the test pattern is used; real clips say more.
+            """)
+
+    @Argument(help: "Inputs, as for encode.")
+    var inputs: [String] = []
+
+    @OptionGroup(title: "Device") var device: DeviceOptions
+
+    @Option(help: ArgumentHelp("The QPs to run at.", valueName: "22,27,32,37"))
+    var qp = "22,27,32,37"
+
+    @Option(help: ArgumentHelp("1 best … 7 fastest.", valueName: "N"))
+    var preset: Int?
+
+    @Option(help: ArgumentHelp("Frames of each input.", valueName: "N"))
+    var frames = 120
+
+    @Option(help: ArgumentHelp("Scale the inputs to this size.", valueName: "WxH"))
+    var size: String?
+
+    @Flag(help: "Leave FFmpeg out.")
+    var noFfmpeg = false
+
+    @Option(help: .hidden) var plot: String?
+
+    @Flag(help: "Print one JSON object instead of the table.")
+    var json = false
+
+    func run() throws {
+        if plot != nil { throw VaencError.notBuilt("--plot") }
+        let qps = try qp.split(separator: ",").map { text in
+            guard let value = Int(text), (0...51).contains(value) else {
+                throw VaencError.usage("--qp \(qp) is not a list of QPs", remedy: "write it as 22,27,32,37")
+            }
+            return value
+        }
+        guard !qps.isEmpty, Set(qps).count == qps.count else {
+            throw VaencError.usage("--qp \(qp) is empty or names a QP twice")
+        }
+        guard (1...100_000).contains(frames) else { throw VaencError.usage("--frames \(frames) is out of range") }
+        if let preset, !(1...7).contains(preset) { throw VaencError.usage("--preset \(preset) is out of range", remedy: "use 1 to 7") }
+        let outputSize = try size.map { text in
+            guard let size = VideoSize(text) else { throw VaencError.usage("--size \(text) is not a size", remedy: "write it as 1280x720") }
+            return size
+        }
+        let selection = try device.selection()
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let contenders = try Contenders(selection: selection, requireHardware: device.requireHardware, preset: preset, withFFmpeg: !noFfmpeg)
+        defer { contenders.stop() }
+        for note in contenders.notes { Terminal.note(note) }
+
+        var report = BenchReport(device: contenders.deviceName)
+        for input in inputs.isEmpty ? ["testsrc:1280x720@30:\(frames)"] : inputs {
+            let clip = try BenchClip(input, frames: frames, size: outputSize, folder: folder)
+            for contender in contenders.all {
+                for qp in qps {
+                    report.runs.append(try clip.run(contender, qp: qp, folder: folder))
+                }
+            }
+            report.bdRate += differences(report.runs.filter { $0.input == clip.name }, clip: clip.name, contenders: contenders)
+        }
+        guard Terminal.write(json ? try JSON.text(report) + "\n" : BenchTable.text(report), to: 1) else {
+            throw VaencError(.inputOutput, "cannot write the report to stdout")
+        }
+    }
+
+    /// Each contender against x264, the anchor that everybody knows.
+    private func differences(_ runs: [BenchReport.Run], clip: String, contenders: Contenders) -> [BenchReport.Difference] {
+        func curve(_ encoder: String) -> [BDRate.Point] {
+            runs.filter { $0.encoder == encoder }.compactMap { run in
+                run.psnr.wrapped.map { BDRate.Point(bitrate: Double(run.bytes), psnr: $0) }
+            }
+        }
+        let anchor = curve("libx264")
+        guard anchor.count >= 4 else { return [] }
+        return contenders.all.map(\.encoder).filter { $0 != "libx264" }.map {
+            .init(input: clip, of: $0, against: "libx264", percent: Nullable(BDRate.percent(of: curve($0), against: anchor).map(rounded)))
+        }
+    }
+}
+
+/// A folder that goes when the run does.
+final class TemporaryFolder: Sendable {
+    let path: String
+
+    init() throws {
+        let parent = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
+        var template = Array("\(parent)/vaenc-bench-XXXXXX".utf8CString)
+        // SAFETY: mkdtemp writes inside the string that it is given.
+        guard unsafe mkdtemp(&template) != nil else {
+            throw VaencError(.cannotCreate, "cannot create a folder in \(parent)", remedy: "set TMPDIR to a folder that can be written")
+        }
+        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    func file(_ name: String) -> String { "\(path)/\(name)" }
+
+    func remove() {
+        for name in ["clip.nv12", "stream"] { unlink(file(name)) }
+        rmdir(path)
+    }
+}

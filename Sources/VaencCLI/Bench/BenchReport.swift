@@ -1,0 +1,108 @@
+import Vaenc
+
+/// What `vaenc bench --json` prints.
+struct BenchReport: Encodable {
+    struct Run: Encodable {
+        /// `vaapi`, `reference`, `software`, or `ffmpeg` for the incumbent on the same driver.
+        var path: String
+        var encoder: String
+        var codec: String
+        var input: String
+        /// `qp 30`.
+        var rate: String
+        var fps: Double
+        var cpuMsPerFrame: Double
+        var firstPacketMs: Double
+        var peakKB: Int
+        var bytes: Int
+        var bitrate: Int
+        /// Luma, in dB, over all frames; null where the stream could not be compared.
+        var psnr: Nullable<Double>
+        var ssim: Nullable<Double>
+    }
+
+    struct Difference: Encodable {
+        var input: String
+        var of: String
+        var against: String
+        /// More bits (positive) or fewer for the same luma PSNR; null where the curves do not overlap.
+        var percent: Nullable<Double>
+    }
+
+    var schema = 1
+    var device: String
+    var runs: [Run] = []
+    var bdRate: [Difference] = []
+}
+
+/// The report as a table for people.
+enum BenchTable {
+    static func text(_ report: BenchReport) -> String {
+        let head = ["path", "encoder", "input", "rate", "fps", "CPU ms/frame", "first ms", "peak MB", "bytes", "kbit/s", "PSNR-Y"]
+        var rows = [head]
+        for run in report.runs {
+            rows.append([
+                run.path, run.encoder, run.input, run.rate, decimal(run.fps, 1), decimal(run.cpuMsPerFrame, 2),
+                decimal(run.firstPacketMs, 1), decimal(Double(run.peakKB) / 1024, 1), String(run.bytes),
+                String(run.bitrate / 1000), run.psnr.wrapped.map { decimal($0, 2) } ?? "-",
+            ])
+        }
+        var text = "device: \(report.device)\n" + align(rows)
+        if !report.bdRate.isEmpty {
+            text += "\nBits for the same luma PSNR (BD-rate):\n"
+            text += align(
+                report.bdRate.map {
+                    [$0.input, $0.of, "against", $0.against, $0.percent.wrapped.map { ($0 > 0 ? "+" : "") + decimal($0, 1) + " %" } ?? "no common range"]
+                })
+        }
+        text += ratios(report)
+        return text
+    }
+
+    /// vaenc beside FFmpeg on the same driver, where both ran.
+    private static func ratios(_ report: BenchReport) -> String {
+        var rows: [[String]] = []
+        for theirs in report.runs where theirs.path == "ffmpeg" {
+            for ours in report.runs
+            where ours.input == theirs.input && ours.rate == theirs.rate && (ours.path == "vaapi" || ours.path == "reference") {
+                rows.append([
+                    ours.input, ours.rate, "CPU " + ratio(ours.cpuMsPerFrame, theirs.cpuMsPerFrame),
+                    "fps " + ratio(ours.fps, theirs.fps), "first packet " + ratio(ours.firstPacketMs, theirs.firstPacketMs),
+                    "memory " + ratio(Double(ours.peakKB), Double(theirs.peakKB)), "bytes " + ratio(Double(ours.bytes), Double(theirs.bytes)),
+                ])
+            }
+        }
+        return rows.isEmpty ? "" : "\nvaenc ÷ ffmpeg h264_vaapi on the same driver:\n" + align(rows)
+    }
+
+    private static func ratio(_ a: Double, _ b: Double) -> String { b > 0 ? decimal(a / b, 2) : "-" }
+
+    private static func align(_ rows: [[String]]) -> String {
+        let columns = rows.map(\.count).max() ?? 0
+        let widths = (0..<columns).map { column in rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0 }
+        return rows.map { row in
+            row.enumerated().map { $1 + String(repeating: " ", count: widths[$0] - $1.count) }.joined(separator: "  ")
+                .trimmingTrailingSpaces + "\n"
+        }.joined()
+    }
+}
+
+/// With that many places after the point.
+func decimal(_ value: Double, _ places: Int) -> String {
+    guard value.isFinite, abs(value) < 1e15 else { return "\(value)" }
+    let scale = (0..<places).reduce(1.0) { product, _ in product * 10 }
+    let scaled = Int((abs(value) * scale).rounded())
+    let whole = scaled / Int(scale)
+    let sign = value < 0 && scaled > 0 ? "-" : ""
+    if places == 0 { return sign + String(whole) }
+    let fraction = String(scaled % Int(scale))
+    return sign + "\(whole)." + String(repeating: "0", count: places - fraction.count) + fraction
+}
+
+extension String {
+    var trimmingTrailingSpaces: String {
+        var text = self[...]
+        while text.last == " " { text.removeLast() }
+        return String(text)
+    }
+}

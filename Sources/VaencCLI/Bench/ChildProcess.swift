@@ -1,0 +1,146 @@
+import Glibc
+import Vaenc
+
+/// What a child process did: its output went to a file as it came.
+struct ChildResult {
+    var exitStatus: Int32
+    var wallSeconds: Double
+    var cpuSeconds: Double
+    var peakKilobytes: Int
+    /// From the start to the first byte on its standard output; nil without any.
+    var firstByteSeconds: Double?
+    var bytes: Int
+    /// The last line that it wrote to stderr.
+    var lastMessage: String
+}
+
+/// Runs programs for measurement: each in a process of its own, so that time and memory are its own.
+enum ChildProcess {
+    /// Runs `arguments[0]` (looked up in PATH), its standard output copied to the file `output`.
+    static func run(_ arguments: [String], environment: [String: String?] = [:], output: String) throws -> ChildResult {
+        let target = unsafe open(output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard target >= 0 else { throw VaencError(.cannotCreate, "cannot create \(output)", remedy: "set TMPDIR to a folder with room") }
+        defer { close(target) }
+        let out = try Pipe()
+        let err = try Pipe()
+        defer { out.closeBoth(); err.closeBoth() }
+        let began = Clock.now
+        let pid = try spawn(arguments, environment: environment, output: out.write, errors: err.write)
+        out.closeWrite()
+        err.closeWrite()
+
+        var result = ChildResult(
+            exitStatus: 0, wallSeconds: 0, cpuSeconds: 0, peakKilobytes: 0, firstByteSeconds: nil, bytes: 0, lastMessage: "")
+        var messages: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 1 << 16)
+        var descriptors = [
+            pollfd(fd: out.read, events: Int16(POLLIN), revents: 0), pollfd(fd: err.read, events: Int16(POLLIN), revents: 0),
+        ]
+        var open = 2
+        while open > 0 {
+            // SAFETY: both arrays live through the calls, with their own counts.
+            guard unsafe poll(&descriptors, nfds_t(descriptors.count), -1) >= 0 || errno == EINTR else { break }
+            for index in 0..<2 where descriptors[index].fd >= 0 && descriptors[index].revents != 0 {
+                let count = unsafe Glibc.read(descriptors[index].fd, &chunk, chunk.count)
+                if count <= 0 {
+                    descriptors[index].fd = -1
+                    open -= 1
+                } else if index == 0 {
+                    if result.firstByteSeconds == nil { result.firstByteSeconds = Clock.now - began }
+                    result.bytes += count
+                    guard unsafe Glibc.write(target, chunk, count) == count else {
+                        throw VaencError(.inputOutput, "cannot write \(output)", remedy: "set TMPDIR to a folder with room")
+                    }
+                } else {
+                    messages = (messages + chunk.prefix(count)).suffix(4096)
+                }
+            }
+        }
+        var status: Int32 = 0
+        var usage = rusage()
+        while unsafe wait4(pid, &status, 0, &usage) < 0 && errno == EINTR {}
+        result.wallSeconds = Clock.now - began
+        result.exitStatus = status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + status & 0x7F
+        result.cpuSeconds =
+            Double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) + Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6
+        result.peakKilobytes = Int(usage.ru_maxrss)
+        result.lastMessage = String(decoding: messages, as: UTF8.self).split(whereSeparator: \.isNewline).last.map(String.init) ?? ""
+        return result
+    }
+
+    /// Starts a program that runs until `stop`; its standard output is the pipe's.
+    static func start(_ arguments: [String]) throws -> (pid: pid_t, output: Int32) {
+        let out = try Pipe()
+        let silence = unsafe open("/dev/null", O_WRONLY | O_CLOEXEC)
+        defer { close(silence) }
+        let pid = try spawn(arguments, environment: [:], output: out.write, errors: silence)
+        out.closeWrite()
+        return (pid, out.read)
+    }
+
+    static func stop(_ pid: pid_t) {
+        kill(pid, SIGTERM)
+        var status: Int32 = 0
+        _ = unsafe waitpid(pid, &status, 0)
+    }
+
+    /// Whether PATH has the program.
+    static func exists(_ program: String) -> Bool {
+        guard let path = unsafe getenv("PATH") else { return false }
+        return unsafe String(cString: path).split(separator: ":").contains { unsafe access("\($0)/\(program)", X_OK) == 0 }
+    }
+
+    private static func spawn(
+        _ arguments: [String], environment: [String: String?], output: Int32, errors: Int32
+    ) throws -> pid_t {
+        var variables: [String] = []
+        var entry = unsafe environ
+        // SAFETY: environ is a list of C strings that ends with nil.
+        while let text = unsafe entry.pointee {
+            let line = unsafe String(cString: text)
+            let name = String(line.prefix { $0 != "=" })
+            if environment[name] == nil { variables.append(line) }
+            unsafe entry += 1
+        }
+        for (name, value) in environment { if let value { variables.append("\(name)=\(value)") } }
+
+        var actions = unsafe posix_spawn_file_actions_t()
+        unsafe posix_spawn_file_actions_init(&actions)
+        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        unsafe posix_spawn_file_actions_adddup2(&actions, output, 1)
+        unsafe posix_spawn_file_actions_adddup2(&actions, errors, 2)
+        // SAFETY: the copies are freed below, after the child has its own.
+        let argv = unsafe arguments.map { unsafe strdup($0) } + [nil]
+        let envp = unsafe variables.map { unsafe strdup($0) } + [nil]
+        defer { for unsafe pointer in unsafe argv + envp { unsafe free(pointer) } }
+        var pid: pid_t = 0
+        let failed = unsafe posix_spawnp(&pid, arguments[0], &actions, nil, argv, envp)
+        guard failed == 0 else {
+            throw VaencError(.unavailable, "cannot run \(arguments[0])", remedy: "install it, or leave it out")
+        }
+        return pid
+    }
+
+    private final class Pipe {
+        let read: Int32
+        private(set) var write: Int32
+
+        init() throws {
+            var ends: [Int32] = [0, 0]
+            guard unsafe pipe2(&ends, O_CLOEXEC) == 0 else { throw VaencError(.inputOutput, "cannot make a pipe") }
+            read = ends[0]
+            write = ends[1]
+        }
+
+        func closeWrite() {
+            if write >= 0 { close(write) }
+            write = -1
+        }
+
+        func closeBoth() {
+            closeWrite()
+            close(read)
+        }
+    }
+}

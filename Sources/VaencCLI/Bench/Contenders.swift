@@ -1,0 +1,113 @@
+import Glibc
+import Vaenc
+
+/// One encoder to measure: how to call it on a raw NV12 file.
+struct Contender {
+    var path: String
+    var encoder: String
+    var codec: VideoCodec
+    /// The command line for a clip at a QP, writing Annex B to standard output.
+    var command: @Sendable (_ clip: BenchClip, _ qp: Int) -> [String]
+    var environment: [String: String?] = [:]
+}
+
+/// The encoders that this machine offers, and the X server that FFmpeg needs to reach the reference driver.
+final class Contenders {
+    private(set) var all: [Contender] = []
+    /// What was left out, and why.
+    private(set) var notes: [String] = []
+    private(set) var deviceName = ""
+    private var server: pid_t?
+
+    init(selection: DeviceSelection, requireHardware: Bool, preset: Int?, withFFmpeg: Bool) throws {
+        let probe = EncoderConfiguration(size: VideoSize(width: 640, height: 480))
+        let session = try CompressionSession(configuration: probe, device: selection, requireHardware: requireHardware) { _ in }
+        let description = try session.encoderDescription
+        session.invalidate()
+        deviceName = description.driver
+        let program = Self.program
+        let presetArguments = preset.map { ["--preset", String($0)] } ?? []
+        if description.kind != .software {
+            let device = description.path ?? "reference"
+            all.append(
+                Contender(path: description.kind.rawValue, encoder: "vaenc h264", codec: .h264) { clip, qp in
+                    [program, "encode"] + clip.arguments + ["--device", device, "--qp", String(qp), "-o", "-"] + presetArguments
+                })
+            if withFFmpeg { try addFFmpeg(description) }
+        } else if let notice = session.choice.notice {
+            notes.append(notice)
+        }
+        for (codec, name) in [(VideoCodec.h264, "libx264"), (.hevc, "libx265")] {
+            var configuration = probe
+            configuration.codec = codec
+            do {
+                let software = try CompressionSession(configuration: configuration, device: .software) { _ in }
+                try software.prepare()
+                software.invalidate()
+            } catch {
+                notes.append("\(name) is left out: \(error)")
+                continue
+            }
+            all.append(
+                Contender(path: "software", encoder: name, codec: codec) { clip, qp in
+                    [program, "encode"] + clip.arguments
+                        + ["--device", "software", "--codec", codec.rawValue, "--bframes", "0", "--qp", String(qp), "-o", "-"]
+                        + presetArguments
+                })
+        }
+    }
+
+    func stop() { if let server { ChildProcess.stop(server) } }
+
+    private static var program: String {
+        var buffer = [CChar](repeating: 0, count: 4096)
+        let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count - 1)
+        return count > 0 ? String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self) : "vaenc"
+    }
+
+    private func addFFmpeg(_ description: EncoderDescription) throws {
+        guard ChildProcess.exists("ffmpeg") else {
+            notes.append("ffmpeg is left out: it is not installed")
+            return
+        }
+        var environment: [String: String?] = [:]
+        let device: String
+        if let path = description.path {
+            device = "vaapi=va:\(path)"
+        } else {
+            guard let driver = ReferenceDriverLocation.path else { return }
+            guard let display = try startXServer() else { return }
+            device = "vaapi=va:,connection_type=x11"
+            let folder = driver.lastIndex(of: "/").map { String(driver[..<$0]) } ?? "."
+            environment = ["DISPLAY": display, "LIBVA_DRIVERS_PATH": folder, "LIBVA_DRIVER_NAME": "libvaenc"]
+        }
+        all.append(
+            Contender(path: "ffmpeg", encoder: "ffmpeg h264_vaapi", codec: .h264, command: { clip, qp in
+                [
+                    "ffmpeg", "-v", "error", "-nostdin", "-init_hw_device", device, "-f", "rawvideo", "-pix_fmt", "nv12",
+                    "-video_size", "\(clip.size.width)x\(clip.size.height)", "-framerate", clip.frameRate.description, "-i", clip.path,
+                    "-vf", "hwupload", "-filter_hw_device", "va", "-c:v", "h264_vaapi", "-rc_mode", "CQP", "-bf", "0", "-qp", String(qp),
+                    "-g", String(clip.gop), "-f", "h264", "pipe:1",
+                ]
+            }, environment: environment))
+    }
+
+    /// The name of an X display: the user's own, or a virtual one made for this run.
+    private func startXServer() throws -> String? {
+        if let display = unsafe getenv("DISPLAY") { return unsafe String(cString: display) }
+        guard ChildProcess.exists("Xvfb") else {
+            notes.append("ffmpeg is left out: it reaches the reference driver through X, and there is neither DISPLAY nor Xvfb")
+            return nil
+        }
+        let started = try ChildProcess.start(["Xvfb", "-displayfd", "1", "-nolisten", "tcp", "-screen", "0", "64x64x24"])
+        server = started.pid
+        defer { close(started.output) }
+        var text = [UInt8](repeating: 0, count: 16)
+        let count = unsafe read(started.output, &text, text.count)
+        guard count > 0 else {
+            notes.append("ffmpeg is left out: Xvfb did not start")
+            return nil
+        }
+        return ":" + String(decoding: text.prefix(count).filter { $0 > 32 }, as: UTF8.self)
+    }
+}
