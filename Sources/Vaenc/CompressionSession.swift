@@ -1,4 +1,3 @@
-import Synchronization
 public import VideoBase
 
 /// An encoding session: frames in, access units out. What VTCompressionSession is to Apple's systems.
@@ -67,7 +66,7 @@ public final class CompressionSession: Sendable {
             configuration: configuration, device: device, requireHardware: requireHardware, handler: handler)
         encoder = made.encoder
         choice = made.choice
-        caller = SerialThread(name: "vaenc-session")
+        caller = SerialThread()
         self.stream = stream
         self.continuation = continuation
     }

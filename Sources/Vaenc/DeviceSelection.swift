@@ -1,4 +1,4 @@
-public import VideoBase
+import VideoBase
 
 /// Which device to encode on.
 public enum DeviceSelection: Sendable, Hashable {

@@ -3,20 +3,14 @@ import Glibc
 /// A thread that runs blocking work in order, so that Swift's cooperative pool never blocks on a device.
 /// The thread starts with the first piece of work and ends when this object goes.
 final class SerialThread: Sendable {
-    private let name: String
-    private let wake: Wake
-
-    init(name: String) {
-        self.name = name
-        wake = Wake()
-    }
+    private let wake = Wake()
 
     deinit { wake.signal(end: true) }
 
     /// Runs `body` on the thread after what was given before.
     func run<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Result, any Error>) in
-            wake.add({ continuation.resume(with: Swift.Result(catching: body)) }, name: name)
+            wake.add({ continuation.resume(with: Swift.Result(catching: body)) })
         }
     }
 
@@ -45,14 +39,14 @@ final class SerialThread: Sendable {
             unsafe mutex.deallocate()
         }
 
-        func add(_ job: @escaping @Sendable () -> Void, name: String) {
+        func add(_ job: @escaping @Sendable () -> Void) {
             unsafe pthread_mutex_lock(mutex)
             jobs.append(job)
             let start = !started
             started = true
             unsafe pthread_cond_signal(condition)
             unsafe pthread_mutex_unlock(mutex)
-            if start { self.start(name: name) }
+            if start { self.start() }
         }
 
         func signal(end: Bool) {
@@ -62,7 +56,7 @@ final class SerialThread: Sendable {
             unsafe pthread_mutex_unlock(mutex)
         }
 
-        private func start(name: String) {
+        private func start() {
             var thread = pthread_t()
             let me = unsafe Unmanaged.passRetained(self).toOpaque()
             let failed = unsafe pthread_create(&thread, nil, { context in
@@ -76,8 +70,7 @@ final class SerialThread: Sendable {
                 loop()
                 return
             }
-            _ = unsafe pthread_setname_np(thread, name)
-            _ = unsafe pthread_detach(thread)
+            pthread_detach(thread)
         }
 
         private func loop() {

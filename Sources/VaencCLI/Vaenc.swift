@@ -26,7 +26,7 @@ struct VaencCommand: ParsableCommand {
             var command = try parseAsRoot()
             try command.run()
         } catch {
-            exit(Failure.report(error))
+            Glibc.exit(Failure.report(error))
         }
     }
 }

@@ -34,20 +34,21 @@ struct BenchClip: Sendable {
         guard self.size == visible else {
             throw VaencError(.badInput, "\(input) is \(visible): the bench takes even sizes", remedy: "scale it with --size")
         }
+        let written = path
         let file = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw VaencError(.cannotCreate, "cannot create \(path)", remedy: "set TMPDIR to a folder with room") }
         defer { close(file) }
         let buffer = SystemPixelBuffer(format: .nv12, size: visible)
         var count = 0
         // SAFETY: rows are written from inside the planes while they are mapped.
-        while try unsafe buffer.withUnsafePlanes({ try source.readFrame(into: $0) }) != nil {
+        while try unsafe buffer.withUnsafePlanes({ unsafe try source.readFrame(into: $0) }) != nil {
             try unsafe buffer.withUnsafePlanes { planes in
                 for plane in 0..<2 {
                     let rows = PixelFormat.nv12.rows(plane: plane, height: visible.height)
                     let bytes = PixelFormat.nv12.rowBytes(plane: plane, width: visible.width)
                     for row in 0..<rows {
                         guard unsafe write(file, planes.base(plane) + row * planes.pitch(plane), bytes) == bytes else {
-                            throw VaencError(.inputOutput, "cannot write \(path)", remedy: "set TMPDIR to a folder with room")
+                            throw VaencError(.inputOutput, "cannot write \(written)", remedy: "set TMPDIR to a folder with room")
                         }
                     }
                 }
@@ -90,11 +91,11 @@ struct BenchClip: Sendable {
         var error = PictureError()
         var count = 0
         // SAFETY: both buffers are mapped, and alive, while they are filled and compared.
-        while try unsafe a.withUnsafePlanes({ try original.readFrame(into: $0) }) != nil {
-            guard try unsafe b.withUnsafePlanes({ try decoded.readFrame(into: $0) }) != nil else {
+        while try unsafe a.withUnsafePlanes({ unsafe try original.readFrame(into: $0) }) != nil {
+            guard try unsafe b.withUnsafePlanes({ unsafe try decoded.readFrame(into: $0) }) != nil else {
                 throw VaencError(.deviceFailed, "\(encoder) wrote \(count) frames of \(frameCount)")
             }
-            error += try unsafe a.withUnsafePlanes { planes in try unsafe b.withUnsafePlanes { try PictureError(planes, $0) } }
+            error += try unsafe a.withUnsafePlanes { planes in try unsafe b.withUnsafePlanes { unsafe try PictureError(planes, $0) } }
             count += 1
         }
         let psnr = error.psnr(plane: 0)

@@ -99,7 +99,8 @@ final class TemporaryFolder: Sendable {
         let parent = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
         var template = Array("\(parent)/vaenc-bench-XXXXXX".utf8CString)
         // SAFETY: mkdtemp writes inside the string that it is given.
-        guard unsafe mkdtemp(&template) != nil else {
+        let made = unsafe mkdtemp(&template)
+        guard unsafe made != nil else {
             throw VaencError(.cannotCreate, "cannot create a folder in \(parent)", remedy: "set TMPDIR to a folder that can be written")
         }
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -108,7 +109,7 @@ final class TemporaryFolder: Sendable {
     func file(_ name: String) -> String { "\(path)/\(name)" }
 
     func remove() {
-        for name in ["clip.nv12", "stream"] { unlink(file(name)) }
-        rmdir(path)
+        for name in ["clip.nv12", "stream"] { unsafe unlink(file(name)) }
+        unsafe rmdir(path)
     }
 }

@@ -128,7 +128,8 @@ enum ChildProcess {
 
         init() throws {
             var ends: [Int32] = [0, 0]
-            guard unsafe pipe2(&ends, O_CLOEXEC) == 0 else { throw VaencError(.inputOutput, "cannot make a pipe") }
+            guard unsafe pipe(&ends) == 0 else { throw VaencError(.inputOutput, "cannot make a pipe") }
+            for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
             read = ends[0]
             write = ends[1]
         }

@@ -63,7 +63,7 @@ struct EncodeJob {
             let timing: FrameTiming?
             do {
                 // SAFETY: the source writes only inside the planes, which are mapped while the closure runs.
-                timing = unsafe try buffer.withUnsafePlanes { try source.readFrame(into: $0) }
+                timing = unsafe try buffer.withUnsafePlanes { unsafe try source.readFrame(into: $0) }
             } catch let error as any DescribedError where error.category == .interrupted && interruption.isRequested {
                 return true
             }

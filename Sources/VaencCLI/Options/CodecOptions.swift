@@ -1,5 +1,5 @@
-import ArgumentParser
-import VideoBase
+public import ArgumentParser
+public import VideoBase
 
 struct CodecOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The coding standard; auto follows the output's extension.", valueName: "auto|h264|hevc"))
@@ -59,5 +59,5 @@ enum CodecChoice: String, ExpressibleByArgument, CaseIterable {
     case auto, h264, hevc
 }
 
-extension EntropyCoder: @retroactive ExpressibleByArgument {}
-extension RateControlMode: @retroactive ExpressibleByArgument {}
+extension EntropyCoder: ExpressibleByArgument {}
+extension RateControlMode: ExpressibleByArgument {}

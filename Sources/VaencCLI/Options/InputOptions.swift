@@ -1,5 +1,5 @@
-import ArgumentParser
-import MediaFiles
+public import ArgumentParser
+public import MediaFiles
 import VideoBase
 
 struct InputOptions: ParsableArguments {
@@ -29,6 +29,42 @@ struct InputOptions: ParsableArguments {
 
     @Option(help: ArgumentHelp("Sound: only none for now.", valueName: "copy|aac|none"))
     var audio: String?
+
+    func sourceOptions() throws -> SourceOptions {
+        var options = SourceOptions()
+        options.inputSize = try inputSize.map { try Self.size("--input-size", $0) }
+        options.outputSize = try size.map { try Self.size("--size", $0) }
+        options.fit = fit
+        if let inputFormat {
+            guard let format = PixelFormat(rawValue: inputFormat.lowercased()) else {
+                throw VaencError.usage(
+                    "--input-format \(inputFormat) is not known",
+                    remedy: "use one of " + PixelFormat.allCases.map(\.rawValue).joined(separator: ", "))
+            }
+            options.inputFormat = format
+        }
+        if let fps {
+            guard let rate = Rational(rate: fps), rate.value <= 1000 else {
+                throw VaencError.usage("--fps \(fps) is not a frame rate", remedy: "write 25, 29.97 or 30000/1001")
+            }
+            options.frameRate = rate
+        }
+        if let frames, frames < 1 { throw VaencError.usage("--frames \(frames) is less than 1") }
+        for (name, value) in [("--start", start), ("--duration", duration)] {
+            if let value, !(value >= 0 && value < 1e9) { throw VaencError.usage("\(name) \(value) is out of range") }
+        }
+        options.frameLimit = frames
+        options.start = start
+        options.duration = duration
+        return options
+    }
+
+    private static func size(_ option: String, _ text: String) throws -> VideoSize {
+        guard let size = VideoSize(text), size.width <= 65536, size.height <= 65536 else {
+            throw VaencError.usage("\(option) \(text) is not a size", remedy: "write it as 1280x720")
+        }
+        return size
+    }
 }
 
-extension FrameFit: @retroactive ExpressibleByArgument {}
+extension FrameFit: ExpressibleByArgument {}

@@ -16,6 +16,20 @@ struct OutputOptions: ParsableArguments {
 
     @Flag(help: "Replace an existing file.")
     var overwrite = false
+
+    func sinkOptions() throws -> SinkOptions {
+        var options = SinkOptions()
+        options.overwrite = overwrite
+        if let format {
+            guard let known = OutputFormat(rawValue: format.lowercased()) else {
+                throw VaencError.usage(
+                    "--format \(format) is not known",
+                    remedy: "use one of " + OutputFormat.allCases.map(\.rawValue).joined(separator: ", "))
+            }
+            options.format = known
+        }
+        return options
+    }
 }
 
 struct ReportingOptions: ParsableArguments {

@@ -19,7 +19,7 @@ enum Clock {
     /// User and system time of all threads, in seconds.
     static var processorSeconds: Double {
         var usage = rusage()
-        unsafe getrusage(RUSAGE_SELF, &usage)
+        unsafe getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
         return Double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
             + Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6
     }

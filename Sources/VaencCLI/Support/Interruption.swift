@@ -33,7 +33,7 @@ final class Interruption: Sendable {
                 if unsafe sigwait(&signals, &number) == 0 { interruption.arrived() }
             }
         }, context)
-        _ = unsafe pthread_detach(thread)
+        pthread_detach(thread)
     }
 
     /// What wakes a reader that waits for input.

@@ -12,7 +12,7 @@ enum Terminal {
         var text = text
         return text.withUTF8 { bytes in
             var offset = 0
-            while unsafe offset < bytes.count {
+            while offset < bytes.count {
                 // SAFETY: the buffer lives for the closure; the count stays inside it.
                 let written = unsafe Glibc.write(descriptor, bytes.baseAddress! + offset, bytes.count - offset)
                 if written < 0 && errno == EINTR { continue }
