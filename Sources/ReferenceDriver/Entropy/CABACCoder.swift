@@ -1,0 +1,258 @@
+/// Slice data in CABAC: H.264 7.3.4 and 7.3.5 with the binarizations and contexts of 9.3 for frame macroblocks.
+struct CABACCoder {
+    var arithmetic: ArithmeticEncoder
+    /// Not the first macroblock of the slice: end_of_slice_flag of the one before is due.
+    private var begun = false
+    /// The macroblock before had an mb_qp_delta other than 0.
+    private var hadDelta = false
+    let offsets8x8 = EntropyTables.shared.contextOffsets8x8.lane
+
+    init(arithmetic: ArithmeticEncoder) { self.arithmetic = arithmetic }
+
+    /// Sets every context's state for a slice, 9.3.1.1.
+    static func initialise(_ contexts: Lane<UInt8>, slice: EntropySlice) {
+        let values: [Int8]
+        if slice.type == .i {
+            values = CABACInitialValues.intra
+        } else {
+            switch slice.cabacInitIdc {
+            case 0: values = CABACInitialValues.inter0
+            case 1: values = CABACInitialValues.inter1
+            default: values = CABACInitialValues.inter2
+            }
+        }
+        let qp = min(max(slice.qp, 0), 51)
+        for index in 0..<(values.count / 2) {
+            let preState = min(max((Int(values[2 * index]) * qp) >> 4 + Int(values[2 * index + 1]), 1), 126)
+            let gap = CABACInitialValues.gapEnd - CABACInitialValues.gapStart
+            let context = index < CABACInitialValues.gapStart ? index : index + gap
+            contexts[context] = UInt8(preState <= 63 ? 2 * (63 - preState) : 2 * (preState - 64) + 1)
+        }
+    }
+
+    /// `grid` holds the neighbours' block flags and gets this macroblock's; `record` has its traits and
+    /// coded_block_pattern, and gets motion, references and DC flags.
+    mutating func write(
+        _ macroblock: borrowing MacroblockSyntax, slice: EntropySlice, left: NeighbourRecord, top: NeighbourRecord,
+        grid: BlockCountGrid, record: inout NeighbourRecord
+    ) {
+        if begun { arithmetic.encodeTerminate(0) }
+        begun = true
+        if slice.type != .i {
+            let context = 11 + (left.traits.contains(.coded) ? 1 : 0) + (top.traits.contains(.coded) ? 1 : 0)
+            arithmetic.encode(context, macroblock.kind == .skip ? 1 : 0)
+            if macroblock.kind == .skip {
+                hadDelta = false
+                return
+            }
+        }
+        writeType(macroblock, slice: slice, left: left, top: top)
+        let transform8x8 = record.traits.contains(.transform8x8)
+        if macroblock.kind.isIntra {
+            if slice.transform8x8 && macroblock.kind != .intra16x16 {
+                writeTransformSize(transform8x8, left: left, top: top)
+            }
+            writeIntraModes(macroblock, left: left, top: top)
+            if macroblock.intraChromaMode != 0 { record.traits.insert(.chromaMode) }
+        } else {
+            writeMotion(macroblock, slice: slice, left: left, top: top, record: &record)
+        }
+        let pattern = macroblock.codedBlockPattern
+        if macroblock.kind != .intra16x16 {
+            writePattern(pattern, left: left, top: top)
+            if pattern & 15 != 0 && slice.transform8x8 && !macroblock.kind.isIntra {
+                writeTransformSize(transform8x8, left: left, top: top)
+            }
+        }
+        guard pattern != 0 || macroblock.kind == .intra16x16 else {
+            hadDelta = false
+            return
+        }
+        writeDelta(macroblock.qpDelta)
+        record.dc = writeResidual(
+            macroblock, transform8x8: transform8x8, neighbours: (left.dc, top.dc), grid: grid)
+    }
+
+    /// Ends the slice and returns the number of bytes.
+    mutating func finish() -> Int {
+        if begun { arithmetic.encodeTerminate(1) }
+        begun = false
+        arithmetic.finish()
+        return arithmetic.byteCount
+    }
+
+    // MARK: Types and modes
+
+    /// mb_type, 9.3.2.5, and the four sub_mb_type of P_8x8.
+    private mutating func writeType(
+        _ macroblock: borrowing MacroblockSyntax, slice: EntropySlice, left: NeighbourRecord, top: NeighbourRecord
+    ) {
+        if macroblock.kind.isIntra {
+            if slice.type == .i {
+                let context = left.traits.contains(.intra16x16) ? 1 : 0
+                writeIntraType(
+                    macroblock, first: 3 + context + (top.traits.contains(.intra16x16) ? 1 : 0),
+                    luma: 6, chroma: 7, chromaSecond: 8, modeHigh: 9, modeLow: 10)
+            } else {
+                arithmetic.encode(14, 1)
+                writeIntraType(
+                    macroblock, first: 17, luma: 18, chroma: 19, chromaSecond: 19, modeHigh: 20, modeLow: 20)
+            }
+            return
+        }
+        arithmetic.encode(14, 0)
+        switch macroblock.kind {
+        case .inter16x16:
+            arithmetic.encode(15, 0)
+            arithmetic.encode(16, 0)
+        case .inter8x8:
+            arithmetic.encode(15, 0)
+            arithmetic.encode(16, 1)
+            for _ in 0..<4 { arithmetic.encode(21, 1) }
+        default:
+            arithmetic.encode(15, 1)
+            arithmetic.encode(17, macroblock.kind == .inter16x8 ? 1 : 0)
+        }
+    }
+
+    /// The bins of an intra mb_type, with the ctxIdx of each.
+    private mutating func writeIntraType(
+        _ macroblock: borrowing MacroblockSyntax, first: Int, luma: Int, chroma: Int, chromaSecond: Int,
+        modeHigh: Int, modeLow: Int
+    ) {
+        guard macroblock.kind == .intra16x16 else {
+            arithmetic.encode(first, 0)
+            return
+        }
+        arithmetic.encode(first, 1)
+        arithmetic.encodeTerminate(0)
+        arithmetic.encode(luma, macroblock.codedBlockPattern & 15 != 0 ? 1 : 0)
+        let chromaPattern = macroblock.codedBlockPattern >> 4
+        arithmetic.encode(chroma, chromaPattern != 0 ? 1 : 0)
+        if chromaPattern != 0 { arithmetic.encode(chromaSecond, chromaPattern == 2 ? 1 : 0) }
+        arithmetic.encode(modeHigh, macroblock.intra16x16Mode >> 1)
+        arithmetic.encode(modeLow, macroblock.intra16x16Mode & 1)
+    }
+
+    private mutating func writeTransformSize(_ flag: Bool, left: NeighbourRecord, top: NeighbourRecord) {
+        let context = left.traits.contains(.transform8x8) ? 400 : 399
+        arithmetic.encode(context + (top.traits.contains(.transform8x8) ? 1 : 0), flag ? 1 : 0)
+    }
+
+    private mutating func writeIntraModes(
+        _ macroblock: borrowing MacroblockSyntax, left: NeighbourRecord, top: NeighbourRecord
+    ) {
+        if macroblock.kind != .intra16x16 {
+            let modes = macroblock.intraModes.lane
+            for block in stride(from: 0, to: 16, by: macroblock.kind == .intra8x8 ? 4 : 1) {
+                let mode = Int(modes[block])
+                arithmetic.encode(68, mode < 0 ? 1 : 0)
+                if mode >= 0 {
+                    arithmetic.encode(69, mode & 1)
+                    arithmetic.encode(69, mode >> 1 & 1)
+                    arithmetic.encode(69, mode >> 2)
+                }
+            }
+        }
+        let mode = macroblock.intraChromaMode
+        let context = left.traits.contains(.chromaMode) ? 65 : 64
+        arithmetic.encode(context + (top.traits.contains(.chromaMode) ? 1 : 0), mode > 0 ? 1 : 0)
+        if mode > 0 { arithmetic.encode(67, mode > 1 ? 1 : 0) }
+        if mode > 1 { arithmetic.encode(67, mode > 2 ? 1 : 0) }
+    }
+
+    /// coded_block_pattern, 9.3.3.1.1.4. Neighbouring 8×8 blocks without levels raise the context of luma bins.
+    private mutating func writePattern(_ pattern: Int, left: NeighbourRecord, top: NeighbourRecord) {
+        let leftPattern = Int(left.codedBlockPattern)
+        let topPattern = Int(top.codedBlockPattern)
+        arithmetic.encode(76 - (leftPattern >> 1 & 1) - (topPattern >> 1 & 2), pattern & 1)
+        arithmetic.encode(76 - (pattern & 1) - (topPattern >> 2 & 2), pattern >> 1 & 1)
+        arithmetic.encode(76 - (leftPattern >> 3 & 1) - (pattern << 1 & 2), pattern >> 2 & 1)
+        arithmetic.encode(76 - (pattern >> 2 & 1) - (pattern & 2), pattern >> 3 & 1)
+        let leftChroma = leftPattern >> 4
+        let topChroma = topPattern >> 4
+        let chroma = pattern >> 4
+        arithmetic.encode(77 + (leftChroma != 0 ? 1 : 0) + (topChroma != 0 ? 2 : 0), chroma != 0 ? 1 : 0)
+        if chroma != 0 {
+            arithmetic.encode(81 + (leftChroma == 2 ? 1 : 0) + (topChroma == 2 ? 2 : 0), chroma == 2 ? 1 : 0)
+        }
+    }
+
+    /// mb_qp_delta: unary, positive values at odd numbers.
+    private mutating func writeDelta(_ delta: Int) {
+        var context = hadDelta ? 61 : 60
+        hadDelta = delta != 0
+        for index in 0..<(delta > 0 ? 2 * delta - 1 : -2 * delta) {
+            arithmetic.encode(context, 1)
+            context = index == 0 ? 62 : 63
+        }
+        arithmetic.encode(context, 0)
+    }
+
+    // MARK: Motion
+
+    private mutating func writeMotion(
+        _ macroblock: borrowing MacroblockSyntax, slice: EntropySlice, left: NeighbourRecord, top: NeighbourRecord,
+        record: inout NeighbourRecord
+    ) {
+        let quadrants = macroblock.kind.partitionQuadrants
+        for quadrant in 0..<4 {
+            let difference = macroblock.motionDifferences.lane[quadrant]
+            record.motion[2 * quadrant] = UInt8(min(difference.x.magnitude, 64))
+            record.motion[2 * quadrant + 1] = UInt8(min(difference.y.magnitude, 64))
+            if macroblock.referenceIndices.lane[quadrant] > 0 { record.references |= 1 << UInt8(quadrant) }
+        }
+        if slice.referenceCounts.0 > 1 {
+            for quadrant in 0..<4 where quadrants & 1 << quadrant != 0 {
+                let besideBits = quadrant & 1 != 0 ? record.references >> UInt8(quadrant - 1)
+                    : left.references >> UInt8(quadrant + 1)
+                let aboveBits = quadrant & 2 != 0 ? record.references >> UInt8(quadrant - 2)
+                    : top.references >> UInt8(quadrant + 2)
+                writeReference(
+                    Int(macroblock.referenceIndices.lane[quadrant]),
+                    context: Int(besideBits & 1) + 2 * Int(aboveBits & 1))
+            }
+        }
+        for quadrant in 0..<4 where quadrants & 1 << quadrant != 0 {
+            let beside = quadrant & 1 != 0 ? 2 * (quadrant - 1) : 2 * (quadrant + 1)
+            let above = quadrant & 2 != 0 ? 2 * (quadrant - 2) : 2 * (quadrant + 2)
+            let besideMotion = quadrant & 1 != 0 ? record.motion : left.motion
+            let aboveMotion = quadrant & 2 != 0 ? record.motion : top.motion
+            let difference = macroblock.motionDifferences.lane[quadrant]
+            writeDifference(
+                Int(difference.x), start: 40, neighbours: Int(besideMotion[beside]) + Int(aboveMotion[above]))
+            writeDifference(
+                Int(difference.y), start: 47,
+                neighbours: Int(besideMotion[beside + 1]) + Int(aboveMotion[above + 1]))
+        }
+    }
+
+    /// ref_idx: unary.
+    private mutating func writeReference(_ value: Int, context: Int) {
+        var context = 54 + context
+        for index in 0..<value {
+            arithmetic.encode(context, 1)
+            context = index == 0 ? 58 : 59
+        }
+        arithmetic.encode(context, 0)
+    }
+
+    /// A component of mvd: UEG3 with signedValFlag 1 and uCoff 9; `neighbours` is the sum of the components beside
+    /// and above, 9.3.3.1.1.7.
+    private mutating func writeDifference(_ value: Int, start: Int, neighbours: Int) {
+        let magnitude = abs(value)
+        let first = start + (neighbours < 3 ? 0 : neighbours > 32 ? 2 : 1)
+        if magnitude == 0 {
+            arithmetic.encode(first, 0)
+            return
+        }
+        arithmetic.encode(first, 1)
+        for index in 1..<min(magnitude, 9) { arithmetic.encode(start + min(index + 2, 6), 1) }
+        if magnitude < 9 {
+            arithmetic.encode(start + min(magnitude + 2, 6), 0)
+        } else {
+            arithmetic.encodeExpGolombBypass(magnitude - 9, order: 3)
+        }
+        arithmetic.encodeBypass(value < 0 ? 1 : 0, 1)
+    }
+}

@@ -1,0 +1,121 @@
+/// Slice data in CAVLC: H.264 7.3.4 and 7.3.5 with Exp-Golomb codes.
+struct CAVLCCoder {
+    var sink: SliceBitSink
+    /// mb_skip_run so far.
+    private var skipRun = 0
+    let levelScratch: Lane<Int16>
+    let positionScratch: Lane<Int16>
+    let blockScratch: Lane<Int16>
+    let coeffToken: Lane<UInt16>
+    let coeffTokenStart: Lane<UInt16>
+    let totalZeros: Lane<UInt16>
+    let totalZerosChromaDC: Lane<UInt16>
+    let runBefore: Lane<UInt16>
+    let patternCodes: Lane<UInt8>
+
+    /// Elements that `scratch` must have.
+    static let scratchCount = 16 + 16 + 64
+
+    init(sink: SliceBitSink, scratch: Lane<Int16>, tables: EntropyTables) {
+        self.sink = sink
+        levelScratch = scratch
+        positionScratch = scratch + 16
+        blockScratch = scratch + 32
+        coeffToken = tables.coeffToken.lane
+        coeffTokenStart = tables.coeffTokenStart.lane
+        totalZeros = tables.totalZeros.lane
+        totalZerosChromaDC = tables.totalZerosChromaDC.lane
+        runBefore = tables.runBefore.lane
+        patternCodes = tables.patternCodes.lane
+    }
+
+    /// `grid` holds the neighbours' counts, and gets this macroblock's. `transform8x8` is transform_size_8x8_flag.
+    mutating func write(
+        _ macroblock: borrowing MacroblockSyntax, slice: EntropySlice, grid: BlockCountGrid, transform8x8: Bool
+    ) {
+        if macroblock.kind == .skip {
+            skipRun += 1
+            return
+        }
+        if slice.type != .i {
+            sink.putUnsigned(skipRun)
+            skipRun = 0
+        }
+        writeType(macroblock, slice: slice)
+        if slice.transform8x8 && (macroblock.kind == .intra4x4 || macroblock.kind == .intra8x8) {
+            sink.put(transform8x8 ? 1 : 0, 1)
+        }
+        if macroblock.kind.isIntra {
+            writeIntraModes(macroblock)
+        } else {
+            writeMotion(macroblock, slice: slice)
+        }
+        let pattern = macroblock.codedBlockPattern
+        if macroblock.kind != .intra16x16 {
+            sink.putUnsigned(Int(patternCodes[pattern + (macroblock.kind.isIntra ? 48 : 0)]))
+            if pattern & 15 != 0 && slice.transform8x8 && !macroblock.kind.isIntra {
+                sink.put(transform8x8 ? 1 : 0, 1)
+            }
+        }
+        if pattern != 0 || macroblock.kind == .intra16x16 {
+            sink.putSigned(macroblock.qpDelta)
+            writeResidual(macroblock, grid: grid, transform8x8: transform8x8)
+        }
+    }
+
+    /// Ends the slice and returns the number of bytes.
+    mutating func finish() -> Int {
+        if skipRun > 0 { sink.putUnsigned(skipRun) }
+        skipRun = 0
+        sink.put(1, 1)
+        sink.align(with: 0)
+        sink.flush()
+        return sink.byteCount
+    }
+
+    /// mb_type, tables 7-11 and 7-13, and the four sub_mb_type of P_8x8.
+    private mutating func writeType(_ macroblock: borrowing MacroblockSyntax, slice: EntropySlice) {
+        let intraStart = slice.type == .i ? 0 : 5
+        switch macroblock.kind {
+        case .skip: break
+        case .intra4x4, .intra8x8: sink.putUnsigned(intraStart)
+        case .intra16x16:
+            let pattern = macroblock.codedBlockPattern
+            sink.putUnsigned(
+                intraStart + 1 + macroblock.intra16x16Mode + 4 * (pattern >> 4) + (pattern & 15 != 0 ? 12 : 0))
+        case .inter16x16: sink.putUnsigned(0)
+        case .inter16x8: sink.putUnsigned(1)
+        case .inter8x16: sink.putUnsigned(2)
+        case .inter8x8:
+            sink.putUnsigned(3)
+            // Four times ue(0): P_L0_8x8.
+            sink.put(0b1111, 4)
+        }
+    }
+
+    private mutating func writeIntraModes(_ macroblock: borrowing MacroblockSyntax) {
+        if macroblock.kind != .intra16x16 {
+            let modes = macroblock.intraModes.lane
+            for block in stride(from: 0, to: 16, by: macroblock.kind == .intra8x8 ? 4 : 1) {
+                let mode = modes[block]
+                if mode < 0 { sink.put(1, 1) } else { sink.put(UInt32(mode), 4) }
+            }
+        }
+        sink.putUnsigned(macroblock.intraChromaMode)
+    }
+
+    private mutating func writeMotion(_ macroblock: borrowing MacroblockSyntax, slice: EntropySlice) {
+        let quadrants = macroblock.kind.partitionQuadrants
+        let range = slice.referenceCounts.0 - 1
+        if range > 0 {
+            for quadrant in 0..<4 where quadrants & 1 << quadrant != 0 {
+                sink.putTruncated(Int(macroblock.referenceIndices.lane[quadrant]), range: range)
+            }
+        }
+        for quadrant in 0..<4 where quadrants & 1 << quadrant != 0 {
+            let difference = macroblock.motionDifferences.lane[quadrant]
+            sink.putSigned(Int(difference.x))
+            sink.putSigned(Int(difference.y))
+        }
+    }
+}

@@ -1,0 +1,82 @@
+/// The tables of both entropy coders, laid out for writing; made once in a process.
+final class EntropyTables: Sendable {
+    static let shared = EntropyTables()
+
+    /// Packed code words of coeff_token: `68·table + 4·TotalCoeff + TrailingOnes`, tables 0…3 by nC and 4 for chroma DC.
+    ///
+    /// A packed code word has its number of bits in the low byte and its value above.
+    let coeffToken: LaneStorage<UInt16>
+    /// The table of `coeffToken` for each nC from 0 to 16, times 68.
+    let coeffTokenStart: LaneStorage<UInt16>
+    /// Packed code words of total_zeros: `16·(tzVlcIndex − 1) + total_zeros`.
+    let totalZeros: LaneStorage<UInt16>
+    /// The same for chroma DC.
+    let totalZerosChromaDC: LaneStorage<UInt16>
+    /// Packed code words of run_before: `16·(min(zerosLeft, 7) − 1) + run_before`.
+    let runBefore: LaneStorage<UInt16>
+    /// codeNum of coded_block_pattern, by its value: inter in 0…47, intra 4×4 and 8×8 in 48…95.
+    let patternCodes: LaneStorage<UInt8>
+
+    /// rangeTabLPS of table 9-44: `4·pStateIdx + qCodIRangeIdx`.
+    let rangeOfLPS: LaneStorage<UInt8>
+    /// The state after a bin: `2·state + bin`, where a state is `2·pStateIdx + valMPS`.
+    let nextState: LaneStorage<UInt8>
+    /// Offsets of significant_coeff_flag (0…62) and last_significant_coeff_flag (64…126) contexts in 8×8 blocks of
+    /// frames, table 9-43.
+    let contextOffsets8x8: LaneStorage<UInt8>
+
+    private init() {
+        let tokens = [
+            CAVLCCodeWords.coeffToken0, CAVLCCodeWords.coeffToken2, CAVLCCodeWords.coeffToken4,
+            CAVLCCodeWords.coeffToken8, CAVLCCodeWords.coeffTokenChromaDC,
+        ]
+        coeffToken = LaneStorage(count: 68 * tokens.count, repeating: 0)
+        for (index, words) in tokens.enumerated() {
+            Self.pack(words, rowLength: 4, into: coeffToken.lane + 68 * index)
+        }
+        coeffTokenStart = Self.storage((0...16).map { UInt16($0 < 2 ? 0 : $0 < 4 ? 68 : $0 < 8 ? 136 : 204) })
+        totalZeros = LaneStorage(count: 16 * 15, repeating: 0)
+        Self.pack(CAVLCCodeWords.totalZeros, rowLength: 16, into: totalZeros.lane)
+        totalZerosChromaDC = LaneStorage(count: 16 * 3, repeating: 0)
+        Self.pack(CAVLCCodeWords.totalZerosChromaDC, rowLength: 16, into: totalZerosChromaDC.lane)
+        runBefore = LaneStorage(count: 16 * 7, repeating: 0)
+        Self.pack(CAVLCCodeWords.runBefore, rowLength: 16, into: runBefore.lane)
+
+        patternCodes = Self.storage(CAVLCCodeWords.patternCodes)
+
+        rangeOfLPS = Self.storage(CABACStateTables.rangeOfLPS)
+        nextState = LaneStorage(count: 256, repeating: 0)
+        for state in 0..<64 {
+            for mps in 0...1 {
+                // At pStateIdx 0 a less probable symbol swaps the two.
+                let mpsAfterLPS = state == 0 ? 1 - mps : mps
+                nextState.lane[4 * state + 2 * mps + mps] = UInt8(2 * min(state + 1, 62) + mps)
+                nextState.lane[4 * state + 2 * mps + (1 - mps)] =
+                    2 * CABACStateTables.stateAfterLPS[state] + UInt8(mpsAfterLPS)
+            }
+        }
+        contextOffsets8x8 = LaneStorage(count: 128, repeating: 0)
+        for (index, offset) in CABACStateTables.significantOffsets8x8.enumerated() {
+            contextOffsets8x8.lane[index] = offset
+        }
+        for (index, offset) in CABACStateTables.lastOffsets8x8.enumerated() {
+            contextOffsets8x8.lane[64 + index] = offset
+        }
+    }
+
+    private static func storage<Element>(_ values: [Element]) -> LaneStorage<Element> {
+        let storage = LaneStorage<Element>(count: values.count, repeating: values[0])
+        for (index, value) in values.enumerated() { storage.lane[index] = value }
+        return storage
+    }
+
+    /// Reads rows of code words, each padded to `rowLength` entries.
+    private static func pack(_ text: String, rowLength: Int, into lane: Lane<UInt16>) {
+        for (row, line) in text.split(separator: "\n").enumerated() {
+            for (column, word) in line.split(separator: " ").enumerated() {
+                let value = word.utf8.reduce(UInt16(0)) { $0 << 1 | UInt16($1 & 1) }
+                lane[row * rowLength + column] = value << 8 | UInt16(word.utf8.count)
+            }
+        }
+    }
+}

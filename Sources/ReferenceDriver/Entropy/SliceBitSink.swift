@@ -1,0 +1,72 @@
+/// Writes bits, most significant first, 32 at a time into memory that its owner keeps large enough.
+struct SliceBitSink {
+    private var destination: Lane<UInt8>
+    /// Bytes written to `destination`.
+    private(set) var byteCount = 0
+    private var accumulator: UInt64 = 0
+    /// Bits of `accumulator` that are not yet in memory, 0…31 between calls.
+    private var pending = 0
+
+    init(_ destination: Lane<UInt8>) { self.destination = destination }
+
+    var bitCount: Int { 8 * byteCount + pending }
+    var isAligned: Bool { pending & 7 == 0 }
+
+    /// Goes on in other memory, into which the owner has copied what was written.
+    mutating func move(to destination: Lane<UInt8>) { self.destination = destination }
+
+    /// Writes the low `count` bits of `value`, which has no others set; `count` is 0…32.
+    @inline(__always) mutating func put(_ value: UInt32, _ count: Int) {
+        accumulator = accumulator &<< UInt64(truncatingIfNeeded: count) | UInt64(value)
+        pending &+= count
+        if pending >= 32 {
+            pending &-= 32
+            let word = UInt32(truncatingIfNeeded: accumulator &>> UInt64(truncatingIfNeeded: pending))
+            destination.store(byteCount, word.bigEndian)
+            byteCount &+= 4
+        }
+    }
+
+    /// A packed code word of `EntropyTables`.
+    @inline(__always) mutating func put(packed: UInt16) { put(UInt32(packed >> 8), Int(packed & 0xFF)) }
+
+    /// ue(v), H.264 9.1.
+    @inline(__always) mutating func putUnsigned(_ value: Int) {
+        let code = UInt32(truncatingIfNeeded: value &+ 1)
+        let zeros = 31 - (code | 1).leadingZeroBitCount
+        if zeros < 16 {
+            put(code, 2 * zeros + 1)
+        } else {
+            put(0, zeros)
+            put(code, zeros + 1)
+        }
+    }
+
+    /// se(v), H.264 9.1.1.
+    @inline(__always) mutating func putSigned(_ value: Int) {
+        putUnsigned(value > 0 ? 2 * value - 1 : -2 * value)
+    }
+
+    /// te(v) with values 0…`range`, H.264 9.1; nothing where the range is 0.
+    @inline(__always) mutating func putTruncated(_ value: Int, range: Int) {
+        if range > 1 {
+            putUnsigned(value)
+        } else if range == 1 {
+            put(value == 0 ? 1 : 0, 1)
+        }
+    }
+
+    /// Fills up with `bit` to the next byte.
+    mutating func align(with bit: UInt32) {
+        while !isAligned { put(bit, 1) }
+    }
+
+    /// Brings whole pending bytes into memory; the stream must be aligned.
+    mutating func flush() {
+        while pending >= 8 {
+            pending -= 8
+            destination[byteCount] = UInt8(truncatingIfNeeded: accumulator >> UInt64(pending))
+            byteCount += 1
+        }
+    }
+}

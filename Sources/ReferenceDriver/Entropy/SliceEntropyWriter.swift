@@ -1,0 +1,138 @@
+/// What the entropy coders need to know of a slice.
+struct EntropySlice {
+    /// Raster address of the first macroblock; the others follow without a gap.
+    var firstMacroblock = 0
+    var type = SliceType.i
+    /// SliceQP_Y.
+    var qp = 26
+    /// num_ref_idx_active of each list.
+    var referenceCounts = (1, 0)
+    var cabac = false
+    var cabacInitIdc = 0
+    /// transform_8x8_mode_flag of the picture parameter set.
+    var transform8x8 = false
+}
+
+/// Writes slices as NAL units: header, slice data (H.264 7.3.4) in CAVLC or CABAC, trailing bits and emulation
+/// prevention. One thread at a time may use a writer; memory is kept from slice to slice.
+///
+/// Call `begin`, then `write` for each macroblock in raster order from the slice's first on, then `finish`.
+final class SliceEntropyWriter {
+    private let width: Int
+    private let records: LaneStorage<NeighbourRecord>
+    private let counts = LaneStorage<UInt8>(count: BlockCountGrid.size, repeating: 0)
+    private let contexts = LaneStorage<UInt8>(count: CABACInitialValues.contextCount, repeating: 0)
+    private let scratch = LaneStorage<Int16>(count: CAVLCCoder.scratchCount, repeating: 0)
+    private var output = LaneStorage<UInt8>(count: 1 << 16, repeating: 0)
+    private var slice = EntropySlice()
+    private var prefix: [UInt8] = []
+    private var cavlc: CAVLCCoder
+    private var cabac: CABACCoder
+
+    /// No macroblock's syntax takes more bytes.
+    private static let largestMacroblock = 16384
+
+    init(widthInMacroblocks: Int) {
+        width = widthInMacroblocks
+        records = LaneStorage(count: widthInMacroblocks, repeating: NeighbourRecord())
+        cavlc = CAVLCCoder(sink: SliceBitSink(output.lane), scratch: scratch.lane, tables: .shared)
+        cabac = CABACCoder(
+            arithmetic: ArithmeticEncoder(
+                destination: output.lane, byteCount: 0, contexts: contexts.lane, tables: .shared))
+    }
+
+    /// Starts a slice; whatever was not finished is dropped.
+    func begin(_ job: SliceJob, transform8x8: Bool) {
+        begin(
+            EntropySlice(
+                firstMacroblock: job.firstMacroblock, type: job.type, qp: job.qp,
+                referenceCounts: (job.list0.count, job.list1.count), cabac: job.cabac,
+                cabacInitIdc: job.cabacInitIdc, transform8x8: transform8x8),
+            header: job.header)
+    }
+
+    func begin(_ slice: EntropySlice, header: SliceHeaderBits) {
+        self.slice = slice
+        prefix = header.prefix
+        reserve(used: 0, more: header.payload.count + Self.largestMacroblock)
+        var sink = SliceBitSink(output.lane)
+        for index in 0..<(header.bitCount / 8) { sink.put(UInt32(header.payload[index]), 8) }
+        let rest = header.bitCount % 8
+        if rest > 0 { sink.put(UInt32(header.payload[header.bitCount / 8]) >> UInt32(8 - rest), rest) }
+        if slice.cabac {
+            sink.align(with: 1)
+            sink.flush()
+            CABACCoder.initialise(contexts.lane, slice: slice)
+            cabac = CABACCoder(
+                arithmetic: ArithmeticEncoder(
+                    destination: output.lane, byteCount: sink.byteCount, contexts: contexts.lane, tables: .shared))
+        } else {
+            cavlc = CAVLCCoder(sink: sink, scratch: scratch.lane, tables: .shared)
+        }
+    }
+
+    /// Bits of the slice so far, its header among them, before emulation prevention. CABAC holds a few back.
+    var bitCount: Int { slice.cabac ? cabac.arithmetic.bitCount : cavlc.sink.bitCount }
+
+    /// Writes a macroblock. With CABAC an 8×8 luma block that `codedBlockPattern` says is coded must have a level
+    /// that is not zero where the transform is 8×8: the syntax has no way to say otherwise.
+    func write(_ macroblock: borrowing MacroblockSyntax, address: Int) {
+        let column = address % width
+        let hasLeft = column > 0 && address > slice.firstMacroblock
+        let hasTop = address - width >= slice.firstMacroblock
+        let none =
+            !slice.cabac
+            ? NeighbourRecord.unavailableCounts
+            : macroblock.kind.isIntra ? NeighbourRecord.unavailableToIntra : NeighbourRecord.unavailableToInter
+        let left = hasLeft ? records.lane[column - 1] : none
+        let top = hasTop ? records.lane[column] : none
+        let grid = BlockCountGrid(counts.lane)
+        var record = NeighbourRecord()
+        if macroblock.kind != .skip {
+            grid.start(left: left, top: top)
+            record.traits = .coded
+            record.codedBlockPattern = UInt8(truncatingIfNeeded: macroblock.codedBlockPattern)
+            switch macroblock.kind {
+            case .intra16x16: record.traits.insert(.intra16x16)
+            case .intra8x8: record.traits.insert(.transform8x8)
+            default:
+                if macroblock.transform8x8 && macroblock.codedBlockPattern & 15 != 0 && macroblock.kind != .intra4x4 {
+                    record.traits.insert(.transform8x8)
+                }
+            }
+        }
+        if slice.cabac {
+            reserve(used: cabac.arithmetic.byteCount, more: Self.largestMacroblock)
+            var coder = cabac
+            coder.write(macroblock, slice: slice, left: left, top: top, grid: grid, record: &record)
+            cabac = coder
+        } else {
+            reserve(used: cavlc.sink.byteCount, more: Self.largestMacroblock)
+            var coder = cavlc
+            coder.write(macroblock, slice: slice, grid: grid, transform8x8: record.traits.contains(.transform8x8))
+            cavlc = coder
+        }
+        if macroblock.kind != .skip { grid.finish(&record) }
+        records.lane[column] = record
+    }
+
+    /// Ends the slice and returns its NAL unit: the header's prefix as it was given, the rest with emulation
+    /// prevention.
+    func finish() -> [UInt8] {
+        let count = slice.cabac ? cabac.finish() : cavlc.finish()
+        return EmulationPrevention.escape(output.lane, count: count, after: prefix)
+    }
+
+    /// Makes room for `more` bytes after `used`.
+    @inline(__always) private func reserve(used: Int, more: Int) {
+        if used &+ more > output.count { grow(used: used, more: more) }
+    }
+
+    @inline(never) private func grow(used: Int, more: Int) {
+        let larger = LaneStorage<UInt8>(count: max(2 * output.count, used + more), repeating: 0)
+        larger.lane.copy(from: output.lane, count: used)
+        output = larger
+        cavlc.sink.move(to: larger.lane)
+        cabac.arithmetic.move(to: larger.lane)
+    }
+}
