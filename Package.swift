@@ -65,7 +65,13 @@ let package = Package(
         // L5
         .executableTarget(
             name: "VaencCLI", dependencies: ["Vaenc", "VideoBase", "MediaFiles", argumentParser], swiftSettings: strict),
-        // Tests
+        // Tests: what judges them is decoders and readers of others, in TestOracles.
+        .target(
+            name: "CTestOracles", path: "Tests/CTestOracles",
+            linkerSettings: [.linkedLibrary("avcodec"), .linkedLibrary("avutil")]),
+        .target(
+            name: "TestOracles", dependencies: ["CTestOracles"], path: "Tests/TestOracles", swiftSettings: strict),
+        .testTarget(name: "TestOraclesTests", dependencies: ["TestOracles"], swiftSettings: strict),
         .testTarget(name: "NALWritingTests", dependencies: ["NALWriting"], swiftSettings: strict),
         .testTarget(
             name: "H264SyntaxTests", dependencies: ["H264Syntax", "NALWriting", "VideoBase"], swiftSettings: strict),

@@ -1,0 +1,190 @@
+internal import Glibc
+
+/// The real clips, as scripts/fetch-fixtures.sh lays them out.
+public enum Fixture: String, Sendable, CaseIterable {
+    /// 1280×720, 25 frames/s, 132 frames, with sound.
+    case bigBuckBunny = "bigbuckbunny.mp4"
+    /// 640×272, 25 frames/s, 250 frames.
+    case bikes = "bikes.mp4"
+    /// 176×144, 30000/1001 frames/s, 120 frames.
+    case carphone = "carphone_pristine.mp4"
+
+    public struct Missing: Error, CustomStringConvertible {
+        public var description: String
+    }
+
+    public var width: Int {
+        switch self {
+        case .bigBuckBunny: 1280
+        case .bikes: 640
+        case .carphone: 176
+        }
+    }
+
+    public var height: Int {
+        switch self {
+        case .bigBuckBunny: 720
+        case .bikes: 272
+        case .carphone: 144
+        }
+    }
+
+    public var frameCount: Int {
+        switch self {
+        case .bigBuckBunny: 132
+        case .bikes: 250
+        case .carphone: 120
+        }
+    }
+
+    /// Where the clips and what is made of them lie: VAENC_FIXTURES, or .build/fixtures of this checkout.
+    public static var folder: String {
+        if let path = unsafe getenv("VAENC_FIXTURES") { return unsafe String(cString: path) }
+        return Checkout.root + "/.build/fixtures"
+    }
+
+    /// The clip's path. Fetches the clips where they are missing.
+    public func path() throws -> String {
+        let path = Self.folder + "/" + rawValue
+        if unsafe access(path, R_OK) == 0 { return path }
+        let fetch = try ProcessRunner.run(Checkout.root + "/scripts/fetch-fixtures.sh", [Self.folder], timeout: 300)
+        guard fetch.status == 0 else { throw Missing(description: fetch.errors) }
+        return path
+    }
+
+    /// The path of a raw I420 file with the clip's first `frames` frames (nil: all), scaled where a size is given.
+    /// Made by ffmpeg once and kept.
+    public func rawPath(width: Int? = nil, height: Int? = nil, frames: Int? = nil) throws -> String {
+        let width = width ?? self.width
+        let height = height ?? self.height
+        let frames = frames ?? frameCount
+        let name = rawValue.split(separator: ".")[0]
+        let path = "\(Self.folder)/\(name)-\(width)x\(height)-\(frames).yuv"
+        let wanted = PlanarFrame.byteCount(width: width, height: height) * frames
+        if Files.size(path) == wanted { return path }
+        let part = "\(path).\(getpid()).\(UInt32.random(in: 0...UInt32.max)).part"
+        let result = try ProcessRunner.run(
+            "ffmpeg",
+            [
+                "-v", "error", "-nostdin", "-i", try self.path(), "-frames:v", "\(frames)", "-vf",
+                "scale=\(width):\(height):flags=bicubic+accurate_rnd+bitexact", "-pix_fmt", "yuv420p", "-vsync", "0",
+                "-f", "rawvideo", "-y", part,
+            ])
+        guard result.status == 0, Files.size(part) == wanted else {
+            unsafe unlink(part)
+            throw Missing(description: "ffmpeg could not make \(path): \(result.errors)")
+        }
+        unsafe rename(part, path)
+        return path
+    }
+
+    /// The clip's first `frames` frames (nil: all), scaled where a size is given.
+    public func frames(_ frames: Int? = nil, width: Int? = nil, height: Int? = nil) throws -> [PlanarFrame] {
+        let bytes = try Files.read(rawPath(width: width, height: height, frames: frames))
+        return PlanarFrame.split(bytes, width: width ?? self.width, height: height ?? self.height) ?? []
+    }
+}
+
+/// Places of this checkout.
+public enum Checkout {
+    /// The folder that holds Package.swift.
+    public static let root: String = {
+        // Tests/TestOracles/Fixture.swift
+        var parts = #filePath.split(separator: "/", omittingEmptySubsequences: false)
+        parts.removeLast(3)
+        return parts.joined(separator: "/")
+    }()
+
+    /// The folder with the programs and drivers just built: VAENC_BUILD, or the one this program runs from.
+    public static let buildFolder: String = {
+        if let path = unsafe getenv("VAENC_BUILD") { return unsafe String(cString: path) }
+        var buffer = [CChar](repeating: 0, count: 4096)
+        let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count - 1)
+        let path = String(decoding: buffer[..<max(count, 0)].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+    }()
+
+    /// The command line program.
+    public static var vaenc: String { buildFolder + "/vaenc" }
+    /// The driver's file, and what LIBVA_DRIVERS_PATH and LIBVA_DRIVER_NAME must be for libva to find it.
+    public static var driver: String { buildFolder + "/libvaenc_drv_video.so" }
+    public static var driverEnvironment: [String: String?] {
+        ["LIBVA_DRIVERS_PATH": buildFolder, "LIBVA_DRIVER_NAME": "libvaenc"]
+    }
+}
+
+/// Files, as tests need them.
+public enum Files {
+    public struct Failure: Error, CustomStringConvertible {
+        public var description: String
+    }
+
+    /// Bytes of the file; nil where it does not exist.
+    public static func size(_ path: String) -> Int? {
+        var status = stat()
+        return unsafe stat(path, &status) == 0 ? Int(status.st_size) : nil
+    }
+
+    public static func exists(_ path: String) -> Bool { size(path) != nil }
+
+    public static func read(_ path: String) throws -> [UInt8] {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0, let size = size(path) else { throw Failure(description: "cannot read \(path)") }
+        defer { close(descriptor) }
+        // SAFETY: at most `size` bytes are read into room for as many.
+        return unsafe [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+            while count < size {
+                let got = unsafe Glibc.read(descriptor, buffer.baseAddress! + count, size - count)
+                if got <= 0 { break }
+                count += got
+            }
+        }
+    }
+
+    public static func write(_ bytes: [UInt8], to path: String) throws {
+        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else { throw Failure(description: "cannot create \(path)") }
+        defer { close(descriptor) }
+        var done = 0
+        while done < bytes.count {
+            // SAFETY: reads the bytes from `done` to the end.
+            let wrote = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress! + done, bytes.count - done) }
+            guard wrote > 0 else { throw Failure(description: "cannot write \(path)") }
+            done += wrote
+        }
+    }
+
+    /// Names in a folder, sorted.
+    public static func list(_ folder: String) -> [String] {
+        guard let stream = unsafe opendir(folder) else { return [] }
+        defer { unsafe closedir(stream) }
+        var names: [String] = []
+        while let entry = unsafe readdir(stream) {
+            // SAFETY: d_name ends in a zero inside the entry, which lives until the next readdir.
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
+                unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+            }
+            if name != "." && name != ".." { names.append(name) }
+        }
+        return names.sorted()
+    }
+
+    /// Runs `body` with a folder of its own, removed afterwards with what is in it.
+    public static func withTemporaryFolder<R>(_ body: (String) throws -> R) throws -> R {
+        var template = Array("\(temporaryRoot)/vaenc-test-XXXXXX".utf8CString)
+        guard unsafe mkdtemp(&template) != nil else { throw Failure(description: "cannot make a temporary folder") }
+        let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        defer { remove(folder: path) }
+        return try body(path)
+    }
+
+    private static var temporaryRoot: String {
+        if let path = unsafe getenv("TMPDIR") { return unsafe String(cString: path) }
+        return "/tmp"
+    }
+
+    private static func remove(folder: String) {
+        for name in list(folder) where unsafe unlink("\(folder)/\(name)") != 0 { remove(folder: "\(folder)/\(name)") }
+        unsafe rmdir(folder)
+    }
+}
