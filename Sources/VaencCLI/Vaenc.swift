@@ -18,7 +18,8 @@ struct VaencCommand: ParsableCommand {
             """,
         version: vaencVersion,
         subcommands: [
-            ProbeCommand.self, EncodeCommand.self, BenchCommand.self,
+            ProbeCommand.self, EncodeCommand.self, BenchCommand.self, CaptureCommand.self, RemuxCommand.self,
+            DecodeCommand.self, InspectCommand.self, CompareCommand.self, DoctorCommand.self,
         ])
 
     static func main() {

@@ -1,0 +1,46 @@
+import ArgumentParser
+import Vaenc
+
+/// A command of the contract that this version does not have: whatever its arguments, it says so and exits with 69.
+protocol NotBuiltCommand: ParsableCommand {
+    static var name: String { get }
+    var rest: [String] { get }
+}
+
+extension NotBuiltCommand {
+    static var configuration: CommandConfiguration {
+        CommandConfiguration(commandName: name, abstract: "Not built yet.", shouldDisplay: false)
+    }
+
+    func run() throws { throw VaencError.notBuilt("vaenc \(Self.name)") }
+}
+
+struct CaptureCommand: NotBuiltCommand {
+    static let name = "capture"
+    @Argument(parsing: .captureForPassthrough) var rest: [String] = []
+}
+
+struct RemuxCommand: NotBuiltCommand {
+    static let name = "remux"
+    @Argument(parsing: .captureForPassthrough) var rest: [String] = []
+}
+
+struct DecodeCommand: NotBuiltCommand {
+    static let name = "decode"
+    @Argument(parsing: .captureForPassthrough) var rest: [String] = []
+}
+
+struct InspectCommand: NotBuiltCommand {
+    static let name = "inspect"
+    @Argument(parsing: .captureForPassthrough) var rest: [String] = []
+}
+
+struct CompareCommand: NotBuiltCommand {
+    static let name = "compare"
+    @Argument(parsing: .captureForPassthrough) var rest: [String] = []
+}
+
+struct DoctorCommand: NotBuiltCommand {
+    static let name = "doctor"
+    @Argument(parsing: .captureForPassthrough) var rest: [String] = []
+}

@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# sanitize.sh: the tests that make, use and free VA objects, under the address, leak and thread sanitizers.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+filter=${FILTER:-VAAPITests|EncodeSessionTests|ReferenceDisplayTests}
+# The driver is loaded as users load it: release, without instrumentation of its own.
+swift build -c release --product vaenc_drv_video
+export VAENC_DRIVER_DIR=$PWD/.build/release
+# libva keeps drivers loaded for good (RTLD_NODELETE), and Swift's runtime keeps its metadata caches.
+export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/scripts/leaks.txt:print_suppressions=0}
+for sanitizer in address thread; do
+    echo "== $sanitizer"
+    swift test --sanitize "$sanitizer" --scratch-path ".build-$sanitizer" --filter "$filter"
+done
