@@ -72,6 +72,7 @@ let package = Package(
         .target(
             name: "TestOracles", dependencies: ["CTestOracles"], path: "Tests/TestOracles", swiftSettings: strict),
         .testTarget(name: "TestOraclesTests", dependencies: ["TestOracles"], swiftSettings: strict),
+        .testTarget(name: "VideoBaseTests", dependencies: ["VideoBase"]),
         .testTarget(name: "NALWritingTests", dependencies: ["NALWriting"], swiftSettings: strict),
         .testTarget(
             name: "H264SyntaxTests", dependencies: ["H264Syntax", "NALWriting", "VideoBase"], swiftSettings: strict),

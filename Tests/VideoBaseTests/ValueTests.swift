@@ -1,0 +1,72 @@
+import Testing
+import VideoBase
+
+@Suite struct ValueTests {
+    @Test func readsSizes() {
+        #expect(VideoSize("1280x720") == VideoSize(width: 1280, height: 720))
+        #expect(VideoSize("1280X720") == VideoSize(width: 1280, height: 720))
+        #expect(VideoSize("16×16") == VideoSize(width: 16, height: 16))
+        for text in ["", "x", "1280", "1280x", "x720", "0x720", "-1x5", "1x2x3", "1280 x 720", "99999999999999999999x1"] {
+            #expect(VideoSize(text) == nil, "\(text)")
+        }
+    }
+
+    @Test func readsBitRates() {
+        for (text, value) in [("6M", 6_000_000), ("800k", 800_000), ("1.5M", 1_500_000), ("123", 123), ("2G", 2_000_000_000)] {
+            #expect(BitsPerSecond(text)?.value == value, "\(text)")
+        }
+        for text in ["", "M", "-1M", "0", "1e300", "6MB", "nan", "0.1"] {
+            #expect(BitsPerSecond(text) == nil, "\(text)")
+        }
+    }
+
+    /// Sizes of raw frames as FFmpeg's `av_image_get_buffer_size` (alignment 1) gives them.
+    @Test func countsFrameBytes() {
+        let odd = VideoSize(width: 5, height: 3)
+        let expected: [PixelFormat: Int] = [
+            .nv12: 27, .i420: 27, .yv12: 27, .yuyv: 36, .uyvy: 36, .i422: 33, .i444: 45, .gray: 15, .rgb24: 45, .bgra: 60,
+            .rgba: 60, .p010: 54, .i420p10: 54,
+        ]
+        for format in PixelFormat.allCases {
+            #expect(format.frameBytes(odd) == expected[format], "\(format)")
+        }
+        #expect(PixelFormat.nv12.frameBytes(VideoSize(width: 1920, height: 1080)) == 3_110_400)
+    }
+
+    @Test func alignsUp() {
+        for value in 0...70 {
+            let aligned = value.aligned(to: 16)
+            #expect(aligned % 16 == 0 && aligned >= value && aligned - value < 16)
+        }
+    }
+
+    @Test func mapsSystemBuffersWithoutOverlap() throws {
+        for format in PixelFormat.allCases {
+            let buffer = SystemPixelBuffer(format: format, size: VideoSize(width: 21, height: 7))
+            try buffer.withUnsafePlanes { planes in
+                for plane in 0..<format.planeCount {
+                    let bytes = format.rowBytes(plane: plane, width: 21)
+                    #expect(planes.pitch(plane) >= bytes)
+                    for row in 0..<format.rows(plane: plane, height: 7) {
+                        let start = planes.base(plane) + row * planes.pitch(plane)
+                        for x in 0..<bytes { start.storeBytes(of: UInt8(plane * 64 + row + 1), toByteOffset: x, as: UInt8.self) }
+                    }
+                }
+                for plane in 0..<format.planeCount {
+                    for row in 0..<format.rows(plane: plane, height: 7) {
+                        let start = planes.base(plane) + row * planes.pitch(plane)
+                        let last = format.rowBytes(plane: plane, width: 21) - 1
+                        #expect(start.load(as: UInt8.self) == UInt8(plane * 64 + row + 1))
+                        #expect(start.load(fromByteOffset: last, as: UInt8.self) == UInt8(plane * 64 + row + 1))
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func saysErrorsInOneLine() {
+        let error = VaencError(.badInput, "clip.y4m has no frames", remedy: "look at it with ffprobe")
+        #expect("\(error)" == "clip.y4m has no frames: look at it with ffprobe")
+        #expect(error.category.rawValue == 65)
+    }
+}
