@@ -30,6 +30,7 @@ let package = Package(
         // L1
         .target(name: "VideoBase", swiftSettings: strict),
         .target(name: "NALWriting", dependencies: ["VideoBase"], swiftSettings: strict),
+        .target(name: "LibAV", dependencies: ["CLibAV", "VideoBase"], swiftSettings: strict),
         // L2
         .target(name: "H264Syntax", dependencies: ["VideoBase", "NALWriting"], swiftSettings: strict),
         .target(name: "BitstreamInspection", dependencies: ["VideoBase"], swiftSettings: strict),
@@ -51,9 +52,11 @@ let package = Package(
             name: "EncodeSession",
             dependencies: ["VideoBase", "NALWriting", "H264Syntax", "EncodePlanning", "VAAPI"],
             swiftSettings: strict),
-        .target(name: "SoftwareEncode", dependencies: ["CLibAV", "VideoBase"], swiftSettings: strict),
         .target(
-            name: "MediaFiles", dependencies: ["CLibAV", "VideoBase", "NALWriting", "BitstreamInspection"],
+            name: "SoftwareEncode", dependencies: ["CLibAV", "LibAV", "VideoBase", "NALWriting"],
+            swiftSettings: strict),
+        .target(
+            name: "MediaFiles", dependencies: ["CLibAV", "LibAV", "VideoBase", "NALWriting"],
             swiftSettings: strict),
         // L4
         .target(

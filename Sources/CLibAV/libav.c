@@ -1,2 +1,156 @@
+#define _GNU_SOURCE
 #include "CLibAV.h"
-const struct VaencLibAV *vaenc_libav(const char **why) { *why = "no"; return 0; }
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define TEXT_(x) #x
+#define TEXT(x) TEXT_(x)
+#define SONAME(name, major) "lib" name ".so." TEXT(major)
+
+static pthread_mutex_t load_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct VaencLibAV table;
+static int loaded;
+
+#define LOG_LINES 8
+#define LOG_LENGTH 256
+static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+    long thread;
+    char text[LOG_LENGTH];
+} log_lines[LOG_LINES];
+static unsigned log_count;
+
+static void keep_line(void *context, int level, const char *format, va_list arguments) {
+    if (level > AV_LOG_ERROR) return;
+    char text[LOG_LENGTH];
+    // The prefix is `[name @ address] `: only the words are of use.
+    int print_prefix = 0;
+    if (!table.av_log_format_line2 ||
+        table.av_log_format_line2(context, level, format, arguments, text, sizeof text, &print_prefix) < 0) return;
+    size_t length = strlen(text);
+    while (length && (text[length - 1] == '\n' || text[length - 1] == '\r' || text[length - 1] == ' '
+                      || text[length - 1] == '.')) text[--length] = 0;
+    if (!length) return;
+    for (size_t index = 0; index < length; index++) if ((unsigned char)text[index] < 32) text[index] = ' ';
+    pthread_mutex_lock(&log_lock);
+    unsigned slot = log_count++ % LOG_LINES;
+    log_lines[slot].thread = syscall(SYS_gettid);
+    memcpy(log_lines[slot].text, text, length + 1);
+    pthread_mutex_unlock(&log_lock);
+}
+
+_Bool vaenc_libav_take_log(char *line, size_t size) {
+    pthread_mutex_lock(&log_lock);
+    long thread = syscall(SYS_gettid);
+    unsigned first = log_count > LOG_LINES ? log_count - LOG_LINES : 0;
+    int found = -1;
+    for (unsigned index = first; index < log_count; index++) {
+        unsigned slot = index % LOG_LINES;
+        if (found < 0 || log_lines[slot].thread == thread || log_lines[found].thread != thread) found = (int)slot;
+    }
+    if (found >= 0 && size) {
+        strncpy(line, log_lines[found].text, size - 1);
+        line[size - 1] = 0;
+    }
+    log_count = 0;
+    pthread_mutex_unlock(&log_lock);
+    return found >= 0;
+}
+
+static void *open_library(const char *name, char *why, size_t size) {
+    void *handle = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+    if (!handle) {
+        const char *error = dlerror();
+        snprintf(why, size, "%s", error ? error : name);
+    }
+    return handle;
+}
+
+#define FETCH(name) \
+    if (!(table.name = (__typeof__(table.name))dlsym(handle, #name))) { \
+        snprintf(why, size, "%s has no %s", library, #name); \
+        return 0; \
+    }
+
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+#pragma GCC diagnostic ignored "-Wpedantic"
+
+#define LOADER(part, soname, list) \
+    static int load_##part(char *why, size_t size) { \
+        const char *library = soname; \
+        void *handle = open_library(library, why, size); \
+        if (!handle) return 0; \
+        list(FETCH) \
+        return 1; \
+    }
+LOADER(util, SONAME("avutil", LIBAVUTIL_VERSION_MAJOR), VAENC_LIBAV_UTIL)
+LOADER(scale, SONAME("swscale", LIBSWSCALE_VERSION_MAJOR), VAENC_LIBAV_SCALE)
+LOADER(codec, SONAME("avcodec", LIBAVCODEC_VERSION_MAJOR), VAENC_LIBAV_CODEC)
+LOADER(format, SONAME("avformat", LIBAVFORMAT_VERSION_MAJOR), VAENC_LIBAV_FORMAT)
+
+static int load_first(char *why, size_t size) {
+    // A program that uses libav itself keeps its own logging.
+    void *there = dlopen(SONAME("avutil", LIBAVUTIL_VERSION_MAJOR), RTLD_LAZY | RTLD_NOLOAD);
+    if (there) dlclose(there);
+    if (!load_util(why, size)) return 0;
+    if (!there) table.av_log_set_callback(keep_line);
+    return 1;
+}
+
+const struct VaencLibAV *vaenc_libav(int parts, char *why, size_t size) {
+    static const int utilities = 1 << 16;
+    if (parts & VaencLibAVFormat) parts |= VaencLibAVCodec;
+    parts |= utilities;
+    pthread_mutex_lock(&load_lock);
+    int missing = parts & ~loaded, good = 1;
+    if (good && missing & utilities && (good = load_first(why, size))) loaded |= utilities;
+    if (good && missing & VaencLibAVScale && (good = load_scale(why, size))) loaded |= VaencLibAVScale;
+    if (good && missing & VaencLibAVCodec && (good = load_codec(why, size))) loaded |= VaencLibAVCodec;
+    if (good && missing & VaencLibAVFormat && (good = load_format(why, size))) loaded |= VaencLibAVFormat;
+    pthread_mutex_unlock(&load_lock);
+    return good ? &table : 0;
+}
+
+int vaenc_libav_major(int part) {
+    switch (part) {
+    case VaencLibAVScale: return LIBSWSCALE_VERSION_MAJOR;
+    case VaencLibAVCodec: return LIBAVCODEC_VERSION_MAJOR;
+    default: return LIBAVFORMAT_VERSION_MAJOR;
+    }
+}
+
+AVIOContext *vaenc_avio_reader(
+    const struct VaencLibAV *av, int bufferSize, void *opaque, VaencReadPacket read, VaencSeek seek) {
+    unsigned char *buffer = av->av_malloc((size_t)bufferSize);
+    if (!buffer) return 0;
+    AVIOContext *context = av->avio_alloc_context(buffer, bufferSize, 0, opaque, read, 0, seek);
+    if (!context) av->av_free(buffer);
+    return context;
+}
+
+AVIOContext *vaenc_avio_writer(
+    const struct VaencLibAV *av, int bufferSize, void *opaque, VaencWritePacket write, VaencSeek seek) {
+    unsigned char *buffer = av->av_malloc((size_t)bufferSize);
+    if (!buffer) return 0;
+#if LIBAVFORMAT_VERSION_MAJOR >= 61
+    AVIOContext *context = av->avio_alloc_context(buffer, bufferSize, 1, opaque, 0, write, seek);
+#else
+    AVIOContext *context = av->avio_alloc_context(
+        buffer, bufferSize, 1, opaque, 0, (int (*)(void *, uint8_t *, int))write, seek);
+#endif
+    if (!context) av->av_free(buffer);
+    return context;
+}
+
+void vaenc_avio_free(const struct VaencLibAV *av, AVIOContext *context) {
+    if (!context) return;
+    // The muxers and demuxers may have replaced the buffer given at creation.
+    av->av_free(context->buffer);
+    context->buffer = 0;
+    av->avio_context_free(&context);
+}

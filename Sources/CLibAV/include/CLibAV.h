@@ -1,9 +1,168 @@
+// FFmpeg's libraries, loaded when first needed: linking them costs 29 ms and 28 MB before main.
+//
+// Every call goes through `struct VaencLibAV`, filled by dlsym. The header versions decide the sonames, so a build
+// runs with the FFmpeg that it was built for. What macros hide from Swift, and what differs between FFmpeg 5, 6 and 7,
+// is in the inline helpers at the end.
 #pragma once
-#include <libavformat/avformat.h>
+#include <errno.h>
 #include <libavcodec/avcodec.h>
+#include <libavformat/avformat.h>
 #include <libavutil/avutil.h>
+#include <libavutil/channel_layout.h>
+#include <libavutil/frame.h>
+#include <libavutil/imgutils.h>
+#include <libavutil/log.h>
+#include <libavutil/opt.h>
+#include <libavutil/pixdesc.h>
+#include <libswscale/swscale.h>
+
+#if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wdeprecated-declarations"
+#endif
+
+#define VAENC_LIBAV_UTIL(X) \
+    X(av_buffer_create) \
+    X(av_buffer_unref) \
+    X(av_dict_free) \
+    X(av_dict_set) \
+    X(av_frame_alloc) \
+    X(av_frame_free) \
+    X(av_frame_unref) \
+    X(av_free) \
+    X(av_get_pix_fmt) \
+    X(av_get_pix_fmt_name) \
+    X(av_log_format_line2) \
+    X(av_log_set_callback) \
+    X(av_log_set_level) \
+    X(av_malloc) \
+    X(av_mallocz) \
+    X(av_opt_set) \
+    X(av_opt_set_int) \
+    X(av_pix_fmt_desc_get) \
+    X(av_strerror)
+
+#define VAENC_LIBAV_SCALE(X) \
+    X(sws_freeContext) \
+    X(sws_getCoefficients) \
+    X(sws_getContext) \
+    X(sws_scale) \
+    X(sws_setColorspaceDetails)
+
+#define VAENC_LIBAV_CODEC(X) \
+    X(av_packet_alloc) \
+    X(av_packet_free) \
+    X(av_packet_get_side_data) \
+    X(av_packet_unref) \
+    X(av_new_packet) \
+    X(avcodec_alloc_context3) \
+    X(avcodec_find_decoder) \
+    X(avcodec_find_encoder_by_name) \
+    X(avcodec_flush_buffers) \
+    X(avcodec_free_context) \
+    X(avcodec_get_name) \
+    X(avcodec_open2) \
+    X(avcodec_parameters_to_context) \
+    X(avcodec_receive_frame) \
+    X(avcodec_receive_packet) \
+    X(avcodec_send_frame) \
+    X(avcodec_send_packet)
+
+#define VAENC_LIBAV_FORMAT(X) \
+    X(av_find_best_stream) \
+    X(av_guess_frame_rate) \
+    X(av_guess_sample_aspect_ratio) \
+    X(av_interleaved_write_frame) \
+    X(av_read_frame) \
+    X(av_seek_frame) \
+    X(av_write_frame) \
+    X(av_write_trailer) \
+    X(avformat_alloc_context) \
+    X(avformat_alloc_output_context2) \
+    X(avformat_close_input) \
+    X(avformat_find_stream_info) \
+    X(avformat_free_context) \
+    X(avformat_init_output) \
+    X(avformat_new_stream) \
+    X(avformat_open_input) \
+    X(avformat_write_header) \
+    X(avio_alloc_context) \
+    X(avio_context_free) \
+    X(avio_flush)
+
+/// The functions of FFmpeg's libraries; those of libraries not yet loaded are null.
 struct VaencLibAV {
-  __typeof__(&avformat_open_input) avformat_open_input;
-  __typeof__(&av_frame_alloc) av_frame_alloc;
+#define VAENC_MEMBER(name) __typeof__(&name) _Nullable name;
+    VAENC_LIBAV_UTIL(VAENC_MEMBER)
+    VAENC_LIBAV_SCALE(VAENC_MEMBER)
+    VAENC_LIBAV_CODEC(VAENC_MEMBER)
+    VAENC_LIBAV_FORMAT(VAENC_MEMBER)
+#undef VAENC_MEMBER
 };
-const struct VaencLibAV * _Nullable vaenc_libav(const char * _Nullable * _Nonnull why);
+
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif
+
+/// The libraries, to be asked for in any combination; libavutil comes with each.
+enum VaencLibAVPart {
+    VaencLibAVScale = 1,
+    VaencLibAVCodec = 2,
+    /// libavcodec too.
+    VaencLibAVFormat = 4,
+};
+
+/// Loads the libraries of `parts` (once; any thread) and returns the table; null, with the loader's words in `why`
+/// (size bytes), where one is missing.
+const struct VaencLibAV *_Nullable vaenc_libav(int parts, char *_Nonnull why, size_t size);
+
+/// The major version of libavcodec's headers, of libswscale's, of libavformat's: they name the Debian package.
+int vaenc_libav_major(int part);
+
+/// The last error line that libav logged on this thread, or else on any, without its end of line; forgets all lines.
+/// False where there is none.
+_Bool vaenc_libav_take_log(char *_Nonnull line, size_t size);
+
+typedef int (*_Nonnull VaencReadPacket)(void *_Nullable opaque, uint8_t *_Nonnull bytes, int count);
+typedef int (*_Nonnull VaencWritePacket)(void *_Nullable opaque, const uint8_t *_Nonnull bytes, int count);
+typedef int64_t (*_Nullable VaencSeek)(void *_Nullable opaque, int64_t offset, int whence);
+
+/// An AVIOContext that reads through callbacks (seek may be null); freed with vaenc_avio_free. Null: no memory.
+AVIOContext *_Nullable vaenc_avio_reader(
+    const struct VaencLibAV *_Nonnull av, int bufferSize, void *_Nullable opaque, VaencReadPacket read, VaencSeek seek);
+/// An AVIOContext that writes through callbacks. The signature of the callback changed in FFmpeg 7.
+AVIOContext *_Nullable vaenc_avio_writer(
+    const struct VaencLibAV *_Nonnull av, int bufferSize, void *_Nullable opaque, VaencWritePacket write,
+    VaencSeek seek);
+void vaenc_avio_free(const struct VaencLibAV *_Nonnull av, AVIOContext *_Nullable context);
+
+static inline int vaenc_averror(int error) { return AVERROR(error); }
+/// errno behind an AVERROR; 0 where there is none.
+static inline int vaenc_errno_of(int code) {
+    int error = AVUNERROR(code);
+    return error > 0 && error < 4096 ? error : 0;
+}
+static inline int vaenc_averror_eof(void) { return AVERROR_EOF; }
+static inline int vaenc_averror_again(void) { return AVERROR(EAGAIN); }
+static inline int vaenc_averror_invalid(void) { return AVERROR_INVALIDDATA; }
+static inline int vaenc_averror_exit(void) { return AVERROR_EXIT; }
+static inline int64_t vaenc_no_pts(void) { return AV_NOPTS_VALUE; }
+static inline int64_t vaenc_time_base(void) { return AV_TIME_BASE; }
+static inline int vaenc_seek_size(void) { return AVSEEK_SIZE; }
+static inline int vaenc_seek_force(void) { return AVSEEK_FORCE; }
+static inline int vaenc_input_padding(void) { return AV_INPUT_BUFFER_PADDING_SIZE; }
+static inline int vaenc_flag_custom_io(void) { return AVFMT_FLAG_CUSTOM_IO; }
+
+/// The frame's duration in the stream's time base; 0 where not known.
+static inline int64_t vaenc_frame_duration(const AVFrame *_Nonnull frame) {
+#if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(57, 30, 100)
+    return frame->duration;
+#else
+    return frame->pkt_duration;
+#endif
+}
+
+/// The bytes of plane `plane`'s first row, as a frame of any kind has them.
+static inline uint8_t *_Nullable vaenc_frame_data(const AVFrame *_Nonnull frame, int plane) {
+    return frame->data[plane];
+}

@@ -1,16 +1,37 @@
+import LibAV
 public import VideoBase
 
-/// Converts pictures between any two pixel formats, sizes included, with our own kernels where there is one and
-/// libswscale otherwise. One thread at a time.
+/// Converts pictures between any two pixel formats, sizes included: with our own kernels where there is one, and
+/// libswscale (loaded then) otherwise. One thread at a time.
 public final class PixelConverter {
     private let color: ColorDescription
+    private var scaler: Scaler?
 
-    /// `color` describes the source; the range and matrix are kept (RGB becomes limited BT.601 or BT.709 by height
-    /// where it says nothing).
+    /// `color` describes the source. Range and matrix are kept between YUV formats; RGB becomes limited range with the
+    /// matrix of `color`, or where it names none with BT.709 from 720 rows on and BT.601 below.
     public init(color: ColorDescription = .unspecified) { self.color = color }
 
-    /// Writes the picture of `source` to `destination`, stretched where the sizes differ.
+    /// Writes the picture of `source` over the visible part of `destination`, stretched where the sizes differ.
+    /// - Throws: `unavailable` without libswscale where it is needed; `badInput` for what it cannot convert.
     public func convert(_ source: PixelPlanes, to destination: PixelPlanes) throws {
-        throw VaencError(.unavailable, "pixel conversion is not built yet")
+        // SAFETY: planes hold what their format and size say.
+        if unsafe source.size == destination.size {
+            switch unsafe (source.format, destination.format) {
+            case (let from, let to) where from == to:
+                unsafe PlaneCopy.copy(source, to: destination)
+                return
+            case (.i420, .nv12), (.yv12, .nv12):
+                unsafe PlaneCopy.interleave(source, to: destination)
+                return
+            default: break
+            }
+        }
+        unsafe try scale(PictureView(source), to: PictureView(destination))
+    }
+
+    func scale(_ source: PictureView, to destination: PictureView) throws {
+        let scaler = try self.scaler ?? Scaler()
+        self.scaler = scaler
+        unsafe try scaler.scale(source, to: destination, color: color)
     }
 }

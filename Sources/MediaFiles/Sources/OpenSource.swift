@@ -4,11 +4,68 @@ import VideoBase
 public enum MediaInput {
     /// Opens a file, `-` (standard input) or `testsrc:WxH@FPS:FRAMES`.
     ///
-    /// Y4M, raw pictures (`options.inputSize` given) and the test pattern are read by vaenc's own code; anything else
-    /// through libavformat and libavcodec, which are loaded then. Scaling loads libswscale.
+    /// Y4M (known by its first bytes), raw pictures (`options.inputSize` given) and the test pattern are read by
+    /// vaenc's own code; anything else through libavformat and libavcodec, which are loaded then. Scaling, and formats
+    /// that are not 4:2:0 of 8 bits, load libswscale.
     /// - Throws: `DescribedError`: `noInput` for no such file, `noPermission`, `badInput` for what is not a video,
     ///   `usage` for a test pattern's or option's wrong spelling, `unavailable` without the libraries.
     public static func open(_ input: String, options: SourceOptions = SourceOptions()) throws -> any FrameSource {
-        throw VaencError(.unavailable, "reading \(input) is not built yet")
+        try check(options)
+        if input.hasPrefix("testsrc:") { return try TestPattern(input, options: options) }
+        if let scheme = input.firstRange(of: "://"), input[..<scheme.lowerBound].allSatisfy(\.isLetter) {
+            throw VaencError(.unavailable, "reading from the network (\(input)) is not built yet")
+        }
+        let reader = try ByteReader(path: input)
+        let start = try reader.peek(Y4MHeader.magic.count)
+        if start.isEmpty { throw VaencError(.badInput, "\(reader.name) is empty") }
+        if start == Y4MHeader.magic { return try y4m(reader, options) }
+        if let size = options.inputSize {
+            return try RawSource.raw(reader, format: options.inputFormat ?? rawFormat(input) ?? .i420, size: size, options: options)
+        }
+        if options.inputFormat != nil || rawFormat(input) != nil {
+            throw VaencError(
+                .usage, "\(reader.name) is raw video, which does not say its size", remedy: "add --input-size WIDTHxHEIGHT")
+        }
+        throw VaencError(.unavailable, "reading \(reader.name) is not built yet")
+    }
+
+    private static func y4m(_ reader: ByteReader, _ options: SourceOptions) throws -> any FrameSource {
+        let header = try Y4MHeader(reader)
+        if let size = options.inputSize, size != header.size {
+            throw VaencError(
+                .usage, "\(reader.name) is Y4M of \(header.size), not \(size)", remedy: "leave out --input-size")
+        }
+        if let format = options.inputFormat, format != header.format {
+            throw VaencError(
+                .usage, "\(reader.name) is Y4M of \(header.format.rawValue), not \(format.rawValue)",
+                remedy: "leave out --input-format")
+        }
+        return try RawSource(
+            reader, format: header.format, size: header.size, rate: options.frameRate ?? header.rate,
+            color: header.color, aspect: header.aspect, kind: "Y4M, \(header.format.rawValue)", isY4M: true,
+            options: options)
+    }
+
+    private static func check(_ options: SourceOptions) throws {
+        for (name, seconds) in [("--start", options.start), ("--duration", options.duration)] {
+            if let seconds, !(seconds >= 0 && seconds < 1e9) {
+                throw VaencError(.usage, "\(name) must be a number of seconds from 0 on")
+            }
+        }
+        if let limit = options.frameLimit, limit < 1 { throw VaencError(.usage, "--frames must be at least 1") }
+        for size in [options.inputSize, options.outputSize] {
+            if let size, size.width > 65536 || size.height > 65536 || size.width < 1 || size.height < 1 {
+                throw VaencError(.usage, "a size of \(size) is outside 1×1 to 65536×65536")
+            }
+        }
+    }
+
+    /// The layout that a file name's extension says; nil for others.
+    private static func rawFormat(_ name: String) -> PixelFormat? {
+        let file = name.split(separator: "/").last ?? ""
+        guard let dot = file.lastIndex(of: ".") else { return nil }
+        let ending = file[file.index(after: dot)...].lowercased()
+        if ending == "yuv" || ending == "raw" { return .i420 }
+        return PixelFormat(rawValue: ending)
     }
 }

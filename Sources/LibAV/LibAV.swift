@@ -1,0 +1,47 @@
+package import CLibAV
+package import VideoBase
+
+/// FFmpeg's libraries: loaded on demand, their errors turned into vaenc's.
+package enum LibAV {
+    /// Which libraries are needed; libavutil comes with each.
+    package struct Parts: OptionSet, Sendable {
+        package let rawValue: Int32
+        package init(rawValue: Int32) { self.rawValue = rawValue }
+        package static let scale = Parts(rawValue: 1)
+        package static let codec = Parts(rawValue: 2)
+        package static let format = Parts(rawValue: 4)
+    }
+
+    /// The functions of the libraries asked for, loading them where that has not been done.
+    /// - Throws: `unavailable` with the Debian package to install.
+    package static func load(_ parts: Parts) throws(VaencError) -> UnsafePointer<VaencLibAV> {
+        // SAFETY: the text is written with its terminating zero inside the given size; the table is static.
+        var text = [CChar](repeating: 0, count: 256)
+        if let table = unsafe vaenc_libav(parts.rawValue, &text, text.count) { return unsafe table }
+        let name = parts.contains(.format) ? "avformat" : parts.contains(.codec) ? "avcodec" : "swscale"
+        let part: Parts = parts.contains(.format) ? .format : parts.contains(.codec) ? .codec : .scale
+        throw VaencError(
+            .unavailable, "FFmpeg's lib\(name) cannot be loaded (\(string(text)))",
+            remedy: "install the package lib\(name)\(vaenc_libav_major(part.rawValue))")
+    }
+
+    /// The last error that libav logged, for the message of an error; nil where it said nothing.
+    package static func takeLog() -> String? {
+        var text = [CChar](repeating: 0, count: 256)
+        // SAFETY: as above.
+        return unsafe vaenc_libav_take_log(&text, text.count) ? string(text) : nil
+    }
+
+    /// libav's words for an error code, the logged line first where there is one.
+    package static func message(_ code: Int32, _ av: UnsafePointer<VaencLibAV>) -> String {
+        if let logged = takeLog() { return logged }
+        var text = [CChar](repeating: 0, count: 128)
+        // SAFETY: as above.
+        _ = unsafe av.pointee.av_strerror!(code, &text, text.count)
+        return string(text)
+    }
+
+    package static func string(_ text: [CChar]) -> String {
+        String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}

@@ -1,0 +1,87 @@
+import CLibAV
+package import VideoBase
+
+/// Converts and scales pictures with libswscale. One thread at a time.
+@safe package final class Scaler {
+    /// What decides the tables inside libswscale.
+    private struct Shape: Hashable {
+        var source: Int32
+        var sourceSize: VideoSize
+        var destination: Int32
+        var destinationSize: VideoSize
+        var color: ColorDescription
+    }
+
+    // SAFETY: the context is made and freed by this object alone; the table is static.
+    private let av: UnsafePointer<VaencLibAV>
+    private var context: OpaquePointer?
+    private var shape: Shape?
+
+    /// - Throws: `unavailable` without libswscale.
+    package init() throws(VaencError) { unsafe av = try LibAV.load(.scale) }
+
+    deinit { unsafe av.pointee.sws_freeContext!(context) }
+
+    /// Writes `source` over the whole of `destination`. `color` describes the source: range and matrix are kept between
+    /// YUV formats; RGB becomes limited range of the matrix in `color`, or of BT.709 from 720 rows on and BT.601 below.
+    package func scale(_ source: PictureView, to destination: PictureView, color: ColorDescription) throws {
+        let wanted = unsafe Shape(
+            source: source.format.rawValue, sourceSize: source.size, destination: destination.format.rawValue,
+            destinationSize: destination.size, color: color)
+        if shape != wanted {
+            shape = nil
+            unsafe try make(wanted, source.format, destination.format)
+            shape = wanted
+        }
+        // SAFETY: both views cover their sizes, as sws_getContext was told; the arrays live through the call.
+        let rows = unsafe source.data.withUnsafeBufferPointer { from in
+            unsafe destination.data.withUnsafeBufferPointer { to in
+                let slices = unsafe UnsafeRawPointer(from.baseAddress!)
+                    .assumingMemoryBound(to: UnsafePointer<UInt8>?.self)
+                return unsafe av.pointee.sws_scale!(
+                    context, slices, source.strides, 0, Int32(source.size.height), to.baseAddress!, destination.strides)
+            }
+        }
+        if rows < 0 { throw VaencError(.internalFault, "libswscale failed: \(unsafe LibAV.message(rows, av))") }
+    }
+
+    private func make(_ shape: Shape, _ source: AVPixelFormat, _ destination: AVPixelFormat) throws {
+        unsafe av.pointee.sws_freeContext!(context)
+        let bicubic: Int32 = 4
+        let accurate: Int32 = 0x40000
+        // SAFETY: null filters and parameters are allowed.
+        unsafe context = av.pointee.sws_getContext!(
+            Int32(shape.sourceSize.width), Int32(shape.sourceSize.height), source,
+            Int32(shape.destinationSize.width), Int32(shape.destinationSize.height), destination,
+            bicubic | accurate, nil, nil, nil)
+        guard unsafe context != nil else {
+            let words = LibAV.takeLog().map { " (\($0))" } ?? ""
+            throw VaencError(
+                .badInput,
+                "cannot convert \(name(source)) \(shape.sourceSize) to \(name(destination)) \(shape.destinationSize)\(words)")
+        }
+        let known: [Int32] = [1, 4, 5, 6, 7, 9, 10]
+        let matrix = known.contains(Int32(shape.color.matrix))
+            ? Int32(shape.color.matrix) : shape.sourceSize.height >= 720 ? 1 : 5
+        let sourceFull = isRGB(source) || isFullRangeName(source) || shape.color.fullRange == true
+        let destinationFull = isRGB(destination) || (!isRGB(source) && sourceFull)
+        let one: Int32 = 1 << 16
+        // SAFETY: the coefficient tables are static.
+        _ = unsafe av.pointee.sws_setColorspaceDetails!(
+            context, av.pointee.sws_getCoefficients!(matrix), sourceFull ? 1 : 0,
+            av.pointee.sws_getCoefficients!(matrix), destinationFull ? 1 : 0, 0, one, one)
+    }
+
+    private func name(_ format: AVPixelFormat) -> String {
+        unsafe av.pointee.av_get_pix_fmt_name!(format).map { unsafe String(cString: $0) } ?? "?"
+    }
+
+    private func isRGB(_ format: AVPixelFormat) -> Bool {
+        let rgbFlag: UInt64 = 1 << 5
+        return unsafe (av.pointee.av_pix_fmt_desc_get!(format)?.pointee.flags ?? 0) & rgbFlag != 0
+    }
+
+    private func isFullRangeName(_ format: AVPixelFormat) -> Bool {
+        [AV_PIX_FMT_YUVJ420P, AV_PIX_FMT_YUVJ422P, AV_PIX_FMT_YUVJ444P, AV_PIX_FMT_YUVJ440P].contains(format)
+    }
+}

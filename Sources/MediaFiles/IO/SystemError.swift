@@ -1,0 +1,54 @@
+import Glibc
+import VideoBase
+
+/// Errors of system calls, by errno.
+enum SystemError {
+    /// The system's words for an errno.
+    static func text(_ code: Int32) -> String {
+        // SAFETY: the string is the calling thread's until its next strerror, and copied at once.
+        unsafe String(cString: strerror(code))
+    }
+
+    /// A failure to open or read the input `name`.
+    static func input(_ code: Int32, _ name: String) -> VaencError {
+        switch code {
+        case ENOENT, ENOTDIR, ENAMETOOLONG, ELOOP: VaencError(.noInput, "no such file: \(name)")
+        case EACCES, EPERM:
+            VaencError(.noPermission, "no permission to read \(name)", remedy: "check its access rights with ls -l")
+        case EISDIR: VaencError(.badInput, "\(name) is a directory, not a video")
+        default: VaencError(.inputOutput, "reading \(name) failed (\(text(code)))")
+        }
+    }
+
+    /// A failure to create the output `name`.
+    static func creation(_ code: Int32, _ name: String) -> VaencError {
+        switch code {
+        case ENOENT, ENOTDIR:
+            VaencError(
+                .cannotCreate, "cannot create \(name): its folder does not exist", remedy: "create the folder first")
+        case EACCES, EPERM:
+            VaencError(.noPermission, "no permission to create \(name)", remedy: "choose a folder that you can write to")
+        case EISDIR: VaencError(.cannotCreate, "cannot create \(name): it is a directory")
+        case EEXIST: exists(name)
+        default: VaencError(.cannotCreate, "cannot create \(name) (\(text(code)))")
+        }
+    }
+
+    /// A failure to write to the output `name`.
+    static func writing(_ code: Int32, _ name: String) -> VaencError {
+        switch code {
+        case ENOSPC, EDQUOT:
+            VaencError(
+                .inputOutput, "writing \(name) failed: the disk is full", remedy: "free some space or write elsewhere")
+        case EPIPE: VaencError(.inputOutput, "writing \(name) failed: the reader closed the pipe")
+        case EFBIG: VaencError(.inputOutput, "writing \(name) failed: the file is larger than the system allows")
+        default: VaencError(.inputOutput, "writing \(name) failed (\(text(code)))")
+        }
+    }
+
+    static func exists(_ name: String) -> VaencError {
+        VaencError(.cannotCreate, "\(name) exists", remedy: "add --overwrite to replace it")
+    }
+
+    static let interrupted = VaencError(.interrupted, "interrupted")
+}

@@ -1,0 +1,65 @@
+import Glibc
+import VideoBase
+
+/// What the test pattern draws over its bands: a turning hand and the number of the picture.
+// SAFETY: the planes are NV12 and lent for one picture; `fill` cuts every rectangle to the picture.
+@safe struct PatternOverlay {
+    private let planes: PixelPlanes
+    private let size: VideoSize
+    /// The side of a digit's dot.
+    private let dot: Int
+
+    init(planes: PixelPlanes) {
+        unsafe self.planes = planes
+        unsafe size = planes.size
+        dot = max(1, min(size.height / 90, size.width / 60)) * 2
+    }
+
+    /// Fills a rectangle, cut to the picture, with a grey.
+    private func fill(_ x: Int, _ y: Int, _ width: Int, _ height: Int, _ luma: UInt8) {
+        let left = max(0, x), right = min(size.width, x + width)
+        let top = max(0, y), bottom = min(size.height, y + height)
+        guard left < right, top < bottom else { return }
+        for row in top..<bottom {
+            let start = unsafe planes.base(0) + row * planes.pitch(0) + left
+            _ = unsafe start.initializeMemory(as: UInt8.self, repeating: luma, count: right - left)
+        }
+        let first = left / 2 * 2
+        for row in top / 2..<(bottom + 1) / 2 {
+            let start = unsafe planes.base(1) + row * planes.pitch(1) + first
+            _ = unsafe start.initializeMemory(as: UInt8.self, repeating: 128, count: (right - first + 1) / 2 * 2)
+        }
+    }
+
+    /// A hand that turns once in 64 pictures about the middle, of small squares.
+    func drawHand(_ index: Int) {
+        let radius = min(size.width, size.height) / 4
+        let angle = Double(index % 64) / 64 * 2 * Double.pi
+        let steps = max(1, radius / dot)
+        for step in 0...steps {
+            let length = Double(radius * step / steps)
+            let x = size.width / 2 + Int(length * sin(angle))
+            let y = size.height / 2 - Int(length * cos(angle))
+            fill(x - dot, y - dot, dot * 2, dot * 2, step % 2 == 0 ? 235 : 40)
+        }
+    }
+
+    /// The number, in digits of 3 by 5 dots on black, at the top left.
+    func drawNumber(_ index: Int) {
+        // Rows of three bits, top first.
+        let digits: [[UInt8]] = [
+            [7, 5, 5, 5, 7], [2, 6, 2, 2, 7], [7, 1, 7, 4, 7], [7, 1, 7, 1, 7], [5, 5, 7, 1, 1], [7, 4, 7, 1, 7],
+            [7, 4, 7, 5, 7], [7, 1, 2, 2, 2], [7, 5, 7, 5, 7], [7, 5, 7, 1, 7],
+        ]
+        let text = Array(String(index + 100_000).utf8.suffix(5))
+        let dot = self.dot
+        fill(dot, dot, (text.count * 4 + 1) * dot, 7 * dot, 16)
+        for (place, character) in text.enumerated() {
+            for (row, bits) in digits[Int(character) - 48].enumerated() {
+                for column in 0..<3 where bits >> (2 - column) & 1 == 1 {
+                    fill((2 + place * 4 + column) * dot, (2 + row) * dot, dot, dot, 235)
+                }
+            }
+        }
+    }
+}

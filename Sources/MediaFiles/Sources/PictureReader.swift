@@ -1,0 +1,81 @@
+import Glibc
+import VideoBase
+
+/// Reads uncompressed pictures of one format and size, straight into the memory that they are for.
+///
+/// Rows of a picture go from the page cache or pipe to the encoder's surface with one readv(2), whatever the pitch.
+/// I420 to NV12 reads luma so, and the chroma planes into a buffer that stays in the cache and is interleaved from there.
+final class PictureReader {
+    private let format: PixelFormat
+    private let size: VideoSize
+    private let shaper: FrameShaper
+    private var chroma: [UInt8] = []
+    private var staging: SystemPixelBuffer?
+
+    let frameBytes: Int
+
+    init(format: PixelFormat, size: VideoSize, shaper: FrameShaper) {
+        self.format = format
+        self.size = size
+        self.shaper = shaper
+        frameBytes = format.frameBytes(size)
+    }
+
+    /// Reads one picture; the number of bytes that were there (0 at the end, less than `frameBytes` if it is cut).
+    func read(from reader: ByteReader, into planes: PixelPlanes) throws -> Int {
+        let target = unsafe (planes.format, planes.size)
+        if target.1 == size, shaper.outputSize == size {
+            if target.0 == format { return unsafe try readPlanes(from: reader, into: planes, count: format.planeCount) }
+            if target.0 == .nv12, format == .i420 || format == .yv12 {
+                return unsafe try readInterleaving(from: reader, into: planes)
+            }
+        }
+        let staging = self.staging ?? SystemPixelBuffer(format: format, size: size)
+        self.staging = staging
+        return unsafe try staging.withUnsafePlanes { picture in
+            let count = unsafe try readPlanes(from: reader, into: picture, count: format.planeCount)
+            if count == frameBytes { unsafe try shaper.shape(picture, to: planes) }
+            return count
+        }
+    }
+
+    // SAFETY: every vector is a row (or rows without padding) of a plane that the caller lent for this call.
+    private func appendRows(_ vectors: inout [iovec], _ planes: PixelPlanes, plane: Int) {
+        let rowBytes = format.rowBytes(plane: plane, width: size.width)
+        let rows = format.rows(plane: plane, height: size.height)
+        let base = unsafe planes.base(plane)
+        let pitch = unsafe planes.pitch(plane)
+        if pitch == rowBytes {
+            unsafe vectors.append(iovec(iov_base: base, iov_len: rowBytes * rows))
+        } else {
+            for row in 0..<rows { unsafe vectors.append(iovec(iov_base: base + row * pitch, iov_len: rowBytes)) }
+        }
+    }
+
+    private func readPlanes(from reader: ByteReader, into planes: PixelPlanes, count: Int) throws -> Int {
+        var vectors: [iovec] = unsafe []
+        for plane in 0..<count { unsafe appendRows(&vectors, planes, plane: plane) }
+        return unsafe try reader.read(into: &vectors)
+    }
+
+    private func readInterleaving(from reader: ByteReader, into planes: PixelPlanes) throws -> Int {
+        let width = (size.width + 1) / 2
+        let rows = (size.height + 1) / 2
+        let planeBytes = width * rows
+        if chroma.isEmpty { chroma = [UInt8](repeating: 0, count: planeBytes * 2) }
+        // SAFETY: `chroma` holds two planes; NV12's second plane has `rows` rows of 2·width bytes.
+        return unsafe try chroma.withUnsafeMutableBytes { buffer in
+            let base = buffer.baseAddress!
+            var vectors: [iovec] = unsafe []
+            unsafe appendRows(&vectors, planes, plane: 0)
+            unsafe vectors.append(iovec(iov_base: base, iov_len: planeBytes * 2))
+            let count = unsafe try reader.read(into: &vectors)
+            guard count == frameBytes else { return count }
+            let (u, v) = format == .yv12 ? (planeBytes, 0) : (0, planeBytes)
+            unsafe ChromaInterleave.interleave(
+                u: base + u, uPitch: width, v: base + v, vPitch: width, to: planes.base(1), pitch: planes.pitch(1),
+                width: width, rows: rows)
+            return count
+        }
+    }
+}

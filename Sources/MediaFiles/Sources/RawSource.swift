@@ -1,0 +1,129 @@
+import Synchronization
+import VideoBase
+
+/// Uncompressed pictures one after the other: raw files, and Y4M, where each has a line before it.
+final class RawSource: FrameSource {
+    let info: SourceInfo
+
+    private let reader: ByteReader
+    /// Bytes before the first picture.
+    private let headerBytes: Int
+    private let isY4M: Bool
+    private let frameLimit: Int?
+    private let state: Guarded<State>
+
+    private struct State {
+        var pictures: PictureReader
+        /// The number of the next picture, from the first one that is delivered.
+        var index = 0
+        var isClosed = false
+    }
+
+    /// Raw pictures of `size`; the reader stands at the first.
+    /// - Throws: `badInput` where a file's size is no multiple of the picture's.
+    static func raw(_ reader: ByteReader, format: PixelFormat, size: VideoSize, options: SourceOptions) throws -> RawSource {
+        let frameBytes = format.frameBytes(size)
+        if let length = reader.length {
+            let bytes = length - reader.position
+            if bytes == 0 { throw VaencError(.badInput, "\(reader.name) is empty") }
+            if bytes % frameBytes != 0 {
+                throw VaencError(
+                    .badInput,
+                    "\(reader.name) has \(bytes) bytes, no multiple of the \(frameBytes) bytes of a \(size) \(format.rawValue) picture",
+                    remedy: "check --input-size and --input-format")
+            }
+        }
+        return try RawSource(
+            reader, format: format, size: size, rate: options.frameRate ?? Rational(30, 1), color: .unspecified,
+            aspect: nil, kind: "raw \(format.rawValue)", isY4M: false, options: options)
+    }
+
+    init(
+        _ reader: ByteReader, format: PixelFormat, size: VideoSize, rate: Rational, color: ColorDescription,
+        aspect: Rational?, kind: String, isY4M: Bool, options: SourceOptions
+    ) throws {
+        let shaper = FrameShaper(
+            source: size, aspect: aspect, color: color, output: options.outputSize, fit: options.fit)
+        let pictures = PictureReader(format: format, size: size, shaper: shaper)
+        self.reader = reader
+        self.isY4M = isY4M
+        headerBytes = reader.position
+        let skipped = Int(((options.start ?? 0) * rate.value).rounded(.up))
+        var limit = options.frameLimit
+        if let seconds = options.duration {
+            limit = min(limit ?? .max, max(0, Int((seconds * rate.value).rounded(.up))))
+        }
+        frameLimit = limit
+        var count: Int?
+        if let length = reader.length {
+            let each = pictures.frameBytes + (isY4M ? Y4MHeader.frameLine.count : 0)
+            count = min(limit ?? .max, max(0, (length - reader.position) / each - skipped))
+        }
+        info = SourceInfo(
+            size: shaper.outputSize, frameRate: rate, color: color, sampleAspectRatio: shaper.outputAspect,
+            frameCount: count, durationSeconds: count.map { Double($0) / rate.value }, nativeFormat: format,
+            nativeSize: size, kind: kind)
+        state = Guarded(State(pictures: pictures))
+        try skip(skipped, frameBytes: pictures.frameBytes)
+    }
+
+    func readFrame(into planes: PixelPlanes) throws -> FrameTiming? {
+        try state.withLock { state in
+            if state.isClosed || state.index >= frameLimit ?? .max { return nil }
+            if isY4M, try !readFrameLine(state.index) { return nil }
+            let count = unsafe try state.pictures.read(from: reader, into: planes)
+            if count == 0, !isY4M { return nil }
+            if count != state.pictures.frameBytes { throw cut(state.index, count, state.pictures.frameBytes) }
+            defer { state.index += 1 }
+            return timing(state.index)
+        }
+    }
+
+    func cancel() { reader.cancel() }
+    func close() { state.withLock { $0.isClosed = true } }
+
+    private func timing(_ index: Int) -> FrameTiming {
+        let rate = info.frameRate
+        return FrameTiming(
+            presentation: MediaTime(value: Int64(index * rate.denominator), timescale: Int32(rate.numerator)),
+            duration: MediaTime(value: Int64(rate.denominator), timescale: Int32(rate.numerator)))
+    }
+
+    private func cut(_ index: Int, _ count: Int, _ wanted: Int) -> VaencError {
+        VaencError(.badInput, "\(reader.name) ends inside picture \(index): \(count) of \(wanted) bytes")
+    }
+
+    /// Reads the line before a picture; false at the end of the stream.
+    private func readFrameLine(_ index: Int) throws -> Bool {
+        let expected = Y4MHeader.frameLine
+        let line = try reader.read(expected.count)
+        if line == expected { return true }
+        if line.isEmpty { return false }
+        guard line.dropLast().elementsEqual(expected.dropLast()), line.last == UInt8(ascii: " ") else {
+            throw VaencError(.badInput, "\(reader.name) is broken: no FRAME line before picture \(index)")
+        }
+        // Parameters of the picture: none that matters here.
+        for _ in 0..<Y4MHeader.longestLine {
+            let byte = try reader.read(1)
+            if byte == [UInt8(ascii: "\n")] { return true }
+            if byte.isEmpty { break }
+        }
+        throw VaencError(.badInput, "\(reader.name) is broken: the FRAME line before picture \(index) has no end")
+    }
+
+    private func skip(_ count: Int, frameBytes: Int) throws {
+        if count == 0 { return }
+        if !isY4M, let length = reader.length {
+            reader.seek(to: min(reader.position + count * frameBytes, length))
+            return
+        }
+        for index in 0..<count {
+            if isY4M, try !readFrameLine(index) { return }
+            if reader.isSeekable {
+                reader.seek(to: reader.position + frameBytes)
+            } else if try reader.read(frameBytes).count < frameBytes {
+                return
+            }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+import Synchronization
+import VideoBase
+
+/// A moving, detailed picture that is the same on every machine: scrolling colour bars, a gradient and a texture that
+/// move, a turning hand, and the number of the picture.
+///
+/// Bands are copied from tiles made once, at an offset that moves: a picture costs about as much as copying it.
+final class TestPattern: FrameSource {
+    let info: SourceInfo
+
+    private let frames: Int
+    private let tiles: [PatternTile]
+    private let size: VideoSize
+    private let state: Guarded<State>
+    private let cancelled = Atomic(false)
+
+    private struct State {
+        var index: Int
+        var shaper: FrameShaper
+        var staging: SystemPixelBuffer?
+    }
+
+    /// From `testsrc:WxH@FPS:FRAMES`; the rate (30) and the frames (300) may be left out.
+    /// - Throws: `usage` that says how it is spelled.
+    convenience init(_ text: String, options: SourceOptions) throws {
+        let wrong = VaencError(
+            .usage, "“\(text)” is no test pattern", remedy: "write testsrc:WIDTHxHEIGHT@FPS:FRAMES, as testsrc:1280x720@30:300")
+        let body = text.dropFirst("testsrc:".count)
+        let parts = body.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
+        let tail = (parts.count == 2 ? parts[1] : "30").split(separator: ":", omittingEmptySubsequences: false)
+        let head = parts[0].split(separator: ":", omittingEmptySubsequences: false)
+        guard let size = head.first.flatMap({ VideoSize($0) }), let rate = tail.first.flatMap({ Rational(rate: $0) }),
+            tail.count <= 2, head.count == 1 || (head.count == 2 && parts.count == 1)
+        else { throw wrong }
+        let count = parts.count == 2 ? (tail.count == 2 ? Int(tail[1]) : 300) : (head.count == 2 ? Int(head[1]) : 300)
+        guard let count, count > 0, rate.numerator <= Int32.max else { throw wrong }
+        guard size.width <= 16384, size.height <= 16384 else {
+            throw VaencError(.usage, "the test pattern is at most 16384×16384, not \(size)")
+        }
+        self.init(size: size, rate: options.frameRate ?? rate, frames: count, options: options)
+    }
+
+    init(size: VideoSize, rate: Rational, frames: Int, options: SourceOptions) {
+        self.size = size
+        let first = Int(((options.start ?? 0) * rate.value).rounded(.up))
+        var last = frames
+        if let seconds = options.duration { last = min(last, first + Int((seconds * rate.value).rounded(.up))) }
+        if let limit = options.frameLimit { last = min(last, first + limit) }
+        self.frames = last
+        let color = ColorDescription(primaries: 1, transfer: 1, matrix: 1, fullRange: false)
+        let shaper = FrameShaper(
+            source: size, aspect: Rational(1, 1), color: color, output: options.outputSize, fit: options.fit)
+        tiles = PatternTile.all
+        let count = max(0, last - first)
+        info = SourceInfo(
+            size: shaper.outputSize, frameRate: rate, color: color, sampleAspectRatio: Rational(1, 1), frameCount: count,
+            durationSeconds: Double(count) / rate.value, nativeFormat: .nv12, nativeSize: size, kind: "test pattern")
+        firstIndex = first
+        state = Guarded(State(index: first, shaper: shaper))
+    }
+
+    private let firstIndex: Int
+
+    func readFrame(into planes: PixelPlanes) throws -> FrameTiming? {
+        if cancelled.load(ordering: .relaxed) { throw SystemError.interrupted }
+        return try state.withLock { state in
+            if state.index >= frames { return nil }
+            if unsafe planes.format == .nv12 && planes.size == size && state.shaper.keepsSize {
+                unsafe draw(state.index, into: planes)
+            } else {
+                let staging = state.staging ?? SystemPixelBuffer(format: .nv12, size: size)
+                state.staging = staging
+                unsafe try staging.withUnsafePlanes { picture in
+                    unsafe draw(state.index, into: picture)
+                    unsafe try state.shaper.shape(picture, to: planes)
+                }
+            }
+            defer { state.index += 1 }
+            let rate = info.frameRate
+            return FrameTiming(
+                presentation: MediaTime(
+                    value: Int64((state.index - firstIndex) * rate.denominator), timescale: Int32(rate.numerator)),
+                duration: MediaTime(value: Int64(rate.denominator), timescale: Int32(rate.numerator)))
+        }
+    }
+
+    func cancel() { cancelled.store(true, ordering: .relaxed) }
+    func close() { state.withLock { $0.index = frames } }
+
+    // SAFETY: `planes` is NV12 of `size`; every row is written from 0 to its width, and overlays are cut to the picture.
+    private func draw(_ index: Int, into planes: PixelPlanes) {
+        let width = size.width
+        let luma = unsafe (base: planes.base(0), pitch: planes.pitch(0))
+        let chroma = unsafe (base: planes.base(1), pitch: planes.pitch(1))
+        for y in 0..<size.height {
+            let (tile, row, offset) = place(y, index)
+            unsafe tile.copyLuma(row: row, offset: offset, to: luma.base + y * luma.pitch, count: width)
+        }
+        for y in 0..<(size.height + 1) / 2 {
+            let (tile, row, offset) = place(y * 2, index)
+            unsafe tile.copyChroma(
+                row: row / 2, offset: offset, to: chroma.base + y * chroma.pitch, count: (width + 1) / 2 * 2)
+        }
+        let overlay = unsafe PatternOverlay(planes: planes)
+        overlay.drawHand(index)
+        overlay.drawNumber(index)
+    }
+
+    /// Which row of which tile is shown in row `y`, and how far it has moved. Offsets are even.
+    private func place(_ y: Int, _ index: Int) -> (PatternTile, row: Int, offset: Int) {
+        let side = PatternTile.side
+        let third = (size.height / 3) & ~1
+        if y < third { return (tiles[0], y % side, index * 2 % side) }
+        if y < 2 * third { return (tiles[1], (y + index * 2) % side, index * 4 % side) }
+        return (tiles[2], (y + side - index * 2 % side) % side, index * 6 % side)
+    }
+}

@@ -1,0 +1,96 @@
+import VideoBase
+
+/// The first line of a YUV4MPEG2 stream.
+struct Y4MHeader {
+    static let magic = Array("YUV4MPEG2".utf8)
+    static let frameLine = Array("FRAME\n".utf8)
+    /// Longer lines are taken as not being Y4M.
+    static let longestLine = 4096
+
+    var size = VideoSize(width: 0, height: 0)
+    var rate = Rational(25, 1)
+    var aspect: Rational?
+    var format = PixelFormat.i420
+    var color = ColorDescription.unspecified
+
+    /// Reads the line from a stream that stands at its start.
+    /// - Throws: `badInput` that says what is wrong with it.
+    init(_ reader: ByteReader) throws {
+        var line: [UInt8] = []
+        while true {
+            let byte = try reader.read(1)
+            if byte == [UInt8(ascii: "\n")] { break }
+            line += byte
+            if byte.isEmpty || line.count > Self.longestLine {
+                throw VaencError(.badInput, "\(reader.name) has a broken Y4M header: its first line has no end")
+            }
+        }
+        try self.init(line: String(decoding: line, as: UTF8.self), name: reader.name)
+    }
+
+    init(line: String, name: String) throws {
+        func broken(_ what: String) -> VaencError {
+            VaencError(.badInput, "\(name) has a broken Y4M header: \(what)")
+        }
+        let words = line.split(separator: " ")
+        guard words.first == "YUV4MPEG2" else { throw broken("it does not begin with YUV4MPEG2") }
+        for word in words.dropFirst() {
+            let value = word.dropFirst()
+            switch word.first {
+            case "W":
+                guard let width = Int(value), (1...65536).contains(width) else { throw broken("the width “\(value)”") }
+                size.width = width
+            case "H":
+                guard let height = Int(value), (1...65536).contains(height) else { throw broken("the height “\(value)”") }
+                size.height = height
+            case "F":
+                guard let ratio = Self.ratio(value), ratio.numerator > 0, ratio.denominator > 0 else {
+                    throw broken("the frame rate “\(value)”")
+                }
+                rate = ratio.reduced
+            case "A":
+                guard let ratio = Self.ratio(value) else { throw broken("the sample aspect ratio “\(value)”") }
+                if ratio.numerator > 0, ratio.denominator > 0 { aspect = ratio.reduced }
+            case "I":
+                guard let first = value.first, "?pm".contains(first) else {
+                    if let first = value.first, "tb".contains(first) {
+                        throw VaencError(
+                            .badInput, "\(name) is interlaced, which vaenc does not encode", remedy: "deinterlace it first")
+                    }
+                    throw broken("the interlacing “\(value)”")
+                }
+            case "C":
+                guard let format = Self.format(value) else {
+                    throw VaencError(
+                        .badInput, "\(name) has the sample format C\(value), which vaenc does not read",
+                        remedy: "convert it to 4:2:0, 4:2:2 or 4:4:4 of 8 bits, or 4:2:0 of 10")
+                }
+                self.format = format
+            case "X":
+                if value == "COLORRANGE=FULL" { color.fullRange = true }
+                if value == "COLORRANGE=LIMITED" { color.fullRange = false }
+            default: throw broken("the parameter “\(word)”")
+            }
+        }
+        if size.width == 0 { throw broken("no width") }
+        if size.height == 0 { throw broken("no height") }
+    }
+
+    private static func ratio(_ text: Substring) -> Rational? {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count == 2, let n = Int32(parts[0]), let d = Int32(parts[1]), n >= 0, d >= 0 else { return nil }
+        // 0:0 is how the format writes “unknown”.
+        return d == 0 ? (n == 0 ? Rational(0, 1) : nil) : Rational(Int(n), Int(d))
+    }
+
+    private static func format(_ name: Substring) -> PixelFormat? {
+        switch name {
+        case "420", "420jpeg", "420mpeg2", "420paldv": .i420
+        case "422": .i422
+        case "444": .i444
+        case "mono": .gray
+        case "420p10": .i420p10
+        default: nil
+        }
+    }
+}
