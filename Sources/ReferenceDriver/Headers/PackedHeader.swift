@@ -1,0 +1,112 @@
+/// A client's packed header: the contents of a packed-header data buffer, with its parameter buffer's fields.
+///
+/// Real drivers need the start code and pass everything on behind it. So does this one, with three allowances:
+/// `bitLength` may stop anywhere in a byte (the rest of the byte is zeros), a header without a start code gets one
+/// of four bytes (its first byte is then the NAL unit header), and a buffer may hold several NAL units. Where the
+/// client leaves emulation prevention to the driver, start codes inside the buffer cannot be told from field
+/// values for certain: three bytes 0, 0, 1 count as one only where a plausible NAL unit header follows them.
+struct PackedHeader: Sendable {
+    /// The buffer's bytes up to `bitLength`, with the unused bits of the last one zero.
+    let bytes: [UInt8]
+    let bitLength: Int
+    let hasEmulationBytes: Bool
+
+    /// Takes as many bits as `data` has where `bitLength` says more.
+    init(data: [UInt8], bitLength: Int, hasEmulationBytes: Bool) {
+        self.bitLength = min(max(bitLength, 0), 8 * data.count)
+        var bytes = Array(data.prefix((self.bitLength + 7) / 8))
+        let unused = 8 * bytes.count - self.bitLength
+        if unused > 0 { bytes[bytes.count - 1] &= 0xFF << UInt8(unused) }
+        self.bytes = bytes
+        self.hasEmulationBytes = hasEmulationBytes
+    }
+
+    /// A NAL unit's place in `bytes`.
+    private struct Unit {
+        /// Where the zeros before the start code begin, where the NAL unit header is, and where the unit ends.
+        var start: Int
+        var header: Int
+        var end: Int
+    }
+
+    private var units: [Unit] {
+        var units: [Unit] = []
+        var index = 0
+        while index + 3 < bytes.count {
+            guard bytes[index] == 0, bytes[index + 1] == 0, bytes[index + 2] == 1,
+                units.isEmpty || hasEmulationBytes || Self.isPlausible(bytes[index + 3])
+            else {
+                index += 1
+                continue
+            }
+            var start = index
+            while start > (units.last?.header ?? -1) + 1 && bytes[start - 1] == 0 { start -= 1 }
+            if !units.isEmpty { units[units.count - 1].end = start }
+            units.append(Unit(start: start, header: index + 3, end: bytes.count))
+            index += 4
+        }
+        return units
+    }
+
+    /// A first byte that a NAL unit of a client's buffer may have: SEI, delimiters and filler with nal_ref_idc 0,
+    /// parameter sets with another.
+    private static func isPlausible(_ header: UInt8) -> Bool {
+        switch header & 31 {
+        case 6, 9, 10, 11, 12: header >> 5 == 0
+        case 7, 8, 13, 15: header >> 7 == 0 && header >> 5 != 0
+        default: false
+        }
+    }
+
+    /// The bytes for the stream, with start codes and emulation prevention. `isRaw`: data of unknown kind, which
+    /// gets no start code.
+    func streamBytes(isRaw: Bool = false) -> [UInt8] {
+        let units = units
+        guard let first = units.first else {
+            if hasEmulationBytes || bytes.isEmpty { return (isRaw || bytes.isEmpty ? [] : [0, 0, 0, 1]) + bytes }
+            return EmulationPrevention.escape(
+                Array(bytes.dropFirst()), after: (isRaw ? [] : [0, 0, 0, 1]) + [bytes[0]])
+        }
+        if hasEmulationBytes { return bytes }
+        var result = Array(bytes[..<first.start])
+        for unit in units {
+            result = EmulationPrevention.escape(
+                Array(bytes[(unit.header + 1)..<unit.end]), after: result + bytes[unit.start...unit.header])
+        }
+        return result
+    }
+
+    /// The RBSP of each NAL unit of `type`, without start code, header and emulation prevention.
+    func payloads(ofType type: UInt8) -> [[UInt8]] {
+        var found = units
+        if found.isEmpty && !bytes.isEmpty { found = [Unit(start: 0, header: 0, end: bytes.count)] }
+        return found.filter { bytes[$0.header] & 31 == type }.map {
+            let payload = bytes[($0.header + 1)..<$0.end]
+            return hasEmulationBytes ? EmulationPrevention.unescape(payload) : Array(payload)
+        }
+    }
+
+    /// The buffer as a slice header: what stands up to its NAL unit header (types 1 and 5), and the bits after it.
+    /// nil where there is no slice header in it.
+    var sliceHeader: SliceHeaderBits? {
+        var prefix: [UInt8]
+        var header = 0
+        let units = units
+        if units.isEmpty {
+            guard let first = bytes.first else { return nil }
+            prefix = [0, 0, 0, 1, first]
+        } else {
+            // Others may stand before it, where start codes are sure.
+            guard let unit = hasEmulationBytes ? units.last : units.first else { return nil }
+            header = unit.header
+            prefix = Array(bytes[...header])
+        }
+        let type = bytes[header] & 31
+        guard type == 1 || type == 5 else { return nil }
+        let unused = 8 * bytes.count - bitLength
+        var payload = Array(bytes[(header + 1)...])
+        if hasEmulationBytes { payload = EmulationPrevention.unescape(payload) }
+        guard !payload.isEmpty, 8 * payload.count > unused else { return nil }
+        return SliceHeaderBits(prefix: prefix, payload: payload, bitCount: 8 * payload.count - unused)
+    }
+}

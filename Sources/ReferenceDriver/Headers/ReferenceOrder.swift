@@ -1,0 +1,68 @@
+/// A reference frame as header writing sees it.
+struct ReferenceFrame: Equatable, Sendable {
+    /// frame_num of a short-term, LongTermFrameIdx of a long-term reference.
+    var index: Int
+    var isLongTerm = false
+    var pictureOrderCount = 0
+}
+
+/// Reference list construction of frames, H.264 8.2.4.
+struct ReferenceOrder {
+    var frameNum: Int
+    var maxFrameNum: Int
+
+    /// PicNum, 8.2.4.1; LongTermPicNum is the index itself.
+    func pictureNumber(_ frame: ReferenceFrame) -> Int {
+        frame.isLongTerm || frame.index <= frameNum ? frame.index : frame.index - maxFrameNum
+    }
+
+    /// The initial list of a P slice, 8.2.4.2.1.
+    func initialP(_ frames: [ReferenceFrame]) -> [ReferenceFrame] {
+        frames.filter { !$0.isLongTerm }.sorted { pictureNumber($0) > pictureNumber($1) } + longTerm(frames)
+    }
+
+    /// The initial lists of a B slice, 8.2.4.2.3.
+    func initialB(_ frames: [ReferenceFrame], pictureOrderCount: Int) -> [[ReferenceFrame]] {
+        let shortTerm = frames.filter { !$0.isLongTerm }
+        let before = shortTerm.filter { $0.pictureOrderCount < pictureOrderCount }
+            .sorted { $0.pictureOrderCount > $1.pictureOrderCount }
+        let after = shortTerm.filter { $0.pictureOrderCount >= pictureOrderCount }
+            .sorted { $0.pictureOrderCount < $1.pictureOrderCount }
+        let list0 = before + after + longTerm(frames)
+        var list1 = after + before + longTerm(frames)
+        if list1.count > 1 && list0 == list1 { list1.swapAt(0, 1) }
+        return [list0, list1]
+    }
+
+    private func longTerm(_ frames: [ReferenceFrame]) -> [ReferenceFrame] {
+        frames.filter(\.isLongTerm).sorted { $0.index < $1.index }
+    }
+
+    /// The fewest commands from the list's start that turn `initial` into `wanted`, 8.2.4.3; none where they agree.
+    func modifications(from initial: [ReferenceFrame], to wanted: [ReferenceFrame]) -> [SliceHeader.Modification] {
+        var list = initial
+        var commands: [SliceHeader.Modification] = []
+        var predicted = frameNum
+        for position in 0..<wanted.count {
+            if list.count >= wanted.count && Array(list[..<wanted.count]) == wanted { break }
+            let frame = wanted[position]
+            if frame.isLongTerm {
+                commands.append(.init(idc: 2, value: frame.index))
+            } else {
+                let number = pictureNumber(frame)
+                let difference = number - predicted
+                // The same number again is a whole turn away.
+                commands.append(
+                    difference > 0
+                        ? .init(idc: 1, value: difference - 1)
+                        : .init(idc: 0, value: (difference == 0 ? maxFrameNum : -difference) - 1))
+                predicted = number
+            }
+            let kept = list[min(position, list.count)...].filter {
+                $0.isLongTerm != frame.isLongTerm || $0.index != frame.index
+            }
+            list = Array(list[..<min(position, list.count)]) + [frame] + kept
+        }
+        return commands
+    }
+}

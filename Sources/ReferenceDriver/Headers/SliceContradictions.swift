@@ -1,0 +1,28 @@
+extension SliceHeader {
+    /// How this header, as a client packed it, contradicts the one that the client's parameter buffers ask for:
+    /// what would make the slice data undecodable or decode to other pictures, one line each. Empty where it agrees.
+    func contradictions(with expected: SliceHeader, picture: PictureHeader) -> [String] {
+        var found: [String] = []
+        func compare(_ name: String, _ packed: Int, _ asked: Int) {
+            if packed != asked { found.append("\(name) is \(packed) in the packed slice header, \(asked) in the buffers") }
+        }
+        compare("first_mb_in_slice", firstMacroblock, expected.firstMacroblock)
+        compare("slice_type", rawType % 5, expected.rawType % 5)
+        if rawType % 5 == expected.rawType % 5 {
+            for list in 0..<listCount {
+                compare("num_ref_idx_l\(list)_active", referenceCounts[list], expected.referenceCounts[list])
+            }
+            if picture.cabac && type != .i { compare("cabac_init_idc", cabacInitIdc, expected.cabacInitIdc) }
+        }
+        compare("slice_qp_delta", qpDelta, expected.qpDelta)
+        // Without the fields in the syntax the filter is on with offsets 0, whatever the buffer says.
+        if picture.deblockingControlPresent {
+            compare("disable_deblocking_filter_idc", disableDeblockingFilterIdc, expected.disableDeblockingFilterIdc)
+            if disableDeblockingFilterIdc != 1 && expected.disableDeblockingFilterIdc != 1 {
+                compare("slice_alpha_c0_offset_div2", alphaC0OffsetDiv2, expected.alphaC0OffsetDiv2)
+                compare("slice_beta_offset_div2", betaOffsetDiv2, expected.betaOffsetDiv2)
+            }
+        }
+        return found
+    }
+}

@@ -1,0 +1,111 @@
+internal import CVA
+
+extension SliceHeader {
+    /// The header that a client's buffers ask for where it packs none itself. `sequence` and `picture` are the
+    /// parameter sets that stand in the stream.
+    ///
+    /// A picture that CurrPic marks as a long-term reference gets its mark only with an IDR picture; at others
+    /// references slide.
+    init(
+        _ slice: VAEncSliceParameterBufferH264, picture buffer: VAEncPictureParameterBufferH264,
+        sequence: SequenceHeader, picture: PictureHeader
+    ) {
+        let fields = unsafe buffer.pic_fields.bits
+        isIDR = fields.idr_pic_flag != 0
+        nalRefIdc = max(Int(fields.reference_pic_flag), isIDR ? 1 : 0)
+        firstMacroblock = Int(slice.macroblock_address)
+        rawType = Int(slice.slice_type)
+        pictureId = Int(slice.pic_parameter_set_id)
+        frameNum = Int(buffer.frame_num)
+        idrPicId = Int(slice.idr_pic_id)
+        picOrderCntLsb = Int(slice.pic_order_cnt_lsb)
+        deltaPicOrderCntBottom = Int(slice.delta_pic_order_cnt_bottom)
+        deltaPicOrderCnt = [Int(slice.delta_pic_order_cnt.0), Int(slice.delta_pic_order_cnt.1)]
+        directSpatialMvPred = slice.direct_spatial_mv_pred_flag != 0
+        overridesReferenceCounts = listCount > 0 && slice.num_ref_idx_active_override_flag != 0
+        let overrides = [slice.num_ref_idx_l0_active_minus1, slice.num_ref_idx_l1_active_minus1]
+        for list in 0..<listCount {
+            referenceCounts[list] =
+                overridesReferenceCounts ? min(Int(overrides[list]), 31) + 1 : picture.defaultReferenceCounts[list]
+        }
+        setModifications(slice, buffer, sequence: sequence)
+        if hasWeights(picture) { weights = Weights(slice, counts: referenceCounts) }
+        longTermReference = isIDR && buffer.CurrPic.flags & UInt32(VA_PICTURE_H264_LONG_TERM_REFERENCE) != 0
+        cabacInitIdc = min(Int(slice.cabac_init_idc), 2)
+        qpDelta = Int(slice.slice_qp_delta)
+        disableDeblockingFilterIdc = min(Int(slice.disable_deblocking_filter_idc), 2)
+        alphaC0OffsetDiv2 = Int(slice.slice_alpha_c0_offset_div2)
+        betaOffsetDiv2 = Int(slice.slice_beta_offset_div2)
+    }
+
+    private mutating func setModifications(
+        _ slice: VAEncSliceParameterBufferH264, _ buffer: VAEncPictureParameterBufferH264, sequence: SequenceHeader
+    ) {
+        guard let type, type != .i else { return }
+        let maxFrameNum = 1 << sequence.log2MaxFrameNum
+        let order = ReferenceOrder(frameNum: frameNum & (maxFrameNum - 1), maxFrameNum: maxFrameNum)
+        let frames = Self.frames(buffer.ReferenceFrames, count: 16)
+        let current = min(Int(buffer.CurrPic.TopFieldOrderCnt), Int(buffer.CurrPic.BottomFieldOrderCnt))
+        let initial =
+            type == .p ? [order.initialP(frames)] : order.initialB(frames, pictureOrderCount: current)
+        let wanted = [
+            Self.frames(slice.RefPicList0, count: referenceCounts[0]),
+            Self.frames(slice.RefPicList1, count: referenceCounts[1]),
+        ]
+        for list in 0..<listCount {
+            modifications[list] = order.modifications(from: initial[list], to: wanted[list])
+        }
+    }
+
+    /// The valid entries among the first `count` of a C array of pictures.
+    private static func frames<Tuple>(_ tuple: Tuple, count: Int) -> [ReferenceFrame] {
+        let entries = FixedArray.values(tuple, as: VAPictureH264.self, count: count)
+        return entries.filter {
+            $0.picture_id != VAInvalid.surface && $0.flags & UInt32(VA_PICTURE_H264_INVALID) == 0
+        }.map {
+            ReferenceFrame(
+                index: Int($0.frame_idx), isLongTerm: $0.flags & UInt32(VA_PICTURE_H264_LONG_TERM_REFERENCE) != 0,
+                pictureOrderCount: min(Int($0.TopFieldOrderCnt), Int($0.BottomFieldOrderCnt)))
+        }
+    }
+}
+
+/// Macros of va.h that Swift does not import.
+private enum VAInvalid {
+    /// VA_INVALID_SURFACE.
+    static let surface: UInt32 = 0xFFFF_FFFF
+}
+
+extension SliceHeader.Weights {
+    /// The buffer has one flag for all entries of a list: where it is set, every entry is written.
+    fileprivate init(_ slice: VAEncSliceParameterBufferH264, counts: [Int]) {
+        lumaLog2Denominator = min(Int(slice.luma_log2_weight_denom), 7)
+        chromaLog2Denominator = min(Int(slice.chroma_log2_weight_denom), 7)
+        lists = [
+            Self.entries(
+                count: counts[0],
+                luma: slice.luma_weight_l0_flag != 0 ? (slice.luma_weight_l0, slice.luma_offset_l0) : nil,
+                chroma: slice.chroma_weight_l0_flag != 0 ? (slice.chroma_weight_l0, slice.chroma_offset_l0) : nil),
+            Self.entries(
+                count: counts[1],
+                luma: slice.luma_weight_l1_flag != 0 ? (slice.luma_weight_l1, slice.luma_offset_l1) : nil,
+                chroma: slice.chroma_weight_l1_flag != 0 ? (slice.chroma_weight_l1, slice.chroma_offset_l1) : nil),
+        ]
+    }
+
+    private static func entries<Luma, Chroma>(count: Int, luma: (Luma, Luma)?, chroma: (Chroma, Chroma)?) -> [Entry] {
+        func numbers(_ tuple: some Any, _ index: Int) -> Int {
+            Int(FixedArray.values(tuple, as: Int16.self, count: index + 1).last ?? 0)
+        }
+        return (0..<count).map { index in
+            var entry = Entry()
+            if let luma { entry.luma = [numbers(luma.0, index), numbers(luma.1, index)] }
+            if let chroma {
+                entry.chroma = (0..<2).flatMap { plane in
+                    [numbers(chroma.0, 2 * index + plane), numbers(chroma.1, 2 * index + plane)]
+                }
+            }
+            return entry
+        }
+    }
+}

@@ -1,0 +1,167 @@
+/// slice_header, H.264 7.3.3, of frames.
+struct SliceHeader: Equatable, Sendable {
+    var nalRefIdc = 0
+    /// nal_unit_type 5 rather than 1.
+    var isIDR = false
+    var firstMacroblock = 0
+    /// slice_type as it stands, 0…9.
+    var rawType = 0
+    var pictureId = 0
+    var frameNum = 0
+    var idrPicId = 0
+    var picOrderCntLsb = 0
+    var deltaPicOrderCntBottom = 0
+    var deltaPicOrderCnt = [0, 0]
+    var directSpatialMvPred = false
+    /// num_ref_idx_active of both lists as the slice uses them, whether overridden or not; 0 where it has no such list.
+    var referenceCounts = [0, 0]
+    var overridesReferenceCounts = false
+    /// ref_pic_list_modification of both lists, without the ending 3.
+    var modifications: [[Modification]] = [[], []]
+    /// nil where the syntax has no pred_weight_table.
+    var weights: Weights?
+    var noOutputOfPriorPics = false
+    var longTermReference = false
+    /// memory_management_control_operation with its operands, without the ending 0; nil for a sliding window.
+    var memoryManagement: [MemoryManagement]?
+    var cabacInitIdc = 0
+    var qpDelta = 0
+    var disableDeblockingFilterIdc = 0
+    var alphaC0OffsetDiv2 = 0
+    var betaOffsetDiv2 = 0
+
+    struct Modification: Equatable, Sendable {
+        /// modification_of_pic_nums_idc, 0…2.
+        var idc: Int
+        /// abs_diff_pic_num_minus1 or long_term_pic_num.
+        var value: Int
+    }
+
+    struct MemoryManagement: Equatable, Sendable {
+        /// 1…6.
+        var operation: Int
+        var operands: [Int]
+    }
+
+    /// pred_weight_table, 7.3.3.2, both lists' entries by refIdx.
+    struct Weights: Equatable, Sendable {
+        var lumaLog2Denominator = 0
+        var chromaLog2Denominator = 0
+        var lists: [[Entry]] = [[], []]
+
+        struct Entry: Equatable, Sendable {
+            /// Weight and offset; nil where the flag is 0.
+            var luma: [Int]?
+            /// Weight and offset of Cb, then of Cr.
+            var chroma: [Int]?
+        }
+    }
+
+    /// nil for SP and SI slices.
+    var type: SliceType? { rawType % 5 < 3 ? SliceType(rawValue: UInt8(rawType % 5)) : nil }
+
+    /// Whether the syntax has a pred_weight_table.
+    func hasWeights(_ picture: PictureHeader) -> Bool {
+        type == .p && picture.weightedPrediction || type == .b && picture.weightedBipredIdc == 1
+    }
+
+    /// Reference lists that the type has.
+    var listCount: Int {
+        switch type {
+        case .p: 1
+        case .b: 2
+        default: 0
+        }
+    }
+}
+
+// MARK: Writing
+
+extension SliceHeader {
+    /// The header as bits behind a start code, three bytes long where another slice of the picture is before it.
+    func bits(sequence: SequenceHeader, picture: PictureHeader) -> SliceHeaderBits {
+        var bits = HeaderBitWriter()
+        write(to: &bits, sequence: sequence, picture: picture)
+        let startCode: [UInt8] = firstMacroblock == 0 ? [0, 0, 0, 1] : [0, 0, 1]
+        return SliceHeaderBits(
+            prefix: startCode + [UInt8(nalRefIdc & 3) << 5 | (isIDR ? 5 : 1)], payload: bits.bytes,
+            bitCount: bits.bitCount)
+    }
+
+    private func write(to bits: inout HeaderBitWriter, sequence: SequenceHeader, picture: PictureHeader) {
+        bits.putUnsigned(firstMacroblock)
+        bits.putUnsigned(rawType)
+        bits.putUnsigned(pictureId)
+        bits.put(UInt32(frameNum) & (1 << UInt32(sequence.log2MaxFrameNum) - 1), sequence.log2MaxFrameNum)
+        if !sequence.frameMbsOnly { bits.put(false) }  // field_pic_flag
+        if isIDR { bits.putUnsigned(idrPicId) }
+        if sequence.pictureOrderCountType == 0 {
+            let size = sequence.log2MaxPictureOrderCountLsb
+            bits.put(UInt32(truncatingIfNeeded: picOrderCntLsb) & (1 << UInt32(size) - 1), size)
+            if picture.bottomFieldPicOrderPresent { bits.putSigned(deltaPicOrderCntBottom) }
+        } else if sequence.pictureOrderCountType == 1 && !sequence.deltaPicOrderAlwaysZero {
+            bits.putSigned(deltaPicOrderCnt[0])
+            if picture.bottomFieldPicOrderPresent { bits.putSigned(deltaPicOrderCnt[1]) }
+        }
+        if picture.redundantPicCntPresent { bits.putUnsigned(0) }
+        if type == .b { bits.put(directSpatialMvPred) }
+        if listCount > 0 {
+            bits.put(overridesReferenceCounts)
+            if overridesReferenceCounts {
+                for list in 0..<listCount { bits.putUnsigned(referenceCounts[list] - 1) }
+            }
+        }
+        for list in 0..<listCount {
+            bits.put(!modifications[list].isEmpty)
+            if !modifications[list].isEmpty {
+                for modification in modifications[list] {
+                    bits.putUnsigned(modification.idc)
+                    bits.putUnsigned(modification.value)
+                }
+                bits.putUnsigned(3)
+            }
+        }
+        if hasWeights(picture) { write(weights ?? Weights(), to: &bits) }
+        if nalRefIdc != 0 { writeMarking(to: &bits) }
+        if picture.cabac && type != .i { bits.putUnsigned(cabacInitIdc) }
+        bits.putSigned(qpDelta)
+        if picture.deblockingControlPresent {
+            bits.putUnsigned(disableDeblockingFilterIdc)
+            if disableDeblockingFilterIdc != 1 {
+                bits.putSigned(alphaC0OffsetDiv2)
+                bits.putSigned(betaOffsetDiv2)
+            }
+        }
+    }
+
+    private func write(_ weights: Weights, to bits: inout HeaderBitWriter) {
+        bits.putUnsigned(weights.lumaLog2Denominator)
+        bits.putUnsigned(weights.chromaLog2Denominator)
+        for list in 0..<listCount {
+            for index in 0..<referenceCounts[list] {
+                let entry = index < weights.lists[list].count ? weights.lists[list][index] : Weights.Entry()
+                for values in [entry.luma, entry.chroma] {
+                    bits.put(values != nil)
+                    for value in values ?? [] { bits.putSigned(value) }
+                }
+            }
+        }
+    }
+
+    /// dec_ref_pic_marking, 7.3.3.3.
+    private func writeMarking(to bits: inout HeaderBitWriter) {
+        if isIDR {
+            bits.put(noOutputOfPriorPics)
+            bits.put(longTermReference)
+        } else {
+            bits.put(memoryManagement != nil)
+            if let memoryManagement {
+                for command in memoryManagement {
+                    bits.putUnsigned(command.operation)
+                    for operand in command.operands { bits.putUnsigned(operand) }
+                }
+                bits.putUnsigned(0)
+            }
+        }
+    }
+}
