@@ -1,7 +1,36 @@
 public import CVA
+internal import Glibc
 
-/// The one symbol that libva looks for (`va_backend.h`).
+/// The one symbol that libva looks for (`va_backend.h`): fills in the display's calls and limits.
+///
+/// SAFETY: libva hands over a context that it owns, zeroed, with a vtable of its own size; fields are set by the
+/// names that this build's headers know. The driver object is released in vaTerminate.
 @_cdecl("__vaDriverInit_1_0")
 public func vaDriverInit(_ context: VADriverContextP?) -> VAStatus {
-    VAStatus(VA_STATUS_ERROR_UNIMPLEMENTED)
+    guard let context = unsafe context, let table = unsafe context.pointee.vtable else {
+        return VA_STATUS_ERROR_INVALID_PARAMETER
+    }
+    let driver = Driver(capabilities: .unrestricted, environment: .current())
+    let capabilities = driver.capabilities
+    unsafe table.pointee.fillConfigs()
+    unsafe table.pointee.fillSurfaces()
+    unsafe table.pointee.fillBuffers()
+    unsafe table.pointee.fillImages()
+    unsafe table.pointee.fillAbsent()
+
+    unsafe context.pointee.version_major = VA_MAJOR_VERSION
+    unsafe context.pointee.version_minor = VA_MINOR_VERSION
+    unsafe context.pointee.max_profiles = Int32(capabilities.profiles.count)
+    unsafe context.pointee.max_entrypoints = 4
+    unsafe context.pointee.max_attributes = Int32(capabilities.entries.map(\.attributes.count).max() ?? 1)
+    unsafe context.pointee.max_image_formats = Int32(capabilities.imageFormats.count)
+    // libva wants room for one though there are none.
+    unsafe context.pointee.max_subpic_formats = 1
+    unsafe context.pointee.max_display_attributes = 1
+    unsafe context.pointee.str_vendor = UnsafePointer(vendorString)
+    unsafe context.pointee.pDriverData = Unmanaged.passRetained(driver).toOpaque()
+    return VA_STATUS_SUCCESS
 }
+
+/// The vendor's name as C wants it, for as long as the process lives: libva keeps the pointer.
+private nonisolated(unsafe) let vendorString: UnsafeMutablePointer<CChar> = unsafe strdup(Capabilities.unrestricted.vendor)

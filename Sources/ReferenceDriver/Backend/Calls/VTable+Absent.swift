@@ -1,0 +1,59 @@
+internal import CVA
+
+extension VADriverVTable {
+    /// Calls that libva wants to find, or calls without looking, and that an encoder has no use for.
+    mutating func fillAbsent() {
+        unsafe vaQuerySurfaceError = { _, _, _, _ in VA_STATUS_ERROR_UNIMPLEMENTED }
+        unsafe vaPutSurface = { _, _, _, _, _, _, _, _, _, _, _, _, _, _ in VA_STATUS_ERROR_UNIMPLEMENTED }
+        unsafe vaLockSurface = { _, _, _, _, _, _, _, _, _, _, _ in VA_STATUS_ERROR_UNIMPLEMENTED }
+        unsafe vaUnlockSurface = { _, _ in VA_STATUS_ERROR_UNIMPLEMENTED }
+        unsafe vaGetSurfaceAttributes = { _, _, _, _ in VA_STATUS_ERROR_UNIMPLEMENTED }
+        unsafe vaAcquireBufferHandle = { _, _, _ in VA_STATUS_ERROR_UNIMPLEMENTED }
+        unsafe vaReleaseBufferHandle = { _, _ in VA_STATUS_ERROR_UNIMPLEMENTED }
+        unsafe vaExportSurfaceHandle = { context, id, _, _, _ in
+            unsafe call(context) { driver in
+                _ = try driver.monitor.withLock { try driver.surface(id) }
+                throw Refusal(VA_STATUS_ERROR_UNSUPPORTED_MEMORY_TYPE, "surfaces cannot be exported")
+            }
+        }
+        unsafe vaCreateMFContext = { _, _ in VA_STATUS_ERROR_UNIMPLEMENTED }
+        unsafe vaMFAddContext = { _, _, _ in VA_STATUS_ERROR_UNIMPLEMENTED }
+        unsafe vaMFReleaseContext = { _, _, _ in VA_STATUS_ERROR_UNIMPLEMENTED }
+        unsafe vaMFSubmit = { _, _, _, _ in VA_STATUS_ERROR_UNIMPLEMENTED }
+        unsafe vaCreateBuffer2 = { _, _, _, _, _, _, _, _ in VA_STATUS_ERROR_UNIMPLEMENTED }
+        unsafe vaQueryProcessingRate = { _, _, _, _ in VA_STATUS_ERROR_UNIMPLEMENTED }
+        unsafe vaCopy = { _, _, _, _ in VA_STATUS_ERROR_UNIMPLEMENTED }
+        fillSubpictures()
+        fillDisplayAttributes()
+    }
+
+    private mutating func fillSubpictures() {
+        unsafe vaQuerySubpictureFormats = { context, _, _, count in
+            unsafe call(context) { _ in unsafe try place(count).pointee = 0 }
+        }
+        unsafe vaCreateSubpicture = { _, _, _ in VA_STATUS_ERROR_UNIMPLEMENTED }
+        unsafe vaDestroySubpicture = { _, _ in VA_STATUS_ERROR_INVALID_SUBPICTURE }
+        unsafe vaSetSubpictureImage = { _, _, _ in VA_STATUS_ERROR_INVALID_SUBPICTURE }
+        unsafe vaSetSubpictureChromakey = { _, _, _, _, _ in VA_STATUS_ERROR_INVALID_SUBPICTURE }
+        unsafe vaSetSubpictureGlobalAlpha = { _, _, _ in VA_STATUS_ERROR_INVALID_SUBPICTURE }
+        unsafe vaAssociateSubpicture = { _, _, _, _, _, _, _, _, _, _, _, _, _ in VA_STATUS_ERROR_INVALID_SUBPICTURE }
+        unsafe vaDeassociateSubpicture = { _, _, _, _ in VA_STATUS_ERROR_INVALID_SUBPICTURE }
+    }
+
+    private mutating func fillDisplayAttributes() {
+        unsafe vaQueryDisplayAttributes = { context, _, count in
+            unsafe call(context) { _ in unsafe try place(count).pointee = 0 }
+        }
+        unsafe vaGetDisplayAttributes = { context, attributes, count in
+            unsafe call(context) { _ in
+                var answer = try unsafe list(attributes, count)
+                for index in answer.indices { answer[index].flags = UInt32(VA_DISPLAY_ATTRIB_NOT_SUPPORTED) }
+                guard !answer.isEmpty else { return }
+                try unsafe store(answer, attributes)
+            }
+        }
+        unsafe vaSetDisplayAttributes = { context, _, _ in
+            unsafe call(context) { _ in throw Refusal.attribute("there are no display attributes") }
+        }
+    }
+}

@@ -1,0 +1,171 @@
+internal import CVA
+
+extension Driver {
+    private static let maximumBytes = 512 << 20
+
+    /// vaCreateBuffer; `fill` copies the client's data, where it gave any, into the new buffer.
+    func createBuffer(
+        context id: VAContextID, type: VABufferType, elementSize: Int, count: Int, fill: (HostMemory) -> Void
+    ) throws -> VABufferID {
+        _ = try monitor.withLock { try context(id) }
+        guard let requirement = BufferRequirement(type) else {
+            throw Refusal(VA_STATUS_ERROR_UNSUPPORTED_BUFFERTYPE, "buffer type \(type.rawValue)")
+        }
+        guard requirement.accepts(elementSize: elementSize, count: count) else {
+            throw Refusal.invalidParameter("\(count) × \(elementSize) bytes in a buffer of type \(type.rawValue)")
+        }
+        guard elementSize <= Self.maximumBytes / count, let memory = HostMemory(byteCount: elementSize * count) else {
+            throw Refusal.allocation("\(count) × \(elementSize) bytes")
+        }
+        let content: Buffer.Content
+        if type == VAEncCodedBufferType {
+            content = .coded(CodedBuffer(memory: memory))
+        } else {
+            fill(memory)
+            content = .data(memory)
+        }
+        return monitor.withLock {
+            buffers.insert {
+                Buffer(id: $0, type: type, elementSize: elementSize, count: count, content: content)
+            }.id
+        }
+    }
+
+    func setElementCount(_ id: VABufferID, _ count: Int) throws {
+        try monitor.withLock {
+            let buffer = try buffer(id)
+            _ = try buffer.data()
+            guard count > 0, count <= buffer.capacity else {
+                throw Refusal.invalidParameter("\(count) elements in a buffer made for \(buffer.capacity)")
+            }
+            buffer.elementCount = count
+        }
+    }
+
+    /// vaMapBuffer: waits for a coded buffer's picture, or for a derived image's surface. The address is good until
+    /// the buffer is unmapped.
+    @unsafe func mapBuffer(_ id: VABufferID) throws -> UnsafeMutableRawPointer {
+        try unsafe monitor.withLock {
+            let buffer = try buffer(id)
+            guard !buffer.isMapped else { throw Refusal.operationFailed("buffer \(id) is mapped already") }
+            switch buffer.content {
+            case .data(let memory), .image(let memory):
+                buffer.isMapped = true
+                return unsafe memory.address
+            case .coded(let coded):
+                _ = wait(for: coded)
+                try markMapped(buffer)
+                return unsafe coded.address
+            case .surface(let surface):
+                _ = wait(for: surface)
+                let memory = try surface.memory()
+                try markMapped(buffer)
+                surface.mappings += 1
+                return unsafe memory.address
+            }
+        }
+    }
+
+    /// After a wait another thread may have mapped the buffer, or destroyed it.
+    private func markMapped(_ buffer: Buffer) throws {
+        guard buffers[buffer.id] === buffer else {
+            throw Refusal(VA_STATUS_ERROR_INVALID_BUFFER, "buffer \(buffer.id) was destroyed")
+        }
+        guard !buffer.isMapped else { throw Refusal.operationFailed("buffer \(buffer.id) is mapped already") }
+        buffer.isMapped = true
+    }
+
+    func unmapBuffer(_ id: VABufferID) throws {
+        try monitor.withLock {
+            let buffer = try buffer(id)
+            guard buffer.isMapped else { throw Refusal.operationFailed("buffer \(id) is not mapped") }
+            unmap(buffer)
+        }
+    }
+
+    private func unmap(_ buffer: Buffer) {
+        guard buffer.isMapped else { return }
+        buffer.isMapped = false
+        if case .surface(let surface) = buffer.content { surface.mappings -= 1 }
+    }
+
+    /// Images' buffers go with their images only.
+    func destroyBuffer(_ id: VABufferID) throws {
+        try monitor.withLock {
+            let buffer = try buffer(id)
+            switch buffer.content {
+            case .image, .surface:
+                throw Refusal(VA_STATUS_ERROR_INVALID_BUFFER, "buffer \(id) belongs to an image")
+            case .data, .coded:
+                buffers.remove(id)
+            }
+        }
+    }
+
+    /// With the monitor held: lets go of an image's buffer.
+    func release(_ buffer: Buffer) {
+        unmap(buffer)
+        if case .surface(let surface) = buffer.content { surface.derivedImages -= 1 }
+        buffers.remove(buffer.id)
+    }
+
+    /// vaBufferInfo: type, bytes of an element, elements.
+    func bufferInfo(_ id: VABufferID) throws -> (type: VABufferType, elementSize: Int, count: Int) {
+        try monitor.withLock {
+            let buffer = try buffer(id)
+            return (buffer.type, buffer.elementSize, buffer.elementCount)
+        }
+    }
+
+    /// vaSyncBuffer: a coded buffer's picture, or a derived image's surface; others are always ready.
+    func syncBuffer(_ id: VABufferID, until deadline: Deadline) throws {
+        try monitor.withLock {
+            let isReady =
+                switch try buffer(id).content {
+                case .coded(let coded): wait(for: coded, until: deadline)
+                case .surface(let surface): wait(for: surface, until: deadline)
+                case .data, .image: true
+                }
+            guard isReady else { throw Refusal.timedOut("buffer \(id) is still in use") }
+        }
+    }
+}
+
+/// How large buffers of a type must be.
+struct BufferRequirement {
+    /// Exact, or least, bytes of an element.
+    private let elementBytes: Int
+    private let isExact: Bool
+    private let maximumCount: Int
+
+    /// Nil for types that an H.264 encoder does not take.
+    init?(_ type: VABufferType) {
+        switch type {
+        case VAEncCodedBufferType: self.init(atLeast: 1, maximumCount: 1)
+        case VAEncSequenceParameterBufferType: self.init(exactly: VAEncSequenceParameterBufferH264.self)
+        case VAEncPictureParameterBufferType: self.init(exactly: VAEncPictureParameterBufferH264.self)
+        case VAEncSliceParameterBufferType:
+            self.init(exactly: VAEncSliceParameterBufferH264.self, maximumCount: 1 << 16)
+        case VAEncPackedHeaderParameterBufferType: self.init(exactly: VAEncPackedHeaderParameterBuffer.self)
+        case VAEncPackedHeaderDataBufferType: self.init(atLeast: 1, maximumCount: 1 << 20)
+        case VAEncMiscParameterBufferType: self.init(atLeast: MiscParameter.headerBytes + 4, maximumCount: 1)
+        default: return nil
+        }
+    }
+
+    private init<Value>(exactly type: Value.Type, maximumCount: Int = 1) {
+        elementBytes = MemoryLayout<Value>.size
+        isExact = true
+        self.maximumCount = maximumCount
+    }
+
+    private init(atLeast elementBytes: Int, maximumCount: Int) {
+        self.elementBytes = elementBytes
+        isExact = false
+        self.maximumCount = maximumCount
+    }
+
+    func accepts(elementSize: Int, count: Int) -> Bool {
+        (isExact ? elementSize == elementBytes : elementSize >= elementBytes) && count > 0 && count <= maximumCount
+    }
+}

@@ -1,0 +1,47 @@
+internal import CVA
+
+extension Driver {
+    /// vaGetConfigAttributes: nil for what is not supported.
+    func attributes(
+        _ profile: VAProfile, _ entrypoint: VAEntrypoint, _ types: [VAConfigAttribType]
+    ) throws -> [UInt32] {
+        let entry = try capabilities.entry(profile, entrypoint)
+        return types.map { entry.value($0) ?? VA_ATTRIB_NOT_SUPPORTED }
+    }
+
+    func createConfig(
+        _ profile: VAProfile, _ entrypoint: VAEntrypoint, _ chosen: [VAConfigAttrib]
+    ) throws -> VAConfigID {
+        let choice = try Config.Choice(entry: capabilities.entry(profile, entrypoint), attributes: chosen)
+        return monitor.withLock { configs.insert { Config(id: $0, choice: choice) }.id }
+    }
+
+    func destroyConfig(_ id: VAConfigID) throws {
+        try monitor.withLock {
+            _ = try config(id)
+            configs.remove(id)
+        }
+    }
+
+    /// An integer attribute of surfaces.
+    struct SurfaceAttribute {
+        var type: VASurfaceAttribType
+        var value: Int32
+        var isSettable = false
+    }
+
+    /// vaQuerySurfaceAttributes, in the order that clients get them.
+    func surfaceAttributes(_ id: VAConfigID) throws -> [SurfaceAttribute] {
+        let entry = try monitor.withLock { try config(id).entry }
+        return capabilities.surfaceFormats.map {
+            SurfaceAttribute(type: VASurfaceAttribPixelFormat, value: Int32(bitPattern: $0), isSettable: true)
+        } + [
+            SurfaceAttribute(type: VASurfaceAttribMinWidth, value: Int32(entry.minimumWidth)),
+            SurfaceAttribute(type: VASurfaceAttribMaxWidth, value: Int32(entry.maximumWidth)),
+            SurfaceAttribute(type: VASurfaceAttribMinHeight, value: Int32(entry.minimumHeight)),
+            SurfaceAttribute(type: VASurfaceAttribMaxHeight, value: Int32(entry.maximumHeight)),
+            SurfaceAttribute(
+                type: VASurfaceAttribMemoryType, value: VA_SURFACE_ATTRIB_MEM_TYPE_VA, isSettable: true),
+        ]
+    }
+}

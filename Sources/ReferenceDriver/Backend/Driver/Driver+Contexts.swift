@@ -1,0 +1,29 @@
+internal import CVA
+
+extension Driver {
+    func createContext(config id: VAConfigID, width: Int, height: Int, targets: [VASurfaceID]) throws -> VAContextID {
+        try monitor.withLock {
+            let config = try config(id)
+            let entry = config.entry
+            guard width >= entry.minimumWidth, height >= entry.minimumHeight,
+                width <= entry.maximumWidth, height <= entry.maximumHeight
+            else { throw Refusal.resolution("a context of \(width)x\(height)") }
+            for target in targets { _ = try surface(target) }
+            return contexts.insert {
+                Context(
+                    id: $0, config: config.choice, width: width, height: height, environment: environment,
+                    monitor: monitor)
+            }.id
+        }
+    }
+
+    /// Finishes the pictures that are queued first.
+    func destroyContext(_ id: VAContextID) throws {
+        let ended = try monitor.withLock {
+            let ended = try context(id)
+            contexts.remove(id)
+            return ended
+        }
+        ended.finish()
+    }
+}

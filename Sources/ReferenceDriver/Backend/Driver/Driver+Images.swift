@@ -1,0 +1,118 @@
+internal import CVA
+
+extension Driver {
+    /// A rectangle as clients give it.
+    struct Rectangle {
+        var x: Int
+        var y: Int
+        var width: Int
+        var height: Int
+
+        /// Inside a picture of this size, and on the chroma grid.
+        func fits(width limit: Int, height rows: Int) -> Bool {
+            x >= 0 && y >= 0 && width > 0 && height > 0 && x & 1 == 0 && y & 1 == 0
+                && width <= limit && height <= rows && x <= limit - width && y <= rows - height
+        }
+    }
+
+    private static let maximumImageSide = 16384
+
+    func createImage(fourcc: UInt32, width: Int, height: Int) throws -> VAImage {
+        guard capabilities.imageFormats.contains(fourcc) else {
+            throw Refusal(VA_STATUS_ERROR_INVALID_IMAGE_FORMAT, "images of format \(fourcc)")
+        }
+        guard width > 0, height > 0, width <= Self.maximumImageSide, height <= Self.maximumImageSide else {
+            throw Refusal.resolution("an image of \(width)x\(height)")
+        }
+        let layout = ImageLayout(fourcc: fourcc, width: width, height: height)
+        guard let memory = HostMemory(byteCount: layout.byteCount) else {
+            throw Refusal.allocation("no memory for an image of \(width)x\(height)")
+        }
+        return monitor.withLock { insert(layout, .image(memory)).description }
+    }
+
+    func deriveImage(_ id: VASurfaceID) throws -> VAImage {
+        try monitor.withLock {
+            let surface = try surface(id)
+            surface.derivedImages += 1
+            return insert(ImageLayout(of: surface), .surface(surface)).description
+        }
+    }
+
+    private func insert(_ layout: ImageLayout, _ content: Buffer.Content) -> Image {
+        let buffer = buffers.insert {
+            Buffer(id: $0, type: VAImageBufferType, elementSize: layout.byteCount, count: 1, content: content)
+        }
+        return images.insert { Image(id: $0, layout: layout, buffer: buffer) }
+    }
+
+    func destroyImage(_ id: VAImageID) throws {
+        try monitor.withLock {
+            release(try image(id).buffer)
+            images.remove(id)
+        }
+    }
+
+    /// vaGetImage: the surface's rectangle into the image's upper left corner.
+    func getImage(_ surfaceID: VASurfaceID, _ rectangle: Rectangle, into imageID: VAImageID) throws {
+        let (source, target) = try monitor.withLock { () throws -> (PixelArea, PixelArea) in
+            let surface = try surface(surfaceID)
+            let image = try image(imageID)
+            guard rectangle.fits(width: surface.width, height: surface.height),
+                rectangle.width <= image.layout.width, rectangle.height <= image.layout.height
+            else { throw Refusal.invalidParameter("vaGetImage of a rectangle outside the surface or the image") }
+            try checkIsNotDerived(surface)
+            _ = wait(for: surface)
+            return (
+                PixelArea(
+                    memory: try surface.memory(), layout: ImageLayout(of: surface), x: rectangle.x, y: rectangle.y),
+                try area(of: image, x: 0, y: 0)
+            )
+        }
+        source.copy(to: target, width: rectangle.width, height: rectangle.height)
+    }
+
+    /// vaPutImage, without scaling.
+    func putImage(
+        _ imageID: VAImageID, _ from: Rectangle, into surfaceID: VASurfaceID, _ to: Rectangle
+    ) throws {
+        let (source, target) = try monitor.withLock { () throws -> (PixelArea, PixelArea) in
+            let surface = try surface(surfaceID)
+            let image = try image(imageID)
+            guard from.width == to.width, from.height == to.height else {
+                throw Refusal.unimplemented("vaPutImage does not scale")
+            }
+            guard from.fits(width: image.layout.width, height: image.layout.height),
+                to.fits(width: surface.width, height: surface.height)
+            else { throw Refusal.invalidParameter("vaPutImage of a rectangle outside the image or the surface") }
+            try checkIsNotDerived(surface)
+            _ = wait(for: surface)
+            let memory = try surface.memory()
+            surface.clientWrote()
+            return (
+                try area(of: image, x: from.x, y: from.y),
+                PixelArea(memory: memory, layout: ImageLayout(of: surface), x: to.x, y: to.y)
+            )
+        }
+        source.copy(to: target, width: from.width, height: from.height)
+    }
+
+    /// va.h: put and get on a surface that an image was derived from are refused.
+    private func checkIsNotDerived(_ surface: Surface) throws {
+        guard surface.derivedImages == 0 else {
+            throw Refusal.busy("an image is derived from surface \(surface.id)")
+        }
+    }
+
+    private func area(of image: Image, x: Int, y: Int) throws -> PixelArea {
+        switch image.buffer.content {
+        case .image(let memory):
+            return PixelArea(memory: memory, layout: image.layout, x: x, y: y)
+        case .surface(let surface):
+            _ = wait(for: surface)
+            return PixelArea(memory: try surface.memory(), layout: image.layout, x: x, y: y)
+        case .data, .coded:
+            throw Refusal(VA_STATUS_ERROR_INVALID_IMAGE, "image \(image.id) has no pixels")
+        }
+    }
+}

@@ -1,0 +1,119 @@
+internal import CVA
+
+extension Driver {
+    func beginPicture(_ id: VAContextID, _ target: VASurfaceID) throws {
+        try monitor.withLock {
+            let context = try context(id)
+            let surface = try surface(target)
+            guard context.picture == nil else {
+                throw Refusal.operationFailed("vaBeginPicture before the last picture's vaEndPicture")
+            }
+            guard (surface.width + 15) / 16 >= context.widthInMacroblocks,
+                (surface.height + 15) / 16 >= context.heightInMacroblocks
+            else {
+                throw Refusal.resolution("a surface of \(surface.width)x\(surface.height) is too small for its context")
+            }
+            guard surface.mappings == 0 else { throw Refusal.busy("surface \(target) is mapped") }
+            context.picture = OpenPicture(target: surface)
+        }
+    }
+
+    /// All ids are checked before any buffer counts.
+    func renderPicture(_ id: VAContextID, _ ids: [VABufferID]) throws {
+        try monitor.withLock {
+            let context = try context(id)
+            guard var picture = context.picture else {
+                throw Refusal.operationFailed("vaRenderPicture without vaBeginPicture")
+            }
+            let buffers = try ids.map { try buffer($0) }
+            var stream = context.stream
+            for buffer in buffers {
+                if buffer.isMapped {
+                    throw Refusal(VA_STATUS_ERROR_INVALID_BUFFER, "buffer \(buffer.id) is mapped while rendered")
+                }
+                try render(buffer, &picture, &stream, context)
+            }
+            context.picture = picture
+            context.stream = stream
+        }
+    }
+
+    private func render(
+        _ buffer: Buffer, _ picture: inout OpenPicture, _ stream: inout StreamState, _ context: Context
+    ) throws {
+        switch buffer.type {
+        case VAEncSequenceParameterBufferType:
+            picture.sequence = try buffer.element()
+        case VAEncPictureParameterBufferType:
+            picture.parameters = try buffer.element()
+        case VAEncSliceParameterBufferType:
+            guard picture.slices.count + buffer.elementCount <= context.config.entry.maximumSlices else {
+                throw Refusal(
+                    VA_STATUS_ERROR_MAX_NUM_EXCEEDED, "more than \(context.config.entry.maximumSlices) slices")
+            }
+            for index in 0..<buffer.elementCount { picture.slices.append(try buffer.element(at: index)) }
+        case VAEncPackedHeaderParameterBufferType:
+            guard picture.announced == nil else {
+                throw Refusal.invalidParameter("packed header parameters without the data of the ones before")
+            }
+            picture.announced = try buffer.element()
+        case VAEncPackedHeaderDataBufferType:
+            guard let announced = picture.announced else {
+                throw Refusal.invalidParameter("packed header data without its parameters")
+            }
+            picture.packed.append(try RenderedHeader(announced, try buffer.data(), context.config))
+            picture.announced = nil
+        case VAEncMiscParameterBufferType:
+            try stream.apply(MiscParameter(buffer), levels: context.config.entry.qualityLevels)
+        default:
+            throw Refusal(VA_STATUS_ERROR_UNSUPPORTED_BUFFERTYPE, "buffer type \(buffer.type.rawValue) is not rendered")
+        }
+    }
+}
+
+extension StreamState {
+    fileprivate mutating func apply(_ parameter: MiscParameter, levels: Int) throws {
+        switch parameter {
+        case .qualityLevel(let level):
+            guard level <= levels else { throw Refusal.invalidParameter("quality level \(level) of \(levels)") }
+            quality = level == 0 ? Self.defaultQuality : Int(level)
+        case .maximumFrameSize(let bits):
+            maximumFrameBits = Int(bits)
+        case .frameRate, .rateControl, .hrd:
+            // Nothing to control at a constant QP.
+            break
+        }
+    }
+}
+
+extension RenderedHeader {
+    fileprivate init(
+        _ announced: VAEncPackedHeaderParameterBuffer, _ data: HostMemory, _ config: Config.Choice
+    ) throws {
+        let required: Int32? =
+            switch announced.type {
+            case UInt32(VAEncPackedHeaderSequence.rawValue): VA_ENC_PACKED_HEADER_SEQUENCE
+            case UInt32(VAEncPackedHeaderPicture.rawValue): VA_ENC_PACKED_HEADER_PICTURE
+            case UInt32(VAEncPackedHeaderSlice.rawValue): VA_ENC_PACKED_HEADER_SLICE
+            case UInt32(VAEncPackedHeaderRawData.rawValue):
+                VA_ENC_PACKED_HEADER_RAW_DATA | VA_ENC_PACKED_HEADER_MISC
+            case RenderedHeader.deprecatedSEI: VA_ENC_PACKED_HEADER_RAW_DATA | VA_ENC_PACKED_HEADER_MISC
+            default: nil
+            }
+        guard let required else { throw Refusal.invalidParameter("a packed header of type \(announced.type)") }
+        guard config.packedHeaders & UInt32(required) != 0 else {
+            throw Refusal.invalidParameter("a packed header of type \(announced.type) that the config does not name")
+        }
+        let byteCount = (Int(announced.bit_length) + 7) / 8
+        guard byteCount > 0, byteCount <= data.byteCount else {
+            throw Refusal.invalidParameter("a packed header of \(announced.bit_length) bits in \(data.byteCount) bytes")
+        }
+        type = announced.type
+        bitCount = Int(announced.bit_length)
+        hasEmulationBytes = announced.has_emulation_bytes != 0
+        bytes = data.bytes(count: byteCount)
+    }
+
+    /// `VAEncPackedHeaderH264_SEI`, deprecated; Misc has the same bit.
+    static let deprecatedSEI: UInt32 = 0x8000_0001
+}

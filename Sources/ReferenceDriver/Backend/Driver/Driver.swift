@@ -1,0 +1,91 @@
+internal import CVA
+
+/// One opened display: its objects and its calls. Every call may come from any thread.
+///
+/// The monitor guards all objects of the display; blocking calls wait on it, encoding and pixel copies run outside.
+final class Driver: @unchecked Sendable {
+    let capabilities: Capabilities
+    let environment: Environment
+    let monitor = Monitor()
+
+    var configs: ObjectTable<Config>
+    var contexts: ObjectTable<Context>
+    var surfaces: ObjectTable<Surface>
+    var buffers: ObjectTable<Buffer>
+    var images: ObjectTable<Image>
+
+    init(capabilities: Capabilities, environment: Environment) {
+        self.capabilities = capabilities
+        self.environment = environment
+        let display = DriverProcess.shared.nextDisplay()
+        configs = ObjectTable(kind: 1, seed: display)
+        contexts = ObjectTable(kind: 2, seed: display)
+        surfaces = ObjectTable(kind: 4, seed: display)
+        buffers = ObjectTable(kind: 8, seed: display)
+        images = ObjectTable(kind: 10, seed: display)
+    }
+
+    /// vaTerminate: finishes what is queued, then lets go of everything.
+    func terminate() {
+        let running = monitor.withLock {
+            defer { contexts.removeAll() }
+            return contexts.all
+        }
+        for context in running { context.finish() }
+        monitor.withLock {
+            images.removeAll()
+            buffers.removeAll()
+            surfaces.removeAll()
+            configs.removeAll()
+        }
+    }
+
+    /// Says on stderr why a call was refused, where the user asked for that.
+    func log(_ refusal: Refusal) {
+        guard environment.logs else { return }
+        DriverProcess.shared.say("status \(refusal.status): \(refusal.reason)")
+    }
+
+    // Lookups; the monitor is held.
+
+    func config(_ id: VAConfigID) throws -> Config {
+        guard let config = configs[id] else { throw Refusal(VA_STATUS_ERROR_INVALID_CONFIG, "no config \(id)") }
+        return config
+    }
+
+    func context(_ id: VAContextID) throws -> Context {
+        guard let context = contexts[id] else { throw Refusal(VA_STATUS_ERROR_INVALID_CONTEXT, "no context \(id)") }
+        return context
+    }
+
+    func surface(_ id: VASurfaceID) throws -> Surface {
+        guard let surface = surfaces[id] else { throw Refusal(VA_STATUS_ERROR_INVALID_SURFACE, "no surface \(id)") }
+        return surface
+    }
+
+    func buffer(_ id: VABufferID) throws -> Buffer {
+        guard let buffer = buffers[id] else { throw Refusal(VA_STATUS_ERROR_INVALID_BUFFER, "no buffer \(id)") }
+        return buffer
+    }
+
+    func image(_ id: VAImageID) throws -> Image {
+        guard let image = images[id] else { throw Refusal(VA_STATUS_ERROR_INVALID_IMAGE, "no image \(id)") }
+        return image
+    }
+
+    /// With the monitor held: waits until `surface` is idle. False after the deadline.
+    func wait(for surface: Surface, until deadline: Deadline = .never) -> Bool {
+        while !surface.jobs.isEmpty {
+            if !monitor.wait(until: deadline), !surface.jobs.isEmpty { return false }
+        }
+        return true
+    }
+
+    /// With the monitor held: waits until `coded` is written. False after the deadline.
+    func wait(for coded: CodedBuffer, until deadline: Deadline = .never) -> Bool {
+        while coded.job != nil {
+            if !monitor.wait(until: deadline), coded.job != nil { return false }
+        }
+        return true
+    }
+}

@@ -1,0 +1,93 @@
+internal import CVA
+
+/// What the driver says it can do and holds its clients to, as one value.
+struct Capabilities: Sendable {
+    /// One profile with one entry point.
+    struct Entry: Sendable {
+        var profile: VAProfile
+        var entrypoint: VAEntrypoint
+        /// By `VAConfigAttribType`, in the order that vaQueryConfigAttributes gives them.
+        var attributes: [(type: VAConfigAttribType, value: UInt32)]
+        var minimumWidth: Int
+        var minimumHeight: Int
+        var maximumWidth: Int
+        var maximumHeight: Int
+
+        func value(_ type: VAConfigAttribType) -> UInt32? {
+            attributes.first { $0.type == type }?.value
+        }
+
+        /// Entries of reference list 0 and list 1.
+        var maximumReferences: (list0: Int, list1: Int) {
+            let value = Int(value(VAConfigAttribEncMaxRefFrames) ?? 0)
+            return (value & 0xffff, value >> 16)
+        }
+
+        /// Slices of a picture.
+        var maximumSlices: Int { Int(value(VAConfigAttribEncMaxSlices) ?? 1) }
+        /// Quality levels run from 1 (best) to this.
+        var qualityLevels: Int { max(1, Int(value(VAConfigAttribEncQualityRange) ?? 1)) }
+    }
+
+    var vendor: String
+    var entries: [Entry]
+    /// FourCCs of images, the native one first.
+    var imageFormats: [UInt32]
+    /// FourCCs of surfaces.
+    var surfaceFormats: [UInt32]
+
+    /// Each profile once, in order.
+    var profiles: [VAProfile] {
+        entries.reduce(into: []) { list, entry in
+            if !list.contains(entry.profile) { list.append(entry.profile) }
+        }
+    }
+
+    func entrypoints(of profile: VAProfile) -> [VAEntrypoint] {
+        entries.filter { $0.profile == profile }.map(\.entrypoint)
+    }
+
+    func entry(_ profile: VAProfile, _ entrypoint: VAEntrypoint) throws -> Entry {
+        guard entries.contains(where: { $0.profile == profile }) else {
+            throw Refusal(VA_STATUS_ERROR_UNSUPPORTED_PROFILE, "profile \(profile.rawValue) is not supported")
+        }
+        guard let entry = entries.first(where: { $0.profile == profile && $0.entrypoint == entrypoint }) else {
+            throw Refusal(
+                VA_STATUS_ERROR_UNSUPPORTED_ENTRYPOINT,
+                "entry point \(entrypoint.rawValue) is not supported for profile \(profile.rawValue)")
+        }
+        return entry
+    }
+
+    /// All that the software encoder behind the driver can do.
+    static let unrestricted = Capabilities(
+        vendor: "vaenc reference driver (software H.264 encoder)",
+        entries: [VAProfileH264ConstrainedBaseline, VAProfileH264Main, VAProfileH264High].map { profile in
+            Entry(
+                profile: profile, entrypoint: VAEntrypointEncSlice,
+                attributes: [
+                    (VAConfigAttribRTFormat, UInt32(VA_RT_FORMAT_YUV420)),
+                    (VAConfigAttribRateControl, UInt32(VA_RC_CQP)),
+                    (VAConfigAttribEncPackedHeaders, allPackedHeaders),
+                    (VAConfigAttribEncInterlaced, UInt32(VA_ENC_INTERLACED_NONE)),
+                    (VAConfigAttribEncMaxRefFrames, 16),
+                    (VAConfigAttribEncMaxSlices, UInt32(maximumSide / 16)),
+                    (VAConfigAttribEncSliceStructure, sliceStructures),
+                    (VAConfigAttribMaxPictureWidth, UInt32(maximumSide)),
+                    (VAConfigAttribMaxPictureHeight, UInt32(maximumSide)),
+                    (VAConfigAttribEncQualityRange, 7),
+                ],
+                minimumWidth: 16, minimumHeight: 16, maximumWidth: maximumSide, maximumHeight: maximumSide)
+        },
+        imageFormats: [UInt32(VA_FOURCC_NV12), UInt32(VA_FOURCC_I420), UInt32(VA_FOURCC_YV12)],
+        surfaceFormats: [UInt32(VA_FOURCC_NV12)])
+
+    private static let maximumSide = 4096
+    private static let allPackedHeaders = UInt32(
+        VA_ENC_PACKED_HEADER_SEQUENCE | VA_ENC_PACKED_HEADER_PICTURE | VA_ENC_PACKED_HEADER_SLICE
+            | VA_ENC_PACKED_HEADER_MISC | VA_ENC_PACKED_HEADER_RAW_DATA)
+    private static let sliceStructures = UInt32(
+        VA_ENC_SLICE_STRUCTURE_ARBITRARY_MACROBLOCKS | VA_ENC_SLICE_STRUCTURE_ARBITRARY_ROWS
+            | VA_ENC_SLICE_STRUCTURE_EQUAL_ROWS | VA_ENC_SLICE_STRUCTURE_EQUAL_MULTI_ROWS
+            | VA_ENC_SLICE_STRUCTURE_POWER_OF_TWO_ROWS)
+}

@@ -1,0 +1,70 @@
+internal import CVA
+
+/// A VA config: a profile and entry point with the attributes that its maker chose.
+final class Config {
+    /// What a client asks for, checked.
+    struct Choice {
+        let entry: Capabilities.Entry
+        let rateControl: UInt32
+        let packedHeaders: UInt32
+    }
+
+    let id: VAConfigID
+    let choice: Choice
+
+    var entry: Capabilities.Entry { choice.entry }
+
+    init(id: VAConfigID, choice: Choice) {
+        self.id = id
+        self.choice = choice
+    }
+
+    /// What vaQueryConfigAttributes answers: the chosen values, and the read-only ones.
+    var attributes: [VAConfigAttrib] {
+        entry.attributes.map { type, value in
+            switch type {
+            case VAConfigAttribRateControl: VAConfigAttrib(type: type, value: choice.rateControl)
+            case VAConfigAttribEncPackedHeaders: VAConfigAttrib(type: type, value: choice.packedHeaders)
+            default: VAConfigAttrib(type: type, value: value)
+            }
+        }
+    }
+}
+
+extension Config.Choice {
+    /// Checks what was chosen against `entry`; attributes not given take their defaults (CQP, no packed headers).
+    init(entry: Capabilities.Entry, attributes chosen: [VAConfigAttrib]) throws {
+        var rateControl = UInt32(VA_RC_CQP)
+        var packedHeaders: UInt32 = 0
+        for attribute in chosen where attribute.value != VA_ATTRIB_NOT_SUPPORTED {
+            guard let offered = entry.value(attribute.type) else {
+                throw Refusal.attribute("config attribute \(attribute.type.rawValue) is not supported")
+            }
+            let isSubset = attribute.value & ~offered == 0
+            switch attribute.type {
+            case VAConfigAttribRTFormat:
+                guard attribute.value != 0, isSubset else {
+                    throw Refusal(
+                        VA_STATUS_ERROR_UNSUPPORTED_RT_FORMAT, "RT format \(attribute.value) is not supported")
+                }
+            case VAConfigAttribRateControl:
+                guard attribute.value.nonzeroBitCount == 1, isSubset else {
+                    throw Refusal.attribute("rate control mode \(attribute.value) is not supported")
+                }
+                rateControl = attribute.value
+            case VAConfigAttribEncPackedHeaders:
+                guard isSubset else { throw Refusal.attribute("packed headers \(attribute.value) are not supported") }
+                packedHeaders = attribute.value
+            default:
+                // Read-only: a client may repeat what it was told.
+                guard attribute.value == offered else {
+                    throw Refusal.invalidValue(
+                        "config attribute \(attribute.type.rawValue) is \(offered), not \(attribute.value)")
+                }
+            }
+        }
+        self.entry = entry
+        self.rateControl = rateControl
+        self.packedHeaders = packedHeaders
+    }
+}

@@ -1,0 +1,82 @@
+/// A rectangle of a picture in memory, described by layout.
+struct PixelArea {
+    var memory: HostMemory
+    var layout: ImageLayout
+    /// Even.
+    var x: Int
+    var y: Int
+
+    func luma(row: Int) -> Lane<UInt8> {
+        memory.lane(at: layout.offsets[0] + (y + row) * layout.pitches[0] + x)
+    }
+
+    /// Cb/Cr pairs of an NV12 layout.
+    func pairs(row: Int) -> Lane<UInt8> {
+        memory.lane(at: layout.offsets[1] + (y / 2 + row) * layout.pitches[1] + x)
+    }
+
+    /// A chroma plane of a planar layout.
+    func chroma(plane: Int, row: Int) -> Lane<UInt8> {
+        memory.lane(at: layout.offsets[plane] + (y / 2 + row) * layout.pitches[plane] + x / 2)
+    }
+
+    /// Copies `width` × `height` samples, with their chroma, into `target`, converting between NV12 and planar.
+    /// Both areas must lie inside their pictures.
+    func copy(to target: PixelArea, width: Int, height: Int) {
+        for row in 0..<height {
+            target.luma(row: row).copy(from: luma(row: row), count: width)
+        }
+        let columns = (width + 1) / 2
+        for row in 0..<(height + 1) / 2 {
+            switch (layout.isSemiPlanar, target.layout.isSemiPlanar) {
+            case (true, true):
+                target.pairs(row: row).copy(from: pairs(row: row), count: 2 * columns)
+            case (true, false):
+                let (cb, cr) = target.layout.chromaPlanes
+                split(
+                    pairs(row: row), cb: target.chroma(plane: cb, row: row), cr: target.chroma(plane: cr, row: row),
+                    count: columns)
+            case (false, true):
+                let (cb, cr) = layout.chromaPlanes
+                join(
+                    cb: chroma(plane: cb, row: row), cr: chroma(plane: cr, row: row), into: target.pairs(row: row),
+                    count: columns)
+            case (false, false):
+                let (from, to) = (layout.chromaPlanes, target.layout.chromaPlanes)
+                target.chroma(plane: to.cb, row: row).copy(from: chroma(plane: from.cb, row: row), count: columns)
+                target.chroma(plane: to.cr, row: row).copy(from: chroma(plane: from.cr, row: row), count: columns)
+            }
+        }
+    }
+
+    private func split(_ pairs: Lane<UInt8>, cb: Lane<UInt8>, cr: Lane<UInt8>, count: Int) {
+        var column = 0
+        while column + 16 <= count {
+            let vector = pairs.load(2 * column, as: SIMD32<UInt8>.self)
+            cb.store(column, vector.evenHalf)
+            cr.store(column, vector.oddHalf)
+            column += 16
+        }
+        while column < count {
+            cb[column] = pairs[2 * column]
+            cr[column] = pairs[2 * column + 1]
+            column += 1
+        }
+    }
+
+    private func join(cb: Lane<UInt8>, cr: Lane<UInt8>, into pairs: Lane<UInt8>, count: Int) {
+        var column = 0
+        while column + 16 <= count {
+            var vector = SIMD32<UInt8>()
+            vector.evenHalf = cb.load(column)
+            vector.oddHalf = cr.load(column)
+            pairs.store(2 * column, vector)
+            column += 16
+        }
+        while column < count {
+            pairs[2 * column] = cb[column]
+            pairs[2 * column + 1] = cr[column]
+            column += 1
+        }
+    }
+}

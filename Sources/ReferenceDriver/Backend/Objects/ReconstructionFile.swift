@@ -1,0 +1,62 @@
+/// VAENC_REFERENCE_RECON: the reconstructed pictures of one context in coding order, and a text line for each.
+final class ReconstructionFile {
+    private let samples: OutputFile
+    private let lines: OutputFile
+    private let path: String
+    private var index = 0
+    private var hasFailed = false
+
+    /// Nil, with a line on stderr, where the files cannot be made.
+    init?(path: String) {
+        let number = DriverProcess.shared.nextRecording()
+        let name = number == 0 ? path : "\(path).\(number)"
+        guard let samples = OutputFile(path: name), let lines = OutputFile(path: name + ".txt") else {
+            DriverProcess.shared.say("cannot write \(name): no reconstruction is kept")
+            return nil
+        }
+        self.path = name
+        self.samples = samples
+        self.lines = lines
+    }
+
+    /// Appends the visible part of `picture` as planar 4:2:0, and its line: index, type, POC, QP, coded bytes.
+    func append(_ picture: ReconstructedPicture, _ record: PictureRecord, codedBytes: Int) {
+        guard !hasFailed else { return }
+        let line = "\(index) \(record.type) \(record.pictureOrderCount) \(record.qp) \(codedBytes)\n"
+        index += 1
+        guard samples.write(planes(of: picture, record.crop)), lines.write(Array(line.utf8)) else {
+            hasFailed = true
+            DriverProcess.shared.say("cannot write \(path): the reconstruction is incomplete")
+            return
+        }
+    }
+
+    private func planes(of picture: ReconstructedPicture, _ crop: CroppedArea) -> [UInt8] {
+        let (columns, rows) = (crop.width / 2, crop.height / 2)
+        var out: [UInt8] = []
+        out.reserveCapacity(crop.width * crop.height + 2 * columns * rows)
+        let right = crop.left + crop.width
+        let row = LaneStorage<UInt8>(count: right, repeating: 0)
+        let (cb, cr) = (LaneStorage<UInt8>(count: right, repeating: 0), LaneStorage<UInt8>(count: right, repeating: 0))
+        for y in crop.top..<crop.top + crop.height {
+            picture.copyLumaRow(y, count: right, to: row.lane)
+            out.append(row.lane, crop.left..<right)
+        }
+        var crPlane: [UInt8] = []
+        crPlane.reserveCapacity(columns * rows)
+        for y in crop.top / 2..<crop.top / 2 + rows {
+            picture.copyChromaRow(y, count: crop.left / 2 + columns, toCb: cb.lane, cr: cr.lane)
+            out.append(cb.lane, crop.left / 2..<crop.left / 2 + columns)
+            crPlane.append(cr.lane, crop.left / 2..<crop.left / 2 + columns)
+        }
+        out += crPlane
+        return out
+    }
+}
+
+extension [UInt8] {
+    /// SAFETY: the caller names a range that is inside the lane's memory.
+    fileprivate mutating func append(_ lane: Lane<UInt8>, _ range: Range<Int>) {
+        unsafe append(contentsOf: UnsafeBufferPointer(start: lane.base + range.lowerBound, count: range.count))
+    }
+}

@@ -1,0 +1,25 @@
+internal import Glibc
+
+/// What VAENC_REFERENCE_… say, read when a display is opened.
+struct Environment: Sendable {
+    /// VAENC_REFERENCE_RECON: where reconstructions go.
+    var reconstructionPath: String?
+    /// VAENC_REFERENCE_MODE=null: a tiny valid stream at once.
+    var isNull = false
+    /// VAENC_REFERENCE_LOG=1: why calls are refused, on stderr.
+    var logs = false
+
+    static func current() -> Environment {
+        var environment = Environment()
+        environment.reconstructionPath = variable("VAENC_REFERENCE_RECON")
+        environment.isNull = variable("VAENC_REFERENCE_MODE") == "null"
+        environment.logs = variable("VAENC_REFERENCE_LOG") == "1"
+        return environment
+    }
+
+    private static func variable(_ name: String) -> String? {
+        guard let value = unsafe getenv(name) else { return nil }
+        let text = unsafe String(cString: value)
+        return text.isEmpty ? nil : text
+    }
+}

@@ -1,0 +1,39 @@
+internal import Glibc
+
+/// A thread of the driver's own, with a stack for deep encoding work.
+///
+/// SAFETY: `start` hands a retained body to the new thread, which releases it; the handle is joined once.
+@safe final class Thread: @unchecked Sendable {
+    private final class Body {
+        let run: @Sendable () -> Void
+        init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+    }
+
+    private static let stackBytes = 8 << 20
+    private var handle = pthread_t()
+
+    /// Nil where the system gives no thread.
+    init?(_ run: @escaping @Sendable () -> Void) {
+        var attributes = pthread_attr_t()
+        unsafe pthread_attr_init(&attributes)
+        defer { unsafe pthread_attr_destroy(&attributes) }
+        unsafe pthread_attr_setstacksize(&attributes, Self.stackBytes)
+        let body = unsafe Unmanaged.passRetained(Body(run))
+        let status = unsafe pthread_create(
+            &handle, &attributes,
+            { argument in
+                guard let argument = unsafe argument else { return nil }
+                unsafe Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().run()
+                return nil
+            }, body.toOpaque())
+        guard status == 0 else {
+            unsafe body.release()
+            return nil
+        }
+    }
+
+    /// Waits for the thread's end; to be called once.
+    func join() {
+        _ = pthread_join(handle, nil)
+    }
+}
