@@ -2,18 +2,71 @@ public import VideoBase
 
 /// Opens outputs by name.
 public enum MediaOutput {
-    /// The format that `open` would use; the codec that the extension binds (`.h264`, `.264`, `.avc`: H.264; `.h265`,
-    /// `.hevc`, `.265`: HEVC), nil where it binds none.
+    /// The format that `open` would use, and the codec that the extension binds: H.264 for `.h264`, `.264` and `.avc`;
+    /// HEVC for `.h265`, `.265` and `.hevc`; nil for others.
+    /// - Throws: `usage` for an extension that says nothing.
     public static func format(
         of output: String, options: SinkOptions = SinkOptions()
     ) throws -> (format: OutputFormat, codec: VideoCodec?) {
-        throw VaencError(.unavailable, "writing \(output) is not built yet")
+        let ending = output.contains("://") ? "" : pathExtension(output)
+        let codec: VideoCodec? =
+            switch ending {
+            case "h264", "264", "avc": .h264
+            case "h265", "265", "hevc": .hevc
+            default: nil
+            }
+        if let format = options.format { return (format, codec) }
+        if output == "-" { return (.annexb, nil) }
+        if output.hasPrefix("rtmp://") { return (.flv, nil) }
+        if output.hasPrefix("srt://") { return (.ts, nil) }
+        switch ending {
+        case "h264", "264", "avc", "h265", "265", "hevc": return (.annexb, codec)
+        case "mp4", "m4v": return (.mp4, nil)
+        case "mov", "qt": return (.mov, nil)
+        case "mkv": return (.mkv, nil)
+        case "ts", "m2ts", "mts": return (.ts, nil)
+        case "flv": return (.flv, nil)
+        case "m3u8": return (.hls, nil)
+        default:
+            // Devices such as /dev/null have no extension and want none.
+            if output.hasPrefix("/dev/") { return (.annexb, nil) }
+            throw VaencError(
+                .usage, "the name \(output) does not say the format of the output",
+                remedy: "end it in .mp4, .mov, .mkv, .ts, .h264 or .h265, or add --format")
+        }
     }
 
     /// Opens a file or `-` (standard output) for writing.
+    ///
+    /// Annex B and length-prefixed streams are written by vaenc's own code; containers through libavformat, which is
+    /// loaded then. MP4 and MOV are written fragmented to a pipe, which cannot be gone back in.
     /// - Throws: `DescribedError`: `cannotCreate` where the file exists (without `overwrite`) or its folder is missing,
-    ///   `noPermission`, `unavailable` for formats not built yet or missing libraries.
+    ///   `noPermission`, `usage` for a name that says no format, `unavailable` for formats not built yet or missing
+    ///   libraries.
     public static func open(_ output: String, options: SinkOptions = SinkOptions()) throws -> any PacketSink {
-        throw VaencError(.unavailable, "writing \(output) is not built yet")
+        let format = try format(of: output, options: options).format
+        switch format {
+        case .fmp4, .flv, .hls:
+            throw VaencError(
+                .unavailable, "the output format \(format.rawValue) is not built yet",
+                remedy: "use mp4, mov, mkv, ts, annexb or avcc")
+        case .annexb, .avcc, .mp4, .mov, .mkv, .ts: break
+        }
+        if output.contains("://") {
+            throw VaencError(.unavailable, "writing to the network (\(output)) is not built yet")
+        }
+        switch format {
+        case .annexb, .avcc:
+            return ElementarySink(
+                try OutputFile(path: output, overwrite: options.overwrite), lengthPrefixed: format == .avcc)
+        default:
+            throw VaencError(.unavailable, "writing \(output) is not built yet")
+        }
+    }
+
+    private static func pathExtension(_ path: String) -> String {
+        let file = path.split(separator: "/").last ?? ""
+        guard let dot = file.lastIndex(of: "."), dot != file.startIndex else { return "" }
+        return file[file.index(after: dot)...].lowercased()
     }
 }

@@ -1,0 +1,179 @@
+import Glibc
+import VideoBase
+
+/// A file that gets its name when it is complete, or a pipe. One thread at a time.
+///
+/// Regular files are written as `NAME.part` beside the final name and renamed by `commit`; what exists and is no
+/// regular file (a pipe, a device), and standard output, is written in place.
+final class OutputFile {
+    /// As the user gave it; `-` is standard output.
+    let path: String
+    /// A regular file, which may be written to out of order.
+    let isSeekable: Bool
+
+    private let descriptor: Int32
+    private let partPath: String?
+    private let overwrite: Bool
+    private var isOpen = true
+    /// Bytes held back to make fewer, larger writes; empty for pipes.
+    private var held: [UInt8] = []
+    private static let holdLimit = 1 << 18
+
+    private(set) var bytesWritten = 0
+
+    /// Bytes that `flush` will write.
+    var bytesHeld: Int { held.count }
+
+    var name: String { path == "-" ? "standard output" : path }
+
+    /// - Throws: `cannotCreate` where the file exists (without `overwrite`), its folder is missing or another process
+    ///   is writing it; `noPermission`.
+    init(path: String, overwrite: Bool) throws {
+        self.path = path
+        self.overwrite = overwrite
+        if path == "-" {
+            descriptor = STDOUT_FILENO
+            partPath = nil
+            isSeekable = false
+            return
+        }
+        if path.isEmpty || path.hasSuffix("/") {
+            throw VaencError(.cannotCreate, "“\(path)” is no file name", remedy: "name the output file")
+        }
+        var status = stat()
+        // SAFETY: stat reads the string and fills the structure.
+        if unsafe stat(path, &status) == 0 {
+            let kind = status.st_mode & S_IFMT
+            if kind == S_IFDIR { throw SystemError.creation(EISDIR, path) }
+            if kind != S_IFREG {
+                partPath = nil
+                isSeekable = false
+                // SAFETY: open(2) reads the string during the call.
+                descriptor = unsafe open(path, O_WRONLY | O_CLOEXEC)
+                if descriptor < 0 { throw SystemError.creation(errno, path) }
+                return
+            }
+            if !overwrite { throw SystemError.exists(path) }
+        }
+        let part = path + ".part"
+        partPath = part
+        isSeekable = true
+        // SAFETY: as above.
+        descriptor = unsafe open(part, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o666)
+        if descriptor < 0 { throw SystemError.creation(errno, path) }
+        // A .part left by a process that was killed is taken over; one that is being written is not.
+        if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            close(descriptor)
+            throw VaencError(.cannotCreate, "\(part) is being written by another process")
+        }
+        if ftruncate(descriptor, 0) != 0 {
+            let error = errno
+            close(descriptor)
+            throw SystemError.creation(error, path)
+        }
+        held.reserveCapacity(Self.holdLimit)
+    }
+
+    deinit { cancel() }
+
+    /// Appends bytes (at the position, where `seek` was called).
+    func write(_ bytes: borrowing Span<UInt8>) throws {
+        if !isSeekable || held.count + bytes.count > Self.holdLimit {
+            try flush()
+            if !isSeekable || bytes.count >= Self.holdLimit {
+                // SAFETY: the pointer is used during the call.
+                unsafe try bytes.withUnsafeBytes { unsafe try writeAll($0) }
+                return
+            }
+        }
+        // SAFETY: as above.
+        unsafe bytes.withUnsafeBytes { unsafe held.append(contentsOf: $0) }
+    }
+
+    /// Writes what is held back.
+    func flush() throws {
+        if held.isEmpty { return }
+        // SAFETY: as above.
+        unsafe try held.withUnsafeBytes { unsafe try writeAll($0) }
+        held.removeAll(keepingCapacity: true)
+    }
+
+    /// Moves to a byte of a regular file; `whence` as lseek(2) has it. The new position.
+    func seek(to offset: Int, whence: Int32) throws -> Int {
+        try flush()
+        let position = lseek(descriptor, offset, whence)
+        if position < 0 { throw SystemError.writing(errno, name) }
+        return position
+    }
+
+    /// The file's length so far.
+    func length() throws -> Int {
+        try flush()
+        var status = stat()
+        // SAFETY: fstat fills the structure.
+        if unsafe fstat(descriptor, &status) != 0 { throw SystemError.writing(errno, name) }
+        return Int(status.st_size)
+    }
+
+    private func writeAll(_ bytes: UnsafeRawBufferPointer) throws {
+        var done = 0
+        while done < bytes.count {
+            // SAFETY: the range lies inside the buffer.
+            let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[done...])
+            let count = unsafe isSeekable
+                ? Glibc.write(descriptor, rest.baseAddress!, rest.count)
+                : BrokenPipe.write(descriptor, rest.baseAddress!, rest.count)
+            if count > 0 {
+                done += count
+                bytesWritten += count
+            } else if count == 0 || (errno != EINTR && errno != EAGAIN) {
+                throw SystemError.writing(count == 0 ? ENOSPC : errno, name)
+            } else if errno == EAGAIN {
+                var file = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                // SAFETY: poll reads and writes the one structure.
+                _ = unsafe poll(&file, 1, -1)
+            }
+        }
+    }
+
+    /// Gives the file its final name, its bytes safely on the disk.
+    /// - Throws: `cannotCreate` where the name has come into use meanwhile, `inputOutput`.
+    func commit() throws {
+        guard isOpen else { return }
+        try flush()
+        guard let partPath else {
+            isOpen = false
+            if path != "-", close(descriptor) != 0 { throw SystemError.writing(errno, name) }
+            return
+        }
+        if fsync(descriptor) != 0, errno != EINVAL, errno != ENOSYS { throw SystemError.writing(errno, name) }
+        try giveName(partPath)
+        isOpen = false
+        if close(descriptor) != 0 { throw SystemError.writing(errno, name) }
+    }
+
+    private func giveName(_ part: String) throws {
+        // SAFETY: the calls read the strings while they run.
+        if !overwrite {
+            // link(2) never replaces: the check and the naming are one step.
+            if unsafe link(part, path) == 0 {
+                _ = unsafe unlink(part)
+                return
+            }
+            if errno == EEXIST { throw SystemError.exists(path) }
+            // A file system without links: here the check comes just before.
+            if unsafe access(path, F_OK) == 0 { throw SystemError.exists(path) }
+        }
+        if unsafe rename(part, path) != 0 { throw SystemError.creation(errno, path) }
+    }
+
+    /// Removes the unfinished file. Idempotent; nothing after `commit` has succeeded.
+    func cancel() {
+        guard isOpen else { return }
+        isOpen = false
+        held = []
+        if path != "-" { close(descriptor) }
+        // SAFETY: as above.
+        if let partPath { _ = unsafe unlink(partPath) }
+    }
+}

@@ -1,0 +1,34 @@
+import NALWriting
+import VideoBase
+
+/// A stream by itself: packets one after the other, in Annex B or length-prefixed form. The parameter sets are in the
+/// packets of key frames.
+final class ElementarySink: PacketSink {
+    let path: String
+    private let lengthPrefixed: Bool
+    private let file: Guarded<OutputFile>
+
+    init(_ file: sending OutputFile, lengthPrefixed: Bool) {
+        path = file.path
+        self.lengthPrefixed = lengthPrefixed
+        self.file = Guarded(file)
+    }
+
+    func start(_ description: EncoderDescription) throws {}
+
+    func write(_ packet: EncodedPacket) throws {
+        try file.withLock { file in
+            if lengthPrefixed {
+                var bytes = packet.bytes
+                LengthPrefixed.convert(annexB: &bytes)
+                try file.write(bytes.span)
+            } else {
+                try file.write(packet.bytes.span)
+            }
+        }
+    }
+
+    func finish() throws { try file.withLock { try $0.commit() } }
+    func cancel() { file.withLock { $0.cancel() } }
+    var bytesWritten: Int { file.withLock { $0.bytesWritten + $0.bytesHeld } }
+}
