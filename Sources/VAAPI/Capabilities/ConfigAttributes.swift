@@ -1,0 +1,150 @@
+package import VideoBase
+
+/// What a driver says of one profile at one entry point: every VAConfigAttrib it supports, raw and read.
+package struct ConfigAttributes: Sendable, Hashable {
+    /// The supported ones, by number.
+    package var values: [AttributeType: UInt32]
+
+    package init(values: [AttributeType: UInt32]) { self.values = values }
+
+    /// nil where the attribute does not apply.
+    package subscript(_ type: AttributeType) -> UInt32? { values[type] }
+
+    package var rtFormats: RTFormat { RTFormat(rawValue: self[.rtFormat] ?? 0) }
+    package var rateControl: RateControlModes { RateControlModes(rawValue: self[.rateControl] ?? 0) }
+    package var packedHeaders: PackedHeaderKinds { PackedHeaderKinds(rawValue: self[.encPackedHeaders] ?? 0) }
+    package var sliceStructure: SliceStructure { SliceStructure(rawValue: self[.encSliceStructure] ?? 0) }
+    package var intraRefresh: IntraRefreshKinds { IntraRefreshKinds(rawValue: self[.encIntraRefresh] ?? 0) }
+    package var predictionDirection: PredictionDirection {
+        PredictionDirection(rawValue: self[.predictionDirection] ?? 0)
+    }
+
+    /// References a picture may have in list 0 and list 1; nil where the driver does not say.
+    package var maxReferences: ReferenceLimits? {
+        self[.encMaxRefFrames].map { ReferenceLimits(l0: Int($0 & 0xffff), l1: Int($0 >> 16)) }
+    }
+    package var maxSlices: Int? { self[.encMaxSlices].map(Int.init) }
+    /// Steps of the quality/speed scale, 1 the best; 0 or 1: no choice. On radeonsi a bit field (VAENC reads it so).
+    package var qualityLevels: Int? { self[.encQualityRange].map(Int.init) }
+    package var maxPictureWidth: Int? { self[.maxPictureWidth].map(Int.init) }
+    package var maxPictureHeight: Int? { self[.maxPictureHeight].map(Int.init) }
+    package var trellis: Bool { (self[.encQuantization] ?? 0) & 1 != 0 }
+    package var skipFrame: Bool { (self[.encSkipFrame] ?? 0) != 0 }
+
+    /// Regions of interest per picture (VAConfigAttribValEncROI); nil where there are none.
+    package var regionsOfInterest: RegionLimits? {
+        guard let value = self[.encROI], value & 0xff > 0 else { return nil }
+        return RegionLimits(
+            count: Int(value & 0xff), takesPriority: value & 0x100 != 0, takesQPDelta: value & 0x200 != 0)
+    }
+
+    /// The driver honours a largest frame size (VAEncMiscParameterTypeMaxFrameSize).
+    package var maxFrameSize: Bool { (self[.maxFrameSize] ?? 0) & 1 != 0 }
+    /// Temporal layers that rate control can tell apart, at least 1.
+    package var maxTemporalLayers: Int { Int((self[.encRateControlExt] ?? 0) & 0xff) + 1 }
+    package var hevcFeatures: HEVCFeatures? { self[.encHEVCFeatures].map(HEVCFeatures.init) }
+    package var hevcBlockSizes: HEVCBlockSizes? { self[.encHEVCBlockSizes].map(HEVCBlockSizes.init) }
+}
+
+package struct ReferenceLimits: Sendable, Hashable {
+    package var l0: Int
+    package var l1: Int
+    package init(l0: Int, l1: Int) {
+        self.l0 = l0
+        self.l1 = l1
+    }
+}
+
+package struct RegionLimits: Sendable, Hashable {
+    package var count: Int
+    package var takesPriority: Bool
+    package var takesQPDelta: Bool
+}
+
+/// VA_RC_…
+package struct RateControlModes: OptionSet, Sendable, Hashable {
+    package let rawValue: UInt32
+    package init(rawValue: UInt32) { self.rawValue = rawValue }
+    package static let none = RateControlModes(rawValue: 0x1)
+    package static let cbr = RateControlModes(rawValue: 0x2)
+    package static let vbr = RateControlModes(rawValue: 0x4)
+    package static let vcm = RateControlModes(rawValue: 0x8)
+    package static let cqp = RateControlModes(rawValue: 0x10)
+    package static let vbrConstrained = RateControlModes(rawValue: 0x20)
+    package static let icq = RateControlModes(rawValue: 0x40)
+    package static let macroblock = RateControlModes(rawValue: 0x80)
+    package static let cfs = RateControlModes(rawValue: 0x100)
+    package static let parallel = RateControlModes(rawValue: 0x200)
+    package static let qvbr = RateControlModes(rawValue: 0x400)
+    package static let avbr = RateControlModes(rawValue: 0x800)
+    package static let tcbrc = RateControlModes(rawValue: 0x1000)
+
+    package init(_ mode: RateControlMode) {
+        self =
+            switch mode {
+            case .cqp: .cqp
+            case .cbr: .cbr
+            case .vbr: .vbr
+            case .icq: .icq
+            case .qvbr: .qvbr
+            case .avbr: .avbr
+            }
+    }
+
+    /// Those that vaenc offers.
+    package var modes: [RateControlMode] { RateControlMode.allCases.filter { contains(RateControlModes($0)) } }
+}
+
+/// VA_ENC_PACKED_HEADER_…: headers that the driver takes from the client.
+package struct PackedHeaderKinds: OptionSet, Sendable, Hashable {
+    package let rawValue: UInt32
+    package init(rawValue: UInt32) { self.rawValue = rawValue }
+    package static let sequence = PackedHeaderKinds(rawValue: 0x1)
+    package static let picture = PackedHeaderKinds(rawValue: 0x2)
+    package static let slice = PackedHeaderKinds(rawValue: 0x4)
+    package static let misc = PackedHeaderKinds(rawValue: 0x8)
+    package static let rawData = PackedHeaderKinds(rawValue: 0x10)
+
+    /// In the words of reports: `sequence`, `picture`, `slice`, `misc`, `raw`.
+    package var names: [String] {
+        zip([Self.sequence, .picture, .slice, .misc, .rawData], ["sequence", "picture", "slice", "misc", "raw"])
+            .filter { contains($0.0) }.map(\.1)
+    }
+}
+
+/// VA_ENC_SLICE_STRUCTURE_…
+package struct SliceStructure: OptionSet, Sendable, Hashable {
+    package let rawValue: UInt32
+    package init(rawValue: UInt32) { self.rawValue = rawValue }
+    package static let powerOfTwoRows = SliceStructure(rawValue: 0x1)
+    package static let arbitraryMacroblocks = SliceStructure(rawValue: 0x2)
+    package static let equalRows = SliceStructure(rawValue: 0x4)
+    package static let maxSliceSize = SliceStructure(rawValue: 0x8)
+    package static let arbitraryRows = SliceStructure(rawValue: 0x10)
+    package static let equalMultiRows = SliceStructure(rawValue: 0x20)
+}
+
+/// VA_ENC_INTRA_REFRESH_…
+package struct IntraRefreshKinds: OptionSet, Sendable, Hashable {
+    package let rawValue: UInt32
+    package init(rawValue: UInt32) { self.rawValue = rawValue }
+    package static let rollingColumn = IntraRefreshKinds(rawValue: 0x1)
+    package static let rollingRow = IntraRefreshKinds(rawValue: 0x2)
+    package static let adaptive = IntraRefreshKinds(rawValue: 0x10)
+    package static let cyclic = IntraRefreshKinds(rawValue: 0x20)
+
+    package var names: [String] {
+        zip([Self.rollingColumn, .rollingRow, .adaptive, .cyclic], ["column", "row", "adaptive", "cyclic"])
+            .filter { contains($0.0) }.map(\.1)
+    }
+}
+
+/// VA_PREDICTION_DIRECTION_…
+package struct PredictionDirection: OptionSet, Sendable, Hashable {
+    package let rawValue: UInt32
+    package init(rawValue: UInt32) { self.rawValue = rawValue }
+    package static let previous = PredictionDirection(rawValue: 0x1)
+    package static let future = PredictionDirection(rawValue: 0x2)
+    /// No true P slices: both lists must hold a reference.
+    package static let bidirectionalNotEmpty = PredictionDirection(rawValue: 0x4)
+}

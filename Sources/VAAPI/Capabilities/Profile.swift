@@ -1,0 +1,98 @@
+package import VideoBase
+
+/// A VAProfile, by its number in `va.h`; drivers newer than the header may report numbers without a name.
+package struct Profile: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+    package let rawValue: Int32
+
+    package init(rawValue: Int32) { self.rawValue = rawValue }
+
+    package static let none = Profile(rawValue: -1)
+    package static let h264Main = Profile(rawValue: 6)
+    package static let h264High = Profile(rawValue: 7)
+    package static let h264ConstrainedBaseline = Profile(rawValue: 13)
+    package static let hevcMain = Profile(rawValue: 17)
+    package static let hevcMain10 = Profile(rawValue: 18)
+
+    package init(_ profile: CodecProfile) {
+        self =
+            switch profile {
+            case .h264ConstrainedBaseline: .h264ConstrainedBaseline
+            case .h264Main: .h264Main
+            case .h264High: .h264High
+            case .hevcMain: .hevcMain
+            case .hevcMain10: .hevcMain10
+            }
+    }
+
+    /// The profile as vaenc knows it; nil for those it does not encode.
+    package var codecProfile: CodecProfile? {
+        CodecProfile.allCases.first { Profile($0) == self }
+    }
+
+    /// The coding standard as reports name it: `h264`, `hevc`, `av1`, …; nil for video processing and the like.
+    package var codecName: String? {
+        switch rawValue {
+        case 0, 1: "mpeg2"
+        case 2...4: "mpeg4"
+        case 5...7, 13, 15, 16, 36: "h264"
+        case 8...10: "vc1"
+        case 11: "h263"
+        case 12: "jpeg"
+        case 14: "vp8"
+        case 17, 18, 23...31, 34: "hevc"
+        case 19...22: "vp9"
+        case 32, 33: "av1"
+        case 37, 38: "vvc"
+        default: nil
+        }
+    }
+
+    /// The constant's name in `va.h`.
+    package var name: String { Self.names[rawValue].map { "VAProfile\($0)" } ?? "VAProfile(\(rawValue))" }
+
+    /// The profile as reports name it: `High`, `Main 10`.
+    package var shortName: String { codecProfile?.shortName ?? Self.names[rawValue] ?? "profile \(rawValue)" }
+
+    package var description: String { name }
+
+    private static let names: [Int32: String] = [
+        -1: "None", 0: "MPEG2Simple", 1: "MPEG2Main", 2: "MPEG4Simple", 3: "MPEG4AdvancedSimple", 4: "MPEG4Main",
+        5: "H264Baseline", 6: "H264Main", 7: "H264High", 8: "VC1Simple", 9: "VC1Main", 10: "VC1Advanced",
+        11: "H263Baseline", 12: "JPEGBaseline", 13: "H264ConstrainedBaseline", 14: "VP8Version0_3",
+        15: "H264MultiviewHigh", 16: "H264StereoHigh", 17: "HEVCMain", 18: "HEVCMain10", 19: "VP9Profile0",
+        20: "VP9Profile1", 21: "VP9Profile2", 22: "VP9Profile3", 23: "HEVCMain12", 24: "HEVCMain422_10",
+        25: "HEVCMain422_12", 26: "HEVCMain444", 27: "HEVCMain444_10", 28: "HEVCMain444_12", 29: "HEVCSccMain",
+        30: "HEVCSccMain10", 31: "HEVCSccMain444", 32: "AV1Profile0", 33: "AV1Profile1", 34: "HEVCSccMain444_10",
+        35: "Protected", 36: "H264High10", 37: "VVCMain10", 38: "VVCMultilayerMain10",
+    ]
+}
+
+/// A VAEntrypoint, by its number in `va.h`.
+package struct EntryPoint: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+    package let rawValue: Int32
+
+    package init(rawValue: Int32) { self.rawValue = rawValue }
+
+    /// Decoding from slices on.
+    package static let decode = EntryPoint(rawValue: 1)
+    /// Encoding slices.
+    package static let encodeSlice = EntryPoint(rawValue: 6)
+    /// Encoding slices in the low-power unit (Intel's VDEnc).
+    package static let encodeSliceLowPower = EntryPoint(rawValue: 8)
+
+    /// Encodes video slices.
+    package var encodes: Bool { self == .encodeSlice || self == .encodeSliceLowPower }
+
+    /// The constant's name in `va.h`.
+    package var name: String { "VAEntrypoint\(shortName)" }
+
+    /// The name as reports give it: `EncSlice`, `EncSliceLP`, `VLD`.
+    package var shortName: String { Self.names[rawValue] ?? "(\(rawValue))" }
+
+    package var description: String { name }
+
+    private static let names: [Int32: String] = [
+        1: "VLD", 2: "IZZ", 3: "IDCT", 4: "MoComp", 5: "Deblocking", 6: "EncSlice", 7: "EncPicture", 8: "EncSliceLP",
+        10: "VideoProc", 11: "FEI", 12: "Stats", 13: "ProtectedTEEComm", 14: "ProtectedContent",
+    ]
+}

@@ -1,0 +1,42 @@
+package import VideoBase
+
+/// What surfaces a configuration takes (vaQuerySurfaceAttributes).
+package struct SurfaceCapabilities: Sendable, Hashable {
+    /// Limits in luma samples; nil where the driver does not say.
+    package var minWidth: Int?
+    package var minHeight: Int?
+    package var maxWidth: Int?
+    package var maxHeight: Int?
+    package var pixelFormats: [FourCC] = []
+    package var memoryTypes = MemoryTypes()
+    /// What widths and heights the hardware rounds up to, in luma samples (VA-API 1.21); nil where not said.
+    package var alignment: VideoSize?
+
+    package init() {}
+
+    /// Whether a picture of that size is within the limits.
+    package func allows(_ size: VideoSize) -> Bool {
+        size.width >= minWidth ?? 1 && size.height >= minHeight ?? 1
+            && size.width <= maxWidth ?? .max && size.height <= maxHeight ?? .max
+    }
+}
+
+/// VA_SURFACE_ATTRIB_MEM_TYPE_…
+package struct MemoryTypes: OptionSet, Sendable, Hashable {
+    package let rawValue: UInt32
+    package init(rawValue: UInt32) { self.rawValue = rawValue }
+    package static let va = MemoryTypes(rawValue: 0x1)
+    package static let v4l2 = MemoryTypes(rawValue: 0x2)
+    package static let userPointer = MemoryTypes(rawValue: 0x4)
+    package static let kernelDRM = MemoryTypes(rawValue: 0x1000_0000)
+    package static let drmPrime = MemoryTypes(rawValue: 0x2000_0000)
+    package static let drmPrime2 = MemoryTypes(rawValue: 0x4000_0000)
+    package static let drmPrime3 = MemoryTypes(rawValue: 0x0800_0000)
+
+    package var names: [String] {
+        zip(
+            [Self.va, .v4l2, .userPointer, .kernelDRM, .drmPrime, .drmPrime2, .drmPrime3],
+            ["va", "v4l2", "user-ptr", "kernel-drm", "drm-prime", "drm-prime-2", "drm-prime-3"]
+        ).filter { contains($0.0) }.map(\.1)
+    }
+}

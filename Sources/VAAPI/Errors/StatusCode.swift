@@ -1,0 +1,87 @@
+/// A VAStatus: what a libva call returned (`va.h`, VA_STATUS_…).
+public struct StatusCode: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+    public let rawValue: Int32
+
+    public init(rawValue: Int32) { self.rawValue = rawValue }
+
+    /// The constant's name in `va.h`; nil for values that no header names.
+    public var name: String? { Self.table[rawValue]?.name }
+
+    /// A few words for a person; the number where no header names the value.
+    public var description: String { Self.table[rawValue]?.text ?? "status \(rawValue)" }
+
+    public static let success = StatusCode(rawValue: 0x00)
+    public static let operationFailed = StatusCode(rawValue: 0x01)
+    public static let allocationFailed = StatusCode(rawValue: 0x02)
+    public static let invalidDisplay = StatusCode(rawValue: 0x03)
+    public static let invalidConfig = StatusCode(rawValue: 0x04)
+    public static let invalidContext = StatusCode(rawValue: 0x05)
+    public static let invalidSurface = StatusCode(rawValue: 0x06)
+    public static let invalidBuffer = StatusCode(rawValue: 0x07)
+    public static let invalidImage = StatusCode(rawValue: 0x08)
+    public static let invalidSubpicture = StatusCode(rawValue: 0x09)
+    public static let attributeNotSupported = StatusCode(rawValue: 0x0a)
+    public static let maximumExceeded = StatusCode(rawValue: 0x0b)
+    public static let unsupportedProfile = StatusCode(rawValue: 0x0c)
+    public static let unsupportedEntryPoint = StatusCode(rawValue: 0x0d)
+    public static let unsupportedRTFormat = StatusCode(rawValue: 0x0e)
+    public static let unsupportedBufferType = StatusCode(rawValue: 0x0f)
+    public static let surfaceBusy = StatusCode(rawValue: 0x10)
+    public static let flagNotSupported = StatusCode(rawValue: 0x11)
+    public static let invalidParameter = StatusCode(rawValue: 0x12)
+    public static let resolutionNotSupported = StatusCode(rawValue: 0x13)
+    public static let unimplemented = StatusCode(rawValue: 0x14)
+    public static let surfaceInDisplaying = StatusCode(rawValue: 0x15)
+    public static let invalidImageFormat = StatusCode(rawValue: 0x16)
+    public static let decodingError = StatusCode(rawValue: 0x17)
+    public static let encodingError = StatusCode(rawValue: 0x18)
+    public static let invalidValue = StatusCode(rawValue: 0x19)
+    public static let unsupportedFilter = StatusCode(rawValue: 0x20)
+    public static let invalidFilterChain = StatusCode(rawValue: 0x21)
+    public static let hardwareBusy = StatusCode(rawValue: 0x22)
+    public static let unsupportedMemoryType = StatusCode(rawValue: 0x24)
+    public static let notEnoughBuffer = StatusCode(rawValue: 0x25)
+    public static let timedOut = StatusCode(rawValue: 0x26)
+    public static let unknown = StatusCode(rawValue: -1)
+
+    private static let table: [Int32: (name: String, text: String)] = [
+        0x00: ("VA_STATUS_SUCCESS", "success"),
+        0x01: ("VA_STATUS_ERROR_OPERATION_FAILED", "operation failed"),
+        0x02: ("VA_STATUS_ERROR_ALLOCATION_FAILED", "out of memory"),
+        0x03: ("VA_STATUS_ERROR_INVALID_DISPLAY", "invalid display"),
+        0x04: ("VA_STATUS_ERROR_INVALID_CONFIG", "invalid configuration"),
+        0x05: ("VA_STATUS_ERROR_INVALID_CONTEXT", "invalid context"),
+        0x06: ("VA_STATUS_ERROR_INVALID_SURFACE", "invalid surface"),
+        0x07: ("VA_STATUS_ERROR_INVALID_BUFFER", "invalid buffer"),
+        0x08: ("VA_STATUS_ERROR_INVALID_IMAGE", "invalid image"),
+        0x09: ("VA_STATUS_ERROR_INVALID_SUBPICTURE", "invalid subpicture"),
+        0x0a: ("VA_STATUS_ERROR_ATTR_NOT_SUPPORTED", "attribute not supported"),
+        0x0b: ("VA_STATUS_ERROR_MAX_NUM_EXCEEDED", "too many elements"),
+        0x0c: ("VA_STATUS_ERROR_UNSUPPORTED_PROFILE", "profile not supported"),
+        0x0d: ("VA_STATUS_ERROR_UNSUPPORTED_ENTRYPOINT", "entry point not supported"),
+        0x0e: ("VA_STATUS_ERROR_UNSUPPORTED_RT_FORMAT", "surface format not supported"),
+        0x0f: ("VA_STATUS_ERROR_UNSUPPORTED_BUFFERTYPE", "buffer type not supported"),
+        0x10: ("VA_STATUS_ERROR_SURFACE_BUSY", "surface busy"),
+        0x11: ("VA_STATUS_ERROR_FLAG_NOT_SUPPORTED", "flag not supported"),
+        0x12: ("VA_STATUS_ERROR_INVALID_PARAMETER", "invalid parameter"),
+        0x13: ("VA_STATUS_ERROR_RESOLUTION_NOT_SUPPORTED", "resolution not supported"),
+        0x14: ("VA_STATUS_ERROR_UNIMPLEMENTED", "not implemented by the driver"),
+        0x15: ("VA_STATUS_ERROR_SURFACE_IN_DISPLAYING", "surface is being displayed"),
+        0x16: ("VA_STATUS_ERROR_INVALID_IMAGE_FORMAT", "invalid image format"),
+        0x17: ("VA_STATUS_ERROR_DECODING_ERROR", "decoding error"),
+        0x18: ("VA_STATUS_ERROR_ENCODING_ERROR", "encoding error"),
+        0x19: ("VA_STATUS_ERROR_INVALID_VALUE", "invalid value"),
+        0x20: ("VA_STATUS_ERROR_UNSUPPORTED_FILTER", "filter not supported"),
+        0x21: ("VA_STATUS_ERROR_INVALID_FILTER_CHAIN", "invalid filter chain"),
+        0x22: ("VA_STATUS_ERROR_HW_BUSY", "hardware busy"),
+        0x24: ("VA_STATUS_ERROR_UNSUPPORTED_MEMORY_TYPE", "memory type not supported"),
+        0x25: ("VA_STATUS_ERROR_NOT_ENOUGH_BUFFER", "buffer too small"),
+        0x26: ("VA_STATUS_ERROR_TIMEDOUT", "timed out"),
+        -1: ("VA_STATUS_ERROR_UNKNOWN", "unknown error"),
+    ]
+
+    /// The values that `va.h` names, in its order.
+    public static var named: [StatusCode] {
+        table.keys.map { UInt32(bitPattern: $0) }.sorted().map { StatusCode(rawValue: Int32(bitPattern: $0)) }
+    }
+}

@@ -1,0 +1,40 @@
+internal import CVA
+
+/// The calls on VA buffers, shared by parameter buffers, coded buffers and images.
+enum BufferCalls {
+    /// What a mapping is for: the flags of vaMapBuffer2, where libva has it.
+    struct Access: OptionSet {
+        let rawValue: UInt32
+        static let read = Access(rawValue: VAENC_MAP_READ)
+        static let write = Access(rawValue: VAENC_MAP_WRITE)
+    }
+
+    /// vaCreateBuffer of one element.
+    ///
+    /// - Parameter data: `size` bytes, copied by the driver; nil for memory that the device writes.
+    @unsafe static func create(
+        _ context: Context, _ type: VABufferType, size: CUnsignedInt, data: UnsafeRawPointer?, _ id: inout VABufferID
+    ) -> VAStatus {
+        // SAFETY: libva's parameter is not const, but vaCreateBuffer only reads the data.
+        unsafe vaCreateBuffer(
+            context.display.handle, context.id, type, size, 1, UnsafeMutableRawPointer(mutating: data), &id)
+    }
+
+    /// vaMapBuffer, or vaMapBuffer2 from VA-API 1.21 on. The memory is valid until `unmap`.
+    @unsafe static func map(
+        _ display: Display, _ id: VABufferID, _ address: inout UnsafeMutableRawPointer?, for access: Access
+    ) -> VAStatus {
+        unsafe vaenc_map_buffer(display.handle, id, &address, access.rawValue)
+    }
+
+    /// vaUnmapBuffer.
+    @discardableResult
+    static func unmap(_ display: Display, _ id: VABufferID) -> VAStatus {
+        unsafe vaUnmapBuffer(display.handle, id)
+    }
+
+    /// vaDestroyBuffer.
+    static func destroy(_ display: Display, _ id: VABufferID) {
+        _ = unsafe vaDestroyBuffer(display.handle, id)
+    }
+}

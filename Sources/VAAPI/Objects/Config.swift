@@ -1,0 +1,63 @@
+internal import CVA
+internal import VideoBase
+
+/// A VAConfig: a profile at an entry point with the attributes chosen.
+@safe package final class Config: Sendable {
+    package let display: Display
+    package let profile: Profile
+    package let entryPoint: EntryPoint
+    let id: VAConfigID
+
+    /// vaCreateConfig.
+    ///
+    /// - Parameter attributes: the values wanted; those not given are the driver's choice.
+    package init(
+        _ display: Display, profile: Profile, entryPoint: EntryPoint, attributes: [AttributeType: UInt32] = [:]
+    ) throws(VAError) {
+        var list = attributes.sorted { $0.key.rawValue < $1.key.rawValue }
+            .map { VAConfigAttrib(type: VAConfigAttribType($0.key.rawValue), value: $0.value) }
+        var id = VAConfigID(VA_INVALID_ID)
+        try display.check(
+            unsafe vaCreateConfig(
+                display.handle, VAProfile(profile.rawValue), VAEntrypoint(UInt32(bitPattern: entryPoint.rawValue)),
+                &list, CInt(list.count), &id),
+            "vaCreateConfig", "\(profile)/\(entryPoint)",
+            remedy: "see `vaenc probe` for what \(display.vendor) offers", category: .unavailable)
+        self.display = display
+        self.profile = profile
+        self.entryPoint = entryPoint
+        self.id = id
+    }
+
+    deinit { _ = unsafe vaDestroyConfig(display.handle, id) }
+
+    /// vaQuerySurfaceAttributes.
+    package func surfaceCapabilities() throws(VAError) -> SurfaceCapabilities {
+        var list = unsafe [VASurfaceAttrib](repeating: VASurfaceAttrib(), count: 96)
+        var count = unsafe CUnsignedInt(list.count)
+        var status = unsafe vaQuerySurfaceAttributes(display.handle, id, &list, &count)
+        if StatusCode(rawValue: status) == .maximumExceeded, unsafe count > list.count, count < 65536 {
+            unsafe list = [VASurfaceAttrib](repeating: VASurfaceAttrib(), count: Int(count))
+            unsafe status = vaQuerySurfaceAttributes(display.handle, id, &list, &count)
+        }
+        try display.check(status, "vaQuerySurfaceAttributes", "\(profile)/\(entryPoint)")
+        var result = SurfaceCapabilities()
+        for unsafe attribute in unsafe list.prefix(Int(count)) {
+            // SAFETY: the attributes read here are integers, whatever `value.type` says.
+            let value = unsafe attribute.value.value.i
+            switch unsafe attribute.type {
+            case VASurfaceAttribMinWidth: result.minWidth = Int(value)
+            case VASurfaceAttribMaxWidth: result.maxWidth = Int(value)
+            case VASurfaceAttribMinHeight: result.minHeight = Int(value)
+            case VASurfaceAttribMaxHeight: result.maxHeight = Int(value)
+            case VASurfaceAttribPixelFormat: result.pixelFormats.append(FourCC(rawValue: UInt32(bitPattern: value)))
+            case VASurfaceAttribMemoryType: result.memoryTypes.formUnion(MemoryTypes(rawValue: UInt32(bitPattern: value)))
+            // VASurfaceAttribAlignmentSize of VA-API 1.21: log2 of both, four bits each.
+            case VASurfaceAttribType(10):
+                result.alignment = VideoSize(width: 1 << Int(value & 0xf), height: 1 << Int(value >> 4 & 0xf))
+            default: break
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,62 @@
+internal import CVA
+package import VideoBase
+
+/// A VAContext: an encoder (or decoder) for pictures of one size.
+///
+/// Pictures of a context are begun, rendered and ended by one thread at a time.
+@safe package final class Context: Sendable {
+    package let config: Config
+    package let size: VideoSize
+    /// Kept so that they outlive the context.
+    private let targets: [Surface]
+    let id: VAContextID
+
+    package var display: Display { config.display }
+
+    /// vaCreateContext.
+    ///
+    /// - Parameters:
+    ///   - size: the coded size, in luma samples.
+    ///   - targets: the surfaces that pictures will be made on; some drivers want to know them beforehand.
+    ///   - limits: what the configuration takes, for the message where the driver refuses the size.
+    package init(
+        _ config: Config, size: VideoSize, targets: [Surface] = [], limits: SurfaceCapabilities? = nil
+    ) throws(VAError) {
+        var id = VAContextID(VA_INVALID_ID)
+        var ids = targets.map(\.id)
+        func remedy() -> String? {
+            guard let limits, !limits.allows(size) else { return nil }
+            let codec = config.profile.codecProfile?.codec.title ?? config.profile.shortName
+            if let width = limits.maxWidth, let height = limits.maxHeight, size.width > width || size.height > height {
+                return "this driver encodes \(codec) up to \(width)×\(height)"
+            }
+            return "this driver encodes \(codec) from \(limits.minWidth ?? 1)×\(limits.minHeight ?? 1) on"
+        }
+        guard let width = CInt(exactly: size.width), let height = CInt(exactly: size.height) else {
+            throw VAError(
+                call: "vaCreateContext", status: .resolutionNotSupported, object: "\(size)", remedy: remedy())
+        }
+        let codec = config.profile.codecProfile?.codec.title ?? config.profile.shortName
+        try config.display.check(
+            unsafe vaCreateContext(
+                config.display.handle, config.id, width, height, CInt(VA_PROGRESSIVE), &ids, CInt(ids.count), &id),
+            "vaCreateContext", "\(size) \(codec) context", remedy: remedy(),
+            category: limits.map { $0.allows(size) } == false ? .unavailable : nil)
+        self.config = config
+        self.size = size
+        self.targets = targets
+        self.id = id
+    }
+
+    deinit { _ = unsafe vaDestroyContext(display.handle, id) }
+}
+
+extension VideoCodec {
+    /// The standard's name for people.
+    package var title: String {
+        switch self {
+        case .h264: "H.264"
+        case .hevc: "HEVC"
+        }
+    }
+}

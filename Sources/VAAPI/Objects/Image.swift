@@ -1,0 +1,114 @@
+internal import CVA
+internal import VideoBase
+
+/// A VAImage of a surface: its own memory, or a copy.
+struct Image: ~Copyable {
+    private let surface: Surface
+    private let image: VAImage
+    private let isDerived: Bool
+
+    private init(_ image: VAImage, of surface: Surface, isDerived: Bool) {
+        self.image = image
+        self.surface = surface
+        self.isDerived = isDerived
+    }
+
+    /// The surface's own memory where the driver can map it in the surface's format, else a copy, filled for reading.
+    static func of(_ surface: Surface, _ access: Surface.Access) throws(VAError) -> Image {
+        if let derived = try derive(surface) { return derived }
+        let display = surface.display
+        var format = VAImageFormat()
+        format.fourcc = FourCC(surface.format)?.rawValue ?? 0
+        format.byte_order = UInt32(VA_LSB_FIRST)
+        format.bits_per_pixel = surface.format == .p010 ? 24 : 12
+        let width = CInt(surface.size.width)
+        let height = CInt(surface.size.height)
+        var copy = VAImage()
+        try display.check(
+            unsafe vaCreateImage(display.handle, &format, width, height, &copy), "vaCreateImage",
+            "\(surface.format.rawValue) image of \(surface.size)")
+        let image = Image(copy, of: surface, isDerived: false)
+        if access.reads {
+            try display.check(
+                unsafe vaGetImage(
+                    display.handle, surface.id, 0, 0, CUnsignedInt(width), CUnsignedInt(height), copy.image_id),
+                "vaGetImage", "\(surface.format.rawValue) surface of \(surface.size)")
+        }
+        return image
+    }
+
+    /// nil where the driver does not map surfaces, or in another pixel format: found once, remembered.
+    private static func derive(_ surface: Surface) throws(VAError) -> Image? {
+        let display = surface.display
+        guard display.abilities.has(.deriveImage) else { return nil }
+        var image = VAImage()
+        let status = unsafe vaDeriveImage(display.handle, surface.id, &image)
+        if status == 0 {
+            let derived = Image(image, of: surface, isDerived: true)
+            if image.format.fourcc == FourCC(surface.format)?.rawValue { return derived }
+        } else if StatusCode(rawValue: status) == .invalidSurface {
+            try display.check(status, "vaDeriveImage", "surface \(surface.id)")
+        }
+        _ = display.messages.take()
+        display.abilities.lacks(.deriveImage)
+        return nil
+    }
+
+    deinit { _ = unsafe vaDestroyImage(surface.display.handle, image.image_id) }
+
+    func withUnsafePlanes<R>(
+        _ access: Surface.Access, visible: VideoSize, _ body: (PixelPlanes) throws -> R
+    ) throws -> R {
+        let display = surface.display
+        var address: UnsafeMutableRawPointer?
+        var mapping: BufferCalls.Access = []
+        if access.reads { mapping.insert(.read) }
+        if access.writes { mapping.insert(.write) }
+        let status = unsafe BufferCalls.map(display, image.buf, &address, for: mapping)
+        func what() -> String { "\(surface.format.rawValue) surface of \(surface.size)" }
+        try display.check(status, "vaMapBuffer", what())
+        defer { BufferCalls.unmap(display, image.buf) }
+        let count = surface.format.planeCount
+        let allocated = VideoSize(width: Int(image.width), height: Int(image.height))
+        guard let base = unsafe address, image.num_planes >= count, fits(allocated) else {
+            throw VAError(
+                call: "vaMapBuffer", status: .invalidImage, object: what(),
+                driverMessage: "\(image.num_planes) planes in \(image.data_size) bytes")
+        }
+        let offsets = image.offsets
+        let pitches = image.pitches
+        // SAFETY: the planes lie within the mapped bytes (checked by `fits`), which last until the unmap above.
+        return unsafe try body(
+            PixelPlanes(
+                format: surface.format, size: visible, allocatedSize: allocated,
+                bases: (
+                    base + Int(offsets.0), count > 1 ? base + Int(offsets.1) : nil,
+                    count > 2 ? base + Int(offsets.2) : nil
+                ),
+                pitches: (Int(pitches.0), Int(pitches.1), Int(pitches.2))))
+    }
+
+    /// Whether planes of that size lie within the image's bytes, and the size is at least the surface's.
+    private func fits(_ allocated: VideoSize) -> Bool {
+        guard allocated.width >= surface.size.width, allocated.height >= surface.size.height else { return false }
+        let offsets = [image.offsets.0, image.offsets.1, image.offsets.2]
+        let pitches = [image.pitches.0, image.pitches.1, image.pitches.2]
+        return (0..<surface.format.planeCount).allSatisfy { plane in
+            let row = surface.format.rowBytes(plane: plane, width: allocated.width)
+            let rows = surface.format.rows(plane: plane, height: allocated.height)
+            return Int(pitches[plane]) >= row
+                && Int(offsets[plane]) + Int(pitches[plane]) * (rows - 1) + row <= Int(image.data_size)
+        }
+    }
+
+    /// Copies a copy's samples to the surface (vaPutImage); nothing to do for the surface's own memory.
+    func putBack() throws(VAError) {
+        if isDerived { return }
+        let width = CUnsignedInt(surface.size.width)
+        let height = CUnsignedInt(surface.size.height)
+        try surface.display.check(
+            unsafe vaPutImage(
+                surface.display.handle, surface.id, image.image_id, 0, 0, width, height, 0, 0, width, height),
+            "vaPutImage", "\(surface.format.rawValue) surface of \(surface.size)")
+    }
+}

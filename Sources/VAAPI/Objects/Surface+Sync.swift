@@ -1,0 +1,41 @@
+internal import CVA
+
+extension Surface {
+    /// What the device is doing with a surface (vaQuerySurfaceStatus).
+    package enum Status: Sendable, Hashable {
+        case rendering, displaying, ready, skipped
+        case other(UInt32)
+    }
+
+    package func status() throws(VAError) -> Status {
+        var status = VASurfaceReady
+        try display.check(
+            unsafe vaQuerySurfaceStatus(display.handle, id, &status), "vaQuerySurfaceStatus", "surface \(id)")
+        return switch status {
+        case VASurfaceRendering: .rendering
+        case VASurfaceDisplaying: .displaying
+        case VASurfaceReady: .ready
+        case VASurfaceSkipped: .skipped
+        default: .other(status.rawValue)
+        }
+    }
+
+    /// Blocks until the work on the surface is done: vaSyncSurface2, or vaSyncSurface where the driver lacks it,
+    /// which then knows no time limit.
+    ///
+    /// - Throws: `.deviceFailed` with status `.timedOut` when the time is up.
+    package func sync(timeoutNanoseconds: UInt64, frame: Int? = nil) throws(VAError) {
+        if display.abilities.has(.syncSurface2) {
+            let status = unsafe vaSyncSurface2(display.handle, id, timeoutNanoseconds)
+            if StatusCode(rawValue: status) != .unimplemented {
+                return try display.check(
+                    status, "vaSyncSurface2", "surface \(id)", frame: frame,
+                    remedy: StatusCode(rawValue: status) == .timedOut ? Self.hangRemedy : nil)
+            }
+            display.abilities.lacks(.syncSurface2)
+        }
+        try display.check(unsafe vaSyncSurface(display.handle, id), "vaSyncSurface", "surface \(id)", frame: frame)
+    }
+
+    static var hangRemedy: String { "the device did not finish in time; see `dmesg` for a GPU reset" }
+}

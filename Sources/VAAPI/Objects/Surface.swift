@@ -1,0 +1,78 @@
+internal import CVA
+package import VideoBase
+
+/// A VASurface: a picture in the device's memory.
+@safe package final class Surface: Sendable {
+    package let display: Display
+    /// What was asked for; the memory may be larger.
+    package let size: VideoSize
+    package let format: PixelFormat
+    let id: VASurfaceID
+
+    /// The number by which parameter buffers name the surface.
+    package var identifier: UInt32 { id }
+
+    /// What a surface will be used for: VA_SURFACE_ATTRIB_USAGE_HINT_…
+    package struct Usage: OptionSet, Sendable {
+        package let rawValue: UInt32
+        package init(rawValue: UInt32) { self.rawValue = rawValue }
+        package static let decoder = Usage(rawValue: 0x1)
+        package static let encoder = Usage(rawValue: 0x2)
+        package static let processingInput = Usage(rawValue: 0x4)
+        package static let processingOutput = Usage(rawValue: 0x8)
+        package static let export = Usage(rawValue: 0x20)
+    }
+
+    private init(_ display: Display, id: VASurfaceID, size: VideoSize, format: PixelFormat) {
+        self.display = display
+        self.id = id
+        self.size = size
+        self.format = format
+    }
+
+    deinit {
+        var id = id
+        _ = unsafe vaDestroySurfaces(display.handle, &id, 1)
+    }
+
+    /// vaCreateSurfaces: `count` surfaces at once, each freed by itself.
+    ///
+    /// - Parameters:
+    ///   - size: in luma samples; the caller aligns it as the driver wants.
+    ///   - usage: a hint; drivers that do not know it get none.
+    package static func make(
+        _ display: Display, count: Int, size: VideoSize, format: PixelFormat = .nv12, usage: Usage = .encoder
+    ) throws -> [Surface] {
+        guard let fourCC = FourCC(format) else {
+            throw VaencError(.unavailable, "a VA-API surface cannot hold \(format.rawValue)")
+        }
+        let object = "\(count) \(format.rawValue) surface\(count == 1 ? "" : "s") of \(size)"
+        guard let width = CUnsignedInt(exactly: size.width), let height = CUnsignedInt(exactly: size.height),
+            let number = CUnsignedInt(exactly: count)
+        else {
+            throw VAError(call: "vaCreateSurfaces", status: .resolutionNotSupported, object: object)
+        }
+        var ids = [VASurfaceID](repeating: VA_INVALID_SURFACE, count: count)
+        var list = unsafe [
+            Self.attribute(VASurfaceAttribPixelFormat, fourCC.rawValue),
+            Self.attribute(VASurfaceAttribUsageHint, usage.rawValue),
+        ]
+        let rtFormat = RTFormat(format).rawValue
+        var status = unsafe vaCreateSurfaces(
+            display.handle, rtFormat, width, height, &ids, number, &list, CUnsignedInt(list.count))
+        if StatusCode(rawValue: status) == .attributeNotSupported {
+            unsafe status = vaCreateSurfaces(display.handle, rtFormat, width, height, &ids, number, &list, 1)
+        }
+        try display.check(status, "vaCreateSurfaces", object)
+        return ids.map { Surface(display, id: $0, size: size, format: format) }
+    }
+
+    private static func attribute(_ type: VASurfaceAttribType, _ value: UInt32) -> VASurfaceAttrib {
+        var attribute = unsafe VASurfaceAttrib()
+        unsafe attribute.type = type
+        unsafe attribute.flags = UInt32(VA_SURFACE_ATTRIB_SETTABLE)
+        unsafe attribute.value.type = VAGenericValueTypeInteger
+        unsafe attribute.value.value.i = Int32(bitPattern: value)
+        return unsafe attribute
+    }
+}

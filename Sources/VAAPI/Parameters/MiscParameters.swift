@@ -1,0 +1,159 @@
+internal import CVA
+package import VideoBase
+
+/// VAEncMiscParameterBuffer: settings that may change from picture to picture.
+package enum MiscParameters: PictureParameters, Sendable, Hashable {
+    case rateControl(RateControl)
+    case frameRate(Rational, temporalLayer: UInt8)
+    /// Sizes in bits: the buffer, and how full it starts.
+    case hrd(bufferSize: UInt32, initialFullness: UInt32)
+    /// 1 the best, up to the driver's number of levels (on radeonsi a bit field).
+    case qualityLevel(UInt32)
+    /// Bits.
+    case maxFrameSize(UInt32)
+    /// Bits.
+    case maxSliceSize(UInt32)
+    case trellis(i: Bool, p: Bool, b: Bool)
+    case intraRefresh(IntraRefresh)
+
+    /// VAEncMiscParameterRateControl.
+    package struct RateControl: Sendable, Hashable {
+        /// The largest rate, bits per second.
+        package var bitsPerSecond: UInt32 = 0
+        /// The target as a share of `bitsPerSecond`, 0…100.
+        package var targetPercentage: UInt32 = 100
+        /// Milliseconds.
+        package var windowSize: UInt32 = 1000
+        package var initialQP: UInt32 = 0
+        package var minQP: UInt32 = 0
+        package var maxQP: UInt32 = 0
+        package var basicUnitSize: UInt32 = 0
+        /// 1…51 in ICQ.
+        package var icqQualityFactor: UInt32 = 0
+        /// 1…51 in QVBR.
+        package var qualityFactor: UInt32 = 0
+        package var reset = false
+        package var disableFrameSkip = true
+        package var disableBitStuffing = true
+        /// 0 the driver's choice, 1 on, 2 off.
+        package var macroblockRateControl: UInt32 = 0
+        package var temporalLayer: UInt32 = 0
+        package init() {}
+    }
+
+    /// VAEncMiscParameterRIR: a column or row of intra macroblocks that moves from picture to picture.
+    package struct IntraRefresh: Sendable, Hashable {
+        package enum Direction: Sendable, Hashable { case columns, rows }
+        package var direction: Direction
+        package var location: UInt16
+        package var size: UInt16
+        package var qpDelta: UInt8
+        package init(direction: Direction, location: UInt16, size: UInt16, qpDelta: UInt8 = 0) {
+            self.direction = direction
+            self.location = location
+            self.size = size
+            self.qpDelta = qpDelta
+        }
+    }
+
+    package func withBuffers(_ body: (BufferType, UnsafeRawBufferPointer) -> Void) {
+        switch self {
+        case .rateControl(let control):
+            unsafe lend(VAEncMiscParameterTypeRateControl, Self.lower(control), to: body)
+        case .frameRate(let rate, let layer):
+            var c = VAEncMiscParameterFrameRate()
+            c.framerate = Self.frameRateWord(rate)
+            unsafe c.framerate_flags.bits.temporal_id = UInt32(layer)
+            unsafe lend(VAEncMiscParameterTypeFrameRate, c, to: body)
+        case .hrd(let size, let fullness):
+            var c = VAEncMiscParameterHRD()
+            c.buffer_size = size
+            c.initial_buffer_fullness = fullness
+            unsafe lend(VAEncMiscParameterTypeHRD, c, to: body)
+        case .qualityLevel(let level):
+            var c = VAEncMiscParameterBufferQualityLevel()
+            c.quality_level = level
+            unsafe lend(VAEncMiscParameterTypeQualityLevel, c, to: body)
+        case .maxFrameSize(let bits):
+            // VAEncMiscParameterBufferMaxFrameSize's first member, an unused type, is deprecated: written by offset.
+            var words = [UInt32](repeating: 0, count: MemoryLayout<VAEncMiscParameterBufferMaxFrameSize>.size / 4)
+            words[1] = bits
+            unsafe lend(VAEncMiscParameterTypeMaxFrameSize, words, to: body)
+        case .maxSliceSize(let bits):
+            var c = VAEncMiscParameterMaxSliceSize()
+            c.max_slice_size = bits
+            unsafe lend(VAEncMiscParameterTypeMaxSliceSize, c, to: body)
+        case .trellis(let i, let p, let b):
+            var c = VAEncMiscParameterQuantization()
+            unsafe c.quantization_flags.bits.disable_trellis = i || p || b ? 0 : 1
+            unsafe c.quantization_flags.bits.enable_trellis_I = i ? 1 : 0
+            unsafe c.quantization_flags.bits.enable_trellis_P = p ? 1 : 0
+            unsafe c.quantization_flags.bits.enable_trellis_B = b ? 1 : 0
+            unsafe lend(VAEncMiscParameterTypeQuantization, c, to: body)
+        case .intraRefresh(let refresh):
+            var c = VAEncMiscParameterRIR()
+            unsafe c.rir_flags.bits.enable_rir_column = refresh.direction == .columns ? 1 : 0
+            unsafe c.rir_flags.bits.enable_rir_row = refresh.direction == .rows ? 1 : 0
+            c.intra_insertion_location = refresh.location
+            c.intra_insert_size = refresh.size
+            c.qp_delta_for_inserted_intra = refresh.qpDelta
+            unsafe lend(VAEncMiscParameterTypeRIR, c, to: body)
+        }
+    }
+
+    private static func lower(_ control: RateControl) -> VAEncMiscParameterRateControl {
+        var c = VAEncMiscParameterRateControl()
+        c.bits_per_second = control.bitsPerSecond
+        c.target_percentage = control.targetPercentage
+        c.window_size = control.windowSize
+        c.initial_qp = control.initialQP
+        c.min_qp = control.minQP
+        c.max_qp = control.maxQP
+        c.basic_unit_size = control.basicUnitSize
+        c.ICQ_quality_factor = control.icqQualityFactor
+        c.quality_factor = control.qualityFactor
+        unsafe c.rc_flags.bits.reset = control.reset ? 1 : 0
+        unsafe c.rc_flags.bits.disable_frame_skip = control.disableFrameSkip ? 1 : 0
+        unsafe c.rc_flags.bits.disable_bit_stuffing = control.disableBitStuffing ? 1 : 0
+        unsafe c.rc_flags.bits.mb_rate_control = control.macroblockRateControl
+        unsafe c.rc_flags.bits.temporal_id = control.temporalLayer
+        return c
+    }
+
+    /// The frame rate as VA-API wants it: the denominator in the high 16 bits, the numerator in the low 16; halved
+    /// together until both fit.
+    static func frameRateWord(_ rate: Rational) -> UInt32 {
+        let reduced = rate.reduced
+        var numerator = max(reduced.numerator, 0)
+        var denominator = max(reduced.denominator, 1)
+        while numerator > 0xffff || denominator > 0xffff {
+            numerator /= 2
+            denominator = max(denominator / 2, 1)
+        }
+        return UInt32(denominator) << 16 | UInt32(numerator)
+    }
+
+    /// Lends the type tag and the struct behind it.
+    private func lend<T>(
+        _ type: VAEncMiscParameterType, _ value: T, to body: (BufferType, UnsafeRawBufferPointer) -> Void
+    ) {
+        unsafe withUnsafeBytes(of: value) { unsafe lend(type, bytes: $0, to: body) }
+    }
+
+    private func lend(
+        _ type: VAEncMiscParameterType, _ words: [UInt32], to body: (BufferType, UnsafeRawBufferPointer) -> Void
+    ) {
+        unsafe words.withUnsafeBytes { unsafe lend(type, bytes: $0, to: body) }
+    }
+
+    @unsafe private func lend(
+        _ type: VAEncMiscParameterType, bytes: UnsafeRawBufferPointer,
+        to body: (BufferType, UnsafeRawBufferPointer) -> Void
+    ) {
+        unsafe withUnsafeTemporaryAllocation(byteCount: 4 + bytes.count, alignment: 8) { whole in
+            unsafe whole.storeBytes(of: type.rawValue, as: UInt32.self)
+            unsafe UnsafeMutableRawBufferPointer(rebasing: whole[4...]).copyMemory(from: bytes)
+            unsafe body(.misc, UnsafeRawBufferPointer(whole))
+        }
+    }
+}

@@ -1,0 +1,34 @@
+internal import CVA
+
+/// A header that the client wrote: VAEncPackedHeaderParameterBuffer and its data buffer.
+package struct PackedHeader: PictureParameters, Sendable, Hashable {
+    /// VAEncPackedHeaderType.
+    package enum Kind: UInt32, Sendable, Hashable {
+        case sequence = 1, picture = 2, slice = 3, rawData = 4
+    }
+
+    package var kind: Kind
+    /// With start code.
+    package var bytes: [UInt8]
+    /// Valid bits of `bytes`; a slice header may end inside a byte.
+    package var bitLength: Int
+    /// Whether `bytes` holds emulation prevention bytes already; otherwise the driver inserts them.
+    package var hasEmulationBytes: Bool
+
+    /// - Parameter bitLength: nil for all of `bytes`.
+    package init(_ kind: Kind, _ bytes: [UInt8], bitLength: Int? = nil, hasEmulationBytes: Bool) {
+        self.kind = kind
+        self.bytes = bytes
+        self.bitLength = bitLength ?? bytes.count * 8
+        self.hasEmulationBytes = hasEmulationBytes
+    }
+
+    package func withBuffers(_ body: (BufferType, UnsafeRawBufferPointer) -> Void) {
+        var c = VAEncPackedHeaderParameterBuffer()
+        c.type = kind.rawValue
+        c.bit_length = UInt32(clamping: min(bitLength, bytes.count * 8))
+        c.has_emulation_bytes = hasEmulationBytes ? 1 : 0
+        unsafe lend(c, as: .packedHeaderParameters, to: body)
+        unsafe bytes.withUnsafeBytes { unsafe body(.packedHeaderData, $0) }
+    }
+}
