@@ -26,7 +26,7 @@ public enum MediaInput {
             throw VaencError(
                 .usage, "\(reader.name) is raw video, which does not say its size", remedy: "add --input-size WIDTHxHEIGHT")
         }
-        throw VaencError(.unavailable, "reading \(reader.name) is not built yet")
+        return try DecodingSource(reader, options: options)
     }
 
     private static func y4m(_ reader: ByteReader, _ options: SourceOptions) throws -> any FrameSource {

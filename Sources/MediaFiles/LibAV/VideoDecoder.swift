@@ -1,0 +1,86 @@
+import CLibAV
+import Glibc
+import LibAV
+import VideoBase
+
+/// libavcodec's decoder with its packet and frame. One thread at a time.
+@safe final class VideoDecoder {
+    // SAFETY: made in init, freed in deinit, used by this object's methods alone.
+    let av: UnsafePointer<VaencLibAV>
+    private var context: UnsafeMutablePointer<AVCodecContext>?
+    private(set) var packet: UnsafeMutablePointer<AVPacket>?
+    private(set) var frame: UnsafeMutablePointer<AVFrame>?
+
+    /// - Parameter parameters: what a container says of the stream; nil for a stream that describes itself.
+    init(
+        _ codec: UnsafePointer<AVCodec>, parameters: UnsafePointer<AVCodecParameters>?, timeBase: Rational?,
+        _ av: UnsafePointer<VaencLibAV>
+    ) throws {
+        unsafe self.av = unsafe av
+        unsafe context = av.pointee.avcodec_alloc_context3!(codec)
+        unsafe packet = av.pointee.av_packet_alloc!()
+        unsafe frame = av.pointee.av_frame_alloc!()
+        guard let opened = unsafe context, unsafe packet != nil, unsafe frame != nil else {
+            throw VaencError(.internalFault, "no memory for a decoder")
+        }
+        if let parameters = unsafe parameters {
+            _ = unsafe av.pointee.avcodec_parameters_to_context!(opened, parameters)
+        }
+        if let timeBase {
+            unsafe opened.pointee.pkt_timebase = AVRational(
+                num: Int32(clamping: timeBase.numerator), den: Int32(clamping: timeBase.denominator))
+        }
+        // Decoding shares the machine with encoding: more threads than this cost memory and gain nothing.
+        unsafe opened.pointee.thread_count = Int32(min(max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 1), 8))
+        let code = unsafe av.pointee.avcodec_open2!(opened, codec, nil)
+        if code < 0 {
+            throw VaencError(
+                .badInput,
+                "libavcodec cannot decode this \(unsafe String(cString: codec.pointee.name)) stream (\(unsafe LibAV.message(code, av)))")
+        }
+    }
+
+    deinit {
+        unsafe av.pointee.avcodec_free_context!(&context)
+        unsafe av.pointee.av_packet_free!(&packet)
+        unsafe av.pointee.av_frame_free!(&frame)
+    }
+
+    /// Sends `packet` (and empties it), or the end of the stream. False where the decoder refuses it as broken.
+    func send(end: Bool = false) -> Bool {
+        let code = unsafe av.pointee.avcodec_send_packet!(context, end ? nil : packet)
+        if !end { unsafe av.pointee.av_packet_unref!(packet) }
+        return code >= 0 || code == vaenc_averror_eof()
+    }
+
+    enum Receiving {
+        case frame
+        case needsInput
+        case end
+        case broken
+    }
+
+    /// Fills `frame` with the next picture.
+    func receive() -> Receiving {
+        let code = unsafe av.pointee.avcodec_receive_frame!(context, frame)
+        if code >= 0 { return .frame }
+        if code == vaenc_averror_again() { return .needsInput }
+        return code == vaenc_averror_eof() ? .end : .broken
+    }
+
+    func flush() { unsafe av.pointee.avcodec_flush_buffers!(context) }
+}
+
+extension PixelPlanes {
+    /// The planes of a decoded picture, where its layout has a name here. Valid while the frame is.
+    init?(_ frame: UnsafePointer<AVFrame>) {
+        guard let format = unsafe PixelFormat(av: AVPixelFormat(rawValue: frame.pointee.format)) else { return nil }
+        let size = unsafe VideoSize(width: Int(frame.pointee.width), height: Int(frame.pointee.height))
+        let data = unsafe frame.pointee.data
+        let strides = unsafe frame.pointee.linesize
+        unsafe self.init(
+            format: format, size: size, allocatedSize: size,
+            bases: (UnsafeMutableRawPointer(data.0), UnsafeMutableRawPointer(data.1), UnsafeMutableRawPointer(data.2)),
+            pitches: (Int(strides.0), Int(strides.1), Int(strides.2)))
+    }
+}

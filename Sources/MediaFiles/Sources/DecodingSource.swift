@@ -1,0 +1,202 @@
+import CLibAV
+import LibAV
+import Synchronization
+import VideoBase
+
+/// The pictures of a file that libavformat and libavcodec read.
+///
+/// Times are those of the stream from its start (or from `options.start`), so a varying rate passes through. A rotation
+/// that the container asks players for is not applied.
+final class DecodingSource: FrameSource {
+    let info: SourceInfo
+    private let reader: ByteReader
+    private let cancelled = Atomic(false)
+    private let state: Guarded<State?>
+
+    private struct State {
+        var demuxer: Demuxer
+        var decoder: VideoDecoder
+        var shaper: FrameShaper
+        var nativeSize: VideoSize
+        /// Time of the stream that becomes zero.
+        var origin: Int64
+        /// Seconds after which nothing is given.
+        var duration: Double
+        var frameLimit: Int
+        var rate: Rational?
+        /// Pictures decoded, and given.
+        var decoded = 0
+        var given = 0
+        var previous: Int64?
+        var inputEnded = false
+        /// Why the input breaks off, told after the good pictures.
+        var failure: String?
+    }
+
+    init(_ reader: ByteReader, options: SourceOptions) throws {
+        let demuxer = try Demuxer(reader)
+        let stream = demuxer.stream
+        let decoder = unsafe try VideoDecoder(
+            demuxer.decoder, parameters: demuxer.parameters, timeBase: stream.timeBase, demuxer.av)
+        let rate = options.frameRate ?? stream.frameRate ?? Rational(25, 1)
+        let parameters = unsafe demuxer.parameters.pointee
+        let size = VideoSize(width: Int(unsafe parameters.width), height: Int(unsafe parameters.height))
+        let color = unsafe Self.color(parameters)
+        let shaper = FrameShaper(
+            source: size, aspect: stream.aspect, color: color, output: options.outputSize, fit: options.fit)
+        let skipped = options.start ?? 0
+        var seconds = stream.durationSeconds.map { max(0, $0 - skipped) }
+        if let asked = options.duration { seconds = min(seconds ?? .infinity, asked) }
+        var count = stream.frameCount.map { max(0, $0 - Int((skipped * rate.value).rounded())) }
+        if let asked = options.duration, let known = count { count = min(known, Int((asked * rate.value).rounded(.up))) }
+        if let limit = options.frameLimit {
+            count = count.map { min($0, limit) }
+            seconds = seconds.map { min($0, Double(limit) / rate.value) }
+        }
+        let codec = unsafe String(cString: demuxer.av.pointee.avcodec_get_name!(parameters.codec_id)!)
+        info = SourceInfo(
+            size: shaper.outputSize, frameRate: rate, color: color, sampleAspectRatio: shaper.outputAspect,
+            frameCount: count, durationSeconds: seconds,
+            nativeFormat: PixelFormat(av: AVPixelFormat(rawValue: unsafe parameters.format)), nativeSize: size,
+            kind: "\(stream.container), \(codec)")
+        var origin = stream.startTime ?? 0
+        if skipped > 0 {
+            origin += Int64((skipped / stream.timeBase.value).rounded())
+            if demuxer.seek(to: origin) { decoder.flush() }
+        }
+        self.reader = reader
+        state = Guarded(
+            State(
+                demuxer: demuxer, decoder: decoder, shaper: shaper, nativeSize: size, origin: origin, duration: options.duration ?? .infinity,
+                frameLimit: options.frameLimit ?? .max, rate: options.frameRate))
+    }
+
+    private static func color(_ parameters: AVCodecParameters) -> ColorDescription {
+        let range = unsafe parameters.color_range
+        let format = AVPixelFormat(rawValue: unsafe parameters.format)
+        let fullName = [AV_PIX_FMT_YUVJ420P, AV_PIX_FMT_YUVJ422P, AV_PIX_FMT_YUVJ444P].contains(format)
+        // RGB has no matrix: what comes out of the conversion has.
+        let matrix = UInt8(truncatingIfNeeded: unsafe parameters.color_space.rawValue)
+        return unsafe ColorDescription(
+            primaries: UInt8(truncatingIfNeeded: parameters.color_primaries.rawValue),
+            transfer: UInt8(truncatingIfNeeded: parameters.color_trc.rawValue), matrix: matrix == 0 ? 2 : matrix,
+            fullRange: fullName || range == AVCOL_RANGE_JPEG ? true : range == AVCOL_RANGE_MPEG ? false : nil)
+    }
+
+    func readFrame(into planes: PixelPlanes) throws -> FrameTiming? {
+        try state.withLock { state in
+            while true {
+                if cancelled.load(ordering: .relaxed) { throw SystemError.interrupted }
+                guard let timing = try next(&state) else { return nil }
+                if let timing = timing.value {
+                    unsafe try deliver(&state!, to: planes)
+                    state!.given += 1
+                    return timing
+                }
+            }
+        }
+    }
+
+    /// A decoded picture's time, or nothing where it lies before the start.
+    private struct Step { var value: FrameTiming? }
+
+    /// Decodes one picture; nil at the end.
+    private func next(_ state: inout State?) throws -> Step? {
+        guard let s = state, s.given < s.frameLimit else { return nil }
+        while true {
+            switch s.decoder.receive() {
+            case .frame:
+                state!.decoded += 1
+                guard let step = timing(&state!) else {
+                    state!.frameLimit = state!.given
+                    return nil
+                }
+                return step
+            case .end:
+                state!.frameLimit = state!.given
+                if let failure = state!.failure { throw broken(state!, failure) }
+                if state!.decoded == 0 { throw broken(state!, LibAV.takeLog() ?? "no picture could be decoded") }
+                return nil
+            case .broken:
+                if state!.decoded > 0 { fail(&state!, LibAV.takeLog() ?? "damaged data") }
+            case .needsInput:
+                switch try unsafe s.demuxer.read(s.decoder.packet!) {
+                case .packet:
+                    // A stream may begin between key frames: what cannot be decoded before the first picture is skipped.
+                    if !s.decoder.send(), state!.decoded > 0 {
+                        fail(&state!, LibAV.takeLog() ?? "damaged data")
+                    }
+                case .end: fail(&state!, nil)
+                case .broken(let words): fail(&state!, words)
+                }
+            }
+        }
+    }
+
+    /// No more input: the decoder gives what it holds, then the error is told.
+    private func fail(_ state: inout State, _ words: String?) {
+        if state.failure == nil { state.failure = words }
+        if !state.inputEnded { _ = state.decoder.send(end: true) }
+        state.inputEnded = true
+    }
+
+    private func broken(_ state: State, _ words: String) -> VaencError {
+        VaencError(.badInput, "\(reader.name) is damaged or cut short after picture \(state.decoded) (\(words))")
+    }
+
+    /// The time of the decoder's frame; nil where it lies after the end.
+    private func timing(_ state: inout State) -> Step? {
+        let base = state.demuxer.stream.timeBase
+        let none = vaenc_no_pts()
+        let frame = unsafe state.decoder.frame!
+        let rate = info.frameRate
+        let length = max(1, Int64((1 / rate.value / base.value).rounded()))
+        var time = unsafe frame.pointee.best_effort_timestamp
+        if time == none { time = state.previous.map { $0 + length } ?? state.origin }
+        // Presentation times must grow.
+        if let previous = state.previous, time <= previous { time = previous + 1 }
+        if time < state.origin {
+            // The picture that is shown at the start may begin before it by a rounding.
+            return Step(value: nil)
+        }
+        state.previous = time
+        if Double(time - state.origin) * base.value >= state.duration - 1e-9 { return nil }
+        if let rate = state.rate {
+            let scale = Int32(clamping: rate.numerator)
+            return Step(
+                value: FrameTiming(
+                    presentation: MediaTime(value: Int64(state.given * rate.denominator), timescale: scale),
+                    duration: MediaTime(value: Int64(rate.denominator), timescale: scale)))
+        }
+        let scale = Int32(clamping: base.denominator)
+        let duration = unsafe vaenc_frame_duration(frame)
+        return Step(
+            value: FrameTiming(
+                presentation: MediaTime(value: (time - state.origin) * Int64(base.numerator), timescale: scale),
+                duration: duration > 0 ? MediaTime(value: duration * Int64(base.numerator), timescale: scale) : nil))
+    }
+
+    private func deliver(_ state: inout State, to planes: PixelPlanes) throws {
+        // SAFETY: the frame holds its picture until the decoder is asked for the next.
+        let frame = unsafe UnsafePointer(state.decoder.frame!)
+        let size = unsafe VideoSize(width: Int(frame.pointee.width), height: Int(frame.pointee.height))
+        if size != state.nativeSize {
+            // The stream changes its size: the output keeps its own.
+            state.nativeSize = size
+            state.shaper = FrameShaper(
+                source: size, aspect: state.demuxer.stream.aspect, color: info.color, output: info.size, fit: .letterbox)
+        }
+        if let picture = unsafe PixelPlanes(frame) {
+            unsafe try state.shaper.shape(picture, to: planes)
+        } else {
+            unsafe try state.shaper.shape(PictureView(frame: frame), to: planes)
+        }
+    }
+
+    func cancel() {
+        cancelled.store(true, ordering: .relaxed)
+        reader.cancel()
+    }
+
+    func close() { state.withLock { $0 = nil } }
+}
