@@ -16,6 +16,9 @@ final class Context: @unchecked Sendable {
     /// What earlier pictures of the stream said and still holds.
     var stream = StreamState()
 
+    /// VAENC_REFERENCE_MODE=null.
+    let nullSlices = NullSlices()
+
     private var queue: [EncodeJob] = []
     private var isFinishing = false
     private var thread: Thread?
@@ -31,6 +34,16 @@ final class Context: @unchecked Sendable {
         heightInMacroblocks = (height + 15) / 16
         self.environment = environment
         self.monitor = monitor
+    }
+
+    /// Where a picture for `surface` goes: the picture that is there, if it has this context's size, or a new one.
+    func reconstruction(for surface: Surface) -> ReconstructedPicture {
+        if let picture = surface.reconstruction, picture.widthInMacroblocks == widthInMacroblocks,
+            picture.heightInMacroblocks == heightInMacroblocks
+        {
+            return picture
+        }
+        return ReconstructedPicture(widthInMacroblocks: widthInMacroblocks, heightInMacroblocks: heightInMacroblocks)
     }
 
     /// With the monitor held: queues a picture, and starts the thread with the first one.

@@ -1,5 +1,6 @@
 /// A picture on its way through a context's thread, and whom it keeps waiting.
 final class EncodeJob: @unchecked Sendable {
+    let contextID: UInt32
     let picture: PlannedPicture
     /// The surfaces that it reads and writes, and where it writes: they live as long as the job.
     let surfaces: [Surface]
@@ -9,7 +10,10 @@ final class EncodeJob: @unchecked Sendable {
     /// Guarded by the display's monitor.
     var isDone = false
 
-    init(picture: PlannedPicture, surfaces: [Surface], coded: CodedBuffer, dependencies: [EncodeJob]) {
+    init(
+        contextID: UInt32, picture: PlannedPicture, surfaces: [Surface], coded: CodedBuffer, dependencies: [EncodeJob]
+    ) {
+        self.contextID = contextID
         self.picture = picture
         self.surfaces = surfaces
         self.coded = coded

@@ -54,6 +54,9 @@ final class Surface {
         return storage
     }
 
+    /// What the surface shows is not in its memory yet.
+    var isWritten: Bool { memoryIsStale && !jobs.isEmpty }
+
     /// A picture is being reconstructed here: `picture` is what the surface shows from now on.
     func become(_ picture: ReconstructedPicture) {
         reconstruction = picture

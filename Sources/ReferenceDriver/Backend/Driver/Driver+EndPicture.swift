@@ -1,0 +1,174 @@
+internal import CVA
+
+extension Driver {
+    /// vaEndPicture: checks everything and queues the picture. Whatever comes of it, the picture is closed.
+    func endPicture(_ id: VAContextID) throws {
+        try monitor.withLock {
+            let context = try context(id)
+            guard let picture = context.picture else {
+                throw Refusal.operationFailed("vaEndPicture without vaBeginPicture")
+            }
+            context.picture = nil
+            var stream = context.stream
+            let plan = try plan(picture, &stream, context)
+            let coded = try codedBuffer(plan.parameters.coded_buf)
+            if environment.isNull {
+                coded.write(
+                    plan.units.leading + context.nullSlices.units(for: plan.slices, width: context.widthInMacroblocks)
+                        + plan.units.trailing,
+                    averageQP: plan.averageQP, maximumFrameBits: stream.maximumFrameBits)
+            } else {
+                try submit(plan, picture.target, stream, coded, context)
+            }
+            context.stream = stream
+        }
+    }
+
+    /// A picture whose buffers agree with each other.
+    private struct Plan {
+        var parameters: VAEncPictureParameterBufferH264
+        var sequence: SequenceHeader
+        var picture: PictureHeader
+        var units: StreamUnits
+        var slices: [SliceJob]
+        /// In the lists of `slices`.
+        var references: [Surface]
+        var averageQP: Int
+    }
+
+    private func plan(_ picture: OpenPicture, _ stream: inout StreamState, _ context: Context) throws -> Plan {
+        try require(picture.announced == nil, "packed header parameters without their data")
+        guard let sequence = picture.sequence ?? stream.sequence else {
+            throw Refusal.invalidParameter("a picture without a sequence parameter buffer")
+        }
+        guard let parameters = picture.parameters else {
+            throw Refusal.invalidParameter("a picture without a picture parameter buffer")
+        }
+        try sequence.check(
+            widthInMacroblocks: context.widthInMacroblocks, heightInMacroblocks: context.heightInMacroblocks)
+        try parameters.check(context.config, sequence: sequence)
+        stream.sequence = sequence
+
+        var units = try StreamUnits(picture.packed, noting: &stream.parameterSets)
+        let sets = try stream.parameterSets.resolve(
+            sequence, parameters, profile: DriverProfile(context.config.entry.profile))
+        units.insert(sets.written)
+        units.end(parameters.last_picture)
+        _ = try sets.sequence.visibleArea()
+
+        let slices = picture.slices
+        let planner = SlicePlan(
+            parameters: parameters, sequence: sets.sequence, picture: sets.picture, config: context.config)
+        for slice in slices { try slice.check(picture: parameters, context.config) }
+        try planner.checkCoverage(slices, macroblocks: context.widthInMacroblocks * context.heightInMacroblocks)
+        try require(
+            units.slices.isEmpty || units.slices.count == slices.count,
+            "\(units.slices.count) packed slice headers for \(slices.count) slices")
+        var jobs: [SliceJob] = []
+        var references: [Surface] = []
+        for (index, slice) in slices.enumerated() {
+            let header = try planner.header(slice, packed: units.slices.isEmpty ? nil : units.slices[index])
+            let list = try list0(slice, count: planner.activeCount(slice), parameters, context)
+            for surface in list where !references.contains(where: { $0 === surface }) { references.append(surface) }
+            jobs.append(planner.job(slice, list0: list.compactMap(\.reconstruction), header: header))
+        }
+        let weighted = jobs.reduce(0) { $0 + $1.qp * $1.macroblockCount }
+        let total = jobs.reduce(0) { $0 + $1.macroblockCount }
+        return Plan(
+            parameters: parameters, sequence: sets.sequence, picture: sets.picture, units: units, slices: jobs,
+            references: references, averageQP: (weighted + total / 2) / total)
+    }
+
+    /// The surfaces of a slice's reference list, each of which must hold a picture of this size.
+    private func list0(
+        _ slice: VAEncSliceParameterBufferH264, count: Int, _ parameters: VAEncPictureParameterBufferH264,
+        _ context: Context
+    ) throws -> [Surface] {
+        guard count > 0 else { return [] }
+        let entries = FixedArray.values(slice.RefPicList0, as: VAPictureH264.self, count: count)
+        let frames = FixedArray.values(parameters.ReferenceFrames, as: VAPictureH264.self, count: 16)
+        return try entries.map { entry in
+            try require(entry.isValid, "RefPicList0 has fewer than \(count) pictures")
+            let surface = try surface(entry.picture_id)
+            try require(
+                frames.contains { $0.isValid && $0.picture_id == entry.picture_id },
+                "RefPicList0 names surface \(entry.picture_id), which ReferenceFrames does not")
+            try require(
+                entry.picture_id != parameters.CurrPic.picture_id, "a picture that is its own reference")
+            if environment.isNull { return surface }
+            guard let picture = surface.reconstruction else {
+                throw Refusal.invalidParameter("surface \(entry.picture_id) is a reference but holds no coded picture")
+            }
+            try require(
+                picture.widthInMacroblocks == context.widthInMacroblocks
+                    && picture.heightInMacroblocks == context.heightInMacroblocks,
+                "the reference in surface \(entry.picture_id) is of another size")
+            return surface
+        }
+    }
+
+    private func codedBuffer(_ id: VABufferID) throws -> CodedBuffer {
+        let buffer = try buffer(id)
+        guard case .coded(let coded) = buffer.content else {
+            throw Refusal(VA_STATUS_ERROR_INVALID_BUFFER, "coded_buf names a buffer of type \(buffer.type.rawValue)")
+        }
+        guard !buffer.isMapped else { throw Refusal(VA_STATUS_ERROR_INVALID_BUFFER, "coded_buf is mapped") }
+        guard coded.job == nil else {
+            throw Refusal.operationFailed("coded_buf still belongs to an earlier picture that nobody synchronised")
+        }
+        return coded
+    }
+
+    private func submit(
+        _ plan: Plan, _ target: Surface, _ stream: StreamState, _ coded: CodedBuffer, _ context: Context
+    ) throws {
+        guard surfaces[target.id] === target else {
+            throw Refusal(VA_STATUS_ERROR_INVALID_SURFACE, "the render target was destroyed")
+        }
+        let current = plan.parameters.CurrPic
+        try require(current.flags & UInt32(VA_PICTURE_H264_INVALID) == 0, "CurrPic is marked as invalid")
+        let destination = try surface(current.picture_id)
+        try require(destination !== target, "CurrPic is the render target")
+        guard (destination.width + 15) / 16 >= context.widthInMacroblocks,
+            (destination.height + 15) / 16 >= context.heightInMacroblocks
+        else {
+            throw Refusal.resolution(
+                "CurrPic's surface of \(destination.width)x\(destination.height) is too small for its context")
+        }
+        guard destination.mappings == 0 else { throw Refusal.busy("CurrPic's surface is mapped") }
+
+        let source = try sourcePicture(target, context)
+        let reconstruction = context.reconstruction(for: destination)
+        let isIDR = unsafe plan.parameters.pic_fields.bits.idr_pic_flag != 0
+        let isPredicted = plan.slices.contains { $0.type == .p }
+        let job = PictureJob(
+            widthInMacroblocks: context.widthInMacroblocks, heightInMacroblocks: context.heightInMacroblocks,
+            source: source, reconstruction: reconstruction, transform8x8: plan.picture.transform8x8,
+            constrainedIntraPrediction: plan.picture.constrainedIntraPrediction,
+            chromaQPIndexOffset: plan.picture.chromaQPIndexOffset,
+            secondChromaQPIndexOffset: plan.picture.secondChromaQPIndexOffset, quality: stream.quality,
+            slices: plan.slices)
+        let record = PictureRecord(
+            type: isIDR ? "IDR" : isPredicted ? "P" : "I", pictureOrderCount: Int(current.TopFieldOrderCnt),
+            qp: plan.averageQP, crop: try plan.sequence.visibleArea())
+        let planned = PlannedPicture(
+            encode: job, leading: plan.units.leading, trailing: plan.units.trailing, averageQP: plan.averageQP,
+            maximumFrameBits: stream.maximumFrameBits, record: record)
+        let used = [target, destination] + plan.references
+        let dependencies = used.flatMap(\.jobs).filter { $0.contextID != context.id }
+        try context.submit(
+            EncodeJob(
+                contextID: context.id, picture: planned, surfaces: used, coded: coded, dependencies: dependencies))
+        destination.become(reconstruction)
+    }
+
+    private func sourcePicture(_ target: Surface, _ context: Context) throws -> SourcePicture {
+        // A picture still being reconstructed there must be whole before it is read.
+        if target.isWritten { _ = wait(for: target) }
+        let memory = try target.memory()
+        return SourcePicture(
+            luma: memory.lane(at: 0), chroma: memory.lane(at: target.chromaOffset), lumaPitch: target.pitch,
+            chromaPitch: target.pitch, width: min(target.width, 16 * context.widthInMacroblocks),
+            height: min(target.height, 16 * context.heightInMacroblocks))
+    }
+}

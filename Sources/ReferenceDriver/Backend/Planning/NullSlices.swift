@@ -1,0 +1,68 @@
+/// VAENC_REFERENCE_MODE=null: slices of macroblocks that cost next to nothing, made once for each kind of slice.
+///
+/// P slices skip everything; I slices are DC-predicted 16×16 with no residual.
+final class NullSlices {
+    private struct Key: Hashable {
+        var firstMacroblock: Int
+        var macroblockCount: Int
+        var width: Int
+        var isPredicted: Bool
+        var cabac: Bool
+        var cabacInitIdc: Int
+        var qp: Int
+        /// Bits of the header's last byte that come before the data; CABAC data is aligned.
+        var phase: Int
+    }
+
+    private var cache: [Key: [UInt8]] = [:]
+
+    /// Each slice's NAL unit.
+    func units(for slices: [SliceJob], width: Int) -> [[UInt8]] {
+        slices.map { slice in
+            let header = slice.header
+            let key = Key(
+                firstMacroblock: slice.firstMacroblock, macroblockCount: slice.macroblockCount, width: width,
+                isPredicted: slice.type == .p, cabac: slice.cabac,
+                cabacInitIdc: slice.type == .p ? slice.cabacInitIdc : 0, qp: slice.cabac ? slice.qp : 0,
+                phase: slice.cabac ? 0 : header.bitCount % 8)
+            let data = cache[key] ?? make(key)
+            if cache.count > 256 { cache.removeAll() }
+            cache[key] = data
+            let whole = header.bitCount / 8
+            let rest = header.bitCount % 8
+            var payload = Array(header.payload[..<whole])
+            if rest > 0 {
+                let last = header.payload[whole] & (0xff << UInt8(8 - rest))
+                if slice.cabac {
+                    payload.append(last | 0xff >> UInt8(rest))
+                    payload += data
+                } else {
+                    payload.append(last | (data.first ?? 0))
+                    payload += data.dropFirst()
+                }
+            } else {
+                payload += data
+            }
+            return EmulationPrevention.escape(payload, after: header.prefix)
+        }
+    }
+
+    /// Slice data with trailing bits, before emulation prevention, after `phase` bits of zero.
+    private func make(_ key: Key) -> [UInt8] {
+        let writer = SliceEntropyWriter(widthInMacroblocks: key.width)
+        var slice = EntropySlice()
+        slice.firstMacroblock = key.firstMacroblock
+        slice.type = key.isPredicted ? .p : .i
+        slice.qp = key.qp
+        slice.cabac = key.cabac
+        slice.cabacInitIdc = key.cabacInitIdc
+        writer.begin(slice, header: SliceHeaderBits(prefix: [], payload: [0], bitCount: key.phase))
+        var macroblock = MacroblockSyntax()
+        macroblock.kind = key.isPredicted ? .skip : .intra16x16
+        macroblock.intra16x16Mode = 2
+        for address in key.firstMacroblock..<key.firstMacroblock + key.macroblockCount {
+            writer.write(macroblock, address: address)
+        }
+        return EmulationPrevention.unescape(writer.finish())
+    }
+}

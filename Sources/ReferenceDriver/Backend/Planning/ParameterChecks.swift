@@ -1,0 +1,94 @@
+internal import CVA
+
+// What the encoder asks of parameter buffers before anything else looks at them.
+//
+// SAFETY: the bit-field unions of VA-API's buffers are plain integers; each has one set of fields.
+
+/// Throws unless all holds.
+func require(_ condition: Bool, _ reason: @autoclosure () -> String) throws {
+    guard condition else { throw Refusal.invalidParameter(reason()) }
+}
+
+extension VAEncSequenceParameterBufferH264 {
+    /// Checks ranges, and that the picture size is the context's.
+    func check(widthInMacroblocks: Int, heightInMacroblocks: Int) throws {
+        let fields = unsafe seq_fields.bits
+        try require(seq_parameter_set_id <= 31, "seq_parameter_set_id \(seq_parameter_set_id)")
+        try require(
+            Int(picture_width_in_mbs) == widthInMacroblocks && Int(picture_height_in_mbs) == heightInMacroblocks,
+            "a sequence of \(picture_width_in_mbs)x\(picture_height_in_mbs) macroblocks in a context of"
+                + " \(widthInMacroblocks)x\(heightInMacroblocks)")
+        try require(
+            fields.chroma_format_idc == 1 && bit_depth_luma_minus8 == 0 && bit_depth_chroma_minus8 == 0,
+            "only 8-bit 4:2:0 is encoded")
+        try require(
+            fields.frame_mbs_only_flag == 1 && fields.mb_adaptive_frame_field_flag == 0, "only frames are encoded")
+        try require(fields.seq_scaling_matrix_present_flag == 0, "scaling matrices are not supported")
+        try require(
+            fields.log2_max_frame_num_minus4 <= 12 && fields.log2_max_pic_order_cnt_lsb_minus4 <= 12
+                && fields.pic_order_cnt_type <= 2, "frame_num or picture order count fields out of range")
+        try require(max_num_ref_frames <= 16, "max_num_ref_frames \(max_num_ref_frames)")
+    }
+}
+
+extension VAEncPictureParameterBufferH264 {
+    /// Checks ranges, and that the profile has what is asked for.
+    func check(_ config: Config.Choice, sequence: VAEncSequenceParameterBufferH264) throws {
+        let fields = unsafe pic_fields.bits
+        try require(pic_init_qp <= 51, "pic_init_qp \(pic_init_qp)")
+        try require(
+            (-12...12).contains(chroma_qp_index_offset) && (-12...12).contains(second_chroma_qp_index_offset),
+            "a chroma QP offset outside -12…12")
+        try require(
+            seq_parameter_set_id == sequence.seq_parameter_set_id,
+            "the picture's seq_parameter_set_id is \(seq_parameter_set_id), the sequence's"
+                + " \(sequence.seq_parameter_set_id)")
+        try require(
+            Int(num_ref_idx_l0_active_minus1) < 32 && Int(num_ref_idx_l1_active_minus1) < 32,
+            "num_ref_idx_active outside 1…32")
+        let frameNumBits = unsafe 4 + sequence.seq_fields.bits.log2_max_frame_num_minus4
+        try require(UInt32(frame_num) >> frameNumBits == 0, "frame_num \(frame_num) of \(frameNumBits) bits")
+        try require(fields.idr_pic_flag == 0 || frame_num == 0, "an IDR picture of frame_num \(frame_num)")
+        try require(
+            fields.idr_pic_flag == 0 || fields.reference_pic_flag != 0, "an IDR picture that is no reference")
+        try require(fields.weighted_pred_flag == 0, "weighted prediction is not supported")
+        try require(fields.pic_scaling_matrix_present_flag == 0, "scaling matrices are not supported")
+        let profile = config.entry.profile
+        try require(
+            profile != VAProfileH264ConstrainedBaseline || fields.entropy_coding_mode_flag == 0,
+            "CABAC in Constrained Baseline profile")
+        try require(
+            profile == VAProfileH264High || fields.transform_8x8_mode_flag == 0, "8×8 transform outside High profile")
+        let field = UInt32(VA_PICTURE_H264_TOP_FIELD | VA_PICTURE_H264_BOTTOM_FIELD)
+        try require((CurrPic.flags & field).nonzeroBitCount != 1, "only frames are encoded")
+    }
+}
+
+extension VAEncSliceParameterBufferH264 {
+    /// Checks ranges of what the slice says itself.
+    func check(picture: VAEncPictureParameterBufferH264, _ config: Config.Choice) throws {
+        try require(slice_type <= 7 && slice_type % 5 <= 2, "slice_type \(slice_type)")
+        try require(slice_type % 5 != 1 || config.entry.maximumReferences.list1 > 0, "B slices are not supported")
+        let isIDR = unsafe picture.pic_fields.bits.idr_pic_flag != 0
+        try require(!isIDR || slice_type % 5 == 2, "an IDR picture with a slice that is not I")
+        try require(
+            pic_parameter_set_id == picture.pic_parameter_set_id,
+            "the slice's pic_parameter_set_id is \(pic_parameter_set_id), the picture's \(picture.pic_parameter_set_id)")
+        // Clients leave VA_INVALID_ID or nothing here; per-macroblock parameters are not offered.
+        try require(macroblock_info == VA_INVALID_ID || macroblock_info == 0, "per-macroblock parameters")
+        let qp = Int(picture.pic_init_qp) + Int(slice_qp_delta)
+        try require((0...51).contains(qp), "a slice of QP \(qp)")
+        try require(cabac_init_idc <= 2, "cabac_init_idc \(cabac_init_idc)")
+        try require(disable_deblocking_filter_idc <= 2, "disable_deblocking_filter_idc \(disable_deblocking_filter_idc)")
+        try require(
+            (-6...6).contains(slice_alpha_c0_offset_div2) && (-6...6).contains(slice_beta_offset_div2),
+            "a deblocking offset outside -6…6")
+        try require(
+            num_ref_idx_l0_active_minus1 < 32 && num_ref_idx_l1_active_minus1 < 32, "num_ref_idx_active outside 1…32")
+    }
+}
+
+extension VAPictureH264 {
+    /// The entry names a picture.
+    var isValid: Bool { picture_id != VA_INVALID_ID && flags & UInt32(VA_PICTURE_H264_INVALID) == 0 }
+}

@@ -1,0 +1,113 @@
+internal import CVA
+
+/// The parameter sets that stand in a stream so far, by id, and who wrote them.
+struct ParameterSets {
+    private var sequences: [Int: SequenceHeader] = [:]
+    private var pictures: [Int: PictureHeader] = [:]
+    /// Ids that the client packed itself: the driver leaves those to it.
+    private var packedSequences: Set<Int> = []
+    private var packedPictures: Set<Int> = []
+
+    /// Takes note of the parameter sets in a client's packed header.
+    mutating func note(_ header: PackedHeader) throws {
+        for payload in header.payloads(ofType: 7) {
+            guard let sequence = SequenceHeader(rbsp: payload) else {
+                throw Refusal.invalidParameter("a packed sequence parameter set that cannot be read")
+            }
+            sequences[sequence.id] = sequence
+            packedSequences.insert(sequence.id)
+        }
+        for payload in header.payloads(ofType: 8) {
+            guard let picture = PictureHeader(rbsp: payload) else {
+                throw Refusal.invalidParameter("a packed picture parameter set that cannot be read")
+            }
+            pictures[picture.id] = picture
+            packedPictures.insert(picture.id)
+        }
+    }
+
+    /// The sets that a picture uses, and the NAL units of those that the driver has to write: the client packed none,
+    /// and the picture is IDR or the set changes.
+    mutating func resolve(
+        _ sequence: VAEncSequenceParameterBufferH264, _ picture: VAEncPictureParameterBufferH264,
+        profile: DriverProfile
+    ) throws -> (sequence: SequenceHeader, picture: PictureHeader, written: [[UInt8]]) {
+        let isIDR = unsafe picture.pic_fields.bits.idr_pic_flag != 0
+        var written: [[UInt8]] = []
+        let asked = (SequenceHeader(sequence, profile: profile), PictureHeader(picture, profile: profile))
+        if !packedSequences.contains(asked.0.id), isIDR || sequences[asked.0.id] != asked.0 {
+            sequences[asked.0.id] = asked.0
+            written.append(asked.0.nalUnit())
+        }
+        if !packedPictures.contains(asked.1.id), !written.isEmpty || isIDR || pictures[asked.1.id] != asked.1 {
+            pictures[asked.1.id] = asked.1
+            written.append(asked.1.nalUnit())
+        }
+        guard let usedSequence = sequences[asked.0.id], let usedPicture = pictures[asked.1.id] else {
+            throw Refusal.invalidParameter("a picture without parameter sets")
+        }
+        try usedSequence.checkAgrees(with: asked.0)
+        try usedPicture.checkAgrees(with: asked.1)
+        return (usedSequence, usedPicture, written)
+    }
+}
+
+extension SequenceHeader {
+    /// Throws where a decoder of `self` could not decode what `asked` makes the driver encode.
+    fileprivate func checkAgrees(with asked: SequenceHeader) throws {
+        try require(
+            widthInMacroblocks == asked.widthInMacroblocks && heightInMapUnits == asked.heightInMapUnits,
+            "the packed sequence parameter set has another size than the sequence buffer")
+        try require(
+            frameMbsOnly && chromaFormatIdc == 1 && bitDepthLuma == 8 && bitDepthChroma == 8 && !hasScalingLists,
+            "the packed sequence parameter set has fields, scaling lists or other than 8-bit 4:2:0")
+    }
+
+    /// The visible part; throws where cropping leaves nothing.
+    func visibleArea() throws -> CroppedArea {
+        let crop = cropping ?? Cropping()
+        let limit = max(widthInMacroblocks, heightInMapUnits) * 16
+        try require(
+            [crop.left, crop.right, crop.top, crop.bottom].allSatisfy { (0...limit).contains($0) },
+            "cropping outside the picture")
+        let area = CroppedArea(
+            left: 2 * crop.left, top: 2 * crop.top, width: 16 * widthInMacroblocks - 2 * (crop.left + crop.right),
+            height: 16 * heightInMapUnits - 2 * (crop.top + crop.bottom))
+        try require(area.width > 0 && area.height > 0, "cropping leaves nothing of the picture")
+        return area
+    }
+}
+
+extension PictureHeader {
+    fileprivate func checkAgrees(with asked: PictureHeader) throws {
+        func same<Value: Equatable>(_ name: String, _ packed: Value, _ wanted: Value) throws {
+            try require(
+                packed == wanted, "\(name) is \(packed) in the packed picture parameter set, \(wanted) in the buffer")
+        }
+        try same("seq_parameter_set_id", sequenceId, asked.sequenceId)
+        try same("entropy_coding_mode_flag", cabac, asked.cabac)
+        try same("pic_init_qp", initialQP, asked.initialQP)
+        try same("chroma_qp_index_offset", chromaQPIndexOffset, asked.chromaQPIndexOffset)
+        try same("constrained_intra_pred_flag", constrainedIntraPrediction, asked.constrainedIntraPrediction)
+        try same("weighted_pred_flag", weightedPrediction, asked.weightedPrediction)
+        try same("transform_8x8_mode_flag", transform8x8, asked.transform8x8)
+        if let highFields {
+            try same(
+                "second_chroma_qp_index_offset", highFields.secondChromaQPIndexOffset,
+                asked.secondChromaQPIndexOffset)
+        }
+    }
+
+    var transform8x8: Bool { highFields?.transform8x8 ?? false }
+    var secondChromaQPIndexOffset: Int { highFields?.secondChromaQPIndexOffset ?? chromaQPIndexOffset }
+}
+
+extension DriverProfile {
+    init(_ profile: VAProfile) {
+        switch profile {
+        case VAProfileH264ConstrainedBaseline: self = .constrainedBaseline
+        case VAProfileH264Main: self = .main
+        default: self = .high
+        }
+    }
+}

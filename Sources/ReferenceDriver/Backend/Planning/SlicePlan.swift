@@ -1,0 +1,68 @@
+internal import CVA
+
+/// Slices of a picture on their way from buffers to jobs.
+struct SlicePlan {
+    let parameters: VAEncPictureParameterBufferH264
+    let sequence: SequenceHeader
+    let picture: PictureHeader
+    let config: Config.Choice
+
+    /// Throws unless the slices cover `count` macroblocks, each once and in order.
+    func checkCoverage(_ slices: [VAEncSliceParameterBufferH264], macroblocks count: Int) throws {
+        try require(!slices.isEmpty, "a picture without slices")
+        var next = 0
+        for slice in slices {
+            try require(
+                Int(slice.macroblock_address) == next && slice.num_macroblocks > 0
+                    && Int(slice.num_macroblocks) <= count - next,
+                "a slice of \(slice.num_macroblocks) macroblocks from \(slice.macroblock_address) on, after \(next) of"
+                    + " \(count)")
+            next += Int(slice.num_macroblocks)
+        }
+        try require(next == count, "slices cover \(next) of \(count) macroblocks")
+    }
+
+    /// The header of a slice: the client's own, checked against the buffers, or one made from them.
+    func header(_ slice: VAEncSliceParameterBufferH264, packed: SliceHeaderBits?) throws -> SliceHeaderBits {
+        let expected = SliceHeader(slice, picture: parameters, sequence: sequence, picture: picture)
+        guard let packed else { return expected.bits(sequence: sequence, picture: picture) }
+        guard let found = SliceHeader(packed, sequence: sequence, picture: picture) else {
+            throw Refusal.invalidParameter("a packed slice header that cannot be read")
+        }
+        try require(
+            found.pictureId == picture.id,
+            "pic_parameter_set_id is \(found.pictureId) in the packed slice header, \(picture.id) in the buffers")
+        try require(
+            found.isIDR == expected.isIDR && (found.nalRefIdc != 0) == (expected.nalRefIdc != 0),
+            "the packed slice header's NAL unit type or nal_ref_idc is not what the picture buffer says")
+        let contradictions = found.contradictions(with: expected, picture: picture)
+        try require(contradictions.isEmpty, contradictions.first ?? "")
+        return packed
+    }
+
+    /// References that the slice uses: num_ref_idx_l0_active.
+    func activeCount(_ slice: VAEncSliceParameterBufferH264) throws -> Int {
+        guard slice.slice_type % 5 == 0 else { return 0 }
+        let isOverridden = slice.num_ref_idx_active_override_flag != 0
+        let count = isOverridden ? Int(slice.num_ref_idx_l0_active_minus1) + 1 : picture.defaultReferenceCounts[0]
+        try require(
+            count <= config.entry.maximumReferences.list0,
+            "\(count) references, more than \(config.entry.maximumReferences.list0)")
+        return count
+    }
+
+    /// The job for a slice whose parts are all there.
+    func job(
+        _ slice: VAEncSliceParameterBufferH264, list0: [ReconstructedPicture], header: SliceHeaderBits
+    ) -> SliceJob {
+        // Without the control fields in the syntax the filter is on, with no offsets.
+        let isControlled = picture.deblockingControlPresent
+        return SliceJob(
+            firstMacroblock: Int(slice.macroblock_address), macroblockCount: Int(slice.num_macroblocks),
+            type: slice.slice_type % 5 == 0 ? .p : .i, qp: Int(parameters.pic_init_qp) + Int(slice.slice_qp_delta),
+            list0: list0, list1: [], cabac: picture.cabac, cabacInitIdc: Int(slice.cabac_init_idc),
+            disableDeblockingFilterIdc: isControlled ? Int(slice.disable_deblocking_filter_idc) : 0,
+            filterOffsetA: isControlled ? 2 * Int(slice.slice_alpha_c0_offset_div2) : 0,
+            filterOffsetB: isControlled ? 2 * Int(slice.slice_beta_offset_div2) : 0, header: header)
+    }
+}

@@ -1,0 +1,79 @@
+internal import CVA
+
+/// The NAL units around a picture's slices, from packed headers and generated ones.
+struct StreamUnits {
+    /// Before the slices, in order; after them.
+    private(set) var leading: [[UInt8]] = []
+    private(set) var trailing: [[UInt8]] = []
+    /// Packed slice headers, in order.
+    private(set) var slices: [SliceHeaderBits] = []
+
+    /// Takes the client's headers in the order they were rendered, and notes parameter sets among them.
+    init(_ headers: [RenderedHeader], noting sets: inout ParameterSets) throws {
+        for header in headers {
+            let packed = PackedHeader(
+                data: header.bytes, bitLength: header.bitCount, hasEmulationBytes: header.hasEmulationBytes)
+            if header.type == UInt32(VAEncPackedHeaderSlice.rawValue) {
+                guard let slice = packed.sliceHeader else {
+                    throw Refusal.invalidParameter("a packed slice header without a slice's NAL unit header")
+                }
+                slices.append(slice)
+                continue
+            }
+            try sets.note(packed)
+            let bytes = packed.streamBytes(isRaw: header.type == UInt32(VAEncPackedHeaderRawData.rawValue))
+            if Self.belongsAfterSlices(bytes) {
+                trailing.append(bytes)
+            } else {
+                leading.append(bytes)
+            }
+        }
+    }
+
+    /// Puts the driver's parameter sets first, or after the access unit delimiter that starts the picture.
+    mutating func insert(_ sets: [[UInt8]]) {
+        guard let first = leading.first, Self.firstUnitType(first) == 9 else {
+            leading.insert(contentsOf: sets, at: 0)
+            return
+        }
+        // Whatever the client packed together with its delimiter comes after the sets.
+        let end = Self.endOfFirstUnit(first)
+        let rest = Array(first[end...])
+        leading[0] = Array(first[..<end])
+        leading.insert(contentsOf: sets + (rest.isEmpty ? [] : [rest]), at: 1)
+    }
+
+    /// Adds what `last_picture` asks for.
+    mutating func end(_ flags: UInt8) {
+        if flags & UInt8(H264_LAST_PICTURE_EOSEQ) != 0 { trailing.append([0, 0, 1, 10]) }
+        if flags & UInt8(H264_LAST_PICTURE_EOSTREAM) != 0 { trailing.append([0, 0, 1, 11]) }
+    }
+
+    /// End of sequence, end of stream, filler.
+    private static func belongsAfterSlices(_ bytes: [UInt8]) -> Bool {
+        guard let type = firstUnitType(bytes) else { return false }
+        return (10...12).contains(type)
+    }
+
+    private static func firstUnitType(_ bytes: [UInt8]) -> UInt8? {
+        startCode(in: bytes, from: 0).map { bytes[$0 + 3] & 31 }
+    }
+
+    /// Where the second unit's start code, with its leading zero, begins.
+    private static func endOfFirstUnit(_ bytes: [UInt8]) -> Int {
+        guard let first = startCode(in: bytes, from: 0), let next = startCode(in: bytes, from: first + 3) else {
+            return bytes.count
+        }
+        return next > 0 && bytes[next - 1] == 0 ? next - 1 : next
+    }
+
+    /// The next 0, 0, 1 with a byte after it.
+    private static func startCode(in bytes: [UInt8], from start: Int) -> Int? {
+        var index = start
+        while index + 3 < bytes.count {
+            if bytes[index] == 0 && bytes[index + 1] == 0 && bytes[index + 2] == 1 { return index }
+            index += 1
+        }
+        return nil
+    }
+}
