@@ -43,20 +43,20 @@ extension Driver {
     ) throws {
         switch buffer.type {
         case VAEncSequenceParameterBufferType:
-            picture.sequence = try buffer.element()
+            picture.sequence = try buffer.element(VAEncSequenceParameterBufferH264.self)
         case VAEncPictureParameterBufferType:
-            picture.parameters = try buffer.element()
+            picture.parameters = try buffer.element(VAEncPictureParameterBufferH264.self)
         case VAEncSliceParameterBufferType:
             guard picture.slices.count + buffer.elementCount <= context.config.entry.maximumSlices else {
                 throw Refusal(
                     VA_STATUS_ERROR_MAX_NUM_EXCEEDED, "more than \(context.config.entry.maximumSlices) slices")
             }
-            for index in 0..<buffer.elementCount { picture.slices.append(try buffer.element(at: index)) }
+            for index in 0..<buffer.elementCount { picture.slices.append(try buffer.element(VAEncSliceParameterBufferH264.self, at: index)) }
         case VAEncPackedHeaderParameterBufferType:
             guard picture.announced == nil else {
                 throw Refusal.invalidParameter("packed header parameters without the data of the ones before")
             }
-            picture.announced = try buffer.element()
+            picture.announced = try buffer.element(VAEncPackedHeaderParameterBuffer.self)
         case VAEncPackedHeaderDataBufferType:
             guard let announced = picture.announced else {
                 throw Refusal.invalidParameter("packed header data without its parameters")
