@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+"""judge.py SYSTEM FOLDER GPU...: judges what collect.sh laid into FOLDER/GPU. A line per GPU and check; status 1 where
+one failed. The plan is known from collect.sh's options, not from vaenc: IDR every 30 frames, P between, QP 24 and 27."""
+import glob, json, os, re, subprocess, sys
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import vainfo
+
+FRAMES, GOP, QP_I, QP_P, WIDTH, HEIGHT = 100, 30, 24, 27, 640, 368
+
+
+def read(path):
+    try:
+        with open(path, errors="replace") as file:
+            return file.read()
+    except OSError:
+        return ""
+
+
+def ended_well(at, name):
+    status = read(f"{at}/{name}.status").strip()
+    if status != "0":
+        lines = [line for line in read(f"{at}/{name}.err").splitlines() if line.strip()]
+        raise AssertionError(f"{name} ended with status {status or 'none'}: {' / '.join(lines[-2:])}")
+
+
+def check_probe(at, gpu):
+    ended_well(at, "vainfo")
+    ended_well(at, "probe")
+    devices = json.loads(read(f"{at}/probe.out"))["devices"]
+    device = next(d for d in devices if d.get("path") == "/dev/dri/renderD128")
+    assert device["usable"], device.get("why")
+    rows, faults = vainfo.compare(read(f"{at}/vainfo.out"), device)
+    assert not faults, f"{len(faults)} of {rows} differ: " + "; ".join(faults[:4])
+    return f"{rows} rows as vainfo's"
+
+
+def check_encode(at, gpu):
+    ended_well(at, "encode")
+    report = json.loads(read(f"{at}/encode.out"))
+    frames = report["frames"]
+    assert (frames["input"], frames["encoded"], frames["dropped"]) == (FRAMES, FRAMES, 0), frames
+    assert (frames["key"], frames["p"], frames["b"]) == (4, 96, 0), frames
+    assert report["device"]["kind"] == "vaapi", report["device"]
+    assert report["bytes"] == os.path.getsize(f"{at}/encode.h264"), "bytes are not the file's"
+    problems = []
+    if gpu.startswith("intel"):
+        log = read(f"{at}/encode.i915")
+        totals = re.findall(r"ioctls \d+ \(unknown (\d+)\).*cmds \d+ \(unknown (\d+)\).*bad-addr (\d+) frames (\d+)", log)
+        assert totals, "the faked kernel kept no totals"
+        unknown, commands, addresses, coded = map(sum, zip(*[map(int, t) for t in totals]))
+        if (unknown, commands, addresses) != (0, 0, 0) or coded < FRAMES:
+            problems.append(f"unknown ioctls {unknown}, unknown commands {commands}, bad addresses {addresses}, "
+                            f"frames {coded}")
+    else:
+        problems += re.findall(r"# WARNING (.*)", read(f"{at}/encode.amd"))
+        problems += re.findall(r"fakeamd: (.*)", read(f"{at}/encode.err"))
+    assert not problems, "; ".join(problems[:3])
+    return f"{FRAMES} frames, no complaint of the kernel's"
+
+
+def check_calls(at, gpu):
+    ended_well(at, "trace")
+    calls, failed = 0, []
+    for path in glob.glob(f"{at}/trace.*thd*"):
+        for line in open(path, errors="replace"):
+            result = re.search(r"=+(va\w+) ret = (\w+)", line)
+            if result:
+                calls += 1
+                if result[2] != "VA_STATUS_SUCCESS":
+                    failed.append(f"{result[1]}: {result[2]}")
+    assert calls > FRAMES * 5, f"only {calls} calls traced"
+    assert not failed, f"{len(failed)} of {calls} failed: " + "; ".join(sorted(set(failed))[:4])
+    return f"{calls} calls, none failed"
+
+
+def headers(path):
+    """The fields of each slice header and the parameter sets, as FFmpeg's trace_headers reads them."""
+    log = subprocess.run(["ffmpeg", "-nostdin", "-hide_banner", "-f", "h264", "-i", path, "-c:v", "copy", "-bsf:v",
+                          "trace_headers", "-f", "null", "-"], capture_output=True, text=True, errors="replace").stderr
+    units, seen = [], None
+    for line in log.splitlines():
+        if "trace_headers" not in line:
+            continue
+        text = line.split("] ", 1)[-1].strip()
+        field = re.match(r"^\d+\s+(\S+)\s+[01]+ = (-?\d+)$", text)
+        if field and seen is not None:
+            seen.setdefault(field[1], int(field[2]))
+        elif re.match(r"^[A-Z]", text):
+            seen = {"unit": text}
+            units.append(seen)
+    return units
+
+
+def check_decode(at, gpu):
+    path = f"{at}/encode.h264"
+    run = subprocess.run(["ffmpeg", "-nostdin", "-v", "warning", "-xerror", "-err_detect", "crccheck+explode", "-f", "h264",
+                          "-i", path, "-f", "framemd5", "-"], capture_output=True, text=True, errors="replace")
+    pictures = [line for line in run.stdout.splitlines() if line and line[0] != "#"]
+    size = re.search(r"#dimensions 0: (\S+)", run.stdout)
+    assert run.returncode == 0 and not run.stderr.strip(), f"status {run.returncode}: {run.stderr.strip()[:200]}"
+    assert len(pictures) == FRAMES, f"{len(pictures)} frames"
+    assert size and size[1] == f"{WIDTH}x{HEIGHT}", size and size[1]
+    return f"{FRAMES} frames of {WIDTH}×{HEIGHT}"
+
+
+def check_headers(at, gpu):
+    units = headers(f"{at}/encode.h264")
+    # trace_headers reads the extradata and then the packets: parameter sets may stand twice at the start.
+    slices = [u for u in units if u["unit"] == "Slice Header"]
+    sps = [u for u in units if u["unit"] == "Sequence Parameter Set"]
+    pps = [u for u in units if u["unit"] == "Picture Parameter Set"]
+    assert len(slices) == FRAMES, f"{len(slices)} slices"
+    assert len(sps) >= 4 and len(pps) >= 4, f"{len(sps)} SPS and {len(pps)} PPS for 4 key frames"
+    assert all(u["profile_idc"] == 100 for u in sps), "profile_idc"
+    assert all(u["entropy_coding_mode_flag"] == 1 for u in pps), "entropy_coding_mode_flag"
+    bits = sps[0]["log2_max_frame_num_minus4"] + 4
+    for index, unit in enumerate(slices):
+        inside = index % GOP
+        expected = {"nal_unit_type": 5 if inside == 0 else 1, "frame_num": inside % (1 << bits)}
+        if "pic_order_cnt_lsb" in unit:
+            modulo = 1 << sps[0]["log2_max_pic_order_cnt_lsb_minus4"] + 4
+            step = slices[1]["pic_order_cnt_lsb"]  # a client may count pictures or fields
+            assert step in (1, 2), f"frame 1: pic_order_cnt_lsb {step}"
+            expected["pic_order_cnt_lsb"] = step * inside % modulo
+        for name, value in expected.items():
+            assert unit[name] == value, f"frame {index}: {name} is {unit[name]}, not {value}"
+        assert unit["slice_type"] % 5 == (2 if inside == 0 else 0), f"frame {index}: slice_type {unit['slice_type']}"
+        assert unit["nal_ref_idc"] > 0, f"frame {index}: nal_ref_idc 0"
+    if gpu.startswith("intel"):  # the slice header is vaenc's own there, QP included
+        for index, unit in enumerate(slices):
+            qp = 26 + pps[0]["pic_init_qp_minus26"] + unit["slice_qp_delta"]
+            wanted = QP_P if index % GOP else QP_I
+            assert qp == wanted, f"frame {index}: QP {qp} in the slice header, not {wanted}"
+    return "types, frame_num, POC as planned"
+
+
+def check_parameters(at, gpu):
+    """Every encode packet that the driver sent to the faked VCN."""
+    if not gpu.startswith("amd"):
+        return None
+    qp, sent, pictures, spec, session = None, 0, [], None, None
+    for line in read(f"{at}/encode.amd").splitlines():
+        words = line.split()
+        if not words:
+            continue
+        if words[0] == "session_init":
+            session = [int(w) for w in words[2:]]
+        elif words[0] == "h264_spec_misc":
+            spec = [int(w) for w in words[2:]]
+        elif words[0] == "rc_per_picture":
+            qp = int(words[2])
+            sent += 1
+        elif words[0] == "encode_params":
+            values = [int(w, 16) if "f" in w else int(w) for w in words[2:]]
+            pictures.append((values[0], values[9], values[10], qp))
+    assert session and session[1:3] == [WIDTH, HEIGHT], f"session of {session and session[1:3]}"
+    assert spec and spec[1] == 1, "CABAC is off"
+    assert spec[5] == 100, f"profile_idc {spec[5]}"
+    sps = next(u for u in headers(f"{at}/encode.h264") if u["unit"] == "Sequence Parameter Set")
+    assert spec[6] == sps["level_idc"], f"level {spec[6]}, SPS says {sps['level_idc']}"
+    assert len(pictures) == FRAMES, f"{len(pictures)} pictures"
+    slot = None
+    for index, (kind, reference, reconstruction, used) in enumerate(pictures):
+        key = index % GOP == 0
+        assert kind == (2 if key else 1), f"frame {index}: type {kind}"
+        # Mesa before 23 sends the QP with the first picture alone: nothing that a client says later reaches the chip.
+        wanted = QP_I if key or sent == 1 else QP_P
+        assert used == wanted, f"frame {index}: QP {used}, not {wanted}"
+        assert reference == (0xffffffff if key else slot), f"frame {index}: references slot {reference}, not {slot}"
+        slot = reconstruction
+    once = " (the driver sends the first QP only)" if sent == 1 else ""
+    return f"QP, type, reference, level as planned, frame by frame{once}"
+
+
+CHECKS = {"probe": check_probe, "encode": check_encode, "calls": check_calls, "decode": check_decode,
+          "headers": check_headers, "parameters": check_parameters}
+
+
+def main():
+    system, folder, *gpus = sys.argv[1:]
+    failures = 0
+    for gpu in gpus:
+        for name, check in CHECKS.items():
+            try:
+                verdict, good = check(f"{folder}/{gpu}", gpu), True
+                if verdict is None:
+                    continue
+            except Exception as error:
+                verdict, good = f"{'' if isinstance(error, AssertionError) else type(error).__name__ + ': '}{error}", False
+            failures += not good
+            print(f"{system:<9} {gpu:<14} {name:<11} {'ok    ' if good else 'FAILED'} {verdict}", flush=True)
+    return 1 if failures else 0
+
+
+sys.exit(main())

@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# test-drivers.sh SHARED: vaenc on the real Intel and AMD drivers, over the faked kernels of SHARED/tools/fakegpu, with
+# this Debian's drivers and with Debian 13's (SHARED/tools/newer-debian; the project is built there too). A table on
+# stdout, a line per GPU and check; status 1 where a check fails. Needs root.
+#   VAENC_BUILD     folder of a vaenc already built (else a release build is made)
+#   VAENC_NEWER=0   leaves Debian 13 out
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+top=$(dirname "$here")
+shared=$(cd "${1:?usage: test-drivers.sh SHARED}" && pwd)
+cd "$top"
+"$here/install-packages.sh" drivers
+work=$top/.build/drivers
+mkdir -p "$work"
+older="intel-tgl intel-adl intel-icl intel-kbl amd-navi21 amd-vangogh amd-navi10 amd-renoir amd-raven"
+newer="intel-tgl intel-adl intel-icl intel-kbl intel-dg2 intel-mtl
+    amd-navi21 amd-vangogh amd-navi10 amd-renoir amd-raven amd-rembrandt amd-navi31 amd-phoenix"
+
+build=${VAENC_BUILD-}
+if [ -z "$build" ]; then
+    swift build -c release --product vaenc >&2
+    build=$(swift build -c release --show-bin-path)
+fi
+code=$(. /etc/os-release && echo "debian${VERSION_ID%%.*}")
+status=0
+"$here/drivers/collect.sh" "$work/$code" "$build/vaenc" "$shared/tools/fakegpu" $older
+python3 "$here/drivers/judge.py" "$code" "$work/$code" $older || status=1
+[ "${VAENC_NEWER-1}" != 0 ] || exit $status
+
+# The tool writes beside itself: it needs a place of its own. The root is kept for the next run.
+tools=${VAENC_DEBIAN13:-$top/.build/debian13}
+mkdir -p "$tools"
+cp "$shared"/tools/newer-debian/* "$tools/"
+"$tools/make-root.sh" >"$work/make-root.log" 2>&1 || {
+    echo "debian13  the root could not be made:" >&2
+    tail -n 5 "$work/make-root.log" >&2
+    exit 69
+}
+inside() { BIND="$shared" "$tools/enter-root" "$tools/root" "$@"; }
+started=$SECONDS
+inside swift build -c release --product vaenc --scratch-path .build-debian13 >"$work/build-debian13.log" 2>&1 || {
+    echo "debian13  the project does not build:" >&2
+    grep -m 10 -E 'error' "$work/build-debian13.log" >&2 || tail -n 10 "$work/build-debian13.log" >&2
+    exit 1
+}
+printf '%-9s %-14s %-11s ok     %s\n' debian13 - build "with Debian 13's FFmpeg and libva, in $((SECONDS - started)) s"
+binaries=$(inside swift build -c release --show-bin-path --scratch-path .build-debian13)
+inside "$here/drivers/collect.sh" "$work/debian13" "$binaries/vaenc" "$shared/tools/fakegpu" $newer
+python3 "$here/drivers/judge.py" debian13 "$work/debian13" $newer || status=1
+exit $status
