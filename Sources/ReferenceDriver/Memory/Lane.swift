@@ -1,28 +1,33 @@
 /// A bare pointer to `Element`s with subscripts: what the driver's kernels work on.
 ///
 /// SAFETY: whoever makes a lane vouches that it stays inside one live allocation for as long as it is used;
-/// lanes are made from `LaneStorage`, which outlives the picture being coded, or from a mapped client surface.
-@safe struct Lane<Element> {
+/// lanes are made from `LaneStorage`, which outlives the picture being coded, or from a mapped client surface. Whoever
+/// hands one to another thread vouches that the two do not meet.
+@safe struct Lane<Element>: @unchecked Sendable {
     let base: UnsafeMutablePointer<Element>
 
     @inline(__always) init(_ base: UnsafeMutablePointer<Element>) { unsafe self.base = base }
 
     @inline(__always) subscript(_ index: Int) -> Element {
-        get { unsafe base[index] }
-        nonmutating set { unsafe base[index] = newValue }
+        get { unsafe base[Self.hidden(index)] }
+        nonmutating set { unsafe base[Self.hidden(index)] = newValue }
     }
 
-    @inline(__always) static func + (lane: Lane, offset: Int) -> Lane { unsafe Lane(lane.base + offset) }
-    @inline(__always) static func - (lane: Lane, offset: Int) -> Lane { unsafe Lane(lane.base - offset) }
+    /// The index itself, by a way that only the last compilation stage sees through: Swift 6.3's optimiser drops a store
+    /// at a constant negative index when one at index 0 follows.
+    @inline(__always) private static func hidden(_ index: Int) -> Int { SIMD2<Int>(x: index, y: 0).x }
+
+    @inline(__always) static func + (lane: Lane, offset: Int) -> Lane { unsafe Lane(lane.base + hidden(offset)) }
+    @inline(__always) static func - (lane: Lane, offset: Int) -> Lane { unsafe Lane(lane.base - hidden(offset)) }
 
     /// Reads a vector (or any plain value) at an element offset, alignment not needed.
     @inline(__always) func load<Vector: BitwiseCopyable>(_ index: Int, as type: Vector.Type = Vector.self) -> Vector {
-        unsafe UnsafeRawPointer(base + index).loadUnaligned(as: type)
+        unsafe UnsafeRawPointer(base + Self.hidden(index)).loadUnaligned(as: type)
     }
 
     /// Writes a vector (or any plain value) at an element offset, alignment not needed.
     @inline(__always) func store<Vector: BitwiseCopyable>(_ index: Int, _ value: Vector) {
-        unsafe UnsafeMutableRawPointer(base + index).storeBytes(of: value, as: Vector.self)
+        unsafe UnsafeMutableRawPointer(base + Self.hidden(index)).storeBytes(of: value, as: Vector.self)
     }
 }
 

@@ -4,9 +4,28 @@ final class PictureEncoder {
     let widthInMacroblocks: Int
     let heightInMacroblocks: Int
 
+    private let geometry: PlaneGeometry
+    private let scratch = Scratch()
+    private let tables: PictureTableStorage
+    private let quantizerTables = QuantizerTables()
+    /// One quantiser to a QP. Its lanes look into `quantizerTables`.
+    private let quantizers: LaneStorage<Quantizer>
+    private let references: LaneStorage<ReferencePlanes>
+    private let referenceIdentities = LaneStorage<Int8>(count: 64, repeating: -1)
+    private let deblocking = DeblockingTables()
+    private let chromaQPs = LaneStorage<Int8>(count: 104, repeating: 0)
+    private let strengths = LaneStorage<UInt8>(count: 32, repeating: 0)
+    private let entropy: SliceEntropyWriter
+
     init(widthInMacroblocks: Int, heightInMacroblocks: Int) {
         self.widthInMacroblocks = widthInMacroblocks
         self.heightInMacroblocks = heightInMacroblocks
+        geometry = PlaneGeometry(widthInMacroblocks: widthInMacroblocks, heightInMacroblocks: heightInMacroblocks)
+        tables = PictureTableStorage(macroblocks: widthInMacroblocks * heightInMacroblocks)
+        quantizers = LaneStorage(count: 52, repeating: quantizerTables[0])
+        for qp in 0..<52 { quantizers.lane[qp] = quantizerTables[qp] }
+        references = LaneStorage(count: 64, repeating: ReferencePlanes(geometry, scratch.source.lane))
+        entropy = SliceEntropyWriter(widthInMacroblocks: widthInMacroblocks)
     }
 
     /// Encodes the job's slices and leaves the deblocked picture in `job.reconstruction`.
@@ -14,6 +33,81 @@ final class PictureEncoder {
     /// The job must be of this encoder's size, its slices in order and covering every macroblock once, and its
     /// references neither the reconstruction nor of another size: the back end checks that.
     func encode(_ job: PictureJob) -> PictureResult {
-        PictureResult(slices: job.slices.map { _ in [] })
+        tables.begin()
+        var coder = MacroblockCoder(
+            job: job, geometry: geometry, tables: tables.tables, scratch: scratch, quantizers: quantizers.lane,
+            references: references.lane, referenceIdentities: referenceIdentities.lane)
+        var result = PictureResult(slices: [])
+        result.slices.reserveCapacity(job.slices.count)
+        var syntax = MacroblockSyntax()
+        for (number, slice) in job.slices.enumerated() {
+            listReferences(slice)
+            coder.begin(slice, number: number)
+            entropy.begin(slice, transform8x8: job.transform8x8)
+            for address in slice.firstMacroblock..<slice.firstMacroblock + slice.macroblockCount {
+                coder.code(address, into: &syntax)
+                entropy.write(syntax, address: address)
+            }
+            result.slices.append(entropy.finish())
+        }
+        deblock(job)
+        let planes = job.reconstruction.planes
+        planes.finish(geometry)
+        result.intraMacroblocks = coder.intraCount
+        result.skippedMacroblocks = coder.skipCount
+        result.lumaSquaredError = squaredError(job.source, planes)
+        return result
+    }
+
+    /// Sets the planes of list 0, and gives each distinct picture a number: deblocking compares pictures, not indices.
+    private func listReferences(_ slice: SliceJob) {
+        for (index, picture) in slice.list0.prefix(32).enumerated() {
+            references.lane[index] = picture.planes
+            let known = distinct.firstIndex { $0 === picture }
+            referenceIdentities.lane[index] = Int8(truncatingIfNeeded: known ?? distinct.count)
+            if known == nil { distinct.append(picture) }
+        }
+    }
+
+    /// The pictures that this picture's slices refer to.
+    private var distinct: [ReconstructedPicture] = []
+
+    private func deblock(_ job: PictureJob) {
+        distinct.removeAll()
+        if job.slices.allSatisfy({ $0.disableDeblockingFilterIdc == 1 }) { return }
+        for qp in 0..<52 {
+            chromaQPs.lane[qp] = Int8(TransformTables.chromaQP(qp, offset: job.chromaQPIndexOffset))
+            chromaQPs.lane[52 + qp] = Int8(TransformTables.chromaQP(qp, offset: job.secondChromaQPIndexOffset))
+        }
+        let filtering = LaneStorage(
+            count: job.slices.count, repeating: SliceFiltering(mode: 1, offsetA: 0, offsetB: 0))
+        for (number, slice) in job.slices.enumerated() {
+            filtering.lane[number] = SliceFiltering(
+                mode: slice.disableDeblockingFilterIdc, offsetA: slice.filterOffsetA, offsetB: slice.filterOffsetB)
+        }
+        let deblocker = Deblocker(
+            width: widthInMacroblocks, height: heightInMacroblocks, stride: geometry.stride,
+            planes: job.reconstruction.planes, tables: tables.tables, slices: filtering.lane, chromaQPs: chromaQPs.lane,
+            alpha: deblocking.alpha.lane, beta: deblocking.beta.lane, clipping: deblocking.clipping.lane,
+            strengths: strengths.lane)
+        withExtendedLifetime(filtering) {
+            for y in 0..<heightInMacroblocks { deblocker.filterRow(y) }
+        }
+    }
+
+    private func squaredError(_ source: SourcePicture, _ planes: ReferencePlanes) -> UInt64 {
+        let width = min(source.width, geometry.width)
+        var sum: UInt64 = 0
+        for y in 0..<min(source.height, geometry.height) {
+            let a = source.luma + y * source.lumaPitch
+            let b = planes.luma + y * geometry.stride
+            var line: UInt32 = 0
+            for x in 0..<width {
+                let d = Int32(a[x]) &- Int32(b[x])
+                line = line &+ UInt32(bitPattern: d &* d)
+            }
+            sum &+= UInt64(line)
+        }
+        return sum
     }
 }

@@ -5,31 +5,69 @@
 final class ReconstructedPicture: @unchecked Sendable {
     let widthInMacroblocks: Int
     let heightInMacroblocks: Int
+    private var storage: LaneStorage<UInt8>?
 
     init(widthInMacroblocks: Int, heightInMacroblocks: Int) {
         self.widthInMacroblocks = widthInMacroblocks
         self.heightInMacroblocks = heightInMacroblocks
     }
 
+    /// The samples, allocated when first asked for.
+    var planes: ReferencePlanes {
+        let geometry = PlaneGeometry(widthInMacroblocks: widthInMacroblocks, heightInMacroblocks: heightInMacroblocks)
+        if let storage { return ReferencePlanes(geometry, storage.lane) }
+        let fresh = LaneStorage<UInt8>(count: geometry.byteCount, repeating: 128)
+        storage = fresh
+        return ReferencePlanes(geometry, fresh.lane)
+    }
+
     /// Makes every sample 128.
-    func fillGrey() {}
+    func fillGrey() { storage = nil }
 
     /// Takes over a client's surface, as if it had been decoded; samples outside it repeat its last column and row.
-    func fill(from source: SourcePicture) {}
+    func fill(from source: SourcePicture) {
+        let geometry = PlaneGeometry(widthInMacroblocks: widthInMacroblocks, heightInMacroblocks: heightInMacroblocks)
+        let planes = self.planes
+        let width = min(source.width, geometry.width)
+        let height = min(source.height, geometry.height)
+        for y in 0..<geometry.height {
+            let row = planes.luma + y * geometry.stride
+            row.copy(from: source.luma + min(y, height - 1) * source.lumaPitch, count: width)
+            (row + width).fill(row[width - 1], count: geometry.width - width)
+        }
+        let chromaWidth = (width + 1) / 2
+        let chromaHeight = (height + 1) / 2
+        for y in 0..<geometry.height / 2 {
+            let row = planes.chroma + y * geometry.stride
+            row.copy(from: source.chroma + min(y, chromaHeight - 1) * source.chromaPitch, count: 2 * chromaWidth)
+            for x in chromaWidth..<geometry.width / 2 {
+                row[2 * x] = row[2 * chromaWidth - 2]
+                row[2 * x + 1] = row[2 * chromaWidth - 1]
+            }
+        }
+        planes.finish(geometry)
+    }
 
     /// Copies the first `count` samples of luma row `y`.
     func copyLumaRow(_ y: Int, count: Int, to destination: Lane<UInt8>) {
-        destination.fill(128, count: count)
+        destination.copy(from: planes.luma + y * stride, count: count)
     }
 
     /// Copies the first `count` Cb/Cr pairs of chroma row `y` (half height): 2·`count` bytes, Cb first, as NV12 has them.
     func copyChromaRow(_ y: Int, count: Int, toPairs destination: Lane<UInt8>) {
-        destination.fill(128, count: 2 * count)
+        destination.copy(from: planes.chroma + y * stride, count: 2 * count)
     }
 
     /// Copies the first `count` samples of chroma row `y` (half height), each plane to its own place.
     func copyChromaRow(_ y: Int, count: Int, toCb cb: Lane<UInt8>, cr: Lane<UInt8>) {
-        cb.fill(128, count: count)
-        cr.fill(128, count: count)
+        let row = planes.chroma + y * stride
+        for x in 0..<count {
+            cb[x] = row[2 * x]
+            cr[x] = row[2 * x + 1]
+        }
+    }
+
+    private var stride: Int {
+        PlaneGeometry(widthInMacroblocks: widthInMacroblocks, heightInMacroblocks: heightInMacroblocks).stride
     }
 }

@@ -1,0 +1,164 @@
+/// Differences between a block of the source (rows `Scratch.sourceStride` apart) and another.
+///
+/// The loops over constant widths compile to sums of absolute differences and multiply-adds.
+enum BlockCost {
+    @inline(__always) private static func absolute(
+        _ a: Lane<UInt8>, _ b: Lane<UInt8>, _ stride: Int, width: Int, height: Int
+    ) -> Int {
+        var sum: Int32 = 0
+        for y in 0..<height {
+            let p = a + y &* Scratch.sourceStride
+            let q = b + y &* stride
+            for x in 0..<width {
+                let d = Int32(p[x]) &- Int32(q[x])
+                sum = sum &+ (d < 0 ? 0 &- d : d)
+            }
+        }
+        return Int(sum)
+    }
+
+    /// Sum of absolute differences of a 16×`height` block.
+    @inline(never) static func sad16(_ a: Lane<UInt8>, _ b: Lane<UInt8>, _ stride: Int, height: Int) -> Int {
+        absolute(a, b, stride, width: 16, height: height)
+    }
+
+    /// Sum of absolute differences of an 8×`height` block.
+    @inline(never) static func sad8(_ a: Lane<UInt8>, _ b: Lane<UInt8>, _ stride: Int, height: Int) -> Int {
+        absolute(a, b, stride, width: 8, height: height)
+    }
+
+    @inline(__always) static func sad(
+        _ a: Lane<UInt8>, _ b: Lane<UInt8>, _ stride: Int, width: Int, height: Int
+    ) -> Int {
+        width == 16 ? sad16(a, b, stride, height: height) : sad8(a, b, stride, height: height)
+    }
+
+    /// Sum of squared differences of a `width`×`height` block, `width` a multiple of 8.
+    @inline(never) static func squares(
+        _ a: Lane<UInt8>, _ b: Lane<UInt8>, _ stride: Int, width: Int, height: Int
+    ) -> Int {
+        var sum: Int32 = 0
+        var x0 = 0
+        while x0 < width {
+            for y in 0..<height {
+                let d = difference(a + (y &* Scratch.sourceStride &+ x0), b + (y &* stride &+ x0))
+                for x in 0..<8 { sum = sum &+ Int32(d[x]) &* Int32(d[x]) }
+            }
+            x0 &+= 8
+        }
+        return Int(sum)
+    }
+
+    /// Sum of squared differences of a 4×4 block.
+    @inline(__always) static func squares4x4(_ a: Lane<UInt8>, _ b: Lane<UInt8>, _ stride: Int) -> Int {
+        var sum: Int32 = 0
+        for y in 0..<4 {
+            for x in 0..<4 {
+                let d = Int32(a[y &* Scratch.sourceStride &+ x]) &- Int32(b[y &* stride &+ x])
+                sum = sum &+ d &* d
+            }
+        }
+        return Int(sum)
+    }
+
+    @inline(__always) private static func difference(_ a: Lane<UInt8>, _ b: Lane<UInt8>) -> Words {
+        a.load(0, as: HalfBytes.self).words &- b.load(0, as: HalfBytes.self).words
+    }
+
+    @inline(__always) private static func hadamard(_ p: BlockPair) -> BlockPair {
+        let a = p.r0 &+ p.r2
+        let b = p.r1 &+ p.r3
+        let c = p.r0 &- p.r2
+        let d = p.r1 &- p.r3
+        return BlockPair(a &+ b, c &+ d, a &- b, c &- d)
+    }
+
+    /// Halved sum of absolute 4×4 Hadamard coefficients of two blocks side by side, as eight partial sums.
+    @inline(__always) private static func transformed8x4(_ a: Lane<UInt8>, _ b: Lane<UInt8>, _ stride: Int) -> Words {
+        let rows = BlockPair(
+            difference(a, b),
+            difference(a + Scratch.sourceStride, b + stride),
+            difference(a + 2 &* Scratch.sourceStride, b + 2 &* stride),
+            difference(a + 3 &* Scratch.sourceStride, b + 3 &* stride))
+        let t = hadamard(rows).transposed
+        // The last butterfly and the absolute values in one: |x + y| + |x − y| = 2·max(|x|, |y|).
+        let a = t.r0 &+ t.r2
+        let b = t.r1 &+ t.r3
+        let c = t.r0 &- t.r2
+        let d = t.r1 &- t.r3
+        return a.magnitude.atLeast(b.magnitude) &+ c.magnitude.atLeast(d.magnitude)
+    }
+
+    /// SATD of a `width`×`height` block, multiples of 8 and 4: half the sum of absolute 4×4 Hadamard coefficients.
+    @inline(never) static func satd(
+        _ a: Lane<UInt8>, _ b: Lane<UInt8>, _ stride: Int, width: Int, height: Int
+    ) -> Int {
+        var sum = 0
+        var x = 0
+        while x < width {
+            var part = Words(repeating: 0)
+            var y = 0
+            while y < height {
+                part = part &+ transformed8x4(a + (y &* Scratch.sourceStride &+ x), b + (y &* stride &+ x), stride)
+                y &+= 4
+            }
+            sum &+= part.unsignedSum
+            x &+= 8
+        }
+        return sum
+    }
+
+    /// SATD of one 4×4 block.
+    @inline(never) static func satd4x4(_ a: Lane<UInt8>, _ b: Lane<UInt8>, _ stride: Int) -> Int {
+        @inline(__always) func row(_ y: Int) -> Words {
+            // The four samples on the right of the block belong to others: both sides are cut to the left half.
+            let p: UInt32 = (a + y &* Scratch.sourceStride).load(0)
+            let q: UInt32 = (b + y &* stride).load(0)
+            return SIMD2<UInt32>(p, 0).sampleWords &- SIMD2<UInt32>(q, 0).sampleWords
+        }
+        let t = hadamard(BlockPair(row(0), row(1), row(2), row(3))).transposed
+        let s = t.r0 &+ t.r2
+        let u = t.r1 &+ t.r3
+        let v = t.r0 &- t.r2
+        let w = t.r1 &- t.r3
+        return (s.magnitude.atLeast(u.magnitude) &+ v.magnitude.atLeast(w.magnitude)).unsignedSum
+    }
+
+    /// A quarter of the sum of absolute 8×8 Hadamard coefficients: comparable with `satd` of the same block.
+    @inline(never) static func satd8x8(_ a: Lane<UInt8>, _ b: Lane<UInt8>, _ stride: Int) -> Int {
+        @inline(__always) func row(_ y: Int) -> Words { difference(a + y &* Scratch.sourceStride, b + y &* stride) }
+        @inline(__always) func butterflies(_ r: Block8x8) -> Block8x8 {
+            let a0 = r.r0 &+ r.r4
+            let a1 = r.r1 &+ r.r5
+            let a2 = r.r2 &+ r.r6
+            let a3 = r.r3 &+ r.r7
+            let b0 = r.r0 &- r.r4
+            let b1 = r.r1 &- r.r5
+            let b2 = r.r2 &- r.r6
+            let b3 = r.r3 &- r.r7
+            let c0 = a0 &+ a2
+            let c1 = a1 &+ a3
+            let c2 = a0 &- a2
+            let c3 = a1 &- a3
+            let d0 = b0 &+ b2
+            let d1 = b1 &+ b3
+            let d2 = b0 &- b2
+            let d3 = b1 &- b3
+            return Block8x8(c0 &+ c1, c0 &- c1, c2 &+ c3, c2 &- c3, d0 &+ d1, d0 &- d1, d2 &+ d3, d2 &- d3)
+        }
+        let t = butterflies(
+            butterflies(Block8x8(row(0), row(1), row(2), row(3), row(4), row(5), row(6), row(7))).transposed)
+        // Sixteen bits hold each coefficient, and the sum of two magnitudes when it is taken as unsigned.
+        let sum = (t.r0.magnitude &+ t.r1.magnitude).unsignedSum &+ (t.r2.magnitude &+ t.r3.magnitude).unsignedSum
+            &+ (t.r4.magnitude &+ t.r5.magnitude).unsignedSum &+ (t.r6.magnitude &+ t.r7.magnitude).unsignedSum
+        return (sum &+ 2) &>> 2
+    }
+}
+
+extension SIMD2 where Scalar == UInt32 {
+    /// The eight bytes, as words.
+    @inline(__always) var sampleWords: Words {
+        // SAFETY: both types are eight plain bytes.
+        unsafe unsafeBitCast(self, to: HalfBytes.self).words
+    }
+}

@@ -1,0 +1,99 @@
+// Chroma: choosing an intra mode, and coding the residual of either kind.
+
+extension MacroblockCoder {
+    /// The best intra_chroma_pred_mode and its cost, predicted in place in `candidate`.
+    mutating func predictIntraChroma(_ candidate: CandidateLanes) -> (mode: Int, cost: Int) {
+        loadChromaNeighbourhood(candidate)
+        let stride = Scratch.workStride
+        var best = (mode: 0, cost: Int.max)
+        for mode in 0..<4 {
+            switch mode {
+            case 1: if !intraLeft { continue }
+            case 2: if !intraTop { continue }
+            case 3: if !(intraTop && intraLeft && intraTopLeft) { continue }
+            default: break
+            }
+            let bits = [1, 3, 3, 5] as InlineArray<4, Int>
+            var cost = lambda &* bits[mode]
+            IntraPlanar.predictChroma(mode: mode, around: candidate.cb, left: intraLeft, top: intraTop, to: trial)
+            cost &+= BlockCost.satd(fencCb, trial, stride, width: 8, height: 8)
+            IntraPlanar.predictChroma(mode: mode, around: candidate.cr, left: intraLeft, top: intraTop, to: trial)
+            cost &+= BlockCost.satd(fencCr, trial, stride, width: 8, height: 8)
+            if cost < best.cost { best = (mode, cost) }
+        }
+        IntraPlanar.predictChroma(
+            mode: best.mode, around: candidate.cb, left: intraLeft, top: intraTop, to: candidate.cb)
+        IntraPlanar.predictChroma(
+            mode: best.mode, around: candidate.cr, left: intraLeft, top: intraTop, to: candidate.cr)
+        return best
+    }
+
+    /// Codes the residual over the chroma prediction that stands in `candidate`; 0 nothing, 1 DC only, 2 DC and AC.
+    mutating func codeChroma(_ candidate: CandidateLanes, intra: Bool) -> Int {
+        let cb = codeChromaPlane(0, fencCb, candidate.cb, cbQuantizer, candidate, intra: intra)
+        let cr = codeChromaPlane(1, fencCr, candidate.cr, crQuantizer, candidate, intra: intra)
+        let pattern = max(cb, cr)
+        return pattern
+    }
+
+    @inline(never) private func codeChromaPlane(
+        _ plane: Int, _ original: Lane<UInt8>, _ block: Lane<UInt8>, _ quantizer: Quantizer,
+        _ candidate: CandidateLanes, intra: Bool
+    ) -> Int {
+        let stride = Scratch.workStride
+        let counts = candidate.counts + (MacroblockLevels.chromaACBlock &+ plane &* 4)
+        let top = coefficients
+        let bottom = coefficients + 32
+        ForwardTransform.pair(original, block, stride, to: top)
+        ForwardTransform.pair(original + 4 &* Scratch.sourceStride, block + 4 &* stride, stride, to: bottom)
+        let (d0, d1, d2, d3) = (Int(top[0]), Int(top[4]), Int(bottom[0]), Int(bottom[4]))
+        top[0] = 0
+        top[4] = 0
+        bottom[0] = 0
+        bottom[4] = 0
+        let anyTop = quantizer.quantizePair(top, intra: intra)
+        let anyBottom = quantizer.quantizePair(bottom, intra: intra)
+        let any = [anyTop.x, anyTop.y, anyBottom.x, anyBottom.y] as InlineArray<4, UInt64>
+        var hasAC = false
+        if any[0] | any[1] | any[2] | any[3] != 0 {
+            var worth = intra && sliceType == .i ? 7 : 0
+            for i in 0..<4 {
+                counts[i] = 0
+                if any[i] == 0 { continue }
+                let levels = candidate.levels + (MacroblockLevels.chromaAC &+ (plane &* 4 &+ i) &* 16)
+                let from = (i < 2 ? top : bottom) + (i & 1) &* 4
+                counts[i] = UInt8(truncatingIfNeeded: Scan.block4x4(from, to: levels))
+                if worth < 7 { worth &+= Scan.worth(levels, from: 1, count: 16) }
+            }
+            hasAC = worth >= 7
+        }
+        if !hasAC { counts.store(0, UInt32(0)) }
+
+        let l0 = quantizer.quantizeDC(d0 &+ d1 &+ d2 &+ d3, intra: intra)
+        let l1 = quantizer.quantizeDC(d0 &- d1 &+ d2 &- d3, intra: intra)
+        let l2 = quantizer.quantizeDC(d0 &+ d1 &- d2 &- d3, intra: intra)
+        let l3 = quantizer.quantizeDC(d0 &- d1 &- d2 &+ d3, intra: intra)
+        let dcLevels = SIMD4<Int16>(
+            Int16(truncatingIfNeeded: l0), Int16(truncatingIfNeeded: l1), Int16(truncatingIfNeeded: l2),
+            Int16(truncatingIfNeeded: l3))
+        (candidate.levels + (MacroblockLevels.chromaDC &+ plane &* 4)).store(0, dcLevels)
+        let dcCount = (l0 != 0 ? 1 : 0) &+ (l1 != 0 ? 1 : 0) &+ (l2 != 0 ? 1 : 0) &+ (l3 != 0 ? 1 : 0)
+        candidate.counts[MacroblockLevels.chromaDCBlock &+ plane] = UInt8(truncatingIfNeeded: dcCount)
+        if !hasAC && dcCount == 0 { return 0 }
+
+        if hasAC {
+            quantizer.scalePair(top)
+            quantizer.scalePair(bottom)
+        } else {
+            for i in 0..<8 { coefficients.store(i &* 8, Words(repeating: 0)) }
+        }
+        let scale = quantizer.scaleDC
+        top[0] = Int16(truncatingIfNeeded: ((l0 &+ l1 &+ l2 &+ l3) &* scale) &>> 1)
+        top[4] = Int16(truncatingIfNeeded: ((l0 &- l1 &+ l2 &- l3) &* scale) &>> 1)
+        bottom[0] = Int16(truncatingIfNeeded: ((l0 &+ l1 &- l2 &- l3) &* scale) &>> 1)
+        bottom[4] = Int16(truncatingIfNeeded: ((l0 &- l1 &- l2 &+ l3) &* scale) &>> 1)
+        InverseTransform.addPair(top, to: block, stride)
+        InverseTransform.addPair(bottom, to: block + 4 &* stride, stride)
+        return hasAC ? 2 : 1
+    }
+}

@@ -1,0 +1,182 @@
+// Deciding intra modes, and putting the decided macroblock into the picture, the tables and the syntax elements.
+
+extension MacroblockCoder {
+    /// A macroblock of an I slice.
+    mutating func decideIntra() { _ = decideIntra(against: Int.max) }
+
+    /// Codes the macroblock as intra if that costs less than `interCost` (luma distortion and weighed bits).
+    mutating func decideIntra(against interCost: Int) -> Bool {
+        let inP = sliceType != .i
+        let typeCost = inP ? lambda &* 5 : 0
+        let whole = chooseIntra16x16()
+        let wholeCost = whole.cost &+ typeCost &+ lambda &* 2
+        var best = min(interCost, wholeCost)
+        var choice = wholeCost < interCost ? MacroblockKind.intra16x16 : .inter16x16
+        var pattern = 0
+        // Small blocks rarely win where the whole block is far behind.
+        let triesSmall = !inP || effort.smallIntraInP && wholeCost < interCost &+ interCost / 2
+            || choice == .intra16x16
+        if triesSmall {
+            if allowsTransform8x8, let coded = codeIntra8x8(intra8, limit: best &- typeCost) {
+                best = coded.cost &+ typeCost
+                choice = .intra8x8
+                pattern = coded.pattern
+            }
+            if let coded = codeIntra4x4(intra4, limit: best &- typeCost &- lambda &* 2) {
+                best = coded.cost &+ typeCost
+                choice = .intra4x4
+                pattern = coded.pattern
+            }
+        }
+        if choice == .inter16x16 { return false }
+        kind = choice
+        transform8x8 = choice == .intra8x8
+        if choice == .intra16x16 {
+            intra16x16Mode = whole.mode
+            pattern = codeIntra16x16(mode: whole.mode)
+        }
+        let candidate = finalCandidate
+        intraChromaMode = predictIntraChroma(candidate).mode
+        codedBlockPattern = pattern | codeChroma(candidate, intra: true) &<< 4
+        return true
+    }
+
+    private var finalCandidate: CandidateLanes {
+        switch kind {
+        case .intra4x4: intra4
+        case .intra8x8: intra8
+        case .intra16x16: intra16
+        default: inter
+        }
+    }
+
+    mutating func finish(_ syntax: inout MacroblockSyntax) {
+        let candidate = finalCandidate
+        storeLuma(candidate.luma)
+        storeChroma(candidate.cb, candidate.cr)
+        syntax.kind = kind
+        syntax.transform8x8 = transform8x8
+        syntax.intra16x16Mode = intra16x16Mode
+        syntax.intraChromaMode = intraChromaMode
+        syntax.codedBlockPattern = codedBlockPattern
+        syntax.qpDelta = 0
+        syntax.qp = qp
+        let isIntra = kind.isIntra
+        tables.isIntra[address] = isIntra ? 1 : 0
+        tables.qp[address] = Int8(truncatingIfNeeded: qp)
+        tables.transform8x8[address] = transform8x8 ? 1 : 0
+        tables.nonZero[address] = nonZeroBits(candidate)
+        storeModes()
+        if sliceType == .i {
+            intraCount &+= 1
+            setMotion(15, .zero, reference: -1)
+            storeMotion()
+        } else {
+            intraCount &+= isIntra ? 1 : 0
+            skipCount &+= kind == .skip ? 1 : 0
+            storeMotion()
+            if !isIntra && kind != .skip { writeMotion(syntax) }
+        }
+        if kind == .skip { return }
+        if kind == .intra4x4 || kind == .intra8x8 {
+            syntax.intraModes.lane.copy(from: candidate.modes + 16, count: 16)
+        }
+        copyLevels(candidate, to: syntax)
+    }
+
+    /// Copies the levels of coded blocks, and clears the counts of the others.
+    private func copyLevels(_ candidate: CandidateLanes, to syntax: MacroblockSyntax) {
+        let counts = syntax.nonZeroCounts.lane
+        let levels = syntax.levels.lane
+        counts.store(0, SIMD16<UInt8>(repeating: 0))
+        counts.store(11, SIMD16<UInt8>(repeating: 0))
+        for quarter in 0..<4 where codedBlockPattern &>> quarter & 1 != 0 {
+            counts.store(quarter &* 4, candidate.counts.load(quarter &* 4, as: UInt32.self))
+            (levels + quarter &* 64).copy(from: candidate.levels + quarter &* 64, count: 64)
+        }
+        if kind == .intra16x16 {
+            counts[MacroblockLevels.lumaDCBlock] = candidate.counts[MacroblockLevels.lumaDCBlock]
+            (levels + MacroblockLevels.lumaDC).copy(from: candidate.levels + MacroblockLevels.lumaDC, count: 16)
+        }
+        if codedBlockPattern &>> 4 != 0 {
+            let dc = MacroblockLevels.chromaDC
+            (levels + dc).copy(from: candidate.levels + dc, count: 8)
+            counts.store(
+                MacroblockLevels.chromaDCBlock,
+                candidate.counts.load(MacroblockLevels.chromaDCBlock, as: UInt16.self))
+            if codedBlockPattern &>> 5 != 0 {
+                let ac = MacroblockLevels.chromaAC
+                (levels + ac).copy(from: candidate.levels + ac, count: 128)
+                counts.store(
+                    MacroblockLevels.chromaACBlock,
+                    candidate.counts.load(MacroblockLevels.chromaACBlock, as: UInt64.self))
+            }
+        }
+    }
+
+    /// By 4×4 block in raster order.
+    private func nonZeroBits(_ candidate: CandidateLanes) -> UInt16 {
+        if codedBlockPattern & 15 == 0 { return 0 }
+        var bits = 0
+        for index in 0..<16 where codedBlockPattern &>> (index &>> 2) & 1 != 0 {
+            let count = candidate.counts[transform8x8 ? index & ~3 : index]
+            if count != 0 { bits |= 1 &<< (LumaBlocks.row(index) &* 4 &+ LumaBlocks.column(index)) }
+        }
+        return UInt16(truncatingIfNeeded: bits)
+    }
+
+    private func storeModes() {
+        let row = width &* 4
+        let to = tables.intraModes + (y &* 4 &* row &+ x &* 4)
+        if kind == .intra4x4 || kind == .intra8x8 {
+            let modes = finalCandidate.modes
+            for i in 0..<4 { to.store(i &* row, modes.load(i &* 4, as: UInt32.self)) }
+        } else {
+            // Inter macroblocks count as not available where intra prediction may not use them.
+            let value: UInt32 = !kind.isIntra && constrainedIntra ? 0xFFFF_FFFF : 0x0202_0202
+            for i in 0..<4 { to.store(i &* row, value) }
+        }
+    }
+
+    private func storeMotion() {
+        let row = width &* 2
+        let origin = y &* 2 &* row &+ x &* 2
+        for i in 0..<4 {
+            let place = MotionCache.quadrant(i)
+            let at = origin &+ (i &>> 1) &* row &+ (i & 1)
+            let reference = referenceCache[place]
+            tables.motion[at] = motionCache[place]
+            tables.reference[at] = reference
+            tables.referencePicture[at] = reference < 0 ? -1 : referenceIdentities[Int(reference)]
+        }
+    }
+
+    /// The reference indices and vector differences of the partitions, in coding order.
+    private func writeMotion(_ syntax: MacroblockSyntax) {
+        let final = motionCache + MotionSearch.candidates
+        let indices = referenceCache + MotionSearch.candidates
+        for i in 0..<4 {
+            final[i] = motionCache[MotionCache.quadrant(i)]
+            indices[i] = referenceCache[MotionCache.quadrant(i)]
+            referenceCache[MotionCache.quadrant(i)] = -2
+            syntax.referenceIndices.lane[i] = indices[i]
+        }
+        let differences = syntax.motionDifferences.lane
+        func put(_ block: Int, _ blocks: Int, _ prediction: MotionVector) {
+            let difference = final[block] - prediction
+            for i in 0..<4 where blocks &>> i & 1 != 0 { differences[i] = difference }
+            setMotion(blocks, final[block], reference: Int(indices[block]))
+        }
+        switch kind {
+        case .inter16x16: put(0, 15, predict16x16(Int(indices[0])))
+        case .inter16x8:
+            put(0, 0b0011, predict16x8(0, Int(indices[0])))
+            put(2, 0b1100, predict16x8(1, Int(indices[2])))
+        case .inter8x16:
+            put(0, 0b0101, predict8x16(0, Int(indices[0])))
+            put(1, 0b1010, predict8x16(1, Int(indices[1])))
+        default:
+            for i in 0..<4 { put(i, 1 &<< i, predict8x8(i, Int(indices[i]))) }
+        }
+    }
+}

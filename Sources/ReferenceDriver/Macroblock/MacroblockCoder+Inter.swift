@@ -1,0 +1,292 @@
+// Deciding and coding a macroblock of a P slice.
+
+extension MacroblockCoder {
+    mutating func decideInter() {
+        loadMotionNeighbours()
+        skipVector = predictSkip()
+        if trySkip() {
+            setMotion(15, skipVector, reference: 0)
+            kind = .skip
+            codedBlockPattern = 0
+            return
+        }
+        var best = chooseInter16x16()
+        kind = .inter16x16
+        let whole = best
+        if effort.partitions { choosePartitions(whole, &best.cost) }
+        if kind == .inter16x16 { setMotion(15, whole.motion, reference: whole.reference) }
+        compensate()
+        var interCost = best.cost
+        if !effort.hadamard {
+            interCost = BlockCost.satd(fenc, inter.luma, Scratch.workStride, width: 16, height: 16)
+                &+ motionCost(Int(whole.motion.x), Int(whole.motion.y), predict16x16(whole.reference))
+        }
+        if decideIntra(against: interCost) {
+            setMotion(15, .zero, reference: -1)
+            return
+        }
+        let chroma = codeChroma(inter, intra: false)
+        codedBlockPattern = codeInterLuma() | chroma &<< 4
+        if kind == .inter16x16 && codedBlockPattern == 0 && whole.reference == 0 && whole.motion == skipVector {
+            kind = .skip
+        }
+    }
+
+    // MARK: Skipping
+
+    /// Predicts as P_Skip into `inter`; whether nothing worth coding is left.
+    private mutating func trySkip() -> Bool {
+        let planes = references[0]
+        let motion = skipVector
+        // Where the vector points further out than the planes reach, their samples no longer change outwards.
+        let outside = MotionSearch.reach &+ 1
+        let positionX = min(max(Int(motion.x), 4 &* (-16 &* x &- outside)), 4 &* (16 &* (width &- 1 &- x) &+ outside))
+        let positionY = min(max(Int(motion.y), 4 &* (-16 &* y &- outside)), 4 &* (16 &* (height &- 1 &- y) &+ outside))
+        let atX = x &* 64 &+ positionX
+        let atY = y &* 64 &+ positionY
+        MotionCompensation.luma(
+            planes, stride: stride, x: atX, y: atY, width: 16, height: 16, to: inter.luma, Scratch.workStride)
+        var worth = 0
+        for pair in 0..<8 {
+            let offset = Self.pairOffset(pair)
+            ForwardTransform.pair(
+                fenc + (offset.y &* Scratch.sourceStride &+ offset.x),
+                inter.luma + (offset.y &* Scratch.workStride &+ offset.x), Scratch.workStride, to: coefficients)
+            let any = quantizer.quantizePair(coefficients, intra: false)
+            if any.x | any.y == 0 { continue }
+            worth &+= scanPair(pair, coefficients, any, inter, firstLevel: 0, worthSoFar: worth, enough: 6)
+            if worth >= 6 { return false }
+        }
+        MotionCompensation.chroma(
+            planes, stride: stride, x: atX, y: atY, width: 8, height: 8, toCb: inter.cb, cr: inter.cr,
+            Scratch.workStride)
+        return codeChroma(inter, intra: false) == 0
+    }
+
+    // MARK: Choosing vectors
+
+    private mutating func chooseInter16x16() -> MotionChoice {
+        var best = MotionChoice()
+        let partition = Partition(x: 0, y: 0, width: 16, height: 16)
+        for reference in 0..<min(referenceCount, effort.references) {
+            var candidates = 0
+            @inline(__always) func add(_ motion: MotionVector) {
+                motionCache[MotionSearch.candidates &+ candidates] = motion
+                candidates &+= 1
+            }
+            if referenceCache[MotionCache.left] >= 0 { add(motionCache[MotionCache.left]) }
+            if referenceCache[MotionCache.above] >= 0 { add(motionCache[MotionCache.above]) }
+            if referenceCache[MotionCache.aboveRight] >= 0 { add(motionCache[MotionCache.aboveRight]) }
+            if reference > 0 { add(best.motion) }
+            add(.zero)
+            var choice = search(
+                partition, reference: reference, predictor: predict16x16(reference), candidates: candidates)
+            choice.cost &+= referenceCost(reference)
+            if choice.cost < best.cost { best = choice }
+        }
+        best.cost &+= lambda
+        return best
+    }
+
+    /// The best vector of a partition that covers `blocks`, over the references worth trying.
+    private mutating func choosePartition(
+        _ partition: Partition, index: Int, hint: MotionChoice, second: MotionChoice
+    ) -> MotionChoice {
+        var best = MotionChoice()
+        let count = min(referenceCount, effort.references)
+        for reference in 0..<count {
+            if reference != hint.reference && !effort.rateDistortion { continue }
+            motionCache[MotionSearch.candidates] = hint.motion
+            motionCache[MotionSearch.candidates + 1] = second.motion
+            let predictor = partition.width == 16
+                ? predict16x8(index, reference)
+                : (partition.height == 16 ? predict8x16(index, reference) : predict8x8(index, reference))
+            var choice = search(partition, reference: reference, predictor: predictor, candidates: 2)
+            choice.cost &+= referenceCost(reference)
+            if choice.cost < best.cost { best = choice }
+        }
+        return best
+    }
+
+    /// Tries smaller partitions against `whole`; leaves the best in `kind`, the cache and `cost`.
+    private mutating func choosePartitions(_ whole: MotionChoice, _ cost: inout Int) {
+        var quarters = [whole, whole, whole, whole] as InlineArray<4, MotionChoice>
+        var quarterCost = lambda &* 9
+        for i in 0..<4 {
+            let partition = Partition(x: (i & 1) &* 8, y: (i &>> 1) &* 8, width: 8, height: 8)
+            let choice = choosePartition(
+                partition, index: i, hint: whole, second: i > 0 ? quarters[i &- 1] : whole)
+            quarters[i] = choice
+            quarterCost &+= choice.cost
+            setMotion(1 &<< i, choice.motion, reference: choice.reference)
+        }
+        if quarterCost < cost {
+            cost = quarterCost
+            kind = .inter8x8
+        } else if quarterCost > cost &+ cost / 8 {
+            return
+        }
+        var halves = [whole, whole] as InlineArray<2, MotionChoice>
+        var upright = halves
+        for direction in 0..<2 {
+            let vertical = direction == 1
+            for i in 0..<4 { referenceCache[MotionCache.quadrant(i)] = -2 }
+            var halfCost = lambda &* 3
+            for i in 0..<2 {
+                let choice: MotionChoice
+                if vertical {
+                    choice = choosePartition(
+                        Partition(x: i &* 8, y: 0, width: 8, height: 16), index: i, hint: quarters[i],
+                        second: quarters[i &+ 2])
+                    upright[i] = choice
+                    setMotion(i == 0 ? 0b0101 : 0b1010, choice.motion, reference: choice.reference)
+                } else {
+                    choice = choosePartition(
+                        Partition(x: 0, y: i &* 8, width: 16, height: 8), index: i, hint: quarters[i &* 2],
+                        second: quarters[i &* 2 &+ 1])
+                    halves[i] = choice
+                    setMotion(i == 0 ? 0b0011 : 0b1100, choice.motion, reference: choice.reference)
+                }
+                halfCost &+= choice.cost
+                if halfCost >= cost { break }
+            }
+            if halfCost < cost {
+                cost = halfCost
+                kind = vertical ? .inter8x16 : .inter16x8
+            }
+        }
+        switch kind {
+        case .inter16x8:
+            setMotion(0b0011, halves[0].motion, reference: halves[0].reference)
+            setMotion(0b1100, halves[1].motion, reference: halves[1].reference)
+        case .inter8x16:
+            setMotion(0b0101, upright[0].motion, reference: upright[0].reference)
+            setMotion(0b1010, upright[1].motion, reference: upright[1].reference)
+        default:
+            for i in 0..<4 { setMotion(1 &<< i, quarters[i].motion, reference: quarters[i].reference) }
+        }
+    }
+
+    // MARK: Coding
+
+    /// Predicts luma and chroma into `inter` with the vectors in the cache.
+    private mutating func compensate() {
+        switch kind {
+        case .inter16x16: compensate(Partition(x: 0, y: 0, width: 16, height: 16), block: 0)
+        case .inter16x8:
+            compensate(Partition(x: 0, y: 0, width: 16, height: 8), block: 0)
+            compensate(Partition(x: 0, y: 8, width: 16, height: 8), block: 2)
+        case .inter8x16:
+            compensate(Partition(x: 0, y: 0, width: 8, height: 16), block: 0)
+            compensate(Partition(x: 8, y: 0, width: 8, height: 16), block: 1)
+        default:
+            for i in 0..<4 {
+                compensate(Partition(x: (i & 1) &* 8, y: (i &>> 1) &* 8, width: 8, height: 8), block: i)
+            }
+        }
+    }
+
+    @inline(__always) private func compensate(_ partition: Partition, block: Int) {
+        let place = MotionCache.quadrant(block)
+        let motion = motionCache[place]
+        let planes = references[Int(referenceCache[place])]
+        let atX = (x &* 16 &+ partition.x) &* 4 &+ Int(motion.x)
+        let atY = (y &* 16 &+ partition.y) &* 4 &+ Int(motion.y)
+        MotionCompensation.luma(
+            planes, stride: stride, x: atX, y: atY, width: partition.width, height: partition.height,
+            to: inter.luma + (partition.y &* Scratch.workStride &+ partition.x), Scratch.workStride)
+        let chroma = (partition.y / 2) &* Scratch.workStride &+ partition.x / 2
+        MotionCompensation.chroma(
+            planes, stride: stride, x: atX, y: atY, width: partition.width / 2, height: partition.height / 2,
+            toCb: inter.cb + chroma, cr: inter.cr + chroma, Scratch.workStride)
+    }
+
+    /// Codes the residual over the prediction in `inter`; the luma coded block pattern.
+    private mutating func codeInterLuma() -> Int {
+        transform8x8 = false
+        if allowsTransform8x8 {
+            let stride = Scratch.workStride
+            let small = BlockCost.satd(fenc, inter.luma, stride, width: 16, height: 16)
+            var large = 0
+            for i in 0..<4 {
+                let column = (i & 1) &* 8
+                let row = (i &>> 1) &* 8
+                large &+= BlockCost.satd8x8(
+                    fenc + (row &* Scratch.sourceStride &+ column), inter.luma + (row &* stride &+ column), stride)
+            }
+            transform8x8 = large < small
+        }
+        let pattern = transform8x8 ? codeInter8x8Transform() : codeInter4x4Transform()
+        if pattern == 0 { transform8x8 = false }
+        return pattern
+    }
+
+    private mutating func codeInter4x4Transform() -> Int {
+        let stride = Scratch.workStride
+        var pattern = 0
+        var worth = 0
+        for quarter in 0..<4 {
+            var quarterWorth = 0
+            for pair in quarter &* 2..<quarter &* 2 &+ 2 {
+                let c = coefficients + pair &* 32
+                let offset = Self.pairOffset(pair)
+                ForwardTransform.pair(
+                    fenc + (offset.y &* Scratch.sourceStride &+ offset.x),
+                    inter.luma + (offset.y &* stride &+ offset.x), stride, to: c)
+                let any = quantizer.quantizePair(c, intra: false)
+                quarterWorth &+= scanPair(pair, c, any, inter, firstLevel: 0, worthSoFar: quarterWorth, enough: 6)
+            }
+            if quarterWorth >= 4 {
+                pattern |= 1 &<< quarter
+                worth &+= quarterWorth
+            } else {
+                inter.counts.store(quarter &* 4, UInt32(0))
+            }
+        }
+        if worth < 6 {
+            inter.counts.store(0, SIMD16<UInt8>(repeating: 0))
+            return 0
+        }
+        for pair in 0..<8 where pattern &>> (pair &>> 1) & 1 != 0 {
+            if inter.counts[pair &* 2] | inter.counts[pair &* 2 &+ 1] == 0 { continue }
+            let c = coefficients + pair &* 32
+            let offset = Self.pairOffset(pair)
+            quantizer.scalePair(c)
+            InverseTransform.addPair(c, to: inter.luma + (offset.y &* stride &+ offset.x), stride)
+        }
+        return pattern
+    }
+
+    private mutating func codeInter8x8Transform() -> Int {
+        let stride = Scratch.workStride
+        var pattern = 0
+        var worth = 0
+        inter.counts.store(0, SIMD16<UInt8>(repeating: 0))
+        for quarter in 0..<4 {
+            let c = coefficients + quarter &* 64
+            let (column, row) = ((quarter & 1) &* 8, (quarter &>> 1) &* 8)
+            ForwardTransform.block8x8(
+                fenc + (row &* Scratch.sourceStride &+ column), inter.luma + (row &* stride &+ column), stride, to: c)
+            guard quantizer.quantize8x8(c, intra: false) else { continue }
+            let levels = inter.levels + quarter &* 64
+            let count = Scan.block8x8(c, scan8x8, to: levels)
+            let quarterWorth = Scan.worth(levels, from: 0, count: 64)
+            if quarterWorth >= 4 {
+                inter.counts[quarter &* 4] = UInt8(truncatingIfNeeded: count)
+                pattern |= 1 &<< quarter
+                worth &+= quarterWorth
+            }
+        }
+        if worth < 6 {
+            inter.counts.store(0, SIMD16<UInt8>(repeating: 0))
+            return 0
+        }
+        for quarter in 0..<4 where pattern &>> quarter & 1 != 0 {
+            let c = coefficients + quarter &* 64
+            let (column, row) = ((quarter & 1) &* 8, (quarter &>> 1) &* 8)
+            quantizer.scale8x8(c)
+            InverseTransform.add8x8(c, to: inter.luma + (row &* stride &+ column), stride)
+        }
+        return pattern
+    }
+}

@@ -1,0 +1,109 @@
+// Intra 16×16 luma.
+
+extension MacroblockCoder {
+    /// The best Intra16x16PredMode and its cost. The neighbourhood of `intra16` is loaded.
+    mutating func chooseIntra16x16() -> (mode: Int, cost: Int) {
+        loadLumaNeighbourhood(intra16)
+        var best = (mode: 2, cost: Int.max)
+        for mode in 0..<4 {
+            switch mode {
+            case 0: if !intraTop { continue }
+            case 1: if !intraLeft { continue }
+            case 3: if !(intraTop && intraLeft && intraTopLeft) { continue }
+            default: break
+            }
+            IntraPlanar.predict16x16(mode: mode, around: intra16.luma, left: intraLeft, top: intraTop, to: trial)
+            let bits = [1, 2, 2, 3] as InlineArray<4, Int>
+            // Always by Hadamard coefficients: plain differences misjudge the smooth modes.
+            let cost = BlockCost.satd(fenc, trial, Scratch.workStride, width: 16, height: 16)
+                &+ lambda &* bits[mode]
+            if cost < best.cost { best = (mode, cost) }
+        }
+        return best
+    }
+
+    /// Codes the luma as intra 16×16 into `intra16`, whose neighbourhood is loaded; the luma coded block pattern.
+    mutating func codeIntra16x16(mode: Int) -> Int {
+        let stride = Scratch.workStride
+        let block = intra16.luma
+        IntraPlanar.predict16x16(mode: mode, around: block, left: intraLeft, top: intraTop, to: block)
+        let dc = coefficients + 256
+        for pair in 0..<8 {
+            let c = coefficients + pair &* 32
+            let offset = Self.pairOffset(pair)
+            ForwardTransform.pair(
+                fenc + (offset.y &* Scratch.sourceStride &+ offset.x), block + (offset.y &* stride &+ offset.x), stride,
+                to: c)
+            let raster = (offset.y &>> 2) &* 4 &+ (offset.x &>> 2)
+            dc[raster] = c[0]
+            dc[raster &+ 1] = c[4]
+            c[0] = 0
+            c[4] = 0
+        }
+        var worth = sliceType == .i ? 6 : 0
+        for pair in 0..<8 {
+            let c = coefficients + pair &* 32
+            let any = quantizer.quantizePair(c, intra: true)
+            worth &+= scanPair(pair, c, any, intra16, firstLevel: 1, worthSoFar: worth, enough: 6)
+        }
+        var pattern = 0
+        if worth < 6 {
+            intra16.counts.store(0, SIMD16<UInt8>(repeating: 0))
+        } else {
+            for i in 0..<16 where intra16.counts[i] != 0 { pattern = 15 }
+        }
+        ForwardTransform.lumaDC(dc)
+        var dcCount = 0
+        for i in 0..<16 {
+            let level = quantizer.quantizeDC(Int(dc[i]), intra: true)
+            dc[i] = Int16(truncatingIfNeeded: level)
+            dcCount &+= level != 0 ? 1 : 0
+        }
+        intra16.counts[MacroblockLevels.lumaDCBlock] = UInt8(truncatingIfNeeded: dcCount)
+        let levels = intra16.levels + MacroblockLevels.lumaDC
+        let zigzag: InlineArray<16, UInt8> = [0, 1, 4, 8, 5, 2, 3, 6, 9, 12, 13, 10, 7, 11, 14, 15]
+        for i in 0..<16 { levels[i] = dc[Int(zigzag[i])] }
+        if dcCount == 0 && pattern == 0 { return 0 }
+        ForwardTransform.hadamard4x4(dc) { $0 }
+        let scale = quantizer.scaleDC
+        for pair in 0..<8 {
+            let c = coefficients + pair &* 32
+            let offset = Self.pairOffset(pair)
+            if pattern == 0 {
+                for i in 0..<4 { c.store(i &* 8, Words(repeating: 0)) }
+            } else {
+                quantizer.scalePair(c)
+            }
+            let raster = (offset.y &>> 2) &* 4 &+ (offset.x &>> 2)
+            c[0] = Int16(truncatingIfNeeded: (Int(dc[raster]) &* scale &+ 2) &>> 2)
+            c[4] = Int16(truncatingIfNeeded: (Int(dc[raster &+ 1]) &* scale &+ 2) &>> 2)
+            InverseTransform.addPair(c, to: block + (offset.y &* stride &+ offset.x), stride)
+        }
+        return pattern
+    }
+
+    /// Where pair p of 4×4 blocks (luma4x4BlkIdx 2p and 2p + 1) stands in the macroblock.
+    @inline(__always) static func pairOffset(_ pair: Int) -> (x: Int, y: Int) {
+        (((pair &>> 1) & 1) &* 8, (pair & 1) &* 4 &+ (pair &>> 2) &* 8)
+    }
+
+    /// Scans the levels of a pair's blocks into `candidate`; what they are worth, no longer counted once
+    /// `worthSoFar` is `enough`.
+    @inline(__always) func scanPair(
+        _ pair: Int, _ c: Lane<Int16>, _ any: SIMD2<UInt64>, _ candidate: CandidateLanes, firstLevel: Int,
+        worthSoFar: Int, enough: Int
+    ) -> Int {
+        var worth = 0
+        for half in 0..<2 {
+            let index = pair &* 2 &+ half
+            if (half == 0 ? any.x : any.y) == 0 {
+                candidate.counts[index] = 0
+                continue
+            }
+            let levels = candidate.levels + index &* 16
+            candidate.counts[index] = UInt8(truncatingIfNeeded: Scan.block4x4(c + half &* 4, to: levels))
+            if worthSoFar &+ worth < enough { worth &+= Scan.worth(levels, from: firstLevel, count: 16) }
+        }
+        return worth
+    }
+}

@@ -1,0 +1,111 @@
+// Intra 4×4 macroblocks: each block is predicted from the blocks before it as they are reconstructed, so choosing modes
+// and coding go together.
+
+/// Where luma blocks stand: luma4x4BlkIdx of H.264 6.4.3.
+enum LumaBlocks {
+    @inline(__always) static func column(_ index: Int) -> Int { (index & 1) &+ ((index &>> 1) & 2) }
+    @inline(__always) static func row(_ index: Int) -> Int { ((index &>> 1) & 1) &+ ((index &>> 2) & 2) }
+    /// Bit b: the block above right of block b is in this macroblock or above it, and comes before it.
+    static let aboveRightInside: Int = 0b0101_0111_0101_0111
+}
+
+extension MacroblockCoder {
+    /// Intra4x4PredMode of a 4×4 block of a neighbouring macroblock, −1 where it does not count.
+    @inline(__always) private func modeLeft(_ row: Int) -> Int {
+        hasLeft ? Int(tables.intraModes[(y &* 4 &+ row) &* width &* 4 &+ x &* 4 &- 1]) : -1
+    }
+
+    @inline(__always) private func modeAbove(_ column: Int) -> Int {
+        hasTop ? Int(tables.intraModes[(y &* 4 &- 1) &* width &* 4 &+ x &* 4 &+ column]) : -1
+    }
+
+    /// predIntra4x4PredMode and predIntra8x8PredMode, H.264 8.3.1.1 and 8.3.2.1. `modes` holds the macroblock's own in
+    /// raster order.
+    @inline(__always) func predictedMode(_ modes: Lane<Int8>, column: Int, row: Int) -> Int {
+        let left = column > 0 ? Int(modes[row &* 4 &+ column &- 1]) : modeLeft(row)
+        let above = row > 0 ? Int(modes[row &* 4 &- 4 &+ column]) : modeAbove(column)
+        return left < 0 || above < 0 ? IntraMode.dc : min(left, above)
+    }
+
+    /// Collects the neighbours of a 4×4 block into `edges`.
+    @inline(__always) private func gatherEdges4x4(_ block: Lane<UInt8>, hasAboveRight: Bool) {
+        let stride = Scratch.workStride
+        let e = edges.samples
+        let left: (UInt8, UInt8, UInt8, UInt8) = (
+            block[3 &* stride &- 1], block[2 &* stride &- 1], block[stride &- 1], block[-1]
+        )
+        e[-1] = left.0
+        e[0] = left.0
+        e[1] = left.1
+        e[2] = left.2
+        e[3] = left.3
+        e[4] = block[0 &- stride &- 1]
+        var above: UInt64 = block.load(0 &- stride)
+        if !hasAboveRight {
+            above = (above & 0xFFFF_FFFF) | (((above &>> 24) & 0xFF) &* 0x0101_0101) &<< 32
+        }
+        e.store(5, above)
+        e[13] = UInt8(truncatingIfNeeded: above &>> 56)
+        edges.derive(vectors: 1)
+    }
+
+    /// Codes the luma as intra 4×4 into `candidate`; its cost, or nil once that passes `limit`.
+    mutating func codeIntra4x4(_ candidate: CandidateLanes, limit: Int) -> (cost: Int, pattern: Int)? {
+        loadLumaNeighbourhood(candidate)
+        let stride = Scratch.workStride
+        var cost = 0
+        var pattern = 0
+        for index in 0..<16 {
+            let column = LumaBlocks.column(index)
+            let row = LumaBlocks.row(index)
+            let hasLeft = column > 0 || intraLeft
+            let hasTop = row > 0 || intraTop
+            let hasCorner = column > 0 ? (row > 0 || intraTop) : (row > 0 ? intraLeft : intraTopLeft)
+            let hasAboveRight = row == 0
+                ? (column == 3 ? intraTopRight : intraTop) : LumaBlocks.aboveRightInside &>> index & 1 != 0
+            let block = candidate.luma + (row &* 4 &* stride &+ column &* 4)
+            let original = fenc + (row &* 4 &* Scratch.sourceStride &+ column &* 4)
+            gatherEdges4x4(block, hasAboveRight: hasAboveRight)
+            let predicted = predictedMode(candidate.modes, column: column, row: row)
+            var allowed = IntraMode.allowed(left: hasLeft, top: hasTop, corner: hasCorner)
+            if !effort.allIntraModes { allowed &= 0b111 | 1 << predicted }
+            var best = Int.max
+            var mode = IntraMode.dc
+            while allowed != 0 {
+                let candidateMode = allowed.trailingZeroBitCount
+                allowed &= allowed &- 1
+                IntraDirectional.predict4x4(
+                    mode: candidateMode, edges, left: hasLeft, top: hasTop, to: trial, stride, scratch: rows)
+                let bits = candidateMode == predicted ? 1 : 4
+                let trialCost = BlockCost.satd4x4(original, trial, stride) &+ lambda &* bits
+                if trialCost < best {
+                    best = trialCost
+                    mode = candidateMode
+                }
+            }
+            cost &+= best
+            if cost >= limit { return nil }
+            candidate.modes[row &* 4 &+ column] = Int8(truncatingIfNeeded: mode)
+            candidate.modes[16 &+ index] = Self.codedMode(mode, predicted: predicted)
+            IntraDirectional.predict4x4(
+                mode: mode, edges, left: hasLeft, top: hasTop, to: block, stride, scratch: rows)
+            ForwardTransform.single(original, block, stride, to: coefficients)
+            let levels = candidate.levels + index &* 16
+            let any = quantizer.quantizePair(coefficients, intra: true)
+            if any.x == 0 {
+                candidate.counts[index] = 0
+                continue
+            }
+            candidate.counts[index] = UInt8(truncatingIfNeeded: Scan.block4x4(coefficients, to: levels))
+            pattern |= 1 &<< (index &>> 2)
+            quantizer.scalePair(coefficients)
+            InverseTransform.addSingle(coefficients, to: block, stride)
+        }
+        return (cost, pattern)
+    }
+
+    /// −1 for the predicted mode, else rem_intra_pred_mode.
+    @inline(__always) static func codedMode(_ mode: Int, predicted: Int) -> Int8 {
+        mode == predicted ? -1 : Int8(truncatingIfNeeded: mode < predicted ? mode : mode &- 1)
+    }
+}

@@ -1,0 +1,131 @@
+// Motion vector prediction, H.264 8.4.1. Nothing smaller than 8×8 is used, so neighbours are kept by 8×8 block.
+
+/// Places in `motionCache` and `referenceCache`: the macroblock's four 8×8 blocks and their neighbours, four to a row.
+/// References: −2 not available, −1 intra.
+enum MotionCache {
+    static let aboveLeft = 0
+    static let above = 1
+    static let aboveRight = 3
+    static let left = 4
+    static let first = 5
+    /// Right of the macroblock: never available.
+    static let outside = 7
+    static let count = 12
+
+    /// The place of an 8×8 block of the macroblock.
+    @inline(__always) static func quadrant(_ index: Int) -> Int { first &+ (index & 1) &+ (index &>> 1) &* 4 }
+}
+
+extension MotionVector {
+    @inline(__always) init(_ x: Int, _ y: Int) {
+        self.init(x: Int16(truncatingIfNeeded: x), y: Int16(truncatingIfNeeded: y))
+    }
+
+    @inline(__always) static func - (a: MotionVector, b: MotionVector) -> MotionVector {
+        MotionVector(x: a.x &- b.x, y: a.y &- b.y)
+    }
+}
+
+extension MacroblockCoder {
+    /// Fills the cache with what stands around the macroblock; its own blocks are not available yet.
+    mutating func loadMotionNeighbours() {
+        let rowLength = width &* 2
+        let origin = y &* 2 &* rowLength &+ x &* 2
+        @inline(__always) func load(_ place: Int, _ index: Int, _ available: Bool) {
+            referenceCache[place] = available ? tables.reference[index] : -2
+            motionCache[place] = available ? tables.motion[index] : .zero
+        }
+        load(MotionCache.aboveLeft, origin &- rowLength &- 1, hasTopLeft)
+        load(MotionCache.above, origin &- rowLength, hasTop)
+        load(MotionCache.above + 1, origin &- rowLength &+ 1, hasTop)
+        load(MotionCache.aboveRight, origin &- rowLength &+ 2, hasTopRight)
+        load(MotionCache.left, origin &- 1, hasLeft)
+        load(MotionCache.left + 4, origin &+ rowLength &- 1, hasLeft)
+        for i in 0..<4 { referenceCache[MotionCache.quadrant(i)] = -2 }
+        referenceCache[MotionCache.outside] = -2
+        referenceCache[MotionCache.outside + 4] = -2
+    }
+
+    /// Sets blocks `indices` (bits) of the macroblock.
+    @inline(__always) func setMotion(_ blocks: Int, _ motion: MotionVector, reference: Int) {
+        for i in 0..<4 where blocks &>> i & 1 != 0 {
+            motionCache[MotionCache.quadrant(i)] = motion
+            referenceCache[MotionCache.quadrant(i)] = Int8(truncatingIfNeeded: reference)
+        }
+    }
+
+    @inline(__always) private func median(_ a: Int16, _ b: Int16, _ c: Int16) -> Int16 {
+        max(min(a, b), min(max(a, b), c))
+    }
+
+    /// The prediction of a partition whose neighbours A, B, C and D stand at these places; 8.4.1.3.
+    @inline(__always) private func predict(_ reference: Int, a: Int, b: Int, c: Int, d: Int) -> MotionVector {
+        let wanted = Int8(truncatingIfNeeded: reference)
+        let third = referenceCache[c] == -2 ? d : c
+        let referenceA = referenceCache[a]
+        let referenceB = referenceCache[b]
+        let referenceC = referenceCache[third]
+        if referenceB == -2 && referenceC == -2 && referenceA != -2 { return motionCache[a] }
+        let matchA = referenceA == wanted
+        let matchB = referenceB == wanted
+        let matchC = referenceC == wanted
+        if matchA != matchB {
+            if !matchC { return motionCache[matchA ? a : b] }
+        } else if matchC && !matchA {
+            return motionCache[third]
+        }
+        let (p, q, r) = (motionCache[a], motionCache[b], motionCache[third])
+        return MotionVector(x: median(p.x, q.x, r.x), y: median(p.y, q.y, r.y))
+    }
+
+    /// mvpLX of a 16×16 partition.
+    func predict16x16(_ reference: Int) -> MotionVector {
+        predict(
+            reference, a: MotionCache.left, b: MotionCache.above, c: MotionCache.aboveRight, d: MotionCache.aboveLeft)
+    }
+
+    /// mvpLX of the upper (0) or lower (1) 16×8 partition.
+    func predict16x8(_ index: Int, _ reference: Int) -> MotionVector {
+        let wanted = Int8(truncatingIfNeeded: reference)
+        if index == 0 {
+            if referenceCache[MotionCache.above] == wanted { return motionCache[MotionCache.above] }
+            return predict16x16(reference)
+        }
+        if referenceCache[MotionCache.left + 4] == wanted { return motionCache[MotionCache.left + 4] }
+        return predict(
+            reference, a: MotionCache.left + 4, b: MotionCache.first, c: MotionCache.outside, d: MotionCache.left)
+    }
+
+    /// mvpLX of the left (0) or right (1) 8×16 partition.
+    func predict8x16(_ index: Int, _ reference: Int) -> MotionVector {
+        let wanted = Int8(truncatingIfNeeded: reference)
+        if index == 0 {
+            if referenceCache[MotionCache.left] == wanted { return motionCache[MotionCache.left] }
+            return predict(
+                reference, a: MotionCache.left, b: MotionCache.above, c: MotionCache.above + 1,
+                d: MotionCache.aboveLeft)
+        }
+        let third = referenceCache[MotionCache.aboveRight] == -2 ? MotionCache.above : MotionCache.aboveRight
+        if referenceCache[third] == wanted { return motionCache[third] }
+        return predict(
+            reference, a: MotionCache.first, b: MotionCache.above + 1, c: MotionCache.aboveRight, d: MotionCache.above)
+    }
+
+    /// mvpLX of an 8×8 sub-macroblock.
+    func predict8x8(_ index: Int, _ reference: Int) -> MotionVector {
+        let place = MotionCache.quadrant(index)
+        // The block right above block 3 is never there before it; above right of block 2 stands block 1.
+        let aboveRight = index == 3 ? MotionCache.outside : place &- 3
+        return predict(reference, a: place &- 1, b: place &- 4, c: aboveRight, d: place &- 5)
+    }
+
+    /// The vector of P_Skip, 8.4.1.1.
+    func predictSkip() -> MotionVector {
+        if !hasLeft || !hasTop { return .zero }
+        let left = MotionCache.left
+        let above = MotionCache.above
+        if referenceCache[left] == 0 && motionCache[left] == .zero { return .zero }
+        if referenceCache[above] == 0 && motionCache[above] == .zero { return .zero }
+        return predict16x16(0)
+    }
+}

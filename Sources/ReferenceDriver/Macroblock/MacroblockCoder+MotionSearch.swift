@@ -1,0 +1,211 @@
+// Motion search of one partition: whole samples first, then half and quarter samples.
+
+/// A vector and its cost: distortion, and bits weighed by lambda.
+struct MotionChoice {
+    var motion = MotionVector.zero
+    var reference = 0
+    var cost = Int.max
+}
+
+/// A partition of the macroblock, in luma samples.
+struct Partition {
+    let x: Int
+    let y: Int
+    let width: Int
+    let height: Int
+}
+
+extension MacroblockCoder {
+    /// Bits of ref_idx, weighed.
+    @inline(__always) func referenceCost(_ reference: Int) -> Int {
+        if referenceCount == 1 { return 0 }
+        if referenceCount == 2 { return lambda }
+        return lambda &* (2 &* (Int.bitWidth &- 1 &- (reference &+ 1).leadingZeroBitCount) &+ 1)
+    }
+
+    @inline(__always) func motionCost(_ motionX: Int, _ motionY: Int, _ predictor: MotionVector) -> Int {
+        let dx = motionX &- Int(predictor.x)
+        let dy = motionY &- Int(predictor.y)
+        let bits = Int(motionBits[dx < 0 ? 0 &- dx : dx]) &+ Int(motionBits[dy < 0 ? 0 &- dy : dy])
+        return (lambda &* bits) &>> 4
+    }
+
+    /// Searches `partition` in a reference around `predictor` and the first `candidates` of `motionCache` from
+    /// `MotionSearch.candidates` on. Costs count the vector's bits, not the reference's.
+    mutating func search(
+        _ partition: Partition, reference: Int, predictor: MotionVector, candidates: Int
+    ) -> MotionChoice {
+        let planes = references[reference]
+        let original = fenc + (partition.y &* Scratch.sourceStride &+ partition.x)
+        let width = partition.width
+        let height = partition.height
+        // Whole-sample limits; refining goes less than one sample further.
+        let minX = max(-16 &* x &- MotionSearch.reach, -MotionSearch.horizontalRange)
+        let maxX = min(16 &* (self.width &- 1 &- x) &+ MotionSearch.reach, MotionSearch.horizontalRange)
+        let minY = max(-16 &* y &- MotionSearch.reach, 1 &- verticalRange / 4)
+        let maxY = min(16 &* (self.height &- 1 &- y) &+ MotionSearch.reach, verticalRange / 4 &- 2)
+        let origin = planes.luma + ((y &* 16 &+ partition.y) &* stride &+ x &* 16 &+ partition.x)
+        let stride = self.stride
+
+        var bestX = min(max((Int(predictor.x) &+ 2) &>> 2, minX), maxX)
+        var bestY = min(max((Int(predictor.y) &+ 2) &>> 2, minY), maxY)
+        var best = BlockCost.sad(original, origin + (bestY &* stride &+ bestX), stride, width: width, height: height)
+            &+ motionCost(bestX &* 4, bestY &* 4, predictor)
+        @inline(__always) func at(_ candidateX: Int, _ candidateY: Int) -> Int {
+            BlockCost.sad(
+                original, origin + (candidateY &* stride &+ candidateX), stride, width: width, height: height)
+                &+ motionCost(candidateX &* 4, candidateY &* 4, predictor)
+        }
+        for i in 0..<candidates {
+            let candidate = motionCache[MotionSearch.candidates &+ i]
+            let candidateX = min(max((Int(candidate.x) &+ 2) &>> 2, minX), maxX)
+            let candidateY = min(max((Int(candidate.y) &+ 2) &>> 2, minY), maxY)
+            if candidateX == bestX && candidateY == bestY { continue }
+            let cost = at(candidateX, candidateY)
+            if cost < best {
+                best = cost
+                bestX = candidateX
+                bestY = candidateY
+            }
+        }
+        // A large hexagon walks, two samples a step.
+        var round = 0
+        while round < effort.hexagons {
+            round &+= 1
+            let (centreX, centreY) = (bestX, bestY)
+            if centreX &- 2 < minX || centreX &+ 2 > maxX || centreY &- 2 < minY || centreY &+ 2 > maxY { break }
+            for i in 0..<6 {
+                let offset = MotionSearch.hexagon(i)
+                let cost = at(centreX &+ offset.x, centreY &+ offset.y)
+                if cost < best {
+                    best = cost
+                    bestX = centreX &+ offset.x
+                    bestY = centreY &+ offset.y
+                }
+            }
+            if bestX == centreX && bestY == centreY { break }
+        }
+        round = 0
+        while round < effort.diamonds {
+            round &+= 1
+            let (centreX, centreY) = (bestX, bestY)
+            if centreX <= minX || centreX >= maxX || centreY <= minY || centreY >= maxY { break }
+            for i in 0..<4 {
+                let offset = MotionSearch.diamond(i)
+                let cost = at(centreX &+ offset.x, centreY &+ offset.y)
+                if cost < best {
+                    best = cost
+                    bestX = centreX &+ offset.x
+                    bestY = centreY &+ offset.y
+                }
+            }
+            if bestX == centreX && bestY == centreY { break }
+        }
+        return refine(
+            partition, planes, original, predictor: predictor, startX: bestX &* 4, startY: bestY &* 4,
+            minX: minX &* 4 &- 3, maxX: maxX &* 4 &+ 3, minY: minY &* 4 &- 3, maxY: maxY &* 4 &+ 3,
+            wholeCost: best, reference: reference)
+    }
+
+    /// Cost of the samples at a quarter-sample vector, without the vector's bits.
+    @inline(__always) private func fractionalCost(
+        _ partition: Partition, _ planes: ReferencePlanes, _ original: Lane<UInt8>, _ motionX: Int, _ motionY: Int
+    ) -> Int {
+        let source = MotionCompensation.LumaPlanes(
+            planes, stride: stride, x: (x &* 16 &+ partition.x) &* 4 &+ motionX,
+            y: (y &* 16 &+ partition.y) &* 4 &+ motionY)
+        var samples = source.first
+        var samplesStride = stride
+        if source.averaged {
+            samples = trial
+            samplesStride = Scratch.workStride
+            MotionCompensation.average(
+                source, stride, samples, samplesStride, partition.width, partition.height)
+        }
+        if effort.hadamard {
+            return BlockCost.satd(
+                original, samples, samplesStride, width: partition.width, height: partition.height)
+        }
+        return BlockCost.sad(original, samples, samplesStride, width: partition.width, height: partition.height)
+    }
+
+    @inline(__always) private mutating func refine(
+        _ partition: Partition, _ planes: ReferencePlanes, _ original: Lane<UInt8>, predictor: MotionVector,
+        startX: Int, startY: Int, minX: Int, maxX: Int, minY: Int, maxY: Int, wholeCost: Int, reference: Int
+    ) -> MotionChoice {
+        var bestX = startX
+        var bestY = startY
+        var best = wholeCost
+        if effort.hadamard {
+            best = fractionalCost(partition, planes, original, bestX, bestY) &+ motionCost(bestX, bestY, predictor)
+        }
+        // The prediction itself costs next to no bits.
+        let predictedX = Int(predictor.x)
+        let predictedY = Int(predictor.y)
+        if (predictedX | predictedY) & 3 != 0 && predictedX >= minX && predictedX <= maxX && predictedY >= minY
+            && predictedY <= maxY {
+            let cost = fractionalCost(partition, planes, original, predictedX, predictedY)
+                &+ motionCost(predictedX, predictedY, predictor)
+            if cost < best {
+                best = cost
+                bestX = predictedX
+                bestY = predictedY
+            }
+        }
+        var step = 2
+        while step > 0 {
+            var rounds = step == 2 ? effort.halfSteps : effort.quarterSteps
+            var cameFrom = -1
+            while rounds > 0 {
+                rounds &-= 1
+                let (centreX, centreY) = (bestX, bestY)
+                if centreX &- step < minX || centreX &+ step > maxX || centreY &- step < minY
+                    || centreY &+ step > maxY { break }
+                var direction = -1
+                for i in 0..<4 where i != cameFrom {
+                    let offset = MotionSearch.diamond(i)
+                    let candidateX = centreX &+ offset.x &* step
+                    let candidateY = centreY &+ offset.y &* step
+                    let bits = motionCost(candidateX, candidateY, predictor)
+                    if bits >= best { continue }
+                    let cost = fractionalCost(partition, planes, original, candidateX, candidateY) &+ bits
+                    if cost < best {
+                        best = cost
+                        bestX = candidateX
+                        bestY = candidateY
+                        direction = i
+                    }
+                }
+                if direction < 0 { break }
+                cameFrom = direction ^ 1
+            }
+            step &>>= 1
+        }
+        return MotionChoice(motion: MotionVector(bestX, bestY), reference: reference, cost: best)
+    }
+}
+
+/// Constants of the search.
+enum MotionSearch {
+    /// Whole samples that a macroblock may stand outside the picture: one less than the planes' margins are made for.
+    static let reach = 23
+    static let horizontalRange = 2040
+    /// Where candidates for the search stand in `motionCache`.
+    static let candidates = 16
+
+    /// Left, right, up, down: opposite directions differ in the last bit.
+    @inline(__always) static func diamond(_ index: Int) -> (x: Int, y: Int) {
+        index < 2 ? (index &* 2 &- 1, 0) : (0, index &* 2 &- 5)
+    }
+
+    @inline(__always) static func hexagon(_ index: Int) -> (x: Int, y: Int) {
+        switch index {
+        case 0: (-2, 0)
+        case 1: (-1, -2)
+        case 2: (1, -2)
+        case 3: (2, 0)
+        case 4: (1, 2)
+        default: (-1, 2)
+        }
+    }
+}

@@ -1,0 +1,83 @@
+// Samples in and out: the source macroblock, the neighbourhood that intra prediction sees, the reconstruction.
+
+extension MacroblockCoder {
+    /// Copies the macroblock out of the client's surface, repeating its last column and row.
+    mutating func loadSource() {
+        let left = x &* 16
+        let top = y &* 16
+        if left &+ 16 <= source.width && top &+ 16 <= source.height {
+            let luma = source.luma + (top &* source.lumaPitch &+ left)
+            for row in 0..<16 {
+                fenc.store(row &* 16, luma.load(row &* source.lumaPitch, as: Bytes.self))
+            }
+            let chroma = source.chroma + ((top / 2) &* source.chromaPitch &+ left)
+            for row in 0..<8 {
+                let pairs: Bytes = chroma.load(row &* source.chromaPitch)
+                fencCb.store(row &* 16, pairs.evenHalf)
+                fencCr.store(row &* 16, pairs.oddHalf)
+            }
+        } else {
+            loadBorderSource(left, top)
+        }
+    }
+
+    @inline(never) private func loadBorderSource(_ left: Int, _ top: Int) {
+        for row in 0..<16 {
+            let line = source.luma + min(top + row, source.height - 1) * source.lumaPitch
+            for column in 0..<16 { fenc[row * 16 + column] = line[min(left + column, source.width - 1)] }
+        }
+        let lastColumn = (source.width + 1) / 2 - 1
+        let lastRow = (source.height + 1) / 2 - 1
+        for row in 0..<8 {
+            let line = source.chroma + min(top / 2 + row, lastRow) * source.chromaPitch
+            for column in 0..<8 {
+                let pair = min(left / 2 + column, lastColumn)
+                fencCb[row * 16 + column] = line[2 * pair]
+                fencCr[row * 16 + column] = line[2 * pair + 1]
+            }
+        }
+    }
+
+    var reconstructedLuma: Lane<UInt8> { planes.luma + (y &* 16 &* stride &+ x &* 16) }
+    var reconstructedChroma: Lane<UInt8> { planes.chroma + (y &* 8 &* stride &+ x &* 16) }
+
+    /// Puts the samples around the macroblock around the luma of `candidate`.
+    func loadLumaNeighbourhood(_ candidate: CandidateLanes) {
+        let from = reconstructedLuma
+        let to = candidate.luma
+        // Unavailable samples are read too, from inside the margin, and not used.
+        to.store(-Scratch.workStride &- 1, from.load(0 &- stride &- 1, as: UInt8.self))
+        to.store(-Scratch.workStride, from.load(0 &- stride, as: Bytes.self))
+        to.store(16 &- Scratch.workStride, from.load(16 &- stride, as: HalfBytes.self))
+        for row in 0..<16 { to[row &* Scratch.workStride &- 1] = from[row &* stride &- 1] }
+    }
+
+    /// Puts the samples around the macroblock around the chroma of `candidate`.
+    func loadChromaNeighbourhood(_ candidate: CandidateLanes) {
+        let from = reconstructedChroma
+        let (cb, cr) = (candidate.cb, candidate.cr)
+        let above: Bytes = from.load(0 &- stride)
+        cb.store(-Scratch.workStride, above.evenHalf)
+        cr.store(-Scratch.workStride, above.oddHalf)
+        cb[-Scratch.workStride &- 1] = from[0 &- stride &- 2]
+        cr[-Scratch.workStride &- 1] = from[0 &- stride &- 1]
+        for row in 0..<8 {
+            cb[row &* Scratch.workStride &- 1] = from[row &* stride &- 2]
+            cr[row &* Scratch.workStride &- 1] = from[row &* stride &- 1]
+        }
+    }
+
+    func storeLuma(_ from: Lane<UInt8>) {
+        let to = reconstructedLuma
+        for row in 0..<16 { to.store(row &* stride, from.load(row &* Scratch.workStride, as: Bytes.self)) }
+    }
+
+    func storeChroma(_ cb: Lane<UInt8>, _ cr: Lane<UInt8>) {
+        let to = reconstructedChroma
+        for row in 0..<8 {
+            let u: HalfBytes = cb.load(row &* Scratch.workStride)
+            let v: HalfBytes = cr.load(row &* Scratch.workStride)
+            to.store(row &* stride, zip(u, v))
+        }
+    }
+}

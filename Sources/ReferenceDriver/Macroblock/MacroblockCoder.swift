@@ -1,0 +1,197 @@
+/// Chooses how each macroblock is coded, and reconstructs it.
+///
+/// A value of lanes and numbers: the pictures, tables and scratch memory that its lanes look into are owned by the
+/// `PictureEncoder`, which keeps them while the coder is used.
+struct MacroblockCoder {
+    // The picture.
+    let geometry: PlaneGeometry
+    let width: Int
+    let height: Int
+    let stride: Int
+    let source: SourcePicture
+    let planes: ReferencePlanes
+    let tables: PictureTables
+    let effort: Effort
+    let allowsTransform8x8: Bool
+    let constrainedIntra: Bool
+    let chromaOffsets: SIMD2<Int>
+    /// Vertical motion vectors stay within ± this many quarter samples.
+    let verticalRange: Int
+    let quantizers: Lane<Quantizer>
+
+    // The slice.
+    var sliceNumber: Int32 = 0
+    var sliceType = SliceType.i
+    var referenceCount = 0
+    /// The planes of list 0, and which distinct picture each is.
+    let references: Lane<ReferencePlanes>
+    let referenceIdentities: Lane<Int8>
+    var qp = 26
+    var lambda = 4
+    var quantizer: Quantizer
+    var cbQuantizer: Quantizer
+    var crQuantizer: Quantizer
+
+    // The macroblock.
+    var x = 0
+    var y = 0
+    var address = 0
+    var hasLeft = false
+    var hasTop = false
+    var hasTopLeft = false
+    var hasTopRight = false
+    /// The same for intra prediction, which may not look at inter macroblocks where it is constrained.
+    var intraLeft = false
+    var intraTop = false
+    var intraTopLeft = false
+    var intraTopRight = false
+    /// The candidate whose luma and chroma will be kept, and its place among the scratch blocks.
+    var isNeighbourhoodLoaded = false
+
+    // Scratch memory.
+    let fenc: Lane<UInt8>
+    let fencCb: Lane<UInt8>
+    let fencCr: Lane<UInt8>
+    let coefficients: Lane<Int16>
+    let trial: Lane<UInt8>
+    let edges: IntraEdges
+    let rawEdges: IntraEdges
+    let rows: Lane<UInt8>
+    let scan8x8: Lane<UInt8>
+    let motionBits: Lane<UInt16>
+    /// Vectors and references around and in the macroblock, see `MotionCache`.
+    let motionCache: Lane<MotionVector>
+    let referenceCache: Lane<Int8>
+    let inter: CandidateLanes
+    let intra16: CandidateLanes
+    let intra4: CandidateLanes
+    let intra8: CandidateLanes
+    let spare: CandidateLanes
+
+    // What was decided.
+    var kind = MacroblockKind.skip
+    var transform8x8 = false
+    var intra16x16Mode = 0
+    var intraChromaMode = 0
+    var codedBlockPattern = 0
+    var skipVector = MotionVector.zero
+    var squaredError: UInt64 = 0
+    var intraCount = 0
+    var skipCount = 0
+
+    init(
+        job: PictureJob, geometry: PlaneGeometry, tables: PictureTables, scratch: Scratch, quantizers: Lane<Quantizer>,
+        references: Lane<ReferencePlanes>, referenceIdentities: Lane<Int8>
+    ) {
+        self.geometry = geometry
+        width = job.widthInMacroblocks
+        height = job.heightInMacroblocks
+        stride = geometry.stride
+        source = job.source
+        planes = job.reconstruction.planes
+        self.tables = tables
+        effort = Effort(quality: job.quality)
+        allowsTransform8x8 = job.transform8x8
+        constrainedIntra = job.constrainedIntraPrediction
+        chromaOffsets = SIMD2(job.chromaQPIndexOffset, job.secondChromaQPIndexOffset)
+        verticalRange = MotionLimits.verticalRange(macroblocks: width * height)
+        self.quantizers = quantizers
+        self.references = references
+        self.referenceIdentities = referenceIdentities
+        quantizer = quantizers[26]
+        cbQuantizer = quantizers[26]
+        crQuantizer = quantizers[26]
+        fenc = scratch.source.lane
+        fencCb = scratch.source.lane + Scratch.sourceChroma
+        fencCr = scratch.source.lane + (Scratch.sourceChroma + 8)
+        coefficients = scratch.coefficients.lane
+        trial = scratch.trial.lane
+        edges = IntraEdges(scratch.edges.lane)
+        rawEdges = IntraEdges(scratch.edges.lane + IntraEdges.byteCount)
+        rows = scratch.rows.lane
+        scan8x8 = scratch.scan8x8.lane
+        motionBits = scratch.motionBits.lane
+        motionCache = scratch.motion.lane
+        referenceCache = scratch.references.lane
+        inter = CandidateLanes(scratch, 0)
+        intra16 = CandidateLanes(scratch, 1)
+        intra4 = CandidateLanes(scratch, 2)
+        intra8 = CandidateLanes(scratch, 3)
+        spare = CandidateLanes(scratch, 4)
+    }
+
+    mutating func begin(_ slice: SliceJob, number: Int) {
+        sliceNumber = Int32(number)
+        sliceType = slice.type
+        referenceCount = slice.list0.count
+        setQP(slice.qp)
+    }
+
+    mutating func setQP(_ qp: Int) {
+        self.qp = qp
+        quantizer = quantizers[qp]
+        cbQuantizer = quantizers[TransformTables.chromaQP(qp, offset: chromaOffsets.x)]
+        crQuantizer = quantizers[TransformTables.chromaQP(qp, offset: chromaOffsets.y)]
+        lambda = Lagrange.lambda(qp)
+    }
+
+    /// Chooses, codes and reconstructs the macroblock at `address`; its syntax elements go to `syntax`.
+    mutating func code(_ address: Int, into syntax: inout MacroblockSyntax) {
+        start(address)
+        loadSource()
+        if sliceType == .i {
+            decideIntra()
+        } else {
+            decideInter()
+        }
+        finish(&syntax)
+    }
+
+    private mutating func start(_ address: Int) {
+        self.address = address
+        y = address / width
+        x = address &- y &* width
+        let slice = tables.slice
+        hasLeft = x > 0 && slice[address &- 1] == sliceNumber
+        hasTop = y > 0 && slice[address &- width] == sliceNumber
+        hasTopLeft = x > 0 && y > 0 && slice[address &- width &- 1] == sliceNumber
+        hasTopRight = y > 0 && x &+ 1 < width && slice[address &- width &+ 1] == sliceNumber
+        intraLeft = hasLeft
+        intraTop = hasTop
+        intraTopLeft = hasTopLeft
+        intraTopRight = hasTopRight
+        if constrainedIntra && sliceType != .i {
+            let isIntra = tables.isIntra
+            intraLeft = hasLeft && isIntra[address &- 1] != 0
+            intraTop = hasTop && isIntra[address &- width] != 0
+            intraTopLeft = hasTopLeft && isIntra[address &- width &- 1] != 0
+            intraTopRight = hasTopRight && isIntra[address &- width &+ 1] != 0
+        }
+        tables.slice[address] = sliceNumber
+        isNeighbourhoodLoaded = false
+        transform8x8 = false
+        codedBlockPattern = 0
+    }
+}
+
+/// Lagrange multipliers.
+enum Lagrange {
+    /// What a bit weighs in sums of (transformed) absolute differences: 2^(QP / 6 − 2), at least 1.
+    static func lambda(_ qp: Int) -> Int {
+        let sixths = [16, 18, 20, 23, 25, 29]
+        return max(1, (sixths[qp % 6] << (qp / 6)) >> 6)
+    }
+}
+
+/// How far motion vectors may go.
+enum MotionLimits {
+    /// Vertical range in quarter samples: what table A-1 allows at the lowest level that takes a picture this large.
+    static func verticalRange(macroblocks: Int) -> Int {
+        switch macroblocks {
+        case ...99: 64 * 4
+        case ...396: 128 * 4
+        case ...1620: 256 * 4
+        default: 512 * 4
+        }
+    }
+}

@@ -1,0 +1,67 @@
+/// Memory that coding one macroblock takes, allocated once per encoder.
+final class Scratch: Sendable {
+    /// Bytes from row to row of the source macroblock: luma 16×16, then Cb (left half) and Cr (right half) in 8 rows.
+    static let sourceStride = 16
+    static let sourceChroma = 256
+    /// Bytes from row to row of a work block.
+    static let workStride = 32
+    /// Where the sample (0, 0) of a work block's luma, Cb and Cr stands; the row above, the column to the left and,
+    /// in luma, 8 samples above right belong to it.
+    static let workLuma = 40
+    static let workCb = 18 * 32 + 8
+    static let workCr = 18 * 32 + 24
+    static let workBytes = 26 * 32 + 64
+    static let candidates = 5
+
+    let source = LaneStorage<UInt8>(count: 24 * 16 + 64, repeating: 0)
+    let work = LaneStorage<UInt8>(count: Scratch.workBytes * Scratch.candidates, repeating: 0)
+    let levels = LaneStorage<Int16>(count: MacroblockLevels.count * Scratch.candidates, repeating: 0)
+    let counts = LaneStorage<UInt8>(count: 32 * Scratch.candidates, repeating: 0)
+    let modes = LaneStorage<Int8>(count: 32 * Scratch.candidates, repeating: 0)
+    let coefficients = LaneStorage<Int16>(count: 512, repeating: 0)
+    /// Blocks that are looked at and thrown away, `workStride` apart.
+    let trial = LaneStorage<UInt8>(count: 24 * 32 + 64, repeating: 0)
+    let edges = LaneStorage<UInt8>(count: IntraEdges.byteCount * 2, repeating: 0)
+    let rows = LaneStorage<UInt8>(count: 128, repeating: 0)
+    let motion = LaneStorage<MotionVector>(count: 64, repeating: .zero)
+    let references = LaneStorage<Int8>(count: 64, repeating: -2)
+    let scan8x8 = LaneStorage<UInt8>(count: 64, repeating: 0)
+    /// Bits of a motion vector difference's component by its magnitude, in sixteenths.
+    let motionBits = LaneStorage<UInt16>(count: Scratch.motionBitCount, repeating: 0)
+    static let motionBitCount = 20000
+
+    init() {
+        for i in 0..<64 { scan8x8.lane[i] = UInt8(Scan.positions8x8[i]) }
+        for i in 0..<Self.motionBitCount {
+            // An Exp-Golomb code's length, smoothed as arithmetic coding smooths it.
+            let fraction = Scratch.log2(i + 1)
+            motionBits.lane[i] = UInt16(2 * fraction + (i > 0 ? 27 : 11))
+        }
+    }
+
+    /// 16·log₂(x), nearly.
+    private static func log2(_ x: Int) -> Int {
+        let whole = Int.bitWidth - 1 - x.leadingZeroBitCount
+        return 16 * whole + ((x << 4) >> whole) - 16
+    }
+}
+
+/// Where one way of coding a macroblock's samples leaves its results.
+struct CandidateLanes {
+    let luma: Lane<UInt8>
+    let cb: Lane<UInt8>
+    let cr: Lane<UInt8>
+    let levels: Lane<Int16>
+    let counts: Lane<UInt8>
+    let modes: Lane<Int8>
+
+    init(_ scratch: Scratch, _ index: Int) {
+        let work = scratch.work.lane + index * Scratch.workBytes
+        luma = work + Scratch.workLuma
+        cb = work + Scratch.workCb
+        cr = work + Scratch.workCr
+        levels = scratch.levels.lane + index * MacroblockLevels.count
+        counts = scratch.counts.lane + index * 32
+        modes = scratch.modes.lane + index * 32
+    }
+}

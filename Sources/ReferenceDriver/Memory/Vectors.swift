@@ -1,0 +1,178 @@
+// The vector operations that the kernels share. 128-bit vectors throughout: they compile to single instructions
+// of the baseline instruction set, where wider ones fall apart into calls.
+
+typealias Bytes = SIMD16<UInt8>
+typealias HalfBytes = SIMD8<UInt8>
+typealias Words = SIMD8<Int16>
+
+extension SIMD8 where Scalar == UInt8 {
+    @inline(__always) var words: Words { Words(truncatingIfNeeded: self) }
+}
+
+extension SIMD8 where Scalar == Int16 {
+    /// Each value clipped to 0…255.
+    @inline(__always) var clippedBytes: HalfBytes {
+        HalfBytes(truncatingIfNeeded: atLeast(Words(repeating: 0)).atMost(Words(repeating: 255)))
+    }
+
+    /// Each value, known to be 0…255.
+    @inline(__always) var bytes: HalfBytes { HalfBytes(truncatingIfNeeded: self) }
+
+    @inline(__always) func atMost(_ other: Words) -> Words { replacing(with: other, where: self .> other) }
+    @inline(__always) func atLeast(_ other: Words) -> Words { replacing(with: other, where: self .< other) }
+
+    @inline(__always) var magnitude: Words {
+        let sign = self &>> 15
+        return (self ^ sign) &- sign
+    }
+
+    /// The sum of eight values of 0…65535 each.
+    @inline(__always) var unsignedSum: Int {
+        let wide = SIMD8<UInt32>(truncatingIfNeeded: SIMD8<UInt16>(truncatingIfNeeded: self))
+        let four = wide.lowHalf &+ wide.highHalf
+        let two = four.lowHalf &+ four.highHalf
+        return Int(two.x &+ two.y)
+    }
+}
+
+extension SIMD16 where Scalar == UInt8 {
+    /// (a + b + 1) >> 1 of each pair.
+    @inline(__always) func average(_ other: Bytes) -> Bytes {
+        (self | other) &- (((self ^ other) &>> 1) & 0x7F)
+    }
+}
+
+extension SIMD8 where Scalar == UInt8 {
+    /// (a + b + 1) >> 1 of each pair.
+    @inline(__always) func average(_ other: HalfBytes) -> HalfBytes {
+        (self | other) &- (((self ^ other) &>> 1) & 0x7F)
+    }
+}
+
+/// Interleaves two vectors: a0 b0 a1 b1 …, as two vectors.
+@inline(__always) func zip(_ a: Words, _ b: Words) -> (Words, Words) {
+    var both = SIMD16<Int16>()
+    both.evenHalf = a
+    both.oddHalf = b
+    return (both.lowHalf, both.highHalf)
+}
+
+/// Interleaves pairs of values: a0 a1 b0 b1 a2 a3 …
+@inline(__always) func zipPairs(_ a: Words, _ b: Words) -> (Words, Words) {
+    // SAFETY: both types are 16 plain bytes.
+    let (x, y) = unsafe (unsafeBitCast(a, to: SIMD4<UInt32>.self), unsafeBitCast(b, to: SIMD4<UInt32>.self))
+    var both = SIMD8<UInt32>()
+    both.evenHalf = x
+    both.oddHalf = y
+    return unsafe (unsafeBitCast(both.lowHalf, to: Words.self), unsafeBitCast(both.highHalf, to: Words.self))
+}
+
+/// The low halves of two vectors, and their high halves.
+@inline(__always) func zipHalves(_ a: Words, _ b: Words) -> (Words, Words) {
+    (Words(lowHalf: a.lowHalf, highHalf: b.lowHalf), Words(lowHalf: a.highHalf, highHalf: b.highHalf))
+}
+
+/// Interleaves two vectors of bytes: a0 b0 a1 b1 …
+@inline(__always) func zip(_ a: HalfBytes, _ b: HalfBytes) -> Bytes {
+    var both = Bytes()
+    both.evenHalf = a
+    both.oddHalf = b
+    return both
+}
+
+/// Four rows, each of two 4×4 blocks side by side; `transposed` transposes each block by itself.
+struct BlockPair {
+    var r0: Words
+    var r1: Words
+    var r2: Words
+    var r3: Words
+
+    @inline(__always) init(_ r0: Words, _ r1: Words, _ r2: Words, _ r3: Words) {
+        self.r0 = r0
+        self.r1 = r1
+        self.r2 = r2
+        self.r3 = r3
+    }
+
+    @inline(__always) init(_ lane: Lane<Int16>) {
+        r0 = lane.load(0)
+        r1 = lane.load(8)
+        r2 = lane.load(16)
+        r3 = lane.load(24)
+    }
+
+    @inline(__always) func store(_ lane: Lane<Int16>) {
+        lane.store(0, r0)
+        lane.store(8, r1)
+        lane.store(16, r2)
+        lane.store(24, r3)
+    }
+
+    @inline(__always) var transposed: BlockPair {
+        let (a01, b01) = zip(r0, r1)
+        let (a23, b23) = zip(r2, r3)
+        let (aLow, aHigh) = zipPairs(a01, a23)
+        let (bLow, bHigh) = zipPairs(b01, b23)
+        let (c0, c1) = zipHalves(aLow, bLow)
+        let (c2, c3) = zipHalves(aHigh, bHigh)
+        return BlockPair(c0, c1, c2, c3)
+    }
+}
+
+/// Eight rows of eight values.
+struct Block8x8 {
+    var r0: Words
+    var r1: Words
+    var r2: Words
+    var r3: Words
+    var r4: Words
+    var r5: Words
+    var r6: Words
+    var r7: Words
+
+    @inline(__always) init(
+        _ r0: Words, _ r1: Words, _ r2: Words, _ r3: Words, _ r4: Words, _ r5: Words, _ r6: Words, _ r7: Words
+    ) {
+        self.r0 = r0
+        self.r1 = r1
+        self.r2 = r2
+        self.r3 = r3
+        self.r4 = r4
+        self.r5 = r5
+        self.r6 = r6
+        self.r7 = r7
+    }
+
+    @inline(__always) init(_ lane: Lane<Int16>) {
+        self.init(
+            lane.load(0), lane.load(8), lane.load(16), lane.load(24),
+            lane.load(32), lane.load(40), lane.load(48), lane.load(56))
+    }
+
+    @inline(__always) func store(_ lane: Lane<Int16>) {
+        lane.store(0, r0)
+        lane.store(8, r1)
+        lane.store(16, r2)
+        lane.store(24, r3)
+        lane.store(32, r4)
+        lane.store(40, r5)
+        lane.store(48, r6)
+        lane.store(56, r7)
+    }
+
+    @inline(__always) var transposed: Block8x8 {
+        let (a0, a1) = zip(r0, r1)
+        let (b0, b1) = zip(r2, r3)
+        let (c0, c1) = zip(r4, r5)
+        let (d0, d1) = zip(r6, r7)
+        let (e0, e1) = zipPairs(a0, b0)
+        let (e2, e3) = zipPairs(a1, b1)
+        let (f0, f1) = zipPairs(c0, d0)
+        let (f2, f3) = zipPairs(c1, d1)
+        let (g0, g1) = zipHalves(e0, f0)
+        let (g2, g3) = zipHalves(e1, f1)
+        let (g4, g5) = zipHalves(e2, f2)
+        let (g6, g7) = zipHalves(e3, f3)
+        return Block8x8(g0, g1, g2, g3, g4, g5, g6, g7)
+    }
+}

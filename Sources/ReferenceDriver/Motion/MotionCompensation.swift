@@ -1,0 +1,112 @@
+/// Prediction samples from the planes of a reference picture.
+enum MotionCompensation {
+    /// Where the luma samples of a block at a quarter-sample position come from: one plane, or the average of two.
+    struct LumaPlanes {
+        let first: Lane<UInt8>
+        let second: Lane<UInt8>
+        let averaged: Bool
+
+        /// `x` and `y` are the block's position in the picture in quarter samples. By the fractions, of the plane
+        /// numbers 0 (whole samples), 1 (b, right), 2 (h, below) and 3 (j, both), two bits each, first y = 0:
+        /// H.264 8.4.2.2.1, where a sample with y fraction 3 takes its b or G from the row below, and one with x
+        /// fraction 3 its h or G from the column to the right.
+        @inline(__always) init(_ planes: ReferencePlanes, stride: Int, x: Int, y: Int) {
+            let fractionX = x & 3
+            let fractionY = y & 3
+            let index = (fractionY &* 4 &+ fractionX) &* 2
+            let origin = planes.luma + ((y &>> 2) &* stride &+ (x &>> 2))
+            let firstPlane = Int((0x54FE_5454 as UInt32) &>> UInt32(truncatingIfNeeded: index)) & 3
+            let secondPlane = Int((0xBABA_BA00 as UInt32) &>> UInt32(truncatingIfNeeded: index)) & 3
+            first = origin + (firstPlane &* planes.planeBytes &+ (fractionY == 3 ? stride : 0))
+            second = origin + (secondPlane &* planes.planeBytes &+ (fractionX == 3 ? 1 : 0))
+            averaged = (fractionX | fractionY) & 1 != 0
+        }
+    }
+
+    /// Luma of a `width`×`height` block (8 or 16) at quarter-sample position (`x`, `y`).
+    @inline(__always) static func luma(
+        _ planes: ReferencePlanes, stride: Int, x: Int, y: Int, width: Int, height: Int,
+        to destination: Lane<UInt8>, _ destinationStride: Int
+    ) {
+        let source = LumaPlanes(planes, stride: stride, x: x, y: y)
+        if source.averaged {
+            average(source, stride, destination, destinationStride, width, height)
+        } else {
+            copy(source.first, stride, destination, destinationStride, width, height)
+        }
+    }
+
+    @inline(never) static func average(
+        _ source: LumaPlanes, _ stride: Int, _ destination: Lane<UInt8>, _ destinationStride: Int,
+        _ width: Int, _ height: Int
+    ) {
+        if width == 16 {
+            for y in 0..<height {
+                let a: Bytes = source.first.load(y &* stride)
+                destination.store(y &* destinationStride, a.average(source.second.load(y &* stride)))
+            }
+        } else {
+            for y in 0..<height {
+                let a: HalfBytes = source.first.load(y &* stride)
+                destination.store(y &* destinationStride, a.average(source.second.load(y &* stride)))
+            }
+        }
+    }
+
+    @inline(never) static func copy(
+        _ source: Lane<UInt8>, _ stride: Int, _ destination: Lane<UInt8>, _ destinationStride: Int,
+        _ width: Int, _ height: Int
+    ) {
+        if width == 16 {
+            for y in 0..<height {
+                destination.store(y &* destinationStride, source.load(y &* stride, as: Bytes.self))
+            }
+        } else {
+            for y in 0..<height {
+                destination.store(y &* destinationStride, source.load(y &* stride, as: HalfBytes.self))
+            }
+        }
+    }
+
+    /// Chroma of a `width`×`height` block (8 or 4 pairs) at position (`x`, `y`) in eighths of a chroma sample, which
+    /// are the numbers of luma's quarter samples: H.264 8.4.2.2.2.
+    @inline(never) static func chroma(
+        _ planes: ReferencePlanes, stride: Int, x: Int, y: Int, width: Int, height: Int,
+        toCb cb: Lane<UInt8>, cr: Lane<UInt8>, _ destinationStride: Int
+    ) {
+        let origin = planes.chroma + ((y &>> 3) &* stride &+ (x &>> 3) &* 2)
+        let right = Words(repeating: Int16(truncatingIfNeeded: x & 7))
+        let left = 8 &- right
+        let below = Words(repeating: Int16(truncatingIfNeeded: y & 7))
+        let above = 8 &- below
+        @inline(__always) func mixed(_ lane: Lane<UInt8>) -> Words {
+            lane.load(0, as: HalfBytes.self).words &* left &+ lane.load(2, as: HalfBytes.self).words &* right
+        }
+        @inline(__always) func sample(_ a: Words, _ b: Words) -> HalfBytes {
+            ((a &* above &+ b &* below &+ 32) &>> 6).bytes
+        }
+        if width == 8 {
+            var a0 = mixed(origin)
+            var a1 = mixed(origin + 8)
+            for row in 0..<height {
+                let next = origin + (row &+ 1) &* stride
+                let b0 = mixed(next)
+                let b1 = mixed(next + 8)
+                let pairs = Bytes(lowHalf: sample(a0, b0), highHalf: sample(a1, b1))
+                cb.store(row &* destinationStride, pairs.evenHalf)
+                cr.store(row &* destinationStride, pairs.oddHalf)
+                a0 = b0
+                a1 = b1
+            }
+        } else {
+            var a = mixed(origin)
+            for row in 0..<height {
+                let b = mixed(origin + (row &+ 1) &* stride)
+                let pairs = sample(a, b)
+                cb.store(row &* destinationStride, pairs.evenHalf)
+                cr.store(row &* destinationStride, pairs.oddHalf)
+                a = b
+            }
+        }
+    }
+}

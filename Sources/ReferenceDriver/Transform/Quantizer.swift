@@ -1,0 +1,155 @@
+/// Numbers for quantising at one QP, laid out as `ForwardTransform` lays coefficients.
+struct Quantizer {
+    /// QP / 6.
+    let period: Int
+    /// For the two 4×4 blocks of a pair: multiplier, and scale << QP / 6.
+    let numerators4x4: Lane<UInt16>
+    let scales4x4: Lane<Int16>
+    let numerators8x8: Lane<UInt16>
+    /// Scale << max(0, QP / 6 − 2).
+    let scales8x8: Lane<Int16>
+    /// What is added to a coefficient's magnitude, inter then intra: the part of a step that rounds up.
+    let roundings4x4: Lane<UInt16>
+    let roundings8x8: Lane<UInt16>
+
+    @inline(__always) static func rounding(_ lane: Lane<UInt16>, count: Int, intra: Bool) -> Lane<UInt16> {
+        lane + (intra ? count : 0)
+    }
+
+    /// The DC coefficient's multiplier (>> 15 + QP / 6) and scale (without << QP / 6 taken out).
+    @inline(__always) var numeratorDC: Int { Int(numerators4x4[0]) / 2 }
+    @inline(__always) var scaleDC: Int { Int(scales4x4[0]) }
+
+    /// Quantises a pair in place. Non-zero where the first and the second block have levels.
+    @inline(__always) func quantizePair(_ c: Lane<Int16>, intra: Bool) -> SIMD2<UInt64> {
+        let rounding = Self.rounding(roundings4x4, count: 32, intra: intra)
+        var any = Words(repeating: 0)
+        var i = 0
+        let shift = Words(repeating: Int16(truncatingIfNeeded: period))
+        while i < 32 {
+            any |= Self.quantize(c + i, numerators4x4 + i, rounding + i, shift)
+            i &+= 8
+        }
+        // SAFETY: both types are 16 plain bytes.
+        return unsafe unsafeBitCast(any, to: SIMD2<UInt64>.self)
+    }
+
+    /// Quantises an 8×8 block in place: whether it has levels.
+    @inline(never) func quantize8x8(_ c: Lane<Int16>, intra: Bool) -> Bool {
+        let rounding = Self.rounding(roundings8x8, count: 64, intra: intra)
+        var any = Words(repeating: 0)
+        var i = 0
+        let shift = Words(repeating: Int16(truncatingIfNeeded: period))
+        while i < 64 {
+            any |= Self.quantize(c + i, numerators8x8 + i, rounding + i, shift)
+            i &+= 8
+        }
+        // SAFETY: both types are 16 plain bytes.
+        let bits = unsafe unsafeBitCast(any, to: SIMD2<UInt64>.self)
+        return bits.x | bits.y != 0
+    }
+
+    /// Levels of more than ±2047 would not fit CAVLC's escape codes of the profiles in question.
+    static let largestLevel = 2047
+
+    @inline(__always) private static func quantize(
+        _ c: Lane<Int16>, _ numerators: Lane<UInt16>, _ roundings: Lane<UInt16>, _ shift: Words
+    ) -> Words {
+        let value: Words = c.load(0)
+        let sign = value &>> 15
+        let magnitude = SIMD8<UInt16>(truncatingIfNeeded: (value ^ sign) &- sign) &+ roundings.load(0)
+        let numerator: SIMD8<UInt16> = numerators.load(0)
+        let product = SIMD8<UInt32>(truncatingIfNeeded: magnitude) &* SIMD8<UInt32>(truncatingIfNeeded: numerator)
+        let high = Words(truncatingIfNeeded: SIMD8<UInt16>(truncatingIfNeeded: product &>> 16))
+        let level = (high &>> shift).atMost(Words(repeating: Int16(largestLevel)))
+        c.store(0, (level ^ sign) &- sign)
+        return level
+    }
+
+    /// Scales a pair's levels in place, H.264 8.5.12.1 with flat matrices.
+    @inline(__always) func scalePair(_ c: Lane<Int16>) {
+        var i = 0
+        while i < 32 {
+            c.store(i, c.load(i, as: Words.self) &* scales4x4.load(i))
+            i &+= 8
+        }
+    }
+
+    /// Scales an 8×8 block's levels in place, 8.5.13.1 with flat matrices.
+    @inline(never) func scale8x8(_ c: Lane<Int16>) {
+        if period >= 2 {
+            var i = 0
+            while i < 64 {
+                c.store(i, c.load(i, as: Words.self) &* scales8x8.load(i))
+                i &+= 8
+            }
+            return
+        }
+        let shift = Int32(2 &- period)
+        let half = Int32(1) &<< (shift &- 1)
+        for i in 0..<64 {
+            c[i] = Int16(truncatingIfNeeded: (Int32(c[i]) &* Int32(scales8x8[i]) &+ half) &>> shift)
+        }
+    }
+
+    /// One DC coefficient (luma DC after its Hadamard transform, or chroma DC), `shift` 16 + QP / 6.
+    @inline(__always) func quantizeDC(_ value: Int, intra: Bool) -> Int {
+        let shift = 16 &+ period
+        let rounding = (1 &<< shift) / (intra ? 3 : 6)
+        let magnitude = value < 0 ? 0 &- value : value
+        let level = Swift.min((magnitude &* numeratorDC &+ rounding) &>> shift, Self.largestLevel)
+        return value < 0 ? 0 &- level : level
+    }
+}
+
+/// The quantisers of all QPs.
+final class QuantizerTables: Sendable {
+    private let words: LaneStorage<UInt16>
+    private let signedWords: LaneStorage<Int16>
+    private static let perQP = 32 + 64 + 2 * 32 + 2 * 64
+    private static let signedPerQP = 32 + 64
+
+    /// `interRounding` and `intraRounding`: the part of a quantiser step, in 64ths, that rounds up.
+    init(interRounding: Int = 11, intraRounding: Int = 21) {
+        words = LaneStorage(count: 52 * Self.perQP, repeating: 0)
+        signedWords = LaneStorage(count: 52 * Self.signedPerQP, repeating: 0)
+        for qp in 0..<52 {
+            let (period, remainder) = (qp / 6, qp % 6)
+            let q = self[qp]
+            func rounding(_ part: Int, _ shift: Int, _ numerator: Int) -> UInt16 {
+                UInt16((part << (shift + period)) / (64 * numerator))
+            }
+            for row in 0..<4 {
+                for column in 0..<4 {
+                    let numerator = TransformTables.numerator4x4(remainder, row, column)
+                    let scale = TransformTables.scale4x4[remainder][TransformTables.class4x4(row, column)]
+                    for i in [column * 8 + row, column * 8 + row + 4] {
+                        q.numerators4x4[i] = UInt16(2 * numerator)
+                        q.scales4x4[i] = Int16(scale << period)
+                        q.roundings4x4[i] = rounding(interRounding, 15, numerator)
+                        q.roundings4x4[32 + i] = rounding(intraRounding, 15, numerator)
+                    }
+                }
+            }
+            for row in 0..<8 {
+                for column in 0..<8 {
+                    let numerator = TransformTables.numerator8x8(remainder, row, column)
+                    let i = column * 8 + row
+                    q.numerators8x8[i] = UInt16(numerator)
+                    let scale = TransformTables.scale8x8[remainder][TransformTables.class8x8(row, column)]
+                    q.scales8x8[i] = Int16(scale << max(0, period - 2))
+                    q.roundings8x8[i] = rounding(interRounding, 16, numerator)
+                    q.roundings8x8[64 + i] = rounding(intraRounding, 16, numerator)
+                }
+            }
+        }
+    }
+
+    subscript(_ qp: Int) -> Quantizer {
+        let base = words.lane + qp * Self.perQP
+        let signed = signedWords.lane + qp * Self.signedPerQP
+        return Quantizer(
+            period: qp / 6, numerators4x4: base, scales4x4: signed, numerators8x8: base + 32, scales8x8: signed + 32,
+            roundings4x4: base + 96, roundings8x8: base + 160)
+    }
+}

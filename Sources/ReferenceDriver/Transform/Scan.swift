@@ -1,0 +1,62 @@
+/// Zig-zag scans between the layout of `ForwardTransform` and the coder's order.
+enum Scan {
+    /// Where the n-th coefficient of a 4×4 block's zig-zag stands.
+    static let positions4x4 = TransformTables.zigzag4x4.map { $0 % 4 * 8 + $0 / 4 }
+    /// The same of an 8×8 block.
+    static let positions8x8 = TransformTables.zigzag8x8.map { $0 % 8 * 8 + $0 / 8 }
+
+    /// Writes a 4×4 block's levels in scan order; how many are not 0.
+    @inline(__always) static func block4x4(_ c: Lane<Int16>, to levels: Lane<Int16>) -> Int {
+        let low = Words(c[0], c[8], c[1], c[2], c[9], c[16], c[24], c[17])
+        let high = Words(c[10], c[3], c[11], c[18], c[25], c[26], c[19], c[27])
+        levels.store(0, low)
+        levels.store(8, high)
+        return nonZero(low, high)
+    }
+
+    /// Levels not 0 among 16.
+    @inline(__always) static func nonZero(_ low: Words, _ high: Words) -> Int {
+        let zero = Words(repeating: 0)
+        let ones = Words(repeating: 1)
+        let flags = zero.replacing(with: ones, where: low .!= 0) &+ zero.replacing(with: ones, where: high .!= 0)
+        // SAFETY: both types are 16 plain bytes. The eight counts of 0…2 add up without carry in the top word.
+        let pair = unsafe unsafeBitCast(flags, to: SIMD2<UInt64>.self)
+        return Int(((pair.x &+ pair.y) &* 0x0001_0001_0001_0001) &>> 48)
+    }
+
+    /// Writes an 8×8 block's levels in scan order; how many are not 0.
+    @inline(never) static func block8x8(_ c: Lane<Int16>, _ positions: Lane<UInt8>, to levels: Lane<Int16>) -> Int {
+        var count = 0
+        var i = 0
+        while i < 64 {
+            let level = c[Int(positions[i])]
+            levels[i] = level
+            count &+= level != 0 ? 1 : 0
+            i &+= 1
+        }
+        return count
+    }
+
+    /// What a block's levels are worth keeping, from `first` to `count`: more than 8 where a level is not ±1; else
+    /// up to 3 for each ±1, less the more zeros stand before it.
+    @inline(never) static func worth(_ levels: Lane<Int16>, from first: Int, count: Int) -> Int {
+        var worth = 0
+        var run = 0
+        var i = first
+        let isLong = count > 16
+        while i < count {
+            let level = levels[i]
+            if level == 0 {
+                run &+= 1
+            } else {
+                if level != 1 && level != -1 { return 9 }
+                worth &+= isLong
+                    ? (run < 4 ? 3 : (run < 12 ? 2 : (run < 24 ? 1 : 0)))
+                    : (run < 1 ? 3 : (run < 3 ? 2 : (run < 6 ? 1 : 0)))
+                run = 0
+            }
+            i &+= 1
+        }
+        return worth
+    }
+}
