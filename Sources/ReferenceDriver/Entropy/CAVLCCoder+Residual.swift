@@ -11,7 +11,8 @@ extension CAVLCCoder {
         if intra16x16 {
             let mask = (levels + MacroblockLevels.lumaDC).nonZeroMask16()
             _ = writeBlock(
-                levels + MacroblockLevels.lumaDC, mask: mask, capacity: 16, tokens: tokens(grid, BlockCountGrid.luma(0)))
+                levels + MacroblockLevels.lumaDC, mask: mask, capacity: 16,
+                tokens: tokens(grid, BlockCountGrid.luma(0)))
         }
         for quadrant in 0..<4 where pattern & 1 << quadrant != 0 {
             if transform8x8 {

@@ -1,5 +1,5 @@
 /// emulation_prevention_three_byte, H.264 7.4.1.1.
-enum EmulationPrevention {
+package enum EmulationPrevention {
     /// `prefix` as it is, then `count` bytes of RBSP in which a 3 goes before every byte 0…3 that follows two zeros.
     ///
     /// SAFETY: the array has room for the worst case, a 3 after every two bytes; `source` is vouched for by its maker.
@@ -38,7 +38,7 @@ enum EmulationPrevention {
     }
 
     /// An RBSP without the 3 that follows two zeros.
-    static func unescape(_ bytes: some Sequence<UInt8>) -> [UInt8] {
+    package static func unescape(_ bytes: some Sequence<UInt8>) -> [UInt8] {
         var result: [UInt8] = []
         var zeros = 0
         for byte in bytes {
@@ -53,7 +53,7 @@ enum EmulationPrevention {
     }
 
     /// The same for bytes in an array.
-    static func escape(_ bytes: [UInt8], after prefix: [UInt8] = []) -> [UInt8] {
+    package static func escape(_ bytes: [UInt8], after prefix: [UInt8] = []) -> [UInt8] {
         let storage = LaneStorage<UInt8>(count: bytes.count, repeating: 0)
         for (index, byte) in bytes.enumerated() { storage.lane[index] = byte }
         // The lane must outlive its use.

@@ -2,7 +2,8 @@
 final class EntropyTables: Sendable {
     static let shared = EntropyTables()
 
-    /// Packed code words of coeff_token: `68·table + 4·TotalCoeff + TrailingOnes`, tables 0…3 by nC and 4 for chroma DC.
+    /// Packed code words of coeff_token: `68·table + 4·TotalCoeff + TrailingOnes`, tables 0…3 by nC and 4 for
+    /// chroma DC.
     ///
     /// A packed code word has its number of bits in the low byte and its value above.
     let coeffToken: LaneStorage<UInt16>

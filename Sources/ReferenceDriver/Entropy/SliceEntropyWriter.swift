@@ -1,23 +1,37 @@
 /// What the entropy coders need to know of a slice.
-struct EntropySlice {
+package struct EntropySlice {
     /// Raster address of the first macroblock; the others follow without a gap.
-    var firstMacroblock = 0
-    var type = SliceType.i
+    package var firstMacroblock = 0
+    package var type = SliceType.i
     /// SliceQP_Y.
-    var qp = 26
+    package var qp = 26
     /// num_ref_idx_active of each list.
-    var referenceCounts = (1, 0)
-    var cabac = false
-    var cabacInitIdc = 0
+    package var referenceCounts = (1, 0)
+    package var cabac = false
+    package var cabacInitIdc = 0
     /// transform_8x8_mode_flag of the picture parameter set.
-    var transform8x8 = false
+    package var transform8x8 = false
+
+    package init() {}
+}
+
+extension EntropySlice {
+    init(_ job: SliceJob, transform8x8: Bool) {
+        firstMacroblock = job.firstMacroblock
+        type = job.type
+        qp = job.qp
+        referenceCounts = (job.list0.count, job.list1.count)
+        cabac = job.cabac
+        cabacInitIdc = job.cabacInitIdc
+        self.transform8x8 = transform8x8
+    }
 }
 
 /// Writes slices as NAL units: header, slice data (H.264 7.3.4) in CAVLC or CABAC, trailing bits and emulation
 /// prevention. One thread at a time may use a writer; memory is kept from slice to slice.
 ///
 /// Call `begin`, then `write` for each macroblock in raster order from the slice's first on, then `finish`.
-final class SliceEntropyWriter {
+package final class SliceEntropyWriter {
     private let width: Int
     private let records: LaneStorage<NeighbourRecord>
     private let counts = LaneStorage<UInt8>(count: BlockCountGrid.size, repeating: 0)
@@ -32,7 +46,7 @@ final class SliceEntropyWriter {
     /// No macroblock's syntax takes more bytes.
     private static let largestMacroblock = 16384
 
-    init(widthInMacroblocks: Int) {
+    package init(widthInMacroblocks: Int) {
         width = widthInMacroblocks
         records = LaneStorage(count: widthInMacroblocks, repeating: NeighbourRecord())
         cavlc = CAVLCCoder(sink: SliceBitSink(output.lane), scratch: scratch.lane, tables: .shared)
@@ -43,15 +57,10 @@ final class SliceEntropyWriter {
 
     /// Starts a slice; whatever was not finished is dropped.
     func begin(_ job: SliceJob, transform8x8: Bool) {
-        begin(
-            EntropySlice(
-                firstMacroblock: job.firstMacroblock, type: job.type, qp: job.qp,
-                referenceCounts: (job.list0.count, job.list1.count), cabac: job.cabac,
-                cabacInitIdc: job.cabacInitIdc, transform8x8: transform8x8),
-            header: job.header)
+        begin(EntropySlice(job, transform8x8: transform8x8), header: job.header)
     }
 
-    func begin(_ slice: EntropySlice, header: SliceHeaderBits) {
+    package func begin(_ slice: EntropySlice, header: SliceHeaderBits) {
         self.slice = slice
         prefix = header.prefix
         reserve(used: 0, more: header.payload.count + Self.largestMacroblock)
@@ -72,11 +81,11 @@ final class SliceEntropyWriter {
     }
 
     /// Bits of the slice so far, its header among them, before emulation prevention. CABAC holds a few back.
-    var bitCount: Int { slice.cabac ? cabac.arithmetic.bitCount : cavlc.sink.bitCount }
+    package var bitCount: Int { slice.cabac ? cabac.arithmetic.bitCount : cavlc.sink.bitCount }
 
     /// Writes a macroblock. With CABAC an 8×8 luma block that `codedBlockPattern` says is coded must have a level
     /// that is not zero where the transform is 8×8: the syntax has no way to say otherwise.
-    func write(_ macroblock: borrowing MacroblockSyntax, address: Int) {
+    package func write(_ macroblock: borrowing MacroblockSyntax, address: Int) {
         let column = address % width
         let hasLeft = column > 0 && address > slice.firstMacroblock
         let hasTop = address - width >= slice.firstMacroblock
@@ -118,7 +127,7 @@ final class SliceEntropyWriter {
 
     /// Ends the slice and returns its NAL unit: the header's prefix as it was given, the rest with emulation
     /// prevention.
-    func finish() -> [UInt8] {
+    package func finish() -> [UInt8] {
         let count = slice.cabac ? cabac.finish() : cavlc.finish()
         return EmulationPrevention.escape(output.lane, count: count, after: prefix)
     }

@@ -1,11 +1,13 @@
 /// Writes header fields, most significant bit first.
-struct HeaderBitWriter {
-    private(set) var bytes: [UInt8] = []
+package struct HeaderBitWriter {
+    package private(set) var bytes: [UInt8] = []
     /// Bits written; the last byte's others are zero.
-    private(set) var bitCount = 0
+    package private(set) var bitCount = 0
+
+    package init() {}
 
     /// u(n): the low `count` bits of `value`, 0…32.
-    mutating func put(_ value: UInt32, _ count: Int) {
+    package mutating func put(_ value: UInt32, _ count: Int) {
         for index in stride(from: count - 1, through: 0, by: -1) {
             if bitCount & 7 == 0 { bytes.append(0) }
             bytes[bytes.count - 1] |= UInt8(value >> UInt32(index) & 1) << UInt8(7 - bitCount & 7)
@@ -13,10 +15,10 @@ struct HeaderBitWriter {
         }
     }
 
-    mutating func put(_ flag: Bool) { put(flag ? 1 : 0, 1) }
+    package mutating func put(_ flag: Bool) { put(flag ? 1 : 0, 1) }
 
     /// ue(v) of 0…2³²−2, H.264 9.1.
-    mutating func putUnsigned(_ value: Int) {
+    package mutating func putUnsigned(_ value: Int) {
         let code = UInt64(max(value, 0)) + 1
         let zeros = 63 - code.leadingZeroBitCount
         put(0, zeros)
@@ -25,30 +27,31 @@ struct HeaderBitWriter {
     }
 
     /// se(v), H.264 9.1.1.
-    mutating func putSigned(_ value: Int) { putUnsigned(value > 0 ? 2 * value - 1 : -2 * value) }
+    package mutating func putSigned(_ value: Int) { putUnsigned(value > 0 ? 2 * value - 1 : -2 * value) }
 
     /// rbsp_trailing_bits, H.264 7.3.2.11.
-    mutating func putTrailingBits() {
+    package mutating func putTrailingBits() {
         put(1, 1)
         put(0, (8 - bitCount & 7) & 7)
     }
 }
 
-/// Reads header fields from an RBSP. Past the end, and after a code too long, everything reads as 0 and `failed` stays set.
-struct HeaderBitReader {
+/// Reads header fields from an RBSP. Past the end, and after a code too long, everything reads as 0 and `failed`
+/// stays set.
+package struct HeaderBitReader {
     private let bytes: [UInt8]
     private let end: Int
-    private(set) var position = 0
-    private(set) var failed = false
+    package private(set) var position = 0
+    package private(set) var failed = false
 
     /// `bitCount` bits of `bytes` count.
-    init(_ bytes: [UInt8], bitCount: Int) {
+    package init(_ bytes: [UInt8], bitCount: Int) {
         self.bytes = bytes
         end = min(max(bitCount, 0), 8 * bytes.count)
     }
 
     /// u(n), 0…32 bits.
-    mutating func get(_ count: Int) -> UInt32 {
+    package mutating func get(_ count: Int) -> UInt32 {
         guard !failed, position + count <= end else {
             failed = true
             return 0
@@ -61,10 +64,10 @@ struct HeaderBitReader {
         return value
     }
 
-    mutating func flag() -> Bool { get(1) != 0 }
+    package mutating func flag() -> Bool { get(1) != 0 }
 
     /// ue(v), H.264 9.1.
-    mutating func unsigned() -> Int {
+    package mutating func unsigned() -> Int {
         var zeros = 0
         while !failed && get(1) == 0 {
             zeros += 1
@@ -75,7 +78,7 @@ struct HeaderBitReader {
     }
 
     /// se(v), H.264 9.1.1.
-    mutating func signed() -> Int {
+    package mutating func signed() -> Int {
         let code = unsigned()
         return code & 1 != 0 ? (code + 1) / 2 : -(code / 2)
     }

@@ -5,14 +5,14 @@
 /// of four bytes (its first byte is then the NAL unit header), and a buffer may hold several NAL units. Where the
 /// client leaves emulation prevention to the driver, start codes inside the buffer cannot be told from field
 /// values for certain: three bytes 0, 0, 1 count as one only where a plausible NAL unit header follows them.
-struct PackedHeader: Sendable {
+package struct PackedHeader: Sendable {
     /// The buffer's bytes up to `bitLength`, with the unused bits of the last one zero.
-    let bytes: [UInt8]
-    let bitLength: Int
-    let hasEmulationBytes: Bool
+    package let bytes: [UInt8]
+    package let bitLength: Int
+    package let hasEmulationBytes: Bool
 
     /// Takes as many bits as `data` has where `bitLength` says more.
-    init(data: [UInt8], bitLength: Int, hasEmulationBytes: Bool) {
+    package init(data: [UInt8], bitLength: Int, hasEmulationBytes: Bool) {
         self.bitLength = min(max(bitLength, 0), 8 * data.count)
         var bytes = Array(data.prefix((self.bitLength + 7) / 8))
         let unused = 8 * bytes.count - self.bitLength
@@ -60,7 +60,7 @@ struct PackedHeader: Sendable {
 
     /// The bytes for the stream, with start codes and emulation prevention. `isRaw`: data of unknown kind, which
     /// gets no start code.
-    func streamBytes(isRaw: Bool = false) -> [UInt8] {
+    package func streamBytes(isRaw: Bool = false) -> [UInt8] {
         let units = units
         guard let first = units.first else {
             if hasEmulationBytes || bytes.isEmpty { return (isRaw || bytes.isEmpty ? [] : [0, 0, 0, 1]) + bytes }
@@ -77,7 +77,7 @@ struct PackedHeader: Sendable {
     }
 
     /// The RBSP of each NAL unit of `type`, without start code, header and emulation prevention.
-    func payloads(ofType type: UInt8) -> [[UInt8]] {
+    package func payloads(ofType type: UInt8) -> [[UInt8]] {
         var found = units
         if found.isEmpty && !bytes.isEmpty { found = [Unit(start: 0, header: 0, end: bytes.count)] }
         return found.filter { bytes[$0.header] & 31 == type }.map {
@@ -88,7 +88,7 @@ struct PackedHeader: Sendable {
 
     /// The buffer as a slice header: what stands up to its NAL unit header (types 1 and 5), and the bits after it.
     /// nil where there is no slice header in it.
-    var sliceHeader: SliceHeaderBits? {
+    package var sliceHeader: SliceHeaderBits? {
         var prefix: [UInt8]
         var header = 0
         let units = units

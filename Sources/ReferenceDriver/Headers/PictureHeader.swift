@@ -1,30 +1,35 @@
 /// pic_parameter_set_rbsp, H.264 7.3.2.2, with one slice group and no scaling lists.
-struct PictureHeader: Equatable, Sendable {
-    var id = 0
-    var sequenceId = 0
-    var cabac = false
+package struct PictureHeader: Equatable, Sendable {
+    package var id = 0
+    package var sequenceId = 0
+    package var cabac = false
     /// bottom_field_pic_order_in_frame_present_flag.
-    var bottomFieldPicOrderPresent = false
+    package var bottomFieldPicOrderPresent = false
     /// num_ref_idx_l0_default_active_minus1 + 1, and the same of list 1.
-    var defaultReferenceCounts = [1, 1]
-    var weightedPrediction = false
-    var weightedBipredIdc = 0
+    package var defaultReferenceCounts = [1, 1]
+    package var weightedPrediction = false
+    package var weightedBipredIdc = 0
     /// 26 + pic_init_qp_minus26.
-    var initialQP = 26
-    var chromaQPIndexOffset = 0
-    var deblockingControlPresent = false
-    var constrainedIntraPrediction = false
-    var redundantPicCntPresent = false
+    package var initialQP = 26
+    package var chromaQPIndexOffset = 0
+    package var deblockingControlPresent = false
+    package var constrainedIntraPrediction = false
+    package var redundantPicCntPresent = false
     /// nil without the fields that High profile adds.
-    var highFields: HighFields?
+    package var highFields: HighFields?
 
-    struct HighFields: Equatable, Sendable {
-        var transform8x8 = false
-        var secondChromaQPIndexOffset = 0
+    package struct HighFields: Equatable, Sendable {
+        package var transform8x8: Bool
+        package var secondChromaQPIndexOffset: Int
+
+        package init(transform8x8: Bool = false, secondChromaQPIndexOffset: Int = 0) {
+            self.transform8x8 = transform8x8
+            self.secondChromaQPIndexOffset = secondChromaQPIndexOffset
+        }
     }
 
     /// The NAL unit with a four-byte start code.
-    func nalUnit() -> [UInt8] {
+    package func nalUnit() -> [UInt8] {
         var bits = HeaderBitWriter()
         bits.putUnsigned(id)
         bits.putUnsigned(sequenceId)
@@ -49,11 +54,11 @@ struct PictureHeader: Equatable, Sendable {
         return EmulationPrevention.escape(bits.bytes, after: [0, 0, 0, 1, 0x68])
     }
 
-    init() {}
+    package init() {}
 
     /// Reads the RBSP of a picture parameter set, without its NAL unit header; nil where it is cut short, out of
     /// range, or has slice groups.
-    init?(rbsp: [UInt8]) {
+    package init?(rbsp: [UInt8]) {
         // The stop bit tells whether the High fields are there.
         guard let last = rbsp.lastIndex(where: { $0 != 0 }) else { return nil }
         let end = 8 * last + 7 - rbsp[last].trailingZeroBitCount

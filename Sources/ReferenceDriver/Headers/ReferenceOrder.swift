@@ -1,28 +1,39 @@
 /// A reference frame as header writing sees it.
-struct ReferenceFrame: Equatable, Sendable {
+package struct ReferenceFrame: Equatable, Sendable {
     /// frame_num of a short-term, LongTermFrameIdx of a long-term reference.
-    var index: Int
-    var isLongTerm = false
-    var pictureOrderCount = 0
+    package var index: Int
+    package var isLongTerm = false
+    package var pictureOrderCount = 0
+
+    package init(index: Int, isLongTerm: Bool = false, pictureOrderCount: Int = 0) {
+        self.index = index
+        self.isLongTerm = isLongTerm
+        self.pictureOrderCount = pictureOrderCount
+    }
 }
 
 /// Reference list construction of frames, H.264 8.2.4.
-struct ReferenceOrder {
-    var frameNum: Int
-    var maxFrameNum: Int
+package struct ReferenceOrder {
+    package var frameNum: Int
+    package var maxFrameNum: Int
+
+    package init(frameNum: Int, maxFrameNum: Int) {
+        self.frameNum = frameNum
+        self.maxFrameNum = maxFrameNum
+    }
 
     /// PicNum, 8.2.4.1; LongTermPicNum is the index itself.
-    func pictureNumber(_ frame: ReferenceFrame) -> Int {
+    package func pictureNumber(_ frame: ReferenceFrame) -> Int {
         frame.isLongTerm || frame.index <= frameNum ? frame.index : frame.index - maxFrameNum
     }
 
     /// The initial list of a P slice, 8.2.4.2.1.
-    func initialP(_ frames: [ReferenceFrame]) -> [ReferenceFrame] {
+    package func initialP(_ frames: [ReferenceFrame]) -> [ReferenceFrame] {
         frames.filter { !$0.isLongTerm }.sorted { pictureNumber($0) > pictureNumber($1) } + longTerm(frames)
     }
 
     /// The initial lists of a B slice, 8.2.4.2.3.
-    func initialB(_ frames: [ReferenceFrame], pictureOrderCount: Int) -> [[ReferenceFrame]] {
+    package func initialB(_ frames: [ReferenceFrame], pictureOrderCount: Int) -> [[ReferenceFrame]] {
         let shortTerm = frames.filter { !$0.isLongTerm }
         let before = shortTerm.filter { $0.pictureOrderCount < pictureOrderCount }
             .sorted { $0.pictureOrderCount > $1.pictureOrderCount }
@@ -39,7 +50,7 @@ struct ReferenceOrder {
     }
 
     /// The fewest commands from the list's start that turn `initial` into `wanted`, 8.2.4.3; none where they agree.
-    func modifications(from initial: [ReferenceFrame], to wanted: [ReferenceFrame]) -> [SliceHeader.Modification] {
+    package func modifications(from initial: [ReferenceFrame], to wanted: [ReferenceFrame]) -> [SliceHeader.Modification] {
         var list = initial
         var commands: [SliceHeader.Modification] = []
         var predicted = frameNum

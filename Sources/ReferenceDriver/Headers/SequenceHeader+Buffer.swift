@@ -1,4 +1,4 @@
-internal import CVA
+package import CVA
 
 // SAFETY: the bit-field unions of VA-API's buffers are plain integers; each has one set of fields.
 
@@ -7,7 +7,7 @@ extension SequenceHeader {
     ///
     /// What the driver cannot do is not written whatever the buffer says: fields, scaling lists, other than 8-bit
     /// 4:2:0. The back end refuses such buffers before.
-    init(_ buffer: VAEncSequenceParameterBufferH264, profile: DriverProfile) {
+    package init(_ buffer: VAEncSequenceParameterBufferH264, profile: DriverProfile) {
         let fields = unsafe buffer.seq_fields.bits
         profileIdc = profile.profileIdc
         constraintFlags = profile.constraintFlags
@@ -73,7 +73,7 @@ extension SequenceHeader.VideoUsability {
 
 extension PictureHeader {
     /// The parameter set that a client's picture buffer asks for where it packs none itself.
-    init(_ buffer: VAEncPictureParameterBufferH264, profile: DriverProfile) {
+    package init(_ buffer: VAEncPictureParameterBufferH264, profile: DriverProfile) {
         let fields = unsafe buffer.pic_fields.bits
         id = Int(buffer.pic_parameter_set_id)
         sequenceId = Int(buffer.seq_parameter_set_id)
@@ -103,7 +103,9 @@ enum FixedArray {
     /// The first `count` elements, or all that are there.
     ///
     /// SAFETY: the bytes are those of a whole C array of `Element`, and reading stops at its end.
-    static func values<Tuple, Element: BitwiseCopyable>(_ tuple: Tuple, as type: Element.Type, count: Int) -> [Element] {
+    static func values<Tuple, Element: BitwiseCopyable>(
+        _ tuple: Tuple, as type: Element.Type, count: Int
+    ) -> [Element] {
         unsafe withUnsafeBytes(of: tuple) { bytes in
             let available = min(max(count, 0), bytes.count / MemoryLayout<Element>.stride)
             return (0..<available).map {

@@ -1,8 +1,8 @@
 /// What profile_idc and the constraint flags say.
-enum DriverProfile: Sendable {
+package enum DriverProfile: Sendable {
     case constrainedBaseline, main, high
 
-    var profileIdc: UInt8 {
+    package var profileIdc: UInt8 {
         switch self {
         case .constrainedBaseline: 66
         case .main: 77
@@ -11,7 +11,7 @@ enum DriverProfile: Sendable {
     }
 
     /// constraint_set0_flag in the top bit.
-    var constraintFlags: UInt8 {
+    package var constraintFlags: UInt8 {
         switch self {
         case .constrainedBaseline: 0b1100_0000
         case .main: 0b0100_0000
@@ -21,59 +21,66 @@ enum DriverProfile: Sendable {
 }
 
 /// seq_parameter_set_data, H.264 7.3.2.1.1, as far as the driver writes and reads it: 8-bit 4:2:0, no scaling lists.
-struct SequenceHeader: Equatable, Sendable {
-    var profileIdc: UInt8 = 100
-    var constraintFlags: UInt8 = 0
-    var levelIdc: UInt8 = 40
-    var id = 0
-    var chromaFormatIdc = 1
-    var bitDepthLuma = 8
-    var bitDepthChroma = 8
-    var hasScalingLists = false
-    var log2MaxFrameNum = 4
-    var pictureOrderCountType = 0
-    var log2MaxPictureOrderCountLsb = 4
-    var deltaPicOrderAlwaysZero = false
-    var offsetForNonRefPic = 0
-    var offsetForTopToBottomField = 0
+package struct SequenceHeader: Equatable, Sendable {
+    package var profileIdc: UInt8 = 100
+    package var constraintFlags: UInt8 = 0
+    package var levelIdc: UInt8 = 40
+    package var id = 0
+    package var chromaFormatIdc = 1
+    package var bitDepthLuma = 8
+    package var bitDepthChroma = 8
+    package var hasScalingLists = false
+    package var log2MaxFrameNum = 4
+    package var pictureOrderCountType = 0
+    package var log2MaxPictureOrderCountLsb = 4
+    package var deltaPicOrderAlwaysZero = false
+    package var offsetForNonRefPic = 0
+    package var offsetForTopToBottomField = 0
     /// One for each frame of the cycle.
-    var offsetsForRefFrame: [Int] = []
-    var maxNumRefFrames = 1
-    var gapsInFrameNumAllowed = false
-    var widthInMacroblocks = 1
+    package var offsetsForRefFrame: [Int] = []
+    package var maxNumRefFrames = 1
+    package var gapsInFrameNumAllowed = false
+    package var widthInMacroblocks = 1
     /// pic_height_in_map_units_minus1 + 1.
-    var heightInMapUnits = 1
-    var frameMbsOnly = true
-    var mbAdaptiveFrameField = false
-    var direct8x8Inference = true
+    package var heightInMapUnits = 1
+    package var frameMbsOnly = true
+    package var mbAdaptiveFrameField = false
+    package var direct8x8Inference = true
     /// nil without frame_cropping_flag.
-    var cropping: Cropping?
+    package var cropping: Cropping?
     /// nil without vui_parameters_present_flag. Not read.
-    var vui: VideoUsability?
+    package var vui: VideoUsability?
 
     /// The frame_crop offsets: units of 2 luma samples in 4:2:0 frames.
-    struct Cropping: Equatable, Sendable {
-        var left = 0
-        var right = 0
-        var top = 0
-        var bottom = 0
+    package struct Cropping: Equatable, Sendable {
+        package var left: Int
+        package var right: Int
+        package var top: Int
+        package var bottom: Int
+
+        package init(left: Int = 0, right: Int = 0, top: Int = 0, bottom: Int = 0) {
+            self.left = left
+            self.right = right
+            self.top = top
+            self.bottom = bottom
+        }
     }
 
     /// vui_parameters, E.1.1, as far as VA-API's buffer has them.
-    struct VideoUsability: Equatable, Sendable {
+    package struct VideoUsability: Equatable, Sendable {
         /// nil without aspect_ratio_info_present_flag; 255 takes width and height from `sampleAspectRatio`.
         var aspectRatioIdc: UInt8?
         var sampleAspectRatio = (width: UInt16(0), height: UInt16(0))
         var timing: Timing?
         var restriction: Restriction?
 
-        struct Timing: Equatable, Sendable {
+        package struct Timing: Equatable, Sendable {
             var numUnitsInTick: UInt32
             var timeScale: UInt32
             var fixedFrameRate: Bool
         }
 
-        struct Restriction: Equatable, Sendable {
+        package struct Restriction: Equatable, Sendable {
             var motionVectorsOverPicBoundaries: Bool
             var log2MaxMvLengthHorizontal: Int
             var log2MaxMvLengthVertical: Int
@@ -81,14 +88,16 @@ struct SequenceHeader: Equatable, Sendable {
             var maxDecFrameBuffering: Int
         }
 
-        static func == (a: VideoUsability, b: VideoUsability) -> Bool {
+        package static func == (a: VideoUsability, b: VideoUsability) -> Bool {
             a.aspectRatioIdc == b.aspectRatioIdc && a.sampleAspectRatio == b.sampleAspectRatio
                 && a.timing == b.timing && a.restriction == b.restriction
         }
     }
 
+    package init() {}
+
     /// Profiles whose parameter set has the chroma format and what follows it, 7.3.2.1.1.
-    static func hasChromaFormat(_ profileIdc: UInt8) -> Bool {
+    package static func hasChromaFormat(_ profileIdc: UInt8) -> Bool {
         [100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135].contains(profileIdc)
     }
 }
@@ -97,7 +106,7 @@ struct SequenceHeader: Equatable, Sendable {
 
 extension SequenceHeader {
     /// The NAL unit with a four-byte start code.
-    func nalUnit() -> [UInt8] {
+    package func nalUnit() -> [UInt8] {
         var bits = HeaderBitWriter()
         write(to: &bits)
         bits.putTrailingBits()
@@ -184,7 +193,7 @@ extension SequenceHeader {
 extension SequenceHeader {
     /// Reads the RBSP of a sequence parameter set, without its NAL unit header, up to the cropping; nil where it
     /// is cut short or out of range.
-    init?(rbsp: [UInt8]) {
+    package init?(rbsp: [UInt8]) {
         var bits = HeaderBitReader(rbsp, bitCount: 8 * rbsp.count)
         profileIdc = UInt8(bits.get(8))
         constraintFlags = UInt8(bits.get(8))
@@ -230,7 +239,7 @@ extension SequenceHeader {
     }
 
     /// scaling_list, 7.3.2.1.1.1, `count` times with its flag before it.
-    static func skipScalingLists(_ bits: inout HeaderBitReader, count: Int) {
+    package static func skipScalingLists(_ bits: inout HeaderBitReader, count: Int) {
         for list in 0..<count where bits.flag() {
             var next = 8
             for _ in 0..<(list < 6 ? 16 : 64) where next != 0 { next = (next + bits.signed() + 256) & 255 }

@@ -1,10 +1,11 @@
 extension SliceHeader {
     /// How this header, as a client packed it, contradicts the one that the client's parameter buffers ask for:
     /// what would make the slice data undecodable or decode to other pictures, one line each. Empty where it agrees.
-    func contradictions(with expected: SliceHeader, picture: PictureHeader) -> [String] {
+    package func contradictions(with expected: SliceHeader, picture: PictureHeader) -> [String] {
         var found: [String] = []
         func compare(_ name: String, _ packed: Int, _ asked: Int) {
-            if packed != asked { found.append("\(name) is \(packed) in the packed slice header, \(asked) in the buffers") }
+            guard packed != asked else { return }
+            found.append("\(name) is \(packed) in the packed slice header, \(asked) in the buffers")
         }
         compare("first_mb_in_slice", firstMacroblock, expected.firstMacroblock)
         compare("slice_type", rawType % 5, expected.rawType % 5)

@@ -1,4 +1,4 @@
-internal import CVA
+package import CVA
 
 extension SliceHeader {
     /// The header that a client's buffers ask for where it packs none itself. `sequence` and `picture` are the
@@ -6,7 +6,7 @@ extension SliceHeader {
     ///
     /// A picture that CurrPic marks as a long-term reference gets its mark only with an IDR picture; at others
     /// references slide.
-    init(
+    package init(
         _ slice: VAEncSliceParameterBufferH264, picture buffer: VAEncPictureParameterBufferH264,
         sequence: SequenceHeader, picture: PictureHeader
     ) {

@@ -1,7 +1,7 @@
 extension SliceHeader {
     /// Reads a slice header as the parameter sets say; nil where it is cut short, out of range, of a field or of an
     /// SP or SI slice. The header's bits past deblocking are not looked at.
-    init?(_ header: SliceHeaderBits, sequence: SequenceHeader, picture: PictureHeader) {
+    package init?(_ header: SliceHeaderBits, sequence: SequenceHeader, picture: PictureHeader) {
         guard let nalHeader = header.prefix.last else { return nil }
         nalRefIdc = Int(nalHeader >> 5 & 3)
         isIDR = nalHeader & 31 == 5

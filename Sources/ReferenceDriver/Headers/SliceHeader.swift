@@ -1,72 +1,88 @@
 /// slice_header, H.264 7.3.3, of frames.
-struct SliceHeader: Equatable, Sendable {
-    var nalRefIdc = 0
+package struct SliceHeader: Equatable, Sendable {
+    package var nalRefIdc = 0
     /// nal_unit_type 5 rather than 1.
-    var isIDR = false
-    var firstMacroblock = 0
+    package var isIDR = false
+    package var firstMacroblock = 0
     /// slice_type as it stands, 0…9.
-    var rawType = 0
-    var pictureId = 0
-    var frameNum = 0
-    var idrPicId = 0
-    var picOrderCntLsb = 0
-    var deltaPicOrderCntBottom = 0
-    var deltaPicOrderCnt = [0, 0]
-    var directSpatialMvPred = false
+    package var rawType = 0
+    package var pictureId = 0
+    package var frameNum = 0
+    package var idrPicId = 0
+    package var picOrderCntLsb = 0
+    package var deltaPicOrderCntBottom = 0
+    package var deltaPicOrderCnt = [0, 0]
+    package var directSpatialMvPred = false
     /// num_ref_idx_active of both lists as the slice uses them, whether overridden or not; 0 where it has no such list.
-    var referenceCounts = [0, 0]
-    var overridesReferenceCounts = false
+    package var referenceCounts = [0, 0]
+    package var overridesReferenceCounts = false
     /// ref_pic_list_modification of both lists, without the ending 3.
-    var modifications: [[Modification]] = [[], []]
+    package var modifications: [[Modification]] = [[], []]
     /// nil where the syntax has no pred_weight_table.
-    var weights: Weights?
-    var noOutputOfPriorPics = false
-    var longTermReference = false
+    package var weights: Weights?
+    package var noOutputOfPriorPics = false
+    package var longTermReference = false
     /// memory_management_control_operation with its operands, without the ending 0; nil for a sliding window.
-    var memoryManagement: [MemoryManagement]?
-    var cabacInitIdc = 0
-    var qpDelta = 0
-    var disableDeblockingFilterIdc = 0
-    var alphaC0OffsetDiv2 = 0
-    var betaOffsetDiv2 = 0
+    package var memoryManagement: [MemoryManagement]?
+    package var cabacInitIdc = 0
+    package var qpDelta = 0
+    package var disableDeblockingFilterIdc = 0
+    package var alphaC0OffsetDiv2 = 0
+    package var betaOffsetDiv2 = 0
 
-    struct Modification: Equatable, Sendable {
+    package struct Modification: Equatable, Sendable {
         /// modification_of_pic_nums_idc, 0…2.
-        var idc: Int
+        package var idc: Int
         /// abs_diff_pic_num_minus1 or long_term_pic_num.
-        var value: Int
-    }
+        package var value: Int
 
-    struct MemoryManagement: Equatable, Sendable {
-        /// 1…6.
-        var operation: Int
-        var operands: [Int]
-    }
-
-    /// pred_weight_table, 7.3.3.2, both lists' entries by refIdx.
-    struct Weights: Equatable, Sendable {
-        var lumaLog2Denominator = 0
-        var chromaLog2Denominator = 0
-        var lists: [[Entry]] = [[], []]
-
-        struct Entry: Equatable, Sendable {
-            /// Weight and offset; nil where the flag is 0.
-            var luma: [Int]?
-            /// Weight and offset of Cb, then of Cr.
-            var chroma: [Int]?
+        package init(idc: Int, value: Int) {
+            self.idc = idc
+            self.value = value
         }
     }
 
+    package struct MemoryManagement: Equatable, Sendable {
+        /// 1…6.
+        package var operation: Int
+        package var operands: [Int]
+
+        package init(operation: Int, operands: [Int]) {
+            self.operation = operation
+            self.operands = operands
+        }
+    }
+
+    /// pred_weight_table, 7.3.3.2, both lists' entries by refIdx.
+    package struct Weights: Equatable, Sendable {
+        package var lumaLog2Denominator = 0
+        package var chromaLog2Denominator = 0
+        package var lists: [[Entry]] = [[], []]
+
+        package init() {}
+
+        package struct Entry: Equatable, Sendable {
+            /// Weight and offset; nil where the flag is 0.
+            package var luma: [Int]?
+            /// Weight and offset of Cb, then of Cr.
+            package var chroma: [Int]?
+
+            package init() {}
+        }
+    }
+
+    package init() {}
+
     /// nil for SP and SI slices.
-    var type: SliceType? { rawType % 5 < 3 ? SliceType(rawValue: UInt8(rawType % 5)) : nil }
+    package var type: SliceType? { rawType % 5 < 3 ? SliceType(rawValue: UInt8(rawType % 5)) : nil }
 
     /// Whether the syntax has a pred_weight_table.
-    func hasWeights(_ picture: PictureHeader) -> Bool {
+    package func hasWeights(_ picture: PictureHeader) -> Bool {
         type == .p && picture.weightedPrediction || type == .b && picture.weightedBipredIdc == 1
     }
 
     /// Reference lists that the type has.
-    var listCount: Int {
+    package var listCount: Int {
         switch type {
         case .p: 1
         case .b: 2
@@ -79,7 +95,7 @@ struct SliceHeader: Equatable, Sendable {
 
 extension SliceHeader {
     /// The header as bits behind a start code, three bytes long where another slice of the picture is before it.
-    func bits(sequence: SequenceHeader, picture: PictureHeader) -> SliceHeaderBits {
+    package func bits(sequence: SequenceHeader, picture: PictureHeader) -> SliceHeaderBits {
         var bits = HeaderBitWriter()
         write(to: &bits, sequence: sequence, picture: picture)
         let startCode: [UInt8] = firstMacroblock == 0 ? [0, 0, 0, 1] : [0, 0, 1]

@@ -1,15 +1,21 @@
 /// What `slice_type` says, modulo 5.
-enum SliceType: UInt8, Sendable { case p = 0, b = 1, i = 2 }
+package enum SliceType: UInt8, Sendable { case p = 0, b = 1, i = 2 }
 
 /// Bits that stand before a slice's data: start code and NAL unit header as bytes, then the slice header as
 /// RBSP bits with no emulation prevention.
-struct SliceHeaderBits: Sendable {
+package struct SliceHeaderBits: Sendable {
     /// Start code (3 or 4 bytes) and the NAL unit header byte, copied out as they are.
-    var prefix: [UInt8]
+    package var prefix: [UInt8]
     /// The slice header, most significant bit first.
-    var payload: [UInt8]
+    package var payload: [UInt8]
     /// Bits of `payload` that count.
-    var bitCount: Int
+    package var bitCount: Int
+
+    package init(prefix: [UInt8], payload: [UInt8], bitCount: Int) {
+        self.prefix = prefix
+        self.payload = payload
+        self.bitCount = bitCount
+    }
 }
 
 /// One slice of a picture to encode.

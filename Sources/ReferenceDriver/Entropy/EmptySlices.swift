@@ -1,0 +1,62 @@
+/// Slices without a residual, at next to no cost: P slices of skipped macroblocks only, and I slices of intra 16×16
+/// with DC prediction, which decode to grey where nothing else of their slice stands around them. CABAC's bytes are
+/// kept by what they depend on.
+package struct EmptySlices {
+    private let width: Int
+    private let writer: SliceEntropyWriter
+    private var kept: [Key: [UInt8]] = [:]
+
+    private struct Key: Hashable {
+        var type: SliceType
+        var column: Int
+        var count: Int
+        var qp: Int
+        var cabacInitIdc: Int
+    }
+
+    /// Kept slice data before everything is dropped.
+    private static let limit = 256
+
+    package init(widthInMacroblocks: Int) {
+        width = widthInMacroblocks
+        writer = SliceEntropyWriter(widthInMacroblocks: widthInMacroblocks)
+    }
+
+    /// The NAL unit of such a slice of `count` macroblocks: intra for I slices, else skipped.
+    package mutating func nalUnit(
+        _ slice: EntropySlice, macroblockCount count: Int, header: SliceHeaderBits
+    ) -> [UInt8] {
+        guard slice.cabac else {
+            return write(slice, count: count, header: header)
+        }
+        let key = Key(
+            type: slice.type, column: slice.firstMacroblock % width, count: count, qp: slice.qp,
+            cabacInitIdc: slice.type == .i ? 0 : slice.cabacInitIdc)
+        let data: [UInt8]
+        if let known = kept[key] {
+            data = known
+        } else {
+            if kept.count >= Self.limit { kept = [:] }
+            // With no header the NAL unit is the slice data itself.
+            let escaped = write(slice, count: count, header: SliceHeaderBits(prefix: [], payload: [], bitCount: 0))
+            data = EmulationPrevention.unescape(escaped)
+            kept[key] = data
+        }
+        var payload = Array(header.payload.prefix((header.bitCount + 7) / 8))
+        let unused = 8 * payload.count - header.bitCount
+        // cabac_alignment_one_bit
+        if unused > 0 { payload[payload.count - 1] |= 1 << UInt8(unused) - 1 }
+        return EmulationPrevention.escape(payload + data, after: header.prefix)
+    }
+
+    private func write(_ slice: EntropySlice, count: Int, header: SliceHeaderBits) -> [UInt8] {
+        var macroblock = MacroblockSyntax()
+        macroblock.kind = slice.type == .i ? .intra16x16 : .skip
+        macroblock.intra16x16Mode = 2
+        writer.begin(slice, header: header)
+        for address in slice.firstMacroblock..<(slice.firstMacroblock + count) {
+            writer.write(macroblock, address: address)
+        }
+        return writer.finish()
+    }
+}
