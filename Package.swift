@@ -17,7 +17,7 @@ let package = Package(
         .library(name: "Vaenc", targets: ["Vaenc"]),
         .executable(name: "vaenc", targets: ["VaencCLI"]),
         // libva appends `_drv_video.so` to a driver's name: this file is the driver `libvaenc`.
-        .library(name: "vaenc_drv_video", type: .dynamic, targets: ["ReferenceDriver"]),
+        .library(name: "vaenc_drv_video", type: .dynamic, targets: ["ReferenceDriver", "StandaloneDriver"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -40,9 +40,10 @@ let package = Package(
             linkerSettings: [.linkedLibrary("va"), .linkedLibrary("va-drm")]),
         // A libva back end, loaded by libva and never linked. It carries its own Swift runtime, hidden, so that it
         // runs in any program.
+        .target(name: "ReferenceDriver", dependencies: ["CVA"], swiftSettings: strict),
+        // How the driver's file is linked: apart from its code, which tests link as they are linked themselves.
         .target(
-            name: "ReferenceDriver", dependencies: ["CVA"],
-            swiftSettings: strict,
+            name: "StandaloneDriver",
             linkerSettings: [.unsafeFlags(["-static-stdlib", "-Xlinker", "--exclude-libs=ALL"])]),
         // L3
         .target(
@@ -79,6 +80,9 @@ let package = Package(
         .testTarget(name: "NALWritingTests", dependencies: ["NALWriting"], swiftSettings: strict),
         .testTarget(
             name: "H264SyntaxTests", dependencies: ["H264Syntax", "NALWriting", "VideoBase"], swiftSettings: strict),
+        .testTarget(
+            name: "ReferenceDriverTests", dependencies: ["ReferenceDriver", "TestOracles", "CVA"],
+            swiftSettings: strict),
         .testTarget(
             name: "EncodePlanningTests", dependencies: ["EncodePlanning", "VideoBase"], swiftSettings: strict),
     ]
