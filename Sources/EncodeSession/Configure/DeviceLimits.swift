@@ -1,0 +1,66 @@
+import VideoBase
+
+/// What a device can do with one profile through one entry point: the part of its answers that encoding settings
+/// depend on.
+struct DeviceLimits: Sendable, Hashable {
+    enum EntryPoint: String, Sendable, Hashable {
+        /// VAEntrypointEncSlice
+        case slice = "EncSlice"
+        /// VAEntrypointEncSliceLP
+        case sliceLowPower = "EncSliceLP"
+    }
+
+    /// How a picture may be cut, VA_ENC_SLICE_STRUCTURE_….
+    enum SliceStructure: Sendable, Hashable {
+        /// Whole macroblock rows, as many to each slice as one likes.
+        case rows
+        /// The same number of rows in every slice, the last one may be smaller.
+        case equalRows
+        /// As `equalRows`, with a power of two of them.
+        case powerOfTwoRows
+    }
+
+    /// Header kinds that the driver takes ready made, VA_ENC_PACKED_HEADER_….
+    struct PackedHeaders: OptionSet, Sendable, Hashable {
+        var rawValue: UInt32
+        static let sequence = PackedHeaders(rawValue: 1)
+        static let picture = PackedHeaders(rawValue: 2)
+        static let slice = PackedHeaders(rawValue: 4)
+        static let misc = PackedHeaders(rawValue: 8)
+        static let rawData = PackedHeaders(rawValue: 16)
+        static let all: PackedHeaders = [.sequence, .picture, .slice, .misc, .rawData]
+    }
+
+    /// What the quality level of a picture means.
+    enum QualityScale: Sendable, Hashable {
+        case none
+        /// 1 (best) … `count` (fastest).
+        case levels(count: Int)
+        /// radeonsi: bit 0 says that the value counts, bits 1 and 2 hold 0 speed, 1 balance, 2 quality.
+        case radeonBits
+    }
+
+    var profile: CodecProfile
+    var entryPoint: EntryPoint
+    var rateControl: Set<RateControlMode> = [.cqp]
+    var minSize = VideoSize(width: 16, height: 16)
+    /// nil where the driver does not say.
+    var maxSize: VideoSize?
+    /// Pictures that list 0 may hold; 0: key frames only.
+    var maxReferences0 = 1
+    var maxReferences1 = 0
+    var maxSlices = 1
+    var sliceStructure = SliceStructure.rows
+    var packedHeaders: PackedHeaders = []
+    var quality = QualityScale.none
+}
+
+/// A device as the resolver sees it: its name in messages, and its limits for each profile and entry point.
+struct DeviceProfile: Sendable, Hashable {
+    var driver: String
+    var limits: [DeviceLimits]
+
+    func limits(_ profile: CodecProfile, _ entryPoint: DeviceLimits.EntryPoint) -> DeviceLimits? {
+        limits.first { $0.profile == profile && $0.entryPoint == entryPoint }
+    }
+}

@@ -1,0 +1,49 @@
+import VAAPI
+import VideoBase
+
+extension DeviceProfile {
+    /// Asks a driver about H.264 encoding: every profile, both entry points.
+    init(_ display: Display) throws {
+        driver = display.vendor
+        limits = []
+        for profile in [CodecProfile.h264High, .h264Main, .h264ConstrainedBaseline] {
+            for entryPoint in try display.entryPoints(of: Profile(profile)) where entryPoint.encodes {
+                limits.append(try DeviceLimits(display, profile, entryPoint))
+            }
+        }
+    }
+}
+
+extension DeviceLimits {
+    fileprivate init(_ display: Display, _ profile: CodecProfile, _ entryPoint: VAAPI.EntryPoint) throws {
+        let attributes = try display.attributes(of: Profile(profile), at: entryPoint)
+        self.profile = profile
+        self.entryPoint = entryPoint == .encodeSliceLowPower ? .sliceLowPower : .slice
+        // A driver that does not speak of rate control has none but the constant.
+        rateControl = attributes[.rateControl] == nil ? [.cqp] : Set(attributes.rateControl.modes)
+        if let references = attributes.maxReferences {
+            maxReferences0 = references.l0
+            maxReferences1 = references.l1
+        }
+        maxSlices = max(attributes.maxSlices ?? 1, 1)
+        sliceStructure = Self.structure(attributes.sliceStructure)
+        packedHeaders = PackedHeaders(rawValue: attributes.packedHeaders.rawValue).intersection(.all)
+        quality = Self.quality(attributes.qualityLevels ?? 0, driver: display.vendor)
+        // The limits of the surfaces hold as well as those of the attributes.
+        let surfaces = try Config(display, profile: Profile(profile), entryPoint: entryPoint).surfaceCapabilities()
+        minSize = VideoSize(width: surfaces.minWidth ?? 1, height: surfaces.minHeight ?? 1)
+        let width = [attributes.maxPictureWidth, surfaces.maxWidth].compactMap { $0 }.filter { $0 > 0 }.min()
+        let height = [attributes.maxPictureHeight, surfaces.maxHeight].compactMap { $0 }.filter { $0 > 0 }.min()
+        if let width, let height { maxSize = VideoSize(width: width, height: height) }
+    }
+
+    private static func structure(_ offered: VAAPI.SliceStructure) -> SliceStructure {
+        if !offered.isDisjoint(with: [.arbitraryRows, .arbitraryMacroblocks]) || offered.isEmpty { return .rows }
+        return offered.isDisjoint(with: [.equalRows, .equalMultiRows]) ? .powerOfTwoRows : .equalRows
+    }
+
+    private static func quality(_ levels: Int, driver: String) -> QualityScale {
+        if driver.contains("radeonsi") || driver.contains("Mesa Gallium") { return levels > 0 ? .radeonBits : .none }
+        return levels > 1 ? .levels(count: levels) : .none
+    }
+}

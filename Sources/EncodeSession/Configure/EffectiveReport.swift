@@ -1,0 +1,30 @@
+import VideoBase
+
+/// Collects what was asked, what is used and why.
+struct EffectiveReport: Sendable {
+    private(set) var entries: [EffectiveEntry] = []
+
+    mutating func add(_ option: String, asked: String?, used: String, why: String) {
+        entries.append(EffectiveEntry(option: option, asked: asked, used: used, why: why))
+    }
+
+    mutating func add(_ option: String, asked: Int?, used: Int, why: String) {
+        add(option, asked: asked.map(String.init), used: String(used), why: why)
+    }
+
+    /// The error of `--strict`: every difference in one line; nil where nothing differs.
+    var strictError: VaencError? {
+        let differences = entries.filter(\.differs)
+        if differences.isEmpty { return nil }
+        let list = differences.map { "\($0.option): asked \($0.asked ?? "nothing"), would be \($0.used) (\($0.why))" }
+        return VaencError(
+            .unavailable, "strict: \(list.joined(separator: "; "))",
+            remedy: "ask for what the device can do, or leave out --strict")
+    }
+}
+
+/// Why an option is what it is, where there is nothing more to say.
+enum Reason {
+    static let asked = "as asked"
+    static let standard = "default"
+}

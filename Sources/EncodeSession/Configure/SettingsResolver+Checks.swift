@@ -1,0 +1,80 @@
+import VideoBase
+
+extension SettingsResolver {
+    /// Values that no device could take.
+    func checkRanges() throws {
+        try check("qp", asked.qp, 0...51)
+        try check("qp-i", asked.qpI, 0...51)
+        try check("qp-b", asked.qpB, 0...51)
+        try check("min-qp", asked.minQP, 0...51)
+        try check("max-qp", asked.maxQP, 0...51)
+        try check("quality", asked.quality, 1...51)
+        try check("preset", asked.preset, 1...7)
+        try check("gop", asked.gopFrames, 1...Int(Int32.max))
+        try check("bframes", asked.bFrames, 0...7)
+        try check("refs", asked.references, 1...16)
+        try check("slices", asked.slices, 1...8192)
+        try check("async-depth", asked.asyncDepth, 1...64)
+        if let seconds = asked.gopSeconds, !(seconds > 0 && seconds <= 86400) {
+            throw VaencError(.usage, "gop-seconds is \(seconds)", remedy: "give a time above 0 and up to 86400 seconds")
+        }
+        if let low = asked.minQP, let high = asked.maxQP, low > high {
+            throw VaencError(.usage, "min-qp \(low) is above max-qp \(high)")
+        }
+        guard asked.size.width > 0, asked.size.height > 0 else {
+            throw VaencError(.usage, "a picture of \(asked.size) has no samples")
+        }
+        let rate = asked.frameRate
+        guard rate.numerator > 0, rate.denominator > 0, rate.value <= 1000 else {
+            throw VaencError(.usage, "the frame rate \(rate) is not between 0 and 1000 frames per second")
+        }
+        if let aspect = asked.sampleAspectRatio, aspect.value <= 0 {
+            throw VaencError(.usage, "the sample aspect ratio \(aspect) is not positive")
+        }
+    }
+
+    private func check(_ option: String, _ value: Int?, _ range: ClosedRange<Int>) throws {
+        guard let value, !range.contains(value) else { return }
+        throw VaencError(
+            .usage, "\(option) is \(value)", remedy: "give a number from \(range.lowerBound) to \(range.upperBound)")
+    }
+
+    /// Features that are named in the interface but not built.
+    func checkUnbuilt() throws {
+        if asked.codec == .hevc { throw notBuilt("HEVC encoding on a VA-API device", remedy: "use --codec h264") }
+        if let profile = asked.profile, profile.codec != asked.codec {
+            throw VaencError(.usage, "\(profile.rawValue) is not a profile of H.264")
+        }
+        if let mode = asked.rateControl, mode != .cqp {
+            throw notBuilt("rate control \(mode.rawValue)", remedy: "use --rate-control cqp with --qp")
+        }
+        if asked.bitrate != nil || asked.maxBitrate != nil {
+            throw notBuilt("encoding to a bit rate", remedy: "use --qp or --quality, or --device software")
+        }
+        if let bFrames = asked.bFrames, bFrames > 0 { throw notBuilt("B frames", remedy: "use --bframes 0") }
+        if asked.qpB != nil { throw notBuilt("B frames (qp-b)", remedy: "leave out --qp-b") }
+        switch asked.inputFormat {
+        case .p010, .i420p10: throw notBuilt("10-bit encoding", remedy: "convert the input to 8 bits")
+        default: break
+        }
+    }
+
+    private func notBuilt(_ feature: String, remedy: String) -> VaencError {
+        VaencError(.unavailable, "\(feature) is not built yet", remedy: remedy)
+    }
+
+    /// The device's size limits.
+    func checkSize(_ limits: DeviceLimits) throws {
+        let size = asked.size
+        let low = limits.minSize
+        let high = limits.maxSize
+        let fits =
+            size.width >= low.width && size.height >= low.height && size.width <= high?.width ?? .max
+            && size.height <= high?.height ?? .max
+        guard !fits else { return }
+        let range = high.map { "from \(low) up to \($0)" } ?? "from \(low) up"
+        throw VaencError(
+            .unavailable, "a picture of \(size) is outside what the device encodes",
+            remedy: "\(device.driver) encodes H.264 \(limits.profile.shortName) \(range); scale with --size")
+    }
+}

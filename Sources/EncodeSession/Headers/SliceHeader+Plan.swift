@@ -1,0 +1,38 @@
+import EncodePlanning
+import H264Syntax
+import NALWriting
+import VideoBase
+
+extension SliceHeader {
+    /// The header of a picture's slice that begins with macroblock `firstMacroblock`.
+    init(_ plan: FramePlan, _ numbers: H264PictureNumbers, firstMacroblock: Int, qp: Int) {
+        self.init(
+            nal_ref_idc: numbers.nal_ref_idc, isIDR: plan.type == .idr, slice_type: plan.type.sliceType,
+            frame_num: numbers.frame_num, pic_order_cnt_lsb: numbers.pic_order_cnt_lsb, qp: qp)
+        first_mb_in_slice = firstMacroblock
+        idr_pic_id = numbers.idr_pic_id
+        num_ref_idx_l0_active = numbers.list0.count
+        num_ref_idx_l1_active = numbers.list1.count
+        modificationsL0 = numbers.modifications0.map(ReferenceListModification.init)
+        modificationsL1 = numbers.modifications1.map(ReferenceListModification.init)
+        marking = numbers.forgotten.map { .forgetShortTerm(difference_of_pic_nums: $0) }
+    }
+
+    /// The NAL unit up to the slice data, with its start code and without emulation prevention, and its length in
+    /// bits.
+    func packed(sps: SequenceParameterSet, pps: PictureParameterSet) -> (bytes: [UInt8], bitLength: Int) {
+        var writer = BitWriter()
+        writer.append(AnnexB.startCode)
+        writer.u(8, NALUnit.header(nalUnitType, refIdc: nal_ref_idc))
+        write(to: &writer, sps: sps, pps: pps)
+        return (writer.bytes, writer.bitCount)
+    }
+}
+
+extension ReferenceListModification {
+    init(_ step: H264ListModification) {
+        self =
+            step.picNumDifference < 0
+            ? .subtract(abs_diff_pic_num: -step.picNumDifference) : .add(abs_diff_pic_num: step.picNumDifference)
+    }
+}

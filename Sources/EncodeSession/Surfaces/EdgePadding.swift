@@ -1,0 +1,43 @@
+import VideoBase
+
+/// Fills what a surface holds beyond the visible picture by repeating the last column and row, so that the blocks at
+/// the edges cost few bits and predict well. NV12.
+enum EdgePadding {
+    /// - Parameter coded: how far to fill: whole macroblocks, at most `planes.allocatedSize`.
+    static func fill(_ planes: PixelPlanes, coded: VideoSize) {
+        let visible = unsafe planes.size
+        let allocated = unsafe planes.allocatedSize
+        let width = min(coded.width, allocated.width)
+        let height = min(coded.height, allocated.height)
+        if visible.width >= width, visible.height >= height { return }
+        // SAFETY: all rows and columns touched are below `allocatedSize`, which the planes hold.
+        unsafe fill(
+            planes.base(0), pitch: planes.pitch(0), element: 1, columns: visible.width, rows: visible.height,
+            toColumns: width, rows: height)
+        unsafe fill(
+            planes.base(1), pitch: planes.pitch(1), element: 2, columns: (visible.width + 1) / 2,
+            rows: (visible.height + 1) / 2, toColumns: width / 2, rows: height / 2)
+    }
+
+    /// One plane of `element` bytes per sample position.
+    @unsafe private static func fill(
+        _ base: UnsafeMutableRawPointer, pitch: Int, element: Int, columns: Int, rows: Int, toColumns: Int,
+        rows toRows: Int
+    ) {
+        if columns < toColumns {
+            for row in 0..<rows {
+                let end = unsafe base + row * pitch + columns * element
+                for offset in 0..<(toColumns - columns) * element {
+                    unsafe end.storeBytes(
+                        of: end.load(fromByteOffset: offset % element - element, as: UInt8.self), toByteOffset: offset,
+                        as: UInt8.self)
+                }
+            }
+        }
+        guard rows < toRows else { return }
+        let last = unsafe base + (rows - 1) * pitch
+        for row in rows..<toRows {
+            unsafe (base + row * pitch).copyMemory(from: last, byteCount: max(columns, toColumns) * element)
+        }
+    }
+}
