@@ -1,4 +1,4 @@
-import NALWriting
+public import NALWriting
 public import VideoBase
 
 /// seq_parameter_set_data(), H.264 7.3.2.1.1, for progressive 8-bit 4:2:0 with picture order count type 0.
@@ -77,6 +77,13 @@ public struct SequenceParameterSet: Sendable, Hashable {
         w.ue(pic_height_in_map_units - 1)
         w.flag(true)  // frame_mbs_only_flag
         w.flag(direct_8x8_inference_flag)
+        writeCroppingAndVUI(to: &w)
+        return w.unit(.sequenceParameterSet, refIdc: 3)
+    }
+
+    /// The end of the set, from frame_cropping_flag on: what says how the pictures are shown and not how they are
+    /// coded, so that it can stand behind the beginning of another encoder's set.
+    public func writeCroppingAndVUI(to w: inout BitWriter) {
         w.flag(frame_cropping_flag)
         if frame_cropping_flag {
             w.ue(0)
@@ -86,6 +93,5 @@ public struct SequenceParameterSet: Sendable, Hashable {
         }
         w.flag(vui != nil)
         vui?.write(to: &w)
-        return w.unit(.sequenceParameterSet, refIdc: 3)
     }
 }

@@ -28,6 +28,8 @@ struct EncodeSettings: Sendable, Hashable {
     var accessUnitDelimiters: Bool
     /// Frames submitted whose packets were not yet read.
     var asyncDepth: Int
+    /// `encode` returns when the frame's packet was delivered.
+    var lowLatency: Bool
     var forcedKeyFrames: Set<Int>
     var effective: [EffectiveEntry]
 

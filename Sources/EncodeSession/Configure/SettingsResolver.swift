@@ -53,6 +53,6 @@ struct SettingsResolver {
             qpP: qp.p, qualityLevel: qualityLevel,
             structure: GOPStructure(keyInterval: keyInterval, references: references), sliceRows: sliceRows,
             accessUnitDelimiters: asked.accessUnitDelimiters, asyncDepth: asyncDepth,
-            forcedKeyFrames: asked.forcedKeyFrames, effective: report.entries)
+            lowLatency: asked.lowLatency, forcedKeyFrames: asked.forcedKeyFrames, effective: report.entries)
     }
 }

@@ -1,3 +1,4 @@
+import EncodePlanning
 import H264Syntax
 import NALWriting
 import VideoBase
@@ -27,7 +28,7 @@ struct StreamHeaders: Sendable {
             qp: intraOnly ? settings.qpI : settings.qpP, references: references)
         spsUnit = sps.unit
         ppsUnit = pps.unit
-        identifierUnit = SEIMessage.unit([.identifier("vaenc H.264, VA-API")])
+        identifierUnit = SEIMessage.unit([.identifier("vaenc \(vaencVersion) H.264 VA-API")])
         accessUnitDelimiters = settings.accessUnitDelimiters
     }
 

@@ -1,3 +1,4 @@
+import EncodePlanning
 import H264Syntax
 import VAAPI
 

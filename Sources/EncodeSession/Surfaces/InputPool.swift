@@ -70,7 +70,7 @@ final class InputBuffer: PixelBuffer {
             case .encoded: throw Self.alreadyEncoded
             }
         }
-        return try surface.withUnsafePlanes(access, visible: pool.visible) { planes in
+        return try unsafe surface.withUnsafePlanes(access, visible: pool.visible) { planes in
             let result = unsafe try body(planes)
             unsafe EdgePadding.fill(planes, coded: surface.size)
             return result
