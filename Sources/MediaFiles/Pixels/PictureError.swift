@@ -11,10 +11,38 @@ public struct PictureError: Sendable, Hashable {
 
     public init() {}
 
-    /// The error of one pair of pictures: NV12 or I420 (8 bit) on both sides, equal sizes.
+    /// The error of one pair of pictures of equal size: NV12, I420 or YV12 (8-bit 4:2:0) on either side.
     /// - Throws: `usage` for other formats or different sizes.
     public init(_ a: PixelPlanes, _ b: PixelPlanes) throws {
-        throw VaencError(.unavailable, "PSNR is not built yet")
+        let known: Set<PixelFormat> = [.nv12, .i420, .yv12]
+        let size = unsafe a.size
+        guard unsafe size == b.size, known.contains(unsafe a.format), known.contains(unsafe b.format) else {
+            throw VaencError(
+                .usage,
+                "cannot compare \(unsafe a.format.rawValue) of \(size) with \(unsafe b.format.rawValue) of \(unsafe b.size)")
+        }
+        // SAFETY: both pictures hold what their format and size say.
+        for row in 0..<size.height {
+            squares[0] += unsafe SquaredDifference.row(
+                a.base(0) + row * a.pitch(0), b.base(0) + row * b.pitch(0), count: size.width)
+        }
+        let width = (size.width + 1) / 2, rows = (size.height + 1) / 2
+        for plane in 1...2 {
+            let left = unsafe Self.chroma(a, plane), right = unsafe Self.chroma(b, plane)
+            for row in 0..<rows {
+                squares[plane] += unsafe SquaredDifference.strided(
+                    left.base + row * left.pitch, step: left.step, right.base + row * right.pitch, step: right.step,
+                    count: width)
+            }
+        }
+        samples = [size.width * size.height, width * rows, width * rows]
+    }
+
+    /// Where Cb (1) or Cr (2) begins, its pitch, and the bytes from a sample to the next.
+    private static func chroma(_ p: PixelPlanes, _ plane: Int) -> (base: UnsafeRawPointer, pitch: Int, step: Int) {
+        if unsafe p.format == .nv12 { return unsafe (UnsafeRawPointer(p.base(1) + (plane - 1)), p.pitch(1), 2) }
+        let place = unsafe p.format == .yv12 ? 3 - plane : plane
+        return unsafe (UnsafeRawPointer(p.base(place)), p.pitch(place), 1)
     }
 
     public static func += (sum: inout PictureError, other: PictureError) {
