@@ -1,28 +1,180 @@
+import LibAV
+import Synchronization
 public import VideoBase
 
 /// libx264 or libx265 through libavcodec, behind the session protocol of every encoder.
+///
+/// Its pictures are NV12 for H.264, I420 for HEVC (10-bit I420 for Main 10), read by the library where they lie. Presets
+/// 1…7 are the libraries' veryslow, slower, slow, medium, fast, veryfast and ultrafast. Key frames stand where the
+/// configuration says; scene cuts add none. Completing frames ends the library's stream: the next picture is a key frame.
 public final class SoftwareEncoder: VideoEncoder {
     /// Why the software path cannot encode `codec` here (library or encoder missing); nil where it can.
     public static func unavailability(of codec: VideoCodec) -> VaencError? {
-        VaencError(.unavailable, "software encoding is not built yet")
+        do throws(VaencError) {
+            _ = unsafe try CodecContext.find(codec == .h264 ? "libx264" : "libx265")
+            return nil
+        } catch {
+            return error
+        }
     }
+
+    private struct Prepared {
+        var description: EncoderDescription
+        var worker: EncodeWorker
+    }
+
+    private let settings: EncoderSettings
+    private let handler: PacketHandler
+    private let pool: FramePool
+    private let prepared = Mutex<Prepared?>(nil)
 
     /// Opens nothing yet: `prepare` does.
-    /// - Throws: `usage` for values out of range, `unavailable` without libavcodec or the encoder.
+    /// - Throws: `usage` for values out of range, `unavailable` without libavcodec or the encoder, and for what
+    ///   `strict` refuses.
     public init(configuration: EncoderConfiguration, onPacket: @escaping PacketHandler) throws {
-        throw VaencError(.unavailable, "software encoding is not built yet")
+        settings = try EncoderSettings(configuration)
+        if let missing = Self.unavailability(of: configuration.codec) { throw missing }
+        handler = onPacket
+        pool = FramePool(
+            format: settings.bufferFormat, size: configuration.size, limit: settings.queueDepth + 2)
     }
+
+    deinit { invalidate() }
 
     public var encoderDescription: EncoderDescription {
-        get throws { throw VaencError(.internalFault, "the encoder is not prepared") }
+        get throws {
+            guard let description = prepared.withLock({ $0?.description }) else {
+                throw VaencError(.internalFault, "the encoder is not prepared")
+            }
+            return description
+        }
     }
 
-    public func prepare() throws {}
-    public func makePixelBuffer() throws -> any PixelBuffer {
-        throw VaencError(.unavailable, "software encoding is not built yet")
+    public func prepare() throws {
+        try prepared.withLock { prepared in
+            if prepared != nil { return }
+            let context = try CodecContext(settings)
+            guard let headers = StreamHeaders(
+                context.headers, codec: settings.codec, encoderName: settings.encoderName)
+            else { throw VaencError(.deviceFailed, "\(settings.encoderName) gave no parameter sets") }
+            let description = try describe(headers)
+            let worker = EncodeWorker(settings, headers, handler)
+            try worker.start(context)
+            pool.fill()
+            prepared = Prepared(description: description, worker: worker)
+        }
     }
-    public func encode(_ buffer: any PixelBuffer, timing: FrameTiming, options: FrameOptions) throws {}
-    public func completeFrames(until time: MediaTime?) throws {}
-    public func invalidate() {}
-    public var pendingFrameCount: Int { 0 }
+
+    private func describe(_ headers: StreamHeaders) throws -> EncoderDescription {
+        var entries = settings.effective
+        let c = settings.configuration
+        entries.append(
+            EffectiveEntry(
+                option: "profile", asked: c.profile?.shortName, used: headers.profile.shortName,
+                why: c.profile == nil ? "default" : c.profile == headers.profile ? "asked" : "\(settings.encoderName) chose it"))
+        let asked = c.level.map { $0 == 9 ? "1b" : "\($0 / 10).\($0 % 10)" }
+        entries.append(
+            EffectiveEntry(
+                option: "level", asked: asked, used: headers.level,
+                why: asked == nil ? "by size and rate" : asked == headers.level ? "asked" : "\(settings.encoderName) chose it"))
+        if c.strict, let entry = entries.first(where: \.differs) {
+            throw VaencError(
+                .unavailable, "\(settings.encoderName) uses \(entry.option) \(entry.used) where \(entry.asked ?? "") was asked",
+                remedy: "leave out --strict or change --\(entry.option)")
+        }
+        return EncoderDescription(
+            kind: .software, path: nil, driver: headers.library, codec: settings.codec, profile: headers.profile,
+            level: headers.level, size: settings.codedSize, frameRate: c.frameRate, effective: entries,
+            parameterSets: headers.parameterSets)
+    }
+
+    private func worker() throws -> EncodeWorker {
+        try prepare()
+        guard let worker = prepared.withLock({ $0?.worker }) else { throw Self.invalid }
+        return worker
+    }
+
+    private static let invalid = VaencError(.internalFault, "the session was invalidated")
+
+    public func makePixelBuffer() throws -> any PixelBuffer {
+        let worker = try worker()
+        guard let buffer = pool.take() else { throw worker.monitor.update { $0.error } ?? Self.invalid }
+        return buffer
+    }
+
+    public func encode(_ buffer: any PixelBuffer, timing: FrameTiming, options: FrameOptions) throws {
+        let start = monotonicNanoseconds()
+        let worker = try worker()
+        let own = try ownBuffer(buffer)
+        let depth = settings.queueDepth
+        try worker.monitor.wait { state -> Void? in
+            try Self.check(state)
+            if let last = state.lastTime, timing.presentation <= last {
+                throw VaencError(.usage, "presentation times must increase: \(timing.presentation.seconds) s after \(last.seconds) s")
+            }
+            // Completing comes first: what is given meanwhile belongs to the next stretch.
+            if state.queue.count >= depth || state.drains { return nil }
+            let index = state.taken
+            let forced = options.forceKeyFrame || settings.configuration.forcedKeyFrames.contains(index)
+            state.queue.append(
+                EncodeWorker.Job(buffer: own, timing: timing, forceKey: forced, index: Int64(index), start: start))
+            state.taken += 1
+            state.waiting[Int64(index)] = timing.presentation
+            state.lastTime = timing.presentation
+            return ()
+        }
+        if settings.configuration.lowLatency {
+            // The packet is out before the next picture is asked for.
+            try worker.monitor.wait { state -> Void? in
+                try Self.check(state)
+                return state.delivered >= state.taken ? () : nil
+            }
+        }
+    }
+
+    private static func check(_ state: EncodeWorker.State) throws {
+        if let error = state.error { throw error }
+        if state.isInvalid || !state.isRunning { throw invalid }
+    }
+
+    /// The buffer itself where it is of this session's pool, or a converted copy.
+    private func ownBuffer(_ buffer: any PixelBuffer) throws -> SoftwarePixelBuffer {
+        if let own = buffer as? SoftwarePixelBuffer, own.belongs(to: pool) { return own }
+        guard buffer.size == settings.configuration.size else {
+            throw VaencError(.usage, "a picture of \(buffer.size) was given to a session of \(settings.configuration.size)")
+        }
+        guard let copy = pool.take() else { throw Self.invalid }
+        let scaler = try Scaler()
+        // SAFETY: both sets of planes are lent for the closures.
+        unsafe try buffer.withUnsafePlanes { from in
+            unsafe try scaler.scale(
+                PictureView(from), to: PictureView(copy.memory.planes), color: settings.configuration.color)
+        }
+        return copy
+    }
+
+    public func completeFrames(until time: MediaTime?) throws {
+        guard let worker = prepared.withLock({ $0?.worker }) else { return }
+        let target: Int? = try worker.monitor.update { state in
+            try Self.check(state)
+            let isDue = state.waiting.values.contains { pending in time.map { pending <= $0 } ?? true }
+            if !isDue { return nil }
+            state.drains = true
+            return state.taken
+        }
+        guard let target else { return }
+        try worker.monitor.wait { state -> Void? in
+            try Self.check(state)
+            return state.delivered >= target ? () : nil
+        }
+    }
+
+    public func invalidate() {
+        pool.close()
+        prepared.withLock { $0?.worker }?.stop()
+    }
+
+    public var pendingFrameCount: Int {
+        prepared.withLock { $0?.worker }?.monitor.update { $0.taken - $0.delivered } ?? 0
+    }
 }

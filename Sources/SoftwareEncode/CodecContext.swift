@@ -1,0 +1,162 @@
+import CLibAV
+import LibAV
+import VideoBase
+
+/// One run of libx264 or libx265 in libavcodec, from its first picture to the end of its stream. One thread at a time.
+@safe final class CodecContext {
+    // SAFETY: made in init, freed in deinit, used by this object's methods alone.
+    private let av: UnsafePointer<VaencLibAV>
+    private var context: UnsafeMutablePointer<AVCodecContext>?
+    private var frame: UnsafeMutablePointer<AVFrame>?
+    private var packet: UnsafeMutablePointer<AVPacket>?
+
+    /// Parameter sets (and the library's greeting), in Annex B form.
+    let headers: [UInt8]
+
+    static func find(_ name: String) throws(VaencError) -> (codec: UnsafePointer<AVCodec>, av: UnsafePointer<VaencLibAV>) {
+        // SAFETY: codec descriptions are static.
+        let av = unsafe try LibAV.load(.codec)
+        guard let codec = unsafe av.pointee.avcodec_find_encoder_by_name!(name) else {
+            throw VaencError(
+                .unavailable, "this FFmpeg has no \(name) encoder",
+                remedy: "install Debian's own libavcodec\(vaenc_libav_major(LibAV.Parts.codec.rawValue)), which has it")
+        }
+        return unsafe (codec, av)
+    }
+
+    init(_ settings: EncoderSettings) throws {
+        let (codec, av) = unsafe try Self.find(settings.encoderName)
+        unsafe self.av = unsafe av
+        unsafe context = av.pointee.avcodec_alloc_context3!(codec)
+        unsafe frame = av.pointee.av_frame_alloc!()
+        unsafe packet = av.pointee.av_packet_alloc!()
+        guard let context = unsafe context, unsafe frame != nil, unsafe packet != nil else {
+            headers = []
+            throw VaencError(.internalFault, "no memory for \(settings.encoderName)")
+        }
+        unsafe Self.fill(context, settings)
+        for option in settings.options {
+            _ = unsafe av.pointee.av_opt_set!(context.pointee.priv_data, option.name, option.value, 0)
+        }
+        let parameters = settings.codec == .h264 ? "x264-params" : "x265-params"
+        _ = unsafe av.pointee.av_opt_set!(context.pointee.priv_data, parameters, settings.joinedParameters, 0)
+        _ = LibAV.takeLog()
+        let code = unsafe av.pointee.avcodec_open2!(context, codec, nil)
+        if code < 0 {
+            headers = []
+            throw VaencError(
+                .unavailable, "\(settings.encoderName) cannot encode this (\(unsafe LibAV.message(code, av)))",
+                remedy: "try other --profile, --level or rate options")
+        }
+        headers = unsafe Array(UnsafeBufferPointer(start: context.pointee.extradata, count: Int(context.pointee.extradata_size)))
+    }
+
+    deinit {
+        unsafe av.pointee.avcodec_free_context!(&context)
+        unsafe av.pointee.av_frame_free!(&frame)
+        unsafe av.pointee.av_packet_free!(&packet)
+    }
+
+    private static func fill(_ context: UnsafeMutablePointer<AVCodecContext>, _ settings: EncoderSettings) {
+        let c = settings.configuration
+        let rate = c.frameRate.reduced
+        let (n, d) = (Int32(clamping: rate.numerator), Int32(clamping: rate.denominator))
+        unsafe context.pointee.width = Int32(settings.codedSize.width)
+        unsafe context.pointee.height = Int32(settings.codedSize.height)
+        unsafe context.pointee.pix_fmt = settings.bufferFormat.avFormat
+        // Pictures are counted: the times that the user gave are put back on the packets.
+        unsafe context.pointee.time_base = AVRational(num: d, den: n)
+        unsafe context.pointee.framerate = AVRational(num: n, den: d)
+        unsafe context.pointee.thread_count = 0
+        // The parameter sets come apart and are put before every key frame by us.
+        let globalHeader: Int32 = 1 << 22
+        unsafe context.pointee.flags |= globalHeader
+        unsafe context.pointee.color_primaries = AVColorPrimaries(rawValue: UInt32(c.color.primaries))
+        unsafe context.pointee.color_trc = AVColorTransferCharacteristic(rawValue: UInt32(c.color.transfer))
+        unsafe context.pointee.colorspace = AVColorSpace(rawValue: UInt32(c.color.matrix))
+        unsafe context.pointee.color_range =
+            c.color.fullRange.map { $0 ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG } ?? AVCOL_RANGE_UNSPECIFIED
+        if let aspect = c.sampleAspectRatio?.reduced {
+            unsafe context.pointee.sample_aspect_ratio = AVRational(
+                num: Int32(clamping: aspect.numerator), den: Int32(clamping: aspect.denominator))
+        }
+    }
+
+    /// Gives a picture to the encoder, which may hold on to its memory: `buffer` is released when it lets go.
+    func send(_ buffer: SoftwarePixelBuffer, index: Int64, forceKey: Bool) throws {
+        let memory = buffer.memory
+        let frame = unsafe self.frame!
+        // SAFETY: the AVBuffer owns a reference to `buffer`, whose memory the planes point into.
+        let owner = unsafe Unmanaged.passRetained(buffer)
+        unsafe frame.pointee.buf.0 = av.pointee.av_buffer_create!(
+            memory.base.assumingMemoryBound(to: UInt8.self), memory.byteCount,
+            { opaque, _ in unsafe Unmanaged<SoftwarePixelBuffer>.fromOpaque(opaque!).release() }, owner.toOpaque(), 0)
+        if unsafe frame.pointee.buf.0 == nil {
+            unsafe owner.release()
+            throw VaencError(.internalFault, "no memory for a picture")
+        }
+        let planes = unsafe memory.planes
+        let view = unsafe PictureView(planes)
+        unsafe frame.pointee.data.0 = view.data[0]
+        unsafe frame.pointee.data.1 = view.data[1]
+        unsafe frame.pointee.data.2 = view.data[2]
+        unsafe frame.pointee.linesize.0 = view.strides[0]
+        unsafe frame.pointee.linesize.1 = view.strides[1]
+        unsafe frame.pointee.linesize.2 = view.strides[2]
+        let size = memory.size.aligned(to: 2)
+        unsafe frame.pointee.width = Int32(size.width)
+        unsafe frame.pointee.height = Int32(size.height)
+        unsafe frame.pointee.format = view.format.rawValue
+        unsafe frame.pointee.pts = index
+        unsafe frame.pointee.pict_type = forceKey ? AV_PICTURE_TYPE_I : AV_PICTURE_TYPE_NONE
+        let code = unsafe av.pointee.avcodec_send_frame!(context, frame)
+        unsafe av.pointee.av_frame_unref!(frame)
+        if code < 0 { throw failure(code) }
+    }
+
+    /// No more pictures: `receive` gives what is held back.
+    func sendEnd() throws {
+        let code = unsafe av.pointee.avcodec_send_frame!(context, nil)
+        if code < 0, code != vaenc_averror_eof() { throw failure(code) }
+    }
+
+    struct Output {
+        var bytes: [UInt8]
+        var presentationIndex: Int64
+        var decodeIndex: Int64
+        var isKey: Bool
+        var type: PictureType
+        var qp: Int?
+    }
+
+    /// The next packet in decoding order; nil where the encoder wants pictures or has ended.
+    func receive() throws -> Output? {
+        let packet = unsafe self.packet!
+        let code = unsafe av.pointee.avcodec_receive_packet!(context, packet)
+        if code == vaenc_averror_again() || code == vaenc_averror_eof() { return nil }
+        if code < 0 { throw failure(code) }
+        defer { unsafe av.pointee.av_packet_unref!(packet) }
+        let keyFlag: Int32 = 1
+        let isKey = unsafe packet.pointee.flags & keyFlag != 0
+        var output = unsafe Output(
+            bytes: Array(UnsafeBufferPointer(start: packet.pointee.data, count: Int(packet.pointee.size))),
+            presentationIndex: packet.pointee.pts, decodeIndex: packet.pointee.dts, isKey: isKey,
+            type: isKey ? .idr : .p, qp: nil)
+        var size = 0
+        // Quality statistics: 32 bits of λ (118 per QP step), then the picture type.
+        if let data = unsafe av.pointee.av_packet_get_side_data!(packet, AV_PKT_DATA_QUALITY_STATS, &size), size >= 5 {
+            let bytes = unsafe UnsafeBufferPointer(start: data, count: size)
+            let lambda = (0..<4).reduce(0) { unsafe $0 | Int(bytes[$1]) << (8 * $1) }
+            output.qp = lambda / 118
+            if !isKey {
+                let type = unsafe UInt32(bytes[4])
+                output.type = type == AV_PICTURE_TYPE_B.rawValue ? .b : type == AV_PICTURE_TYPE_I.rawValue ? .i : .p
+            }
+        }
+        return output
+    }
+
+    private func failure(_ code: Int32) -> VaencError {
+        VaencError(.deviceFailed, "the software encoder failed (\(unsafe LibAV.message(code, av)))")
+    }
+}

@@ -1,0 +1,175 @@
+import Glibc
+import VideoBase
+
+/// The software encoder's thread: takes pictures from a queue, and gives packets to the handler.
+final class EncodeWorker: Sendable {
+    struct Job: Sendable {
+        var buffer: SoftwarePixelBuffer
+        var timing: FrameTiming
+        var forceKey: Bool
+        var index: Int64
+        var start: Int64
+    }
+
+    /// What threads wait on.
+    struct State {
+        var queue: [Job] = []
+        var taken = 0
+        var delivered = 0
+        /// Presentation times of the frames taken and not delivered.
+        var waiting: [Int64: MediaTime] = [:]
+        var lastTime: MediaTime?
+        /// All that was taken is to be given out.
+        var drains = false
+        var error: (any Error)?
+        var isInvalid = false
+        var isRunning = false
+        var thread: pthread_t?
+    }
+
+    let monitor = Monitor(State())
+    private let settings: EncoderSettings
+    private let headers: StreamHeaders
+    private let handler: PacketHandler
+
+    init(_ settings: EncoderSettings, _ headers: StreamHeaders, _ handler: @escaping PacketHandler) {
+        self.settings = settings
+        self.headers = headers
+        self.handler = handler
+    }
+
+    /// Starts the thread with an encoder that was opened already.
+    func start(_ first: sending CodecContext) throws {
+        monitor.update { $0.isRunning = true }
+        let handover = Monitor(Optional(first))
+        let started = WorkerThread.start {
+            self.monitor.update { $0.thread = pthread_self() }
+            self.run(handover.update { $0.take() })
+            self.monitor.update { $0.isRunning = false; $0.queue = [] }
+        }
+        if !started {
+            monitor.update { $0.isRunning = false }
+            throw VaencError(.internalFault, "the system has no thread to give")
+        }
+    }
+
+    /// Ends the thread, and waits for that unless called from the handler, on it. Nothing is delivered afterwards.
+    func stop() {
+        monitor.update { state in
+            state.isInvalid = true
+            state.queue = []
+            state.waiting = [:]
+            state.delivered = state.taken
+        }
+        monitor.wait { state -> Void? in
+            let isOwn = state.thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false
+            return state.isRunning && !isOwn ? nil : ()
+        }
+    }
+
+    private enum Work {
+        case picture(Job)
+        case drain
+        case stop
+    }
+
+    private func run(_ first: CodecContext?) {
+        var context = first
+        var history = TimeHistory(frameRate: settings.configuration.frameRate)
+        do {
+            while true {
+                let work: Work = monitor.wait { state in
+                    if state.isInvalid { return .stop }
+                    if !state.queue.isEmpty { return .picture(state.queue.removeFirst()) }
+                    return state.drains ? .drain : nil
+                }
+                switch work {
+                case .stop: return
+                case .picture(let job):
+                    let encoder = try context ?? CodecContext(settings)
+                    context = encoder
+                    history.append(job)
+                    job.buffer.memory.padToEven()
+                    try encoder.send(job.buffer, index: job.index, forceKey: job.forceKey)
+                    try deliver(from: encoder, &history)
+                case .drain:
+                    if let encoder = context, monitor.update({ $0.delivered < $0.taken }) {
+                        // An encoder that was drained has ended: the next picture starts a new one, with a key frame.
+                        context = nil
+                        try encoder.sendEnd()
+                        try deliver(from: encoder, &history)
+                    }
+                    monitor.update { state in
+                        if state.queue.isEmpty { state.drains = false }
+                    }
+                }
+            }
+        } catch {
+            let isFirst = monitor.update { state in
+                if state.isInvalid { return false }
+                state.error = error
+                state.queue = []
+                return true
+            }
+            if isFirst { handler(.failure(error)) }
+        }
+    }
+
+    private func deliver(from encoder: CodecContext, _ history: inout TimeHistory) throws {
+        while let output = try encoder.receive() {
+            if monitor.update({ $0.isInvalid }) { return }
+            guard let packet = history.packet(output, headers, settings.codec) else {
+                throw VaencError(.internalFault, "the software encoder gave a packet of an unknown picture")
+            }
+            handler(.success(packet))
+            monitor.update { state in
+                state.delivered += 1
+                state.waiting[output.presentationIndex] = nil
+            }
+        }
+    }
+}
+
+/// The times of the pictures in the encoder, by their number.
+private struct TimeHistory {
+    private var entries: [Int64: (timing: FrameTiming, start: Int64)] = [:]
+    private var first: (index: Int64, time: MediaTime)?
+    private var codingIndex = 0
+    private var oldest: Int64 = 0
+    private let frameRate: Rational
+
+    init(frameRate: Rational) { self.frameRate = frameRate.reduced }
+
+    mutating func append(_ job: EncodeWorker.Job) {
+        if first == nil { first = (job.index, job.timing.presentation) }
+        entries[job.index] = (job.timing, job.start)
+    }
+
+    /// The packet as the session gives it out; nil for a picture that was never put in.
+    mutating func packet(_ output: CodecContext.Output, _ headers: StreamHeaders, _ codec: VideoCodec) -> EncodedPacket? {
+        guard let entry = entries[output.presentationIndex] else { return nil }
+        let decode = decodeTime(output.decodeIndex)
+        // Decoding times never go back: what is older is not asked for again.
+        while oldest < output.decodeIndex - 1 {
+            entries[oldest] = nil
+            oldest += 1
+        }
+        defer { codingIndex += 1 }
+        return EncodedPacket(
+            bytes: output.isKey ? headers.prepend(to: output.bytes, codec: codec) : output.bytes, type: output.type,
+            presentation: entry.timing.presentation, decode: decode, duration: entry.timing.duration,
+            displayIndex: Int(output.presentationIndex), codingIndex: codingIndex, qp: output.qp,
+            latencyNanoseconds: monotonicNanoseconds() - entry.start)
+    }
+
+    /// The encoder's decoding time is the number of a picture: that picture's time. Before the first picture, time
+    /// runs on backwards at the frame rate.
+    private func decodeTime(_ index: Int64) -> MediaTime {
+        if let known = entries[index] { return known.timing.presentation }
+        guard let first else { return .zero }
+        let scale = Int32(clamping: frameRate.numerator)
+        let steps = first.index - index
+        return MediaTime(
+            value: first.time.converted(to: scale).value - steps * Int64(frameRate.denominator), timescale: scale)
+    }
+}

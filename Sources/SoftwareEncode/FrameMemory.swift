@@ -1,0 +1,130 @@
+import VideoBase
+
+/// Memory of one picture, both sides even, rows padded to 64 bytes: what libavcodec reads without a copy.
+@safe final class FrameMemory: Sendable {
+    let format: PixelFormat
+    /// The visible size; the memory has room for even sides.
+    let size: VideoSize
+    // SAFETY: allocated once, freed in deinit. Access is ordered by who owns the buffer (the user, then the encoder).
+    nonisolated(unsafe) let base: UnsafeMutableRawPointer
+    let byteCount: Int
+    let offsets: [Int]
+    let pitches: [Int]
+
+    init(format: PixelFormat, size: VideoSize) {
+        self.format = format
+        self.size = size
+        let even = size.aligned(to: 2)
+        var offsets: [Int] = []
+        var pitches: [Int] = []
+        var total = 0
+        for plane in 0..<format.planeCount {
+            offsets.append(total)
+            pitches.append(format.rowBytes(plane: plane, width: even.width).aligned(to: 64))
+            total += pitches[plane] * format.rows(plane: plane, height: even.height)
+        }
+        self.offsets = offsets
+        self.pitches = pitches
+        // Encoders may read whole vectors past the last row.
+        byteCount = total + 64
+        unsafe base = .allocate(byteCount: byteCount, alignment: 64)
+        unsafe base.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount)
+    }
+
+    deinit { unsafe base.deallocate() }
+
+    var planes: PixelPlanes {
+        func plane(_ index: Int) -> UnsafeMutableRawPointer? {
+            unsafe index < offsets.count ? base + offsets[index] : nil
+        }
+        func pitch(_ index: Int) -> Int { index < pitches.count ? pitches[index] : 0 }
+        return unsafe PixelPlanes(
+            format: format, size: size, allocatedSize: size.aligned(to: 2), bases: (plane(0), plane(1), plane(2)),
+            pitches: (pitch(0), pitch(1), pitch(2)))
+    }
+
+    /// Repeats the last column and row of luma where the visible size is odd (chroma covers the even size already).
+    func padToEven() {
+        let sampleBytes = format == .i420p10 ? 2 : 1
+        let luma = unsafe planes.base(0)
+        let pitch = pitches[0]
+        if size.width % 2 == 1 {
+            let rowBytes = size.width * sampleBytes
+            for row in 0..<size.height {
+                let end = unsafe luma + row * pitch + rowBytes
+                unsafe end.copyMemory(from: end - sampleBytes, byteCount: sampleBytes)
+            }
+        }
+        if size.height % 2 == 1 {
+            let last = unsafe luma + (size.height - 1) * pitch
+            unsafe (last + pitch).copyMemory(from: last, byteCount: pitch)
+        }
+    }
+}
+
+/// The memory of the pictures in use, at most so many at once.
+final class FramePool: Sendable {
+    private struct State {
+        var free: [FrameMemory] = []
+        var made = 0
+        var isClosed = false
+    }
+
+    private let monitor = Monitor(State())
+    private let format: PixelFormat
+    private let size: VideoSize
+    private let limit: Int
+
+    init(format: PixelFormat, size: VideoSize, limit: Int) {
+        self.format = format
+        self.size = size
+        self.limit = limit
+    }
+
+    /// A picture to fill; waits while all are in use. nil once the pool is closed.
+    func take() -> SoftwarePixelBuffer? {
+        monitor.wait { state -> SoftwarePixelBuffer?? in
+            if state.isClosed { return .some(nil) }
+            if let memory = state.free.popLast() { return SoftwarePixelBuffer(memory, self) }
+            if state.made == limit { return nil }
+            state.made += 1
+            return SoftwarePixelBuffer(FrameMemory(format: format, size: size), self)
+        }
+    }
+
+    /// Makes the memory of every picture, so that the first ones do not wait for it.
+    func fill() {
+        monitor.update { state in
+            while state.made < limit {
+                state.free.append(FrameMemory(format: format, size: size))
+                state.made += 1
+            }
+        }
+    }
+
+    func close() { monitor.update { $0.isClosed = true; $0.free = [] } }
+
+    fileprivate func giveBack(_ memory: FrameMemory) {
+        monitor.update { if !$0.isClosed { $0.free.append(memory) } }
+    }
+}
+
+/// A picture of the pool, lent: it goes back when nobody holds it any more.
+final class SoftwarePixelBuffer: PixelBuffer {
+    let memory: FrameMemory
+    private let pool: FramePool
+
+    init(_ memory: FrameMemory, _ pool: FramePool) {
+        self.memory = memory
+        self.pool = pool
+    }
+
+    deinit { pool.giveBack(memory) }
+
+    var format: PixelFormat { memory.format }
+    var size: VideoSize { memory.size }
+
+    func belongs(to pool: FramePool) -> Bool { self.pool === pool }
+
+    func withUnsafePlanes<R>(_ body: (PixelPlanes) throws -> R) throws -> R { unsafe try body(memory.planes) }
+}
