@@ -47,4 +47,115 @@ import Testing
         let agree = first.frames == second.frames
         #expect(agree)
     }
+
+    /// The criterion above is worth something: changing one element of the syntax of one stream makes it fail.
+    @Test func changedElementsAreNoticed() {
+        for (name, change) in changes {
+            for cabac in [false, true] {
+                var syntax = RandomSyntax(seed: 5)
+                let whole = ForeignDecoder.libavcodec.decode(syntax.stream(cabac: cabac)).frames
+                var found = false
+                for picture in syntax.pictures.indices {
+                    for slice in syntax.pictures[picture].indices {
+                        for index in syntax.pictures[picture][slice].macroblocks.indices where !found {
+                            // The decoder's pictures grow worse from the change on: any difference will do.
+                            found = change(&syntax.pictures[picture][slice].macroblocks[index])
+                        }
+                    }
+                }
+                #expect(found, "nowhere to change the \(name)")
+                let changed = ForeignDecoder.libavcodec.decode(syntax.stream(cabac: cabac))
+                let noticed = changed.frames != whole || !changed.messages.isEmpty
+                #expect(noticed, "changing the \(name) goes unnoticed, CABAC \(cabac)")
+            }
+        }
+    }
+
+    /// Changes of one element each; false where the macroblock has no such element.
+    private var changes: [(String, (inout MacroblockSyntax) -> Bool)] {
+        [
+            ("luma level", { macroblock in
+                guard macroblock.codedBlockPattern & 1 != 0, macroblock.kind != .intra16x16 else { return false }
+                macroblock.setLevel(0, 9)
+                macroblock.setNonZeroCount(0, 1)
+                return true
+            }),
+            ("intra 16×16 DC level", { macroblock in
+                guard macroblock.kind == .intra16x16 else { return false }
+                macroblock.setLevel(MacroblockLevels.lumaDC, 9)
+                macroblock.setNonZeroCount(MacroblockLevels.lumaDCBlock, 1)
+                return true
+            }),
+            ("chroma DC level", { macroblock in
+                guard macroblock.codedBlockPattern >> 4 != 0 else { return false }
+                macroblock.setLevel(MacroblockLevels.chromaDC + 4, 11)
+                return true
+            }),
+            ("chroma AC level", { macroblock in
+                guard macroblock.codedBlockPattern >> 4 == 2 else { return false }
+                macroblock.setLevel(MacroblockLevels.chromaAC + 16 * 5 + 3, 11)
+                macroblock.setNonZeroCount(MacroblockLevels.chromaACBlock + 5, 1)
+                return true
+            }),
+            ("quantizer", { macroblock in
+                guard macroblock.codedBlockPattern & 15 != 0, macroblock.qpDelta < 0 else { return false }
+                macroblock.qpDelta += 1
+                return true
+            }),
+            ("chroma mode", { macroblock in
+                guard macroblock.kind.isIntra, macroblock.intraChromaMode != 0 else { return false }
+                macroblock.intraChromaMode = 0
+                return true
+            }),
+            ("motion", { macroblock in
+                guard macroblock.kind == .inter8x8 else { return false }
+                macroblock.setMotion(3, reference: 0, difference: MotionVector(9, -7))
+                return true
+            }),
+        ]
+    }
+
+    /// I slices of empty slices are grey, P slices repeat the picture before; any alignment of the header, and the
+    /// same again from the kept bytes.
+    @Test(arguments: [false, true]) func emptySlicesDecode(_ cabac: Bool) {
+        let width = 40
+        let height = 23
+        var sequence = SequenceHeader()
+        sequence.pictureOrderCountType = 2
+        sequence.widthInMacroblocks = width
+        sequence.heightInMapUnits = height
+        var picture = PictureHeader()
+        picture.cabac = cabac
+        picture.deblockingControlPresent = true
+        var empty = EmptySlices(widthInMacroblocks: width)
+        var stream = sequence.nalUnit() + picture.nalUnit()
+        for index in 0..<12 {
+            for part in 0..<3 {
+                var slice = EntropySlice()
+                slice.type = index == 0 ? .i : .p
+                slice.cabac = cabac
+                slice.qp = index < 6 ? 30 : 20 + index
+                slice.firstMacroblock = part * 300
+                var header = SliceHeader()
+                header.isIDR = index == 0
+                header.nalRefIdc = 1
+                header.rawType = Int(slice.type.rawValue)
+                header.frameNum = index % 16
+                header.firstMacroblock = slice.firstMacroblock
+                header.referenceCounts = [index == 0 ? 0 : 1, 0]
+                header.alphaC0OffsetDiv2 = index % 5
+                header.qpDelta = slice.qp - 26
+                stream += empty.nalUnit(
+                    slice, macroblockCount: part < 2 ? 300 : width * height - 600,
+                    header: header.bits(sequence: sequence, picture: picture))
+            }
+        }
+        for decoder in ForeignDecoder.allCases {
+            let decoded = decoder.decode(stream)
+            #expect(decoded.messages.isEmpty, "\(decoder): \(decoded.messages.prefix(3))")
+            #expect(decoded.frames.count == 12)
+            let grey = decoded.frames.allSatisfy { $0.bytes.allSatisfy { $0 == 128 } }
+            #expect(grey)
+        }
+    }
 }

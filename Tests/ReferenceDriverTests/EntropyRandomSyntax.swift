@@ -24,7 +24,7 @@ struct RandomSyntax {
 
     let options: Options
     /// The slices of each picture.
-    private(set) var pictures: [[Slice]] = []
+    var pictures: [[Slice]] = []
     private var generator: SplitMix64
     /// Prediction modes of intra 4×4 and 8×8 blocks of the picture, by 4×4 block; -1: another type, -2: not coded yet.
     private var modes: [Int] = []
