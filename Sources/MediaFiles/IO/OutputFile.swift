@@ -19,10 +19,12 @@ final class OutputFile {
     private var held: [UInt8] = []
     private static let holdLimit = 1 << 18
 
-    private(set) var bytesWritten = 0
+    /// Where the next byte goes, and how far the file reaches.
+    private var position = 0
+    private var extent = 0
 
-    /// Bytes that `flush` will write.
-    var bytesHeld: Int { held.count }
+    /// Bytes in the file so far, held back ones included.
+    var bytesWritten: Int { max(extent, position + held.count) }
 
     var name: String { path == "-" ? "standard output" : path }
 
@@ -103,6 +105,7 @@ final class OutputFile {
         try flush()
         let position = lseek(descriptor, offset, whence)
         if position < 0 { throw SystemError.writing(errno, name) }
+        self.position = position
         return position
     }
 
@@ -125,7 +128,8 @@ final class OutputFile {
                 : BrokenPipe.write(descriptor, rest.baseAddress!, rest.count)
             if count > 0 {
                 done += count
-                bytesWritten += count
+                position += count
+                extent = max(extent, position)
             } else if count == 0 || (errno != EINTR && errno != EAGAIN) {
                 throw SystemError.writing(count == 0 ? ENOSPC : errno, name)
             } else if errno == EAGAIN {

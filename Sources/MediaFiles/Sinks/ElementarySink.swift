@@ -30,5 +30,5 @@ final class ElementarySink: PacketSink {
 
     func finish() throws { try file.withLock { try $0.commit() } }
     func cancel() { file.withLock { $0.cancel() } }
-    var bytesWritten: Int { file.withLock { $0.bytesWritten + $0.bytesHeld } }
+    var bytesWritten: Int { file.withLock { $0.bytesWritten } }
 }

@@ -60,7 +60,8 @@ public enum MediaOutput {
             return ElementarySink(
                 try OutputFile(path: output, overwrite: options.overwrite), lengthPrefixed: format == .avcc)
         default:
-            throw VaencError(.unavailable, "writing \(output) is not built yet")
+            return ContainerSink(
+                try OutputFile(path: output, overwrite: options.overwrite), format: format, options: options)
         }
     }
 

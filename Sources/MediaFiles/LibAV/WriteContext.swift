@@ -1,0 +1,57 @@
+import CLibAV
+import Glibc
+import LibAV
+
+/// An AVIOContext that writes an `OutputFile`, so that errors keep their errno and the file's name.
+@safe final class WriteContext {
+    let file: OutputFile
+    /// The error behind a failed libav call, where writing failed.
+    private(set) var error: (any Error)?
+    // SAFETY: made with an unretained reference to this object, which frees it in deinit.
+    private let av: UnsafePointer<VaencLibAV>
+    private(set) var context: UnsafeMutablePointer<AVIOContext>?
+
+    init?(_ file: OutputFile, _ av: UnsafePointer<VaencLibAV>) {
+        self.file = file
+        unsafe self.av = unsafe av
+        unsafe context = nil
+        let opaque = unsafe Unmanaged.passUnretained(self).toOpaque()
+        unsafe context = vaenc_avio_writer(av, 1 << 16, opaque, writeBytes, file.isSeekable ? seekTo : nil)
+        if unsafe context == nil { return nil }
+    }
+
+    deinit { unsafe vaenc_avio_free(av, context) }
+
+    fileprivate func write(_ bytes: UnsafePointer<UInt8>, _ count: Int32) -> Int32 {
+        if error != nil { return vaenc_averror(EIO) }
+        do {
+            try file.write(unsafe UnsafeBufferPointer(start: bytes, count: Int(count)).span)
+            return count
+        } catch {
+            self.error = error
+            return vaenc_averror(EIO)
+        }
+    }
+
+    fileprivate func seek(_ offset: Int64, _ whence: Int32) -> Int64 {
+        do {
+            let whence = whence & ~vaenc_seek_force()
+            if whence == vaenc_seek_size() { return Int64(try file.length()) }
+            return Int64(try file.seek(to: Int(offset), whence: whence))
+        } catch {
+            self.error = error
+            return Int64(vaenc_averror(EIO))
+        }
+    }
+}
+
+// SAFETY: `opaque` is the WriteContext that made the AVIOContext and outlives it; libav lends `count` bytes.
+private func writeBytes(_ opaque: UnsafeMutableRawPointer?, _ bytes: UnsafePointer<UInt8>, _ count: Int32) -> Int32 {
+    guard let opaque = unsafe opaque else { return vaenc_averror(EIO) }
+    return unsafe Unmanaged<WriteContext>.fromOpaque(opaque).takeUnretainedValue().write(bytes, count)
+}
+
+private func seekTo(_ opaque: UnsafeMutableRawPointer?, _ offset: Int64, _ whence: Int32) -> Int64 {
+    guard let opaque = unsafe opaque else { return Int64(vaenc_averror(EIO)) }
+    return unsafe Unmanaged<WriteContext>.fromOpaque(opaque).takeUnretainedValue().seek(offset, whence)
+}
