@@ -75,6 +75,8 @@ let package = Package(
             linkerSettings: [.linkedLibrary("avcodec"), .linkedLibrary("avutil")]),
         .target(
             name: "TestOracles", dependencies: ["CTestOracles"], path: "Tests/TestOracles", swiftSettings: strict),
+        .testTarget(name: "StreamTests", dependencies: ["TestOracles"], swiftSettings: strict),
+        .testTarget(name: "CommandLineTests", dependencies: ["TestOracles"], swiftSettings: strict),
         .testTarget(name: "TestOraclesTests", dependencies: ["TestOracles"], swiftSettings: strict),
         .testTarget(name: "VideoBaseTests", dependencies: ["VideoBase"]),
         .testTarget(name: "NALWritingTests", dependencies: ["NALWriting"], swiftSettings: strict),

@@ -9,6 +9,9 @@ public struct ProcessRunner: Sendable {
         public var stdout: [UInt8]
         public var stderr: [UInt8]
         public var timedOut: Bool
+        /// From the start to the end, and to the first byte on stdout (nil where there was none).
+        public var wallSeconds: Double
+        public var firstOutputSeconds: Double?
         /// User and system time, of the program and what it waited for.
         public var cpuSeconds: Double
         /// Largest resident set in KiB.
@@ -43,6 +46,7 @@ public struct ProcessRunner: Sendable {
         standardInput.write(input)
         standardInput.closeWriter()
 
+        let start = now()
         var child: pid_t = 0
         // SAFETY: every string lives until the call is over.
         let failed = unsafe withCStrings([program] + arguments) { argv in
@@ -59,8 +63,8 @@ public struct ProcessRunner: Sendable {
         err.closeWriter()
         guard failed == 0 else { throw Failure(description: "\(program): " + (unsafe String(cString: strerror(failed)))) }
 
-        var result = Result(status: 0, stdout: [], stderr: [], timedOut: false, cpuSeconds: 0, peakKB: 0)
-        let deadline = now() + timeout
+        var result = Result(status: 0, stdout: [], stderr: [], timedOut: false, wallSeconds: 0, cpuSeconds: 0, peakKB: 0)
+        let deadline = start + timeout
         var open = [out.reader: true, err.reader: true]
         while open.values.contains(true) {
             let left = deadline - now()
@@ -74,12 +78,16 @@ public struct ProcessRunner: Sendable {
             for entry in polled where entry.revents != 0 {
                 let bytes = readSome(entry.fd)
                 if bytes.isEmpty { open[entry.fd] = false }
+                if entry.fd == out.reader, result.firstOutputSeconds == nil, !bytes.isEmpty {
+                    result.firstOutputSeconds = now() - start
+                }
                 if entry.fd == out.reader { result.stdout += bytes } else { result.stderr += bytes }
             }
         }
         var status: Int32 = 0
         var usage = rusage()
         while unsafe wait4(child, &status, 0, &usage) < 0 && errno == EINTR {}
+        result.wallSeconds = now() - start
         result.status = status & 0x7f == 0 ? Int(status >> 8 & 0xff) : 128 + Int(status & 0x7f)
         result.cpuSeconds =
             Double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)

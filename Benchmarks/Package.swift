@@ -1,0 +1,15 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// vaenc against other programs, as a user runs them: `Benchmarks/run [PART]...`. The two targets linked from Tests hold
+// the runner of processes, the foreign decoders and the BD-rate.
+let package = Package(
+    name: "vaenc-benchmarks",
+    targets: [
+        .target(name: "CTestOracles", linkerSettings: [.linkedLibrary("avcodec"), .linkedLibrary("avutil")]),
+        .target(
+            name: "TestOracles", dependencies: ["CTestOracles"],
+            swiftSettings: [.enableUpcomingFeature("InternalImportsByDefault")]),
+        .executableTarget(name: "vaenc-benchmarks", dependencies: ["TestOracles"]),
+    ]
+)

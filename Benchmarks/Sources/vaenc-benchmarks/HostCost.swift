@@ -1,0 +1,192 @@
+import Glibc
+import TestOracles
+
+/// A program that encodes, and how it is run.
+struct Contender {
+    var name: String
+    var program: String
+    var arguments: [String]
+    var environment: [String: String?] = [:]
+
+    func run() throws -> ProcessRunner.Result {
+        let result = try ProcessRunner.run(program, arguments, environment: environment, timeout: 600)
+        guard result.status == 0 else {
+            throw Unmeasurable(description: "\(name) ended with status \(result.status): \(result.errorLines.last ?? "")")
+        }
+        return result
+    }
+}
+
+/// Medians of runs that take turns.
+struct Cost {
+    var cpu: [Double] = []
+    var wall: [Double] = []
+    var peak: [Double] = []
+    var first: [Double] = []
+
+    mutating func add(_ result: ProcessRunner.Result) {
+        cpu.append(result.cpuSeconds)
+        wall.append(result.wallSeconds)
+        peak.append(Double(result.peakKB))
+        if let firstOutput = result.firstOutputSeconds { first.append(firstOutput) }
+    }
+
+    /// Each contender `rounds` times, one after the other within a round, after one run of each that is not counted.
+    static func measure(_ contenders: [Contender], rounds: Int) throws -> [Cost] {
+        for contender in contenders { _ = try contender.run() }
+        var costs = [Cost](repeating: Cost(), count: contenders.count)
+        for _ in 0..<rounds {
+            for (index, contender) in contenders.enumerated() { costs[index].add(try contender.run()) }
+        }
+        return costs
+    }
+}
+
+/// What the host pays when the device costs nothing: the reference driver in null mode.
+enum HostCost {
+    static let size = (width: 1920, height: 1080)
+    static var nullDriver: [String: String?] {
+        Checkout.driverEnvironment.merging(["VAENC_REFERENCE_MODE": "null"]) { $1 }
+    }
+
+    static func vaenc(_ raw: String, format: String, frames: Int, output: String, device: String = "reference") -> Contender {
+        Contender(
+            name: "vaenc", program: Checkout.vaenc,
+            arguments: [
+                "encode", raw, "--input-size", "\(size.width)x\(size.height)", "--input-format", format, "--fps", "30",
+                "--device", device, "--codec", "h264", "--qp", "26", "--gop", "120", "--bframes", "0", "--frames",
+                "\(frames)", "--format", "annexb", "--overwrite", "-o", output,
+            ],
+            environment: device == "reference" ? ["VAENC_REFERENCE_MODE": "null"] : [:])
+    }
+
+    static func ffmpeg(_ raw: String, format: String, frames: Int, output: String, device: String? = nil) -> Contender {
+        let pixels = format == "i420" ? "yuv420p" : format
+        return Contender(
+            name: "ffmpeg", program: "ffmpeg",
+            arguments: [
+                "-v", "error", "-nostdin", "-init_hw_device",
+                device.map { "vaapi=va:\($0)" } ?? "vaapi=va:,connection_type=x11", "-filter_hw_device", "va", "-f",
+                "rawvideo", "-pix_fmt", pixels, "-s", "\(size.width)x\(size.height)", "-r", "30", "-i", raw, "-frames:v",
+                "\(frames)", "-vf", format == "nv12" ? "hwupload" : "format=nv12,hwupload", "-c:v", "h264_vaapi", "-qp",
+                "26", "-g", "120", "-bf", "0", "-flush_packets", "1", "-f", "h264", "-y", output,
+            ],
+            environment: device == nil ? nullDriver : [:])
+    }
+
+    /// CPU, memory and time on 1000 frames.
+    static func run() throws -> [Figure] {
+        let frames = 1000
+        return try withRaw { folder, raw in
+            var figures: [Figure] = []
+            for (format, limit) in [("nv12", 0.75), ("i420", 0.6)] {
+                let reading = Contender(name: "dd", program: "dd", arguments: ["if=\(raw)", "of=/dev/null", "bs=3110400", "status=none"])
+                let costs = try Cost.measure(
+                    [
+                        vaenc(raw, format: format, frames: frames, output: folder + "/vaenc.h264"),
+                        ffmpeg(raw, format: format, frames: frames, output: folder + "/ffmpeg.h264"), reading,
+                    ], rounds: 5)
+                let (ours, theirs, read) = (costs[0], costs[1], costs[2])
+                let name = "\(format) 1920×1080"
+                figures += [
+                    Figure("\(name): CPU a frame, vaenc", median(ours.cpu) * 1000 / Double(frames), "ms"),
+                    Figure("\(name): CPU a frame, ffmpeg", median(theirs.cpu) * 1000 / Double(frames), "ms"),
+                    Figure("\(name): CPU a frame, reading the bytes (dd)", median(read.cpu) * 1000 / Double(frames), "ms"),
+                    Figure("\(name): CPU, of ffmpeg's", median(ours.cpu) / median(theirs.cpu), "", atMost: limit),
+                    Figure("\(name): peak memory, vaenc", median(ours.peak) / 1024, "MiB"),
+                    Figure("\(name): peak memory, ffmpeg", median(theirs.peak) / 1024, "MiB"),
+                    Figure("\(name): peak memory, of ffmpeg's", median(ours.peak) / median(theirs.peak), "", atMost: 0.7),
+                    Figure("\(name): time, of ffmpeg's", median(ours.wall) / median(theirs.wall), ""),
+                ]
+            }
+            return figures
+        }
+    }
+
+    /// From the program's start to the first byte of the stream.
+    static func startup() throws -> [Figure] {
+        try withRaw(frames: 30) { _, raw in
+            let costs = try Cost.measure(
+                [
+                    vaenc(raw, format: "nv12", frames: 30, output: "-"), ffmpeg(raw, format: "nv12", frames: 30, output: "-"),
+                ], rounds: 9)
+            let (ours, theirs) = (median(costs[0].first), median(costs[1].first))
+            return [
+                Figure("first packet, vaenc", ours * 1000, "ms"), Figure("first packet, ffmpeg", theirs * 1000, "ms"),
+                Figure("first packet, of ffmpeg's", ours / theirs, "", atMost: 0.33),
+            ]
+        }
+    }
+
+    /// On AMD's own driver over the faked kernel.
+    static func amd() throws -> [Figure] {
+        let frames = 300
+        let node = "/dev/dri/renderD128"
+        return try withRaw(frames: frames) { folder, raw in
+            var figures: [Figure] = []
+            for format in ["nv12", "i420"] {
+                let costs = try Cost.measure(
+                    try [
+                        vaenc(raw, format: format, frames: frames, output: folder + "/a.h264", device: node),
+                        ffmpeg(raw, format: format, frames: frames, output: folder + "/b.h264", device: node),
+                    ].map { try onFakeGPU("amd-navi21", $0) }, rounds: 5)
+                let (ours, theirs) = (median(costs[0].cpu), median(costs[1].cpu))
+                figures += [
+                    Figure("AMD navi21, \(format): CPU a frame, vaenc", ours * 1000 / Double(frames), "ms"),
+                    Figure("AMD navi21, \(format): CPU a frame, ffmpeg", theirs * 1000 / Double(frames), "ms"),
+                    Figure("AMD navi21, \(format): CPU, of ffmpeg's", ours / theirs, "", atMost: 0.5),
+                ]
+            }
+            return figures
+        }
+    }
+
+    /// Asking a device what it can do.
+    static func probe() throws -> [Figure] {
+        let node = "/dev/dri/renderD128"
+        var figures: [Figure] = []
+        for gpu in ["amd-navi21", "intel-tgl"] {
+            let costs = try Cost.measure(
+                try [
+                    Contender(name: "vaenc probe", program: Checkout.vaenc, arguments: ["probe", "--device", node, "--json"]),
+                    Contender(
+                        name: "vainfo -a", program: "vainfo", arguments: ["-a", "--display", "drm", "--device", node]),
+                ].map { try onFakeGPU(gpu, $0) }, rounds: 15)
+            let (ours, theirs) = (median(costs[0].wall) * 1000, median(costs[1].wall) * 1000)
+            figures += [
+                Figure("\(gpu): vaenc probe", ours, "ms"), Figure("\(gpu): vainfo -a", theirs, "ms"),
+                Figure("\(gpu): vaenc probe, later than vainfo", ours - theirs, "ms", atMost: 15),
+            ]
+        }
+        return figures
+    }
+
+    private static func onFakeGPU(_ gpu: String, _ contender: Contender) throws -> Contender {
+        guard let tools = unsafe getenv("VAENC_FAKEGPU") else {
+            throw Unmeasurable(description: "needs the faked GPUs: SHARED=… names the folder with tools/fakegpu")
+        }
+        var result = contender
+        result.program = unsafe String(cString: tools) + "/run"
+        result.arguments = [gpu, contender.program] + contender.arguments
+        return result
+    }
+
+    /// A raw file of 1920×1080 frames with content that moves, in memory where /dev/shm has room.
+    private static func withRaw<R>(frames: Int = 1000, _ body: (String, String) throws -> R) throws -> R {
+        try Files.withTemporaryFolder { folder in
+            let raw = folder + "/in.yuv"
+            let made = try ProcessRunner.run(
+                "ffmpeg",
+                [
+                    "-v", "error", "-nostdin", "-f", "lavfi", "-i", "testsrc2=size=1920x1080:rate=30", "-frames:v", "40",
+                    "-pix_fmt", "nv12", "-f", "rawvideo", "-y", raw,
+                ])
+            guard made.status == 0 else { throw Unmeasurable(description: made.errors) }
+            // Forty pictures over and over: reading costs the same, and making them does not take minutes.
+            let repeated = try ProcessRunner.run(
+                "bash", ["-c", "n=$(( ($1 + 39) / 40 )); for i in $(seq $n); do cat \"$0\"; done > \"$0.all\"; mv \"$0.all\" \"$0\"", raw, "\(frames)"])
+            guard repeated.status == 0 else { throw Unmeasurable(description: repeated.errors) }
+            return try body(folder, raw)
+        }
+    }
+}

@@ -1,0 +1,31 @@
+import Glibc
+import TestOracles
+
+let parts: [(name: String, title: String, run: () throws -> [Figure])] = [
+    ("host", "Host cost on the reference driver in null mode, 1000 frames, medians of five", HostCost.run),
+    ("startup", "Start to first packet on the reference driver in null mode, medians of nine", HostCost.startup),
+    ("amd", "Host cost on AMD's driver over a faked kernel, 300 frames, medians of five", HostCost.amd),
+    ("probe", "Asking a device, medians of fifteen", HostCost.probe),
+    ("speed", "Speed of the reference driver, medians of five", Quality.speed),
+    ("quality", "Compression of the reference driver, QP 22/26/30/34/38, one GOP", Quality.run),
+]
+let asked = CommandLine.arguments.dropFirst()
+if let unknown = asked.first(where: { name in !parts.contains { $0.name == name } }) {
+    print("no such part: \(unknown) (\(parts.map(\.name).joined(separator: ", ")))")
+    exit(64)
+}
+var missed = 0
+for part in parts where asked.isEmpty || asked.contains(part.name) {
+    print(part.title)
+    do {
+        for figure in try part.run() {
+            print(figure.line)
+            if !figure.holds { missed += 1 }
+        }
+    } catch {
+        print("  not measured: \(error)")
+        missed += 1
+    }
+    unsafe fflush(nil)
+}
+exit(missed == 0 ? 0 : 1)

@@ -1,0 +1,176 @@
+import TestOracles
+import Testing
+
+/// What is wrong costs one clear line on stderr and the exit status of docs/CLI.md, and leaves nothing behind.
+@Suite struct BadInputTests {
+    /// Runs `vaenc encode …` in a folder with a sound input (`good.y4m`) and some that are not.
+    private func run(
+        _ arguments: [String], environment: [String: String?] = [:], status: Int, leaves: Set<String> = [],
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        try Files.withTemporaryFolder { folder in
+            let inputs = try Self.layInputs(folder)
+            let result = try ProcessRunner.run(
+                Checkout.vaenc, ["encode"] + arguments, environment: environment, directory: folder, timeout: 60)
+            #expect(result.status == status, "\(arguments): \(result.errors)", sourceLocation: sourceLocation)
+            #expect(result.errorLines.count == 1, "\(arguments): \(result.errors)", sourceLocation: sourceLocation)
+            #expect(result.stdout.isEmpty, "\(arguments)", sourceLocation: sourceLocation)
+            let found = Set(Files.list(folder))
+            #expect(found == inputs.union(leaves), "\(arguments)", sourceLocation: sourceLocation)
+        }
+    }
+
+    private static func layInputs(_ folder: String) throws -> Set<String> {
+        var good = Array("YUV4MPEG2 W64 H48 F25:1 Ip C420jpeg\n".utf8)
+        for frame in 0..<3 { good += Array("FRAME\n".utf8) + [UInt8](repeating: UInt8(frame * 40), count: 64 * 48 * 3 / 2) }
+        try Files.write(good, to: folder + "/good.y4m")
+        try Files.write([], to: folder + "/empty.mp4")
+        try Files.write(Array("Dear diary, this is no video.\n".utf8), to: folder + "/text.mp4")
+        let movie = try Files.read(Fixture.carphone.path())
+        try Files.write(Array(movie[..<(movie.count / 3)]), to: folder + "/cut.mp4")
+        try Files.write(Array("YUV4MPEG2 W64 Hx F25:1\nFRAME\n".utf8), to: folder + "/broken.y4m")
+        try Files.write(Array(good.dropLast(100)), to: folder + "/short.y4m")
+        try Files.write([UInt8](repeating: 0, count: 10_000), to: folder + "/odd.yuv")
+        return Set(Files.list(folder))
+    }
+
+    private let device = ["--device", "reference"]
+
+    @Test func missingInput() throws { try run(["none.mp4", "-o", "a.h264"] + device, status: 66) }
+
+    @Test(arguments: ["empty.mp4", "text.mp4", "cut.mp4", "broken.y4m", "short.y4m"], ["a.h264", "a.mp4"])
+    func inputThatIsNotWhatItSays(_ input: String, _ output: String) throws {
+        try run([input, "-o", output] + device, status: 65)
+    }
+
+    @Test func rawSizeThatDoesNotDivide() throws {
+        try run(["odd.yuv", "--input-size", "64x48", "--input-format", "i420", "-o", "a.h264"] + device, status: 65)
+    }
+
+    @Test func rawWithoutSize() throws { try run(["odd.yuv", "-o", "a.h264"] + device, status: 64) }
+
+    @Test func folderMissing() throws { try run(["good.y4m", "-o", "no/such/a.h264"] + device, status: 73) }
+
+    @Test(arguments: ["a.h264", "a.mp4"]) func outputExists(_ name: String) throws {
+        try Files.withTemporaryFolder { folder in
+            _ = try Self.layInputs(folder)
+            try Files.write([1, 2, 3], to: folder + "/" + name)
+            let arguments = ["encode", "good.y4m", "-o", name] + device
+            let refused = try ProcessRunner.run(Checkout.vaenc, arguments, directory: folder)
+            #expect(refused.status == 73 && refused.errorLines.count == 1, "\(refused.errors)")
+            #expect(try Files.read(folder + "/" + name) == [1, 2, 3])
+            let forced = try ProcessRunner.run(Checkout.vaenc, arguments + ["--overwrite"], directory: folder)
+            #expect(forced.status == 0, "\(forced.errors)")
+            #expect(try #require(Files.size(folder + "/" + name)) > 100)
+        }
+    }
+
+    @Test(arguments: ["nonsense", "/dev/dri/renderD999", "0000:99:00.0"]) func unknownDevice(_ name: String) throws {
+        try run(["good.y4m", "-o", "a.h264", "--device", name], status: 69)
+    }
+
+    @Test(arguments: [
+        ["--qp", "99"], ["--qp", "-1"], ["--qp", "many"], ["--preset", "0"], ["--preset", "8"], ["--gop", "0"],
+        ["--slices", "0"], ["--profile", "baseline", "--entropy", "cabac"], ["--codec", "hevc"], ["--no-such-option"],
+        ["--qp", "30", "--bitrate", "2M"], ["--rate-control", "cqp", "--bitrate", "2M"], ["--fps", "0"],
+        ["--level", "9.9"], ["--bitrate", "nothing"],
+    ])
+    func usage(_ options: [String]) throws {
+        try Files.withTemporaryFolder { folder in
+            let inputs = try Self.layInputs(folder)
+            let result = try ProcessRunner.run(
+                Checkout.vaenc, ["encode", "good.y4m", "-o", "a.h264"] + device + options, directory: folder)
+            #expect(result.status == 64, "\(options): \(result.errors)")
+            // The parser of arguments adds how to ask for help.
+            #expect((1...3).contains(result.errorLines.count), "\(options): \(result.errors)")
+            #expect(Set(Files.list(folder)) == inputs)
+        }
+    }
+
+    @Test(arguments: ["2x2", "16384x16384"]) func sizeThatNoDeviceDoes(_ size: String) throws {
+        try run(["testsrc:\(size)@25:2", "-o", "a.h264"] + device, status: 69)
+    }
+
+    @Test(arguments: [["--roi", "0,0,16x16:-3"], ["--intra-refresh"], ["--two-pass"], ["--lookahead", "10"]])
+    func featuresNotBuilt(_ options: [String]) throws {
+        try run(["good.y4m", "-o", "a.h264"] + device + options, status: 69)
+    }
+
+    @Test func closedPipe() throws {
+        // The reader takes a little and goes: the writer must not die of the signal.
+        let script = "\"$0\" encode testsrc:640x360@25:60 --device reference --qp 12 --format annexb -o - 2>err | head -c 100 >/dev/null; echo ${PIPESTATUS[0]}"
+        try Files.withTemporaryFolder { folder in
+            let result = try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc], directory: folder, timeout: 120)
+            #expect(result.output == "74\n", "\(result.output) \(result.errors)")
+            let said = String(decoding: try Files.read(folder + "/err"), as: UTF8.self)
+            #expect(said.split(separator: "\n").count == 1, "\(said)")
+        }
+    }
+
+    /// A file size limit stands for the full disk: the write fails halfway.
+    @Test(arguments: ["a.h264", "a.mp4"]) func noRoomLeft(_ name: String) throws {
+        let script = "ulimit -f 8; trap '' XFSZ; exec \"$0\" encode testsrc:640x360@25:60 --device reference --qp 12 -o \(name)"
+        try Files.withTemporaryFolder { folder in
+            let result = try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc], directory: folder, timeout: 120)
+            #expect(result.status == 74, "\(result.errors)")
+            #expect(result.errorLines.count == 1, "\(result.errors)")
+            #expect(!Files.exists(folder + "/" + name))
+        }
+    }
+
+    @Test func fullDisk() throws {
+        // A file system of one megabyte of our own, in a mount namespace that goes with the process.
+        let script = """
+            mount -t tmpfs -o size=1m tmpfs "$1" || exit 99
+            "$0" encode testsrc:640x360@25:60 --device reference --qp 12 -o "$1/a.h264"
+            status=$?
+            ls "$1"
+            exit $status
+            """
+        try Files.withTemporaryFolder { folder in
+            let namespace = try ProcessRunner.run("id", ["-u"]).output == "0\n" ? "-m" : "-rm"
+            let result = try ProcessRunner.run(
+                "unshare", [namespace, "bash", "-c", script, Checkout.vaenc, folder], timeout: 120)
+            #expect(result.status == 74, "\(result.errors)")
+            #expect(result.errorLines.count == 1, "\(result.errors)")
+            #expect(!result.output.split(separator: "\n").contains("a.h264"))
+        }
+    }
+
+    @Test func renderNodeWithoutPermission() throws {
+        // As another user where this one is root, on a node that only root may open: a copy of the null device.
+        let script = """
+            chmod 755 "$1"
+            if [ "$(id -u)" = 0 ]; then
+                mknod -m 600 "$1/renderD128" c 1 3
+                as="setpriv --reuid 65534 --clear-groups"
+            else
+                touch "$1/renderD128"
+                chmod 0 "$1/renderD128"
+            fi
+            $as "$0" encode testsrc:64x48@25:2 --device "$1/renderD128" -o /tmp/never.h264
+            """
+        try Files.withTemporaryFolder { folder in
+            let result = try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc, folder])
+            #expect(result.status == 77, "\(result.errors)")
+            #expect(result.errorLines.count == 1, "\(result.errors)")
+        }
+    }
+
+    @Test func interruptionLeavesAFinishedFile() throws {
+        let script = """
+            "$0" encode testsrc:320x240@25:100000 --device reference --preset 7 -o a.mp4 &
+            sleep 1.5; kill -INT $!; wait $!
+            """
+        try Files.withTemporaryFolder { folder in
+            let result = try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc], directory: folder, timeout: 60)
+            #expect(result.status == 130, "\(result.errors)")
+            #expect(Files.list(folder) == ["a.mp4"])
+            let probe = try ProcessRunner.run(
+                "ffprobe", ["-v", "error", "-count_frames", "-show_entries", "stream=nb_read_frames", "-of", "csv=p=0", "a.mp4"],
+                directory: folder)
+            #expect(probe.status == 0 && probe.errors.isEmpty, "\(probe.errors)")
+            #expect(try #require(Int(probe.output.filter(\.isNumber))) > 0)
+        }
+    }
+}

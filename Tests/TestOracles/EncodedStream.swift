@@ -1,0 +1,94 @@
+/// One run of `vaenc encode --device reference`, and everything that judges need of it.
+public struct EncodedStream: Sendable {
+    /// Annex B.
+    public var stream: [UInt8]
+    public var reconstruction: Reconstruction
+    public var result: ProcessRunner.Result
+
+    public struct Failure: Error, CustomStringConvertible {
+        public var description: String
+    }
+
+    /// Encodes a raw I420 file of whole frames on the reference driver of the build folder.
+    ///
+    /// - Throws: `Failure` where vaenc does not end with status 0.
+    public init(raw: String, width: Int, height: Int, options: [String], timeout: Double = 300) throws {
+        self = try Files.withTemporaryFolder { folder in
+            let output = folder + "/out.h264"
+            let result = try ProcessRunner.run(
+                Checkout.vaenc,
+                ["encode", raw, "--input-size", "\(width)x\(height)", "--input-format", "i420", "--device", "reference"]
+                    + options + ["-o", output],
+                environment: ["VAENC_REFERENCE_RECON": folder + "/recon.yuv"], timeout: timeout)
+            guard result.status == 0 else {
+                throw Failure(description: "\(options.joined(separator: " ")): status \(result.status): \(result.errors)")
+            }
+            return EncodedStream(
+                stream: try Files.read(output),
+                reconstruction: try Reconstruction(path: folder + "/recon.yuv", width: width, height: height),
+                result: result)
+        }
+    }
+
+    private init(stream: [UInt8], reconstruction: Reconstruction, result: ProcessRunner.Result) {
+        self.stream = stream
+        self.reconstruction = reconstruction
+        self.result = result
+    }
+
+    /// Encodes frames of one size.
+    public init(_ frames: [PlanarFrame], options: [String]) throws {
+        self = try Files.withTemporaryFolder { folder in
+            try Files.write(frames.flatMap(\.bytes), to: folder + "/in.yuv")
+            return try EncodedStream(
+                raw: folder + "/in.yuv", width: frames[0].width, height: frames[0].height, options: options)
+        }
+    }
+
+    /// What is wrong with the stream, by the judges: both foreign decoders accept it without a message and give
+    /// `frameCount` pictures, which are the driver's reconstruction byte for byte. Empty where nothing is.
+    public func faults(frameCount: Int) -> [String] {
+        var faults: [String] = []
+        let expected = reconstruction.framesInOutputOrder
+        if expected.count != frameCount { faults.append("\(expected.count) pictures reconstructed, not \(frameCount)") }
+        for decoder in ForeignDecoder.allCases {
+            let decoded = decoder.decode(stream)
+            if let message = decoded.messages.first {
+                faults.append("\(decoder): \(decoded.messages.count) messages, first: \(message)")
+            }
+            if decoded.frames.count != frameCount { faults.append("\(decoder): \(decoded.frames.count) frames, not \(frameCount)") }
+            for (index, (a, b)) in zip(decoded.frames, expected).enumerated() where a != b {
+                faults.append("\(decoder): picture \(index) is not the reconstruction: " + Self.firstDifference(a, b))
+                break
+            }
+        }
+        return faults
+    }
+
+    /// The lowest luma PSNR of a decoded picture against its source.
+    public func lowestPSNR(against source: [PlanarFrame]) -> Double {
+        zip(reconstruction.framesInOutputOrder, source).map { PSNR.luma($0, $1) }.min() ?? 0
+    }
+
+    /// The NAL units of each picture, by a slice with first_mb_in_slice 0: their types, slices only.
+    public var sliceTypesByPicture: [[Int]] {
+        var pictures: [[Int]] = []
+        for i in stream.indices.dropLast(4) where stream[i] == 0 && stream[i + 1] == 0 && stream[i + 2] == 1 {
+            let type = Int(stream[i + 3] & 31)
+            guard type == 1 || type == 5 else { continue }
+            if stream[i + 4] & 0x80 != 0 || pictures.isEmpty { pictures.append([]) }
+            pictures[pictures.count - 1].append(type)
+        }
+        return pictures
+    }
+
+    private static func firstDifference(_ a: PlanarFrame, _ b: PlanarFrame) -> String {
+        if a.width != b.width || a.height != b.height { return "\(a.width)×\(a.height), not \(b.width)×\(b.height)" }
+        guard let at = a.bytes.indices.first(where: { a.bytes[$0] != b.bytes[$0] }) else { return "" }
+        let luma = a.width * a.height
+        if at < luma { return "luma at \(at % a.width),\(at / a.width): \(a.bytes[at]), not \(b.bytes[at])" }
+        let half = (a.width + 1) / 2
+        let inside = (at - luma) % (luma / 4)
+        return "chroma at \(inside % half),\(inside / half): \(a.bytes[at]), not \(b.bytes[at])"
+    }
+}
