@@ -26,6 +26,6 @@ for part in parts where asked.isEmpty || asked.contains(part.name) {
         print("  not measured: \(error)")
         missed += 1
     }
-    unsafe fflush(nil)
+    fflush(nil)
 }
 exit(missed == 0 ? 0 : 1)
