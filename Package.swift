@@ -68,7 +68,7 @@ let package = Package(
             swiftSettings: strict),
         // L5
         .executableTarget(
-            name: "VaencCLI", dependencies: ["Vaenc", "VideoBase", "MediaFiles", argumentParser], swiftSettings: strict),
+            name: "VaencCLI", dependencies: ["Vaenc", "VideoBase", "VAAPI", "MediaFiles", argumentParser], swiftSettings: strict),
         // Tests: what judges them is decoders and readers of others, in TestOracles.
         .target(
             name: "CTestOracles", path: "Tests/CTestOracles",

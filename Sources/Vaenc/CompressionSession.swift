@@ -1,3 +1,4 @@
+public import VAAPI
 public import VideoBase
 
 /// An encoding session: frames in, access units out. What VTCompressionSession is to Apple's systems.
@@ -31,7 +32,7 @@ public final class CompressionSession: Sendable {
     ///
     /// - Throws: a `DescribedError`: no such device, no permission, a size or option that no device can do.
     public convenience init(
-        configuration: EncoderConfiguration, device: DeviceSelection = .auto, requireHardware: Bool = false
+        configuration: EncoderConfiguration, device: DeviceSelector = .auto, requireHardware: Bool = false
     ) throws {
         let (stream, continuation) = AsyncThrowingStream<EncodedPacket, any Error>.makeStream()
         try self.init(
@@ -48,7 +49,7 @@ public final class CompressionSession: Sendable {
     /// Creates a session that calls `handler` for each access unit, in decoding order, on a thread of the
     /// session's; a failure comes once and is the last call. The handler must not call back into the session.
     public convenience init(
-        configuration: EncoderConfiguration, device: DeviceSelection = .auto, requireHardware: Bool = false,
+        configuration: EncoderConfiguration, device: DeviceSelector = .auto, requireHardware: Bool = false,
         handler: @escaping PacketHandler
     ) throws {
         try self.init(
@@ -57,7 +58,7 @@ public final class CompressionSession: Sendable {
     }
 
     private init(
-        configuration: EncoderConfiguration, device: DeviceSelection, requireHardware: Bool,
+        configuration: EncoderConfiguration, device: DeviceSelector, requireHardware: Bool,
         stream: AsyncThrowingStream<EncodedPacket, any Error>?,
         continuation: AsyncThrowingStream<EncodedPacket, any Error>.Continuation?,
         handler: @escaping PacketHandler

@@ -1,4 +1,5 @@
 import Glibc
+import VAAPI
 import Vaenc
 
 /// One encoder to measure: how to call it on a raw NV12 file.
@@ -19,7 +20,7 @@ final class Contenders {
     private(set) var deviceName = ""
     private var server: pid_t?
 
-    init(selection: DeviceSelection, requireHardware: Bool, preset: Int?, withFFmpeg: Bool) throws {
+    init(selection: DeviceSelector, requireHardware: Bool, preset: Int?, withFFmpeg: Bool) throws {
         let probe = EncoderConfiguration(size: VideoSize(width: 640, height: 480))
         let session = try CompressionSession(configuration: probe, device: selection, requireHardware: requireHardware) { _ in }
         let description = try session.encoderDescription

@@ -6,7 +6,7 @@ import Vaenc
 struct EncodeJob {
     let source: any FrameSource
     let configuration: EncoderConfiguration
-    let device: DeviceSelection
+    let device: DeviceSelector
     let requireHardware: Bool
     let output: String
     let sinkOptions: SinkOptions

@@ -1,4 +1,5 @@
 import ArgumentParser
+import VAAPI
 import Vaenc
 
 struct DeviceOptions: ParsableArguments {
@@ -14,12 +15,21 @@ struct DeviceOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Intel's low-power entry point.", valueName: "auto|on|off"))
     var lowPower: Automatic = .auto
 
-    func selection() throws -> DeviceSelection {
-        let selection = try DeviceSelection(device)
+    func selection() throws -> DeviceSelector {
+        let selection = try Self.selector(device)
         if requireHardware, selection == .software || selection == .reference {
             throw VaencError.usage("--require-hardware contradicts --device \(device)")
         }
         return selection
+    }
+
+    static func selector(_ text: String) throws -> DeviceSelector {
+        guard let selector = DeviceSelector(text) else {
+            throw VaencError(
+                .unavailable, "no device is called \(text)",
+                remedy: "use auto, reference, software, a path such as /dev/dri/renderD128 or a PCI address such as 0000:03:00.0")
+        }
+        return selector
     }
 }
 

@@ -1,0 +1,73 @@
+import EncodeSession
+import ReferenceDisplay
+import SoftwareEncode
+public import VAAPI
+public import VideoBase
+
+/// The devices of this machine, and what is chosen where nothing is asked.
+public enum Devices {
+    /// The reports of the devices that a selector means; `auto` means all: render nodes, the reference driver,
+    /// software. A device that does not work is listed with the reason.
+    public static func reports(_ selector: DeviceSelector = .auto) -> [DeviceReport] {
+        switch selector {
+        case .auto: DeviceReport.ofRenderNodes() + [reference(), software()]
+        case .reference: [reference()]
+        case .software: [software()]
+        case .path(let path): [DeviceReport.ofRenderNode(path)]
+        case .pci(let address):
+            [
+                RenderNode.all().first { $0.pciAddress == address }.map { DeviceReport.ofRenderNode($0.path) }
+                    ?? DeviceReport(
+                        kind: .vaapi, pci: address, usable: false, why: "there is no GPU with a render node at \(address)")
+            ]
+        }
+    }
+
+    /// What `encode` takes with nothing asked.
+    public struct Default: Sendable, Hashable {
+        /// A render node's path, or `software`; nil where nothing can encode.
+        public var device: String?
+        public var codec: VideoCodec
+        public var why: String
+    }
+
+    /// The device and codec for `--device auto --codec auto`, from reports that were made.
+    public static func defaultChoice(among reports: [DeviceReport]) -> Default {
+        let codecWhy = "H.264: HEVC through VA-API is not built yet"
+        if let device = reports.first(where: { $0.kind == .vaapi && $0.isHardwareEncodeSupported(.h264) }) {
+            return Default(device: device.path, codec: .h264, why: "the first device that encodes H.264; \(codecWhy)")
+        }
+        let hardware = reports.filter { $0.kind == .vaapi }
+        let why = hardware.first.map { $0.why ?? "\($0.path ?? "the GPU") does not encode H.264" } ?? "there is no render node"
+        if let software = reports.first(where: { $0.kind == .software }), software.usable {
+            return Default(device: "software", codec: .h264, why: "no hardware encoder (\(why)); \(codecWhy)")
+        }
+        return Default(device: nil, codec: .h264, why: "no hardware encoder (\(why)) and no software encoder")
+    }
+
+    /// Whether some GPU of this machine encodes the codec. The counterpart of asking VideoToolbox for a hardware encoder.
+    public static func isHardwareEncodeSupported(_ codec: VideoCodec, profile: CodecProfile? = nil) -> Bool {
+        DeviceReport.ofRenderNodes().contains { $0.isHardwareEncodeSupported(codec, profile: profile) }
+    }
+
+    /// Whether some GPU of this machine decodes the codec: VTIsHardwareDecodeSupported's counterpart.
+    public static func isHardwareDecodeSupported(_ codec: VideoCodec, profile: CodecProfile? = nil) -> Bool {
+        DeviceReport.ofRenderNodes().contains { $0.isHardwareDecodeSupported(codec, profile: profile) }
+    }
+
+    private static func reference() -> DeviceReport {
+        do {
+            return DeviceReport(try ReferenceDisplay.open())
+        } catch {
+            return DeviceReport(kind: .reference, path: nil, failure: error)
+        }
+    }
+
+    private static func software() -> DeviceReport {
+        let missing = VideoCodec.allCases.map { ($0, SoftwareEncoder.unavailability(of: $0)) }
+        let names = missing.filter { $0.1 == nil }.map { $0.0 == .h264 ? "libx264" : "libx265" }
+        return DeviceReport(
+            kind: .software, driver: names.isEmpty ? nil : names.joined(separator: ", "), usable: !names.isEmpty,
+            why: names.isEmpty ? missing.first?.1?.description : nil)
+    }
+}

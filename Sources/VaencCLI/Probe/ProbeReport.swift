@@ -1,0 +1,90 @@
+import VAAPI
+import Vaenc
+
+/// What `vaenc probe --json` prints: the contract of docs/CLI.md, `"schema": 1`.
+struct ProbeReport: Encodable {
+    struct Device: Encodable {
+        var kind: DeviceKind
+        var path: Nullable<String>
+        var pci: Nullable<String>
+        var driver: Nullable<String>
+        var libva: Nullable<String>
+        var usable: Bool
+        var why: Nullable<String>
+        var capabilities: [Entry]
+
+        init(_ report: DeviceReport) {
+            kind = report.kind
+            path = Nullable(report.path)
+            pci = Nullable(report.pci)
+            driver = Nullable(report.driver)
+            libva = Nullable(report.libva)
+            usable = report.usable
+            why = Nullable(report.why)
+            capabilities = report.capabilities.map(Entry.init)
+        }
+    }
+
+    struct References: Encodable {
+        var l0: Int
+        var l1: Int
+    }
+
+    struct Entry: Encodable {
+        var codec: String
+        var profile: String
+        var entrypoint: String
+        var rateControl: [RateControlMode]
+        var minWidth: Nullable<Int>
+        var minHeight: Nullable<Int>
+        var maxWidth: Nullable<Int>
+        var maxHeight: Nullable<Int>
+        var bitDepths: [Int]
+        var maxReferences: Nullable<References>
+        var bFrames: Bool
+        var packedHeaders: [String]
+        var maxSlices: Nullable<Int>
+        var qualityLevels: Nullable<Int>
+        var roi: Int
+        var intraRefresh: [String]
+        var memoryTypes: [String]
+        var attributes: [String: UInt32]
+
+        init(_ capability: Capability) {
+            codec = capability.codec
+            profile = capability.profile
+            entrypoint = capability.entrypoint
+            rateControl = capability.rateControl
+            minWidth = Nullable(capability.minWidth)
+            minHeight = Nullable(capability.minHeight)
+            maxWidth = Nullable(capability.maxWidth)
+            maxHeight = Nullable(capability.maxHeight)
+            bitDepths = capability.bitDepths
+            maxReferences = Nullable(capability.maxReferences.map { References(l0: $0.l0, l1: $0.l1) })
+            bFrames = capability.bFrames
+            packedHeaders = capability.packedHeaders
+            maxSlices = Nullable(capability.maxSlices)
+            qualityLevels = Nullable(capability.qualityLevels)
+            roi = capability.roi
+            intraRefresh = capability.intraRefresh
+            memoryTypes = capability.memoryTypes
+            attributes = Dictionary(capability.attributes.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
+        }
+    }
+
+    struct Default: Encodable {
+        var device: Nullable<String>
+        var codec: VideoCodec
+        var why: String
+    }
+
+    var schema = 1
+    var devices: [Device]
+    var `default`: Default
+
+    init(_ reports: [DeviceReport]) {
+        devices = reports.map(Device.init)
+        let choice = Devices.defaultChoice(among: reports)
+        self.default = Default(device: Nullable(choice.device), codec: choice.codec, why: choice.why)
+    }
+}

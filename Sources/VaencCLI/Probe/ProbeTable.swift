@@ -1,0 +1,83 @@
+import VAAPI
+import Vaenc
+
+/// The reports as people read them: a block a device, a row a profile and entry point.
+enum ProbeTable {
+    static func text(_ reports: [DeviceReport], everything: Bool) -> String {
+        var text = reports.map { device($0, everything: everything) }.joined(separator: "\n")
+        let choice = Devices.defaultChoice(among: reports)
+        text += "\nDefault: \(choice.device ?? "nothing"), \(choice.codec == .h264 ? "H.264" : "HEVC") (\(choice.why))\n"
+        return text
+    }
+
+    private static func device(_ report: DeviceReport, everything: Bool) -> String {
+        let name = report.path ?? report.kind.rawValue
+        var text = name + (report.pci.map { " (PCI \($0))" } ?? "") + ": "
+        text += report.usable ? "" : "NOT USABLE: \(report.why ?? "")\n"
+        if let driver = report.driver {
+            text += (report.usable ? "" : "  ") + driver + (report.libva.map { ", VA-API \($0)" } ?? "") + "\n"
+        }
+        let encoders = report.capabilities.filter(\.encodes)
+        if !encoders.isEmpty {
+            let head = ["encodes", "entry point", "rate control", "sizes", "bits", "refs", "B", "slices", "quality", "ROI", "refresh", "packed headers", "memory"]
+            text += rows([head] + encoders.map(row))
+        }
+        let decoders = report.capabilities.filter(\.decodes)
+        if !decoders.isEmpty {
+            text += "  decodes " + decoders.map { "\(codecName($0)) \($0.profile)" }.joined(separator: ", ") + "\n"
+        }
+        let others = report.capabilities.filter { !$0.encodes && !$0.decodes }
+        if !others.isEmpty {
+            text += "  also " + others.map { "\($0.codec == "none" ? "" : codecName($0) + " ")\($0.profile == "None" ? "" : $0.profile + " ")\($0.entrypoint)" }
+                .joined(separator: ", ") + "\n"
+        }
+        return everything ? text + attributes(report) : text
+    }
+
+    private static func row(_ capability: Capability) -> [String] {
+        func size(_ width: Int?, _ height: Int?) -> String {
+            guard let width, let height else { return "?" }
+            return "\(width)×\(height)"
+        }
+        return [
+            "\(codecName(capability)) \(capability.profile)", capability.entrypoint,
+            capability.rateControl.map { $0.rawValue.uppercased() }.joined(separator: " "),
+            "\(size(capability.minWidth, capability.minHeight))–\(size(capability.maxWidth, capability.maxHeight))",
+            capability.bitDepths.map(String.init).joined(separator: " "),
+            capability.maxReferences.map { "\($0.l0)/\($0.l1)" } ?? "?", capability.bFrames ? "yes" : "no",
+            capability.maxSlices.map(String.init) ?? "?", capability.qualityLevels.map(String.init) ?? "-",
+            capability.roi > 0 ? String(capability.roi) : "-",
+            capability.intraRefresh.isEmpty ? "-" : capability.intraRefresh.joined(separator: " "),
+            capability.packedHeaders.isEmpty ? "none" : capability.packedHeaders.joined(separator: " "),
+            capability.memoryTypes.joined(separator: " "),
+        ]
+    }
+
+    private static func attributes(_ report: DeviceReport) -> String {
+        var text = ""
+        for capability in report.capabilities {
+            text += "  \(codecName(capability)) \(capability.profile) \(capability.entrypoint)\n"
+            for attribute in capability.attributes {
+                let hex = "0x" + String(attribute.value, radix: 16)
+                text += "    \(attribute.name) = \(hex)\(attribute.meaning.isEmpty ? "" : "  " + attribute.meaning.joined(separator: " "))\n"
+            }
+        }
+        return text
+    }
+
+    private static func codecName(_ capability: Capability) -> String {
+        switch capability.codec {
+        case "h264": "H.264"
+        case "none": "video"
+        default: capability.codec.uppercased()
+        }
+    }
+
+    private static func rows(_ rows: [[String]]) -> String {
+        let widths = (0..<(rows.first?.count ?? 0)).map { column in rows.map { $0[column].count }.max() ?? 0 }
+        return rows.map { row in
+            "  " + row.enumerated().map { $1 + String(repeating: " ", count: widths[$0] - $1.count) }
+                .joined(separator: "  ").trimmingTrailingSpaces + "\n"
+        }.joined()
+    }
+}
