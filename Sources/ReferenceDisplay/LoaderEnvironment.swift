@@ -1,0 +1,35 @@
+internal import Glibc
+internal import Synchronization
+internal import VAAPI
+
+/// The environment variables by which libva finds drivers, set for the length of one vaInitialize.
+///
+/// A user's LIBVA_DRIVER_NAME would take the reference driver's place, and LIBVA_DRIVERS_PATH is one list for the whole
+/// process: both are put back as they were, so that a GPU's display in the same process loads its own driver.
+enum LoaderEnvironment {
+    private static let lock = Mutex<Void>(())
+
+    /// - Parameter folder: searched first; what LIBVA_DRIVERS_PATH named stays behind it.
+    static func with<R: Sendable>(driversIn folder: String, _ body: () throws -> R) throws -> R {
+        try lock.withLock { _ in
+            let path = Environment.value("LIBVA_DRIVERS_PATH")
+            let name = Environment.value("LIBVA_DRIVER_NAME")
+            set("LIBVA_DRIVERS_PATH", path.map { "\(folder):\($0)" } ?? folder)
+            set("LIBVA_DRIVER_NAME", nil)
+            defer {
+                set("LIBVA_DRIVERS_PATH", path)
+                set("LIBVA_DRIVER_NAME", name)
+            }
+            return try body()
+        }
+    }
+
+    private static func set(_ name: String, _ value: String?) {
+        // SAFETY: glibc locks the environment among its own writers; vaenc writes it here alone.
+        if let value {
+            unsafe setenv(name, value, 1)
+        } else {
+            unsafe unsetenv(name)
+        }
+    }
+}
