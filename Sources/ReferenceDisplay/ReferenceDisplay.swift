@@ -27,4 +27,7 @@ package enum ReferenceDisplay {
 
     /// Whether `open` would find the driver's file.
     package static var isInstalled: Bool { DriverFolder.find() != nil }
+
+    /// The folder that holds the driver's file; nil where it is not found.
+    package static var driverFolder: String? { DriverFolder.find() }
 }

@@ -55,6 +55,10 @@ public enum Devices {
         DeviceReport.ofRenderNodes().contains { $0.isHardwareDecodeSupported(codec, profile: profile) }
     }
 
+    /// The folder of the reference driver's file, for LIBVA_DRIVERS_PATH of other programs (with LIBVA_DRIVER_NAME=libvaenc);
+    /// nil where it is not installed.
+    public static var referenceDriverFolder: String? { ReferenceDisplay.driverFolder }
+
     private static func reference() -> DeviceReport {
         do {
             return DeviceReport(try ReferenceDisplay.open())

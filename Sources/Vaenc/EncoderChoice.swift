@@ -20,7 +20,7 @@ public struct EncoderChoice: Sendable, Hashable {
             return (try SoftwareEncoder(configuration: configuration, onPacket: handler), EncoderChoice(kind: .software))
         case .reference:
             let display = try ReferenceDisplay.open()
-            let encoder = try HardwareEncoder(display: display, configuration: configuration, handler: handler)
+            let encoder = try HardwareEncoder(display: display, configuration: configuration, onPacket: handler)
             return (encoder, EncoderChoice(kind: .reference))
         case .path(let path):
             return try hardware(path, configuration, handler)
@@ -39,7 +39,7 @@ public struct EncoderChoice: Sendable, Hashable {
         _ path: String, _ configuration: EncoderConfiguration, _ handler: @escaping PacketHandler
     ) throws -> (encoder: any VideoEncoder, choice: EncoderChoice) {
         let display = try Display.open(renderNode: path)
-        let encoder = try HardwareEncoder(display: display, configuration: configuration, handler: handler)
+        let encoder = try HardwareEncoder(display: display, configuration: configuration, onPacket: handler)
         return (encoder, EncoderChoice(kind: .vaapi))
     }
 

@@ -51,7 +51,7 @@ package struct RenderNode: Sendable, Hashable {
     }
 
     /// Which devices there are instead.
-    static func advice() -> String {
+    package static func advice() -> String {
         let nodes = all().map(\.path)
         return nodes.isEmpty
             ? "this machine has no render node; use --device reference or --device software"

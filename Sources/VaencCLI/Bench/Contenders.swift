@@ -76,10 +76,8 @@ final class Contenders {
         if let path = description.path {
             device = "vaapi=va:\(path)"
         } else {
-            guard let driver = ReferenceDriverLocation.path else { return }
-            guard let display = try startXServer() else { return }
+            guard let folder = Devices.referenceDriverFolder, let display = try startXServer() else { return }
             device = "vaapi=va:,connection_type=x11"
-            let folder = driver.lastIndex(of: "/").map { String(driver[..<$0]) } ?? "."
             environment = ["DISPLAY": display, "LIBVA_DRIVERS_PATH": folder, "LIBVA_DRIVER_NAME": "libvaenc"]
         }
         all.append(

@@ -1,5 +1,6 @@
 import MediaFiles
 import Synchronization
+import VAAPI
 import Vaenc
 
 /// One run of source → encoder → sink. The main thread reads and hands in; packets arrive on the encoder's thread.
