@@ -83,6 +83,12 @@ let package = Package(
         .testTarget(
             name: "H264SyntaxTests", dependencies: ["H264Syntax", "NALWriting", "VideoBase"], swiftSettings: strict),
         .testTarget(
+            name: "VAAPITests", dependencies: ["VAAPI", "ReferenceDisplay", "VideoBase", "CVA"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "ReferenceDisplayTests", dependencies: ["ReferenceDisplay", "VAAPI", "VideoBase"],
+            swiftSettings: strict),
+        .testTarget(
             name: "ReferenceDriverTests", dependencies: ["ReferenceDriver", "TestOracles", "CVA"],
             swiftSettings: strict),
         .testTarget(

@@ -50,8 +50,8 @@ package struct Profile: RawRepresentable, Sendable, Hashable, CustomStringConver
     /// The constant's name in `va.h`.
     package var name: String { Self.names[rawValue].map { "VAProfile\($0)" } ?? "VAProfile(\(rawValue))" }
 
-    /// The profile as reports name it: `High`, `Main 10`.
-    package var shortName: String { codecProfile?.shortName ?? Self.names[rawValue] ?? "profile \(rawValue)" }
+    /// The profile as reports name it: `High`, `Main 10`; the constant's name for those that vaenc does not encode.
+    package var shortName: String { codecProfile?.shortName ?? name }
 
     package var description: String { name }
 

@@ -35,18 +35,23 @@ package struct RenderNode: Sendable, Hashable {
         repeat {
             descriptor = unsafe Glibc.open(path, O_RDWR | O_CLOEXEC)
         } while descriptor < 0 && errno == EINTR
-        if descriptor >= 0 { return descriptor }
-        switch errno {
+        if descriptor < 0 { throw openFailure(path, errno) }
+        return descriptor
+    }
+
+    /// What to tell a person when a node could not be opened.
+    static func openFailure(_ path: String, _ number: Int32) -> VaencError {
+        switch number {
         case ENOENT, ENOTDIR, ENXIO, ENODEV:
-            throw VaencError(.unavailable, "there is no device \(path)", remedy: advice())
+            VaencError(.unavailable, "there is no device \(path)", remedy: advice())
         case EACCES, EPERM:
-            throw VaencError(
+            VaencError(
                 .noPermission, "no permission to open \(path)",
                 remedy: "add yourself to the group render (`sudo usermod -aG render $USER`) and log in again")
         case EISDIR:
-            throw VaencError(.unavailable, "\(path) is not a GPU's render node", remedy: advice())
+            VaencError(.unavailable, "\(path) is not a GPU's render node", remedy: advice())
         default:
-            throw VaencError(.unavailable, "cannot open \(path): \(unsafe String(cString: strerror(errno)))")
+            VaencError(.unavailable, "cannot open \(path): \(unsafe String(cString: strerror(number)))")
         }
     }
 

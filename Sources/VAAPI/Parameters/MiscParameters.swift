@@ -120,17 +120,16 @@ package enum MiscParameters: PictureParameters, Sendable, Hashable {
         return c
     }
 
-    /// The frame rate as VA-API wants it: the denominator in the high 16 bits, the numerator in the low 16; halved
-    /// together until both fit.
+    /// The frame rate as VA-API wants it: the denominator in the high 16 bits, the numerator in the low 16. Where the
+    /// reduced ratio does not fit, the nearest with the largest denominator that does.
     static func frameRateWord(_ rate: Rational) -> UInt32 {
         let reduced = rate.reduced
-        var numerator = max(reduced.numerator, 0)
-        var denominator = max(reduced.denominator, 1)
-        while numerator > 0xffff || denominator > 0xffff {
-            numerator /= 2
-            denominator = max(denominator / 2, 1)
-        }
-        return UInt32(denominator) << 16 | UInt32(numerator)
+        let numerator = max(reduced.numerator, 1)
+        let denominator = reduced.denominator
+        if numerator <= 0xffff, denominator <= 0xffff { return UInt32(denominator) << 16 | UInt32(numerator) }
+        let value = Double(numerator) / Double(denominator)
+        let scale = min(max((65535 / value).rounded(.down), 1), 65535)
+        return UInt32(scale) << 16 | UInt32(min(max((value * scale).rounded(), 1), 65535))
     }
 
     /// Lends the type tag and the struct behind it.

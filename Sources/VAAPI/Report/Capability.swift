@@ -4,7 +4,7 @@ public import VideoBase
 public struct Capability: Sendable, Hashable {
     /// `h264`, `hevc`, `av1`, …; `none` for video processing and other work on no standard.
     public var codec: String
-    /// `High`, `Main 10`, or the driver's name where vaenc has none.
+    /// `High`, `Main 10`; `VAProfileVP9Profile0` for those that vaenc does not encode.
     public var profile: String
     /// `EncSlice`, `EncSliceLP`, `VLD`, or another of VA-API's.
     public var entrypoint: String
@@ -69,10 +69,9 @@ extension Capability {
         self.attributes = attributes.values.sorted { $0.key.rawValue < $1.key.rawValue }.map {
             Attribute(name: $0.key.name, value: $0.value, meaning: $0.key.meaning(of: $0.value))
         }
-        guard entryPoint.encodes else { return }
         rateControl = attributes.rateControl.modes
         maxReferences = attributes.maxReferences.map { MaxReferences(l0: $0.l0, l1: $0.l1) }
-        bFrames = Self.bFrames(profile, attributes)
+        bFrames = entryPoint.encodes && Self.bFrames(profile, attributes)
         packedHeaders = attributes.packedHeaders.names
         maxSlices = attributes.maxSlices
         qualityLevels = attributes.qualityLevels

@@ -48,24 +48,19 @@ package final class DeviceThread: Sendable {
     }
 
     /// Runs `job` after those given before it and waits for its result. From a job of this thread, runs it at once.
-    package func sync<R, Failure: Error>(_ job: () throws(Failure) -> R) throws(Failure) -> R {
+    package func sync<R, Failure: Error>(_ job: @escaping () throws(Failure) -> R) throws(Failure) -> R {
         if pthread_equal(thread, pthread_self()) != 0 { return try job() }
-        var result: Result<R, Failure>?
+        // SAFETY: the caller waits while the job runs, so nothing is used from two threads at once; the gate orders
+        // what the job wrote before what the caller reads.
+        nonisolated(unsafe) let job = job
+        nonisolated(unsafe) var result: Result<R, Failure>?
         let done = Gate()
-        withoutActuallyEscaping(job) { job in
-            unsafe withUnsafeMutablePointer(to: &result) { slot in
-                // SAFETY: this function does not return before the job has run, so what it borrows outlives it, and
-                // the gate orders its writes before the reads here.
-                nonisolated(unsafe) let job = job
-                nonisolated(unsafe) let slot = unsafe slot
-                queue.add {
-                    unsafe slot.pointee = Result { () throws(Failure) -> R in unsafe try job() }
-                    done.open()
-                }
-                done.wait()
-            }
+        queue.add {
+            unsafe result = Result { () throws(Failure) -> R in unsafe try job() }
+            done.open()
         }
-        guard let result else { preconditionFailure("the gate opens after the result is there") }
+        done.wait()
+        guard let result = unsafe result else { preconditionFailure("the gate opens after the result is there") }
         return try result.get()
     }
 }

@@ -1,0 +1,88 @@
+import CVA
+import Testing
+import VideoBase
+
+@testable import VAAPI
+
+/// libva's own strings judge ours.
+@Suite struct NamesTests {
+    private func text(_ pointer: UnsafePointer<CChar>?) -> String {
+        unsafe pointer.map { unsafe String(cString: $0) } ?? ""
+    }
+
+    @Test func everyStatusThatLibvaKnowsHasANameAndWords() {
+        let missing = unsafe text(vaErrorStr(0x7777))
+        var texts = Set<String>()
+        for value in (0...0xff).map(Int32.init) + [-1] {
+            let status = StatusCode(rawValue: value)
+            let known = unsafe text(vaErrorStr(value)) != missing
+            if known { #expect(status.name != nil, "libva knows \(value)") }
+            if let name = status.name {
+                #expect(name.hasPrefix("VA_STATUS_"))
+                #expect(texts.insert(status.description).inserted, "\(status) is said twice")
+            } else {
+                #expect(status.description == "status \(value)")
+            }
+        }
+        #expect(StatusCode.named.count == texts.count)
+        #expect(StatusCode(rawValue: Int32(VA_STATUS_ERROR_RESOLUTION_NOT_SUPPORTED)) == .resolutionNotSupported)
+        #expect(StatusCode(rawValue: Int32(VA_STATUS_ERROR_ENCODING_ERROR)) == .encodingError)
+        #expect(StatusCode(rawValue: Int32(VA_STATUS_ERROR_TIMEDOUT)) == .timedOut)
+        #expect(StatusCode(rawValue: Int32(bitPattern: UInt32(VA_STATUS_ERROR_UNKNOWN))) == .unknown)
+    }
+
+    @Test func categoriesTellWhoIsToBlame() {
+        #expect(StatusCode.resolutionNotSupported.category == .unavailable)
+        #expect(StatusCode.unsupportedProfile.category == .unavailable)
+        #expect(StatusCode.encodingError.category == .deviceFailed)
+        #expect(StatusCode.timedOut.category == .deviceFailed)
+        #expect(StatusCode.unknown.category == .deviceFailed)
+        #expect(StatusCode.invalidBuffer.category == .internalFault)
+        #expect(StatusCode.invalidParameter.category == .internalFault)
+    }
+
+    @Test func attributesHaveLibvasNames() {
+        for number in 0..<VAConfigAttribTypeMax.rawValue {
+            let theirs = unsafe text(vaConfigAttribTypeStr(VAConfigAttribType(number)))
+            let ours = AttributeType(rawValue: number).name
+            if theirs.hasPrefix("VAConfigAttrib") {
+                #expect(ours == theirs)
+            } else {
+                #expect(ours == "VAConfigAttrib(\(number))", "libva: \(theirs)")
+            }
+        }
+        #expect(AttributeType(rawValue: 63).name == "VAConfigAttrib(63)")
+    }
+
+    @Test func profilesHaveLibvasNames() {
+        for number in Int32(-1)...35 {
+            let theirs = unsafe text(vaProfileStr(VAProfile(number)))
+            guard theirs.hasPrefix("VAProfile") else { continue }
+            #expect(Profile(rawValue: number).name == theirs)
+        }
+        for profile in CodecProfile.allCases { #expect(Profile(profile).codecProfile == profile) }
+        #expect(Profile(rawValue: 99).name == "VAProfile(99)")
+    }
+
+    @Test func entryPointsHaveLibvasNames() {
+        for number in Int32(1)...14 {
+            let theirs = unsafe text(vaEntrypointStr(VAEntrypoint(UInt32(number))))
+            guard theirs.hasPrefix("VAEntrypoint") else { continue }
+            #expect(EntryPoint(rawValue: number).name == theirs)
+        }
+    }
+
+    @Test func fourCharacterCodesAreLibvas() {
+        let theirs: [(PixelFormat, Int32)] = [
+            (.nv12, VA_FOURCC_NV12), (.p010, VA_FOURCC_P010), (.i420, VA_FOURCC_I420), (.yv12, VA_FOURCC_YV12),
+            (.yuyv, VA_FOURCC_YUY2), (.uyvy, VA_FOURCC_UYVY), (.bgra, VA_FOURCC_BGRA), (.rgba, VA_FOURCC_RGBA),
+            (.gray, VA_FOURCC_Y800), (.i422, VA_FOURCC_422H), (.i444, VA_FOURCC_444P),
+        ]
+        for (format, code) in theirs {
+            #expect(FourCC(format)?.rawValue == UInt32(bitPattern: code))
+            #expect(FourCC(format)?.pixelFormat == format)
+        }
+        #expect(FourCC(.rgb24) == nil)
+        #expect(FourCC.nv12.description == "NV12")
+    }
+}

@@ -1,0 +1,142 @@
+import CVA
+import Testing
+import VideoBase
+
+@testable import VAAPI
+
+/// The bytes that drivers get, read back through the C structs and against words packed by hand.
+@Suite struct ParametersTests {
+    private func buffers(_ parameters: some PictureParameters) -> [(type: BufferType, bytes: [UInt8])] {
+        var result: [(type: BufferType, bytes: [UInt8])] = []
+        unsafe parameters.withBuffers { type, bytes in unsafe result.append((type, [UInt8](bytes))) }
+        return result
+    }
+
+    private func word(_ bytes: [UInt8], at offset: Int) -> UInt32 {
+        (0..<4).reduce(0) { $0 | UInt32(bytes[offset + $1]) << UInt32($1 * 8) }
+    }
+
+    @Test func sequenceFieldsLieWhereTheHeaderSays() throws {
+        var sequence = H264SequenceParameters(
+            levelIDC: 41, intraPeriod: 250, intraIDRPeriod: 500, ipPeriod: 3, maxNumRefFrames: 4,
+            pictureWidthInMBs: 120, pictureHeightInMBs: 68, log2MaxFrameNumMinus4: 5, picOrderCntType: 2,
+            log2MaxPicOrderCntLsbMinus4: 9)
+        sequence.crop = .init(bottom: 4)
+        var vui = H264SequenceParameters.VUI()
+        vui.timing = .init(numUnitsInTick: 1001, timeScale: 60000)
+        vui.fixedFrameRate = true
+        vui.restriction = .init()
+        sequence.vui = vui
+        let made = try #require(buffers(sequence).first)
+        #expect(made.type == .sequence)
+        // 1132 bytes in C; level_idc is the second byte, intra_period the first aligned word.
+        #expect(made.bytes.count == 1132)
+        #expect(made.bytes[1] == 41)
+        #expect(word(made.bytes, at: 4) == 250)
+        #expect(word(made.bytes, at: 8) == 500)
+        #expect(word(made.bytes, at: 12) == 3)
+        #expect(word(made.bytes, at: 24) == 120 | 68 << 16)
+        // chroma_format_idc 1, frame_mbs_only bit 2, direct_8x8 bit 5, frame_num 5 << 6, type 2 << 10, lsb 9 << 12.
+        #expect(word(made.bytes, at: 28) == 1 | 1 << 2 | 1 << 5 | 5 << 6 | 2 << 10 | 9 << 12)
+        let c = sequence.lowered
+        #expect(c.frame_cropping_flag == 1 && c.frame_crop_bottom_offset == 4 && c.frame_crop_right_offset == 0)
+        #expect(c.vui_parameters_present_flag == 1)
+        // timing bit 1, restriction bit 2, 15 << 3, 15 << 8, fixed rate bit 13, over boundaries bit 15.
+        #expect(unsafe c.vui_fields.value == 1 << 1 | 1 << 2 | 15 << 3 | 15 << 8 | 1 << 13 | 1 << 15)
+        #expect(c.num_units_in_tick == 1001 && c.time_scale == 60000)
+        sequence.crop = nil
+        sequence.vui = nil
+        #expect(sequence.lowered.frame_cropping_flag == 0 && sequence.lowered.vui_parameters_present_flag == 0)
+    }
+
+    @Test func packedHeadersAreTwoBuffers() {
+        let header = PackedHeader(.slice, [0, 0, 1, 0x65, 0x88], bitLength: 37, hasEmulationBytes: true)
+        let made = buffers(header)
+        #expect(made.map(\.type) == [.packedHeaderParameters, .packedHeaderData])
+        #expect(word(made[0].bytes, at: 0) == 3)
+        #expect(word(made[0].bytes, at: 4) == 37)
+        #expect(made[0].bytes[8] == 1)
+        #expect(made[1].bytes == [0, 0, 1, 0x65, 0x88])
+        #expect(word(buffers(PackedHeader(.sequence, [1, 2], hasEmulationBytes: false))[0].bytes, at: 4) == 16)
+        // A length past the data would make the driver read past it.
+        #expect(word(buffers(PackedHeader(.sequence, [1], bitLength: 99, hasEmulationBytes: false))[0].bytes, at: 4) == 8)
+    }
+
+    @Test func miscBuffersBeginWithTheirType() {
+        var control = MiscParameters.RateControl()
+        control.bitsPerSecond = 6_000_000
+        control.targetPercentage = 66
+        control.minQP = 10
+        control.maxQP = 40
+        control.icqQualityFactor = 24
+        control.macroblockRateControl = 2
+        control.temporalLayer = 3
+        let rate = buffers(MiscParameters.rateControl(control))[0]
+        #expect(rate.type == .misc)
+        #expect(rate.bytes.count == 4 + MemoryLayout<VAEncMiscParameterRateControl>.size)
+        #expect(word(rate.bytes, at: 0) == 1)
+        #expect(word(rate.bytes, at: 4) == 6_000_000)
+        #expect(word(rate.bytes, at: 8) == 66)
+        #expect(word(rate.bytes, at: 20) == 10)
+        // disable_frame_skip bit 1, disable_bit_stuffing bit 2, mb_rate_control from 3, temporal_id from 7.
+        #expect(word(rate.bytes, at: 28) == 1 << 1 | 1 << 2 | 2 << 3 | 3 << 7)
+        #expect(word(rate.bytes, at: 32) == 24)
+        #expect(word(rate.bytes, at: 36) == 40)
+
+        let quality = buffers(MiscParameters.qualityLevel(5))[0].bytes
+        #expect(word(quality, at: 0) == 6 && word(quality, at: 4) == 5)
+        let hrd = buffers(MiscParameters.hrd(bufferSize: 1000, initialFullness: 750))[0].bytes
+        #expect(word(hrd, at: 0) == 5 && word(hrd, at: 4) == 750 && word(hrd, at: 8) == 1000)
+        let size = buffers(MiscParameters.maxFrameSize(8000))[0].bytes
+        #expect(word(size, at: 0) == 4 && word(size, at: 8) == 8000)
+        let slice = buffers(MiscParameters.maxSliceSize(900))[0].bytes
+        #expect(word(slice, at: 0) == 2 && word(slice, at: 4) == 900)
+        let trellis = buffers(MiscParameters.trellis(i: true, p: false, b: true))[0].bytes
+        #expect(word(trellis, at: 0) == 8 && word(trellis, at: 4) == 0b1010)
+        let refresh = buffers(MiscParameters.intraRefresh(.init(direction: .rows, location: 7, size: 2)))[0].bytes
+        #expect(word(refresh, at: 0) == 7 && word(refresh, at: 4) == 2 && word(refresh, at: 8) == 7 | 2 << 16)
+    }
+
+    @Test func frameRatesFitSixteenBits() {
+        func word(_ n: Int, _ d: Int) -> UInt32 { MiscParameters.frameRateWord(Rational(n, d)) }
+        #expect(word(25, 1) == 1 << 16 | 25)
+        #expect(word(30000, 1001) == 1001 << 16 | 30000)
+        #expect(word(50, 2) == 1 << 16 | 25)
+        let large = word(120000 * 7 + 1, 1001 * 7)
+        let value = Double(large & 0xffff) / Double(large >> 16)
+        #expect(abs(value - Double(120000 * 7 + 1) / 7007) < 0.05)
+    }
+
+    @Test func picturesFillTheWholeArrays() throws {
+        let display = try TestDevice.open()
+        let surfaces = try Surface.make(display, count: 2, size: VideoSize(width: 64, height: 64))
+        let config = try Config(display, profile: .h264High, entryPoint: TestDevice.entryPoint(display))
+        let context = try Context(config, size: VideoSize(width: 64, height: 64), targets: surfaces)
+        let output = try CodedBuffer(context, capacity: 65536)
+        let reference = H264Picture(
+            surfaces[0], frameIndex: 3, reference: .shortTerm, topFieldOrderCount: 6, bottomFieldOrderCount: 6)
+        var long = reference
+        long.reference = .longTerm
+        var picture = H264PictureParameters(
+            current: reference, references: [reference, long], codedBuffer: output, frameNum: 4, isIDR: false,
+            referencePicFlag: 2, entropyCodingMode: true)
+        picture.transform8x8Mode = true
+        let c = picture.lowered
+        #expect(c.coded_buf == output.identifier && c.CurrPic.picture_id == surfaces[0].identifier)
+        #expect(c.ReferenceFrames.0.flags == 8 && c.ReferenceFrames.1.flags == 16)
+        #expect(c.ReferenceFrames.2.flags == 1 && c.ReferenceFrames.2.picture_id == 0xffff_ffff)
+        #expect(c.ReferenceFrames.15.flags == 1 && c.ReferenceFrames.15.picture_id == 0xffff_ffff)
+        // reference_pic_flag from 1, entropy bit 3, transform_8x8 bit 8, deblocking control bit 9.
+        #expect(unsafe c.pic_fields.value == 2 << 1 | 1 << 3 | 1 << 8 | 1 << 9)
+        #expect(buffers(picture)[0].bytes.count == MemoryLayout<VAEncPictureParameterBufferH264>.size)
+
+        var slice = H264SliceParameters(macroblockAddress: 4, numMacroblocks: 8, sliceType: .p)
+        slice.refPicList0 = [reference]
+        slice.sliceQPDelta = -3
+        let s = slice.lowered
+        #expect(s.macroblock_info == 0xffff_ffff && s.slice_type == 0 && s.slice_qp_delta == -3)
+        #expect(s.RefPicList0.0.frame_idx == 3 && s.RefPicList0.1.flags == 1 && s.RefPicList0.31.flags == 1)
+        #expect(s.RefPicList1.0.flags == 1 && s.RefPicList1.31.picture_id == 0xffff_ffff)
+        #expect(buffers(slice)[0].bytes.count == MemoryLayout<VAEncSliceParameterBufferH264>.size)
+    }
+}
