@@ -23,6 +23,7 @@ struct VaencCommand: ParsableCommand {
         ])
 
     static func main() {
+        Clock.begin()
         do {
             var command = try parseAsRoot()
             try command.run()

@@ -46,7 +46,7 @@ public struct EncoderConfiguration: Sendable, Hashable {
 }
 
 /// One line of the effective configuration: what was asked, what is used, and why they differ (or who chose).
-public struct EffectiveEntry: Sendable, Hashable, Codable {
+public struct EffectiveEntry: Sendable, Hashable, Encodable {
     public var option: String
     /// nil where nothing was asked.
     public var asked: String?
@@ -58,6 +58,17 @@ public struct EffectiveEntry: Sendable, Hashable, Codable {
         self.asked = asked
         self.used = used
         self.why = why
+    }
+
+    private enum CodingKeys: CodingKey { case option, asked, used, why }
+
+    /// `asked` is written as null where nothing was asked.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(option, forKey: .option)
+        try container.encode(asked, forKey: .asked)
+        try container.encode(used, forKey: .used)
+        try container.encode(why, forKey: .why)
     }
 
     /// What was asked is not what is used.

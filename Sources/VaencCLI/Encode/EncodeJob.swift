@@ -75,6 +75,13 @@ struct EncodeJob {
         }
     }
 
+    /// The encoder knows the codec only as told; the command line knows why.
+    private func effective(_ description: EncoderDescription) -> [EffectiveEntry] {
+        let asked = codecWhy == "asked" ? description.codec.rawValue : nil
+        return [EffectiveEntry(option: "codec", asked: asked, used: description.codec.rawValue, why: codecWhy)]
+            + description.effective.filter { $0.option != "codec" }
+    }
+
     private func report(
         _ description: EncoderDescription, tally: EncodeTally.Counts, bytes: Int, interrupted: Bool
     ) -> EncodeReport {
@@ -89,8 +96,7 @@ struct EncodeJob {
             bitrate: media > 0 ? Int((Double(tally.packetBytes) * 8 / media).rounded()) : 0,
             seconds: .init(media: rounded(media), wall: rounded(Clock.secondsSinceStart), cpu: rounded(Clock.processorSeconds)),
             latency: tally.latency(),
-            effective: [EffectiveEntry(option: "codec", asked: nil, used: description.codec.rawValue, why: codecWhy)]
-                + description.effective,
+            effective: effective(description),
             output: output, interrupted: interrupted)
     }
 }
