@@ -6,17 +6,28 @@ typealias HalfBytes = SIMD8<UInt8>
 typealias Words = SIMD8<Int16>
 
 extension SIMD8 where Scalar == UInt8 {
-    @inline(__always) var words: Words { Words(truncatingIfNeeded: self) }
+    // The standard library's conversions stay calls where many meet; these become one instruction each.
+    @inline(__always) var words: Words {
+        Words(
+            Int16(self[0]), Int16(self[1]), Int16(self[2]), Int16(self[3]), Int16(self[4]), Int16(self[5]),
+            Int16(self[6]), Int16(self[7]))
+    }
 }
 
 extension SIMD8 where Scalar == Int16 {
     /// Each value clipped to 0…255.
     @inline(__always) var clippedBytes: HalfBytes {
-        HalfBytes(truncatingIfNeeded: atLeast(Words(repeating: 0)).atMost(Words(repeating: 255)))
+        atLeast(Words(repeating: 0)).atMost(Words(repeating: 255)).bytes
     }
 
     /// Each value, known to be 0…255.
-    @inline(__always) var bytes: HalfBytes { HalfBytes(truncatingIfNeeded: self) }
+    @inline(__always) var bytes: HalfBytes {
+        HalfBytes(
+            UInt8(truncatingIfNeeded: self[0]), UInt8(truncatingIfNeeded: self[1]),
+            UInt8(truncatingIfNeeded: self[2]), UInt8(truncatingIfNeeded: self[3]),
+            UInt8(truncatingIfNeeded: self[4]), UInt8(truncatingIfNeeded: self[5]),
+            UInt8(truncatingIfNeeded: self[6]), UInt8(truncatingIfNeeded: self[7]))
+    }
 
     @inline(__always) func atMost(_ other: Words) -> Words { replacing(with: other, where: self .> other) }
     @inline(__always) func atLeast(_ other: Words) -> Words { replacing(with: other, where: self .< other) }
@@ -28,10 +39,42 @@ extension SIMD8 where Scalar == Int16 {
 
     /// The sum of eight values of 0…65535 each.
     @inline(__always) var unsignedSum: Int {
-        let wide = SIMD8<UInt32>(truncatingIfNeeded: SIMD8<UInt16>(truncatingIfNeeded: self))
+        let wide = unsignedWords.widened
         let four = wide.lowHalf &+ wide.highHalf
         let two = four.lowHalf &+ four.highHalf
         return Int(two.x &+ two.y)
+    }
+}
+
+extension SIMD8 where Scalar == Int16 {
+    /// The same bits without a sign.
+    @inline(__always) var unsignedWords: SIMD8<UInt16> {
+        // SAFETY: both types are eight plain words.
+        unsafe unsafeBitCast(self, to: SIMD8<UInt16>.self)
+    }
+}
+
+extension SIMD8 where Scalar == UInt16 {
+    /// The same bits with a sign.
+    @inline(__always) var signedWords: Words {
+        // SAFETY: both types are eight plain words.
+        unsafe unsafeBitCast(self, to: Words.self)
+    }
+
+    @inline(__always) var widened: SIMD8<UInt32> {
+        SIMD8<UInt32>(
+            UInt32(self[0]), UInt32(self[1]), UInt32(self[2]), UInt32(self[3]), UInt32(self[4]), UInt32(self[5]),
+            UInt32(self[6]), UInt32(self[7]))
+    }
+
+    /// The high half of each product.
+    @inline(__always) func multipliedHigh(_ other: SIMD8<UInt16>) -> SIMD8<UInt16> {
+        let product = (widened &* other.widened) &>> 16
+        return SIMD8<UInt16>(
+            UInt16(truncatingIfNeeded: product[0]), UInt16(truncatingIfNeeded: product[1]),
+            UInt16(truncatingIfNeeded: product[2]), UInt16(truncatingIfNeeded: product[3]),
+            UInt16(truncatingIfNeeded: product[4]), UInt16(truncatingIfNeeded: product[5]),
+            UInt16(truncatingIfNeeded: product[6]), UInt16(truncatingIfNeeded: product[7]))
     }
 }
 

@@ -57,11 +57,8 @@ struct Quantizer {
     ) -> Words {
         let value: Words = c.load(0)
         let sign = value &>> 15
-        let magnitude = SIMD8<UInt16>(truncatingIfNeeded: (value ^ sign) &- sign) &+ roundings.load(0)
-        let numerator: SIMD8<UInt16> = numerators.load(0)
-        let product = SIMD8<UInt32>(truncatingIfNeeded: magnitude) &* SIMD8<UInt32>(truncatingIfNeeded: numerator)
-        let high = Words(truncatingIfNeeded: SIMD8<UInt16>(truncatingIfNeeded: product &>> 16))
-        let level = (high &>> shift).atMost(Words(repeating: Int16(largestLevel)))
+        let magnitude = ((value ^ sign) &- sign).unsignedWords &+ roundings.load(0)
+        let level = (magnitude.multipliedHigh(numerators.load(0)).signedWords &>> shift).atMost(Words(repeating: Int16(largestLevel)))
         c.store(0, (level ^ sign) &- sign)
         return level
     }
