@@ -1,10 +1,16 @@
 /// The sample filters of H.264 8.7.2.3 and 8.7.2.4 on eight positions of an edge at once.
-enum EdgeFilter {
+package enum EdgeFilter {
     /// What a stretch of eight positions is filtered with; `clipping` is t_C0, −1 where bS is 0.
-    struct Strength {
-        var alpha: Words
-        var beta: Words
-        var clipping: Words
+    package struct Strength {
+        package var alpha: SIMD8<Int16>
+        package var beta: SIMD8<Int16>
+        package var clipping: SIMD8<Int16>
+
+        package init(alpha: SIMD8<Int16>, beta: SIMD8<Int16>, clipping: SIMD8<Int16>) {
+            self.alpha = alpha
+            self.beta = beta
+            self.clipping = clipping
+        }
     }
 
     /// Samples across the edge, the outermost first.
@@ -96,7 +102,7 @@ enum EdgeFilter {
     // MARK: Edges in memory
 
     /// Eight luma samples along a horizontal edge above `edge`.
-    @inline(__always) static func lumaRow(_ edge: Lane<UInt8>, _ stride: Int, _ s: Strength, strong: Bool) {
+    @inline(__always) package static func lumaRow(_ edge: Lane<UInt8>, _ stride: Int, _ s: Strength, strong: Bool) {
         @inline(__always) func row(_ y: Int) -> Words { edge.load(y &* stride, as: HalfBytes.self).words }
         var line = LumaLine(
             p3: strong ? row(-4) : Words(repeating: 0), p2: row(-3), p1: row(-2), p0: row(-1), q0: row(0), q1: row(1),
@@ -115,7 +121,7 @@ enum EdgeFilter {
     }
 
     /// Eight rows of luma across a vertical edge left of `edge`.
-    @inline(__always) static func lumaColumn(_ edge: Lane<UInt8>, _ stride: Int, _ s: Strength, strong: Bool) {
+    @inline(__always) package static func lumaColumn(_ edge: Lane<UInt8>, _ stride: Int, _ s: Strength, strong: Bool) {
         let start = edge - 4
         let t = square(start, stride).transposed
         var line = LumaLine(p3: t.r0, p2: t.r1, p1: t.r2, p0: t.r3, q0: t.r4, q1: t.r5, q2: t.r6, q3: t.r7)
@@ -124,7 +130,7 @@ enum EdgeFilter {
     }
 
     /// Four chroma pairs along a horizontal edge above `edge`.
-    @inline(__always) static func chromaRow(_ edge: Lane<UInt8>, _ stride: Int, _ s: Strength, strong: Bool) {
+    @inline(__always) package static func chromaRow(_ edge: Lane<UInt8>, _ stride: Int, _ s: Strength, strong: Bool) {
         @inline(__always) func row(_ y: Int) -> Words { edge.load(y &* stride, as: HalfBytes.self).words }
         var p0 = row(-1)
         var q0 = row(0)
@@ -134,7 +140,7 @@ enum EdgeFilter {
     }
 
     /// Eight rows of chroma pairs across a vertical edge left of `edge`.
-    @inline(__always) static func chromaColumn(
+    @inline(__always) package static func chromaColumn(
         _ edge: Lane<UInt8>, _ stride: Int, cb: Strength, cr: Strength, strong: Bool
     ) {
         let start = edge - 4

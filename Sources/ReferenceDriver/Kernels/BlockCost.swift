@@ -1,7 +1,7 @@
 /// Differences between a block of the source (rows `Scratch.sourceStride` apart) and another.
 ///
 /// The loops over constant widths compile to sums of absolute differences and multiply-adds.
-enum BlockCost {
+package enum BlockCost {
     @inline(__always) private static func absolute(
         _ a: Lane<UInt8>, _ b: Lane<UInt8>, _ stride: Int, width: Int, height: Int
     ) -> Int {
@@ -18,12 +18,12 @@ enum BlockCost {
     }
 
     /// Sum of absolute differences of a 16×`height` block.
-    @inline(never) static func sad16(_ a: Lane<UInt8>, _ b: Lane<UInt8>, _ stride: Int, height: Int) -> Int {
+    @inline(never) package static func sad16(_ a: Lane<UInt8>, _ b: Lane<UInt8>, _ stride: Int, height: Int) -> Int {
         absolute(a, b, stride, width: 16, height: height)
     }
 
     /// Sum of absolute differences of an 8×`height` block.
-    @inline(never) static func sad8(_ a: Lane<UInt8>, _ b: Lane<UInt8>, _ stride: Int, height: Int) -> Int {
+    @inline(never) package static func sad8(_ a: Lane<UInt8>, _ b: Lane<UInt8>, _ stride: Int, height: Int) -> Int {
         absolute(a, b, stride, width: 8, height: height)
     }
 
@@ -34,7 +34,7 @@ enum BlockCost {
     }
 
     /// Sum of squared differences of a `width`×`height` block, `width` a multiple of 8.
-    @inline(never) static func squares(
+    @inline(never) package static func squares(
         _ a: Lane<UInt8>, _ b: Lane<UInt8>, _ stride: Int, width: Int, height: Int
     ) -> Int {
         var sum: Int32 = 0
@@ -90,7 +90,7 @@ enum BlockCost {
     }
 
     /// SATD of a `width`×`height` block, multiples of 8 and 4: half the sum of absolute 4×4 Hadamard coefficients.
-    @inline(never) static func satd(
+    @inline(never) package static func satd(
         _ a: Lane<UInt8>, _ b: Lane<UInt8>, _ stride: Int, width: Int, height: Int
     ) -> Int {
         var sum = 0
@@ -109,7 +109,7 @@ enum BlockCost {
     }
 
     /// SATD of one 4×4 block.
-    @inline(never) static func satd4x4(_ a: Lane<UInt8>, _ b: Lane<UInt8>, _ stride: Int) -> Int {
+    @inline(never) package static func satd4x4(_ a: Lane<UInt8>, _ b: Lane<UInt8>, _ stride: Int) -> Int {
         @inline(__always) func row(_ y: Int) -> Words {
             // The four samples on the right of the block belong to others: both sides are cut to the left half.
             let p: UInt32 = (a + y &* Scratch.sourceStride).load(0)
@@ -125,7 +125,7 @@ enum BlockCost {
     }
 
     /// A quarter of the sum of absolute 8×8 Hadamard coefficients: comparable with `satd` of the same block.
-    @inline(never) static func satd8x8(_ a: Lane<UInt8>, _ b: Lane<UInt8>, _ stride: Int) -> Int {
+    @inline(never) package static func satd8x8(_ a: Lane<UInt8>, _ b: Lane<UInt8>, _ stride: Int) -> Int {
         @inline(__always) func row(_ y: Int) -> Words { difference(a + y &* Scratch.sourceStride, b + y &* stride) }
         @inline(__always) func butterflies(_ r: Block8x8) -> Block8x8 {
             let a0 = r.r0 &+ r.r4

@@ -1,10 +1,10 @@
 /// Memory that coding one macroblock takes, allocated once per encoder.
-final class Scratch: Sendable {
+package final class Scratch: Sendable {
     /// Bytes from row to row of the source macroblock: luma 16×16, then Cb (left half) and Cr (right half) in 8 rows.
-    static let sourceStride = 16
+    package static let sourceStride = 16
     static let sourceChroma = 256
     /// Bytes from row to row of a work block.
-    static let workStride = 32
+    package static let workStride = 32
     /// Where the sample (0, 0) of a work block's luma, Cb and Cr stands; the row above, the column to the left and,
     /// in luma, 8 samples above right belong to it.
     static let workLuma = 40

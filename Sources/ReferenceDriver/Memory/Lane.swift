@@ -3,12 +3,12 @@
 /// SAFETY: whoever makes a lane vouches that it stays inside one live allocation for as long as it is used;
 /// lanes are made from `LaneStorage`, which outlives the picture being coded, or from a mapped client surface. Whoever
 /// hands one to another thread vouches that the two do not meet.
-@safe struct Lane<Element>: @unchecked Sendable {
-    let base: UnsafeMutablePointer<Element>
+@safe package struct Lane<Element>: @unchecked Sendable, BitwiseCopyable {
+    package let base: UnsafeMutablePointer<Element>
 
-    @inline(__always) init(_ base: UnsafeMutablePointer<Element>) { unsafe self.base = base }
+    @inline(__always) package init(_ base: UnsafeMutablePointer<Element>) { unsafe self.base = base }
 
-    @inline(__always) subscript(_ index: Int) -> Element {
+    @inline(__always) package subscript(_ index: Int) -> Element {
         get { unsafe base[Self.hidden(index)] }
         nonmutating set { unsafe base[Self.hidden(index)] = newValue }
     }
@@ -17,31 +17,31 @@
     /// at a constant negative index when one at index 0 follows.
     @inline(__always) private static func hidden(_ index: Int) -> Int { SIMD2<Int>(x: index, y: 0).x }
 
-    @inline(__always) static func + (lane: Lane, offset: Int) -> Lane { unsafe Lane(lane.base + hidden(offset)) }
-    @inline(__always) static func - (lane: Lane, offset: Int) -> Lane { unsafe Lane(lane.base - hidden(offset)) }
+    @inline(__always) package static func + (lane: Lane, offset: Int) -> Lane { unsafe Lane(lane.base + hidden(offset)) }
+    @inline(__always) package static func - (lane: Lane, offset: Int) -> Lane { unsafe Lane(lane.base - hidden(offset)) }
 
     /// Reads a vector (or any plain value) at an element offset, alignment not needed.
-    @inline(__always) func load<Vector: BitwiseCopyable>(_ index: Int, as type: Vector.Type = Vector.self) -> Vector {
+    @inline(__always) package func load<Vector: BitwiseCopyable>(_ index: Int, as type: Vector.Type = Vector.self) -> Vector {
         unsafe UnsafeRawPointer(base + Self.hidden(index)).loadUnaligned(as: type)
     }
 
     /// Writes a vector (or any plain value) at an element offset, alignment not needed.
-    @inline(__always) func store<Vector: BitwiseCopyable>(_ index: Int, _ value: Vector) {
+    @inline(__always) package func store<Vector: BitwiseCopyable>(_ index: Int, _ value: Vector) {
         unsafe UnsafeMutableRawPointer(base + Self.hidden(index)).storeBytes(of: value, as: Vector.self)
     }
 }
 
 extension Lane where Element: BitwiseCopyable {
-    @inline(__always) func fill(_ value: Element, count: Int) { unsafe base.update(repeating: value, count: count) }
-    @inline(__always) func copy(from other: Lane, count: Int) { unsafe base.update(from: other.base, count: count) }
+    @inline(__always) package func fill(_ value: Element, count: Int) { unsafe base.update(repeating: value, count: count) }
+    @inline(__always) package func copy(from other: Lane, count: Int) { unsafe base.update(from: other.base, count: count) }
 }
 
 /// Owns the memory that lanes look into; 64-byte aligned, zeroed at first.
-@safe final class LaneStorage<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
-    let count: Int
-    let lane: Lane<Element>
+@safe package final class LaneStorage<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
+    package let count: Int
+    package let lane: Lane<Element>
 
-    init(count: Int, repeating value: Element) {
+    package init(count: Int, repeating value: Element) {
         self.count = count
         let raw = UnsafeMutableRawPointer.allocate(byteCount: max(1, count * MemoryLayout<Element>.stride), alignment: 64)
         lane = unsafe Lane(raw.initializeMemory(as: Element.self, repeating: value, count: count))

@@ -1,5 +1,5 @@
 /// Prediction samples from the planes of a reference picture.
-enum MotionCompensation {
+package enum MotionCompensation {
     /// Where the luma samples of a block at a quarter-sample position come from: one plane, or the average of two.
     struct LumaPlanes {
         let first: Lane<UInt8>
@@ -24,7 +24,7 @@ enum MotionCompensation {
     }
 
     /// Luma of a `width`×`height` block (8 or 16) at quarter-sample position (`x`, `y`).
-    @inline(__always) static func luma(
+    @inline(__always) package static func luma(
         _ planes: ReferencePlanes, stride: Int, x: Int, y: Int, width: Int, height: Int,
         to destination: Lane<UInt8>, _ destinationStride: Int
     ) {
@@ -70,7 +70,7 @@ enum MotionCompensation {
 
     /// Chroma of a `width`×`height` block (8 or 4 pairs) at position (`x`, `y`) in eighths of a chroma sample, which
     /// are the numbers of luma's quarter samples: H.264 8.4.2.2.2.
-    @inline(never) static func chroma(
+    @inline(never) package static func chroma(
         _ planes: ReferencePlanes, stride: Int, x: Int, y: Int, width: Int, height: Int,
         toCb cb: Lane<UInt8>, cr: Lane<UInt8>, _ destinationStride: Int
     ) {

@@ -1,8 +1,8 @@
 /// Encodes pictures of one size. One belongs to each VA context; one thread at a time may use it. Scratch memory
 /// is kept from picture to picture.
-final class PictureEncoder {
-    let widthInMacroblocks: Int
-    let heightInMacroblocks: Int
+package final class PictureEncoder {
+    package let widthInMacroblocks: Int
+    package let heightInMacroblocks: Int
 
     private let geometry: PlaneGeometry
     private let scratch = Scratch()
@@ -17,7 +17,7 @@ final class PictureEncoder {
     private let strengths = LaneStorage<UInt8>(count: 32, repeating: 0)
     private let entropy: SliceEntropyWriter
 
-    init(widthInMacroblocks: Int, heightInMacroblocks: Int) {
+    package init(widthInMacroblocks: Int, heightInMacroblocks: Int) {
         self.widthInMacroblocks = widthInMacroblocks
         self.heightInMacroblocks = heightInMacroblocks
         geometry = PlaneGeometry(widthInMacroblocks: widthInMacroblocks, heightInMacroblocks: heightInMacroblocks)
@@ -32,7 +32,7 @@ final class PictureEncoder {
     ///
     /// The job must be of this encoder's size, its slices in order and covering every macroblock once, and its
     /// references neither the reconstruction nor of another size: the back end checks that.
-    func encode(_ job: PictureJob) -> PictureResult {
+    package func encode(_ job: PictureJob) -> PictureResult {
         tables.begin()
         var coder = MacroblockCoder(
             job: job, geometry: geometry, tables: tables.tables, scratch: scratch, quantizers: quantizers.lane,

@@ -19,61 +19,117 @@ package struct SliceHeaderBits: Sendable {
 }
 
 /// One slice of a picture to encode.
-struct SliceJob: Sendable {
+package struct SliceJob: Sendable {
     /// Raster macroblock addresses.
-    var firstMacroblock: Int
-    var macroblockCount: Int
-    var type: SliceType
+    package var firstMacroblock: Int
+    package var macroblockCount: Int
+    package var type: SliceType
     /// SliceQP_Y, H.264 (7-30).
-    var qp: Int
+    package var qp: Int
     /// In `ref_idx` order, as the client lists them; `count` is num_ref_idx_active.
-    var list0: [ReconstructedPicture]
-    var list1: [ReconstructedPicture]
-    var cabac: Bool
-    var cabacInitIdc: Int
-    var disableDeblockingFilterIdc: Int
+    package var list0: [ReconstructedPicture]
+    package var list1: [ReconstructedPicture]
+    package var cabac: Bool
+    package var cabacInitIdc: Int
+    package var disableDeblockingFilterIdc: Int
     /// FilterOffsetA and FilterOffsetB, that is twice the syntax elements, −12…12.
-    var filterOffsetA: Int
-    var filterOffsetB: Int
-    var header: SliceHeaderBits
+    package var filterOffsetA: Int
+    package var filterOffsetB: Int
+    package var header: SliceHeaderBits
+
+    package init(
+        firstMacroblock: Int, macroblockCount: Int, type: SliceType, qp: Int, list0: [ReconstructedPicture],
+        list1: [ReconstructedPicture], cabac: Bool, cabacInitIdc: Int, disableDeblockingFilterIdc: Int,
+        filterOffsetA: Int, filterOffsetB: Int, header: SliceHeaderBits
+    ) {
+        self.firstMacroblock = firstMacroblock
+        self.macroblockCount = macroblockCount
+        self.type = type
+        self.qp = qp
+        self.list0 = list0
+        self.list1 = list1
+        self.cabac = cabac
+        self.cabacInitIdc = cabacInitIdc
+        self.disableDeblockingFilterIdc = disableDeblockingFilterIdc
+        self.filterOffsetA = filterOffsetA
+        self.filterOffsetB = filterOffsetB
+        self.header = header
+    }
 }
 
 /// One picture to encode: everything the client's buffers said, checked.
-struct PictureJob: Sendable {
-    var widthInMacroblocks: Int
-    var heightInMacroblocks: Int
-    var source: SourcePicture
+package struct PictureJob: Sendable {
+    package var widthInMacroblocks: Int
+    package var heightInMacroblocks: Int
+    package var source: SourcePicture
     /// Where the reconstruction goes; not in any list.
-    var reconstruction: ReconstructedPicture
+    package var reconstruction: ReconstructedPicture
     /// `transform_8x8_mode_flag`.
-    var transform8x8: Bool
-    var constrainedIntraPrediction: Bool
-    var chromaQPIndexOffset: Int
-    var secondChromaQPIndexOffset: Int
+    package var transform8x8: Bool
+    package var constrainedIntraPrediction: Bool
+    package var chromaQPIndexOffset: Int
+    package var secondChromaQPIndexOffset: Int
     /// 1 best … 7 fastest.
-    var quality: Int
+    package var quality: Int
     /// In order; together they cover every macroblock once.
-    var slices: [SliceJob]
+    package var slices: [SliceJob]
+
+    package init(
+        widthInMacroblocks: Int, heightInMacroblocks: Int, source: SourcePicture,
+        reconstruction: ReconstructedPicture, transform8x8: Bool, constrainedIntraPrediction: Bool, chromaQPIndexOffset: Int,
+        secondChromaQPIndexOffset: Int, quality: Int, slices: [SliceJob]
+    ) {
+        self.widthInMacroblocks = widthInMacroblocks
+        self.heightInMacroblocks = heightInMacroblocks
+        self.source = source
+        self.reconstruction = reconstruction
+        self.transform8x8 = transform8x8
+        self.constrainedIntraPrediction = constrainedIntraPrediction
+        self.chromaQPIndexOffset = chromaQPIndexOffset
+        self.secondChromaQPIndexOffset = secondChromaQPIndexOffset
+        self.quality = quality
+        self.slices = slices
+    }
 }
 
 /// The client's NV12 surface. Macroblocks outside `width`×`height` repeat the last column and row.
 ///
 /// SAFETY: the backend keeps the surface's memory alive and unmapped for writing while the job runs.
-@safe struct SourcePicture: @unchecked Sendable {
-    var luma: Lane<UInt8>
-    var chroma: Lane<UInt8>
-    var lumaPitch: Int
-    var chromaPitch: Int
-    var width: Int
-    var height: Int
+@safe package struct SourcePicture: @unchecked Sendable {
+    package var luma: Lane<UInt8>
+    package var chroma: Lane<UInt8>
+    package var lumaPitch: Int
+    package var chromaPitch: Int
+    package var width: Int
+    package var height: Int
+
+    package init(
+        luma: Lane<UInt8>, chroma: Lane<UInt8>, lumaPitch: Int, chromaPitch: Int, width: Int, height: Int
+    ) {
+        self.luma = luma
+        self.chroma = chroma
+        self.lumaPitch = lumaPitch
+        self.chromaPitch = chromaPitch
+        self.width = width
+        self.height = height
+    }
 }
 
 /// What came of a picture.
-struct PictureResult: Sendable {
+package struct PictureResult: Sendable {
     /// For each slice, its NAL unit: prefix, then header and data with emulation prevention.
-    var slices: [[UInt8]]
-    var intraMacroblocks = 0
-    var skippedMacroblocks = 0
+    package var slices: [[UInt8]]
+    package var intraMacroblocks = 0
+    package var skippedMacroblocks = 0
     /// Sum of squared luma errors against the source inside its width and height.
-    var lumaSquaredError: UInt64 = 0
+    package var lumaSquaredError: UInt64 = 0
+
+    package init(
+        slices: [[UInt8]], intraMacroblocks: Int = 0, skippedMacroblocks: Int = 0, lumaSquaredError: UInt64 = 0
+    ) {
+        self.slices = slices
+        self.intraMacroblocks = intraMacroblocks
+        self.skippedMacroblocks = skippedMacroblocks
+        self.lumaSquaredError = lumaSquaredError
+    }
 }

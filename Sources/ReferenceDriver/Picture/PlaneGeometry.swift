@@ -1,17 +1,17 @@
 /// How the planes of a picture lie in memory: four luma planes (whole samples and the three half-sample positions)
 /// and one of interleaved chroma, each with a margin that repeats its border.
-struct PlaneGeometry {
+package struct PlaneGeometry: Sendable {
     /// Luma samples beyond each border. Motion vectors reach 24 samples out; the interpolation filter takes 3 more.
-    static let margin = 32
+    package static let margin = 32
     /// Chroma rows above and below; left and right there are as many bytes as in luma.
-    static let chromaMargin = 16
+    package static let chromaMargin = 16
 
-    let width: Int
-    let height: Int
+    package let width: Int
+    package let height: Int
     /// Bytes from row to row in every plane.
-    let stride: Int
+    package let stride: Int
 
-    init(widthInMacroblocks: Int, heightInMacroblocks: Int) {
+    package init(widthInMacroblocks: Int, heightInMacroblocks: Int) {
         width = widthInMacroblocks * 16
         height = heightInMacroblocks * 16
         let stride = width + 2 * Self.margin
@@ -19,33 +19,33 @@ struct PlaneGeometry {
         self.stride = stride % 1024 == 0 ? stride + 64 : stride
     }
 
-    var lumaPlaneBytes: Int { (height + 2 * Self.margin) * stride }
+    package var lumaPlaneBytes: Int { (height + 2 * Self.margin) * stride }
     /// Vector loads may run past a block's right edge, by less than a row.
-    var byteCount: Int { 4 * lumaPlaneBytes + (height / 2 + 2 * Self.chromaMargin) * stride + 64 }
+    package var byteCount: Int { 4 * lumaPlaneBytes + (height / 2 + 2 * Self.chromaMargin) * stride + 64 }
 }
 
 /// The planes of one picture, each lane at the sample (0, 0).
-struct ReferencePlanes {
-    let luma: Lane<UInt8>
+package struct ReferencePlanes: BitwiseCopyable, Sendable {
+    package let luma: Lane<UInt8>
     /// Bytes from a luma sample to the same sample of the next plane: half-sample positions b (right), h (below)
     /// and j (both) of H.264 figure 8-4 follow in this order.
-    let planeBytes: Int
+    package let planeBytes: Int
     /// Cb and Cr interleaved.
-    let chroma: Lane<UInt8>
+    package let chroma: Lane<UInt8>
 
-    init(_ geometry: PlaneGeometry, _ base: Lane<UInt8>) {
+    package init(_ geometry: PlaneGeometry, _ base: Lane<UInt8>) {
         let margin = PlaneGeometry.margin
         luma = base + (margin * geometry.stride + margin)
         planeBytes = geometry.lumaPlaneBytes
         chroma = base + (4 * geometry.lumaPlaneBytes + PlaneGeometry.chromaMargin * geometry.stride + margin)
     }
 
-    var right: Lane<UInt8> { luma + planeBytes }
-    var below: Lane<UInt8> { luma + 2 * planeBytes }
-    var both: Lane<UInt8> { luma + 3 * planeBytes }
+    package var right: Lane<UInt8> { luma + planeBytes }
+    package var below: Lane<UInt8> { luma + 2 * planeBytes }
+    package var both: Lane<UInt8> { luma + 3 * planeBytes }
 
     /// Once the samples inside the picture stand: repeats the borders and fills the half-sample planes.
-    func finish(_ geometry: PlaneGeometry) {
+    package func finish(_ geometry: PlaneGeometry) {
         extend(luma, geometry, fromRow: 0, toRow: geometry.height, by: 0)
         extendChroma(geometry)
         interpolateHalfSamples(geometry)

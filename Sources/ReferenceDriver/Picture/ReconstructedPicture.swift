@@ -2,18 +2,18 @@
 ///
 /// Its samples take memory only from the first write on; until then every sample reads as 128. One thread
 /// at a time may write it, and only while nobody reads it.
-final class ReconstructedPicture: @unchecked Sendable {
-    let widthInMacroblocks: Int
-    let heightInMacroblocks: Int
+package final class ReconstructedPicture: @unchecked Sendable {
+    package let widthInMacroblocks: Int
+    package let heightInMacroblocks: Int
     private var storage: LaneStorage<UInt8>?
 
-    init(widthInMacroblocks: Int, heightInMacroblocks: Int) {
+    package init(widthInMacroblocks: Int, heightInMacroblocks: Int) {
         self.widthInMacroblocks = widthInMacroblocks
         self.heightInMacroblocks = heightInMacroblocks
     }
 
     /// The samples, allocated when first asked for.
-    var planes: ReferencePlanes {
+    package var planes: ReferencePlanes {
         let geometry = PlaneGeometry(widthInMacroblocks: widthInMacroblocks, heightInMacroblocks: heightInMacroblocks)
         if let storage { return ReferencePlanes(geometry, storage.lane) }
         let fresh = LaneStorage<UInt8>(count: geometry.byteCount, repeating: 128)
@@ -22,10 +22,10 @@ final class ReconstructedPicture: @unchecked Sendable {
     }
 
     /// Makes every sample 128.
-    func fillGrey() { storage = nil }
+    package func fillGrey() { storage = nil }
 
     /// Takes over a client's surface, as if it had been decoded; samples outside it repeat its last column and row.
-    func fill(from source: SourcePicture) {
+    package func fill(from source: SourcePicture) {
         let geometry = PlaneGeometry(widthInMacroblocks: widthInMacroblocks, heightInMacroblocks: heightInMacroblocks)
         let planes = self.planes
         let width = min(source.width, geometry.width)
@@ -49,17 +49,17 @@ final class ReconstructedPicture: @unchecked Sendable {
     }
 
     /// Copies the first `count` samples of luma row `y`.
-    func copyLumaRow(_ y: Int, count: Int, to destination: Lane<UInt8>) {
+    package func copyLumaRow(_ y: Int, count: Int, to destination: Lane<UInt8>) {
         destination.copy(from: planes.luma + y * stride, count: count)
     }
 
     /// Copies the first `count` Cb/Cr pairs of chroma row `y` (half height): 2·`count` bytes, Cb first, as NV12 has them.
-    func copyChromaRow(_ y: Int, count: Int, toPairs destination: Lane<UInt8>) {
+    package func copyChromaRow(_ y: Int, count: Int, toPairs destination: Lane<UInt8>) {
         destination.copy(from: planes.chroma + y * stride, count: 2 * count)
     }
 
     /// Copies the first `count` samples of chroma row `y` (half height), each plane to its own place.
-    func copyChromaRow(_ y: Int, count: Int, toCb cb: Lane<UInt8>, cr: Lane<UInt8>) {
+    package func copyChromaRow(_ y: Int, count: Int, toCb cb: Lane<UInt8>, cr: Lane<UInt8>) {
         let row = planes.chroma + y * stride
         for x in 0..<count {
             cb[x] = row[2 * x]

@@ -3,23 +3,23 @@
 ///
 /// Entry N stands above left; N−1…0 go down the left side; N+1…3N go along the top and the top right. Entry −1 repeats
 /// entry 0, and the entry after the last repeats it.
-struct IntraEdges {
+package struct IntraEdges {
     /// Space for entries −8…31 in each of the three rows.
-    static let byteCount = 144
-    let samples: Lane<UInt8>
+    package static let byteCount = 144
+    package let samples: Lane<UInt8>
     /// (e[i] + e[i + 1] + 1) >> 1
-    let averages: Lane<UInt8>
+    package let averages: Lane<UInt8>
     /// (e[i − 1] + 2·e[i] + e[i + 1] + 2) >> 2
-    let smooth: Lane<UInt8>
+    package let smooth: Lane<UInt8>
 
-    init(_ storage: Lane<UInt8>) {
+    package init(_ storage: Lane<UInt8>) {
         samples = storage + 8
         averages = storage + 56
         smooth = storage + 104
     }
 
     /// Fills `averages` and `smooth` for `count` entries.
-    @inline(__always) func derive(vectors: Int) {
+    @inline(__always) package func derive(vectors: Int) {
         for i in 0..<vectors {
             let at: Bytes = samples.load(16 &* i)
             let after: Bytes = samples.load(16 &* i &+ 1)
@@ -61,7 +61,7 @@ enum IntraMode {
 }
 
 /// Predicts N×N luma blocks; `size` is 4 or 8 and known where it is inlined.
-enum IntraDirectional {
+package enum IntraDirectional {
     @inline(__always) private static func row(
         _ size: Int, _ y: Int, _ source: Lane<UInt8>, _ destination: Lane<UInt8>, _ stride: Int
     ) {
@@ -145,14 +145,14 @@ enum IntraDirectional {
         }
     }
 
-    @inline(never) static func predict4x4(
+    @inline(never) package static func predict4x4(
         mode: Int, _ edges: IntraEdges, left: Bool, top: Bool, to destination: Lane<UInt8>, _ stride: Int,
         scratch: Lane<UInt8>
     ) {
         predict(4, mode: mode, edges, left: left, top: top, to: destination, stride, scratch: scratch)
     }
 
-    @inline(never) static func predict8x8(
+    @inline(never) package static func predict8x8(
         mode: Int, _ edges: IntraEdges, left: Bool, top: Bool, to destination: Lane<UInt8>, _ stride: Int,
         scratch: Lane<UInt8>
     ) {

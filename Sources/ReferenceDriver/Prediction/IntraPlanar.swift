@@ -1,7 +1,7 @@
 /// Intra 16×16 and chroma prediction, H.264 8.3.3 and 8.3.4, from the samples that stand around the block.
-enum IntraPlanar {
+package enum IntraPlanar {
     /// Intra16x16PredMode: 0 vertical, 1 horizontal, 2 DC, 3 plane.
-    @inline(never) static func predict16x16(
+    @inline(never) package static func predict16x16(
         mode: Int, around block: Lane<UInt8>, left: Bool, top: Bool, to destination: Lane<UInt8>
     ) {
         let stride = Scratch.workStride
@@ -24,7 +24,7 @@ enum IntraPlanar {
     }
 
     /// intra_chroma_pred_mode: 0 DC, 1 horizontal, 2 vertical, 3 plane; one 8×8 block.
-    @inline(never) static func predictChroma(
+    @inline(never) package static func predictChroma(
         mode: Int, around block: Lane<UInt8>, left: Bool, top: Bool, to destination: Lane<UInt8>
     ) {
         let stride = Scratch.workStride

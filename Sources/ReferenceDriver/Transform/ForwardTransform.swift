@@ -1,6 +1,6 @@
 /// Core transforms of source minus prediction. Coefficients come out transposed, as `BlockPair` and `Block8x8` lay them:
 /// the coefficient of row v and column h stands at h · 8 + v (the second block of a pair 4 further).
-enum ForwardTransform {
+package enum ForwardTransform {
     @inline(__always) private static func pass(_ p: BlockPair) -> BlockPair {
         let s03 = p.r0 &+ p.r3
         let s12 = p.r1 &+ p.r2
@@ -16,7 +16,7 @@ enum ForwardTransform {
     }
 
     /// Two 4×4 blocks side by side: 32 coefficients.
-    @inline(__always) static func pair(
+    @inline(__always) package static func pair(
         _ source: Lane<UInt8>, _ prediction: Lane<UInt8>, _ stride: Int, to coefficients: Lane<Int16>
     ) {
         transform(
@@ -63,7 +63,7 @@ enum ForwardTransform {
     }
 
     /// One 8×8 block: 64 coefficients.
-    @inline(never) static func block8x8(
+    @inline(never) package static func block8x8(
         _ source: Lane<UInt8>, _ prediction: Lane<UInt8>, _ stride: Int, to coefficients: Lane<Int16>
     ) {
         @inline(__always) func row(_ y: Int) -> Words {

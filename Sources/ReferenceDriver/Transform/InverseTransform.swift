@@ -1,6 +1,6 @@
 /// The decoder's transforms, H.264 8.5.12 and 8.5.13, of scaled coefficients laid out as `ForwardTransform` leaves them,
 /// added to the prediction in place.
-enum InverseTransform {
+package enum InverseTransform {
     @inline(__always) private static func pass(_ p: BlockPair) -> BlockPair {
         let e0 = p.r0 &+ p.r2
         let e1 = p.r0 &- p.r2
@@ -14,7 +14,7 @@ enum InverseTransform {
     }
 
     /// Adds two 4×4 blocks side by side.
-    @inline(__always) static func addPair(_ coefficients: Lane<Int16>, to samples: Lane<UInt8>, _ stride: Int) {
+    @inline(__always) package static func addPair(_ coefficients: Lane<Int16>, to samples: Lane<UInt8>, _ stride: Int) {
         let r = residual(coefficients)
         add(r.r0, samples)
         add(r.r1, samples + stride)
@@ -23,7 +23,7 @@ enum InverseTransform {
     }
 
     /// Adds the first 4×4 block of a pair.
-    @inline(__always) static func addSingle(_ coefficients: Lane<Int16>, to samples: Lane<UInt8>, _ stride: Int) {
+    @inline(__always) package static func addSingle(_ coefficients: Lane<Int16>, to samples: Lane<UInt8>, _ stride: Int) {
         let r = residual(coefficients)
         @inline(__always) func addRow(_ words: Words, _ lane: Lane<UInt8>) {
             let four: UInt32 = lane.load(0)
@@ -62,7 +62,7 @@ enum InverseTransform {
     }
 
     /// Adds one 8×8 block.
-    @inline(never) static func add8x8(_ coefficients: Lane<Int16>, to samples: Lane<UInt8>, _ stride: Int) {
+    @inline(never) package static func add8x8(_ coefficients: Lane<Int16>, to samples: Lane<UInt8>, _ stride: Int) {
         let r = pass(pass(Block8x8(coefficients)).transposed)
         add(r.r0, samples)
         add(r.r1, samples + stride)

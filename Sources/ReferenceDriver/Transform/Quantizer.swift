@@ -1,11 +1,11 @@
 /// Numbers for quantising at one QP, laid out as `ForwardTransform` lays coefficients.
-struct Quantizer {
+package struct Quantizer: BitwiseCopyable, Sendable {
     /// QP / 6.
     let period: Int
     /// For the two 4×4 blocks of a pair: multiplier, and scale << QP / 6.
-    let numerators4x4: Lane<UInt16>
+    package let numerators4x4: Lane<UInt16>
     let scales4x4: Lane<Int16>
-    let numerators8x8: Lane<UInt16>
+    package let numerators8x8: Lane<UInt16>
     /// Scale << max(0, QP / 6 − 2).
     let scales8x8: Lane<Int16>
     /// What is added to a coefficient's magnitude, inter then intra: the part of a step that rounds up.
@@ -21,7 +21,7 @@ struct Quantizer {
     @inline(__always) var scaleDC: Int { Int(scales4x4[0]) }
 
     /// Quantises a pair in place. Non-zero where the first and the second block have levels.
-    @inline(__always) func quantizePair(_ c: Lane<Int16>, intra: Bool) -> SIMD2<UInt64> {
+    @inline(__always) package func quantizePair(_ c: Lane<Int16>, intra: Bool) -> SIMD2<UInt64> {
         let rounding = Self.rounding(roundings4x4, count: 32, intra: intra)
         var any = Words(repeating: 0)
         var i = 0
@@ -35,7 +35,7 @@ struct Quantizer {
     }
 
     /// Quantises an 8×8 block in place: whether it has levels.
-    @inline(never) func quantize8x8(_ c: Lane<Int16>, intra: Bool) -> Bool {
+    @inline(never) package func quantize8x8(_ c: Lane<Int16>, intra: Bool) -> Bool {
         let rounding = Self.rounding(roundings8x8, count: 64, intra: intra)
         var any = Words(repeating: 0)
         var i = 0
@@ -64,7 +64,7 @@ struct Quantizer {
     }
 
     /// Scales a pair's levels in place, H.264 8.5.12.1 with flat matrices.
-    @inline(__always) func scalePair(_ c: Lane<Int16>) {
+    @inline(__always) package func scalePair(_ c: Lane<Int16>) {
         var i = 0
         while i < 32 {
             c.store(i, c.load(i, as: Words.self) &* scales4x4.load(i))
@@ -73,7 +73,7 @@ struct Quantizer {
     }
 
     /// Scales an 8×8 block's levels in place, 8.5.13.1 with flat matrices.
-    @inline(never) func scale8x8(_ c: Lane<Int16>) {
+    @inline(never) package func scale8x8(_ c: Lane<Int16>) {
         if period >= 2 {
             var i = 0
             while i < 64 {
@@ -90,7 +90,7 @@ struct Quantizer {
     }
 
     /// One DC coefficient (luma DC after its Hadamard transform, or chroma DC), `shift` 16 + QP / 6.
-    @inline(__always) func quantizeDC(_ value: Int, intra: Bool) -> Int {
+    @inline(__always) package func quantizeDC(_ value: Int, intra: Bool) -> Int {
         let shift = 16 &+ period
         let rounding = (1 &<< shift) / (intra ? 3 : 6)
         let magnitude = value < 0 ? 0 &- value : value
@@ -100,14 +100,14 @@ struct Quantizer {
 }
 
 /// The quantisers of all QPs.
-final class QuantizerTables: Sendable {
+package final class QuantizerTables: Sendable {
     private let words: LaneStorage<UInt16>
     private let signedWords: LaneStorage<Int16>
     private static let perQP = 32 + 64 + 2 * 32 + 2 * 64
     private static let signedPerQP = 32 + 64
 
     /// `interRounding` and `intraRounding`: the part of a quantiser step, in 64ths, that rounds up.
-    init(interRounding: Int = 11, intraRounding: Int = 21) {
+    package init(interRounding: Int = 11, intraRounding: Int = 21) {
         words = LaneStorage(count: 52 * Self.perQP, repeating: 0)
         signedWords = LaneStorage(count: 52 * Self.signedPerQP, repeating: 0)
         for qp in 0..<52 {
@@ -142,7 +142,7 @@ final class QuantizerTables: Sendable {
         }
     }
 
-    subscript(_ qp: Int) -> Quantizer {
+    package subscript(_ qp: Int) -> Quantizer {
         let base = words.lane + qp * Self.perQP
         let signed = signedWords.lane + qp * Self.signedPerQP
         return Quantizer(

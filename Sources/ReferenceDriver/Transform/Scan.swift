@@ -1,9 +1,9 @@
 /// Zig-zag scans between the layout of `ForwardTransform` and the coder's order.
-enum Scan {
+package enum Scan {
     /// Where the n-th coefficient of a 4×4 block's zig-zag stands.
-    static let positions4x4 = TransformTables.zigzag4x4.map { $0 % 4 * 8 + $0 / 4 }
+    package static let positions4x4 = TransformTables.zigzag4x4.map { $0 % 4 * 8 + $0 / 4 }
     /// The same of an 8×8 block.
-    static let positions8x8 = TransformTables.zigzag8x8.map { $0 % 8 * 8 + $0 / 8 }
+    package static let positions8x8 = TransformTables.zigzag8x8.map { $0 % 8 * 8 + $0 / 8 }
 
     /// Writes a 4×4 block's levels in scan order; how many are not 0.
     @inline(__always) static func block4x4(_ c: Lane<Int16>, to levels: Lane<Int16>) -> Int {

@@ -1,5 +1,5 @@
 /// The numbers of H.264 8.5 and what follows from them for quantising.
-enum TransformTables {
+package enum TransformTables {
     /// normAdjust4x4, (8-315), at the positions (even, even), (odd, odd), others; by QP % 6.
     static let scale4x4: [[Int]] = [
         [10, 16, 13], [11, 18, 14], [13, 20, 16], [14, 23, 18], [16, 25, 20], [18, 29, 23],
@@ -48,7 +48,7 @@ enum TransformTables {
     }
 
     /// QP_C of QP_Y + offset: table 8-15.
-    static func chromaQP(_ qp: Int, offset: Int) -> Int {
+    package static func chromaQP(_ qp: Int, offset: Int) -> Int {
         let index = max(0, min(51, qp + offset))
         let bent = [29, 30, 31, 32, 32, 33, 34, 34, 35, 35, 36, 36, 37, 37, 37, 38, 38, 38, 39, 39, 39, 39]
         return index < 30 ? index : bent[index - 30]
