@@ -74,44 +74,65 @@ import Testing
     /// Changes of one element each; false where the macroblock has no such element.
     private var changes: [(String, (inout MacroblockSyntax) -> Bool)] {
         [
-            ("luma level", { macroblock in
-                guard macroblock.codedBlockPattern & 1 != 0, macroblock.kind != .intra16x16 else { return false }
-                macroblock.setLevel(0, 9)
-                macroblock.setNonZeroCount(0, 1)
-                return true
-            }),
-            ("intra 16×16 DC level", { macroblock in
-                guard macroblock.kind == .intra16x16 else { return false }
-                macroblock.setLevel(MacroblockLevels.lumaDC, 9)
-                macroblock.setNonZeroCount(MacroblockLevels.lumaDCBlock, 1)
-                return true
-            }),
-            ("chroma DC level", { macroblock in
-                guard macroblock.codedBlockPattern >> 4 != 0 else { return false }
-                macroblock.setLevel(MacroblockLevels.chromaDC + 4, 11)
-                return true
-            }),
-            ("chroma AC level", { macroblock in
-                guard macroblock.codedBlockPattern >> 4 == 2 else { return false }
-                macroblock.setLevel(MacroblockLevels.chromaAC + 16 * 5 + 3, 11)
-                macroblock.setNonZeroCount(MacroblockLevels.chromaACBlock + 5, 1)
-                return true
-            }),
-            ("quantizer", { macroblock in
-                guard macroblock.codedBlockPattern & 15 != 0, macroblock.qpDelta < 0 else { return false }
-                macroblock.qpDelta += 1
-                return true
-            }),
-            ("chroma mode", { macroblock in
-                guard macroblock.kind.isIntra, macroblock.intraChromaMode != 0 else { return false }
-                macroblock.intraChromaMode = 0
-                return true
-            }),
-            ("motion", { macroblock in
-                guard macroblock.kind == .inter8x8 else { return false }
-                macroblock.setMotion(3, reference: 0, difference: MotionVector(9, -7))
-                return true
-            }),
+            (
+                "luma level",
+                { macroblock in
+                    guard macroblock.codedBlockPattern & 1 != 0, macroblock.kind != .intra16x16 else { return false }
+                    macroblock.setLevel(0, 9)
+                    macroblock.setNonZeroCount(0, 1)
+                    return true
+                }
+            ),
+            (
+                "intra 16×16 DC level",
+                { macroblock in
+                    guard macroblock.kind == .intra16x16 else { return false }
+                    macroblock.setLevel(MacroblockLevels.lumaDC, 9)
+                    macroblock.setNonZeroCount(MacroblockLevels.lumaDCBlock, 1)
+                    return true
+                }
+            ),
+            (
+                "chroma DC level",
+                { macroblock in
+                    guard macroblock.codedBlockPattern >> 4 != 0 else { return false }
+                    macroblock.setLevel(MacroblockLevels.chromaDC + 4, 11)
+                    return true
+                }
+            ),
+            (
+                "chroma AC level",
+                { macroblock in
+                    guard macroblock.codedBlockPattern >> 4 == 2 else { return false }
+                    macroblock.setLevel(MacroblockLevels.chromaAC + 16 * 5 + 3, 11)
+                    macroblock.setNonZeroCount(MacroblockLevels.chromaACBlock + 5, 1)
+                    return true
+                }
+            ),
+            (
+                "quantizer",
+                { macroblock in
+                    guard macroblock.codedBlockPattern & 15 != 0, macroblock.qpDelta < 0 else { return false }
+                    macroblock.qpDelta += 1
+                    return true
+                }
+            ),
+            (
+                "chroma mode",
+                { macroblock in
+                    guard macroblock.kind.isIntra, macroblock.intraChromaMode != 0 else { return false }
+                    macroblock.intraChromaMode = 0
+                    return true
+                }
+            ),
+            (
+                "motion",
+                { macroblock in
+                    guard macroblock.kind == .inter8x8 else { return false }
+                    macroblock.setMotion(3, reference: 0, difference: MotionVector(9, -7))
+                    return true
+                }
+            ),
         ]
     }
 

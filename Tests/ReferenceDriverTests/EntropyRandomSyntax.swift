@@ -26,7 +26,8 @@ struct RandomSyntax {
     /// The slices of each picture.
     var pictures: [[Slice]] = []
     private var generator: SplitMix64
-    /// Prediction modes of intra 4×4 and 8×8 blocks of the picture, by 4×4 block; -1: another type, -2: not coded yet.
+    /// Prediction modes of intra 4×4 and 8×8 blocks of the picture, by 4×4 block; -1: another type, -2: not coded
+    /// yet.
     private var modes: [Int] = []
 
     init(seed: UInt64, options: Options = Options()) {

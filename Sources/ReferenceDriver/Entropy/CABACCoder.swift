@@ -204,9 +204,13 @@ struct CABACCoder {
         }
         if slice.referenceCounts.0 > 1 {
             for quadrant in 0..<4 where quadrants & 1 << quadrant != 0 {
-                let besideBits = quadrant & 1 != 0 ? record.references >> UInt8(quadrant - 1)
+                let besideBits =
+                    quadrant & 1 != 0
+                    ? record.references >> UInt8(quadrant - 1)
                     : left.references >> UInt8(quadrant + 1)
-                let aboveBits = quadrant & 2 != 0 ? record.references >> UInt8(quadrant - 2)
+                let aboveBits =
+                    quadrant & 2 != 0
+                    ? record.references >> UInt8(quadrant - 2)
                     : top.references >> UInt8(quadrant + 2)
                 writeReference(
                     Int(macroblock.referenceIndices.lane[quadrant]),

@@ -14,6 +14,8 @@ package struct ReferenceFrame: Equatable, Sendable {
 
 /// Reference list construction of frames, H.264 8.2.4.
 package struct ReferenceOrder {
+    package typealias Modification = SliceHeader.Modification
+
     package var frameNum: Int
     package var maxFrameNum: Int
 
@@ -50,9 +52,9 @@ package struct ReferenceOrder {
     }
 
     /// The fewest commands from the list's start that turn `initial` into `wanted`, 8.2.4.3; none where they agree.
-    package func modifications(from initial: [ReferenceFrame], to wanted: [ReferenceFrame]) -> [SliceHeader.Modification] {
+    package func modifications(from initial: [ReferenceFrame], to wanted: [ReferenceFrame]) -> [Modification] {
         var list = initial
-        var commands: [SliceHeader.Modification] = []
+        var commands: [Modification] = []
         var predicted = frameNum
         for position in 0..<wanted.count {
             if list.count >= wanted.count && Array(list[..<wanted.count]) == wanted { break }

@@ -1,0 +1,248 @@
+import ReferenceDriver
+import TestOracles
+import Testing
+
+/// The driver's readers, and what clients' packed headers become.
+@Suite struct HeaderReadingTests {
+    private func payload(_ unit: [UInt8]) -> [UInt8] { EmulationPrevention.unescape(unit.dropFirst(5)) }
+
+    @Test func readsForeignParameterSets() throws {
+        let frames = try Fixture.carphone.frames(3).map { $0.cropped(x: 0, y: 0, width: 90, height: 70) }
+        let stream = try ForeignEncoder.x264(frames, options: "qp=30:bframes=0:ref=3:weightp=0:cabac=1:8x8dct=1")
+        let packed = PackedHeader(data: stream, bitLength: 8 * stream.count, hasEmulationBytes: true)
+        let sequence = SequenceHeader(rbsp: try #require(packed.payloads(ofType: 7).first))
+        let picture = PictureHeader(rbsp: try #require(packed.payloads(ofType: 8).first))
+        #expect(sequence?.profileIdc == 100)
+        #expect(sequence?.widthInMacroblocks == 6 && sequence?.heightInMapUnits == 5)
+        #expect(sequence?.cropping == .init(right: 3, bottom: 5))
+        #expect(sequence?.maxNumRefFrames == 3)
+        #expect(picture?.cabac == true && picture?.highFields?.transform8x8 == true)
+        let unit = try #require(packed.payloads(ofType: 5).first)
+        let header = SliceHeader(
+            SliceHeaderBits(prefix: [0, 0, 1, 0x65], payload: unit, bitCount: 8 * unit.count),
+            sequence: try #require(sequence), picture: try #require(picture))
+        #expect(header?.type == .i && header?.isIDR == true)
+        #expect((picture?.initialQP ?? 0) + (header?.qpDelta ?? 0) == 27, "I pictures are 3 below P's 30")
+    }
+
+    @Test func readingUndoesWriting() {
+        var generator = SplitMix64(state: 4)
+        func pick(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &generator) }
+        for _ in 0..<500 {
+            var sequence = SequenceHeader()
+            sequence.profileIdc = [66, 77, 100].randomElement(using: &generator)!
+            sequence.id = pick(0...31)
+            sequence.log2MaxFrameNum = pick(4...16)
+            sequence.pictureOrderCountType = pick(0...2)
+            if sequence.pictureOrderCountType == 0 { sequence.log2MaxPictureOrderCountLsb = pick(4...16) }
+            if sequence.pictureOrderCountType == 1 {
+                sequence.deltaPicOrderAlwaysZero = Bool.random(using: &generator)
+                sequence.offsetsForRefFrame = (0..<pick(0...4)).map { _ in pick(-9...9) }
+            }
+            sequence.widthInMacroblocks = pick(1...500)
+            sequence.heightInMapUnits = pick(1...500)
+            if pick(0...1) == 1 { sequence.cropping = .init(left: pick(0...9), bottom: pick(0...9)) }
+            #expect(SequenceHeader(rbsp: payload(sequence.nalUnit())) == sequence)
+            var picture = PictureHeader()
+            picture.id = pick(0...255)
+            picture.sequenceId = pick(0...31)
+            picture.cabac = Bool.random(using: &generator)
+            picture.bottomFieldPicOrderPresent = Bool.random(using: &generator)
+            picture.defaultReferenceCounts = [pick(1...4), pick(1...4)]
+            picture.weightedPrediction = Bool.random(using: &generator)
+            picture.weightedBipredIdc = pick(0...2)
+            picture.initialQP = pick(0...51)
+            picture.chromaQPIndexOffset = pick(-12...12)
+            picture.deblockingControlPresent = Bool.random(using: &generator)
+            picture.redundantPicCntPresent = Bool.random(using: &generator)
+            if sequence.profileIdc == 100 {
+                picture.highFields = .init(transform8x8: pick(0...1) == 1, secondChromaQPIndexOffset: pick(-12...12))
+            }
+            #expect(PictureHeader(rbsp: payload(picture.nalUnit())) == picture)
+            let header = slice(sequence, picture, &generator)
+            let bits = header.bits(sequence: sequence, picture: picture)
+            #expect(SliceHeader(bits, sequence: sequence, picture: picture) == header)
+            #expect(header.contradictions(with: header, picture: picture) == [])
+            // Cut anywhere, it is no header.
+            var cut = bits
+            cut.bitCount = pick(0...(bits.bitCount - 1))
+            #expect(SliceHeader(cut, sequence: sequence, picture: picture) == nil)
+        }
+    }
+
+    /// A random header that has only what its parameter sets let it have.
+    private func slice(
+        _ sequence: SequenceHeader, _ picture: PictureHeader, _ generator: inout SplitMix64
+    ) -> SliceHeader {
+        var random = generator
+        func pick(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
+        var header = SliceHeader()
+        header.rawType = [0, 1, 2, 5, 6, 7][pick(0...5)]
+        header.isIDR = header.type == .i && pick(0...1) == 1
+        header.nalRefIdc = header.isIDR ? 3 : pick(0...3)
+        header.firstMacroblock = pick(0...1000)
+        header.pictureId = picture.id
+        header.frameNum = header.isIDR ? 0 : pick(0...15)
+        if header.isIDR { header.idrPicId = pick(0...65535) }
+        if sequence.pictureOrderCountType == 0 {
+            header.picOrderCntLsb = pick(0...15)
+            if picture.bottomFieldPicOrderPresent { header.deltaPicOrderCntBottom = pick(-5...5) }
+        } else if sequence.pictureOrderCountType == 1 && !sequence.deltaPicOrderAlwaysZero {
+            header.deltaPicOrderCnt[0] = pick(-5...5)
+        }
+        if header.type == .b { header.directSpatialMvPred = pick(0...1) == 1 }
+        for list in 0..<header.listCount {
+            header.overridesReferenceCounts = list == 0 ? pick(0...1) == 1 : header.overridesReferenceCounts
+            header.referenceCounts[list] =
+                header.overridesReferenceCounts ? pick(1...32) : picture.defaultReferenceCounts[list]
+            header.modifications[list] = (0..<pick(0...3)).map { _ in .init(idc: pick(0...2), value: pick(0...15)) }
+        }
+        if header.hasWeights(picture) {
+            var weights = SliceHeader.Weights()
+            weights.lumaLog2Denominator = pick(0...7)
+            for list in 0..<header.listCount {
+                for _ in 0..<header.referenceCounts[list] {
+                    var entry = SliceHeader.Weights.Entry()
+                    if pick(0...1) == 1 { entry.luma = [pick(-128...127), pick(-128...127)] }
+                    if pick(0...1) == 1 { entry.chroma = [1, 2, 3, 4].map { $0 * pick(-20...20) } }
+                    weights.lists[list].append(entry)
+                }
+            }
+            header.weights = weights
+        }
+        if header.nalRefIdc != 0 {
+            if header.isIDR {
+                header.longTermReference = pick(0...1) == 1
+            } else if pick(0...2) == 0 {
+                header.memoryManagement = [
+                    .init(operation: 1, operands: [pick(0...9)]), .init(operation: 3, operands: [2, pick(0...3)]),
+                    .init(operation: 5, operands: []),
+                ]
+            }
+        }
+        if picture.cabac && header.type != .i { header.cabacInitIdc = pick(0...2) }
+        header.qpDelta = pick(-20...20)
+        if picture.deblockingControlPresent {
+            header.disableDeblockingFilterIdc = pick(0...2)
+            if header.disableDeblockingFilterIdc != 1 { header.betaOffsetDiv2 = pick(-6...6) }
+        }
+        generator = random
+        return header
+    }
+
+    @Test func contradictionsAreNamed() {
+        var picture = PictureHeader()
+        picture.cabac = true
+        picture.deblockingControlPresent = true
+        var asked = SliceHeader()
+        asked.rawType = 0
+        asked.referenceCounts = [2, 0]
+        let changes: [(String, (inout SliceHeader) -> Void)] = [
+            ("first_mb_in_slice", { $0.firstMacroblock = 4 }), ("slice_type", { $0.rawType = 2 }),
+            ("num_ref_idx_l0_active", { $0.referenceCounts[0] = 1 }), ("cabac_init_idc", { $0.cabacInitIdc = 2 }),
+            ("slice_qp_delta", { $0.qpDelta = -1 }),
+            ("disable_deblocking_filter_idc", { $0.disableDeblockingFilterIdc = 1 }),
+            ("slice_alpha_c0_offset_div2", { $0.alphaC0OffsetDiv2 = 1 }),
+            ("slice_beta_offset_div2", { $0.betaOffsetDiv2 = -1 }),
+        ]
+        for (name, change) in changes {
+            var packed = asked
+            change(&packed)
+            let found = packed.contradictions(with: asked, picture: picture)
+            #expect(found.count == 1 && found[0].hasPrefix(name + " is "), "\(found)")
+        }
+        // slice_type 5 says of the other slices what 0 does not: both are P.
+        var packed = asked
+        packed.rawType = 5
+        #expect(packed.contradictions(with: asked, picture: picture) == [])
+        picture.cabac = false
+        picture.deblockingControlPresent = false
+        packed.cabacInitIdc = 1
+        packed.disableDeblockingFilterIdc = 1
+        #expect(packed.contradictions(with: asked, picture: picture) == [])
+    }
+}
+
+/// What becomes of a client's packed headers, bytes by hand.
+@Suite struct HeaderPackingTests {
+    private func stream(_ data: [UInt8], bits: Int? = nil, emulated: Bool, isRaw: Bool = false) -> [UInt8] {
+        PackedHeader(data: data, bitLength: bits ?? 8 * data.count, hasEmulationBytes: emulated)
+            .streamBytes(isRaw: isRaw)
+    }
+
+    @Test func emulatedBytesPassAsTheyAre() {
+        let data: [UInt8] = [0, 0, 0, 1, 0x67, 1, 0, 0, 3, 1, 0x80, 0, 0, 1, 0x68, 0xC0]
+        #expect(stream(data, emulated: true) == data)
+        #expect(stream(data + [9, 9], bits: 8 * data.count, emulated: true) == data)
+    }
+
+    @Test func emulationPreventionIsInserted() {
+        #expect(
+            stream([0, 0, 0, 1, 0x67, 1, 0, 0, 0, 1, 0x80], emulated: false)
+                == [0, 0, 0, 1, 0x67, 1, 0, 0, 3, 0, 1, 0x80])
+        // Two units; the field value 0, 0, 1, 0 inside the first is no start code: 0 is no header.
+        #expect(
+            stream([0, 0, 1, 0x67, 0, 0, 1, 0, 0x80, 0, 0, 1, 0x68, 0, 0, 2, 0x80], emulated: false)
+                == [0, 0, 1, 0x67, 0, 0, 3, 1, 0, 0x80, 0, 0, 1, 0x68, 0, 0, 3, 2, 0x80])
+    }
+
+    @Test func startCodesAreSupplied() {
+        #expect(stream([0x67, 0, 0, 1], emulated: false) == [0, 0, 0, 1, 0x67, 0, 0, 3, 1])
+        #expect(stream([0x67, 5], emulated: true) == [0, 0, 0, 1, 0x67, 5])
+        #expect(stream([0x67, 5], emulated: true, isRaw: true) == [0x67, 5])
+        #expect(stream([], emulated: false) == [])
+    }
+
+    @Test func bitsPastTheLengthAreZero() {
+        #expect(stream([0, 0, 1, 0x09, 0xFF], bits: 35, emulated: true) == [0, 0, 1, 0x09, 0xE0])
+        #expect(stream([0, 0, 1, 0x09, 0xFF], bits: 999, emulated: true) == [0, 0, 1, 0x09, 0xFF])
+        #expect(stream([0, 0, 1, 0x09, 0xFF], bits: -1, emulated: true) == [])
+    }
+
+    @Test(arguments: [false, true]) func sliceHeadersBecomeBits(_ emulated: Bool) throws {
+        // 27 bits of payload, the emulation byte apart.
+        let payload: [UInt8] = emulated ? [0xAA, 0, 0, 3, 0xE0] : [0xAA, 0, 0, 0xE0]
+        let data: [UInt8] = [0, 0, 0, 1, 0x41] + payload
+        let packed = PackedHeader(data: data, bitLength: 40 + 8 * payload.count - 5, hasEmulationBytes: emulated)
+        let header = try #require(packed.sliceHeader)
+        #expect(header.prefix == [0, 0, 0, 1, 0x41])
+        #expect(header.payload == [0xAA, 0, 0, 0xE0])
+        #expect(header.bitCount == 27)
+    }
+
+    @Test func whatIsNoSliceHeaderIsRefused() {
+        for data: [UInt8] in [[], [0, 0, 1], [0, 0, 1, 0x67, 5], [0, 0, 1, 0x41], [0x67, 1]] {
+            let packed = PackedHeader(data: data, bitLength: 8 * data.count, hasEmulationBytes: true)
+            #expect(packed.sliceHeader == nil, "\(data)")
+        }
+    }
+
+    /// A client's own slice header, at any bit offset, with and without emulation bytes, in front of slice data.
+    @Test(arguments: [false, true]) func packedSlicesDecode(_ emulated: Bool) {
+        let syntax = RandomSyntax(seed: 3)
+        for cabac in [false, true] {
+            let sequence = syntax.sequence
+            let picture = syntax.picture(cabac: cabac)
+            let writer = SliceEntropyWriter(widthInMacroblocks: syntax.options.widthInMacroblocks)
+            var stream = sequence.nalUnit() + picture.nalUnit()
+            for slice in syntax.pictures.joined() {
+                let own = slice.header.bits(sequence: sequence, picture: picture)
+                var data = own.prefix + own.payload
+                var length = 8 * own.prefix.count + own.bitCount
+                if emulated {
+                    data = EmulationPrevention.escape(own.payload, after: own.prefix)
+                    length += 8 * (data.count - own.prefix.count - own.payload.count)
+                }
+                let packed = PackedHeader(data: data, bitLength: length, hasEmulationBytes: emulated)
+                var entropy = slice.entropy
+                entropy.cabac = cabac
+                writer.begin(entropy, header: packed.sliceHeader!)
+                for (index, macroblock) in slice.macroblocks.enumerated() {
+                    writer.write(macroblock, address: entropy.firstMacroblock + index)
+                }
+                stream += writer.finish()
+            }
+            #expect(stream == syntax.stream(cabac: cabac))
+        }
+    }
+}
