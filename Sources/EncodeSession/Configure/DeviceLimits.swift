@@ -53,6 +53,10 @@ struct DeviceLimits: Sendable, Hashable {
     var sliceStructure = SliceStructure.rows
     var packedHeaders: PackedHeaders = []
     var quality = QualityScale.none
+    /// The status flags of coded buffers mean something.
+    var reportsStatus = true
+    /// All pictures get the QP of the first picture's pic_init_qp; slice_qp_delta is not looked at.
+    var hasOneQP = false
 }
 
 /// A device as the resolver sees it: its name in messages, and its limits for each profile and entry point.

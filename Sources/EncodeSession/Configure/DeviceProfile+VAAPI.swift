@@ -35,6 +35,7 @@ extension DeviceLimits {
         let width = [attributes.maxPictureWidth, surfaces.maxWidth].compactMap { $0 }.filter { $0 > 0 }.min()
         let height = [attributes.maxPictureHeight, surfaces.maxHeight].compactMap { $0 }.filter { $0 > 0 }.min()
         if let width, let height { maxSize = VideoSize(width: width, height: height) }
+        DriverQuirks.apply(to: &self, driver: display.vendor)
     }
 
     private static func structure(_ offered: VAAPI.SliceStructure) -> SliceStructure {
@@ -43,7 +44,7 @@ extension DeviceLimits {
     }
 
     private static func quality(_ levels: Int, driver: String) -> QualityScale {
-        if driver.contains("radeonsi") || driver.contains("Mesa Gallium") { return levels > 0 ? .radeonBits : .none }
+        if DriverQuirks.isRadeon(driver) { return levels > 0 ? .radeonBits : .none }
         return levels > 1 ? .levels(count: levels) : .none
     }
 }

@@ -60,4 +60,14 @@ extension SettingsResolver {
             why: asked.entropy == nil ? Reason.standard : Reason.asked)
         return used
     }
+
+    /// transform_8x8_mode_flag: High has it, and drivers that write their own picture parameter sets settle it.
+    mutating func chooseTransform(_ limits: DeviceLimits) -> Bool {
+        let isHigh = limits.profile == .h264High
+        let isOurs = limits.packedHeaders.contains(.sequence)
+        report.add(
+            "transform8x8", asked: nil, used: !isHigh ? "off" : isOurs ? "on" : "driver's",
+            why: !isHigh ? "only High has it" : isOurs ? Reason.standard : "the driver writes its own parameter sets")
+        return isHigh
+    }
 }

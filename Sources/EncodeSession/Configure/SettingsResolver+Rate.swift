@@ -17,12 +17,12 @@ extension SettingsResolver {
                 ? "aims at a quality; constant QP stands for it until the quality modes are built" : Reason.asked)
     }
 
-    mutating func chooseQP() -> (i: Int, p: Int) {
+    mutating func chooseQP(_ limits: DeviceLimits) -> (i: Int, p: Int) {
         let range = (asked.minQP ?? 0)...(asked.maxQP ?? 51)
         let quality = asked.quality ?? 24
         let wantedP = asked.qp ?? quality
         let p = wantedP.clamped(to: range)
-        let i = (asked.qpI ?? p + Self.intraOffset).clamped(to: range)
+        let i = limits.hasOneQP ? p : (asked.qpI ?? p + Self.intraOffset).clamped(to: range)
         if let asked = asked.quality {
             report.add("quality", asked: asked, used: self.asked.qp == nil ? p : asked, why:
                 self.asked.qp == nil ? (p == asked ? "as QP" : "kept within min-qp and max-qp") : "qp is given: not used")
@@ -33,7 +33,9 @@ extension SettingsResolver {
             why: p != wantedP ? limited : asked.qp != nil ? Reason.asked : asked.quality != nil ? "the quality" : Reason.standard)
         report.add(
             "qpI", asked: asked.qpI, used: i,
-            why: asked.qpI == nil ? "\(Self.intraOffset) from qp" : i != asked.qpI ? limited : Reason.asked)
+            why: limits.hasOneQP && i != asked.qpI
+                ? "the driver keeps one QP for all pictures"
+                : asked.qpI == nil ? "\(Self.intraOffset) from qp" : i != asked.qpI ? limited : Reason.asked)
         if let low = asked.minQP { report.add("minQP", asked: low, used: low, why: Reason.asked) }
         if let high = asked.maxQP { report.add("maxQP", asked: high, used: high, why: Reason.asked) }
         return (i, p)

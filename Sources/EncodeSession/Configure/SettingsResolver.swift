@@ -29,13 +29,10 @@ struct SettingsResolver {
         let coded = size.aligned(to: 16)
         report.add("frameRate", asked: "\(asked.frameRate)", used: "\(asked.frameRate)", why: Reason.asked)
         let entropy = chooseEntropy(limits.profile)
-        let transform8x8 = limits.profile == .h264High
-        report.add(
-            "transform8x8", asked: nil, used: transform8x8 ? "on" : "off",
-            why: transform8x8 ? Reason.standard : "only High has it")
+        let transform8x8 = chooseTransform(limits)
         report.add("deblocking", asked: nil, used: "on", why: Reason.standard)
         try chooseRateControl(limits)
-        let qp = chooseQP()
+        let qp = chooseQP(limits)
         let qualityLevel = choosePreset(limits)
         let keyInterval = chooseGOP(limits)
         let (references, level) = try chooseReferencesAndLevel(limits, coded: coded, keyInterval: keyInterval)

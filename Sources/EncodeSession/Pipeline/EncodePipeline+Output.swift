@@ -41,6 +41,7 @@ extension EncodePipeline {
 
     /// The driver's own verdict on the access unit, which other clients log and ignore.
     private func check(_ segments: [CodedSegment], frame: Int) throws {
+        guard settings.limits.reportsStatus else { return }
         let errors = segments.reduce(into: CodedStatus()) { $0.formUnion($1.status.errors) }
         guard !errors.isEmpty else { return }
         let isOverflow = !errors.contains(.badBitstream)

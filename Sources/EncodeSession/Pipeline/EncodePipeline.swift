@@ -44,13 +44,19 @@ final class EncodePipeline: Sendable {
         self.handler = handler
         inputs = InputPool(objects.inputs, visible: settings.inputSize)
         state = Monitor(State(idleBuffers: objects.coded))
-        assembler = Mutex(AccessUnitAssembler(headers, packsParameterSets: objects.packed.contains(.sequence)))
         submission = Mutex(
             Submission(
                 planner: FramePlanner(structure: settings.structure),
                 submitter: PictureSubmitter(settings, headers, objects)))
         // The reference driver encodes in software, on a machine that may be busy.
         timeoutNanoseconds = display.kind == .reference ? 120_000_000_000 : 10_000_000_000
+        let packsParameterSets = objects.packed.contains(.sequence)
+        var assembler = AccessUnitAssembler(headers, packsParameterSets: packsParameterSets)
+        if !packsParameterSets {
+            try HeaderTrial.run(
+                settings, headers, objects, timeoutNanoseconds: timeoutNanoseconds, &assembler)
+        }
+        self.assembler = Mutex(assembler)
         thread = try DeviceThread()
     }
 

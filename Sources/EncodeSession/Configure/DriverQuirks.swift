@@ -1,0 +1,21 @@
+import VideoBase
+
+/// What drivers leave unsaid or say wrong, by the name that they give themselves.
+enum DriverQuirks {
+    /// Mesa's driver for AMD.
+    static func isRadeon(_ driver: String) -> Bool { driver.contains("radeonsi") || driver.contains("Mesa Gallium") }
+
+    /// Corrects what a driver answered.
+    static func apply(to limits: inout DeviceLimits, driver: String) {
+        guard isRadeon(driver) else { return }
+        // The versions that take no packed headers (22.3, 24.0) leave VACodedBufferSegment.status unset, take one QP
+        // for all pictures from the first one's pic_init_qp, and do not say what the hardware's smallest size is.
+        if limits.packedHeaders.isEmpty {
+            limits.reportsStatus = false
+            limits.hasOneQP = true
+        }
+        if limits.minSize.width <= 16, limits.minSize.height <= 16 {
+            limits.minSize = VideoSize(width: 256, height: 128)
+        }
+    }
+}

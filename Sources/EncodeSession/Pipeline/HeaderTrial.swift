@@ -1,0 +1,25 @@
+import EncodePlanning
+import VAAPI
+import VideoBase
+
+/// Finds out what parameter sets a driver writes of its own: one key frame, thrown away. Containers want them before
+/// the first packet is there.
+enum HeaderTrial {
+    /// Gives `assembler` what the driver writes.
+    static func run(
+        _ settings: EncodeSettings, _ headers: StreamHeaders, _ objects: DeviceObjects, timeoutNanoseconds: UInt64,
+        _ assembler: inout AccessUnitAssembler
+    ) throws {
+        guard let surface = objects.inputs.first, let output = objects.coded.first else { return }
+        var planner = FramePlanner(structure: settings.structure)
+        var submitter = PictureSubmitter(settings, headers, objects)
+        let frame = TakenFrame(surface: surface, timing: FrameTiming(presentation: .zero), taken: .now)
+        for plan in planner.add(forceKey: true) {
+            let picture = try submitter.submit(plan, frame, into: output)
+            try picture.submitted.sync(timeoutNanoseconds: timeoutNanoseconds)
+            var bytes: [UInt8] = []
+            _ = try picture.submitted.read(appendingTo: &bytes)
+            try assembler.assemble(&bytes, type: plan.type, isFirst: false)
+        }
+    }
+}
