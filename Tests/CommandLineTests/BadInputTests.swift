@@ -119,9 +119,9 @@ import Testing
     }
 
     @Test func fullDisk() throws {
-        // A file system of one megabyte of our own, in a mount namespace that goes with the process.
+        // A file system of 64 kilobytes of our own, in a mount namespace that goes with the process.
         let script = """
-            mount -t tmpfs -o size=1m tmpfs "$1" || exit 99
+            mount -t tmpfs -o size=64k tmpfs "$1" || exit 99
             "$0" encode testsrc:640x360@25:60 --device reference --qp 12 -o "$1/a.h264"
             status=$?
             ls "$1"

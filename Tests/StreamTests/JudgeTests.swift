@@ -1,0 +1,28 @@
+import TestOracles
+import Testing
+
+/// The judgement of an encoded stream is itself put on trial: what it passes, it must fail when damaged.
+@Suite struct JudgeTests {
+    @Test func damageToTheStreamOrTheReconstructionIsAFault() throws {
+        let source = try Fixture.carphone.frames(6).map { $0.cropped(x: 0, y: 0, width: 64, height: 64) }
+        let sound = try EncodedStream(source, options: ["--codec", "h264", "--qp", "24", "--slices", "2"])
+        #expect(sound.faults(frameCount: 6).isEmpty)
+        #expect(!sound.faults(frameCount: 5).isEmpty)
+        #expect(sound.lowestPSNR(against: source) > 32)
+        #expect(sound.lowestPSNR(against: source.reversed()) < sound.lowestPSNR(against: source))
+
+        var generator = SplitMix64(state: 11)
+        for _ in 0..<40 {
+            var damaged = sound
+            damaged.stream[Int.random(in: 100..<(sound.stream.count - 8), using: &generator)] ^= 0x10
+            #expect(!damaged.faults(frameCount: 6).isEmpty)
+        }
+        for plane in [0, 64 * 64, 64 * 64 * 5 / 4] {
+            var damaged = sound
+            var bytes = sound.reconstruction.frames[3].bytes
+            bytes[plane + 77] ^= 1
+            damaged.reconstruction.frames[3] = try #require(PlanarFrame(width: 64, height: 64, bytes: bytes))
+            #expect(damaged.faults(frameCount: 6).count == 2)
+        }
+    }
+}
