@@ -3,7 +3,7 @@
 # this Debian's drivers and with Debian 13's (SHARED/tools/newer-debian; the project is built there too). A table on
 # stdout, a line per GPU and check; status 1 where a check fails. Needs root.
 #   VAENC_BUILD     folder of a vaenc already built (else a release build is made)
-#   VAENC_NEWER=0   leaves Debian 13 out
+#   VAENC_NEWER=0   leaves Debian 13 out; VAENC_NEWER=drivers leaves out only the project's own tests there
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(dirname "$here")
@@ -38,7 +38,18 @@ cp "$shared"/tools/newer-debian/* "$tools/"
 }
 inside() { BIND="$shared" "$tools/enter-root" "$tools/root" "$@"; }
 started=$SECONDS
-inside swift build -c release --product vaenc --scratch-path .build-debian13 >"$work/build-debian13.log" 2>&1 || {
+# Everything that the project's tests need, in the root too.
+goal="--product vaenc"
+if [ "${VAENC_NEWER-1}" != drivers ]; then
+    goal=--build-tests
+    inside "$here/install-packages.sh" test >"$work/packages-debian13.log" 2>&1 || {
+        echo "debian13  the tests' packages could not be installed:" >&2
+        tail -n 5 "$work/packages-debian13.log" >&2
+        exit 69
+    }
+fi
+# shellcheck disable=SC2086
+inside swift build -c release $goal --scratch-path .build-debian13 >"$work/build-debian13.log" 2>&1 || {
     echo "debian13  the project does not build:" >&2
     grep -m 10 -E 'error' "$work/build-debian13.log" >&2 || tail -n 10 "$work/build-debian13.log" >&2
     exit 1
@@ -47,4 +58,16 @@ printf '%-9s %-14s %-11s ok     %s\n' debian13 - build "with Debian 13's FFmpeg 
 binaries=$(inside swift build -c release --show-bin-path --scratch-path .build-debian13)
 inside "$here/drivers/collect.sh" "$work/debian13" "$binaries/vaenc" "$shared/tools/fakegpu" $newer
 python3 "$here/drivers/judge.py" debian13 "$work/debian13" $newer || status=1
+
+if [ "$goal" = --build-tests ]; then
+    started=$SECONDS
+    if inside swift test -c release --skip-build --scratch-path .build-debian13 >"$work/test-debian13.log" 2>&1; then
+        verdict="ok    "
+    else
+        verdict=FAILED status=1
+        grep -E ' recorded an issue | failed after ' "$work/test-debian13.log" | cut -c1-300 | head -n 20 >&2
+    fi
+    printf '%-9s %-14s %-11s %s %s, in %d s\n' debian13 - tests "$verdict" \
+        "$(grep -oE 'Test run with [0-9]+ tests.*(passed|failed)' "$work/test-debian13.log" | tail -n 1)" $((SECONDS - started))
+fi
 exit $status

@@ -113,6 +113,8 @@ def compare(vainfo_text, device):
             raw = values.get(name)
             if isinstance(raw, str):
                 raw = int(raw, 0)
+            if name == "EncMaxSlices" and printed == [str(values.get("EncMaxRefFrames"))]:
+                continue  # vainfo 2.12 and older print the wrong attribute's value on this row
             why = "probe lacks it" if raw is None else differs(name, printed, raw)
             if why:
                 faults.append(f"{where} {name}: {why}")
@@ -129,7 +131,10 @@ def compare(vainfo_text, device):
         for key_name, attribute in (("maxWidth", "MaxPictureWidth"), ("maxHeight", "MaxPictureHeight")):
             if attribute in printed:
                 count += 1
-                if row[key_name] != int(printed[attribute][0]):
+                limit = int(printed[attribute][0])
+                # Surfaces may be limited further than the configuration, which is all that vainfo -a shows; what
+                # vaenc encodes is not, on any driver seen.
+                if row[key_name] != limit and (key in wanted or not 0 < row[key_name] < limit):
                     faults.append(f"{where} {key_name}: {row[key_name]}, vainfo {printed[attribute][0]}")
         if "EncMaxRefFrames" in printed:
             count += 1
