@@ -92,6 +92,9 @@ let package = Package(
             name: "ReferenceDriverTests", dependencies: ["ReferenceDriver", "TestOracles", "CVA"],
             swiftSettings: strict),
         .testTarget(
+            name: "ReferenceDriverBackendTests", dependencies: ["ReferenceDriver", "TestOracles", "CVA"]),
+        .testTarget(name: "OtherProgramsTests", dependencies: ["TestOracles"]),
+        .testTarget(
             name: "EncodePlanningTests", dependencies: ["EncodePlanning", "VideoBase"], swiftSettings: strict),
     ]
 )

@@ -2,15 +2,20 @@ public import CVA
 internal import Glibc
 
 /// The one symbol that libva looks for (`va_backend.h`): fills in the display's calls and limits.
+@_cdecl("__vaDriverInit_1_0")
+public func vaDriverInit(_ context: VADriverContextP?) -> VAStatus {
+    unsafe openDriver(context, .current())
+}
+
+/// Opens a display as the environment says.
 ///
 /// SAFETY: libva hands over a context that it owns, zeroed, with a vtable of its own size; fields are set by the
 /// names that this build's headers know. The driver object is released in vaTerminate.
-@_cdecl("__vaDriverInit_1_0")
-public func vaDriverInit(_ context: VADriverContextP?) -> VAStatus {
+package func openDriver(_ context: VADriverContextP?, _ environment: Environment) -> VAStatus {
     guard let context = unsafe context, let table = unsafe context.pointee.vtable else {
         return VA_STATUS_ERROR_INVALID_PARAMETER
     }
-    let driver = Driver(capabilities: .unrestricted, environment: .current())
+    let driver = Driver(capabilities: .unrestricted, environment: environment)
     let capabilities = driver.capabilities
     unsafe table.pointee.fillConfigs()
     unsafe table.pointee.fillSurfaces()

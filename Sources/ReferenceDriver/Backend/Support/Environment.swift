@@ -1,13 +1,15 @@
 internal import Glibc
 
 /// What VAENC_REFERENCE_… say, read when a display is opened.
-struct Environment: Sendable {
+package struct Environment: Sendable {
     /// VAENC_REFERENCE_RECON: where reconstructions go.
-    var reconstructionPath: String?
+    package var reconstructionPath: String?
     /// VAENC_REFERENCE_MODE=null: a tiny valid stream at once.
-    var isNull = false
+    package var isNull = false
     /// VAENC_REFERENCE_LOG=1: why calls are refused, on stderr.
-    var logs = false
+    package var logs = false
+
+    package init() {}
 
     static func current() -> Environment {
         var environment = Environment()

@@ -1,0 +1,99 @@
+import TestOracles
+import Testing
+
+/// The reference driver under programs that know nothing of vaenc, on an X display without a GPU.
+@Suite(.serialized) struct OtherProgramsTests {
+    @Test func vainfoShowsEveryProfile() throws {
+        let result = try VirtualScreen.run("vainfo", ["-a", "--display", "x11"])
+        #expect(result.status == 0)
+        for text in [
+            "vaenc reference driver", "VAProfileH264ConstrainedBaseline/VAEntrypointEncSlice",
+            "VAProfileH264Main/VAEntrypointEncSlice", "VAProfileH264High/VAEntrypointEncSlice", "VA_RC_CQP",
+            "VA_RT_FORMAT_YUV420", "VA_ENC_PACKED_HEADER_RAW_DATA", "l0=16",
+        ] {
+            #expect(result.output.contains(text), "\(text)")
+        }
+        #expect(!result.output.contains("HEVC"))
+    }
+
+    private func judge(_ stream: ForeignStream, frames: Int = 12) {
+        #expect(stream.reconstruction.frames.count == frames)
+        for decoder in ForeignDecoder.allCases {
+            let video = decoder.decode(stream.bytes)
+            #expect(video.messages == [], "\(decoder)")
+            #expect(video.frames == stream.reconstruction.framesInOutputOrder, "\(decoder)")
+        }
+        #expect(stream.worstPSNR > 30, "\(stream.worstPSNR) dB")
+        #expect(stream.reconstruction.pictures.map(\.bytes).reduce(0, +) == stream.bytes.count)
+    }
+
+    @Test(arguments: [
+        (176, 144, ["-coder", "cavlc"]),
+        (176, 144, ["-coder", "cabac", "-g", "5", "-aud", "1"]),
+        (640, 272, ["-slices", "4"]),
+        (640, 272, ["-profile:v", "main", "-compression_level", "7"]),
+        (1280, 720, ["-compression_level", "1"]),
+        (130, 98, ["-profile:v", "constrained_baseline"]),
+        (34, 50, ["-g", "1"]),
+        (178, 146, ["-profile:v", "high", "-coder", "cavlc", "-slices", "3", "-sei", "identifier+timing"]),
+        (70, 18, []),
+    ])
+    func ffmpegEncodes(width: Int, height: Int, options: [String]) throws {
+        let stream = try ForeignStream.ffmpeg(width, height, options: options)
+        judge(stream)
+        #expect(stream.reconstruction.pictures.first?.type == "IDR")
+    }
+
+    @Test func ffmpegsQPReachesTheStream() throws {
+        let coarse = try ForeignStream.ffmpeg(176, 144, options: ["-qp", "40"])
+        let fine = try ForeignStream.ffmpeg(176, 144, options: ["-qp", "16"])
+        #expect(coarse.bytes.count * 2 < fine.bytes.count)
+        #expect(Set(fine.reconstruction.pictures.map(\.qp)).isSubset(of: Set(10...22)))
+    }
+
+    @Test func nullModeIsTinyAndDecodes() throws {
+        let stream = try ForeignStream.ffmpeg(
+            640, 272, frames: 30, options: [], environment: ["VAENC_REFERENCE_MODE": "null"])
+        #expect(stream.bytes.count < 2000)
+        #expect(stream.reconstruction.frames.isEmpty)
+        for decoder in ForeignDecoder.allCases {
+            let video = decoder.decode(stream.bytes)
+            #expect(video.messages == [] && video.frames.count == 30)
+        }
+    }
+
+    @Test func libvasTraceLogsEveryCall() throws {
+        try Files.withTemporaryFolder { folder in
+            let trace = folder + "/trace"
+            _ = try ForeignStream.ffmpeg(
+                64, 64, frames: 4, options: ["-slices", "2"],
+                environment: ["LIBVA_TRACE": trace, "LIBVA_TRACE_CODEDBUF": folder + "/coded"])
+            let logs = Files.list(folder).filter { $0.contains("trace") }
+            #expect(!logs.isEmpty)
+            let text = try logs.map { String(decoding: try Files.read(folder + "/" + $0), as: UTF8.self) }.joined()
+            #expect(text.contains("TraceEndPicture") || text.contains("vaEndPicture"))
+        }
+    }
+
+    @Test func refusalsAreLoggedOnDemand() throws {
+        func errors(_ log: String?) throws -> String {
+            try VirtualScreen.run(
+                "ffmpeg",
+                ["-hide_banner", "-loglevel", "quiet", "-nostdin", "-init_hw_device", "vaapi=va:,connection_type=x11",
+                    "-f", "lavfi", "-i", "testsrc2=s=64x64", "-frames:v", "2", "-vf", "format=p010,hwupload",
+                    "-c:v", "hevc_vaapi", "-f", "null", "-"], environment: ["VAENC_REFERENCE_LOG": log]
+            ).errors
+        }
+        #expect(try errors("1").contains("vaenc reference driver: status"))
+        #expect(try errors(nil) == "")
+    }
+
+    @Test(arguments: [
+        (176, 144, []),
+        (640, 272, ["cabac=true", "dct8x8=true"]),
+        (328, 242, ["num-slices=4", "refs=3", "keyframe-period=7", "aud=true"]),
+    ] as [(Int, Int, [String])])
+    func gstreamerEncodes(width: Int, height: Int, options: [String]) throws {
+        judge(try ForeignStream.gstreamer(width, height, options: options))
+    }
+}

@@ -1,0 +1,96 @@
+import Glibc
+import TestOracles
+
+/// Runs other people's programs on the driver, on an X server without a screen.
+enum VirtualScreen {
+    /// Like ProcessRunner.run, under xvfb-run, with libva pointed at the driver just built. A missing program fails.
+    static func run(
+        _ program: String, _ arguments: [String], environment: [String: String?] = [:], timeout: Double = 120
+    ) throws -> ProcessRunner.Result {
+        var variables = Checkout.driverEnvironment
+        variables["LIBVA_MESSAGING_LEVEL"] = "0"
+        variables["XDG_RUNTIME_DIR"] = "/tmp"
+        variables["VAENC_REFERENCE_RECON"] = .some(nil)
+        variables["VAENC_REFERENCE_MODE"] = .some(nil)
+        for (name, value) in environment { variables[name] = value }
+        return try ProcessRunner.run(
+            "xvfb-run", ["-a", program] + arguments, environment: variables, timeout: timeout)
+    }
+}
+
+/// A stream that a program made on the driver, its input, and what the driver reconstructed.
+struct ForeignStream {
+    var bytes: [UInt8]
+    var reconstruction: Reconstruction
+    /// The least luma PSNR of a frame against the input, in output order.
+    var worstPSNR: Double
+
+    /// Encodes FFmpeg's test pattern with h264_vaapi.
+    static func ffmpeg(
+        _ width: Int, _ height: Int, frames: Int = 12, options: [String], environment: [String: String?] = [:]
+    ) throws -> ForeignStream {
+        try Files.withTemporaryFolder { folder in
+            let input = try pattern(width, height, frames, in: folder)
+            let result = try VirtualScreen.run(
+                "ffmpeg",
+                ["-hide_banner", "-loglevel", "warning", "-nostdin", "-init_hw_device", "vaapi=va:,connection_type=x11",
+                    "-f", "rawvideo", "-pix_fmt", "yuv420p", "-s", "\(width)x\(height)", "-r", "30", "-i", input,
+                    "-vf", "format=nv12,hwupload", "-c:v", "h264_vaapi", "-bf", "0", "-qp", "24"] + options
+                    + ["-f", "h264", folder + "/out.h264"],
+                environment: environment.merging(["VAENC_REFERENCE_RECON": folder + "/recon.yuv"]) { given, _ in given })
+            return try ForeignStream(result, folder, input, width, height)
+        }
+    }
+
+    /// Encodes the same pattern with GStreamer's vaapih264enc. rawvideoparse wants widths of whole words: multiples of 8.
+    static func gstreamer(_ width: Int, _ height: Int, frames: Int = 12, options: [String]) throws -> ForeignStream {
+        try Files.withTemporaryFolder { folder in
+            let input = try pattern(width, height, frames, in: folder)
+            let result = try VirtualScreen.run(
+                "gst-launch-1.0",
+                ["-q", "filesrc", "location=\(input)", "!", "rawvideoparse", "format=i420", "width=\(width)",
+                    "height=\(height)", "framerate=30/1", "!", "videoconvert", "!", "video/x-raw,format=NV12", "!",
+                    "vaapih264enc", "rate-control=cqp", "init-qp=24"] + options
+                    + ["!", "filesink", "location=\(folder)/out.h264"],
+                environment: [
+                    "GST_VAAPI_ALL_DRIVERS": "1", "GST_REGISTRY_FORK": "no",
+                    "VAENC_REFERENCE_RECON": folder + "/recon.yuv",
+                ])
+            return try ForeignStream(result, folder, input, width, height)
+        }
+    }
+
+    struct Failure: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    private static func pattern(_ width: Int, _ height: Int, _ frames: Int, in folder: String) throws -> String {
+        let path = folder + "/input.yuv"
+        let result = try ProcessRunner.run(
+            "ffmpeg",
+            ["-hide_banner", "-loglevel", "error", "-nostdin", "-f", "lavfi", "-i",
+                "testsrc2=s=\(width)x\(height):r=30", "-frames:v", "\(frames)", "-pix_fmt", "yuv420p", "-f", "rawvideo",
+                path])
+        guard result.status == 0 else { throw Failure(description: result.errors) }
+        return path
+    }
+
+    private init(
+        _ result: ProcessRunner.Result, _ folder: String, _ input: String, _ width: Int, _ height: Int
+    ) throws {
+        guard result.status == 0 else { throw Failure(description: "status \(result.status): \(result.errors)") }
+        bytes = try Files.read(folder + "/out.h264")
+        guard Files.exists(folder + "/recon.yuv") else {
+            worstPSNR = 0
+            reconstruction = try Reconstruction(frames: [], text: "")
+            return
+        }
+        // 4:2:0 crops by two: an odd size is coded without its last column or row, as the program chose.
+        let coded = (width & ~1, height & ~1)
+        reconstruction = try Reconstruction(path: folder + "/recon.yuv", width: coded.0, height: coded.1)
+        let frames = PlanarFrame.split(try Files.read(input), width: width, height: height) ?? []
+        worstPSNR = zip(frames, reconstruction.framesInOutputOrder).map {
+            PSNR.luma($0.cropped(x: 0, y: 0, width: coded.0, height: coded.1), $1)
+        }.min() ?? 0
+    }
+}

@@ -1,0 +1,168 @@
+import CVA
+import Glibc
+
+/// A plain encoder on the driver: I and P pictures with one reference, headers left to the driver. Tests change what
+/// it sends through `Buffers`.
+final class StreamClient {
+    let client: Client
+    let config: VAConfigID
+    let context: VAContextID
+    let sources: [VASurfaceID]
+    let reconstructions: [VASurfaceID]
+    let coded: VABufferID
+    let width: Int
+    let height: Int
+    private(set) var index = 0
+
+    var columns: Int { (width + 15) / 16 }
+    var rows: Int { (height + 15) / 16 }
+
+    /// What a picture is made of; slices in order.
+    struct Buffers {
+        var sequence: VAEncSequenceParameterBufferH264?
+        var picture: VAEncPictureParameterBufferH264?
+        var slices: [VAEncSliceParameterBufferH264]
+        /// Type and bytes of packed headers, and whether they have emulation bytes; before or after the slices.
+        var packed: [(type: UInt32, bits: Int, bytes: [UInt8], isEscaped: Bool)] = []
+        var slicesFirst = false
+        var misc: [[UInt8]] = []
+    }
+
+    static let allHeaders: UInt32 = 0x1f
+
+    init(
+        _ client: Client = Client(), width: Int = 64, height: Int = 48, profile: VAProfile = VAProfileH264High,
+        packedHeaders: UInt32 = 0, codedBytes: Int = 1 << 16
+    ) {
+        self.client = client
+        self.width = width
+        self.height = height
+        config = client.createConfig(
+            profile, VAEntrypointEncSlice, [(VAConfigAttribEncPackedHeaders, packedHeaders)]
+        ).1
+        sources = client.createSurfaces(width, height, 2).1
+        reconstructions = client.createSurfaces(width, height, 2).1
+        context = client.createContext(config, width, height, targets: sources).1
+        coded = client.createBuffer(context, VAEncCodedBufferType, size: codedBytes).1
+    }
+
+    /// Fills the next source surface with a moving pattern.
+    func paint() {
+        let (_, image) = client.derive(sources[index % 2])
+        guard let base = client.map(image.buf).1?.assumingMemoryBound(to: UInt8.self) else { return }
+        for y in 0..<height {
+            for x in 0..<width {
+                let value = (x * 7 + y * 5 + index * 9) ^ (x * y / 16)
+                base[Int(image.offsets.0) + y * Int(image.pitches.0) + x] = UInt8(truncatingIfNeeded: value)
+            }
+        }
+        for y in 0..<(height + 1) / 2 {
+            for x in 0..<(width + 1) / 2 * 2 {
+                base[Int(image.offsets.1) + y * Int(image.pitches.1) + x] = UInt8(truncatingIfNeeded: 90 + x + 2 * y)
+            }
+        }
+        _ = client.unmap(image.buf)
+        _ = client.table.vaDestroyImage(client.context, image.image_id)
+    }
+
+    /// The buffers of picture `index`.
+    func buffers(slices count: Int = 1, cabac: Bool = false) -> Buffers {
+        var sequence = VAEncSequenceParameterBufferH264()
+        sequence.level_idc = 40
+        sequence.max_num_ref_frames = 1
+        sequence.picture_width_in_mbs = UInt16(columns)
+        sequence.picture_height_in_mbs = UInt16(rows)
+        sequence.seq_fields.bits.chroma_format_idc = 1
+        sequence.seq_fields.bits.frame_mbs_only_flag = 1
+        sequence.seq_fields.bits.direct_8x8_inference_flag = 1
+        sequence.seq_fields.bits.log2_max_frame_num_minus4 = 4
+        sequence.seq_fields.bits.log2_max_pic_order_cnt_lsb_minus4 = 4
+        if width % 16 != 0 || height % 16 != 0 {
+            sequence.frame_cropping_flag = 1
+            sequence.frame_crop_right_offset = UInt32((16 * columns - width) / 2)
+            sequence.frame_crop_bottom_offset = UInt32((16 * rows - height) / 2)
+        }
+        var picture = VAEncPictureParameterBufferH264()
+        withUnsafeMutableBytes(of: &picture.ReferenceFrames) { $0.bindMemory(to: VAPictureH264.self).invalidate() }
+        picture.CurrPic = frame(index)
+        if index > 0 { picture.ReferenceFrames.0 = frame(index - 1) }
+        picture.coded_buf = coded
+        picture.pic_init_qp = 26
+        picture.frame_num = UInt16(index)
+        picture.pic_fields.bits.idr_pic_flag = index == 0 ? 1 : 0
+        picture.pic_fields.bits.reference_pic_flag = 1
+        picture.pic_fields.bits.entropy_coding_mode_flag = cabac ? 1 : 0
+        picture.pic_fields.bits.deblocking_filter_control_present_flag = 1
+        let slices = (0..<count).map { number in
+            var slice = VAEncSliceParameterBufferH264()
+            let first = rows * number / count * columns
+            slice.macroblock_address = UInt32(first)
+            slice.num_macroblocks = UInt32(rows * (number + 1) / count * columns - first)
+            slice.macroblock_info = VA_INVALID_ID
+            slice.slice_type = index == 0 ? 2 : 0
+            slice.pic_order_cnt_lsb = UInt16(2 * index)
+            withUnsafeMutableBytes(of: &slice.RefPicList0) { $0.bindMemory(to: VAPictureH264.self).invalidate() }
+            if index > 0 { slice.RefPicList0.0 = frame(index - 1) }
+            return slice
+        }
+        return Buffers(sequence: index == 0 ? sequence : nil, picture: picture, slices: slices)
+    }
+
+    private func frame(_ index: Int) -> VAPictureH264 {
+        var picture = VAPictureH264()
+        picture.picture_id = reconstructions[index % 2]
+        picture.frame_idx = UInt32(index)
+        picture.flags = UInt32(VA_PICTURE_H264_SHORT_TERM_REFERENCE)
+        picture.TopFieldOrderCnt = Int32(2 * index)
+        picture.BottomFieldOrderCnt = Int32(2 * index)
+        return picture
+    }
+
+    /// Begin, render, end: the first status that is no success. The picture is closed whatever happens.
+    func send(_ buffers: Buffers) -> VAStatus {
+        let table = client.table
+        var status = table.vaBeginPicture(client.context, context, sources[index % 2])
+        guard status == VA_STATUS_SUCCESS else { return status }
+        var ids: [VABufferID] = []
+        if let sequence = buffers.sequence {
+            ids.append(client.createBuffer(context, VAEncSequenceParameterBufferType, sequence))
+        }
+        if let picture = buffers.picture {
+            ids.append(client.createBuffer(context, VAEncPictureParameterBufferType, picture))
+        }
+        ids += buffers.misc.map { client.createBuffer(context, VAEncMiscParameterBufferType, bytes: $0) }
+        let slices = buffers.slices.map { client.createBuffer(context, VAEncSliceParameterBufferType, $0) }
+        let packed = buffers.packed.flatMap { header in
+            var parameters = VAEncPackedHeaderParameterBuffer()
+            parameters.type = header.type
+            parameters.bit_length = UInt32(header.bits)
+            parameters.has_emulation_bytes = header.isEscaped ? 1 : 0
+            return [
+                client.createBuffer(context, VAEncPackedHeaderParameterBufferType, parameters),
+                client.createBuffer(context, VAEncPackedHeaderDataBufferType, bytes: header.bytes),
+            ]
+        }
+        ids += buffers.slicesFirst ? slices + packed : packed + slices
+        status = client.render(context, ids)
+        for id in ids { _ = client.destroy(id) }
+        let end = table.vaEndPicture(client.context, context)
+        return status == VA_STATUS_SUCCESS ? end : status
+    }
+
+    /// Paints and encodes the next picture; nil where a call failed.
+    func encode(_ buffers: Buffers? = nil) -> [UInt8]? {
+        paint()
+        guard send(buffers ?? self.buffers()) == VA_STATUS_SUCCESS, let result = client.coded(coded) else { return nil }
+        index += 1
+        return result.bytes
+    }
+}
+
+extension UnsafeMutableBufferPointer<VAPictureH264> {
+    func invalidate() {
+        for index in indices {
+            self[index].picture_id = VA_INVALID_ID
+            self[index].flags = UInt32(VA_PICTURE_H264_INVALID)
+        }
+    }
+}
