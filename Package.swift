@@ -96,5 +96,12 @@ let package = Package(
         .testTarget(name: "OtherProgramsTests", dependencies: ["TestOracles"]),
         .testTarget(
             name: "EncodePlanningTests", dependencies: ["EncodePlanning", "VideoBase"], swiftSettings: strict),
+        .testTarget(
+            name: "MediaFilesTests",
+            dependencies: ["MediaFiles", "SoftwareEncode", "NALWriting", "TestOracles", "VideoBase"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "SoftwareEncodeTests", dependencies: ["SoftwareEncode", "MediaFiles", "TestOracles", "VideoBase"],
+            swiftSettings: strict),
     ]
 )

@@ -16,6 +16,9 @@ package import VideoBase
     private let av: UnsafePointer<VaencLibAV>
     private var context: OpaquePointer?
     private var shape: Shape?
+    /// Stand in for pictures whose rows are not aligned.
+    private var input: AlignedPicture?
+    private var output: AlignedPicture?
 
     /// - Throws: `unavailable` without libswscale.
     package init() throws(VaencError) { unsafe av = try LibAV.load(.scale) }
@@ -24,7 +27,35 @@ package import VideoBase
 
     /// Writes `source` over the whole of `destination`. `color` describes the source: range and matrix are kept between
     /// YUV formats; RGB becomes limited range of the matrix in `color`, or of BT.709 from 720 rows on and BT.601 below.
-    package func scale(_ source: PictureView, to destination: PictureView, color: ColorDescription) throws {
+    ///
+    /// `within` says that the destination is part of a larger picture, which must stay as it is beside it.
+    package func scale(
+        _ source: PictureView, to destination: PictureView, color: ColorDescription, within: Bool = false
+    ) throws {
+        var from = unsafe source
+        var to = unsafe destination
+        if unsafe !source.isAligned {
+            let copy = unsafe try standIn(input, for: source)
+            input = copy
+            unsafe source.copy(to: copy.view, av)
+            unsafe from = copy.view
+        }
+        let bounces = unsafe within || !destination.isAligned
+        if bounces {
+            let copy = unsafe try standIn(output, for: destination)
+            output = copy
+            unsafe to = copy.view
+        }
+        unsafe try run(from, to, color)
+        if bounces { unsafe to.copy(to: destination, av) }
+    }
+
+    private func standIn(_ kept: AlignedPicture?, for picture: PictureView) throws -> AlignedPicture {
+        if let kept, unsafe kept.fits(picture) { return kept }
+        return unsafe try AlignedPicture(like: picture, av)
+    }
+
+    private func run(_ source: PictureView, _ destination: PictureView, _ color: ColorDescription) throws {
         let wanted = unsafe Shape(
             source: source.format.rawValue, sourceSize: source.size, destination: destination.format.rawValue,
             destinationSize: destination.size, color: color)

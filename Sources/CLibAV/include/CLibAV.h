@@ -30,15 +30,14 @@
     X(av_frame_free) \
     X(av_frame_unref) \
     X(av_free) \
-    X(av_get_pix_fmt) \
     X(av_get_pix_fmt_name) \
+    X(av_image_alloc) \
+    X(av_image_copy) \
     X(av_log_format_line2) \
     X(av_log_set_callback) \
-    X(av_log_set_level) \
     X(av_malloc) \
     X(av_mallocz) \
     X(av_opt_set) \
-    X(av_opt_set_int) \
     X(av_pix_fmt_desc_get) \
     X(av_strerror)
 
@@ -72,7 +71,6 @@
     X(av_find_best_stream) \
     X(av_guess_frame_rate) \
     X(av_guess_sample_aspect_ratio) \
-    X(av_interleaved_write_frame) \
     X(av_read_frame) \
     X(av_seek_frame) \
     X(av_write_frame) \
@@ -82,7 +80,6 @@
     X(avformat_close_input) \
     X(avformat_find_stream_info) \
     X(avformat_free_context) \
-    X(avformat_init_output) \
     X(avformat_new_stream) \
     X(avformat_open_input) \
     X(avformat_write_header) \
@@ -162,7 +159,10 @@ static inline int64_t vaenc_frame_duration(const AVFrame *_Nonnull frame) {
 #endif
 }
 
-/// The bytes of plane `plane`'s first row, as a frame of any kind has them.
-static inline uint8_t *_Nullable vaenc_frame_data(const AVFrame *_Nonnull frame, int plane) {
-    return frame->data[plane];
+/// Copies a picture of one format and size; the constness of the arguments differs between versions.
+static inline void vaenc_image_copy(
+    const struct VaencLibAV *_Nonnull av, uint8_t *_Nullable *_Nonnull to, const int *_Nonnull toStrides,
+    uint8_t *_Nullable *_Nonnull from, const int *_Nonnull fromStrides, enum AVPixelFormat format, int width,
+    int height) {
+    av->av_image_copy(to, (int *)toStrides, (const uint8_t **)from, (int *)fromStrides, format, width, height);
 }

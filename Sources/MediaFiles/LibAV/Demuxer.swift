@@ -68,8 +68,8 @@ import VideoBase
 
     deinit { unsafe av.pointee.avformat_close_input!(&context) }
 
-    private static func unreadable(_ name: String, _ words: String) -> VaencError {
-        VaencError(.badInput, "\(name) is not a video that can be read (\(words))")
+    static func unreadable(_ name: String, _ words: String, remedy: String? = nil) -> VaencError {
+        VaencError(.badInput, "\(name) is not a video that can be read (\(words))", remedy: remedy)
     }
 
     private static func findVideo(
@@ -133,6 +133,8 @@ import VideoBase
         return unsafe av.pointee.av_seek_frame!(context, Int32(streamIndex), time, backward) >= 0
     }
 
+    private static let cut = "the file ends early"
+
     enum Reading {
         case packet
         case end
@@ -147,7 +149,11 @@ import VideoBase
             let code = unsafe av.pointee.av_read_frame!(context, packet)
             if let error = io.error { throw error }
             if code == vaenc_averror_again() { continue }
-            if code == vaenc_averror_eof() { return .end }
+            if code == vaenc_averror_eof() {
+                // Matroska says so and then gives an ordinary end.
+                if let words = LibAV.takeLog(), words.hasPrefix("File ended prematurely") { return .broken(Self.cut) }
+                return .end
+            }
             if code < 0 { return unsafe .broken(LibAV.message(code, av)) }
             if unsafe Int(packet.pointee.stream_index) != streamIndex {
                 unsafe av.pointee.av_packet_unref!(packet)
@@ -156,7 +162,7 @@ import VideoBase
             let corrupt: Int32 = 2
             if unsafe packet.pointee.flags & corrupt != 0 {
                 unsafe av.pointee.av_packet_unref!(packet)
-                return .broken(LibAV.takeLog() ?? "a packet is cut short")
+                return .broken(io.isAtEnd ? Self.cut : LibAV.takeLog() ?? "a packet is cut short")
             }
             return .packet
         }

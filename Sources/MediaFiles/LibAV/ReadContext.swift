@@ -20,6 +20,9 @@ import LibAV
         if unsafe context == nil { return nil }
     }
 
+    /// The whole file was read.
+    var isAtEnd: Bool { reader.length.map { reader.position >= $0 } ?? false }
+
     deinit { unsafe vaenc_avio_free(av, context) }
 
     fileprivate func read(_ bytes: UnsafeMutablePointer<UInt8>, _ count: Int32) -> Int32 {

@@ -86,7 +86,7 @@ final class FrameShaper {
                 unsafe to = to.cropped(to: part, av)
             }
         }
-        unsafe try converter.scale(from, to: to)
+        unsafe try converter.scale(from, to: to, within: destinationPart != nil)
     }
 
     private func checkSize(_ destination: PixelPlanes) throws {

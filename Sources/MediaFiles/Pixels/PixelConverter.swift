@@ -29,9 +29,9 @@ public final class PixelConverter {
         unsafe try scale(PictureView(source), to: PictureView(destination))
     }
 
-    func scale(_ source: PictureView, to destination: PictureView) throws {
+    func scale(_ source: PictureView, to destination: PictureView, within: Bool = false) throws {
         let scaler = try self.scaler ?? Scaler()
         self.scaler = scaler
-        unsafe try scaler.scale(source, to: destination, color: color)
+        unsafe try scaler.scale(source, to: destination, color: color, within: within)
     }
 }

@@ -141,7 +141,11 @@ final class DecodingSource: FrameSource {
     }
 
     private func broken(_ state: State, _ words: String) -> VaencError {
-        VaencError(.badInput, "\(reader.name) is damaged or cut short after picture \(state.decoded) (\(words))")
+        // An MP4 whose index comes last cannot be read from a pipe.
+        let remedy = reader.isSeekable ? nil : "if the file is whole, give its name instead of a pipe"
+        if state.decoded == 0 { return Demuxer.unreadable(reader.name, words, remedy: remedy) }
+        return VaencError(
+            .badInput, "\(reader.name) is damaged or cut short after picture \(state.decoded) (\(words))", remedy: remedy)
     }
 
     /// The time of the decoder's frame; nil where it lies after the end.

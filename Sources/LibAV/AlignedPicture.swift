@@ -1,0 +1,52 @@
+import CLibAV
+import VideoBase
+
+/// Memory of one picture as libswscale wants it: rows on 64 bytes, which it may fill beyond their width.
+@safe final class AlignedPicture {
+    // SAFETY: allocated in init, freed in deinit; `view` is used by those who hold this object.
+    private let av: UnsafePointer<VaencLibAV>
+    let view: PictureView
+
+    init(like picture: PictureView, _ av: UnsafePointer<VaencLibAV>) throws {
+        unsafe self.av = unsafe av
+        var view = unsafe picture
+        let size = unsafe Int32(truncatingIfNeeded: picture.size.width)
+        let height = unsafe Int32(truncatingIfNeeded: picture.size.height)
+        let format = unsafe picture.format
+        let bytes = unsafe view.data.withUnsafeMutableBufferPointer { data in
+            unsafe view.strides.withUnsafeMutableBufferPointer { strides in
+                unsafe av.pointee.av_image_alloc!(data.baseAddress!, strides.baseAddress!, size, height, format, 64)
+            }
+        }
+        unsafe self.view = unsafe view
+        if bytes < 0 {
+            throw VaencError(.internalFault, "no memory to convert a picture of \(unsafe picture.size)")
+        }
+    }
+
+    deinit { unsafe av.pointee.av_free!(view.data[0]) }
+
+    /// Formats and sizes are those that this was made for.
+    func fits(_ picture: PictureView) -> Bool { unsafe picture.format == view.format && picture.size == view.size }
+}
+
+extension PictureView {
+    /// Every row begins on 32 bytes and has room for whole vectors: libswscale's fast paths fault otherwise, or write
+    /// beyond the row.
+    var isAligned: Bool {
+        for plane in 0..<4 {
+            guard let base = unsafe data[plane] else { continue }
+            if unsafe Int(bitPattern: base) % 32 != 0 || strides[plane] % 32 != 0 || strides[plane] <= 0 { return false }
+        }
+        return true
+    }
+
+    /// Copies the picture to `other`, of the same format and size.
+    func copy(to other: PictureView, _ av: UnsafePointer<VaencLibAV>) {
+        // SAFETY: both views cover their size; the arrays live through the call.
+        var to = unsafe other.data
+        var from = unsafe data
+        unsafe vaenc_image_copy(
+            av, &to, other.strides, &from, strides, format, Int32(size.width), Int32(size.height))
+    }
+}

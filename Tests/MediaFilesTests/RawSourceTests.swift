@@ -1,0 +1,155 @@
+import Testing
+import TestOracles
+import VideoBase
+
+@testable import MediaFiles
+
+@Suite struct RawSourceTests {
+    private func source(
+        _ bytes: [UInt8], _ folder: String, _ format: PixelFormat, _ size: VideoSize,
+        _ change: (inout SourceOptions) -> Void = { _ in }
+    ) throws -> any FrameSource {
+        let path = "\(folder)/in.raw"
+        try Files.write(bytes, to: path)
+        var options = SourceOptions()
+        options.inputSize = size
+        options.inputFormat = format
+        change(&options)
+        return try MediaInput.open(path, options: options)
+    }
+
+    /// Every small size, odd ones too, read into rows with padding: what is read is what is there, and nothing else is
+    /// touched. 35 columns reach the vector loops and their tails.
+    @Test func planarBecomesSemiPlanarAtEverySize() throws {
+        try Files.withTemporaryFolder { folder in
+            for width in 1...35 {
+                for height in [1, 2, 3, 6] {
+                    let size = VideoSize(width: width, height: height)
+                    let raw = noise(PixelFormat.i420.frameBytes(size) * 2, seed: UInt64(width * 64 + height))
+                    for padding in [0, 13] {
+                        let input = try source(raw, folder, .i420, size)
+                        let picture = PaddedPicture(.nv12, size, padding: padding)
+                        for index in 0..<2 {
+                            let timing = try picture.read(input)
+                            let frame = Array(raw[(index * raw.count / 2)..<((index + 1) * raw.count / 2)])
+                            #expect(picture.packed == semiPlanar(frame, size), "\(size)")
+                            #expect(picture.isIntactAround, "\(size)")
+                            #expect(timing?.presentation == MediaTime(value: Int64(index), timescale: 30))
+                        }
+                        #expect(try picture.read(input) == nil)
+                    }
+                }
+            }
+        }
+    }
+
+    /// Same format in and out: bytes pass, for every format.
+    @Test func everyFormatPassesUnchanged() throws {
+        try Files.withTemporaryFolder { folder in
+            for format in PixelFormat.allCases {
+                for size in [VideoSize(width: 16, height: 8), VideoSize(width: 33, height: 7)] {
+                    let raw = noise(format.frameBytes(size))
+                    let input = try source(raw, folder, format, size)
+                    #expect(input.info.frameCount == 1)
+                    let picture = PaddedPicture(format, size)
+                    #expect(try picture.read(input) != nil)
+                    #expect(picture.packed == raw, "\(format) \(size)")
+                    #expect(picture.isIntactAround, "\(format) \(size)")
+                }
+            }
+        }
+    }
+
+    @Test func chromaOrderOfYV12() throws {
+        try Files.withTemporaryFolder { folder in
+            let size = VideoSize(width: 4, height: 2)
+            let input = try source(Array(0..<12), folder, .yv12, size)
+            // V 8 9, U 10 11.
+            #expect(try input.next(.nv12)?.bytes == [0, 1, 2, 3, 4, 5, 6, 7, 10, 8, 11, 9])
+        }
+    }
+
+    @Test func sizeThatDoesNotDivideNamesBothNumbers() throws {
+        try Files.withTemporaryFolder { folder in
+            let error = failure { try source(noise(1000), folder, .i420, VideoSize(width: 16, height: 16)) }
+            #expect(error?.category == .badInput)
+            #expect(error?.message.contains("1000") == true)
+            #expect(error?.message.contains("384") == true)
+            #expect(failure { try source([], folder, .i420, VideoSize(width: 16, height: 16)) }?.category == .badInput)
+        }
+    }
+
+    @Test func rawNeedsASize() throws {
+        try Files.withTemporaryFolder { folder in
+            try Files.write(noise(384), to: "\(folder)/x.yuv")
+            #expect(failure { try MediaInput.open("\(folder)/x.yuv") }?.category == .usage)
+        }
+    }
+
+    @Test func startDurationAndLimit() throws {
+        try Files.withTemporaryFolder { folder in
+            let size = VideoSize(width: 4, height: 2)
+            let raw = (0..<10).flatMap { [UInt8](repeating: $0, count: 12) }
+            func firsts(_ change: (inout SourceOptions) -> Void) throws -> [UInt8] {
+                let input = try source(raw, folder, .i420, size, change)
+                let frames = try input.all()
+                #expect(input.info.frameCount == frames.count)
+                #expect(frames.first?.timing.presentation ?? .zero == .zero)
+                return frames.map { $0.bytes[0] }
+            }
+            let limited = try firsts { $0.frameLimit = 3 }
+            #expect(limited == [0, 1, 2])
+            let late = try firsts { $0.frameRate = Rational(10); $0.start = 0.5 }
+            #expect(late == [5, 6, 7, 8, 9])
+            let middle = try firsts { $0.frameRate = Rational(10); $0.start = 0.5; $0.duration = 0.3 }
+            #expect(middle == [5, 6, 7])
+            let nothing = try firsts { $0.frameRate = Rational(10); $0.start = 5 }
+            #expect(nothing == [])
+        }
+    }
+
+    /// A picture of one colour of each range and format comes out as that colour.
+    @Test func conversionKeepsGrey() throws {
+        try Files.withTemporaryFolder { folder in
+            let size = VideoSize(width: 32, height: 16)
+            let grey: [(PixelFormat, [UInt8])] = [
+                (.yuyv, [100, 128]), (.uyvy, [128, 100]), (.i422, [100]), (.i444, [100]), (.gray, [100]),
+            ]
+            for (format, pattern) in grey {
+                var raw = (0..<format.frameBytes(size)).map { pattern[$0 % pattern.count] }
+                if format.planeCount == 3 { for index in 512..<raw.count { raw[index] = 128 } }
+                let bytes = try source(raw, folder, format, size).next(.nv12)?.bytes ?? []
+                #expect(bytes[..<512].allSatisfy { $0 == 100 }, "\(format)")
+                #expect(bytes[512...].allSatisfy { $0 == 128 }, "\(format)")
+            }
+        }
+    }
+
+    /// White of RGB is 235 in limited range; black 16.
+    @Test func conversionFromRGBIsLimitedRange() throws {
+        try Files.withTemporaryFolder { folder in
+            let size = VideoSize(width: 16, height: 16)
+            for format in [PixelFormat.rgb24, .bgra, .rgba] {
+                for (level, luma) in [(UInt8(255), UInt8(235)), (0, 16)] {
+                    let raw = [UInt8](repeating: level, count: format.frameBytes(size))
+                    let bytes = try source(raw, folder, format, size).next(.nv12)?.bytes ?? []
+                    #expect(bytes[..<256].allSatisfy { abs(Int($0) - Int(luma)) <= 1 }, "\(format) \(bytes[0])")
+                    #expect(bytes[256...].allSatisfy { abs(Int($0) - 128) <= 1 }, "\(format)")
+                }
+            }
+        }
+    }
+
+    @Test func reducesTenBits() throws {
+        try Files.withTemporaryFolder { folder in
+            let size = VideoSize(width: 16, height: 16)
+            // 400 of 1023 is 100 of 255; P010 holds it in the high bits.
+            let low: [UInt8] = [0x90, 0x01], high: [UInt8] = [0x00, 0x64]
+            for (format, word) in [(PixelFormat.i420p10, low), (.p010, high)] {
+                let raw = (0..<format.frameBytes(size)).map { word[$0 % 2] }
+                let bytes = try source(raw, folder, format, size).next(.nv12)?.bytes ?? []
+                #expect(bytes.allSatisfy { $0 == 100 }, "\(format) \(bytes.prefix(4))")
+            }
+        }
+    }
+}
