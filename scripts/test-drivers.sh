@@ -16,9 +16,12 @@ older="intel-tgl intel-adl intel-icl intel-kbl amd-navi21 amd-vangogh amd-navi10
 newer="intel-tgl intel-adl intel-icl intel-kbl intel-dg2 intel-mtl
     amd-navi21 amd-vangogh amd-navi10 amd-renoir amd-raven amd-rembrandt amd-navi31 amd-phoenix"
 
+# The flags of the Makefile: what `make test` has built is not built again.
+flags="--explicit-target-dependency-import-check error -Xswiftc -enable-testing"
 build=${VAENC_BUILD-}
 if [ -z "$build" ]; then
-    swift build -c release --product vaenc >&2
+    # shellcheck disable=SC2086
+    swift build -c release $flags --product vaenc >&2
     build=$(swift build -c release --show-bin-path)
 fi
 code=$(. /etc/os-release && echo "debian${VERSION_ID%%.*}")
@@ -49,7 +52,7 @@ if [ "${VAENC_NEWER-1}" != drivers ]; then
     }
 fi
 # shellcheck disable=SC2086
-inside swift build -c release $goal --scratch-path .build-debian13 >"$work/build-debian13.log" 2>&1 || {
+inside swift build -c release $flags $goal --scratch-path .build-debian13 >"$work/build-debian13.log" 2>&1 || {
     echo "debian13  the project does not build:" >&2
     grep -m 10 -E 'error' "$work/build-debian13.log" >&2 || tail -n 10 "$work/build-debian13.log" >&2
     exit 1
@@ -61,7 +64,7 @@ python3 "$here/drivers/judge.py" debian13 "$work/debian13" $newer || status=1
 
 if [ "$goal" = --build-tests ]; then
     started=$SECONDS
-    if inside swift test -c release --skip-build --scratch-path .build-debian13 >"$work/test-debian13.log" 2>&1; then
+    if inside swift test -c release $flags --skip-build --scratch-path .build-debian13 >"$work/test-debian13.log" 2>&1; then
         verdict="ok    "
     else
         verdict=FAILED status=1
