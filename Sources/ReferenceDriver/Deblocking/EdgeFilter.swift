@@ -39,7 +39,7 @@ package enum EdgeFilter {
     /// bS 1…3. False where nothing changed.
     @inline(__always) static func luma(_ l: inout LumaLine, _ s: Strength) -> Bool {
         let on = near(l.p0, l.q0, s.alpha) .& near(l.p1, l.p0, s.beta) .& near(l.q1, l.q0, s.beta)
-            .& (s.clipping .>= 0)
+            .& (s.clipping .> Words(repeating: -1))
         if !any(on) { return false }
         let zero = Words(repeating: 0)
         let one = Words(repeating: 1)
@@ -84,7 +84,7 @@ package enum EdgeFilter {
     @inline(__always) static func chroma(
         _ p1: Words, _ p0: inout Words, _ q0: inout Words, _ q1: Words, _ s: Strength, strong: Bool
     ) {
-        let on = near(p0, q0, s.alpha) .& near(p1, p0, s.beta) .& near(q1, q0, s.beta) .& (s.clipping .>= 0)
+        let on = near(p0, q0, s.alpha) .& near(p1, p0, s.beta) .& near(q1, q0, s.beta) .& (s.clipping .> Words(repeating: -1))
         if strong {
             let newP = ((p1 &<< 1) &+ p0 &+ q1 &+ 2) &>> 2
             let newQ = ((q1 &<< 1) &+ q0 &+ p1 &+ 2) &>> 2

@@ -27,6 +27,11 @@ package enum BlockCost {
         absolute(a, b, stride, width: 8, height: height)
     }
 
+    /// Sum of absolute differences of two 4×4 blocks side by side.
+    @inline(__always) static func sad8x4(_ a: Lane<UInt8>, _ b: Lane<UInt8>, _ stride: Int) -> Int {
+        absolute(a, b, stride, width: 8, height: 4)
+    }
+
     @inline(__always) static func sad(
         _ a: Lane<UInt8>, _ b: Lane<UInt8>, _ stride: Int, width: Int, height: Int
     ) -> Int {

@@ -36,11 +36,17 @@ extension MacroblockCoder {
         return pattern
     }
 
-    @inline(never) private func codeChromaPlane(
+    @inline(never) private mutating func codeChromaPlane(
         _ plane: Int, _ original: Lane<UInt8>, _ block: Lane<UInt8>, _ quantizer: Quantizer,
         _ candidate: CandidateLanes, intra: Bool
     ) -> Int {
         let stride = Scratch.workStride
+        if !intra && BlockCost.sad8(original, block, stride, height: 8) < quantizer.silence4x4 {
+            candidate.counts.store(MacroblockLevels.chromaACBlock &+ plane &* 4, UInt32(0))
+            candidate.counts[MacroblockLevels.chromaDCBlock &+ plane] = 0
+            (candidate.levels + (MacroblockLevels.chromaDC &+ plane &* 4)).store(0, SIMD4<Int16>(repeating: 0))
+            return 0
+        }
         let counts = candidate.counts + (MacroblockLevels.chromaACBlock &+ plane &* 4)
         let top = coefficients
         let bottom = coefficients + 32

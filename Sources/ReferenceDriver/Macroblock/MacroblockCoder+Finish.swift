@@ -85,7 +85,7 @@ extension MacroblockCoder {
     }
 
     /// Copies the levels of coded blocks, and clears the counts of the others.
-    private func copyLevels(_ candidate: CandidateLanes, to syntax: MacroblockSyntax) {
+    private mutating func copyLevels(_ candidate: CandidateLanes, to syntax: MacroblockSyntax) {
         let counts = syntax.nonZeroCounts.lane
         let levels = syntax.levels.lane
         counts.store(0, SIMD16<UInt8>(repeating: 0))
@@ -115,7 +115,7 @@ extension MacroblockCoder {
     }
 
     /// By 4×4 block in raster order.
-    private func nonZeroBits(_ candidate: CandidateLanes) -> UInt16 {
+    private mutating func nonZeroBits(_ candidate: CandidateLanes) -> UInt16 {
         if codedBlockPattern & 15 == 0 { return 0 }
         var bits = 0
         for index in 0..<16 where codedBlockPattern &>> (index &>> 2) & 1 != 0 {
@@ -125,7 +125,7 @@ extension MacroblockCoder {
         return UInt16(truncatingIfNeeded: bits)
     }
 
-    private func storeModes() {
+    private mutating func storeModes() {
         let row = width &* 4
         let to = tables.intraModes + (y &* 4 &* row &+ x &* 4)
         if kind == .intra4x4 || kind == .intra8x8 {
@@ -138,7 +138,7 @@ extension MacroblockCoder {
         }
     }
 
-    private func storeMotion() {
+    private mutating func storeMotion() {
         let row = width &* 2
         let origin = y &* 2 &* row &+ x &* 2
         for i in 0..<4 {
@@ -152,7 +152,7 @@ extension MacroblockCoder {
     }
 
     /// The reference indices and vector differences of the partitions, in coding order.
-    private func writeMotion(_ syntax: MacroblockSyntax) {
+    private mutating func writeMotion(_ syntax: MacroblockSyntax) {
         let final = motionCache + MotionSearch.candidates
         let indices = referenceCache + MotionSearch.candidates
         for i in 0..<4 {

@@ -49,9 +49,10 @@ extension MacroblockCoder {
         var worth = 0
         for pair in 0..<8 {
             let offset = Self.pairOffset(pair)
-            ForwardTransform.pair(
-                fenc + (offset.y &* Scratch.sourceStride &+ offset.x),
-                inter.luma + (offset.y &* Scratch.workStride &+ offset.x), Scratch.workStride, to: coefficients)
+            let original = fenc + (offset.y &* Scratch.sourceStride &+ offset.x)
+            let block = inter.luma + (offset.y &* Scratch.workStride &+ offset.x)
+            if BlockCost.sad8x4(original, block, Scratch.workStride) < quantizer.silence4x4 { continue }
+            ForwardTransform.pair(original, block, Scratch.workStride, to: coefficients)
             let any = quantizer.quantizePair(coefficients, intra: false)
             if any.x | any.y == 0 { continue }
             worth &+= scanPair(pair, coefficients, any, inter, firstLevel: 0, worthSoFar: worth, enough: 6)
@@ -186,7 +187,7 @@ extension MacroblockCoder {
         }
     }
 
-    @inline(__always) private func compensate(_ partition: Partition, block: Int) {
+    @inline(__always) private mutating func compensate(_ partition: Partition, block: Int) {
         let place = MotionCache.quadrant(block)
         let motion = motionCache[place]
         let planes = references[Int(referenceCache[place])]

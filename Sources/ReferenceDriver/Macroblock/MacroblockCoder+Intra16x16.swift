@@ -89,7 +89,7 @@ extension MacroblockCoder {
 
     /// Scans the levels of a pair's blocks into `candidate`; what they are worth, no longer counted once
     /// `worthSoFar` is `enough`.
-    @inline(__always) func scanPair(
+    @inline(__always) mutating func scanPair(
         _ pair: Int, _ c: Lane<Int16>, _ any: SIMD2<UInt64>, _ candidate: CandidateLanes, firstLevel: Int,
         worthSoFar: Int, enough: Int
     ) -> Int {

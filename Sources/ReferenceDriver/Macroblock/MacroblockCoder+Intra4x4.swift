@@ -11,24 +11,24 @@ enum LumaBlocks {
 
 extension MacroblockCoder {
     /// Intra4x4PredMode of a 4×4 block of a neighbouring macroblock, −1 where it does not count.
-    @inline(__always) private func modeLeft(_ row: Int) -> Int {
+    @inline(__always) private mutating func modeLeft(_ row: Int) -> Int {
         hasLeft ? Int(tables.intraModes[(y &* 4 &+ row) &* width &* 4 &+ x &* 4 &- 1]) : -1
     }
 
-    @inline(__always) private func modeAbove(_ column: Int) -> Int {
+    @inline(__always) private mutating func modeAbove(_ column: Int) -> Int {
         hasTop ? Int(tables.intraModes[(y &* 4 &- 1) &* width &* 4 &+ x &* 4 &+ column]) : -1
     }
 
     /// predIntra4x4PredMode and predIntra8x8PredMode, H.264 8.3.1.1 and 8.3.2.1. `modes` holds the macroblock's own in
     /// raster order.
-    @inline(__always) func predictedMode(_ modes: Lane<Int8>, column: Int, row: Int) -> Int {
+    @inline(__always) mutating func predictedMode(_ modes: Lane<Int8>, column: Int, row: Int) -> Int {
         let left = column > 0 ? Int(modes[row &* 4 &+ column &- 1]) : modeLeft(row)
         let above = row > 0 ? Int(modes[row &* 4 &- 4 &+ column]) : modeAbove(column)
         return left < 0 || above < 0 ? IntraMode.dc : min(left, above)
     }
 
     /// Collects the neighbours of a 4×4 block into `edges`.
-    @inline(__always) private func gatherEdges4x4(_ block: Lane<UInt8>, hasAboveRight: Bool) {
+    @inline(__always) private mutating func gatherEdges4x4(_ block: Lane<UInt8>, hasAboveRight: Bool) {
         let stride = Scratch.workStride
         let e = edges.samples
         let left: (UInt8, UInt8, UInt8, UInt8) = (

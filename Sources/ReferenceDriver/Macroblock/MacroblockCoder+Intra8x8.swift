@@ -2,7 +2,7 @@
 
 extension MacroblockCoder {
     /// Collects the neighbours of an 8×8 block and filters them, H.264 8.3.2.2.1, into `edges`.
-    private func gatherEdges8x8(_ block: Lane<UInt8>, left: Bool, top: Bool, corner: Bool, aboveRight: Bool) {
+    private mutating func gatherEdges8x8(_ block: Lane<UInt8>, left: Bool, top: Bool, corner: Bool, aboveRight: Bool) {
         let stride = Scratch.workStride
         let e = rawEdges.samples
         for i in 0..<8 { e[7 &- i] = block[i &* stride &- 1] }

@@ -47,19 +47,19 @@ extension MacroblockCoder {
     }
 
     /// Sets blocks `indices` (bits) of the macroblock.
-    @inline(__always) func setMotion(_ blocks: Int, _ motion: MotionVector, reference: Int) {
+    @inline(__always) mutating func setMotion(_ blocks: Int, _ motion: MotionVector, reference: Int) {
         for i in 0..<4 where blocks &>> i & 1 != 0 {
             motionCache[MotionCache.quadrant(i)] = motion
             referenceCache[MotionCache.quadrant(i)] = Int8(truncatingIfNeeded: reference)
         }
     }
 
-    @inline(__always) private func median(_ a: Int16, _ b: Int16, _ c: Int16) -> Int16 {
+    @inline(__always) private mutating func median(_ a: Int16, _ b: Int16, _ c: Int16) -> Int16 {
         max(min(a, b), min(max(a, b), c))
     }
 
     /// The prediction of a partition whose neighbours A, B, C and D stand at these places; 8.4.1.3.
-    @inline(__always) private func predict(_ reference: Int, a: Int, b: Int, c: Int, d: Int) -> MotionVector {
+    @inline(__always) private mutating func predict(_ reference: Int, a: Int, b: Int, c: Int, d: Int) -> MotionVector {
         let wanted = Int8(truncatingIfNeeded: reference)
         let third = referenceCache[c] == -2 ? d : c
         let referenceA = referenceCache[a]
@@ -79,13 +79,13 @@ extension MacroblockCoder {
     }
 
     /// mvpLX of a 16×16 partition.
-    func predict16x16(_ reference: Int) -> MotionVector {
+    mutating func predict16x16(_ reference: Int) -> MotionVector {
         predict(
             reference, a: MotionCache.left, b: MotionCache.above, c: MotionCache.aboveRight, d: MotionCache.aboveLeft)
     }
 
     /// mvpLX of the upper (0) or lower (1) 16×8 partition.
-    func predict16x8(_ index: Int, _ reference: Int) -> MotionVector {
+    mutating func predict16x8(_ index: Int, _ reference: Int) -> MotionVector {
         let wanted = Int8(truncatingIfNeeded: reference)
         if index == 0 {
             if referenceCache[MotionCache.above] == wanted { return motionCache[MotionCache.above] }
@@ -97,7 +97,7 @@ extension MacroblockCoder {
     }
 
     /// mvpLX of the left (0) or right (1) 8×16 partition.
-    func predict8x16(_ index: Int, _ reference: Int) -> MotionVector {
+    mutating func predict8x16(_ index: Int, _ reference: Int) -> MotionVector {
         let wanted = Int8(truncatingIfNeeded: reference)
         if index == 0 {
             if referenceCache[MotionCache.left] == wanted { return motionCache[MotionCache.left] }
@@ -112,7 +112,7 @@ extension MacroblockCoder {
     }
 
     /// mvpLX of an 8×8 sub-macroblock.
-    func predict8x8(_ index: Int, _ reference: Int) -> MotionVector {
+    mutating func predict8x8(_ index: Int, _ reference: Int) -> MotionVector {
         let place = MotionCache.quadrant(index)
         // The block right above block 3 is never there before it; above right of block 2 stands block 1.
         let aboveRight = index == 3 ? MotionCache.outside : place &- 3
@@ -120,7 +120,7 @@ extension MacroblockCoder {
     }
 
     /// The vector of P_Skip, 8.4.1.1.
-    func predictSkip() -> MotionVector {
+    mutating func predictSkip() -> MotionVector {
         if !hasLeft || !hasTop { return .zero }
         let left = MotionCache.left
         let above = MotionCache.above

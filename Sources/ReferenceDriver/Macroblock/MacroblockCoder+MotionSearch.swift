@@ -17,13 +17,13 @@ struct Partition {
 
 extension MacroblockCoder {
     /// Bits of ref_idx, weighed.
-    @inline(__always) func referenceCost(_ reference: Int) -> Int {
+    @inline(__always) mutating func referenceCost(_ reference: Int) -> Int {
         if referenceCount == 1 { return 0 }
         if referenceCount == 2 { return lambda }
         return lambda &* (2 &* (Int.bitWidth &- 1 &- (reference &+ 1).leadingZeroBitCount) &+ 1)
     }
 
-    @inline(__always) func motionCost(_ motionX: Int, _ motionY: Int, _ predictor: MotionVector) -> Int {
+    @inline(__always) mutating func motionCost(_ motionX: Int, _ motionY: Int, _ predictor: MotionVector) -> Int {
         let dx = motionX &- Int(predictor.x)
         let dy = motionY &- Int(predictor.y)
         let bits = Int(motionBits[dx < 0 ? 0 &- dx : dx]) &+ Int(motionBits[dy < 0 ? 0 &- dy : dy])
@@ -108,7 +108,7 @@ extension MacroblockCoder {
     }
 
     /// Cost of the samples at a quarter-sample vector, without the vector's bits.
-    @inline(__always) private func fractionalCost(
+    @inline(__always) private mutating func fractionalCost(
         _ partition: Partition, _ planes: ReferencePlanes, _ original: Lane<UInt8>, _ motionX: Int, _ motionY: Int
     ) -> Int {
         let source = MotionCompensation.LumaPlanes(

@@ -21,7 +21,7 @@ extension MacroblockCoder {
         }
     }
 
-    @inline(never) private func loadBorderSource(_ left: Int, _ top: Int) {
+    @inline(never) private mutating func loadBorderSource(_ left: Int, _ top: Int) {
         for row in 0..<16 {
             let line = source.luma + min(top + row, source.height - 1) * source.lumaPitch
             for column in 0..<16 { fenc[row * 16 + column] = line[min(left + column, source.width - 1)] }
@@ -42,7 +42,7 @@ extension MacroblockCoder {
     var reconstructedChroma: Lane<UInt8> { planes.chroma + (y &* 8 &* stride &+ x &* 16) }
 
     /// Puts the samples around the macroblock around the luma of `candidate`.
-    func loadLumaNeighbourhood(_ candidate: CandidateLanes) {
+    mutating func loadLumaNeighbourhood(_ candidate: CandidateLanes) {
         let from = reconstructedLuma
         let to = candidate.luma
         // Unavailable samples are read too, from inside the margin, and not used.
@@ -53,7 +53,7 @@ extension MacroblockCoder {
     }
 
     /// Puts the samples around the macroblock around the chroma of `candidate`.
-    func loadChromaNeighbourhood(_ candidate: CandidateLanes) {
+    mutating func loadChromaNeighbourhood(_ candidate: CandidateLanes) {
         let from = reconstructedChroma
         let (cb, cr) = (candidate.cb, candidate.cr)
         let above: Bytes = from.load(0 &- stride)
@@ -67,12 +67,12 @@ extension MacroblockCoder {
         }
     }
 
-    func storeLuma(_ from: Lane<UInt8>) {
+    mutating func storeLuma(_ from: Lane<UInt8>) {
         let to = reconstructedLuma
         for row in 0..<16 { to.store(row &* stride, from.load(row &* Scratch.workStride, as: Bytes.self)) }
     }
 
-    func storeChroma(_ cb: Lane<UInt8>, _ cr: Lane<UInt8>) {
+    mutating func storeChroma(_ cb: Lane<UInt8>, _ cr: Lane<UInt8>) {
         let to = reconstructedChroma
         for row in 0..<8 {
             let u: HalfBytes = cb.load(row &* Scratch.workStride)

@@ -3,6 +3,8 @@ package struct Quantizer: BitwiseCopyable, Sendable {
     /// QP / 6.
     let period: Int
     /// For the two 4×4 blocks of a pair: multiplier, and scale << QP / 6.
+    /// Where the absolute differences of a 4×4 block sum up to less, every inter level of its 4×4 transform is 0.
+    package let silence4x4: Int
     package let numerators4x4: Lane<UInt16>
     let scales4x4: Lane<Int16>
     package let numerators8x8: Lane<UInt16>
@@ -103,6 +105,7 @@ package struct Quantizer: BitwiseCopyable, Sendable {
 package final class QuantizerTables: Sendable {
     private let words: LaneStorage<UInt16>
     private let signedWords: LaneStorage<Int16>
+    private let silence: [Int]
     private static let perQP = 32 + 64 + 2 * 32 + 2 * 64
     private static let signedPerQP = 32 + 64
 
@@ -110,6 +113,7 @@ package final class QuantizerTables: Sendable {
     package init(interRounding: Int = 11, intraRounding: Int = 21) {
         words = LaneStorage(count: 52 * Self.perQP, repeating: 0)
         signedWords = LaneStorage(count: 52 * Self.signedPerQP, repeating: 0)
+        silence = (0..<52).map { Self.silence($0, rounding: interRounding) }
         for qp in 0..<52 {
             let (period, remainder) = (qp / 6, qp % 6)
             let q = self[qp]
@@ -142,11 +146,19 @@ package final class QuantizerTables: Sendable {
         }
     }
 
+    /// A coefficient of class 0, 1 or 2 is at most 1, 4 or 2 times the sum of absolute differences.
+    private static func silence(_ qp: Int, rounding: Int) -> Int {
+        [(0, 0, 1), (1, 1, 4), (0, 1, 2)].map { row, column, gain in
+            let numerator = TransformTables.numerator4x4(qp % 6, row, column)
+            return ((64 - rounding) << (15 + qp / 6)) / (64 * numerator * gain)
+        }.min()!
+    }
+
     package subscript(_ qp: Int) -> Quantizer {
         let base = words.lane + qp * Self.perQP
         let signed = signedWords.lane + qp * Self.signedPerQP
         return Quantizer(
-            period: qp / 6, numerators4x4: base, scales4x4: signed, numerators8x8: base + 32, scales8x8: signed + 32,
+            period: qp / 6, silence4x4: silence[qp], numerators4x4: base, scales4x4: signed, numerators8x8: base + 32, scales8x8: signed + 32,
             roundings4x4: base + 96, roundings8x8: base + 160)
     }
 }

@@ -16,9 +16,8 @@ package enum Scan {
 
     /// Levels not 0 among 16.
     @inline(__always) static func nonZero(_ low: Words, _ high: Words) -> Int {
-        let zero = Words(repeating: 0)
-        let ones = Words(repeating: 1)
-        let flags = zero.replacing(with: ones, where: low .!= 0) &+ zero.replacing(with: ones, where: high .!= 0)
+        let one = Words(repeating: 1)
+        let flags = low.magnitude.atMost(one) &+ high.magnitude.atMost(one)
         // SAFETY: both types are 16 plain bytes. The eight counts of 0…2 add up without carry in the top word.
         let pair = unsafe unsafeBitCast(flags, to: SIMD2<UInt64>.self)
         return Int(((pair.x &+ pair.y) &* 0x0001_0001_0001_0001) &>> 48)
