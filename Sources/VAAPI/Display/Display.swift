@@ -24,6 +24,7 @@ package import VideoBase
     package let version: String
     let messages: MessageLog
     let abilities = DriverAbilities()
+    let images = ImagePool()
     private let descriptor: CInt?
 
     /// Connects to the driver of a render node.
@@ -76,7 +77,10 @@ package import VideoBase
         }
     }
 
-    deinit { unsafe Self.end(handle, descriptor: descriptor) }
+    deinit {
+        unsafe images.drain(handle)
+        unsafe Self.end(handle, descriptor: descriptor)
+    }
 
     private static func end(_ handle: UnsafeMutableRawPointer, descriptor: CInt?) {
         _ = unsafe vaTerminate(handle)

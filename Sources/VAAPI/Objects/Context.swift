@@ -18,30 +18,32 @@ package import VideoBase
     /// - Parameters:
     ///   - size: the coded size, in luma samples.
     ///   - targets: the surfaces that pictures will be made on; some drivers want to know them beforehand.
-    ///   - limits: what the configuration takes, for the message where the driver refuses the size.
+    ///   - limits: what the configuration takes: other sizes are refused before the driver is asked.
     package init(
         _ config: Config, size: VideoSize, targets: [Surface] = [], limits: SurfaceCapabilities? = nil
     ) throws(VAError) {
         var id = VAContextID(VA_INVALID_ID)
         var ids = targets.map(\.id)
+        let codec = config.profile.codecProfile?.codec.title ?? config.profile.shortName
         func remedy() -> String? {
             guard let limits, !limits.allows(size) else { return nil }
-            let codec = config.profile.codecProfile?.codec.title ?? config.profile.shortName
             if let width = limits.maxWidth, let height = limits.maxHeight, size.width > width || size.height > height {
                 return "this driver encodes \(codec) up to \(width)×\(height)"
             }
             return "this driver encodes \(codec) from \(limits.minWidth ?? 1)×\(limits.minHeight ?? 1) on"
         }
-        guard let width = CInt(exactly: size.width), let height = CInt(exactly: size.height) else {
+        // Some drivers take any number, and fail later: Mesa 22.3 a negative width.
+        guard let width = CInt(exactly: size.width), let height = CInt(exactly: size.height), width > 0, height > 0,
+            limits?.allows(size) ?? true
+        else {
             throw VAError(
-                call: "vaCreateContext", status: .resolutionNotSupported, object: "\(size)", remedy: remedy())
+                call: "vaCreateContext", status: .resolutionNotSupported, object: "\(size) \(codec) context",
+                remedy: remedy())
         }
-        let codec = config.profile.codecProfile?.codec.title ?? config.profile.shortName
         try config.display.check(
             unsafe vaCreateContext(
                 config.display.handle, config.id, width, height, CInt(VA_PROGRESSIVE), &ids, CInt(ids.count), &id),
-            "vaCreateContext", "\(size) \(codec) context", remedy: remedy(),
-            category: limits.map { $0.allows(size) } == false ? .unavailable : nil)
+            "vaCreateContext", "\(size) \(codec) context")
         self.config = config
         self.size = size
         self.targets = targets

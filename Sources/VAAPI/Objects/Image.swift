@@ -15,23 +15,17 @@ struct Image: ~Copyable {
 
     /// The surface's own memory where the driver can map it in the surface's format, else a copy, filled for reading.
     static func of(_ surface: Surface, _ access: Surface.Access) throws(VAError) -> Image {
-        if let derived = try derive(surface) { return derived }
         let display = surface.display
-        var format = VAImageFormat()
-        format.fourcc = FourCC(surface.format)?.rawValue ?? 0
-        format.byte_order = UInt32(VA_LSB_FIRST)
-        format.bits_per_pixel = surface.format == .p010 ? 24 : 12
-        let width = CInt(surface.size.width)
-        let height = CInt(surface.size.height)
-        var copy = VAImage()
-        try display.check(
-            unsafe vaCreateImage(display.handle, &format, width, height, &copy), "vaCreateImage",
-            "\(surface.format.rawValue) image of \(surface.size)")
+        // Also for reading, slow as some GPUs' memory is: iHD 23.1's vaGetImage misplaces the chroma of surfaces whose
+        // height is no multiple of 32.
+        if let derived = try derive(surface) { return derived }
+        let copy = try display.images.take(display, surface)
         let image = Image(copy, of: surface, isDerived: false)
         if access.reads {
             try display.check(
                 unsafe vaGetImage(
-                    display.handle, surface.id, 0, 0, CUnsignedInt(width), CUnsignedInt(height), copy.image_id),
+                    display.handle, surface.id, 0, 0, CUnsignedInt(surface.size.width),
+                    CUnsignedInt(surface.size.height), copy.image_id),
                 "vaGetImage", "\(surface.format.rawValue) surface of \(surface.size)")
         }
         return image
@@ -54,7 +48,13 @@ struct Image: ~Copyable {
         return nil
     }
 
-    deinit { _ = unsafe vaDestroyImage(surface.display.handle, image.image_id) }
+    deinit {
+        if isDerived {
+            unsafe ImagePool.destroy(image, surface.display.handle)
+        } else {
+            surface.display.images.giveBack(image)
+        }
+    }
 
     func withUnsafePlanes<R>(
         _ access: Surface.Access, visible: VideoSize, _ body: (PixelPlanes) throws -> R
@@ -69,7 +69,8 @@ struct Image: ~Copyable {
         try display.check(status, "vaMapBuffer", what())
         defer { BufferCalls.unmap(display, image.buf) }
         let count = surface.format.planeCount
-        let allocated = VideoSize(width: Int(image.width), height: Int(image.height))
+        // Of a copy, only the surface's size is put back.
+        let allocated = isDerived ? VideoSize(width: Int(image.width), height: Int(image.height)) : surface.size
         guard let base = unsafe address, image.num_planes >= count, fits(allocated) else {
             throw VAError(
                 call: "vaMapBuffer", status: .invalidImage, object: what(),

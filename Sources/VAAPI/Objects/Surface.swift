@@ -52,6 +52,7 @@ package import VideoBase
         else {
             throw VAError(call: "vaCreateSurfaces", status: .resolutionNotSupported, object: object)
         }
+        if count == 0 { return [] }
         var ids = [VASurfaceID](repeating: VA_INVALID_SURFACE, count: count)
         var list = unsafe [
             Self.attribute(VASurfaceAttribPixelFormat, fourCC.rawValue),

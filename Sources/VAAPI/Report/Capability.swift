@@ -62,8 +62,8 @@ extension Capability {
         entrypoint = entryPoint.shortName
         minWidth = surface?.minWidth
         minHeight = surface?.minHeight
-        maxWidth = Self.smaller(attributes.maxPictureWidth, surface?.maxWidth)
-        maxHeight = Self.smaller(attributes.maxPictureHeight, surface?.maxHeight)
+        maxWidth = attributes.maxPictureWidth ?? surface?.maxWidth
+        maxHeight = attributes.maxPictureHeight ?? surface?.maxHeight
         bitDepths = Self.bitDepths(profile, attributes)
         memoryTypes = surface?.memoryTypes.names ?? []
         self.attributes = attributes.values.sorted { $0.key.rawValue < $1.key.rawValue }.map {
@@ -77,13 +77,6 @@ extension Capability {
         qualityLevels = attributes.qualityLevels
         roi = attributes.regionsOfInterest?.count ?? 0
         intraRefresh = attributes.intraRefresh.names
-    }
-
-    private static func smaller(_ a: Int?, _ b: Int?) -> Int? {
-        switch (a, b) {
-        case (let a?, let b?): min(a, b)
-        default: a ?? b
-        }
     }
 
     /// By the profile where it decides (drivers list formats that the profile cannot hold), else by the surfaces.

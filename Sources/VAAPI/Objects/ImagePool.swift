@@ -1,0 +1,50 @@
+internal import CVA
+internal import Synchronization
+internal import VideoBase
+
+/// Images that copies of surfaces go through, kept for the next mapping: memory of their size is dear to make anew for
+/// every frame.
+@safe final class ImagePool: Sendable {
+    private let free = Mutex<[VAImage]>([])
+
+    /// An image as large as the surface, in its format (vaCreateImage where none is free).
+    func take(_ display: Display, _ surface: Surface) throws(VAError) -> VAImage {
+        let fourCC = FourCC(surface.format)?.rawValue ?? 0
+        let width = surface.size.width
+        // Mesa 22.3 writes a row of chroma past the end of images whose height is no multiple of 4.
+        let height = surface.size.height.aligned(to: 4)
+        let kept = free.withLock { free in
+            free.firstIndex {
+                $0.format.fourcc == fourCC && Int($0.width) == width && Int($0.height) == height
+            }.map { free.remove(at: $0) }
+        }
+        if let kept { return kept }
+        var format = VAImageFormat()
+        format.fourcc = fourCC
+        format.byte_order = UInt32(VA_LSB_FIRST)
+        format.bits_per_pixel = surface.format == .p010 ? 24 : 12
+        var image = VAImage()
+        try display.check(
+            unsafe vaCreateImage(display.handle, &format, CInt(width), CInt(height), &image), "vaCreateImage",
+            "\(surface.format.rawValue) image of \(surface.size)")
+        return image
+    }
+
+    func giveBack(_ image: VAImage) {
+        free.withLock { $0.append(image) }
+    }
+
+    /// Before vaTerminate.
+    @unsafe func drain(_ handle: UnsafeMutableRawPointer) {
+        let images = free.withLock { free in
+            defer { free = [] }
+            return free
+        }
+        for image in images { unsafe Self.destroy(image, handle) }
+    }
+
+    /// vaDestroyImage, and its buffer with it.
+    @unsafe static func destroy(_ image: VAImage, _ handle: UnsafeMutableRawPointer) {
+        _ = unsafe vaDestroyImage(handle, image.image_id)
+    }
+}

@@ -1,0 +1,73 @@
+import VideoBase
+
+@testable import VAAPI
+
+/// The least that makes a driver encode one IDR picture: no packed headers, one slice, CQP.
+struct TinyEncoder {
+    let display: Display
+    let config: Config
+    let context: Context
+    let input: Surface
+    let reconstruction: Surface
+    let output: CodedBuffer
+
+    init(_ display: Display, size: VideoSize = VideoSize(width: 128, height: 128)) throws {
+        self.display = display
+        config = try Config(
+            display, profile: .h264High, entryPoint: TestDevice.entryPoint(display),
+            attributes: [.rtFormat: RTFormat.yuv420.rawValue, .rateControl: RateControlModes.cqp.rawValue])
+        let surfaces = try Surface.make(display, count: 2, size: size)
+        input = surfaces[0]
+        reconstruction = surfaces[1]
+        context = try Context(config, size: size, targets: surfaces)
+        output = try CodedBuffer(context, capacity: size.width * size.height * 2 + 65536)
+    }
+
+    func sequence() -> H264SequenceParameters {
+        H264SequenceParameters(
+            levelIDC: 31, intraPeriod: 1, intraIDRPeriod: 1, ipPeriod: 1, maxNumRefFrames: 1,
+            pictureWidthInMBs: UInt16(context.size.width / 16), pictureHeightInMBs: UInt16(context.size.height / 16),
+            log2MaxFrameNumMinus4: 4, picOrderCntType: 0, log2MaxPicOrderCntLsbMinus4: 4)
+    }
+
+    func picture() -> H264PictureParameters {
+        let current = H264Picture(
+            reconstruction, frameIndex: 0, reference: .none, topFieldOrderCount: 0, bottomFieldOrderCount: 0)
+        return H264PictureParameters(
+            current: current, references: [], codedBuffer: output, frameNum: 0, isIDR: true, referencePicFlag: 1,
+            entropyCodingMode: true)
+    }
+
+    func slice() -> H264SliceParameters {
+        H264SliceParameters(
+            macroblockAddress: 0, numMacroblocks: UInt32(context.size.width / 16 * (context.size.height / 16)),
+            sliceType: .i)
+    }
+
+    func submit(frame: Int? = nil) throws -> SubmittedPicture {
+        var picture = Picture(begin: context, on: input, frame: frame)
+        try picture.render(sequence())
+        try picture.render(self.picture())
+        try picture.render(slice())
+        return try picture.end(into: output)
+    }
+
+    /// Writes a pattern that a fault in pitch or plane order would spoil.
+    func fill() throws {
+        try unsafe input.withUnsafePlanes { planes in
+            for plane in 0..<2 {
+                for row in 0..<input.format.rows(plane: plane, height: input.size.height) {
+                    for column in 0..<input.format.rowBytes(plane: plane, width: input.size.width) {
+                        unsafe planes.base(plane).storeBytes(
+                            of: Self.sample(plane, row, column), toByteOffset: row * planes.pitch(plane) + column,
+                            as: UInt8.self)
+                    }
+                }
+            }
+        }
+    }
+
+    static func sample(_ plane: Int, _ row: Int, _ column: Int) -> UInt8 {
+        UInt8(truncatingIfNeeded: plane * 101 + row * 7 + column * 3)
+    }
+}
