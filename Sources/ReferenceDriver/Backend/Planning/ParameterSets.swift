@@ -48,6 +48,11 @@ struct ParameterSets {
         }
         try usedSequence.checkAgrees(with: asked.0)
         try usedPicture.checkAgrees(with: asked.1)
+        try require(
+            !usedPicture.transform8x8 || usedSequence.profileIdc >= 100,
+            "8×8 transform under a sequence parameter set of profile_idc \(usedSequence.profileIdc)")
+        try require(
+            !usedPicture.cabac || usedSequence.profileIdc != 66, "CABAC under a sequence parameter set of profile_idc 66")
         return (usedSequence, usedPicture, written)
     }
 }
