@@ -12,17 +12,24 @@ struct ArithmeticEncoder {
     private var queued = -1
     private var destination: Lane<UInt8>
     private(set) var byteCount: Int
-    private let contexts: Lane<UInt8>
-    private let rangeOfLPS: Lane<UInt8>
-    private let nextState: Lane<UInt8>
+    /// Context states (2·pStateIdx + valMPS), then `EntropyTables.arithmetic`: one base for all that a bin needs.
+    private let states: Lane<UInt8>
 
-    /// Starts at byte `byteCount` of `destination`, with context states (2·pStateIdx + valMPS) in `contexts`.
-    init(destination: Lane<UInt8>, byteCount: Int, contexts: Lane<UInt8>, tables: EntropyTables) {
+    private static let rangesStart = CABACInitialValues.contextCount
+    private static let transitionsStart = rangesStart + 256
+    /// Elements that the memory of states must have.
+    static let stateCount = transitionsStart + 256
+
+    /// Starts at byte `byteCount` of `destination`; `states` is as `layStates` left it, with its contexts set.
+    init(destination: Lane<UInt8>, byteCount: Int, states: Lane<UInt8>) {
         self.destination = destination
         self.byteCount = byteCount
-        self.contexts = contexts
-        rangeOfLPS = tables.rangeOfLPS.lane
-        nextState = tables.nextState.lane
+        self.states = states
+    }
+
+    /// Puts the tables behind the contexts.
+    static func layStates(_ states: Lane<UInt8>, tables: EntropyTables) {
+        (states + rangesStart).copy(from: tables.arithmetic.lane, count: 512)
     }
 
     /// Bits written so far, to within the ten that the coder holds back.
@@ -33,10 +40,11 @@ struct ArithmeticEncoder {
 
     /// EncodeDecision for inner loops.
     @inline(__always) mutating func encodeInline(_ context: Int, _ bin: Int) {
-        let state = Int(contexts[context])
-        let rangeOfLPS = UInt64(rangeOfLPS[(state &>> 1) &<< 2 | Int(truncatingIfNeeded: range &>> 6) & 3])
+        let state = Int(states[context])
+        let rangeIndex = (state &<< 1 & 0xFC) | Int(truncatingIfNeeded: range &>> 6) & 3
+        let rangeOfLPS = UInt64(states[Self.rangesStart &+ rangeIndex])
         let rangeOfMPS = range &- rangeOfLPS
-        contexts[context] = nextState[state &<< 1 | bin]
+        states[context] = states[Self.transitionsStart &+ (state &<< 1 | bin)]
         let isLPS = (state ^ bin) & 1 != 0
         low = isLPS ? low &+ rangeOfMPS : low
         range = isLPS ? rangeOfLPS : rangeOfMPS
@@ -71,7 +79,7 @@ struct ArithmeticEncoder {
         let padding = (8 - bits & 7) & 7
         low <<= UInt64(padding)
         bits += padding
-        propagateCarry(low >> UInt64(bits))
+        Self.propagateCarry(low >> UInt64(bits), destination, byteCount)
         while bits > 0 {
             bits -= 8
             destination[byteCount] = UInt8(truncatingIfNeeded: low >> UInt64(bits))
@@ -89,18 +97,27 @@ struct ArithmeticEncoder {
         if queued >= 32 { drain() }
     }
 
-    /// Sends 32 bits.
-    @inline(never) private mutating func drain() {
-        let keep = UInt64(truncatingIfNeeded: queued &- 22)
-        let word = low &>> keep
-        low &= (1 &<< keep) &- 1
+    @inline(__always) private mutating func drain() {
+        // By value: with the coder's address in a call, its fields could not stand in registers.
+        (low, byteCount) = Self.drained(low, queued, destination, byteCount)
         queued &-= 32
-        propagateCarry(word &>> 32)
-        destination.store(byteCount, UInt32(truncatingIfNeeded: word).bigEndian)
-        byteCount &+= 4
     }
 
-    @inline(__always) private func propagateCarry(_ carry: UInt64) {
+    /// Sends 32 of `queued` bits; returns `low` without them and the new count of bytes.
+    @inline(never) private static func drained(
+        _ low: UInt64, _ queued: Int, _ destination: Lane<UInt8>, _ byteCount: Int
+    ) -> (UInt64, Int) {
+        let keep = UInt64(truncatingIfNeeded: queued &- 22)
+        let word = low &>> keep
+        propagateCarry(word &>> 32, destination, byteCount)
+        destination.store(byteCount, UInt32(truncatingIfNeeded: word).bigEndian)
+        return (low & ((1 &<< keep) &- 1), byteCount &+ 4)
+    }
+
+    /// Adds the carry to what stands in memory before `byteCount`.
+    @inline(__always) private static func propagateCarry(
+        _ carry: UInt64, _ destination: Lane<UInt8>, _ byteCount: Int
+    ) {
         guard carry != 0 else { return }
         var index = byteCount &- 1
         while destination[index] == 0xFF {

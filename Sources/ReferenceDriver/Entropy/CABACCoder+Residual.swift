@@ -153,7 +153,8 @@ extension CABACCoder {
                 if magnitude < 15 {
                     coder.encodeInline(largerContext, 0)
                 } else {
-                    coder.encodeExpGolombBypass(magnitude &- 15, order: 0)
+                    // By value, so that the coder stays in registers.
+                    coder = coder.withExpGolombBypass(magnitude &- 15, order: 0)
                 }
                 largerContext = min(largerContext &+ 1, largerLimit)
             }
@@ -163,6 +164,13 @@ extension CABACCoder {
 }
 
 extension ArithmeticEncoder {
+    /// This coder after `encodeExpGolombBypass`.
+    @inline(never) func withExpGolombBypass(_ value: Int, order: Int) -> ArithmeticEncoder {
+        var coder = self
+        coder.encodeExpGolombBypass(value, order: order)
+        return coder
+    }
+
     /// The suffix of UEGk, 9.3.2.3: k-th order Exp-Golomb in bypass bins.
     mutating func encodeExpGolombBypass(_ value: Int, order: Int) {
         // With 1 << order added, the value's top bit says how many ones go before it; a zero ends them.

@@ -57,7 +57,15 @@ extension CAVLCCoder {
 
     /// Parts an 8×8 block's levels into four blocks, every fourth level each, in `blockScratch`.
     @inline(__always) private func interleave(_ levels: Lane<Int16>) {
-        for index in 0..<64 { blockScratch[(index & 3) &* 16 &+ index &>> 2] = levels[index] }
+        for part in 0..<4 {
+            let (first, second) = zip(
+                levels.load(16 &* part, as: Words.self), levels.load(16 &* part &+ 8, as: Words.self))
+            let (low, high) = zip(first, second)
+            blockScratch.store(4 &* part, low.lowHalf)
+            blockScratch.store(4 &* part &+ 16, low.highHalf)
+            blockScratch.store(4 &* part &+ 32, high.lowHalf)
+            blockScratch.store(4 &* part &+ 48, high.highHalf)
+        }
     }
 
     /// Writes a block of `capacity` levels, whose bit in `mask` is set where they are not zero; returns how many.

@@ -18,10 +18,9 @@ final class EntropyTables: Sendable {
     /// codeNum of coded_block_pattern, by its value: inter in 0…47, intra 4×4 and 8×8 in 48…95.
     let patternCodes: LaneStorage<UInt8>
 
-    /// rangeTabLPS of table 9-44: `4·pStateIdx + qCodIRangeIdx`.
-    let rangeOfLPS: LaneStorage<UInt8>
-    /// The state after a bin: `2·state + bin`, where a state is `2·pStateIdx + valMPS`.
-    let nextState: LaneStorage<UInt8>
+    /// rangeTabLPS of table 9-44, `4·pStateIdx + qCodIRangeIdx`, then from 256 on the state after a bin,
+    /// `2·state + bin`, where a state is `2·pStateIdx + valMPS`.
+    let arithmetic: LaneStorage<UInt8>
     /// Offsets of significant_coeff_flag (0…62) and last_significant_coeff_flag (64…126) contexts in 8×8 blocks of
     /// frames, table 9-43.
     let contextOffsets8x8: LaneStorage<UInt8>
@@ -45,15 +44,15 @@ final class EntropyTables: Sendable {
 
         patternCodes = Self.storage(CAVLCCodeWords.patternCodes)
 
-        rangeOfLPS = Self.storage(CABACStateTables.rangeOfLPS)
-        nextState = LaneStorage(count: 256, repeating: 0)
+        arithmetic = LaneStorage(count: 512, repeating: 0)
+        for (index, range) in CABACStateTables.rangeOfLPS.enumerated() { arithmetic.lane[index] = range }
         for state in 0..<64 {
             for mps in 0...1 {
-                // At pStateIdx 0 a less probable symbol swaps the two.
+                let place = 256 + 4 * state + 2 * mps
+                // At pStateIdx 0 a less probable symbol swaps the two. 63 is no state of a context.
                 let mpsAfterLPS = state == 0 ? 1 - mps : mps
-                nextState.lane[4 * state + 2 * mps + mps] = UInt8(2 * min(state + 1, 62) + mps)
-                nextState.lane[4 * state + 2 * mps + (1 - mps)] =
-                    2 * CABACStateTables.stateAfterLPS[state] + UInt8(mpsAfterLPS)
+                arithmetic.lane[place + mps] = UInt8(2 * min(state + 1, 62) + mps)
+                arithmetic.lane[place + 1 - mps] = 2 * CABACStateTables.stateAfterLPS[state] + UInt8(mpsAfterLPS)
             }
         }
         contextOffsets8x8 = LaneStorage(count: 128, repeating: 0)

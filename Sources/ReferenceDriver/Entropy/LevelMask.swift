@@ -1,9 +1,17 @@
 extension Lane where Element == Int16 {
     /// Bit i of the result: element i, of 16, is not zero.
     @inline(__always) func nonZeroMask16() -> UInt32 {
-        let levels = load(0, as: SIMD16<Int16>.self)
-        let powers = SIMD16<UInt16>(1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768)
-        return UInt32(SIMD16<UInt16>.zero.replacing(with: powers, where: levels .!= 0).wrappedSum())
+        // Of x and −x one has its top bit set unless both are 0: shifts, because comparing becomes a loop.
+        let low = load(0, as: Words.self)
+        let high = load(8, as: Words.self)
+        let lowBits = ((low | (Words.zero &- low)) &>> 15) & Words(1, 2, 4, 8, 16, 32, 64, 128)
+        let highBits =
+            ((high | (Words.zero &- high)) &>> 15) & Words(256, 512, 1024, 2048, 4096, 8192, 16384, .min)
+        // SAFETY: both types are 16 plain bytes.
+        let pair = unsafe unsafeBitCast(lowBits | highBits, to: SIMD2<UInt64>.self)
+        let four = pair.x | pair.y
+        let two = UInt32(truncatingIfNeeded: four | four &>> 32)
+        return (two | two &>> 16) & 0xFFFF
     }
 
     /// Bit i of the result: element i, of 64, is not zero.

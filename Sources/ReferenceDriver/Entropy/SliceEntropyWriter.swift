@@ -35,7 +35,7 @@ package final class SliceEntropyWriter {
     private let width: Int
     private let records: LaneStorage<NeighbourRecord>
     private let counts = LaneStorage<UInt8>(count: BlockCountGrid.size, repeating: 0)
-    private let contexts = LaneStorage<UInt8>(count: CABACInitialValues.contextCount, repeating: 0)
+    private let states = LaneStorage<UInt8>(count: ArithmeticEncoder.stateCount, repeating: 0)
     private let scratch = LaneStorage<Int16>(count: CAVLCCoder.scratchCount, repeating: 0)
     private var output = LaneStorage<UInt8>(count: 1 << 16, repeating: 0)
     private var slice = EntropySlice()
@@ -51,8 +51,8 @@ package final class SliceEntropyWriter {
         records = LaneStorage(count: widthInMacroblocks, repeating: NeighbourRecord())
         cavlc = CAVLCCoder(sink: SliceBitSink(output.lane), scratch: scratch.lane, tables: .shared)
         cabac = CABACCoder(
-            arithmetic: ArithmeticEncoder(
-                destination: output.lane, byteCount: 0, contexts: contexts.lane, tables: .shared))
+            arithmetic: ArithmeticEncoder(destination: output.lane, byteCount: 0, states: states.lane))
+        ArithmeticEncoder.layStates(states.lane, tables: .shared)
     }
 
     /// Starts a slice; whatever was not finished is dropped.
@@ -71,10 +71,10 @@ package final class SliceEntropyWriter {
         if slice.cabac {
             sink.align(with: 1)
             sink.flush()
-            CABACCoder.initialise(contexts.lane, slice: slice)
+            CABACCoder.initialise(states.lane, slice: slice)
             cabac = CABACCoder(
                 arithmetic: ArithmeticEncoder(
-                    destination: output.lane, byteCount: sink.byteCount, contexts: contexts.lane, tables: .shared))
+                    destination: output.lane, byteCount: sink.byteCount, states: states.lane))
         } else {
             cavlc = CAVLCCoder(sink: sink, scratch: scratch.lane, tables: .shared)
         }
