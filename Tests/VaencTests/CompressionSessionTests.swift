@@ -1,0 +1,194 @@
+import TestOracles
+import Testing
+import VAAPI
+import Vaenc
+
+/// The library as its users call it, on the reference driver and in software, judged by foreign decoders.
+@Suite struct CompressionSessionTests {
+    private static let size = VideoSize(width: 96, height: 80)
+
+    private func configuration() -> EncoderConfiguration {
+        var configuration = EncoderConfiguration(size: Self.size)
+        configuration.frameRate = Rational(25)
+        configuration.qp = 28
+        configuration.qpI = 28
+        configuration.gopFrames = 4
+        configuration.bFrames = 0
+        return configuration
+    }
+
+    private func source() throws -> [PlanarFrame] {
+        try Fixture.carphone.frames(10, width: Self.size.width, height: Self.size.height)
+    }
+
+    /// Copies an I420 picture into a buffer of the session's, which is NV12.
+    private func fill(_ buffer: any PixelBuffer, with frame: PlanarFrame) throws {
+        try buffer.withUnsafePlanes { planes in
+            #expect(planes.format == .nv12 && planes.size == Self.size)
+            let (width, height) = (Self.size.width, Self.size.height)
+            for y in 0..<height {
+                for x in 0..<width {
+                    planes.base(0).storeBytes(of: frame.bytes[y * width + x], toByteOffset: y * planes.pitch(0) + x, as: UInt8.self)
+                }
+            }
+            let chroma = width * height
+            for y in 0..<height / 2 {
+                for x in 0..<width / 2 {
+                    let u = frame.bytes[chroma + y * width / 2 + x]
+                    let v = frame.bytes[chroma + chroma / 4 + y * width / 2 + x]
+                    planes.base(1).storeBytes(of: u, toByteOffset: y * planes.pitch(1) + 2 * x, as: UInt8.self)
+                    planes.base(1).storeBytes(of: v, toByteOffset: y * planes.pitch(1) + 2 * x + 1, as: UInt8.self)
+                }
+            }
+        }
+    }
+
+    private func judge(_ packets: [EncodedPacket], against source: [PlanarFrame]) {
+        let stream = packets.flatMap(\.bytes)
+        for decoder in [ForeignDecoder.libavcodec, .openh264] {
+            let video = decoder.decode(stream)
+            #expect(video.messages.isEmpty, "\(decoder): \(video.messages)")
+            #expect(video.frames.count == source.count, "\(decoder)")
+            for (decoded, original) in zip(video.frames, source) {
+                #expect(PSNR.luma(decoded, original) > 28, "\(decoder)")
+            }
+        }
+    }
+
+    /// The flow of the documentation: a task that draws and encodes, a task that reads packets.
+    @Test(arguments: [DeviceSelector.reference, .software]) func tasksEncodeAndRead(_ device: DeviceSelector) async throws {
+        let source = try source()
+        let session = try CompressionSession(configuration: configuration(), device: device)
+        let reader = Task {
+            var packets: [EncodedPacket] = []
+            for try await packet in session.packets { packets.append(packet) }
+            return packets
+        }
+        try await session.prepare()
+        for (index, frame) in source.enumerated() {
+            let buffer = try await session.makePixelBuffer()
+            try fill(buffer, with: frame)
+            try await session.encode(buffer, presentation: MediaTime(value: Int64(index), timescale: 25))
+        }
+        try await session.completeFrames()
+        #expect(session.pendingFrameCount == 0)
+        session.invalidate()
+        let packets = try await reader.value
+        #expect(packets.count == source.count)
+        #expect(packets.map(\.presentation) == (0..<source.count).map { MediaTime(value: Int64($0), timescale: 25) })
+        #expect(packets.map(\.codingIndex) == Array(0..<source.count))
+        #expect(packets.map(\.isKey) == (0..<source.count).map { $0 % 4 == 0 })
+        judge(packets, against: source)
+    }
+
+    /// A caller's own picture, in I420, is copied and converted.
+    @Test func foreignBuffersAreTaken() throws {
+        let source = try source()
+        let packets = PacketList()
+        let session = try CompressionSession(configuration: configuration(), device: .reference) { packets.add($0) }
+        for (index, frame) in source.enumerated() {
+            let buffer = SystemPixelBuffer(format: .i420, size: Self.size)
+            try buffer.withUnsafePlanes { planes in
+                var offset = 0
+                for plane in 0..<3 {
+                    let width = Self.size.width >> (plane == 0 ? 0 : 1)
+                    for y in 0..<Self.size.height >> (plane == 0 ? 0 : 1) {
+                        for x in 0..<width {
+                            planes.base(plane).storeBytes(
+                                of: frame.bytes[offset + x], toByteOffset: y * planes.pitch(plane) + x, as: UInt8.self)
+                        }
+                        offset += width
+                    }
+                }
+            }
+            try session.encode(buffer, presentation: MediaTime(value: Int64(index), timescale: 25))
+        }
+        try session.completeFrames()
+        session.invalidate()
+        judge(try packets.values(), against: source)
+    }
+
+    @Test func forcedKeyFramesStandWhereAsked() throws {
+        let source = try source()
+        let packets = PacketList()
+        var configuration = configuration()
+        configuration.gopFrames = 100
+        let session = try CompressionSession(configuration: configuration, device: .reference) { packets.add($0) }
+        for (index, frame) in source.enumerated() {
+            let buffer = try session.makePixelBuffer()
+            try fill(buffer, with: frame)
+            try session.encode(
+                buffer, presentation: MediaTime(value: Int64(index), timescale: 25),
+                options: FrameOptions(forceKeyFrame: index == 3 || index == 7))
+        }
+        try session.completeFrames()
+        session.invalidate()
+        #expect(try packets.values().map(\.isKey) == (0..<source.count).map { [0, 3, 7].contains($0) })
+        judge(try packets.values(), against: source)
+    }
+
+    @Test func completeFramesUntilATimeDeliversThoseFrames() throws {
+        let source = try source()
+        let packets = PacketList()
+        let session = try CompressionSession(configuration: configuration(), device: .reference) { packets.add($0) }
+        for (index, frame) in source.enumerated() {
+            let buffer = try session.makePixelBuffer()
+            try fill(buffer, with: frame)
+            try session.encode(buffer, presentation: MediaTime(value: Int64(index), timescale: 25))
+            if index == 5 {
+                try session.completeFrames(until: MediaTime(value: 4, timescale: 25))
+                #expect(try packets.values().count >= 5)
+            }
+        }
+        try session.completeFrames()
+        #expect(try packets.values().count == source.count)
+        session.invalidate()
+    }
+
+    @Test func anInvalidatedSessionRefuses() throws {
+        let session = try CompressionSession(configuration: configuration(), device: .reference) { _ in }
+        let buffer = try session.makePixelBuffer()
+        session.invalidate()
+        session.invalidate()
+        #expect(throws: (any Error).self) { try session.encode(buffer, presentation: .zero) }
+        #expect(throws: (any Error).self) { try session.makePixelBuffer() }
+    }
+
+    @Test func timesMustIncrease() throws {
+        let session = try CompressionSession(configuration: configuration(), device: .reference) { _ in }
+        try session.encode(try session.makePixelBuffer(), presentation: MediaTime(value: 2, timescale: 25))
+        #expect(throws: (any Error).self) {
+            try session.encode(try session.makePixelBuffer(), presentation: MediaTime(value: 2, timescale: 25))
+        }
+        session.invalidate()
+    }
+
+    /// Sessions made and dropped, some in the middle of their work, many at once.
+    @Test func manySessionsAtOnce() async throws {
+        let source = try source()
+        try await withThrowingTaskGroup(of: [EncodedPacket].self) { group in
+            for _ in 0..<6 {
+                group.addTask {
+                    let session = try CompressionSession(configuration: self.configuration(), device: .reference)
+                    for (index, frame) in source.enumerated() {
+                        let buffer = try await session.makePixelBuffer()
+                        try self.fill(buffer, with: frame)
+                        try await session.encode(buffer, presentation: MediaTime(value: Int64(index), timescale: 25))
+                    }
+                    try await session.completeFrames()
+                    session.invalidate()
+                    var packets: [EncodedPacket] = []
+                    for try await packet in session.packets { packets.append(packet) }
+                    return packets
+                }
+            }
+            var first: [UInt8]?
+            for try await packets in group {
+                let bytes = packets.flatMap(\.bytes)
+                #expect(packets.count == source.count)
+                #expect(first == nil || first == bytes)
+                first = bytes
+            }
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import Testing
+import VAAPI
+import Vaenc
+
+@Suite struct DeviceChoiceTests {
+    private func category(_ body: () throws -> Void) -> ErrorCategory? {
+        do {
+            try body()
+            return nil
+        } catch {
+            return (error as? any DescribedError)?.category
+        }
+    }
+
+    private func open(_ device: DeviceSelector, _ change: (inout EncoderConfiguration) -> Void = { _ in }) throws {
+        var configuration = EncoderConfiguration(size: VideoSize(width: 64, height: 64))
+        configuration.qp = 30
+        change(&configuration)
+        let session = try CompressionSession(configuration: configuration, device: device) { _ in }
+        defer { session.invalidate() }
+        try session.prepare()
+    }
+
+    @Test func refusalsHaveTheirCategory() {
+        #expect(category { try open(.reference) } == nil)
+        #expect(category { try open(.path("/dev/dri/renderD999")) } == .unavailable)
+        #expect(category { try open(.path("/dev/null")) } == .unavailable)
+        #expect(category { try open(.pci("0000:ff:1f.7")) } == .unavailable)
+        #expect(category { try open(.reference) { $0.size = VideoSize(width: 2, height: 2) } } == .unavailable)
+        #expect(category { try open(.reference) { $0.size = VideoSize(width: 16384, height: 16384) } } == .unavailable)
+        #expect(category { try open(.reference) { $0.codec = .hevc } } == .unavailable)
+        #expect(category { try open(.reference) { $0.lowPower = true; $0.strict = true } } == .unavailable)
+        #expect(category { try open(.reference) { $0.qp = 99 } } == .usage)
+    }
+
+    /// What differs from the request is listed, and `strict` refuses it.
+    @Test func differencesAreListed() throws {
+        var configuration = EncoderConfiguration(size: VideoSize(width: 64, height: 64))
+        configuration.qp = 30
+        configuration.slices = 50
+        let session = try CompressionSession(configuration: configuration, device: .reference) { _ in }
+        let entry = try session.encoderDescription.effective.first { $0.option == "slices" }
+        session.invalidate()
+        #expect(entry?.asked == "50")
+        #expect(entry?.used == "4")
+        #expect(entry?.differs == true)
+        configuration.strict = true
+        #expect(category {
+            let session = try CompressionSession(configuration: configuration, device: .reference) { _ in }
+            try session.prepare()
+        } == .unavailable)
+    }
+
+    /// Where no hardware works, `auto` takes software and says so; `requireHardware` refuses.
+    @Test func autoFallsBackAloud() throws {
+        let hardware = DeviceReport.ofRenderNodes().contains { $0.isHardwareEncodeSupported(.h264) }
+        var configuration = EncoderConfiguration(size: VideoSize(width: 640, height: 480))
+        configuration.qp = 30
+        let session = try CompressionSession(configuration: configuration, device: .auto) { _ in }
+        defer { session.invalidate() }
+        #expect(session.choice.kind == (hardware ? .vaapi : .software))
+        #expect((session.choice.notice == nil) == hardware)
+        if !hardware {
+            #expect(category {
+                _ = try CompressionSession(configuration: configuration, device: .auto, requireHardware: true) { _ in }
+            } == .unavailable)
+        }
+    }
+
+    @Test func reportsNameEveryDevice() throws {
+        let reports = Devices.reports()
+        let reference = try #require(reports.first { $0.kind == .reference })
+        #expect(reference.usable)
+        #expect(reference.capabilities.filter { $0.codec == "h264" && $0.encodes }.map(\.profile) == ["Constrained Baseline", "Main", "High"])
+        // The reference driver is no hardware, whatever it encodes.
+        #expect(!reference.isHardwareEncodeSupported(.h264))
+        #expect(reports.last?.kind == .software)
+        #expect(Devices.defaultChoice(among: reports).codec == .h264)
+        #expect(Devices.defaultChoice(among: []).device == nil)
+    }
+}
