@@ -166,9 +166,11 @@ import Testing
                 header.referenceCounts = [index == 0 ? 0 : 1, 0]
                 header.alphaC0OffsetDiv2 = index % 5
                 header.qpDelta = slice.qp - 26
-                stream += empty.nalUnit(
-                    slice, macroblockCount: part < 2 ? 300 : width * height - 600,
-                    header: header.bits(sequence: sequence, picture: picture))
+                let count = part < 2 ? 300 : width * height - 600
+                let bits = header.bits(sequence: sequence, picture: picture)
+                let unit = empty.nalUnit(slice, macroblockCount: count, header: bits)
+                #expect(unit == codedPlainly(slice, count: count, bits, width))
+                stream += unit
             }
         }
         for decoder in ForeignDecoder.allCases {
@@ -178,5 +180,18 @@ import Testing
             let grey = decoded.frames.allSatisfy { $0.bytes.allSatisfy { $0 == 128 } }
             #expect(grey)
         }
+    }
+
+    /// What the slice writer makes of such a slice, macroblock by macroblock.
+    private func codedPlainly(
+        _ slice: EntropySlice, count: Int, _ header: SliceHeaderBits, _ width: Int
+    ) -> [UInt8] {
+        var macroblock = MacroblockSyntax()
+        macroblock.kind = slice.type == .i ? .intra16x16 : .skip
+        macroblock.intra16x16Mode = 2
+        let writer = SliceEntropyWriter(widthInMacroblocks: width)
+        writer.begin(slice, header: header)
+        for index in 0..<count { writer.write(macroblock, address: slice.firstMacroblock + index) }
+        return writer.finish()
     }
 }

@@ -26,9 +26,7 @@ package struct EmptySlices {
     package mutating func nalUnit(
         _ slice: EntropySlice, macroblockCount count: Int, header: SliceHeaderBits
     ) -> [UInt8] {
-        guard slice.cabac else {
-            return write(slice, count: count, header: header)
-        }
+        guard slice.cabac else { return writeCAVLC(slice, count: count, header: header) }
         let key = Key(
             type: slice.type, column: slice.firstMacroblock % width, count: count, qp: slice.qp,
             cabacInitIdc: slice.type == .i ? 0 : slice.cabacInitIdc)
@@ -38,7 +36,7 @@ package struct EmptySlices {
         } else {
             if kept.count >= Self.limit { kept = [:] }
             // With no header the NAL unit is the slice data itself.
-            let escaped = write(slice, count: count, header: SliceHeaderBits(prefix: [], payload: [], bitCount: 0))
+            let escaped = writeCABAC(slice, count: count, header: SliceHeaderBits(prefix: [], payload: [], bitCount: 0))
             data = EmulationPrevention.unescape(escaped)
             kept[key] = data
         }
@@ -49,7 +47,26 @@ package struct EmptySlices {
         return EmulationPrevention.escape(payload + data, after: header.prefix)
     }
 
-    private func write(_ slice: EntropySlice, count: Int, header: SliceHeaderBits) -> [UInt8] {
+    /// In CAVLC a P slice is one mb_skip_run, and every macroblock of an I slice the same eight bits.
+    private func writeCAVLC(_ slice: EntropySlice, count: Int, header: SliceHeaderBits) -> [UInt8] {
+        let output = LaneStorage<UInt8>(count: header.payload.count + count + 64, repeating: 0)
+        var sink = SliceBitSink(output.lane)
+        sink.put(header)
+        if slice.type == .i {
+            // mb_type 3 (DC, nothing coded), intra_chroma_pred_mode 0, mb_qp_delta 0, coeff_token of no levels.
+            for _ in 0..<count { sink.put(0b00100_1_1_1, 8) }
+        } else {
+            sink.putUnsigned(count)
+        }
+        sink.put(1, 1)
+        sink.align(with: 0)
+        sink.flush()
+        return withExtendedLifetime(output) {
+            EmulationPrevention.escape(output.lane, count: sink.byteCount, after: header.prefix)
+        }
+    }
+
+    private func writeCABAC(_ slice: EntropySlice, count: Int, header: SliceHeaderBits) -> [UInt8] {
         var macroblock = MacroblockSyntax()
         macroblock.kind = slice.type == .i ? .intra16x16 : .skip
         macroblock.intra16x16Mode = 2

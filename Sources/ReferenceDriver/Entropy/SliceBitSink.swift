@@ -56,6 +56,13 @@ struct SliceBitSink {
         }
     }
 
+    /// A slice header's bits, without its prefix.
+    mutating func put(_ header: SliceHeaderBits) {
+        for index in 0..<(header.bitCount / 8) { put(UInt32(header.payload[index]), 8) }
+        let rest = header.bitCount % 8
+        if rest > 0 { put(UInt32(header.payload[header.bitCount / 8]) >> UInt32(8 - rest), rest) }
+    }
+
     /// Fills up with `bit` to the next byte.
     mutating func align(with bit: UInt32) {
         while !isAligned { put(bit, 1) }

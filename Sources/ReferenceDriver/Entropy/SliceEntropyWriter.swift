@@ -65,9 +65,7 @@ package final class SliceEntropyWriter {
         prefix = header.prefix
         reserve(used: 0, more: header.payload.count + Self.largestMacroblock)
         var sink = SliceBitSink(output.lane)
-        for index in 0..<(header.bitCount / 8) { sink.put(UInt32(header.payload[index]), 8) }
-        let rest = header.bitCount % 8
-        if rest > 0 { sink.put(UInt32(header.payload[header.bitCount / 8]) >> UInt32(8 - rest), rest) }
+        sink.put(header)
         if slice.cabac {
             sink.align(with: 1)
             sink.flush()
