@@ -126,7 +126,8 @@ struct PixelsDeblockingTests {
             }
             let merged = LaneStorage<UInt8>(count: 512, repeating: 0)
             for i in 0..<512 { merged.lane[i] = half[i] }
-            check(before, merged.lane, lines, strong: strong, edge: edge, across: 2, along: 32, chroma: true, "Cb column")
+            check(
+                before, merged.lane, lines, strong: strong, edge: edge, across: 2, along: 32, chroma: true, "Cb column")
             check(half, lane, others, strong: strong, edge: edge + 1, across: 2, along: 32, chroma: true, "Cr column")
         }
     }

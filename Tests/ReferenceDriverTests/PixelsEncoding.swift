@@ -90,7 +90,8 @@ struct PixelsEncoding {
             ReconstructedPicture(widthInMacroblocks: columns, heightInMacroblocks: rows)
         }
         var list: [ReconstructedPicture] = []
-        var outcome = Outcome(stream: sequence.nalUnit() + picture.nalUnit(), sources: [], reconstructions: [], results: [])
+        var outcome = Outcome(
+            stream: sequence.nalUnit() + picture.nalUnit(), sources: [], reconstructions: [], results: [])
         var frameNum = 0
         for index in 0..<frames {
             let source = frame(index, &generator)

@@ -67,7 +67,9 @@ struct PixelsInterpolationTests {
         let planes = picture.planes
         let geometry = PlaneGeometry(widthInMacroblocks: width / 16, heightInMacroblocks: height / 16)
         let block = LaneStorage<UInt8>(count: 16 * 32 + 64, repeating: 0)
-        for (left, top) in [(0, 0), (5, 9), (-24, -24), (-3, 11), (width - 8, height - 8), (width + 8, height + 8), (9, -17)] {
+        for (left, top) in [
+            (0, 0), (5, 9), (-24, -24), (-3, 11), (width - 8, height - 8), (width + 8, height + 8), (9, -17),
+        ] {
             for fraction in 0..<16 {
                 let x = left * 4 + (left + 16 > width + 23 ? 0 : fraction & 3)
                 let y = top * 4 + (top + 16 > height + 23 ? 0 : fraction >> 2)
@@ -76,8 +78,10 @@ struct PixelsInterpolationTests {
                         planes, stride: geometry.stride, x: x, y: y, width: size, height: size, to: block.lane, 32)
                     var wrong = 0
                     for row in 0..<size {
-                        for column in 0..<size where Int(block.lane[row * 32 + column])
-                            != luma(samples, x + 4 * column, y + 4 * row) { wrong += 1 }
+                        for column in 0..<size
+                        where Int(block.lane[row * 32 + column])
+                            != luma(samples, x + 4 * column, y + 4 * row)
+                        { wrong += 1 }
                     }
                     #expect(wrong == 0, "at (\(x), \(y)) in quarters, \(size)×\(size)")
                 }
@@ -97,7 +101,8 @@ struct PixelsInterpolationTests {
         }
         func expected(_ plane: Int, _ x: Int, _ y: Int) -> Int {
             let (i, j, a, b) = (x >> 3, y >> 3, x & 7, y & 7)
-            return ((8 - a) * (8 - b) * whole(plane, i, j) + a * (8 - b) * whole(plane, i + 1, j)
+            return
+                ((8 - a) * (8 - b) * whole(plane, i, j) + a * (8 - b) * whole(plane, i + 1, j)
                 + (8 - a) * b * whole(plane, i, j + 1) + a * b * whole(plane, i + 1, j + 1) + 32) >> 6
         }
         for (left, top) in [(0, 0), (3, 4), (-12, -12), (width / 2 - 5, height / 2 - 2), (width / 2 + 3, 5)] {
@@ -141,7 +146,8 @@ struct PixelsInterpolationTests {
                         squares += difference(x, y) * difference(x, y)
                     }
                 }
-                let sad = width == 16
+                let sad =
+                    width == 16
                     ? BlockCost.sad16(a.lane, b.lane, 32, height: height)
                     : BlockCost.sad8(a.lane, b.lane, 32, height: height)
                 #expect(sad == absolute)

@@ -59,7 +59,8 @@ struct PixelsIntraTests {
         let edges = IntraEdges(edges.lane)
         for round in 0..<100 {
             for i in -1...(3 * size + 1) {
-                edges.samples[i] = round % 3 == 0
+                edges.samples[i] =
+                    round % 3 == 0
                     ? (Bool.random(using: &generator) ? 255 : 0) : UInt8.random(in: 0...255, using: &generator)
             }
             edges.samples[-1] = edges.samples[0]
@@ -67,7 +68,9 @@ struct PixelsIntraTests {
             edges.derive(vectors: size == 4 ? 1 : 2)
             func p(_ x: Int, _ y: Int) -> Int { Int(edges.samples[y < 0 ? size + 1 + x : (x < 0 ? size - 1 - y : 0)]) }
             for mode in 0..<9 {
-                for (left, top) in mode == 2 ? [(true, true), (true, false), (false, true), (false, false)] : [(true, true)] {
+                for (left, top) in mode == 2
+                    ? [(true, true), (true, false), (false, true), (false, false)] : [(true, true)]
+                {
                     if size == 4 {
                         IntraDirectional.predict4x4(
                             mode: mode, edges, left: left, top: top, to: block.lane, 32, scratch: scratch.lane)
@@ -77,8 +80,10 @@ struct PixelsIntraTests {
                     }
                     var wrong = 0
                     for y in 0..<size {
-                        for x in 0..<size where Int(block.lane[y * 32 + x])
-                            != expected(size, mode, x, y, left: left, top: top, p) { wrong += 1 }
+                        for x in 0..<size
+                        where Int(block.lane[y * 32 + x])
+                            != expected(size, mode, x, y, left: left, top: top, p)
+                        { wrong += 1 }
                     }
                     #expect(wrong == 0, "mode \(mode)")
                 }
@@ -88,7 +93,8 @@ struct PixelsIntraTests {
 
     private func surround(_ generator: inout SplitMix64, _ round: Int) -> Lane<UInt8> {
         for i in 0..<block.count {
-            block.lane[i] = round % 3 == 0
+            block.lane[i] =
+                round % 3 == 0
                 ? (Bool.random(using: &generator) ? 255 : 0) : UInt8.random(in: 0...255, using: &generator)
         }
         return block.lane + 40
@@ -118,7 +124,8 @@ struct PixelsIntraTests {
                     var wrong = 0
                     for y in 0..<16 {
                         for x in 0..<16 {
-                            let value = mode == 3
+                            let value =
+                                mode == 3
                                 ? plane(16, x, y, scale: 5, p)
                                 : expected(16, mode, x, y, left: left, top: top, p)
                             if Int(to.lane[y * 32 + x]) != value { wrong += 1 }
@@ -153,12 +160,13 @@ struct PixelsIntraTests {
                     var wrong = 0
                     for y in 0..<8 {
                         for x in 0..<8 {
-                            let value = switch mode {
-                            case 0: dc(x, y, left: left, top: top)
-                            case 1: p(-1, y)
-                            case 2: p(x, -1)
-                            default: plane(8, x, y, scale: 34, p)
-                            }
+                            let value =
+                                switch mode {
+                                case 0: dc(x, y, left: left, top: top)
+                                case 1: p(-1, y)
+                                case 2: p(x, -1)
+                                default: plane(8, x, y, scale: 34, p)
+                                }
                             if Int(to.lane[y * 32 + x]) != value { wrong += 1 }
                         }
                     }

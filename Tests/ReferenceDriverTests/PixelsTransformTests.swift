@@ -112,7 +112,8 @@ struct PixelsTransformTests {
             var d: [[[Int]]] = []
             for half in 0..<(size == 4 ? 2 : 1) {
                 let limit = [3, 40, 700][round % 3]
-                d.append((0..<size).map { _ in (0..<size).map { _ in Int.random(in: -limit...limit, using: &generator) } })
+                d.append(
+                    (0..<size).map { _ in (0..<size).map { _ in Int.random(in: -limit...limit, using: &generator) } })
                 for row in 0..<size {
                     for column in 0..<size {
                         coefficients.lane[column * 8 + row + 4 * half] = Int16(d[half][row][column])
@@ -185,7 +186,8 @@ struct PixelsTransformTests {
                 let rows = large ? 8 : 4
                 for y in 0..<rows {
                     for x in 0..<8 {
-                        let error = Double(source.lane[y * Scratch.sourceStride + x])
+                        let error =
+                            Double(source.lane[y * Scratch.sourceStride + x])
                             - Double(block.lane[y * Scratch.workStride + x])
                         squares += error * error
                     }
@@ -208,7 +210,8 @@ struct PixelsTransformTests {
     }
 
     @Test func scansAreZigzag() {
-        #expect(Scan.positions4x4.map { $0 % 8 * 4 + $0 / 8 } == [0, 1, 4, 8, 5, 2, 3, 6, 9, 12, 13, 10, 7, 11, 14, 15])
+        #expect(
+            Scan.positions4x4.map { $0 % 8 * 4 + $0 / 8 } == [0, 1, 4, 8, 5, 2, 3, 6, 9, 12, 13, 10, 7, 11, 14, 15])
         let raster = Scan.positions8x8.map { $0 % 8 * 8 + $0 / 8 }
         #expect(raster.prefix(12) == [0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25])
         #expect(raster.suffix(6) == [61, 54, 47, 55, 62, 63])

@@ -195,7 +195,8 @@ struct Deblocker {
             strengths.store(0, 0x0404_0404 as UInt32)
         } else {
             let left = UInt32(tables.nonZero[address &- 1]) &>> 3
-            let moved = motionDiffers(origin &- 1, origin)
+            let moved =
+                motionDiffers(origin &- 1, origin)
                 | motionDiffers(origin &+ row &- 1, origin &+ row) &<< 16
             strengths.store(0, strongest(column(bits | left, 0), moved))
         }
@@ -205,7 +206,8 @@ struct Deblocker {
             strengths.store(16, 0x0404_0404 as UInt32)
         } else {
             let top = UInt32(tables.nonZero[address &- width]) &>> 12
-            let moved = motionDiffers(origin &- row, origin)
+            let moved =
+                motionDiffers(origin &- row, origin)
                 | motionDiffers(origin &- row &+ 1, origin &+ 1) &<< 16
             strengths.store(16, strongest(line(bits | top, 0), moved))
         }

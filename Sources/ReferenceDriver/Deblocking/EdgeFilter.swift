@@ -38,7 +38,8 @@ package enum EdgeFilter {
 
     /// bS 1…3. False where nothing changed.
     @inline(__always) static func luma(_ l: inout LumaLine, _ s: Strength) -> Bool {
-        let on = near(l.p0, l.q0, s.alpha) .& near(l.p1, l.p0, s.beta) .& near(l.q1, l.q0, s.beta)
+        let on =
+            near(l.p0, l.q0, s.alpha) .& near(l.p1, l.p0, s.beta) .& near(l.q1, l.q0, s.beta)
             .& (s.clipping .> Words(repeating: -1))
         if !any(on) { return false }
         let zero = Words(repeating: 0)
@@ -84,7 +85,9 @@ package enum EdgeFilter {
     @inline(__always) static func chroma(
         _ p1: Words, _ p0: inout Words, _ q0: inout Words, _ q1: Words, _ s: Strength, strong: Bool
     ) {
-        let on = near(p0, q0, s.alpha) .& near(p1, p0, s.beta) .& near(q1, q0, s.beta) .& (s.clipping .> Words(repeating: -1))
+        let on =
+            near(p0, q0, s.alpha) .& near(p1, p0, s.beta) .& near(q1, q0, s.beta)
+            .& (s.clipping .> Words(repeating: -1))
         if strong {
             let newP = ((p1 &<< 1) &+ p0 &+ q1 &+ 2) &>> 2
             let newQ = ((q1 &<< 1) &+ q0 &+ p1 &+ 2) &>> 2
@@ -126,7 +129,8 @@ package enum EdgeFilter {
         let t = square(start, stride).transposed
         var line = LumaLine(p3: t.r0, p2: t.r1, p1: t.r2, p0: t.r3, q0: t.r4, q1: t.r5, q2: t.r6, q3: t.r7)
         if !(strong ? strongLuma(&line, s) : luma(&line, s)) { return }
-        store(Block8x8(line.p3, line.p2, line.p1, line.p0, line.q0, line.q1, line.q2, line.q3).transposed, start, stride)
+        store(
+            Block8x8(line.p3, line.p2, line.p1, line.p0, line.q0, line.q1, line.q2, line.q3).transposed, start, stride)
     }
 
     /// Four chroma pairs along a horizontal edge above `edge`.

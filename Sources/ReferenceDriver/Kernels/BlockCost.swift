@@ -154,7 +154,8 @@ package enum BlockCost {
         let t = butterflies(
             butterflies(Block8x8(row(0), row(1), row(2), row(3), row(4), row(5), row(6), row(7))).transposed)
         // Sixteen bits hold each coefficient, and the sum of two magnitudes when it is taken as unsigned.
-        let sum = (t.r0.magnitude &+ t.r1.magnitude).unsignedSum &+ (t.r2.magnitude &+ t.r3.magnitude).unsignedSum
+        let sum =
+            (t.r0.magnitude &+ t.r1.magnitude).unsignedSum &+ (t.r2.magnitude &+ t.r3.magnitude).unsignedSum
             &+ (t.r4.magnitude &+ t.r5.magnitude).unsignedSum &+ (t.r6.magnitude &+ t.r7.magnitude).unsignedSum
         return (sum &+ 2) &>> 2
     }

@@ -14,7 +14,8 @@ extension MacroblockCoder {
         var choice = wholeCost < interCost ? MacroblockKind.intra16x16 : .inter16x16
         var pattern = 0
         // Small blocks rarely win where the whole block is far behind.
-        let triesSmall = !inP || effort.smallIntraInP && wholeCost < interCost &+ interCost / 2
+        let triesSmall =
+            !inP || effort.smallIntraInP && wholeCost < interCost &+ interCost / 2
             || choice == .intra16x16
         if triesSmall {
             if allowsTransform8x8, let coded = codeIntra8x8(intra8, limit: best &- typeCost) {

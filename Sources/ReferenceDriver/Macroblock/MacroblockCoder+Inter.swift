@@ -18,7 +18,8 @@ extension MacroblockCoder {
         compensate()
         var interCost = best.cost
         if !effort.hadamard {
-            interCost = BlockCost.satd(fenc, inter.luma, Scratch.workStride, width: 16, height: 16)
+            interCost =
+                BlockCost.satd(fenc, inter.luma, Scratch.workStride, width: 16, height: 16)
                 &+ motionCost(Int(whole.motion.x), Int(whole.motion.y), predict16x16(whole.reference))
         }
         if decideIntra(against: interCost) {
@@ -99,7 +100,8 @@ extension MacroblockCoder {
             if reference != hint.reference && !effort.rateDistortion { continue }
             motionCache[MotionSearch.candidates] = hint.motion
             motionCache[MotionSearch.candidates + 1] = second.motion
-            let predictor = partition.width == 16
+            let predictor =
+                partition.width == 16
                 ? predict16x8(index, reference)
                 : (partition.height == 16 ? predict8x16(index, reference) : predict8x8(index, reference))
             var choice = search(partition, reference: reference, predictor: predictor, candidates: 2)

@@ -15,7 +15,8 @@ extension MacroblockCoder {
             IntraPlanar.predict16x16(mode: mode, around: intra16.luma, left: intraLeft, top: intraTop, to: trial)
             let bits = [1, 2, 2, 3] as InlineArray<4, Int>
             // Always by Hadamard coefficients: plain differences misjudge the smooth modes.
-            let cost = BlockCost.satd(fenc, trial, Scratch.workStride, width: 16, height: 16)
+            let cost =
+                BlockCost.satd(fenc, trial, Scratch.workStride, width: 16, height: 16)
                 &+ lambda &* bits[mode]
             if cost < best.cost { best = (mode, cost) }
         }

@@ -61,7 +61,8 @@ extension MacroblockCoder {
             let hasLeft = column > 0 || intraLeft
             let hasTop = row > 0 || intraTop
             let hasCorner = column > 0 ? (row > 0 || intraTop) : (row > 0 ? intraLeft : intraTopLeft)
-            let hasAboveRight = row == 0
+            let hasAboveRight =
+                row == 0
                 ? (column == 3 ? intraTopRight : intraTop) : LumaBlocks.aboveRightInside &>> index & 1 != 0
             let block = candidate.luma + (row &* 4 &* stride &+ column &* 4)
             let original = fenc + (row &* 4 &* Scratch.sourceStride &+ column &* 4)

@@ -49,7 +49,8 @@ extension MacroblockCoder {
 
         var bestX = min(max((Int(predictor.x) &+ 2) &>> 2, minX), maxX)
         var bestY = min(max((Int(predictor.y) &+ 2) &>> 2, minY), maxY)
-        var best = BlockCost.sad(original, origin + (bestY &* stride &+ bestX), stride, width: width, height: height)
+        var best =
+            BlockCost.sad(original, origin + (bestY &* stride &+ bestX), stride, width: width, height: height)
             &+ motionCost(bestX &* 4, bestY &* 4, predictor)
         @inline(__always) func at(_ candidateX: Int, _ candidateY: Int) -> Int {
             BlockCost.sad(
@@ -143,8 +144,10 @@ extension MacroblockCoder {
         let predictedX = Int(predictor.x)
         let predictedY = Int(predictor.y)
         if (predictedX | predictedY) & 3 != 0 && predictedX >= minX && predictedX <= maxX && predictedY >= minY
-            && predictedY <= maxY {
-            let cost = fractionalCost(partition, planes, original, predictedX, predictedY)
+            && predictedY <= maxY
+        {
+            let cost =
+                fractionalCost(partition, planes, original, predictedX, predictedY)
                 &+ motionCost(predictedX, predictedY, predictor)
             if cost < best {
                 best = cost
@@ -160,7 +163,10 @@ extension MacroblockCoder {
                 rounds &-= 1
                 let (centreX, centreY) = (bestX, bestY)
                 if centreX &- step < minX || centreX &+ step > maxX || centreY &- step < minY
-                    || centreY &+ step > maxY { break }
+                    || centreY &+ step > maxY
+                {
+                    break
+                }
                 var direction = -1
                 for i in 0..<4 where i != cameFrom {
                     let offset = MotionSearch.diamond(i)

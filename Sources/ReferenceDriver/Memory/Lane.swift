@@ -17,11 +17,17 @@
     /// at a constant negative index when one at index 0 follows.
     @inline(__always) private static func hidden(_ index: Int) -> Int { SIMD2<Int>(x: index, y: 0).x }
 
-    @inline(__always) package static func + (lane: Lane, offset: Int) -> Lane { unsafe Lane(lane.base + hidden(offset)) }
-    @inline(__always) package static func - (lane: Lane, offset: Int) -> Lane { unsafe Lane(lane.base - hidden(offset)) }
+    @inline(__always) package static func + (lane: Lane, offset: Int) -> Lane {
+        unsafe Lane(lane.base + hidden(offset))
+    }
+    @inline(__always) package static func - (lane: Lane, offset: Int) -> Lane {
+        unsafe Lane(lane.base - hidden(offset))
+    }
 
     /// Reads a vector (or any plain value) at an element offset, alignment not needed.
-    @inline(__always) package func load<Vector: BitwiseCopyable>(_ index: Int, as type: Vector.Type = Vector.self) -> Vector {
+    @inline(__always) package func load<Vector: BitwiseCopyable>(_ index: Int, as type: Vector.Type = Vector.self)
+        -> Vector
+    {
         unsafe UnsafeRawPointer(base + Self.hidden(index)).loadUnaligned(as: type)
     }
 
@@ -32,8 +38,12 @@
 }
 
 extension Lane where Element: BitwiseCopyable {
-    @inline(__always) package func fill(_ value: Element, count: Int) { unsafe base.update(repeating: value, count: count) }
-    @inline(__always) package func copy(from other: Lane, count: Int) { unsafe base.update(from: other.base, count: count) }
+    @inline(__always) package func fill(_ value: Element, count: Int) {
+        unsafe base.update(repeating: value, count: count)
+    }
+    @inline(__always) package func copy(from other: Lane, count: Int) {
+        unsafe base.update(from: other.base, count: count)
+    }
 }
 
 /// Owns the memory that lanes look into; 64-byte aligned, zeroed at first.
@@ -43,7 +53,8 @@ extension Lane where Element: BitwiseCopyable {
 
     package init(count: Int, repeating value: Element) {
         self.count = count
-        let raw = UnsafeMutableRawPointer.allocate(byteCount: max(1, count * MemoryLayout<Element>.stride), alignment: 64)
+        let raw = UnsafeMutableRawPointer.allocate(
+            byteCount: max(1, count * MemoryLayout<Element>.stride), alignment: 64)
         lane = unsafe Lane(raw.initializeMemory(as: Element.self, repeating: value, count: count))
     }
 

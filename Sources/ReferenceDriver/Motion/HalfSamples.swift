@@ -4,7 +4,9 @@ enum HalfSamples {
     static let reach = 16
 
     /// b₁ or h₁ of (8-241): the unrounded six-tap sum.
-    @inline(__always) static func sixTap(_ a: Words, _ b: Words, _ c: Words, _ d: Words, _ e: Words, _ f: Words) -> Words {
+    @inline(__always) static func sixTap(_ a: Words, _ b: Words, _ c: Words, _ d: Words, _ e: Words, _ f: Words)
+        -> Words
+    {
         let outer = a &+ f
         let middle = b &+ e
         let inner = c &+ d

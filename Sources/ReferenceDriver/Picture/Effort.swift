@@ -21,11 +21,16 @@ struct Effort {
 
     init(quality: Int) {
         switch quality {
-        case ...1: self.init(references: 4, hexagons: 16, diamonds: 4, halfSteps: 4, quarterSteps: 4, small: true, rd: true)
-        case 2: self.init(references: 3, hexagons: 12, diamonds: 4, halfSteps: 3, quarterSteps: 3, small: true, rd: true)
-        case 3: self.init(references: 2, hexagons: 10, diamonds: 3, halfSteps: 2, quarterSteps: 3, small: true, rd: false)
-        case 4: self.init(references: 1, hexagons: 8, diamonds: 2, halfSteps: 2, quarterSteps: 2, small: true, rd: false)
-        case 5: self.init(references: 1, hexagons: 6, diamonds: 2, halfSteps: 1, quarterSteps: 2, small: false, rd: false)
+        case ...1:
+            self.init(references: 4, hexagons: 16, diamonds: 4, halfSteps: 4, quarterSteps: 4, small: true, rd: true)
+        case 2:
+            self.init(references: 3, hexagons: 12, diamonds: 4, halfSteps: 3, quarterSteps: 3, small: true, rd: true)
+        case 3:
+            self.init(references: 2, hexagons: 10, diamonds: 3, halfSteps: 2, quarterSteps: 3, small: true, rd: false)
+        case 4:
+            self.init(references: 1, hexagons: 8, diamonds: 2, halfSteps: 2, quarterSteps: 2, small: true, rd: false)
+        case 5:
+            self.init(references: 1, hexagons: 6, diamonds: 2, halfSteps: 1, quarterSteps: 2, small: false, rd: false)
         case 6:
             self.init(
                 references: 1, hexagons: 0, diamonds: 10, halfSteps: 1, quarterSteps: 1, hadamard: true,
@@ -37,7 +42,9 @@ struct Effort {
         }
     }
 
-    private init(references: Int, hexagons: Int, diamonds: Int, halfSteps: Int, quarterSteps: Int, small: Bool, rd: Bool) {
+    private init(
+        references: Int, hexagons: Int, diamonds: Int, halfSteps: Int, quarterSteps: Int, small: Bool, rd: Bool
+    ) {
         self.init(
             references: references, hexagons: hexagons, diamonds: diamonds, halfSteps: halfSteps,
             quarterSteps: quarterSteps, hadamard: true, partitions: true, smallIntraInP: small, allIntraModes: true,

@@ -76,7 +76,8 @@ package struct PictureJob: Sendable {
 
     package init(
         widthInMacroblocks: Int, heightInMacroblocks: Int, source: SourcePicture,
-        reconstruction: ReconstructedPicture, transform8x8: Bool, constrainedIntraPrediction: Bool, chromaQPIndexOffset: Int,
+        reconstruction: ReconstructedPicture, transform8x8: Bool, constrainedIntraPrediction: Bool,
+        chromaQPIndexOffset: Int,
         secondChromaQPIndexOffset: Int, quality: Int, slices: [SliceJob]
     ) {
         self.widthInMacroblocks = widthInMacroblocks

@@ -73,9 +73,11 @@ package enum IntraPlanar {
         var horizontal = 0
         var vertical = 0
         for i in 0..<half {
-            horizontal &+= (i &+ 1)
+            horizontal &+=
+                (i &+ 1)
                 &* (Int(block[half &+ i &- stride]) &- Int(block[half &- 2 &- i &- stride]))
-            vertical &+= (i &+ 1)
+            vertical &+=
+                (i &+ 1)
                 &* (Int(block[(half &+ i) &* stride &- 1]) &- Int(block[(half &- 2 &- i) &* stride &- 1]))
         }
         let slope = size == 16 ? 5 : 34

@@ -23,7 +23,8 @@ package enum InverseTransform {
     }
 
     /// Adds the first 4×4 block of a pair.
-    @inline(__always) package static func addSingle(_ coefficients: Lane<Int16>, to samples: Lane<UInt8>, _ stride: Int) {
+    @inline(__always) package static func addSingle(_ coefficients: Lane<Int16>, to samples: Lane<UInt8>, _ stride: Int)
+    {
         let r = residual(coefficients)
         @inline(__always) func addRow(_ words: Words, _ lane: Lane<UInt8>) {
             let four: UInt32 = lane.load(0)

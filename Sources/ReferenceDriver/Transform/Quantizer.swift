@@ -60,7 +60,8 @@ package struct Quantizer: BitwiseCopyable, Sendable {
         let value: Words = c.load(0)
         let sign = value &>> 15
         let magnitude = ((value ^ sign) &- sign).unsignedWords &+ roundings.load(0)
-        let level = (magnitude.multipliedHigh(numerators.load(0)).signedWords &>> shift).atMost(Words(repeating: Int16(largestLevel)))
+        let level = (magnitude.multipliedHigh(numerators.load(0)).signedWords &>> shift).atMost(
+            Words(repeating: Int16(largestLevel)))
         c.store(0, (level ^ sign) &- sign)
         return level
     }
@@ -158,7 +159,8 @@ package final class QuantizerTables: Sendable {
         let base = words.lane + qp * Self.perQP
         let signed = signedWords.lane + qp * Self.signedPerQP
         return Quantizer(
-            period: qp / 6, silence4x4: silence[qp], numerators4x4: base, scales4x4: signed, numerators8x8: base + 32, scales8x8: signed + 32,
+            period: qp / 6, silence4x4: silence[qp], numerators4x4: base, scales4x4: signed, numerators8x8: base + 32,
+            scales8x8: signed + 32,
             roundings4x4: base + 96, roundings8x8: base + 160)
     }
 }

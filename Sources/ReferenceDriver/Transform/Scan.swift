@@ -49,7 +49,8 @@ package enum Scan {
                 run &+= 1
             } else {
                 if level != 1 && level != -1 { return 9 }
-                worth &+= isLong
+                worth &+=
+                    isLong
                     ? (run < 4 ? 3 : (run < 12 ? 2 : (run < 24 ? 1 : 0)))
                     : (run < 1 ? 3 : (run < 3 ? 2 : (run < 6 ? 1 : 0)))
                 run = 0
