@@ -57,8 +57,8 @@ extension MacroblockCoder {
         top[4] = 0
         bottom[0] = 0
         bottom[4] = 0
-        let anyTop = quantizer.quantizePair(top, intra: intra)
-        let anyBottom = quantizer.quantizePair(bottom, intra: intra)
+        let anyTop = quantizePair(top, quantizer, from: 1, kind: .chromaAC, intra: intra)
+        let anyBottom = quantizePair(bottom, quantizer, from: 1, kind: .chromaAC, intra: intra)
         let any = [anyTop.x, anyTop.y, anyBottom.x, anyBottom.y] as InlineArray<4, UInt64>
         var hasAC = false
         if any[0] | any[1] | any[2] | any[3] != 0 {

@@ -97,7 +97,7 @@ extension MacroblockCoder {
         var best = MotionChoice()
         let count = min(referenceCount, effort.references)
         for reference in 0..<count {
-            if reference != hint.reference && !effort.rateDistortion { continue }
+            if reference != hint.reference && !effort.partitionReferences { continue }
             motionCache[MotionSearch.candidates] = hint.motion
             motionCache[MotionSearch.candidates + 1] = second.motion
             let predictor =
@@ -224,6 +224,10 @@ extension MacroblockCoder {
         return pattern
     }
 
+    /// Levels worth less are dropped; where levels are chosen by cost, all that are left are worth it.
+    private var worthOfQuarter: Int { effort.choosesLevels ? 1 : 3 }
+    private var worthOfMacroblock: Int { effort.choosesLevels ? 1 : 4 }
+
     private mutating func codeInter4x4Transform() -> Int {
         let stride = Scratch.workStride
         var pattern = 0
@@ -236,17 +240,17 @@ extension MacroblockCoder {
                 ForwardTransform.pair(
                     fenc + (offset.y &* Scratch.sourceStride &+ offset.x),
                     inter.luma + (offset.y &* stride &+ offset.x), stride, to: c)
-                let any = quantizer.quantizePair(c, intra: false)
+                let any = quantizePair(c, quantizer, from: 0, kind: .luma4x4, intra: false)
                 quarterWorth &+= scanPair(pair, c, any, inter, firstLevel: 0, worthSoFar: quarterWorth, enough: 6)
             }
-            if quarterWorth >= 4 {
+            if quarterWorth >= worthOfQuarter {
                 pattern |= 1 &<< quarter
                 worth &+= quarterWorth
             } else {
                 inter.counts.store(quarter &* 4, UInt32(0))
             }
         }
-        if worth < 6 {
+        if worth < worthOfMacroblock {
             inter.counts.store(0, SIMD16<UInt8>(repeating: 0))
             return 0
         }
@@ -270,17 +274,17 @@ extension MacroblockCoder {
             let (column, row) = ((quarter & 1) &* 8, (quarter &>> 1) &* 8)
             ForwardTransform.block8x8(
                 fenc + (row &* Scratch.sourceStride &+ column), inter.luma + (row &* stride &+ column), stride, to: c)
-            guard quantizer.quantize8x8(c, intra: false) else { continue }
+            guard quantize8x8(c, intra: false) else { continue }
             let levels = inter.levels + quarter &* 64
             let count = Scan.block8x8(c, scan8x8, to: levels)
             let quarterWorth = Scan.worth(levels, from: 0, count: 64)
-            if quarterWorth >= 4 {
+            if quarterWorth >= worthOfQuarter {
                 inter.counts[quarter &* 4] = UInt8(truncatingIfNeeded: count)
                 pattern |= 1 &<< quarter
                 worth &+= quarterWorth
             }
         }
-        if worth < 6 {
+        if worth < worthOfMacroblock {
             inter.counts.store(0, SIMD16<UInt8>(repeating: 0))
             return 0
         }

@@ -44,7 +44,7 @@ extension MacroblockCoder {
         var worth = sliceType == .i ? 6 : 0
         for pair in 0..<8 {
             let c = coefficients + pair &* 32
-            let any = quantizer.quantizePair(c, intra: true)
+            let any = quantizePair(c, quantizer, from: 1, kind: .luma16x16AC, intra: true)
             worth &+= scanPair(pair, c, any, intra16, firstLevel: 1, worthSoFar: worth, enough: 6)
         }
         var pattern = 0

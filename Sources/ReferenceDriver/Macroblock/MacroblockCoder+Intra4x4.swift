@@ -92,7 +92,7 @@ extension MacroblockCoder {
                 mode: mode, edges, left: hasLeft, top: hasTop, to: block, stride, scratch: rows)
             ForwardTransform.single(original, block, stride, to: coefficients)
             let levels = candidate.levels + index &* 16
-            let any = quantizer.quantizePair(coefficients, intra: true)
+            let any = quantizeSingle(coefficients)
             if any.x == 0 {
                 candidate.counts[index] = 0
                 continue

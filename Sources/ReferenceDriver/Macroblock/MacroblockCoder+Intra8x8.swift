@@ -74,7 +74,7 @@ extension MacroblockCoder {
             IntraDirectional.predict8x8(mode: mode, edges, left: left, top: top, to: block, stride, scratch: rows)
             ForwardTransform.block8x8(original, block, stride, to: coefficients)
             candidate.counts.store(index &* 4, UInt32(0))
-            guard quantizer.quantize8x8(coefficients, intra: true) else { continue }
+            guard quantize8x8(coefficients, intra: true) else { continue }
             let count = Scan.block8x8(coefficients, scan8x8, to: candidate.levels + index &* 64)
             candidate.counts[index &* 4] = UInt8(truncatingIfNeeded: count)
             pattern |= 1 &<< index

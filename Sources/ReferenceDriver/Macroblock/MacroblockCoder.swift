@@ -58,6 +58,8 @@ struct MacroblockCoder {
     let rawEdges: IntraEdges
     let rows: Lane<UInt8>
     let scan8x8: Lane<UInt8>
+    let scan4x4: Lane<UInt8>
+    let chooser: LevelChooser
     let motionBits: Lane<UInt16>
     /// Vectors and references around and in the macroblock, see `MotionCache`.
     let motionCache: Lane<MotionVector>
@@ -110,6 +112,10 @@ struct MacroblockCoder {
         rawEdges = IntraEdges(scratch.edges.lane + IntraEdges.byteCount)
         rows = scratch.rows.lane
         scan8x8 = scratch.scan8x8.lane
+        scan4x4 = scratch.scan4x4.lane
+        chooser = LevelChooser(
+            model: LevelModel(chances: scratch.levelChances.lane, costs: scratch.levelCosts.lane),
+            sizes: scratch.sizes.lane, choices: scratch.choices.lane, costs: scratch.choiceCosts.lane)
         motionBits = scratch.motionBits.lane
         motionCache = scratch.motion.lane
         referenceCache = scratch.references.lane

@@ -26,11 +26,19 @@ package final class Scratch: Sendable {
     let motion = LaneStorage<MotionVector>(count: 64, repeating: .zero)
     let references = LaneStorage<Int8>(count: 64, repeating: -2)
     let scan8x8 = LaneStorage<UInt8>(count: 64, repeating: 0)
+    let scan4x4 = LaneStorage<UInt8>(count: 16, repeating: 0)
+    let levelChances = LaneStorage<UInt16>(count: LevelModel.contextCount, repeating: 0)
+    let levelCosts = LaneStorage<UInt16>(count: 256, repeating: 0)
+    let sizes = LaneStorage<Int32>(count: 64, repeating: 0)
+    let choices = LaneStorage<Int32>(count: 64, repeating: 0)
+    let choiceCosts = LaneStorage<Int>(count: 64, repeating: 0)
     /// Bits of a motion vector difference's component by its magnitude, in sixteenths.
     let motionBits = LaneStorage<UInt16>(count: Scratch.motionBitCount, repeating: 0)
     static let motionBitCount = 20000
 
     init() {
+        for i in 0..<16 { scan4x4.lane[i] = UInt8(Scan.positions4x4[i]) }
+        LevelModel(chances: levelChances.lane, costs: levelCosts.lane).reset()
         for i in 0..<64 { scan8x8.lane[i] = UInt8(Scan.positions8x8[i]) }
         for i in 0..<Self.motionBitCount {
             // An Exp-Golomb code's length, smoothed as arithmetic coding smooths it.

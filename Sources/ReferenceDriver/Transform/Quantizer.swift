@@ -111,7 +111,7 @@ package final class QuantizerTables: Sendable {
     private static let signedPerQP = 32 + 64
 
     /// `interRounding` and `intraRounding`: the part of a quantiser step, in 64ths, that rounds up.
-    package init(interRounding: Int = 11, intraRounding: Int = 21) {
+    package init(interRounding: Int = 22, intraRounding: Int = 21) {
         words = LaneStorage(count: 52 * Self.perQP, repeating: 0)
         signedWords = LaneStorage(count: 52 * Self.signedPerQP, repeating: 0)
         silence = (0..<52).map { Self.silence($0, rounding: interRounding) }

@@ -1,0 +1,132 @@
+/// What levels cost in bits, learnt from the macroblocks coded so far as arithmetic coding learns it: for each place in
+/// the scan how often there is a level, and how often it is the last; for each neighbourhood how often it exceeds 1.
+struct LevelModel {
+    /// The kinds of blocks that are kept apart; inter, then intra.
+    enum Kind: Int { case luma4x4, luma8x8, luma16x16AC, chromaAC }
+
+    private static let significant = 0
+    private static let last = 64
+    private static let above = 128
+    private static let perKind = 144
+    static let contextCount = 8 * perKind
+
+    /// The chance of a 1, in 65536ths.
+    let chances: Lane<UInt16>
+    /// Bits, in 256ths, of an event by its chance in 256ths.
+    let costs: Lane<UInt16>
+
+    init(chances: Lane<UInt16>, costs: Lane<UInt16>) {
+        self.chances = chances
+        self.costs = costs
+    }
+
+    /// Fills the storage behind a model.
+    func reset() {
+        for kind in 0..<8 {
+            let base = kind * Self.perKind
+            for i in 0..<64 {
+                chances[base + Self.significant + i] = i < 6 ? 30000 : 15000
+                chances[base + Self.last + i] = UInt16(6000 + 400 * i)
+            }
+            for i in 0..<16 { chances[base + Self.above + i] = 20000 }
+        }
+        for i in 0..<256 {
+            // −log₂((i + ½) / 256), by halving and squaring.
+            var value = (Double(i) + 0.5) / 256
+            var bits = 0.0
+            while value < 0.5 {
+                value *= 2
+                bits += 1
+            }
+            var fraction = 0.5
+            for _ in 0..<12 {
+                value *= value
+                if value < 0.5 {
+                    value *= 2
+                    bits += fraction
+                }
+                fraction /= 2
+            }
+            costs[i] = UInt16(bits * 256)
+        }
+    }
+
+    @inline(__always) static func base(_ kind: Kind, intra: Bool) -> Int {
+        (kind.rawValue &+ (intra ? 4 : 0)) &* perKind
+    }
+
+    @inline(__always) private func cost(_ context: Int, _ bit: Bool) -> Int {
+        let chance = Int(chances[context]) &>> 8
+        return Int(costs[bit ? chance : 255 &- chance])
+    }
+
+    @inline(__always) func significantCost(_ base: Int, _ place: Int, _ bit: Bool) -> Int {
+        cost(base &+ Self.significant &+ place, bit)
+    }
+
+    @inline(__always) func lastCost(_ base: Int, _ place: Int, _ bit: Bool) -> Int {
+        cost(base &+ Self.last &+ place, bit)
+    }
+
+    /// How many levels after this one were ±1, and how many more.
+    struct Trail {
+        var ones = 0
+        var more = 0
+
+        @inline(__always) mutating func add(_ level: Int) {
+            if level == 1 { ones &+= 1 } else if level > 1 { more &+= 1 }
+        }
+
+        /// The contexts of the first bin and of the others.
+        @inline(__always) var first: Int { more > 0 ? 0 : 1 &+ Swift.min(3, ones) }
+        @inline(__always) var others: Int { 5 &+ Swift.min(4, more) }
+    }
+
+    /// A level other than 0, its sign included.
+    @inline(__always) func levelCost(_ base: Int, _ level: Int, _ trail: Trail) -> Int {
+        let first = base &+ Self.above &+ trail.first
+        if level == 1 { return 256 &+ cost(first, false) }
+        let others = base &+ Self.above &+ trail.others
+        let sum = 256 &+ cost(first, true)
+        let prefix = Swift.min(level &- 2, 13)
+        let bits = sum &+ prefix &* cost(others, true)
+        if level < 15 { return bits &+ cost(others, false) }
+        let rest = level &- 14
+        return bits &+ 256 &* (2 &* (Int.bitWidth &- 1 &- rest.leadingZeroBitCount) &+ 1)
+    }
+
+    @inline(__always) private func adapt(_ context: Int, _ bit: Bool) {
+        let chance = Int(chances[context])
+        chances[context] = UInt16(
+            truncatingIfNeeded: bit ? chance &+ ((65535 &- chance) &>> 5) : chance &- (chance &>> 5))
+    }
+
+    /// Learns from a coded block's levels in scan order, of which `nonZero` are not 0.
+    func learn(_ levels: Lane<Int16>, from first: Int, count: Int, nonZero: Int, kind: Kind, intra: Bool) {
+        let base = Self.base(kind, intra: intra)
+        var left = nonZero
+        var i = first
+        while left > 0 && i < count {
+            let isSignificant = levels[i] != 0
+            if i < count &- 1 {
+                adapt(base &+ Self.significant &+ i, isSignificant)
+                if isSignificant { adapt(base &+ Self.last &+ i, left == 1) }
+            }
+            if isSignificant { left &-= 1 }
+            i &+= 1
+        }
+        var trail = Trail()
+        while i > first {
+            i &-= 1
+            if levels[i] == 0 { continue }
+            let level = Swift.min(abs(Int(levels[i])), 15)
+            adapt(base &+ Self.above &+ trail.first, level > 1)
+            if level > 1 {
+                let others = base &+ Self.above &+ trail.others
+                for _ in 0..<level &- 2 { adapt(others, true) }
+                if level < 15 { adapt(others, false) }
+            }
+            trail.add(level)
+        }
+    }
+}
