@@ -342,4 +342,36 @@ struct ClientBuffers {
                 "chroma_offset_l0[0][1]": 2,
             ])
     }
+
+    /// Whatever stands in a client's buffers, something comes of them.
+    @Test func rubbishIsSurvived() {
+        var generator = SplitMix64(state: 8)
+        func scramble<Buffer>(_ buffer: inout Buffer) {
+            // SAFETY: the buffers are plain integers throughout.
+            unsafe withUnsafeMutableBytes(of: &buffer) { bytes in
+                for index in bytes.indices {
+                    unsafe bytes[index] = UInt8.random(in: 0...255, using: &generator)
+                }
+            }
+        }
+        var buffers = ClientBuffers()
+        for _ in 0..<300 {
+            scramble(&buffers.sequence)
+            scramble(&buffers.picture)
+            scramble(&buffers.slice)
+            let unit = buffers.sequenceHeader.nalUnit()
+            #expect(unit.count > 8 && buffers.pictureHeader.nalUnit().count > 5)
+            let bits = buffers.sliceHeader.bits(sequence: buffers.sequenceHeader, picture: buffers.pictureHeader)
+            #expect(bits.bitCount > 8)
+            let rubbish = (0..<60).map { _ in UInt8.random(in: 0...255, using: &generator) & 0x3F }
+            let packed = PackedHeader(data: [0, 0, 1, 0x41] + rubbish, bitLength: 400, hasEmulationBytes: true)
+            #expect(packed.streamBytes().count == 50)
+            // Read or refused, never past the end.
+            if let header = packed.sliceHeader {
+                _ = SliceHeader(header, sequence: buffers.sequenceHeader, picture: buffers.pictureHeader)
+            }
+            _ = SequenceHeader(rbsp: rubbish)
+            _ = PictureHeader(rbsp: rubbish)
+        }
+    }
 }

@@ -44,27 +44,28 @@ extension SliceHeader {
         guard let type, type != .i else { return }
         let maxFrameNum = 1 << sequence.log2MaxFrameNum
         let order = ReferenceOrder(frameNum: frameNum & (maxFrameNum - 1), maxFrameNum: maxFrameNum)
-        let frames = Self.frames(buffer.ReferenceFrames, count: 16)
+        let frames = Self.frames(buffer.ReferenceFrames, count: 16, maxFrameNum: maxFrameNum)
         let current = min(Int(buffer.CurrPic.TopFieldOrderCnt), Int(buffer.CurrPic.BottomFieldOrderCnt))
         let initial =
             type == .p ? [order.initialP(frames)] : order.initialB(frames, pictureOrderCount: current)
         let wanted = [
-            Self.frames(slice.RefPicList0, count: referenceCounts[0]),
-            Self.frames(slice.RefPicList1, count: referenceCounts[1]),
+            Self.frames(slice.RefPicList0, count: referenceCounts[0], maxFrameNum: maxFrameNum),
+            Self.frames(slice.RefPicList1, count: referenceCounts[1], maxFrameNum: maxFrameNum),
         ]
         for list in 0..<listCount {
             modifications[list] = order.modifications(from: initial[list], to: wanted[list])
         }
     }
 
-    /// The valid entries among the first `count` of a C array of pictures.
-    private static func frames<Tuple>(_ tuple: Tuple, count: Int) -> [ReferenceFrame] {
+    /// The valid entries among the first `count` of a C array of pictures; clients may count frames without wrapping.
+    private static func frames<Tuple>(_ tuple: Tuple, count: Int, maxFrameNum: Int) -> [ReferenceFrame] {
         let entries = FixedArray.values(tuple, as: VAPictureH264.self, count: count)
         return entries.filter {
             $0.picture_id != VAInvalid.surface && $0.flags & UInt32(VA_PICTURE_H264_INVALID) == 0
         }.map {
-            ReferenceFrame(
-                index: Int($0.frame_idx), isLongTerm: $0.flags & UInt32(VA_PICTURE_H264_LONG_TERM_REFERENCE) != 0,
+            let isLongTerm = $0.flags & UInt32(VA_PICTURE_H264_LONG_TERM_REFERENCE) != 0
+            return ReferenceFrame(
+                index: Int($0.frame_idx) & (maxFrameNum - 1), isLongTerm: isLongTerm,
                 pictureOrderCount: min(Int($0.TopFieldOrderCnt), Int($0.BottomFieldOrderCnt)))
         }
     }
