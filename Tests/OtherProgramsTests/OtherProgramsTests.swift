@@ -79,20 +79,24 @@ import Testing
         func errors(_ log: String?) throws -> String {
             try VirtualScreen.run(
                 "ffmpeg",
-                ["-hide_banner", "-loglevel", "quiet", "-nostdin", "-init_hw_device", "vaapi=va:,connection_type=x11",
+                [
+                    "-hide_banner", "-loglevel", "quiet", "-nostdin", "-init_hw_device",
+                    "vaapi=va:,connection_type=x11",
                     "-f", "lavfi", "-i", "testsrc2=s=64x64", "-frames:v", "2", "-vf", "format=p010,hwupload",
-                    "-c:v", "hevc_vaapi", "-f", "null", "-"], environment: ["VAENC_REFERENCE_LOG": log]
+                    "-c:v", "hevc_vaapi", "-f", "null", "-",
+                ], environment: ["VAENC_REFERENCE_LOG": log]
             ).errors
         }
         #expect(try errors("1").contains("vaenc reference driver: status"))
         #expect(try errors(nil) == "")
     }
 
-    @Test(arguments: [
-        (176, 144, []),
-        (640, 272, ["cabac=true", "dct8x8=true"]),
-        (328, 242, ["num-slices=4", "refs=3", "keyframe-period=7", "aud=true"]),
-    ] as [(Int, Int, [String])])
+    @Test(
+        arguments: [
+            (176, 144, []),
+            (640, 272, ["cabac=true", "dct8x8=true"]),
+            (328, 242, ["num-slices=4", "refs=3", "keyframe-period=7", "aud=true"]),
+        ] as [(Int, Int, [String])])
     func gstreamerEncodes(width: Int, height: Int, options: [String]) throws {
         judge(try ForeignStream.gstreamer(width, height, options: options))
     }

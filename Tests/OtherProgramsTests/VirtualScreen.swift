@@ -33,11 +33,15 @@ struct ForeignStream {
             let input = try pattern(width, height, frames, in: folder)
             let result = try VirtualScreen.run(
                 "ffmpeg",
-                ["-hide_banner", "-loglevel", "warning", "-nostdin", "-init_hw_device", "vaapi=va:,connection_type=x11",
+                [
+                    "-hide_banner", "-loglevel", "warning", "-nostdin", "-init_hw_device",
+                    "vaapi=va:,connection_type=x11",
                     "-f", "rawvideo", "-pix_fmt", "yuv420p", "-s", "\(width)x\(height)", "-r", "30", "-i", input,
-                    "-vf", "format=nv12,hwupload", "-c:v", "h264_vaapi", "-bf", "0", "-qp", "24"] + options
+                    "-vf", "format=nv12,hwupload", "-c:v", "h264_vaapi", "-bf", "0", "-qp", "24",
+                ] + options
                     + ["-f", "h264", folder + "/out.h264"],
-                environment: environment.merging(["VAENC_REFERENCE_RECON": folder + "/recon.yuv"]) { given, _ in given })
+                environment: environment.merging(["VAENC_REFERENCE_RECON": folder + "/recon.yuv"]) { given, _ in given }
+            )
             return try ForeignStream(result, folder, input, width, height)
         }
     }
@@ -48,9 +52,11 @@ struct ForeignStream {
             let input = try pattern(width, height, frames, in: folder)
             let result = try VirtualScreen.run(
                 "gst-launch-1.0",
-                ["-q", "filesrc", "location=\(input)", "!", "rawvideoparse", "format=i420", "width=\(width)",
+                [
+                    "-q", "filesrc", "location=\(input)", "!", "rawvideoparse", "format=i420", "width=\(width)",
                     "height=\(height)", "framerate=30/1", "!", "videoconvert", "!", "video/x-raw,format=NV12", "!",
-                    "vaapih264enc", "rate-control=cqp", "init-qp=24"] + options
+                    "vaapih264enc", "rate-control=cqp", "init-qp=24",
+                ] + options
                     + ["!", "filesink", "location=\(folder)/out.h264"],
                 environment: [
                     "GST_VAAPI_ALL_DRIVERS": "1", "GST_REGISTRY_FORK": "no",
@@ -68,9 +74,11 @@ struct ForeignStream {
         let path = folder + "/input.yuv"
         let result = try ProcessRunner.run(
             "ffmpeg",
-            ["-hide_banner", "-loglevel", "error", "-nostdin", "-f", "lavfi", "-i",
+            [
+                "-hide_banner", "-loglevel", "error", "-nostdin", "-f", "lavfi", "-i",
                 "testsrc2=s=\(width)x\(height):r=30", "-frames:v", "\(frames)", "-pix_fmt", "yuv420p", "-f", "rawvideo",
-                path])
+                path,
+            ])
         guard result.status == 0 else { throw Failure(description: result.errors) }
         return path
     }
@@ -89,8 +97,9 @@ struct ForeignStream {
         let coded = (width & ~1, height & ~1)
         reconstruction = try Reconstruction(path: folder + "/recon.yuv", width: coded.0, height: coded.1)
         let frames = PlanarFrame.split(try Files.read(input), width: width, height: height) ?? []
-        worstPSNR = zip(frames, reconstruction.framesInOutputOrder).map {
-            PSNR.luma($0.cropped(x: 0, y: 0, width: coded.0, height: coded.1), $1)
-        }.min() ?? 0
+        worstPSNR =
+            zip(frames, reconstruction.framesInOutputOrder).map {
+                PSNR.luma($0.cropped(x: 0, y: 0, width: coded.0, height: coded.1), $1)
+            }.min() ?? 0
     }
 }

@@ -49,7 +49,8 @@ import Testing
             case 16: _ = table.vaGetImage(c, id(), number(), number(), UInt32(bitPattern: number()), 8, id())
             case 17:
                 _ = table.vaPutImage(
-                    c, id(), id(), number(), 0, UInt32(bitPattern: number()), 8, 0, number(), UInt32(bitPattern: number()), 8)
+                    c, id(), id(), number(), 0, UInt32(bitPattern: number()), 8, 0, number(),
+                    UInt32(bitPattern: number()), 8)
             case 18: _ = client.destroySurfaces([id()])
             case 19: _ = table.vaDestroyContext(c, id())
             case 20: _ = table.vaDestroyConfig(c, id())
@@ -66,12 +67,14 @@ import Testing
         for _ in 0..<60 {
             let stream = StreamClient(width: 48, height: 32, packedHeaders: StreamClient.allHeaders)
             for _ in 0..<4 {
-                var buffers = stream.buffers(slices: Int.random(in: 1...2, using: &random), cabac: Bool.random(using: &random))
+                var buffers = stream.buffers(
+                    slices: Int.random(in: 1...2, using: &random), cabac: Bool.random(using: &random))
                 func damage<Value>(_ value: inout Value) {
                     withUnsafeMutableBytes(of: &value) { bytes in
                         for _ in 0..<Int.random(in: 1...2, using: &random) {
                             let index = Int.random(in: 0..<bytes.count, using: &random)
-                            bytes[index] = Bool.random(using: &random) ? .random(in: 0...255, using: &random) : bytes[index] ^ 1
+                            bytes[index] =
+                                Bool.random(using: &random) ? .random(in: 0...255, using: &random) : bytes[index] ^ 1
                         }
                     }
                 }
@@ -83,7 +86,12 @@ import Testing
                     let count = Int.random(in: 1...24, using: &random)
                     let bytes = [0, 0, 1] + (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
                     let type = UInt32.random(in: 1...4, using: &random)
-                    buffers.packed = [(type, 8 * bytes.count - Int.random(in: 0...7, using: &random), bytes, Bool.random(using: &random))]
+                    buffers.packed = [
+                        (
+                            type, 8 * bytes.count - Int.random(in: 0...7, using: &random), bytes,
+                            Bool.random(using: &random)
+                        )
+                    ]
                 case 4: buffers.misc = [(0..<40).map { _ in UInt8.random(in: 0...9, using: &random) }]
                 default: break
                 }

@@ -5,7 +5,9 @@ import Testing
     let client = Client()
 
     /// Reads one sample of plane 0…2 (Y, Cb, Cr) in any of the formats.
-    private func sample(_ base: UnsafeMutablePointer<UInt8>, _ image: VAImage, _ plane: Int, _ x: Int, _ y: Int) -> UInt8 {
+    private func sample(_ base: UnsafeMutablePointer<UInt8>, _ image: VAImage, _ plane: Int, _ x: Int, _ y: Int)
+        -> UInt8
+    {
         base[place(image, plane, x, y)]
     }
 
@@ -14,7 +16,8 @@ import Testing
         if plane == 0 { return Int(image.offsets.0) + y * Int(image.pitches.0) + x }
         if fourcc == VA_FOURCC_NV12 { return Int(image.offsets.1) + y * Int(image.pitches.1) + 2 * x + plane - 1 }
         let isFirst = (plane == 1) == (fourcc == VA_FOURCC_I420)
-        return Int(isFirst ? image.offsets.1 : image.offsets.2) + y * Int(isFirst ? image.pitches.1 : image.pitches.2) + x
+        return Int(isFirst ? image.offsets.1 : image.offsets.2) + y * Int(isFirst ? image.pitches.1 : image.pitches.2)
+            + x
     }
 
     private func fill(_ image: VAImage, seed: Int) {
@@ -33,7 +36,8 @@ import Testing
         UInt8(truncatingIfNeeded: x &* 31 &+ y &* 17 &+ plane &* 101 &+ seed &* 57 &+ (x &* y))
     }
 
-    @Test(arguments: [VA_FOURCC_NV12, VA_FOURCC_I420, VA_FOURCC_YV12], [VA_FOURCC_NV12, VA_FOURCC_I420, VA_FOURCC_YV12])
+    @Test(
+        arguments: [VA_FOURCC_NV12, VA_FOURCC_I420, VA_FOURCC_YV12], [VA_FOURCC_NV12, VA_FOURCC_I420, VA_FOURCC_YV12])
     func putThenGetConverts(from: Int32, to: Int32) throws {
         let (width, height) = (78, 38)
         let surface = client.createSurfaces(width, height).1[0]
@@ -46,13 +50,15 @@ import Testing
         for (x, y, columns, rows) in rectangles {
             func put(_ image: VAImage, _ x: Int, _ y: Int, _ w: Int, _ h: Int) -> VAStatus {
                 client.table.vaPutImage(
-                    client.context, surface, image.image_id, Int32(x), Int32(y), UInt32(w), UInt32(h), Int32(x), Int32(y),
+                    client.context, surface, image.image_id, Int32(x), Int32(y), UInt32(w), UInt32(h), Int32(x),
+                    Int32(y),
                     UInt32(w), UInt32(h))
             }
             #expect(put(whole, 0, 0, width, height) == VA_STATUS_SUCCESS)
             #expect(put(source, x, y, columns, rows) == VA_STATUS_SUCCESS)
-            #expect(client.table.vaGetImage(
-                client.context, surface, 0, 0, UInt32(width), UInt32(height), target.image_id) == VA_STATUS_SUCCESS)
+            #expect(
+                client.table.vaGetImage(
+                    client.context, surface, 0, 0, UInt32(width), UInt32(height), target.image_id) == VA_STATUS_SUCCESS)
             let base = try #require(client.map(target.buf).1?.assumingMemoryBound(to: UInt8.self))
             var wrong = 0
             for plane in 0..<3 {
@@ -114,14 +120,20 @@ import Testing
             (0, 0, 0, 8), (0, 0, .max, .max), (.max, 0, 8, 8), (2, 2, .max, 2),
         ] {
             #expect(get(x, y, w, h) == VA_STATUS_ERROR_INVALID_PARAMETER)
-            #expect(client.table.vaPutImage(
-                client.context, surface, image.image_id, 0, 0, w, h, x, y, w, h) == VA_STATUS_ERROR_INVALID_PARAMETER)
-            #expect(client.table.vaPutImage(
-                client.context, surface, image.image_id, x, y, w, h, 0, 0, w, h) == VA_STATUS_ERROR_INVALID_PARAMETER)
+            #expect(
+                client.table.vaPutImage(
+                    client.context, surface, image.image_id, 0, 0, w, h, x, y, w, h)
+                    == VA_STATUS_ERROR_INVALID_PARAMETER)
+            #expect(
+                client.table.vaPutImage(
+                    client.context, surface, image.image_id, x, y, w, h, 0, 0, w, h)
+                    == VA_STATUS_ERROR_INVALID_PARAMETER)
         }
-        #expect(client.table.vaPutImage(
-            client.context, surface, image.image_id, 0, 0, 32, 24, 0, 0, 64, 48) == VA_STATUS_ERROR_UNIMPLEMENTED)
-        #expect(client.table.vaGetImage(client.context, 9, 0, 0, 8, 8, image.image_id) == VA_STATUS_ERROR_INVALID_SURFACE)
+        #expect(
+            client.table.vaPutImage(
+                client.context, surface, image.image_id, 0, 0, 32, 24, 0, 0, 64, 48) == VA_STATUS_ERROR_UNIMPLEMENTED)
+        #expect(
+            client.table.vaGetImage(client.context, 9, 0, 0, 8, 8, image.image_id) == VA_STATUS_ERROR_INVALID_SURFACE)
         #expect(client.table.vaGetImage(client.context, surface, 0, 0, 8, 8, 9) == VA_STATUS_ERROR_INVALID_IMAGE)
     }
 }

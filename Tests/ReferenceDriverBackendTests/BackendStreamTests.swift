@@ -9,8 +9,9 @@ import Testing
     private func pixels(_ client: Client, _ surface: VASurfaceID, _ width: Int, _ height: Int) throws -> [UInt8] {
         let (status, image) = client.createImage(VA_FOURCC_I420, width, height)
         #expect(status == VA_STATUS_SUCCESS)
-        #expect(client.table.vaGetImage(
-            client.context, surface, 0, 0, UInt32(width), UInt32(height), image.image_id) == VA_STATUS_SUCCESS)
+        #expect(
+            client.table.vaGetImage(
+                client.context, surface, 0, 0, UInt32(width), UInt32(height), image.image_id) == VA_STATUS_SUCCESS)
         let base = try #require(client.map(image.buf).1?.assumingMemoryBound(to: UInt8.self))
         var out: [UInt8] = []
         let planes = [

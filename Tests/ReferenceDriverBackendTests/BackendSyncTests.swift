@@ -10,7 +10,9 @@ import Testing
         let stream = StreamClient(width: 2560, height: 1440, codedBytes: 16 << 20)
         var buffers = stream.buffers(cabac: true)
         var misc: [UInt8] = []
-        for word in [VAEncMiscParameterTypeQualityLevel.rawValue, 1, 0, 0, 0, 0] { withUnsafeBytes(of: word) { misc += $0 } }
+        for word in [VAEncMiscParameterTypeQualityLevel.rawValue, 1, 0, 0, 0, 0] {
+            withUnsafeBytes(of: word) { misc += $0 }
+        }
         buffers.misc = [misc]
         stream.paint()
         #expect(stream.send(buffers) == VA_STATUS_SUCCESS)
@@ -99,7 +101,11 @@ private final class Runner {
 
     init(_ body: @escaping @Sendable () -> Void) {
         let box = Unmanaged.passRetained(Box(body))
-        pthread_create(&handle, nil, { Unmanaged<Box>.fromOpaque($0!).takeRetainedValue().body(); return nil }, box.toOpaque())
+        pthread_create(
+            &handle, nil,
+            {
+                Unmanaged<Box>.fromOpaque($0!).takeRetainedValue().body(); return nil
+            }, box.toOpaque())
     }
 
     func join() { pthread_join(handle, nil) }

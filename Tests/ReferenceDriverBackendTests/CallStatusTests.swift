@@ -9,7 +9,8 @@ import Testing
         #expect(client.createConfig(VAProfileHEVCMain).0 == VA_STATUS_ERROR_UNSUPPORTED_PROFILE)
         #expect(client.createConfig(VAProfileNone).0 == VA_STATUS_ERROR_UNSUPPORTED_PROFILE)
         #expect(client.createConfig(VAProfileH264High, VAEntrypointVLD).0 == VA_STATUS_ERROR_UNSUPPORTED_ENTRYPOINT)
-        #expect(client.createConfig(VAProfileH264High, VAEntrypointEncSliceLP).0 == VA_STATUS_ERROR_UNSUPPORTED_ENTRYPOINT)
+        #expect(
+            client.createConfig(VAProfileH264High, VAEntrypointEncSliceLP).0 == VA_STATUS_ERROR_UNSUPPORTED_ENTRYPOINT)
         func status(_ type: VAConfigAttribType, _ value: UInt32) -> VAStatus {
             client.createConfig(VAProfileH264High, VAEntrypointEncSlice, [(type, value)]).0
         }
@@ -28,26 +29,31 @@ import Testing
         let id = client.createConfig().1
         #expect(client.table.vaDestroyConfig(client.context, id) == VA_STATUS_SUCCESS)
         #expect(client.table.vaDestroyConfig(client.context, id) == VA_STATUS_ERROR_INVALID_CONFIG)
-        #expect(client.table.vaCreateConfig(
-            client.context, VAProfileH264High, VAEntrypointEncSlice, nil, 2, nil) == VA_STATUS_ERROR_INVALID_PARAMETER)
+        #expect(
+            client.table.vaCreateConfig(
+                client.context, VAProfileH264High, VAEntrypointEncSlice, nil, 2, nil)
+                == VA_STATUS_ERROR_INVALID_PARAMETER)
     }
 
     @Test func everyAttributeIsAnswered() {
         var list = (0..<80).map { VAConfigAttrib(type: VAConfigAttribType(UInt32($0)), value: 7) }
-        #expect(client.table.vaGetConfigAttributes(
-            client.context, VAProfileH264Main, VAEntrypointEncSlice, &list, 80) == VA_STATUS_SUCCESS)
+        #expect(
+            client.table.vaGetConfigAttributes(
+                client.context, VAProfileH264Main, VAEntrypointEncSlice, &list, 80) == VA_STATUS_SUCCESS)
         #expect(list[Int(VAConfigAttribEncQualityRange.rawValue)].value == 7)
         #expect(list[Int(VAConfigAttribEncMaxRefFrames.rawValue)].value == 16)
         #expect(list[Int(VAConfigAttribDecJPEG.rawValue)].value == VA_ATTRIB_NOT_SUPPORTED)
         #expect(list[79].value == VA_ATTRIB_NOT_SUPPORTED)
-        let config = client.createConfig(VAProfileH264Main, VAEntrypointEncSlice, [(VAConfigAttribEncPackedHeaders, 5)]).1
+        let config = client.createConfig(VAProfileH264Main, VAEntrypointEncSlice, [(VAConfigAttribEncPackedHeaders, 5)])
+            .1
         var profile = VAProfileNone
         var entrypoint = VAEntrypoint(0)
         var count: Int32 = 0
         let room = Int(client.context.pointee.max_attributes)
         var chosen = [VAConfigAttrib](repeating: VAConfigAttrib(), count: room)
-        #expect(client.table.vaQueryConfigAttributes(
-            client.context, config, &profile, &entrypoint, &chosen, &count) == VA_STATUS_SUCCESS)
+        #expect(
+            client.table.vaQueryConfigAttributes(
+                client.context, config, &profile, &entrypoint, &chosen, &count) == VA_STATUS_SUCCESS)
         #expect(profile == VAProfileH264Main && entrypoint == VAEntrypointEncSlice && count <= Int32(room))
         #expect(chosen.first { $0.type == VAConfigAttribEncPackedHeaders }?.value == 5)
     }
@@ -60,12 +66,14 @@ import Testing
         #expect(count == 6)
         var list = [VASurfaceAttrib](repeating: VASurfaceAttrib(), count: 6)
         count = 5
-        #expect(table.vaQuerySurfaceAttributes(client.context, config, &list, &count) == VA_STATUS_ERROR_MAX_NUM_EXCEEDED)
+        #expect(
+            table.vaQuerySurfaceAttributes(client.context, config, &list, &count) == VA_STATUS_ERROR_MAX_NUM_EXCEEDED)
         #expect(count == 6)
         #expect(table.vaQuerySurfaceAttributes(client.context, config, &list, &count) == VA_STATUS_SUCCESS)
         #expect(list.first { $0.type == VASurfaceAttribMaxWidth }?.value.value.i == 4096)
         #expect(list.first { $0.type == VASurfaceAttribPixelFormat }?.value.value.i == VA_FOURCC_NV12)
-        #expect(table.vaQuerySurfaceAttributes(client.context, Self.wrong, &list, &count) == VA_STATUS_ERROR_INVALID_CONFIG)
+        #expect(
+            table.vaQuerySurfaceAttributes(client.context, Self.wrong, &list, &count) == VA_STATUS_ERROR_INVALID_CONFIG)
         #expect(table.vaQuerySurfaceAttributes(client.context, config, nil, nil) == VA_STATUS_ERROR_INVALID_PARAMETER)
     }
 
@@ -75,7 +83,8 @@ import Testing
         #expect(status([VASurfaceAttrib(VASurfaceAttribPixelFormat, VA_FOURCC_P010)]) == VA_STATUS_ERROR_INVALID_VALUE)
         #expect(status([VASurfaceAttrib(VASurfaceAttribMemoryType, 1)]) == VA_STATUS_SUCCESS)
         for type in [VA_SURFACE_ATTRIB_MEM_TYPE_USER_PTR, 0x2000_0000, 0x4000_0000] {
-            #expect(status([VASurfaceAttrib(VASurfaceAttribMemoryType, type)]) == VA_STATUS_ERROR_UNSUPPORTED_MEMORY_TYPE)
+            #expect(
+                status([VASurfaceAttrib(VASurfaceAttribMemoryType, type)]) == VA_STATUS_ERROR_UNSUPPORTED_MEMORY_TYPE)
         }
         #expect(status([VASurfaceAttrib(VASurfaceAttribMinWidth, 16)]) == VA_STATUS_ERROR_ATTR_NOT_SUPPORTED)
         #expect(client.createSurfaces(64, 64, format: VA_RT_FORMAT_YUV444).0 == VA_STATUS_ERROR_UNSUPPORTED_RT_FORMAT)
@@ -89,10 +98,12 @@ import Testing
         #expect(client.destroySurfaces(ids) == VA_STATUS_ERROR_INVALID_SURFACE)
         #expect(client.table.vaSyncSurface(client.context, ids[0]) == VA_STATUS_ERROR_INVALID_SURFACE)
         var old: [VASurfaceID] = [0]
-        #expect(client.table.vaCreateSurfaces(client.context, 64, 64, VA_RT_FORMAT_YUV420, 1, &old) == VA_STATUS_SUCCESS)
+        #expect(
+            client.table.vaCreateSurfaces(client.context, 64, 64, VA_RT_FORMAT_YUV420, 1, &old) == VA_STATUS_SUCCESS)
         #expect(!ids.contains(old[0]), "ids are not used again at once")
-        #expect(client.table.vaCreateSurfaces(
-            client.context, -3, 64, VA_RT_FORMAT_YUV420, 1, &old) == VA_STATUS_ERROR_RESOLUTION_NOT_SUPPORTED)
+        #expect(
+            client.table.vaCreateSurfaces(
+                client.context, -3, 64, VA_RT_FORMAT_YUV420, 1, &old) == VA_STATUS_ERROR_RESOLUTION_NOT_SUPPORTED)
         var status = VASurfaceStatus(0)
         #expect(client.table.vaQuerySurfaceStatus(client.context, old[0], &status) == VA_STATUS_SUCCESS)
         #expect(status == VASurfaceReady)
@@ -165,16 +176,19 @@ import Testing
     @Test func whatAnEncoderHasNot() {
         let surface = client.createSurfaces(64, 64).1[0]
         var image = VAImage()
-        #expect(client.table.vaExportSurfaceHandle(
-            client.context, surface, 0x4000_0000, 1, &image) == VA_STATUS_ERROR_UNSUPPORTED_MEMORY_TYPE)
-        #expect(client.table.vaExportSurfaceHandle(
-            client.context, Self.wrong, 0x4000_0000, 1, &image) == VA_STATUS_ERROR_INVALID_SURFACE)
+        #expect(
+            client.table.vaExportSurfaceHandle(
+                client.context, surface, 0x4000_0000, 1, &image) == VA_STATUS_ERROR_UNSUPPORTED_MEMORY_TYPE)
+        #expect(
+            client.table.vaExportSurfaceHandle(
+                client.context, Self.wrong, 0x4000_0000, 1, &image) == VA_STATUS_ERROR_INVALID_SURFACE)
         var count: UInt32 = 9
         #expect(client.table.vaQuerySubpictureFormats(client.context, nil, nil, &count) == VA_STATUS_SUCCESS)
         #expect(count == 0)
         #expect(client.table.vaDestroySubpicture(client.context, 1) == VA_STATUS_ERROR_INVALID_SUBPICTURE)
-        #expect(client.table.vaPutSurface(
-            client.context, surface, nil, 0, 0, 1, 1, 0, 0, 1, 1, nil, 0, 0) == VA_STATUS_ERROR_UNIMPLEMENTED)
+        #expect(
+            client.table.vaPutSurface(
+                client.context, surface, nil, 0, 0, 1, 1, 0, 0, 1, 1, nil, 0, 0) == VA_STATUS_ERROR_UNIMPLEMENTED)
     }
 
     @Test func nothingAfterTerminate() {

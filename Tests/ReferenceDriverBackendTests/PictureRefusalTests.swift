@@ -46,7 +46,9 @@ import Testing
     }
 
     @Test func pictures() {
-        func picture(_ status: Int32? = nil, at index: Int = 1, _ change: (inout VAEncPictureParameterBufferH264) -> Void) {
+        func picture(
+            _ status: Int32? = nil, at index: Int = 1, _ change: (inout VAEncPictureParameterBufferH264) -> Void
+        ) {
             expect(status ?? invalid, onPicture: index) { buffers, _ in change(&buffers.picture!) }
         }
         picture { $0.pic_init_qp = 52 }
@@ -66,9 +68,10 @@ import Testing
         picture { $0.CurrPic.flags = UInt32(VA_PICTURE_H264_INVALID) }
         expect(invalid) { buffers, stream in buffers.picture!.CurrPic.picture_id = stream.sources[1] }
         expect(VA_STATUS_ERROR_INVALID_BUFFER) { buffers, stream in
-            buffers.picture!.coded_buf = stream.client.createBuffer(
-                stream.context, VAEncMiscParameterBufferType, size: 64
-            ).1
+            buffers.picture!.coded_buf =
+                stream.client.createBuffer(
+                    stream.context, VAEncMiscParameterBufferType, size: 64
+                ).1
         }
         expect(VA_STATUS_ERROR_RESOLUTION_NOT_SUPPORTED) { buffers, stream in
             buffers.picture!.CurrPic.picture_id = stream.client.createSurfaces(32, 32).1[0]
@@ -77,7 +80,8 @@ import Testing
 
     @Test func profiles() {
         for (profile, cabac, transform) in [
-            (VAProfileH264ConstrainedBaseline, 1, 0), (VAProfileH264ConstrainedBaseline, 0, 1), (VAProfileH264Main, 0, 1),
+            (VAProfileH264ConstrainedBaseline, 1, 0), (VAProfileH264ConstrainedBaseline, 0, 1),
+            (VAProfileH264Main, 0, 1),
         ] {
             let stream = StreamClient(profile: profile)
             var buffers = stream.buffers()
@@ -160,9 +164,10 @@ import Testing
         let stream = StreamClient()
         #expect(stream.encode() != nil)
         let (_, image) = stream.client.createImage(VA_FOURCC_NV12, 64, 48)
-        #expect(stream.client.table.vaPutImage(
-            stream.client.context, stream.reconstructions[0], image.image_id, 0, 0, 64, 48, 0, 0, 64, 48)
-            == VA_STATUS_SUCCESS)
+        #expect(
+            stream.client.table.vaPutImage(
+                stream.client.context, stream.reconstructions[0], image.image_id, 0, 0, 64, 48, 0, 0, 64, 48)
+                == VA_STATUS_SUCCESS)
         #expect(stream.send(stream.buffers()) == invalid)
     }
 
@@ -195,7 +200,8 @@ import Testing
         let stream = StreamClient()
         let (client, table) = (stream.client, stream.client.table)
         #expect(table.vaBeginPicture(client.context, stream.context, stream.sources[0]) == VA_STATUS_SUCCESS)
-        #expect(table.vaBeginPicture(client.context, stream.context, stream.sources[1]) == VA_STATUS_ERROR_OPERATION_FAILED)
+        #expect(
+            table.vaBeginPicture(client.context, stream.context, stream.sources[1]) == VA_STATUS_ERROR_OPERATION_FAILED)
         #expect(client.destroySurfaces([stream.sources[0]]) == VA_STATUS_ERROR_SURFACE_BUSY)
         #expect(client.render(stream.context, [0x0800_ffff]) == VA_STATUS_ERROR_INVALID_BUFFER)
         #expect(client.render(stream.context, [stream.coded]) == VA_STATUS_ERROR_UNSUPPORTED_BUFFERTYPE)

@@ -37,9 +37,10 @@ final class StreamClient {
         self.client = client
         self.width = width
         self.height = height
-        config = client.createConfig(
-            profile, VAEntrypointEncSlice, [(VAConfigAttribEncPackedHeaders, packedHeaders)]
-        ).1
+        config =
+            client.createConfig(
+                profile, VAEntrypointEncSlice, [(VAConfigAttribEncPackedHeaders, packedHeaders)]
+            ).1
         sources = client.createSurfaces(width, height, 2).1
         reconstructions = client.createSurfaces(width, height, 2).1
         context = client.createContext(config, width, height, targets: sources).1

@@ -38,4 +38,5 @@ package func openDriver(_ context: VADriverContextP?, _ environment: Environment
 }
 
 /// The vendor's name as C wants it, for as long as the process lives: libva keeps the pointer.
-private nonisolated(unsafe) let vendorString: UnsafeMutablePointer<CChar> = unsafe strdup(Capabilities.unrestricted.vendor)
+private nonisolated(unsafe) let vendorString: UnsafeMutablePointer<CChar> = unsafe strdup(
+    Capabilities.unrestricted.vendor)

@@ -51,7 +51,9 @@ extension Driver {
                 throw Refusal(
                     VA_STATUS_ERROR_MAX_NUM_EXCEEDED, "more than \(context.config.entry.maximumSlices) slices")
             }
-            for index in 0..<buffer.elementCount { picture.slices.append(try buffer.element(VAEncSliceParameterBufferH264.self, at: index)) }
+            for index in 0..<buffer.elementCount {
+                picture.slices.append(try buffer.element(VAEncSliceParameterBufferH264.self, at: index))
+            }
         case VAEncPackedHeaderParameterBufferType:
             guard picture.announced == nil else {
                 throw Refusal.invalidParameter("packed header parameters without the data of the ones before")

@@ -73,13 +73,15 @@ extension VAEncSliceParameterBufferH264 {
         try require(!isIDR || slice_type % 5 == 2, "an IDR picture with a slice that is not I")
         try require(
             pic_parameter_set_id == picture.pic_parameter_set_id,
-            "the slice's pic_parameter_set_id is \(pic_parameter_set_id), the picture's \(picture.pic_parameter_set_id)")
+            "the slice's pic_parameter_set_id is \(pic_parameter_set_id), the picture's \(picture.pic_parameter_set_id)"
+        )
         // Clients leave VA_INVALID_ID or nothing here; per-macroblock parameters are not offered.
         try require(macroblock_info == VA_INVALID_ID || macroblock_info == 0, "per-macroblock parameters")
         let qp = Int(picture.pic_init_qp) + Int(slice_qp_delta)
         try require((0...51).contains(qp), "a slice of QP \(qp)")
         try require(cabac_init_idc <= 2, "cabac_init_idc \(cabac_init_idc)")
-        try require(disable_deblocking_filter_idc <= 2, "disable_deblocking_filter_idc \(disable_deblocking_filter_idc)")
+        try require(
+            disable_deblocking_filter_idc <= 2, "disable_deblocking_filter_idc \(disable_deblocking_filter_idc)")
         try require(
             (-6...6).contains(slice_alpha_c0_offset_div2) && (-6...6).contains(slice_beta_offset_div2),
             "a deblocking offset outside -6…6")

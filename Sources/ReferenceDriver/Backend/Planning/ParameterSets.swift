@@ -52,7 +52,8 @@ struct ParameterSets {
             !usedPicture.transform8x8 || usedSequence.profileIdc >= 100,
             "8×8 transform under a sequence parameter set of profile_idc \(usedSequence.profileIdc)")
         try require(
-            !usedPicture.cabac || usedSequence.profileIdc != 66, "CABAC under a sequence parameter set of profile_idc 66")
+            !usedPicture.cabac || usedSequence.profileIdc != 66,
+            "CABAC under a sequence parameter set of profile_idc 66")
         return (usedSequence, usedPicture, written)
     }
 }
