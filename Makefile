@@ -41,14 +41,11 @@ test-drivers: packages-test
 bench: packages-test build fixtures
 	@Benchmarks/run
 
-# A vaenc and a driver that need no Swift toolchain to run.
-install: packages-build
-	$(SWIFT) build -c release $(SWIFTFLAGS) --static-swift-stdlib --scratch-path .build-install --product vaenc
-	$(SWIFT) build -c release $(SWIFTFLAGS) --static-swift-stdlib --scratch-path .build-install --product vaenc_drv_video
-	@scripts/check-exports.sh .build-install/release/libvaenc_drv_video.so
+# vaenc and the driver carry their Swift runtime: they run where no toolchain is.
+install: build
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/vaenc
-	install -m 755 -s .build-install/release/vaenc $(DESTDIR)$(PREFIX)/bin/vaenc
-	install -m 644 -s .build-install/release/libvaenc_drv_video.so $(DESTDIR)$(PREFIX)/lib/vaenc/
+	install -m 755 -s $(BUILD)/vaenc $(DESTDIR)$(PREFIX)/bin/vaenc
+	install -m 644 -s $(BUILD)/libvaenc_drv_video.so $(DESTDIR)$(PREFIX)/lib/vaenc/
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/vaenc $(DESTDIR)$(PREFIX)/lib/vaenc/libvaenc_drv_video.so
