@@ -107,5 +107,12 @@ let package = Package(
         .testTarget(
             name: "SoftwareEncodeTests", dependencies: ["SoftwareEncode", "MediaFiles", "TestOracles", "VideoBase"],
             swiftSettings: strict),
+        .testTarget(
+            name: "EncodeSessionTests",
+            dependencies: [
+                "EncodeSession", "EncodePlanning", "H264Syntax", "NALWriting", "ReferenceDisplay", "TestOracles",
+                "VAAPI", "VideoBase",
+            ],
+            swiftSettings: strict),
     ]
 )

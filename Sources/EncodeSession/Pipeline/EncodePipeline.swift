@@ -12,6 +12,7 @@ final class EncodePipeline: Sendable {
         var pending: [MediaTime] = []
         /// Ends the session; delivered once, thrown by every later call.
         var failure: (any Error)?
+        var failureWasDelivered = false
         /// The failure came from the device's output: what is still in flight is not waited for.
         var outputFailed = false
         var isClosed = false
@@ -82,7 +83,7 @@ final class EncodePipeline: Sendable {
         if settings.lowLatency { try complete(until: timing.presentation) }
     }
 
-    /// Submits what waits for later frames, and waits for packets.
+    /// Submits what waits for later frames, and waits for packets; a failure is thrown once it was delivered.
     func complete(until time: MediaTime?) throws {
         if time == nil {
             try submission.withLock { submission in
@@ -91,7 +92,10 @@ final class EncodePipeline: Sendable {
             }
         }
         try state.wait { state -> Void? in
-            if let failure = state.failure { throw failure }
+            if let failure = state.failure {
+                if state.failureWasDelivered { throw failure }
+                return nil
+            }
             if state.isClosed { throw Self.closed }
             let waits = time.map { time in state.pending.contains { $0 <= time } } ?? !state.pending.isEmpty
             return waits ? nil : ()
@@ -169,6 +173,9 @@ final class EncodePipeline: Sendable {
         }
         guard isFirst else { return }
         inputs.close(error)
-        thread.async { self.handler(.failure(error)) }
+        thread.async {
+            self.handler(.failure(error))
+            self.state.withLock { $0.failureWasDelivered = true }
+        }
     }
 }

@@ -1,0 +1,101 @@
+import H264Syntax
+import NALWriting
+import Testing
+import VideoBase
+
+@testable import EncodeSession
+
+@Suite struct AccessUnitAssemblerTests {
+    static let slice: [UInt8] = [0x41, 0x9A, 0x80, 0x11]
+    static let key: [UInt8] = [0x65, 0x88, 0x80, 0x22]
+
+    static func headers(_ change: (inout EncoderConfiguration) -> Void = { _ in }) throws -> StreamHeaders {
+        let configuration = SettingsResolverTests.configuration(640, 360, change)
+        let device = DeviceProfile(driver: "a driver", limits: [SettingsResolverTests.limits()])
+        return StreamHeaders(try SettingsResolver.resolve(configuration, on: device))
+    }
+
+    private func stream(_ units: [[UInt8]], startCode: [UInt8] = [0, 0, 0, 1]) -> [UInt8] {
+        units.flatMap { startCode + $0 }
+    }
+
+    /// What comes out for `units` from a driver that takes our parameter sets or not.
+    private func assembled(
+        _ headers: StreamHeaders, _ bytes: [UInt8], _ type: PictureType, isFirst: Bool = false, packs: Bool = true
+    ) throws -> [[UInt8]] {
+        var assembler = AccessUnitAssembler(headers, packsParameterSets: packs)
+        var bytes = bytes
+        try assembler.assemble(&bytes, type: type, isFirst: isFirst)
+        let units = AnnexB.split(bytes)
+        #expect(bytes == stream(units))
+        return units
+    }
+
+    @Test func asExpectedStays() throws {
+        let headers = try Self.headers()
+        let first = [headers.spsUnit, headers.ppsUnit, headers.identifierUnit, Self.key, Self.key]
+        #expect(try assembled(headers, stream(first), .idr, isFirst: true) == first)
+        #expect(try assembled(headers, stream([Self.slice]), .p) == [Self.slice])
+    }
+
+    @Test func whatIsMissingIsAdded() throws {
+        let headers = try Self.headers { $0.accessUnitDelimiters = true }
+        let delimiter: [UInt8] = [0x09, 0x10]
+        let whole = [delimiter, headers.spsUnit, headers.ppsUnit, headers.identifierUnit, Self.key]
+        #expect(try assembled(headers, stream([Self.key]), .idr, isFirst: true) == whole)
+        #expect(try assembled(headers, stream([headers.spsUnit, Self.key]), .idr, isFirst: true) == whole)
+        #expect(try assembled(headers, stream([Self.slice]), .p) == [[0x09, 0x30], Self.slice])
+    }
+
+    @Test func oneCopyAndFourByteStartCodes() throws {
+        let headers = try Self.headers()
+        let twice = [
+            [0x09, 0x10], headers.spsUnit, headers.spsUnit, headers.ppsUnit, headers.ppsUnit, Self.key, [0x0C, 0xFF, 0x80],
+        ]
+        let wanted = [headers.spsUnit, headers.ppsUnit, Self.key]
+        #expect(try assembled(headers, stream(twice, startCode: [0, 0, 1]), .idr) == wanted)
+        #expect(try assembled(headers, stream([Self.slice]) + [0, 0, 0], .p) == [Self.slice])
+        // Parameter sets before a picture that is no key frame say nothing new.
+        #expect(try assembled(headers, stream([headers.spsUnit, headers.ppsUnit, Self.slice]), .p) == [Self.slice])
+    }
+
+    @Test func noSliceIsAnError() throws {
+        let headers = try Self.headers()
+        for bytes in [[], stream([headers.spsUnit]), [1, 2, 3]] {
+            #expect(throws: VaencError.self) { _ = try assembled(headers, bytes, .p) }
+        }
+    }
+
+    /// The parameter sets of Mesa 22.3.6 for 640×360: the numbers that its slice headers are read with stay
+    /// (log2_max_frame_num 5, log2_max_pic_order_cnt_lsb 5, no 8×8 transform, QP 26); constraint flags and VUI become
+    /// ours. FFmpeg's trace_headers reads the result so.
+    @Test func driversOwnParameterSets() throws {
+        let headers = try Self.headers()
+        let theirs: [UInt8] = [
+            0x67, 0x64, 0x44, 0x1E, 0xAC, 0x54, 0x80, 0xA0, 0x2F, 0xF9, 0x61, 0x00, 0x00, 0x03, 0x00, 0x01, 0x00, 0x00,
+            0x03, 0x00, 0x3C, 0x0F, 0x08, 0x84, 0x6A,
+        ]
+        let adopted: [UInt8] = [
+            0x67, 0x64, 0x0C, 0x1E, 0xAC, 0x54, 0x80, 0xA0, 0x2F, 0xF9, 0x61, 0x00, 0x00, 0x03, 0x00, 0x01, 0x00, 0x00,
+            0x03, 0x00, 0x3C, 0x8F, 0x08, 0x04, 0x2A,
+        ]
+        let pps: [UInt8] = [0x68, 0xEE, 0x3C, 0x80]
+        var assembler = AccessUnitAssembler(headers, packsParameterSets: false)
+        var bytes = stream([[0x09, 0x10], theirs, pps, Self.key])
+        try assembler.assemble(&bytes, type: .idr, isFirst: false)
+        #expect(AnnexB.split(bytes) == [adopted, pps, Self.key])
+        #expect(assembler.parameterSets == [adopted, pps])
+        // A later key frame without them gets them again.
+        bytes = stream([Self.key])
+        try assembler.assemble(&bytes, type: .idr, isFirst: false)
+        #expect(AnnexB.split(bytes) == [adopted, pps, Self.key])
+    }
+
+    /// A set cut short anywhere is not read as one.
+    @Test func brokenParameterSets() throws {
+        let whole = try Self.headers().spsUnit
+        #expect(DriverSequenceParameterSet(unit: whole)?.adopting(try Self.headers().sps) == whole)
+        for length in 0..<8 { #expect(DriverSequenceParameterSet(unit: Array(whole.prefix(length))) == nil) }
+        #expect(DriverSequenceParameterSet(unit: try Self.headers().ppsUnit) == nil)
+    }
+}

@@ -1,0 +1,294 @@
+import H264Syntax
+import NALWriting
+import ReferenceDisplay
+import Synchronization
+import TestOracles
+import Testing
+import VAAPI
+import VideoBase
+
+@testable import EncodeSession
+
+/// What an encoder's handler was given.
+final class Received: Sendable {
+    private let state = Mutex<(packets: [EncodedPacket], errors: [String])>(([], []))
+    var packets: [EncodedPacket] { state.withLock { $0.packets } }
+    var errors: [String] { state.withLock { $0.errors } }
+    var stream: [UInt8] { packets.flatMap(\.bytes) }
+
+    var handler: PacketHandler {
+        { result in
+            self.state.withLock { state in
+                switch result {
+                case .success(let packet): state.packets.append(packet)
+                case .failure(let error): state.errors.append("\(error)")
+                }
+            }
+        }
+    }
+}
+
+/// Sessions on the reference driver, which encodes for real.
+@Suite struct HardwareEncoderTests {
+    static let size = VideoSize(width: 98, height: 50)
+
+    private func time(_ index: Int) -> FrameTiming {
+        FrameTiming(
+            presentation: MediaTime(value: Int64(index), timescale: 30), duration: MediaTime(value: 1, timescale: 30))
+    }
+
+    /// A slanted pattern that moves by one sample a frame.
+    private func sample(_ x: Int, _ y: Int, _ frame: Int, _ plane: Int) -> UInt8 {
+        plane == 0 ? UInt8((x * 2 + y + frame * 2) % 128 + 64) : UInt8(100 + 20 * plane + (y / 4) % 16)
+    }
+
+    private func fill(_ buffer: any PixelBuffer, frame: Int) throws {
+        try unsafe buffer.withUnsafePlanes { planes in
+            let size = unsafe planes.size
+            let format = unsafe planes.format
+            for plane in 0..<format.planeCount {
+                for y in 0..<format.rows(plane: plane, height: size.height) {
+                    for x in 0..<format.rowBytes(plane: plane, width: size.width) {
+                        let isMixed = plane == 1 && format == .nv12
+                        let component = isMixed ? 1 + x % 2 : format == .yv12 && plane > 0 ? 3 - plane : plane
+                        let value = sample(isMixed ? x / 2 : x, y, frame, component)
+                        unsafe planes.base(plane).storeBytes(of: value, toByteOffset: y * planes.pitch(plane) + x, as: UInt8.self)
+                    }
+                }
+            }
+        }
+    }
+
+    private func configuration(_ change: (inout EncoderConfiguration) -> Void = { _ in }) -> EncoderConfiguration {
+        var configuration = EncoderConfiguration(size: Self.size)
+        configuration.qp = 20
+        change(&configuration)
+        return configuration
+    }
+
+    /// Encodes frames and completes them.
+    private func encode(
+        _ configuration: EncoderConfiguration, frames: Int, options: (Int) -> FrameOptions = { _ in FrameOptions() },
+        buffer: (HardwareEncoder, Int) throws -> any PixelBuffer = { encoder, _ in try encoder.makePixelBuffer() }
+    ) throws -> (Received, EncoderDescription) {
+        let received = Received()
+        let encoder = try HardwareEncoder(
+            display: ReferenceDisplay.open(), configuration: configuration, onPacket: received.handler)
+        for index in 0..<frames {
+            let buffer = try buffer(encoder, index)
+            try fill(buffer, frame: index)
+            try encoder.encode(buffer, timing: time(index), options: options(index))
+        }
+        try encoder.completeFrames(until: nil)
+        #expect(encoder.pendingFrameCount == 0)
+        let description = try encoder.encoderDescription
+        encoder.invalidate()
+        #expect(received.errors == [])
+        return (received, description)
+    }
+
+    private func types(_ unit: [UInt8]) -> [NALUnitType?] { AnnexB.split(unit).map { NALUnitType(of: $0) } }
+
+    @Test func packets() throws {
+        let (received, description) = try encode(
+            configuration {
+                $0.gopFrames = 4
+                $0.forcedKeyFrames = [6]
+                $0.references = 2
+            }, frames: 12, options: { FrameOptions(forceKeyFrame: $0 == 9) })
+        let packets = received.packets
+        #expect(packets.map(\.type) == [.idr, .p, .p, .p, .idr, .p, .idr, .p, .p, .idr, .p, .p])
+        #expect(packets.map(\.codingIndex) == Array(0..<12) && packets.map(\.displayIndex) == Array(0..<12))
+        for (index, packet) in packets.enumerated() {
+            #expect(packet.presentation == time(index).presentation && packet.decode == packet.presentation)
+            #expect(packet.duration == time(index).duration && packet.latencyNanoseconds > 0)
+            #expect(packet.qp == (packet.isKey ? 17 : 20))
+            let units = types(packet.bytes)
+            if index == 0 {
+                #expect(units == [.sequenceParameterSet, .pictureParameterSet, .sei, .idrSlice])
+            } else {
+                #expect(units == (packet.isKey ? [.sequenceParameterSet, .pictureParameterSet, .idrSlice] : [.slice]))
+            }
+            if packet.isKey { #expect(Array(AnnexB.split(packet.bytes).prefix(2)) == description.parameterSets) }
+        }
+        #expect(description.kind == .reference && description.codec == .h264 && description.profile == .h264High)
+    }
+
+    /// Foreign decoders show what went in, cropped to the visible size, from every kind of stream.
+    @Test(arguments: [(1, EntropyCoder.cabac, 1), (3, .cavlc, 2), (4, .cabac, 4)])
+    func pictures(slices: Int, entropy: EntropyCoder, references: Int) throws {
+        let (received, _) = try encode(
+            configuration {
+                $0.slices = slices
+                $0.entropy = entropy
+                $0.references = references
+                $0.accessUnitDelimiters = slices == 3
+                $0.gopFrames = 5
+            }, frames: 9)
+        for packet in received.packets {
+            let units = types(packet.bytes)
+            #expect(units.count { $0 == .slice || $0 == .idrSlice } == slices)
+            #expect((units.first == .accessUnitDelimiter) == (slices == 3))
+        }
+        for decoder in ForeignDecoder.allCases {
+            let decoded = decoder.decode(received.stream)
+            #expect(decoded.messages == [] && decoded.frames.count == 9)
+            for (index, frame) in decoded.frames.enumerated() {
+                #expect(frame.width == Self.size.width && frame.height == Self.size.height)
+                var squares = 0
+                for y in 0..<frame.height {
+                    for x in 0..<frame.width {
+                        let difference = Int(frame.bytes[y * frame.width + x]) - Int(sample(x, y, index, 0))
+                        squares += difference * difference
+                    }
+                }
+                // 36 dB: 255² / 10^3.6 is a mean square of 16.3.
+                #expect(squares < 16 * frame.width * frame.height)
+            }
+        }
+    }
+
+    /// Memory of one's own gives the same stream as the encoder's buffers.
+    @Test func foreignBuffers() throws {
+        let (own, _) = try encode(configuration(), frames: 5)
+        for format in [PixelFormat.nv12, .i420, .yv12] {
+            let (copied, _) = try encode(
+                configuration(), frames: 5, buffer: { _, _ in SystemPixelBuffer(format: format, size: Self.size) })
+            #expect(copied.stream == own.stream)
+        }
+    }
+
+    /// More buffers than the pool has, each dropped: they come back.
+    @Test func droppedBuffersComeBack() throws {
+        let encoder = try HardwareEncoder(
+            display: ReferenceDisplay.open(), configuration: configuration(), onPacket: Received().handler)
+        for _ in 0..<20 { _ = try encoder.makePixelBuffer() }
+        encoder.invalidate()
+    }
+
+    @Test func lowLatency() throws {
+        let received = Received()
+        let encoder = try HardwareEncoder(
+            display: ReferenceDisplay.open(), configuration: configuration { $0.lowLatency = true },
+            onPacket: received.handler)
+        for index in 0..<5 {
+            try encoder.encode(encoder.makePixelBuffer(), timing: time(index), options: FrameOptions())
+            #expect(received.packets.count == index + 1)
+        }
+        encoder.invalidate()
+    }
+
+    @Test func completeUntil() throws {
+        let received = Received()
+        let encoder = try HardwareEncoder(
+            display: ReferenceDisplay.open(), configuration: configuration { $0.asyncDepth = 4 },
+            onPacket: received.handler)
+        for index in 0..<4 { try encoder.encode(encoder.makePixelBuffer(), timing: time(index), options: FrameOptions()) }
+        try encoder.completeFrames(until: time(1).presentation)
+        #expect(received.packets.count >= 2)
+        try encoder.completeFrames(until: nil)
+        #expect(received.packets.count == 4 && encoder.pendingFrameCount == 0)
+    }
+
+    @Test func wrongFrames() throws {
+        let received = Received()
+        let encoder = try HardwareEncoder(
+            display: ReferenceDisplay.open(), configuration: configuration(), onPacket: received.handler)
+        func category(_ body: () throws -> Void) -> ErrorCategory? {
+            do {
+                try body()
+                return nil
+            } catch {
+                return (error as? any DescribedError)?.category
+            }
+        }
+        let wrongSize = SystemPixelBuffer(format: .nv12, size: VideoSize(width: 64, height: 64))
+        #expect(category { try encoder.encode(wrongSize, timing: time(0), options: FrameOptions()) } == .usage)
+        let wrongFormat = SystemPixelBuffer(format: .rgba, size: Self.size)
+        #expect(category { try encoder.encode(wrongFormat, timing: time(0), options: FrameOptions()) } == .usage)
+        let buffer = try encoder.makePixelBuffer()
+        try encoder.encode(buffer, timing: time(5), options: FrameOptions())
+        #expect(category { try encoder.encode(buffer, timing: time(6), options: FrameOptions()) } == .usage)
+        let late = try encoder.makePixelBuffer()
+        #expect(category { try encoder.encode(late, timing: time(5), options: FrameOptions()) } == .usage)
+        // None of it ended the session.
+        try encoder.encode(late, timing: time(6), options: FrameOptions())
+        try encoder.completeFrames(until: nil)
+        #expect(received.packets.count == 2 && received.errors == [])
+        encoder.invalidate()
+        encoder.invalidate()
+        #expect(category { try encoder.completeFrames(until: nil) } == .usage)
+        #expect(category { _ = try encoder.makePixelBuffer() } == .usage)
+        #expect(category { try encoder.encode(late, timing: time(7), options: FrameOptions()) } == .usage)
+    }
+
+    /// Invalidated or dropped with frames in flight: it returns, nothing comes afterwards, and buffers on loan outlive
+    /// it.
+    @Test func endsWithFramesInFlight() throws {
+        for isDropped in [false, true] {
+            let received = Received()
+            var encoder: HardwareEncoder? = try HardwareEncoder(
+                display: ReferenceDisplay.open(), configuration: configuration { $0.asyncDepth = 4 },
+                onPacket: received.handler)
+            let loan = try encoder?.makePixelBuffer()
+            for index in 0..<4 {
+                guard let buffer = try encoder?.makePixelBuffer() else { break }
+                try encoder?.encode(buffer, timing: time(index), options: FrameOptions())
+            }
+            if !isDropped { encoder?.invalidate() }
+            encoder = nil
+            let count = received.packets.count
+            #expect(count <= 4 && received.errors == [])
+            if let loan { try fill(loan, frame: 0) }
+            #expect(received.packets.count == count)
+        }
+    }
+
+    /// A failure comes after the packets of what was submitted before, once, and every later call throws it.
+    @Test func failureEndsTheSession() throws {
+        let received = Received()
+        let display = try ReferenceDisplay.open()
+        let settings = try SettingsResolver.resolve(configuration(), on: DeviceProfile(display))
+        let pipeline = try EncodePipeline(display, settings, handler: received.handler)
+        for index in 0..<3 { try pipeline.encode(InputBuffer(from: pipeline.inputs), timing: time(index), options: FrameOptions()) }
+        let failure = VaencError(.deviceFailed, "the device is on fire")
+        pipeline.fail(failure)
+        pipeline.fail(VaencError(.internalFault, "a second failure"))
+        #expect(throws: failure) { try pipeline.complete(until: nil) }
+        #expect(throws: failure) { _ = try InputBuffer(from: pipeline.inputs) }
+        pipeline.close()
+        #expect(received.packets.count == 3)
+        #expect(received.errors == ["the device is on fire"])
+    }
+
+    @Test func manySessionsAtOnce() throws {
+        let display = try ReferenceDisplay.open()
+        let all = (0..<4).map { _ in Received() }
+        let encoders = try all.map {
+            try HardwareEncoder(display: display, configuration: configuration(), onPacket: $0.handler)
+        }
+        for index in 0..<4 {
+            for encoder in encoders {
+                let buffer = try encoder.makePixelBuffer()
+                try fill(buffer, frame: index)
+                try encoder.encode(buffer, timing: time(index), options: FrameOptions())
+            }
+        }
+        for encoder in encoders { try encoder.completeFrames(until: nil) }
+        #expect(all.allSatisfy { $0.packets.count == 4 && $0.stream == all[0].stream })
+    }
+
+    @Test func sizesOutsideTheLimits() throws {
+        let display = try ReferenceDisplay.open()
+        for (width, height) in [(2, 2), (16384, 16384)] {
+            var configuration = EncoderConfiguration(size: VideoSize(width: width, height: height))
+            configuration.qp = 30
+            do {
+                _ = try HardwareEncoder(display: display, configuration: configuration, onPacket: { _ in })
+                Issue.record("\(width)×\(height) was taken")
+            } catch let error as VaencError {
+                #expect(error.category == .unavailable && error.remedy?.contains("encodes H.264 High from") == true)
+            }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import EncodePlanning
+import H264Syntax
+import ReferenceDisplay
+import Testing
+import VAAPI
+import VideoBase
+
+@testable import EncodeSession
+
+@Suite struct PackedHeaderTests {
+    private func plans(_ count: Int) -> [(FramePlan, H264PictureNumbers)] {
+        var planner = FramePlanner(structure: GOPStructure(keyInterval: 300, references: 1))
+        var numbering = H264Numbering(references: 1)
+        return (0..<count).flatMap { _ in planner.add().map { ($0, numbering.number($0)) } }
+    }
+
+    @Test func sliceHeaders() throws {
+        let headers = try AccessUnitAssemblerTests.headers()
+        let plans = plans(257)
+        func packed(_ index: Int) -> PackedHeader {
+            let header = SliceHeader(plans[index].0, plans[index].1, firstMacroblock: 0, qp: index == 0 ? 21 : 24)
+            return PackedHeader(header, sps: headers.sps, pps: headers.pps)
+        }
+        // 1 0001000 | 1 0000000 | 0 1 000000 | 00 0 0 0011 | 1 1 1 1: slice_qp_delta −3, to the set's 24.
+        #expect(packed(0).bytes == [0, 0, 0, 1, 0x65, 0x88, 0x80, 0x40, 0x03, 0xF0])
+        #expect(packed(0).bitLength == 5 * 8 + 36)
+        #expect(packed(0).hasEmulationBytes)
+        // 1 00110 1 | frame_num 00000001 | POC lsb 00000010 | 0 0 0 1 1 1 1 1
+        #expect(packed(1).bytes == [0, 0, 0, 1, 0x41, 0x9A, 0x02, 0x04, 0x3E])
+        #expect(packed(1).bitLength == 5 * 8 + 31)
+        // frame_num and POC lsb both wrap to 0: 16 zero bits and more, whose escape is the driver's to place.
+        #expect(packed(256).bytes == [0, 0, 0, 1, 0x41, 0x9A, 0x00, 0x00, 0x3E])
+        #expect(!packed(256).hasEmulationBytes)
+    }
+
+    /// The parameter buffers say what the packed headers say.
+    @Test func buffersAgree() throws {
+        let configuration = SettingsResolverTests.configuration(642, 362) {
+            $0.references = 3
+            $0.frameRate = Rational(30000, 1001)
+            $0.sampleAspectRatio = Rational(7, 5)
+        }
+        let device = DeviceProfile(driver: "a driver", limits: [SettingsResolverTests.limits()])
+        let settings = try SettingsResolver.resolve(configuration, on: device)
+        let headers = StreamHeaders(settings)
+        let sequence = H264SequenceParameters(headers, settings)
+        #expect(sequence.levelIDC == 30 && sequence.maxNumRefFrames == 3 && sequence.intraIDRPeriod == 150)
+        #expect(sequence.pictureWidthInMBs == 41 && sequence.pictureHeightInMBs == 23)
+        #expect(sequence.crop == .init(right: 7, bottom: 3))
+        #expect(sequence.log2MaxFrameNumMinus4 == 4 && sequence.log2MaxPicOrderCntLsbMinus4 == 4)
+        #expect(sequence.vui?.timing == .init(numUnitsInTick: 1001, timeScale: 60000))
+        #expect(sequence.vui?.aspectRatioIDC == 255 && sequence.vui?.sarWidth == 7 && sequence.vui?.sarHeight == 5)
+        #expect(headers.pps.num_ref_idx_l0_default_active == 3)
+        // The first P picture has one reference, not three.
+        let (plan, numbers) = plans(2)[1]
+        let header = SliceHeader(plan, numbers, firstMacroblock: 41, qp: 20)
+        let surfaces = try Surface.make(ReferenceDisplay.open(), count: 2, size: settings.codedSize)
+        let slice = H264SliceParameters(header, numbers, pps: headers.pps, macroblocks: 82, reconstructions: surfaces)
+        #expect(slice.refPicList0.map(\.surface) == [surfaces[0].identifier])
+        #expect(slice.numRefIdxActiveOverride && slice.numRefIdxL0ActiveMinus1 == 0)
+        #expect(slice.macroblockAddress == 41 && slice.numMacroblocks == 82 && slice.sliceQPDelta == -4)
+        #expect(slice.picOrderCntLsb == 2 && slice.sliceType == .p)
+    }
+}

@@ -1,0 +1,215 @@
+import EncodePlanning
+import H264Syntax
+import Testing
+import VideoBase
+
+@testable import EncodeSession
+
+/// Settling configurations on made-up devices.
+@Suite struct SettingsResolverTests {
+    static func limits(
+        _ profile: CodecProfile = .h264High, _ entryPoint: DeviceLimits.EntryPoint = .slice,
+        _ change: (inout DeviceLimits) -> Void = { _ in }
+    ) -> DeviceLimits {
+        var limits = DeviceLimits(profile: profile, entryPoint: entryPoint)
+        limits.maxSize = VideoSize(width: 4096, height: 4096)
+        limits.maxReferences0 = 4
+        limits.maxSlices = 32
+        limits.packedHeaders = .all
+        limits.quality = .levels(count: 7)
+        change(&limits)
+        return limits
+    }
+
+    static func configuration(
+        _ width: Int = 1280, _ height: Int = 720, _ change: (inout EncoderConfiguration) -> Void = { _ in }
+    ) -> EncoderConfiguration {
+        var configuration = EncoderConfiguration(size: VideoSize(width: width, height: height))
+        change(&configuration)
+        return configuration
+    }
+
+    private func settle(
+        _ configuration: EncoderConfiguration, _ limits: [DeviceLimits] = [limits()]
+    ) throws -> EncodeSettings {
+        try SettingsResolver.resolve(configuration, on: DeviceProfile(driver: "a driver", limits: limits))
+    }
+
+    private func error(_ configuration: EncoderConfiguration, _ limits: [DeviceLimits] = [limits()]) -> VaencError? {
+        do {
+            _ = try settle(configuration, limits)
+            return nil
+        } catch {
+            return error as? VaencError
+        }
+    }
+
+    private func entry(_ settings: EncodeSettings, _ option: String) -> EffectiveEntry? {
+        settings.effective.first { $0.option == option }
+    }
+
+    private func differences(_ settings: EncodeSettings) -> [String] {
+        settings.effective.filter(\.differs).map(\.option)
+    }
+
+    @Test func defaults() throws {
+        let settings = try settle(Self.configuration())
+        #expect(settings.profile == .h264High && settings.entropy == .cabac && settings.transform8x8)
+        #expect(settings.qpP == 24 && settings.qpI == 21)
+        #expect(settings.structure.keyInterval == 150 && settings.structure.references == 1)
+        #expect(settings.level.name == "3.1" && settings.sliceRows == [0] && settings.asyncDepth == 2)
+        #expect(settings.qualityLevel == nil)
+        #expect(differences(settings) == [])
+        #expect(entry(settings, "rateControl")?.used == "cqp")
+    }
+
+    @Test func everythingAskedAndTaken() throws {
+        let settings = try settle(
+            Self.configuration {
+                $0.profile = .h264Main
+                $0.level = 40
+                $0.entropy = .cavlc
+                $0.rateControl = .cqp
+                $0.qp = 30
+                $0.qpI = 25
+                $0.preset = 2
+                $0.gopFrames = 12
+                $0.references = 3
+                $0.slices = 5
+                $0.bFrames = 0
+                $0.asyncDepth = 3
+                $0.accessUnitDelimiters = true
+                $0.strict = true
+            }, [Self.limits(), Self.limits(.h264Main)])
+        #expect(settings.profile == .h264Main && settings.entropy == .cavlc && !settings.transform8x8)
+        #expect(settings.qpP == 30 && settings.qpI == 25 && settings.qualityLevel == 2)
+        #expect(settings.structure.keyInterval == 12 && settings.structure.references == 3)
+        #expect(settings.level.name == "4.0" && settings.sliceRows == [0, 9, 18, 27, 36] && settings.asyncDepth == 3)
+    }
+
+    @Test func limitsAreReported() throws {
+        let asked = Self.configuration {
+            $0.references = 16
+            $0.slices = 100
+        }
+        let settings = try settle(asked, [Self.limits { $0.maxSlices = 4 }])
+        #expect(settings.sliceRows.count == 4 && settings.structure.references == 4)
+        #expect(entry(settings, "slices") == EffectiveEntry(option: "slices", asked: "100", used: "4", why: "driver limit"))
+        #expect(entry(settings, "references")?.differs == true)
+        var strict = asked
+        strict.strict = true
+        let refusal = error(strict, [Self.limits { $0.maxSlices = 4 }])
+        #expect(refusal?.category == .unavailable)
+        #expect(refusal?.message.contains("slices: asked 100, would be 4") == true)
+        #expect(refusal?.message.contains("references: asked 16, would be 4") == true)
+    }
+
+    @Test func oddSizes() throws {
+        let settings = try settle(Self.configuration(641, 361))
+        #expect(settings.size == VideoSize(width: 642, height: 362))
+        #expect(settings.inputSize == VideoSize(width: 641, height: 361))
+        #expect(settings.codedSize == VideoSize(width: 656, height: 368))
+        #expect(entry(settings, "size")?.differs == true)
+        #expect(error(Self.configuration(641, 361) { $0.strict = true })?.category == .unavailable)
+    }
+
+    @Test func sizeLimits() {
+        let small = [Self.limits { $0.minSize = VideoSize(width: 32, height: 32) }]
+        for (width, height) in [(2, 2), (16384, 16384), (30, 64), (64, 30), (4098, 64), (64, 4098)] {
+            let refusal = error(Self.configuration(width, height), small)
+            #expect(refusal?.category == .unavailable)
+            #expect(refusal?.remedy?.contains("from 32×32 up to 4096×4096") == true)
+        }
+        #expect(error(Self.configuration(32, 32), small) == nil)
+        #expect(error(Self.configuration(16384, 16384), [Self.limits { $0.maxSize = nil }])?.category == .unavailable)
+    }
+
+    @Test func profilesAndEntryPoints() throws {
+        let both = [Self.limits(), Self.limits(.h264High, .sliceLowPower), Self.limits(.h264ConstrainedBaseline)]
+        #expect(try settle(Self.configuration(), both).limits.entryPoint == .slice)
+        #expect(try settle(Self.configuration { $0.lowPower = true }, both).limits.entryPoint == .sliceLowPower)
+        let lowOnly = [Self.limits(.h264High, .sliceLowPower)]
+        let substituted = try settle(Self.configuration { $0.lowPower = false }, lowOnly)
+        #expect(substituted.limits.entryPoint == .sliceLowPower)
+        #expect(entry(substituted, "entryPoint")?.differs == true)
+        #expect(try differences(settle(Self.configuration(), lowOnly)) == [])
+        let baseline = try settle(
+            Self.configuration {
+                $0.profile = .h264ConstrainedBaseline
+                $0.entropy = .cabac
+            }, both)
+        #expect(baseline.entropy == .cavlc && entry(baseline, "entropy")?.differs == true)
+        #expect(error(Self.configuration { $0.profile = .h264Main }, both)?.category == .unavailable)
+        #expect(error(Self.configuration(), [])?.category == .unavailable)
+    }
+
+    @Test func notBuiltIsSaid() {
+        let cases: [(String, (inout EncoderConfiguration) -> Void)] = [
+            ("rate control vbr", { $0.rateControl = .vbr }), ("bit rate", { $0.bitrate = BitsPerSecond(1_000_000) }),
+            ("bit rate", { $0.maxBitrate = BitsPerSecond(1_000_000) }), ("B frames", { $0.bFrames = 2 }),
+            ("B frames", { $0.qpB = 30 }), ("HEVC", { $0.codec = .hevc }), ("10-bit", { $0.inputFormat = .p010 }),
+        ]
+        for (feature, change) in cases {
+            let refusal = error(Self.configuration(1280, 720, change))
+            #expect(refusal?.category == .unavailable)
+            #expect(refusal?.message.contains(feature) == true)
+        }
+    }
+
+    @Test func valuesOutOfRange() {
+        let changes: [(inout EncoderConfiguration) -> Void] = [
+            { $0.qp = 99 }, { $0.qp = -1 }, { $0.qpI = 52 }, { $0.quality = 0 }, { $0.preset = 8 }, { $0.gopFrames = 0 },
+            { $0.references = 0 }, { $0.references = 17 }, { $0.slices = 0 }, { $0.asyncDepth = 0 },
+            { $0.gopSeconds = -1 }, { $0.gopSeconds = .nan }, { $0.minQP = 40; $0.maxQP = 30 }, { $0.level = 14 },
+            { $0.frameRate = Rational(0, 1) }, { $0.frameRate = Rational(5000, 1) }, { $0.profile = .hevcMain },
+            { $0.size = VideoSize(width: 0, height: 16) }, { $0.sampleAspectRatio = Rational(-1, 1) },
+        ]
+        for change in changes { #expect(error(Self.configuration(1280, 720, change))?.category == .usage) }
+    }
+
+    @Test func quantizers() throws {
+        func qp(_ change: (inout EncoderConfiguration) -> Void) throws -> [Int] {
+            let settings = try settle(Self.configuration(1280, 720, change))
+            return [settings.qpI, settings.qpP]
+        }
+        #expect(try qp { $0.qp = 30 } == [27, 30])
+        #expect(try qp { $0.quality = 30 } == [27, 30])
+        #expect(try qp { $0.qp = 1 } == [0, 1])
+        #expect(try qp { $0.qp = 30; $0.minQP = 29 } == [29, 30])
+        #expect(try qp { $0.qp = 50; $0.maxQP = 40 } == [37, 40])
+        let one = try settle(Self.configuration { $0.qp = 30; $0.qpI = 20 }, [Self.limits { $0.hasOneQP = true }])
+        #expect(one.qpI == 30 && entry(one, "qpI")?.differs == true)
+    }
+
+    @Test func presets() throws {
+        func level(_ preset: Int, _ quality: DeviceLimits.QualityScale) throws -> UInt32? {
+            try settle(Self.configuration { $0.preset = preset }, [Self.limits { $0.quality = quality }]).qualityLevel
+        }
+        #expect(try (1...7).map { try level($0, .levels(count: 7)) } == [1, 2, 3, 4, 5, 6, 7])
+        #expect(try [1, 7].map { try level($0, .levels(count: 2)) } == [1, 2])
+        #expect(try [1, 4, 7].map { try level($0, .radeonBits) } == [5, 3, 1])
+        #expect(try level(3, .none) == nil)
+    }
+
+    @Test func levelsAndReferences() throws {
+        let capped = try settle(Self.configuration { $0.level = 31; $0.references = 8 }, [Self.limits { $0.maxReferences0 = 16 }])
+        #expect(capped.level.name == "3.1" && capped.structure.references == 5)
+        let raised = try settle(Self.configuration { $0.references = 6 }, [Self.limits { $0.maxReferences0 = 16 }])
+        #expect(raised.level.name == "4.0" && raised.structure.references == 6)
+        let tooLow = try settle(Self.configuration { $0.level = 10 })
+        #expect(tooLow.level.name == "3.1" && entry(tooLow, "level")?.differs == true)
+        let intraOnly = try settle(Self.configuration { $0.gopFrames = 30 }, [Self.limits { $0.maxReferences0 = 0 }])
+        #expect(intraOnly.structure.keyInterval == 1 && entry(intraOnly, "gop")?.differs == true)
+    }
+
+    @Test func groups() throws {
+        func interval(_ change: (inout EncoderConfiguration) -> Void) throws -> Int? {
+            try settle(Self.configuration(1280, 720, change)).structure.keyInterval
+        }
+        #expect(try interval { $0.gopSeconds = 2 } == 60)
+        #expect(try interval { $0.gopSeconds = 0.001 } == 1)
+        #expect(try interval { $0.gopSeconds = 2; $0.gopFrames = 30 } == 30)
+        #expect(try interval { $0.gopSeconds = 0.5; $0.gopFrames = 30 } == 15)
+        #expect(try interval { $0.frameRate = Rational(30000, 1001) } == 150)
+    }
+}

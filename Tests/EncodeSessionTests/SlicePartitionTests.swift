@@ -1,0 +1,33 @@
+import Testing
+
+@testable import EncodeSession
+
+@Suite struct SlicePartitionTests {
+    /// Every picture height and slice count up to 70: whole, rising, no more than asked, and shaped as the device
+    /// wants it.
+    @Test func sweep() {
+        var faults: [String] = []
+        for structure in [DeviceLimits.SliceStructure.rows, .equalRows, .powerOfTwoRows] {
+            for rows in 1...70 {
+                for slices in 1...70 {
+                    let first = SlicePartition.firstRows(rows: rows, slices: slices, structure: structure)
+                    let heights = zip(first, first.dropFirst() + [rows]).map { $1 - $0 }
+                    var isRight = first.first == 0 && heights.allSatisfy { $0 > 0 } && heights.reduce(0, +) == rows
+                    switch structure {
+                    case .rows:
+                        isRight = isRight && first.count == min(slices, rows)
+                        isRight = isRight && (heights.max() ?? 0) - (heights.min() ?? 0) <= 1
+                    case .equalRows, .powerOfTwoRows:
+                        isRight = isRight && first.count <= slices
+                        isRight = isRight && Set(heights.dropLast()).count <= 1 && heights[heights.count - 1] <= heights[0]
+                        if structure == .powerOfTwoRows, heights.count > 1 {
+                            isRight = isRight && heights[0] & (heights[0] - 1) == 0
+                        }
+                    }
+                    if !isRight { faults.append("\(structure) \(rows)/\(slices): \(first)") }
+                }
+            }
+        }
+        #expect(faults == [])
+    }
+}
