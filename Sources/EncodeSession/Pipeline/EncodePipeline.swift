@@ -87,8 +87,8 @@ final class EncodePipeline: Sendable {
     func complete(until time: MediaTime?) throws {
         if time == nil {
             try submission.withLock { submission in
-                try throwIfEnded()
-                try submit(submission.planner.finish(), &submission)
+                let hasEnded = state.withLock { $0.failure != nil || $0.isClosed }
+                if !hasEnded { try submit(submission.planner.finish(), &submission) }
             }
         }
         try state.wait { state -> Void? in
