@@ -8,11 +8,16 @@ enum ChromaInterleave {
     ) {
         var index = 0
         while index + 16 <= count {
-            let low = unsafe u.loadUnaligned(fromByteOffset: index, as: SIMD16<UInt8>.self)
-            let high = unsafe v.loadUnaligned(fromByteOffset: index, as: SIMD16<UInt8>.self)
-            let pairs =
-                SIMD16<UInt16>(truncatingIfNeeded: low) | (SIMD16<UInt16>(truncatingIfNeeded: high) &<< 8)
-            unsafe destination.storeBytes(of: pairs, toByteOffset: index * 2, as: SIMD16<UInt16>.self)
+            let a = unsafe u.loadUnaligned(fromByteOffset: index, as: SIMD16<UInt8>.self)
+            let b = unsafe v.loadUnaligned(fromByteOffset: index, as: SIMD16<UInt8>.self)
+            // Spelt out, each is one instruction; the standard library's conversion to 16 bits is a call.
+            let low = SIMD16<UInt8>(
+                a[0], b[0], a[1], b[1], a[2], b[2], a[3], b[3], a[4], b[4], a[5], b[5], a[6], b[6], a[7], b[7])
+            let high = SIMD16<UInt8>(
+                a[8], b[8], a[9], b[9], a[10], b[10], a[11], b[11], a[12], b[12], a[13], b[13], a[14], b[14], a[15],
+                b[15])
+            unsafe destination.storeBytes(of: low, toByteOffset: index * 2, as: SIMD16<UInt8>.self)
+            unsafe destination.storeBytes(of: high, toByteOffset: index * 2 + 16, as: SIMD16<UInt8>.self)
             index += 16
         }
         while index < count {
