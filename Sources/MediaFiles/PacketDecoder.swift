@@ -25,7 +25,7 @@ public final class PacketDecoder {
             throw VaencError(.unavailable, "libavcodec has no \(codec.rawValue) decoder")
         }
         _ = LibAV.takeLog()
-        decoder = unsafe try VideoDecoder(found, parameters: nil, timeBase: nil, av)
+        decoder = unsafe try VideoDecoder(found, parameters: nil, timeBase: nil, strict: true, av)
     }
 
     /// Feeds one access unit; `onFrame` runs for each picture that becomes ready.

@@ -156,7 +156,7 @@ private struct TimeHistory {
         }
         defer { codingIndex += 1 }
         return EncodedPacket(
-            bytes: output.isKey ? headers.prepend(to: output.bytes, codec: codec) : output.bytes, type: output.type,
+            bytes: headers.arranged(output.bytes, isKey: output.isKey, codec: codec), type: output.type,
             presentation: entry.timing.presentation, decode: decode, duration: entry.timing.duration,
             displayIndex: Int(output.presentationIndex), codingIndex: codingIndex, qp: output.qp,
             latencyNanoseconds: monotonicNanoseconds() - entry.start)

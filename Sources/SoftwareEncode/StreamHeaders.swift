@@ -38,7 +38,7 @@ struct StreamHeaders: Sendable {
             profile = plain[3] & 31 == 2 ? .hevcMain10 : .hevcMain
             level = "\(plain[14] / 30).\(plain[14] % 30 / 3)"
         }
-        library = [encoderName, Self.version(units)].compactMap(\.self).joined(separator: " ")
+        library = [encoderName, LoadedLibrary.version(of: encoderName)].compactMap(\.self).joined(separator: " ")
     }
 
     /// Without emulation prevention bytes.
@@ -56,28 +56,18 @@ struct StreamHeaders: Sendable {
         return result
     }
 
-    /// The number behind `core ` or `(build ` in the libraries' greetings.
-    private static func version(_ units: [[UInt8]]) -> String? {
-        for unit in units {
-            for mark in ["x264 - core ", "x265 (build "] {
-                let mark = Array(mark.utf8)
-                guard unit.count > mark.count else { continue }
-                for start in 0..<(unit.count - mark.count) where unit[start..<start + mark.count].elementsEqual(mark) {
-                    let digits = unit[(start + mark.count)...].prefix { (48...57).contains($0) }
-                    if !digits.isEmpty { return String(decoding: digits, as: UTF8.self) }
-                }
-            }
-        }
-        return nil
-    }
-
-    /// Puts the parameter sets before the slices of a key frame: first, or after the access unit delimiter.
-    func prepend(to packet: [UInt8], codec: VideoCodec) -> [UInt8] {
+    /// A packet in the order that H.264 7.4.1.2.3 and HEVC 7.4.2.4.4 ask for: the access unit delimiter, where there is
+    /// one, the parameter sets where it is a key frame, and the rest. (libavcodec puts its greeting before all.)
+    func arranged(_ packet: [UInt8], isKey: Bool, codec: VideoCodec) -> [UInt8] {
         let units = AnnexB.units(in: packet.span)
-        guard let first = units.first else { return packet }
-        let header = packet[first.lowerBound]
-        let isDelimiter = codec == .h264 ? header & 31 == 9 : header >> 1 & 63 == 35
-        guard isDelimiter else { return bytes + packet }
-        return AnnexB.startCode + packet[first] + bytes + packet[first.upperBound...]
+        let delimiter = units.first { unit in
+            let header = packet[unit.lowerBound]
+            return codec == .h264 ? header & 31 == 9 : header >> 1 & 63 == 35
+        }
+        guard let delimiter else { return isKey ? bytes + packet : packet }
+        var result = AnnexB.startCode + packet[delimiter]
+        if isKey { result += bytes }
+        for unit in units where unit != delimiter { AnnexB.append(packet[unit], to: &result) }
+        return result
     }
 }

@@ -4,16 +4,37 @@ import VideoBase
 @testable import SoftwareEncode
 
 @Suite struct SettingsTests {
-    private func parameters(_ change: (inout EncoderConfiguration) -> Void) throws -> [String: String] {
+    private func settings(_ change: (inout EncoderConfiguration) -> Void) throws -> EncoderSettings {
         var configuration = EncoderConfiguration(size: VideoSize(width: 640, height: 360))
         change(&configuration)
-        let settings = try EncoderSettings(configuration)
+        return try EncoderSettings(configuration)
+    }
+
+    private func parameters(_ change: (inout EncoderConfiguration) -> Void) throws -> [String: String] {
+        let settings = try settings(change)
         return Dictionary(settings.parameters.map { ($0.name, $0.value) }) { $1 }
     }
 
+    private func used(_ option: String, _ change: (inout EncoderConfiguration) -> Void) throws -> EffectiveEntry? {
+        let settings = try settings(change)
+        return settings.effective.first { $0.option == option }
+    }
+
+    private func category(_ change: (inout EncoderConfiguration) -> Void) -> ErrorCategory? {
+        do {
+            _ = try settings(change)
+            return nil
+        } catch {
+            return (error as? VaencError)?.category
+        }
+    }
+
     @Test func ratesMapToTheLibrarysWords() throws {
-        let constant = try parameters { $0.qp = 30 }
+        let constant = try parameters { $0.qp = 30; $0.qpI = 24; $0.qpB = 36 }
         #expect(constant["qp"] == "30")
+        // Ratios of quantizer steps: six QP double the step.
+        #expect(constant["ipratio"].flatMap(Double.init).map { abs($0 - 2) < 1e-9 } == true)
+        #expect(constant["pbratio"].flatMap(Double.init).map { abs($0 - 2) < 1e-9 } == true)
         let quality = try parameters { $0.quality = 30 }
         #expect(quality["crf"] == "30")
         let nothing = try parameters { _ in }
@@ -24,5 +45,53 @@ import VideoBase
         let cbr = try parameters { $0.bitrate = BitsPerSecond(2_000_000); $0.rateControl = .cbr }
         #expect(cbr["vbv-maxrate"] == "2000")
         #expect(cbr["nal-hrd"] == "cbr")
+        let hevc = try parameters { $0.bitrate = BitsPerSecond(2_000_000); $0.rateControl = .cbr; $0.codec = .hevc }
+        #expect(hevc["strict-cbr"] == "1")
+    }
+
+    @Test func structure() throws {
+        let seconds = try parameters { $0.gopSeconds = 2; $0.frameRate = Rational(25) }
+        #expect(seconds["keyint"] == "50")
+        let standard = try parameters { _ in }
+        #expect(standard["keyint"] == "150")
+        #expect(standard["bframes"] == "2")
+        let low = try parameters { $0.lowLatency = true }
+        #expect(low["bframes"] == "0")
+    }
+
+    @Test func differencesAreReported() throws {
+        let slices = try used("slices") { $0.slices = 100 }
+        #expect(slices?.asked == "100" && slices?.used == "23" && slices?.differs == true)
+        let b = try used("bframes") { $0.bFrames = 3; $0.profile = .h264ConstrainedBaseline }
+        #expect(b?.asked == "3" && b?.used == "0")
+        let entropy = try used("entropy") { $0.entropy = .cabac; $0.profile = .h264ConstrainedBaseline }
+        #expect(entropy?.used == "cavlc")
+        let qp = try used("qp") { $0.qp = 0 }
+        #expect(qp?.used == "1")
+        let size = try used("size") { $0.size = VideoSize(width: 641, height: 359) }
+        #expect(size?.used == "642×360")
+        let preset = try used("preset") { $0.preset = 7 }
+        #expect(preset?.why == "libx264 ultrafast" && preset?.differs == false)
+    }
+
+    @Test func strictRefusesDifferences() {
+        #expect(category { $0.slices = 100; $0.strict = true } == .unavailable)
+        #expect(category { $0.size = VideoSize(width: 641, height: 360); $0.strict = true } == .unavailable)
+        #expect(category { $0.slices = 4; $0.strict = true } == nil)
+    }
+
+    @Test func wrongValuesAreUsageErrors() {
+        #expect(category { $0.qp = 99 } == .usage)
+        #expect(category { $0.qp = -1 } == .usage)
+        #expect(category { $0.quality = 0 } == .usage)
+        #expect(category { $0.preset = 8 } == .usage)
+        #expect(category { $0.gopFrames = 0 } == .usage)
+        #expect(category { $0.bFrames = 8 } == .usage)
+        #expect(category { $0.minQP = 30; $0.maxQP = 20 } == .usage)
+        #expect(category { $0.profile = .hevcMain } == .usage)
+        #expect(category { $0.rateControl = .cbr } == .usage)
+        #expect(category { $0.bitrate = BitsPerSecond(2000); $0.maxBitrate = BitsPerSecond(1000) } == .usage)
+        #expect(category { $0.size = VideoSize(width: 2, height: 2) } == .unavailable)
+        #expect(category { $0.size = VideoSize(width: 20000, height: 16) } == .unavailable)
     }
 }

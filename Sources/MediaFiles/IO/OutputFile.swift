@@ -52,7 +52,7 @@ final class OutputFile {
                 isSeekable = false
                 // SAFETY: open(2) reads the string during the call.
                 descriptor = unsafe open(path, O_WRONLY | O_CLOEXEC)
-                if descriptor < 0 { throw SystemError.creation(errno, path) }
+                if descriptor < 0 { try refuse(SystemError.creation(errno, path)) }
                 return
             }
             if !overwrite { throw SystemError.exists(path) }
@@ -62,21 +62,25 @@ final class OutputFile {
         isSeekable = true
         // SAFETY: as above.
         descriptor = unsafe open(part, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o666)
-        if descriptor < 0 { throw SystemError.creation(errno, path) }
+        if descriptor < 0 { try refuse(SystemError.creation(errno, path)) }
         // A .part left by a process that was killed is taken over; one that is being written is not.
         if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-            close(descriptor)
-            throw VaencError(.cannotCreate, "\(part) is being written by another process")
+            try refuse(VaencError(.cannotCreate, "\(part) is being written by another process"))
         }
         if ftruncate(descriptor, 0) != 0 {
-            let error = errno
-            close(descriptor)
-            throw SystemError.creation(error, path)
+            try refuse(SystemError.creation(errno, path))
         }
         held.reserveCapacity(Self.holdLimit)
     }
 
     deinit { cancel() }
+
+    /// Ends `init` without touching a file that is not this object's.
+    private func refuse(_ error: VaencError) throws {
+        isOpen = false
+        if descriptor >= 0 { close(descriptor) }
+        throw error
+    }
 
     /// Appends bytes (at the position, where `seek` was called).
     func write(_ bytes: borrowing Span<UInt8>) throws {

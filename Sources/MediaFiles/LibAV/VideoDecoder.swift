@@ -11,10 +11,12 @@ import VideoBase
     private(set) var packet: UnsafeMutablePointer<AVPacket>?
     private(set) var frame: UnsafeMutablePointer<AVFrame>?
 
-    /// - Parameter parameters: what a container says of the stream; nil for a stream that describes itself.
+    /// - Parameters:
+    ///   - parameters: what a container says of the stream; nil for a stream that describes itself.
+    ///   - strict: every fault is an error, where players would conceal it.
     init(
         _ codec: UnsafePointer<AVCodec>, parameters: UnsafePointer<AVCodecParameters>?, timeBase: Rational?,
-        _ av: UnsafePointer<VaencLibAV>
+        strict: Bool, _ av: UnsafePointer<VaencLibAV>
     ) throws {
         unsafe self.av = unsafe av
         unsafe context = av.pointee.avcodec_alloc_context3!(codec)
@@ -32,6 +34,8 @@ import VideoBase
         }
         // Decoding shares the machine with encoding: more threads than this cost memory and gain nothing.
         unsafe opened.pointee.thread_count = Int32(min(max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 1), 8))
+        // Checksums, the bit stream's rules, buffer sizes; and errors for all of them.
+        if strict { unsafe opened.pointee.err_recognition = 1 | 2 | 4 | 8 }
         let code = unsafe av.pointee.avcodec_open2!(opened, codec, nil)
         if code < 0 {
             throw VaencError(
@@ -66,6 +70,12 @@ import VideoBase
         if code >= 0 { return .frame }
         if code == vaenc_averror_again() { return .needsInput }
         return code == vaenc_averror_eof() ? .end : .broken
+    }
+
+    /// Parts of the picture in `frame` were missing or broken, and concealed.
+    var frameIsDamaged: Bool {
+        let corrupt: Int32 = 1
+        return unsafe frame.map { unsafe $0.pointee.decode_error_flags != 0 || $0.pointee.flags & corrupt != 0 } ?? false
     }
 
     func flush() { unsafe av.pointee.avcodec_flush_buffers!(context) }

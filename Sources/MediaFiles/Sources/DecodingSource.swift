@@ -37,7 +37,8 @@ final class DecodingSource: FrameSource {
         let demuxer = try Demuxer(reader)
         let stream = demuxer.stream
         let decoder = unsafe try VideoDecoder(
-            demuxer.decoder, parameters: demuxer.parameters, timeBase: stream.timeBase, demuxer.av)
+            demuxer.decoder, parameters: demuxer.parameters, timeBase: stream.timeBase, strict: false,
+            demuxer.av)
         let rate = options.frameRate ?? stream.frameRate ?? Rational(25, 1)
         let parameters = unsafe demuxer.parameters.pointee
         let size = VideoSize(width: Int(unsafe parameters.width), height: Int(unsafe parameters.height))
@@ -47,8 +48,8 @@ final class DecodingSource: FrameSource {
         let skipped = options.start ?? 0
         var seconds = stream.durationSeconds.map { max(0, $0 - skipped) }
         if let asked = options.duration { seconds = min(seconds ?? .infinity, asked) }
-        var count = stream.frameCount.map { max(0, $0 - Int((skipped * rate.value).rounded())) }
-        if let asked = options.duration, let known = count { count = min(known, Int((asked * rate.value).rounded(.up))) }
+        var count = stream.frameCount.map { max(0, $0 - rate.firstFrame(from: skipped)) }
+        if let asked = options.duration, let known = count { count = min(known, rate.firstFrame(from: asked)) }
         if let limit = options.frameLimit {
             count = count.map { min($0, limit) }
             seconds = seconds.map { min($0, Double(limit) / rate.value) }
@@ -106,6 +107,11 @@ final class DecodingSource: FrameSource {
         while true {
             switch s.decoder.receive() {
             case .frame:
+                if s.decoder.frameIsDamaged {
+                    // Decoders conceal what is missing: that is no picture of the input.
+                    if s.decoded > 0 { fail(&state!, LibAV.takeLog() ?? "damaged data") }
+                    continue
+                }
                 state!.decoded += 1
                 guard let step = timing(&state!) else {
                     state!.frameLimit = state!.given

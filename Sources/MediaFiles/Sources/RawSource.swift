@@ -48,10 +48,10 @@ final class RawSource: FrameSource {
         self.reader = reader
         self.isY4M = isY4M
         headerBytes = reader.position
-        let skipped = Int(((options.start ?? 0) * rate.value).rounded(.up))
+        let skipped = rate.firstFrame(from: options.start ?? 0)
         var limit = options.frameLimit
         if let seconds = options.duration {
-            limit = min(limit ?? .max, max(0, Int((seconds * rate.value).rounded(.up))))
+            limit = min(limit ?? .max, rate.firstFrame(from: seconds))
         }
         frameLimit = limit
         var count: Int?

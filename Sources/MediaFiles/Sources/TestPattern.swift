@@ -42,9 +42,9 @@ final class TestPattern: FrameSource {
 
     init(size: VideoSize, rate: Rational, frames: Int, options: SourceOptions) {
         self.size = size
-        let first = Int(((options.start ?? 0) * rate.value).rounded(.up))
+        let first = rate.firstFrame(from: options.start ?? 0)
         var last = frames
-        if let seconds = options.duration { last = min(last, first + Int((seconds * rate.value).rounded(.up))) }
+        if let seconds = options.duration { last = min(last, first + rate.firstFrame(from: seconds)) }
         if let limit = options.frameLimit { last = min(last, first + limit) }
         self.frames = last
         let color = ColorDescription(primaries: 1, transfer: 1, matrix: 1, fullRange: false)

@@ -1,0 +1,244 @@
+import NALWriting
+import Testing
+import TestOracles
+import VideoBase
+
+@testable import MediaFiles
+
+/// Containers judged by ffprobe and ffmpeg.
+@Suite struct ContainerTests {
+    private static let size = VideoSize(width: 176, height: 144)
+    private static let rate = Rational(30000, 1001)
+
+    /// A stream that libx264 made, as packets with times: display order by picture order is not needed, the
+    /// streams have no B frames.
+    private static func packets(_ times: [MediaTime], options: String = "bframes=0:keyint=5:scenecut=0") throws -> [EncodedPacket] {
+        let stream = try ForeignEncoder.x264(Fixture.carphone.frames(times.count), options: options)
+        var packets: [EncodedPacket] = []
+        var pending: [UInt8] = []
+        func isSlice(_ unit: [UInt8]) -> Bool { [1, 5].contains(unit[0] & 31) }
+        for unit in AnnexB.split(stream) {
+            AnnexB.append(unit, to: &pending)
+            if isSlice(unit) {
+                let index = packets.count
+                packets.append(
+                    EncodedPacket(
+                        bytes: pending, type: unit[0] & 31 == 5 ? .idr : .p, presentation: times[index], decode: times[index],
+                        displayIndex: index, codingIndex: index))
+                pending = []
+            }
+        }
+        #expect(packets.count == times.count)
+        return packets
+    }
+
+    private static func description(_ packets: [EncodedPacket]) -> EncoderDescription {
+        EncoderDescription(
+            kind: .software, path: nil, driver: "test", codec: .h264, profile: .h264High, level: "1.1", size: size,
+            frameRate: rate, effective: [], parameterSets: AnnexB.split(packets[0].bytes).filter { [7, 8].contains($0[0] & 31) })
+    }
+
+    private static func write(_ packets: [EncodedPacket], to path: String, options: SinkOptions = SinkOptions()) throws {
+        let sink = try MediaOutput.open(path, options: options)
+        try sink.start(description(packets))
+        for packet in packets { try sink.write(packet) }
+        try sink.finish()
+        #expect(sink.bytesWritten == Files.size(path))
+    }
+
+    private static func probe(_ path: String, _ entries: String, _ more: [String] = []) throws -> [Substring] {
+        let result = try ProcessRunner.run(
+            "ffprobe", ["-v", "warning", "-select_streams", "v", "-show_entries", entries, "-of", "csv=p=0"] + more + [path])
+        #expect(result.status == 0)
+        #expect(result.errors == "", "\(path)")
+        return result.output.split(whereSeparator: \.isNewline)
+    }
+
+    private static func regular(_ count: Int, from start: Int = 0) -> [MediaTime] {
+        (start..<start + count).map { MediaTime(value: Int64($0 * 1001), timescale: 30000) }
+    }
+
+    /// Every container holds the same pictures as the bare stream, none missing, and decodes without a word.
+    @Test(arguments: ["mp4", "mov", "mkv", "ts"])
+    func holdsTheStream(_ ending: String) throws {
+        try Files.withTemporaryFolder { folder in
+            let packets = try Self.packets(Self.regular(12))
+            let path = "\(folder)/a.\(ending)"
+            try Self.write(packets, to: path)
+            let decoded = ForeignDecoder.libavcodec.decode(packets.flatMap(\.bytes))
+            #expect(decoded.messages == [])
+            let result = try ProcessRunner.run(
+                "ffmpeg", ["-v", "warning", "-xerror", "-nostdin", "-i", path, "-f", "rawvideo", "\(folder)/a.yuv"])
+            #expect(result.status == 0)
+            #expect(result.errors == "")
+            let isSame = try Files.read("\(folder)/a.yuv") == decoded.frames.flatMap(\.bytes)
+            #expect(isSame)
+            #expect(Files.list(folder) == ["a.\(ending)", "a.yuv"])
+        }
+    }
+
+    /// Exact times from zero on, whatever the first one was; durations from the frame rate.
+    @Test func timesInMP4() throws {
+        try Files.withTemporaryFolder { folder in
+            for start in [0, 777] {
+                let path = "\(folder)/a\(start).mp4"
+                try Self.write(Self.packets(Self.regular(8, from: start)), to: path)
+                #expect(try Self.probe(path, "stream=time_base,r_frame_rate,nb_frames,start_pts") == ["30000/1001,1/30000,0,8"])
+                #expect(
+                    try Self.probe(path, "packet=pts,dts,duration,flags")
+                        == (0..<8).map { "\($0 * 1001),\($0 * 1001),1001,\($0 % 5 == 0 ? "K_" : "__")" })
+            }
+        }
+    }
+
+    @Test func varyingTimes() throws {
+        try Files.withTemporaryFolder { folder in
+            let times = [0, 40, 50, 300, 301, 1000].map { MediaTime(value: $0, timescale: 1000) }
+            let packets = try Self.packets(times)
+            for ending in ["mp4", "mkv"] {
+                let path = "\(folder)/a.\(ending)"
+                try Self.write(packets, to: path)
+                let found = try Self.probe(path, "packet=pts_time").map { Double($0) ?? -1 }
+                #expect(zip(found, times).allSatisfy { abs($0 - $1.seconds) < 1e-6 }, "\(found)")
+                #expect(found.count == times.count)
+            }
+        }
+    }
+
+    /// Decoding times before presentation times, the first below zero, as with B pictures.
+    @Test func reorderedTimes() throws {
+        try Files.withTemporaryFolder { folder in
+            var packets = try Self.packets(Self.regular(7))
+            let shown = [0, 3, 1, 2, 6, 4, 5]
+            for index in packets.indices {
+                packets[index].presentation = MediaTime(value: Int64(shown[index] * 1001), timescale: 30000)
+                packets[index].decode = MediaTime(value: Int64((index - 2) * 1001), timescale: 30000)
+            }
+            for ending in ["mp4", "mov"] {
+                let path = "\(folder)/a.\(ending)"
+                try Self.write(packets, to: path)
+                let found = try Self.probe(path, "packet=pts,dts").map { $0.split(separator: ",").map { Int($0) ?? -1 } }
+                #expect(found.map { $0[0] } == shown.map { $0 * 1001 })
+                #expect(found.map { $0[1] } == (0..<7).map { ($0 - 2) * 1001 })
+            }
+            try Self.write(packets, to: "\(folder)/a.mkv")
+            #expect(try Self.probe("\(folder)/a.mkv", "packet=pts_time").count == 7)
+        }
+    }
+
+    /// avcC says what the SPS says; samples have four-byte lengths and no parameter sets.
+    @Test func avcCAndSamples() throws {
+        try Files.withTemporaryFolder { folder in
+            let packets = try Self.packets(Self.regular(6))
+            let path = "\(folder)/a.mp4"
+            try Self.write(packets, to: path)
+            let bytes = try Files.read(path)
+            let place = try #require(Self.find(Array("avcC".utf8), in: bytes)) + 4
+            let sets = AnnexB.split(packets[0].bytes)
+            let sps = sets[0], pps = sets[1]
+            #expect(sps[0] & 31 == 7 && pps[0] & 31 == 8)
+            #expect(Array(bytes[place..<place + 6]) == [1, sps[1], sps[2], sps[3], 0xFF, 0xE1])
+            #expect(Array(bytes[(place + 6)..<(place + 8 + sps.count)]) == [0, UInt8(sps.count)] + sps)
+            #expect(Array(bytes[(place + 8 + sps.count)..<(place + 11 + sps.count + pps.count)]) == [1, 0, UInt8(pps.count)] + pps)
+            let mdat = try #require(Self.find(Array("mdat".utf8), in: bytes)) + 4
+            let first = sets[2]
+            #expect(Array(bytes[mdat..<mdat + 4]) == [0, 0, UInt8(first.count >> 8), UInt8(first.count & 255)])
+            #expect(Array(bytes[(mdat + 4)..<(mdat + 4 + first.count)]) == first)
+        }
+    }
+
+    private static func find(_ pattern: [UInt8], in bytes: [UInt8]) -> Int? {
+        for index in 0..<max(0, bytes.count - pattern.count) where bytes[index] == pattern[0] {
+            if bytes[index..<index + pattern.count].elementsEqual(pattern) { return index }
+        }
+        return nil
+    }
+
+    @Test func colourAndAspect() throws {
+        try Files.withTemporaryFolder { folder in
+            var options = SinkOptions()
+            options.color = ColorDescription(primaries: 1, transfer: 1, matrix: 1, fullRange: false)
+            options.sampleAspectRatio = Rational(12, 11)
+            let path = "\(folder)/a.mp4"
+            try Self.write(Self.packets(Self.regular(2)), to: path, options: options)
+            let bytes = try Files.read(path)
+            // colr nclx: primaries, transfer, matrix, range; pasp: horizontal, vertical.
+            let colr = Array("colrnclx".utf8) + [0, 1, 0, 1, 0, 1, 0]
+            let pasp = Array("pasp".utf8) + [0, 0, 0, 12, 0, 0, 0, 11]
+            for box in [colr, pasp] { #expect(Self.find(box, in: bytes) != nil) }
+        }
+    }
+
+    /// Stopped after any number of packets, the file plays.
+    @Test func everyPrefixPlays() throws {
+        try Files.withTemporaryFolder { folder in
+            let packets = try Self.packets(Self.regular(4))
+            for count in 1...4 {
+                let path = "\(folder)/a\(count).mp4"
+                try Self.write(Array(packets[..<count]), to: path)
+                #expect(try Self.probe(path, "stream=nb_read_frames", ["-count_frames"]) == ["\(count)"])
+            }
+            // With no packet at all there is still a file that ffprobe accepts.
+            let sink = try MediaOutput.open("\(folder)/none.mp4")
+            try sink.start(Self.description(packets))
+            try sink.finish()
+            #expect((Files.size("\(folder)/none.mp4") ?? 0) > 0)
+        }
+    }
+
+    /// To a device, which cannot be gone back in, MP4 is fragmented; here one that is always full.
+    @Test func fullDevice() throws {
+        let packets = try Self.packets(Self.regular(6))
+        for format in [OutputFormat.mp4, .mov, .mkv, .ts] {
+            var options = SinkOptions()
+            options.format = format
+            let sink = try MediaOutput.open("/dev/full", options: options)
+            let error = failure {
+                try sink.start(Self.description(packets))
+                for packet in packets { try sink.write(packet) }
+                try sink.finish()
+            }
+            #expect(error?.category == .inputOutput, "\(format)")
+            #expect(error?.message.contains("/dev/full failed: the disk is full") == true, "\(error?.message ?? "")")
+            sink.cancel()
+        }
+    }
+
+    @Test func fullDisk() throws {
+        try Files.withTemporaryFolder { folder in
+            let mount = try ProcessRunner.run("mount", ["-t", "tmpfs", "-o", "size=16k", "tmpfs", folder])
+            try #require(mount.status == 0, "\(mount.errors)")
+            defer { _ = try? ProcessRunner.run("umount", [folder]) }
+            let packets = try Self.packets(Self.regular(30), options: "bframes=0:qp=10")
+            for name in ["a.h264", "a.mp4", "a.mkv", "a.ts"] {
+                let sink = try MediaOutput.open("\(folder)/\(name)")
+                let error = failure {
+                    try sink.start(Self.description(packets))
+                    for packet in packets { try sink.write(packet) }
+                    try sink.finish()
+                }
+                #expect(error?.category == .inputOutput, "\(name)")
+                #expect(error?.message.contains("the disk is full") == true, "\(error?.message ?? "")")
+                sink.cancel()
+                #expect(Files.list(folder) == [], "\(name)")
+            }
+        }
+    }
+
+    @Test func timescales() {
+        #expect(ContainerSink.timescale(25, 25) == 25)
+        #expect(ContainerSink.timescale(30000, 30000) == 30000)
+        #expect(ContainerSink.timescale(25, 1) == 25)
+        #expect(ContainerSink.timescale(30000, 90000) == 90000)
+        #expect(ContainerSink.timescale(24, 1000) == 3000)
+        #expect(ContainerSink.timescale(1_000_003, 999_983) == 90_000)
+    }
+
+    @Test func differencesOfTimes() {
+        func t(_ value: Int64, _ scale: Int32) -> MediaTime { MediaTime(value: value, timescale: scale) }
+        #expect(t(5, 25) - t(2, 25) == t(3, 25))
+        #expect(t(1, 2) - t(1, 4) == t(1, 4))
+        #expect(t(1, 3) - t(1, 2) == t(-1, 6))
+        #expect(t(7, 30) - .zero == t(7, 30))
+    }
+}

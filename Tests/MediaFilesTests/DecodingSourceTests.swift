@@ -1,0 +1,196 @@
+import Glibc
+import Testing
+import TestOracles
+import VideoBase
+
+@testable import MediaFiles
+
+@Suite struct DecodingSourceTests {
+    private func ffmpeg(_ arguments: [String]) throws {
+        let result = try ProcessRunner.run("ffmpeg", ["-v", "error", "-nostdin", "-y"] + arguments)
+        try #require(result.status == 0, "\(result.errors)")
+    }
+
+    /// The clip's pictures are those that ffmpeg writes raw, as I420 and as NV12, at their times.
+    @Test(arguments: [Fixture.carphone, .bikes])
+    func agreesWithFFmpeg(_ clip: Fixture) throws {
+        let source = try MediaInput.open(clip.path())
+        #expect(source.info.size == VideoSize(width: clip.width, height: clip.height))
+        #expect(source.info.frameCount == clip.frameCount)
+        let expected = try clip.frames(30)
+        let semi = try MediaInput.open(clip.path())
+        let rate = source.info.frameRate
+        for (index, frame) in expected.enumerated() {
+            let planar = try #require(try source.next(.i420))
+            let isSame = planar.bytes == frame.bytes
+            #expect(isSame, "\(index)")
+            let isSameInNV12 = try semi.next(.nv12)?.bytes == frame.nv12
+            #expect(isSameInNV12, "\(index)")
+            let time = Double(index) / rate.value
+            #expect(abs(planar.timing.presentation.seconds - time) < 0.0005, "\(index)")
+        }
+    }
+
+    @Test func givesEveryPicture() throws {
+        for clip in Fixture.allCases {
+            let source = try MediaInput.open(clip.path())
+            var count = 0
+            var last = -1.0
+            let picture = PaddedPicture(.nv12, source.info.size, padding: 0)
+            while let timing = try picture.read(source) {
+                #expect(timing.presentation.seconds > last)
+                last = timing.presentation.seconds
+                count += 1
+            }
+            #expect(count == clip.frameCount)
+            #expect(try picture.read(source) == nil)
+        }
+    }
+
+    @Test func startDurationAndLimit() throws {
+        let all = try MediaInput.open(Fixture.bikes.path()).all(.nv12)
+        var options = SourceOptions()
+        options.start = 3.2
+        options.duration = 0.4
+        let part = try MediaInput.open(Fixture.bikes.path(), options: options).all(.nv12)
+        let isPart = part.map(\.bytes) == all[80..<90].map(\.bytes)
+        #expect(isPart)
+        #expect(part.first?.timing.presentation == .zero)
+        options.duration = nil
+        options.frameLimit = 3
+        let source = try MediaInput.open(Fixture.bikes.path(), options: options)
+        #expect(source.info.frameCount == 3)
+        let isLimited = try source.all(.nv12).map(\.bytes) == all[80..<83].map(\.bytes)
+        #expect(isLimited)
+        options.start = 1000
+        #expect(try MediaInput.open(Fixture.bikes.path(), options: options).all(.nv12).isEmpty)
+    }
+
+    /// A rate that is asked for replaces the file's times.
+    @Test func frameRateOverride() throws {
+        var options = SourceOptions()
+        options.frameRate = Rational(50)
+        options.frameLimit = 3
+        let frames = try MediaInput.open(Fixture.carphone.path(), options: options).all()
+        #expect(frames.map(\.timing.presentation) == (0..<3).map { MediaTime(value: $0, timescale: 50) })
+    }
+
+    /// A rate that varies passes through.
+    @Test func varyingFrameRate() throws {
+        try Files.withTemporaryFolder { folder in
+            let path = "\(folder)/vfr.mp4"
+            try ffmpeg(
+                ["-i", Fixture.carphone.path(), "-frames:v", "8", "-vf", "setpts=N*N*0.01/TB", "-vsync", "vfr", "-enc_time_base",
+                    "1/1000", "-c:v", "libx264", "-bf", "2", path])
+            let times = try MediaInput.open(path).all().map(\.timing.presentation.seconds)
+            #expect(times.count == 8)
+            for (index, time) in times.enumerated() { #expect(abs(time - Double(index * index) * 0.01) < 0.0015) }
+        }
+    }
+
+    /// Raw H.264, MKV and TS of the same stream have the same pictures.
+    @Test func otherContainers() throws {
+        try Files.withTemporaryFolder { folder in
+            let expected = try MediaInput.open(Fixture.carphone.path()).all().map(\.bytes)
+            for name in ["a.mkv", "a.mov", "a.avi", "a.ts"] {
+                try ffmpeg(["-i", Fixture.carphone.path(), "-an", "-c", "copy", "\(folder)/\(name)"])
+                let source = try MediaInput.open("\(folder)/\(name)")
+                let isSame = try source.all().map(\.bytes) == expected
+                #expect(isSame, "\(name)")
+            }
+        }
+    }
+
+    @Test func colourAndAspect() throws {
+        try Files.withTemporaryFolder { folder in
+            let path = "\(folder)/c.mp4"
+            try ffmpeg(
+                ["-i", Fixture.carphone.path(), "-frames:v", "2", "-vf", "setsar=12/11", "-c:v", "libx264", "-color_primaries",
+                    "bt709", "-color_trc", "bt709", "-colorspace", "bt709", "-color_range", "pc", path])
+            let info = try MediaInput.open(path).info
+            #expect(info.color == ColorDescription(primaries: 1, transfer: 1, matrix: 1, fullRange: true))
+            #expect(info.sampleAspectRatio == Rational(12, 11))
+        }
+    }
+
+    // MARK: bad input
+
+    @Test func badInputs() throws {
+        try Files.withTemporaryFolder { folder in
+            let bikes = try Files.read(Fixture.bikes.path())
+            try Files.write([], to: "\(folder)/empty.mp4")
+            try Files.write(Array("no video here\n".utf8), to: "\(folder)/text.mp4")
+            try Files.write(Array(String(repeating: "no video here\n", count: 500).utf8), to: "\(folder)/text.txt")
+            try Files.write(noise(50_000), to: "\(folder)/noise.mp4")
+            // The index comes last: without it nothing can be read.
+            try Files.write(Array(bikes[..<200_000]), to: "\(folder)/cut.mp4")
+            try ffmpeg(["-f", "lavfi", "-i", "sine=d=0.5", "\(folder)/sound.mp4"])
+            for name in ["empty.mp4", "text.mp4", "text.txt", "noise.mp4", "cut.mp4", "sound.mp4", "."] {
+                let error = failure { try MediaInput.open("\(folder)/\(name)").all() }
+                #expect(error?.category == .badInput, "\(name): \(error?.message ?? "no error")")
+                #expect(error?.message.contains(name) == true)
+                #expect(error?.message.contains("\n") == false)
+            }
+            #expect(failure { try MediaInput.open("\(folder)/none.mp4") }?.category == .noInput)
+            #expect(failure { try MediaInput.open("\(folder)/text.txt/x.mp4") }?.category == .noInput)
+            #expect(failure { try MediaInput.open("https://example.com/x.mp4") }?.category == .unavailable)
+            #expect(SystemError.input(EACCES, "x").category == .noPermission)
+        }
+    }
+
+    /// An MP4 with its index first, cut: the whole pictures, then bad input.
+    @Test func truncatedAfterTheIndex() throws {
+        try Files.withTemporaryFolder { folder in
+            let whole = "\(folder)/whole.mp4"
+            try ffmpeg(["-i", Fixture.bikes.path(), "-an", "-c", "copy", "-movflags", "+faststart", whole])
+            try Files.write(Array(Files.read(whole)[..<200_000]), to: "\(folder)/cut.mp4")
+            let expected = try MediaInput.open(whole).all(.nv12)
+            let source = try MediaInput.open("\(folder)/cut.mp4")
+            var given: [(bytes: [UInt8], timing: FrameTiming)] = []
+            let error = failure { while let frame = try source.next(.nv12) { given.append(frame) } }
+            #expect(error?.category == .badInput)
+            #expect(given.count > 50 && given.count < 200)
+            // The last ones may have a gap before them: pictures that were coded after them.
+            let wrong = given.filter { frame in
+                expected.first { $0.timing.presentation == frame.timing.presentation }?.bytes != frame.bytes
+            }
+            #expect(wrong.count == 0)
+        }
+    }
+
+    @Test func cancelEndsReading() throws {
+        for input in [try Fixture.carphone.path(), "testsrc:64x64@25:100"] {
+            let source = try MediaInput.open(input)
+            #expect(try source.next() != nil)
+            source.cancel()
+            #expect(failure { try source.all() }?.category == .interrupted)
+            source.close()
+            source.close()
+        }
+    }
+
+    /// A read that waits for a pipe wakes.
+    @Test(.timeLimit(.minutes(1))) func cancelWakesAReadFromAPipe() throws {
+        try Files.withTemporaryFolder { folder in
+            let path = "\(folder)/pipe"
+            try #require(unsafe mkfifo(path, 0o600) == 0)
+            // Opened for both: reading finds no bytes, and no end.
+            let writer = unsafe open(path, O_RDWR)
+            defer { close(writer) }
+            let reader = try ByteReader(path: path)
+            let thread = Canceller(reader)
+            #expect(failure { try reader.read(10) }?.category == .interrupted)
+            withExtendedLifetime(thread) {}
+        }
+    }
+}
+
+/// Cancels a reader a little later, from another thread.
+private final class Canceller {
+    init(_ reader: ByteReader) {
+        Task.detached {
+            try await Task.sleep(for: .milliseconds(100))
+            reader.cancel()
+        }
+    }
+}

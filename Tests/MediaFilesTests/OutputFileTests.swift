@@ -1,0 +1,168 @@
+import Glibc
+import Testing
+import TestOracles
+import VideoBase
+
+@testable import MediaFiles
+
+@Suite struct OutputFileTests {
+    private func packet(_ bytes: [UInt8], _ index: Int = 0) -> EncodedPacket {
+        EncodedPacket(
+            bytes: bytes, type: index == 0 ? .idr : .p, presentation: MediaTime(value: Int64(index), timescale: 25),
+            decode: MediaTime(value: Int64(index), timescale: 25), displayIndex: index, codingIndex: index)
+    }
+
+    @Test func appearsUnderItsNameWhenFinished() throws {
+        try Files.withTemporaryFolder { folder in
+            let sink = try MediaOutput.open("\(folder)/a.h264")
+            let parts = [[0, 0, 0, 1, 9], noise(100), noise(1_000_000), noise(3)]
+            for part in parts { try sink.write(packet(part)) }
+            #expect(Files.list(folder) == ["a.h264.part"])
+            #expect(sink.bytesWritten == 1_000_108)
+            try sink.finish()
+            #expect(Files.list(folder) == ["a.h264"])
+            #expect(try Files.read("\(folder)/a.h264") == parts.flatMap(\.self))
+            sink.cancel()
+            #expect(Files.list(folder) == ["a.h264"])
+        }
+    }
+
+    @Test func cancelLeavesNothing() throws {
+        try Files.withTemporaryFolder { folder in
+            for name in ["a.h264", "a.mp4"] {
+                let sink = try MediaOutput.open("\(folder)/\(name)")
+                if name == "a.h264" { try sink.write(packet(noise(10))) }
+                sink.cancel()
+                #expect(Files.list(folder) == [])
+            }
+            // Dropped without a word, as after an error.
+            _ = try MediaOutput.open("\(folder)/b.h264")
+            #expect(Files.list(folder) == [])
+        }
+    }
+
+    @Test func existingFilesAreKept() throws {
+        try Files.withTemporaryFolder { folder in
+            let path = "\(folder)/a.h264"
+            try Files.write([1, 2, 3], to: path)
+            let error = failure { try MediaOutput.open(path) }
+            #expect(error?.category == .cannotCreate)
+            #expect(error?.message.contains("--overwrite") == true)
+            #expect(Files.list(folder) == ["a.h264"])
+            var options = SinkOptions()
+            options.overwrite = true
+            let sink = try MediaOutput.open(path, options: options)
+            try sink.write(packet([7]))
+            #expect(try Files.read(path) == [1, 2, 3])
+            try sink.finish()
+            #expect(try Files.read(path) == [7])
+            #expect(Files.list(folder) == ["a.h264"])
+        }
+    }
+
+    /// A file of that name that appears while we write is not replaced.
+    @Test func aNameTakenMeanwhileIsAnError() throws {
+        try Files.withTemporaryFolder { folder in
+            let sink = try MediaOutput.open("\(folder)/a.h264")
+            try sink.write(packet([7]))
+            try Files.write([1], to: "\(folder)/a.h264")
+            #expect(failure { try sink.finish() }?.category == .cannotCreate)
+            sink.cancel()
+            #expect(Files.list(folder) == ["a.h264"])
+            #expect(try Files.read("\(folder)/a.h264") == [1])
+        }
+    }
+
+    @Test func twoWritersOfOneNameAreRefused() throws {
+        try Files.withTemporaryFolder { folder in
+            let first = try MediaOutput.open("\(folder)/a.h264")
+            #expect(failure { try MediaOutput.open("\(folder)/a.h264") }?.category == .cannotCreate)
+            try first.write(packet([1]))
+            try first.finish()
+            #expect(try Files.read("\(folder)/a.h264") == [1])
+            // What a killed process left is taken over.
+            try Files.write(noise(10), to: "\(folder)/b.h264.part")
+            let second = try MediaOutput.open("\(folder)/b.h264")
+            try second.write(packet([2]))
+            try second.finish()
+            #expect(try Files.read("\(folder)/b.h264") == [2])
+        }
+    }
+
+    @Test func placesThatCannotBeWritten() throws {
+        try Files.withTemporaryFolder { folder in
+            #expect(failure { try MediaOutput.open("\(folder)/none/a.h264") }?.category == .cannotCreate)
+            #expect(failure { try MediaOutput.open("\(folder)/none/a.mp4") }?.category == .cannotCreate)
+            #expect(failure { try MediaOutput.open(folder + "/") }?.category == .usage)
+            try #require(unsafe mkdir("\(folder)/d.mp4", 0o700) == 0)
+            #expect(failure { try MediaOutput.open("\(folder)/d.mp4") }?.category == .cannotCreate)
+            #expect(failure { try MediaOutput.open("\(folder)/a.xyz") }?.category == .usage)
+            for (name, format) in [("a.flv", nil), ("a.m3u8", nil), ("a.mp4", OutputFormat.fmp4)] as [(String, OutputFormat?)] {
+                var options = SinkOptions()
+                options.format = format
+                #expect(failure { try MediaOutput.open("\(folder)/\(name)", options: options) }?.category == .unavailable)
+            }
+            #expect(SystemError.creation(EACCES, "x").category == .noPermission)
+        }
+    }
+
+    @Test func fullDevice() throws {
+        var options = SinkOptions()
+        for format in [OutputFormat.annexb, .avcc] {
+            options.format = format
+            let sink = try MediaOutput.open("/dev/full", options: options)
+            let error = failure { try sink.write(packet([0, 0, 0, 1] + noise(1000))) }
+            #expect(error?.category == .inputOutput)
+            #expect(error?.message.contains("disk is full") == true)
+            sink.cancel()
+        }
+    }
+
+    /// The error comes as an error, and the signal does not end the program.
+    @Test func closedPipe() throws {
+        try Files.withTemporaryFolder { folder in
+            let path = "\(folder)/pipe"
+            try #require(unsafe mkfifo(path, 0o600) == 0)
+            let reader = unsafe open(path, O_RDONLY | O_NONBLOCK)
+            var options = SinkOptions()
+            options.format = .annexb
+            let sink = try MediaOutput.open(path, options: options)
+            try sink.write(packet([1, 2, 3]))
+            close(reader)
+            let error = failure { try sink.write(packet([4])) }
+            #expect(error?.category == .inputOutput)
+            #expect(error?.message.contains("pipe") == true)
+            sink.cancel()
+            #expect(Files.list(folder) == ["pipe"])
+        }
+    }
+
+    @Test func formatsByName() throws {
+        let names: [(String, OutputFormat, VideoCodec?)] = [
+            ("a.h264", .annexb, .h264), ("a.264", .annexb, .h264), ("A.H265", .annexb, .hevc), ("a.hevc", .annexb, .hevc),
+            ("a.mp4", .mp4, nil), ("x/b.c.mov", .mov, nil), ("a.mkv", .mkv, nil), ("a.ts", .ts, nil), ("-", .annexb, nil),
+            ("/dev/null", .annexb, nil), ("a.flv", .flv, nil), ("a.m3u8", .hls, nil), ("rtmp://h/x", .flv, nil),
+        ]
+        for (name, format, codec) in names {
+            let found = try MediaOutput.format(of: name)
+            #expect(found.format == format && found.codec == codec, "\(name)")
+        }
+        var options = SinkOptions()
+        options.format = .mkv
+        #expect(try MediaOutput.format(of: "a.h264", options: options) == (.mkv, .h264))
+        for name in ["a", "a.txt", ".h264", "dir.mp4/a"] {
+            #expect(failure { try MediaOutput.format(of: name) }?.category == .usage, "\(name)")
+        }
+    }
+
+    @Test func lengthPrefixedStream() throws {
+        try Files.withTemporaryFolder { folder in
+            var options = SinkOptions()
+            options.format = .avcc
+            let sink = try MediaOutput.open("\(folder)/a.avcc", options: options)
+            try sink.write(packet([0, 0, 0, 1, 0x67, 1, 2, 0, 0, 1, 0x65, 9]))
+            try sink.finish()
+            #expect(try Files.read("\(folder)/a.avcc") == [0, 0, 0, 3, 0x67, 1, 2, 0, 0, 0, 2, 0x65, 9])
+        }
+    }
+}

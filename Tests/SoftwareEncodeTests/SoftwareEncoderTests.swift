@@ -1,0 +1,272 @@
+import MediaFiles
+import Synchronization
+import Testing
+import TestOracles
+import VideoBase
+
+@testable import SoftwareEncode
+
+/// Packets and errors as they come.
+private final class Collector: Sendable {
+    private let state = Mutex<(packets: [EncodedPacket], errors: [String])>(([], []))
+    var packets: [EncodedPacket] { state.withLock { $0.packets } }
+    var errors: [String] { state.withLock { $0.errors } }
+
+    func take(_ result: Result<EncodedPacket, any Error>) {
+        state.withLock { state in
+            switch result {
+            case .success(let packet): state.packets.append(packet)
+            case .failure(let error): state.errors.append("\(error)")
+            }
+        }
+    }
+}
+
+@Suite struct SoftwareEncoderTests {
+    private static let rate = Rational(25)
+
+    private static func time(_ index: Int) -> FrameTiming {
+        FrameTiming(presentation: MediaTime(value: Int64(index), timescale: 25), duration: MediaTime(value: 1, timescale: 25))
+    }
+
+    /// Encodes frames `range` of the test pattern.
+    private static func feed(_ encoder: SoftwareEncoder, _ range: Range<Int>, size: VideoSize) throws {
+        if range.isEmpty { return }
+        var options = SourceOptions()
+        options.start = Double(range.lowerBound) / 25
+        let source = try MediaInput.open("testsrc:\(size.width)x\(size.height)@25:\(range.upperBound)", options: options)
+        for index in range {
+            let buffer = try encoder.makePixelBuffer()
+            _ = try unsafe buffer.withUnsafePlanes { unsafe try source.readFrame(into: $0) }
+            try encoder.encode(buffer, timing: time(index), options: FrameOptions())
+        }
+    }
+
+    private static func encode(
+        _ count: Int, size: VideoSize = VideoSize(width: 176, height: 144), _ change: (inout EncoderConfiguration) -> Void = { _ in }
+    ) throws -> (packets: [EncodedPacket], description: EncoderDescription) {
+        var configuration = EncoderConfiguration(size: size)
+        configuration.frameRate = rate
+        configuration.preset = 6
+        change(&configuration)
+        let collector = Collector()
+        let encoder = try SoftwareEncoder(configuration: configuration) { collector.take($0) }
+        try encoder.prepare()
+        try feed(encoder, 0..<count, size: size)
+        try encoder.completeFrames(until: nil)
+        #expect(encoder.pendingFrameCount == 0)
+        let description = try encoder.encoderDescription
+        encoder.invalidate()
+        #expect(collector.errors == [])
+        return (collector.packets, description)
+    }
+
+    /// Mean luma PSNR of what the packets decode to against the test pattern, and the times of the pictures.
+    private static func judge(
+        _ packets: [EncodedPacket], codec: VideoCodec, size: VideoSize, first: Int = 0
+    ) throws -> (psnr: Double, times: [MediaTime]) {
+        let decoder = try PacketDecoder(codec: codec)
+        var options = SourceOptions()
+        options.start = Double(first) / 25
+        let source = try MediaInput.open("testsrc:\(size.width)x\(size.height)@25:1000", options: options)
+        let original = SystemPixelBuffer(format: .i420, size: size)
+        var error = PictureError()
+        var times: [MediaTime] = []
+        func take(_ planes: PixelPlanes, _ time: MediaTime) throws {
+            try unsafe original.withUnsafePlanes { planes2 in
+                _ = unsafe try source.readFrame(into: planes2)
+                var shown = unsafe planes
+                unsafe shown.size = size
+                error += unsafe try PictureError(planes2, shown)
+            }
+            times.append(time)
+        }
+        for packet in packets { unsafe try decoder.decode(packet, onFrame: take) }
+        unsafe try decoder.finish(onFrame: take)
+        return (error.psnr(plane: 0), times)
+    }
+
+    @Test(arguments: [VideoCodec.h264, .hevc])
+    func encodesWhatItIsGiven(_ codec: VideoCodec) throws {
+        let size = VideoSize(width: 176, height: 144)
+        let (packets, description) = try Self.encode(30) { $0.codec = codec; $0.qp = 24; $0.gopFrames = 10 }
+        #expect(packets.count == 30)
+        let (psnr, times) = try Self.judge(packets, codec: codec, size: size)
+        #expect(psnr > 34, "\(psnr)")
+        #expect(times == (0..<30).map { MediaTime(value: $0, timescale: 25) })
+        #expect(packets.filter(\.isKey).map(\.displayIndex) == [0, 10, 20])
+        #expect(packets.map(\.codingIndex) == Array(0..<30))
+        #expect(packets.contains { $0.type == .b })
+        #expect(packets.contains { $0.qp == 24 })
+        // Every picture once; decoding times grow and come before presentation.
+        #expect(packets.map(\.displayIndex).sorted() == Array(0..<30))
+        for (packet, next) in zip(packets, packets.dropFirst()) {
+            #expect(packet.decode < next.decode)
+            #expect(packet.decode <= packet.presentation)
+        }
+        for packet in packets {
+            #expect(packet.presentation == MediaTime(value: Int64(packet.displayIndex), timescale: 25))
+            #expect(packet.latencyNanoseconds > 0)
+            #expect(packet.qp == 24 || packet.qp == nil)
+            let sets = description.parameterSets.reduce(into: [UInt8]()) { $0 += [0, 0, 0, 1] + $1 }
+            #expect(packet.bytes.starts(with: sets) == packet.isKey)
+        }
+        #expect(description.kind == .software && description.codec == codec)
+        #expect(description.driver.hasPrefix(codec == .h264 ? "libx264 1" : "libx265 "))
+        #expect(description.parameterSets.count == (codec == .h264 ? 2 : 3))
+    }
+
+    /// The bare stream in other people's eyes.
+    @Test func foreignDecodersAgree() throws {
+        let (packets, _) = try Self.encode(12) { $0.qp = 30; $0.bFrames = 0; $0.slices = 3; $0.accessUnitDelimiters = true }
+        let stream = packets.flatMap(\.bytes)
+        let starts = packets.map { Array($0.bytes.prefix(5)) }
+        #expect(starts == Array(repeating: [0, 0, 0, 1, 9], count: 12))
+        let a = ForeignDecoder.libavcodec.decode(stream), b = ForeignDecoder.openh264.decode(stream)
+        #expect(a.messages == [] && a.frames.count == 12)
+        let isSame = a.frames == b.frames
+        #expect(isSame)
+    }
+
+    @Test func profilesAndLevels() throws {
+        let baseline = try Self.encode(3) { $0.profile = .h264ConstrainedBaseline }
+        #expect(baseline.description.profile == .h264ConstrainedBaseline)
+        #expect(baseline.packets.allSatisfy { $0.type != .b })
+        let main = try Self.encode(3) { $0.profile = .h264Main; $0.level = 31 }
+        #expect(main.description.profile == .h264Main && main.description.level == "3.1")
+        let hevc = try Self.encode(3) { $0.codec = .hevc; $0.level = 41 }
+        #expect(hevc.description.profile == .hevcMain && hevc.description.level == "4.1")
+        let deep = try Self.encode(3) { $0.codec = .hevc; $0.profile = .hevcMain10 }
+        #expect(deep.description.profile == .hevcMain10)
+    }
+
+    @Test func forcedKeyFrames() throws {
+        let (packets, _) = try Self.encode(12) { $0.forcedKeyFrames = [5, 7]; $0.gopFrames = 100 }
+        #expect(packets.filter(\.isKey).map(\.displayIndex) == [0, 5, 7])
+    }
+
+    @Test(arguments: [(17, 33), (33, 18), (16, 16), (50, 50)])
+    func oddSizes(_ width: Int, _ height: Int) throws {
+        let size = VideoSize(width: width, height: height)
+        for codec in [VideoCodec.h264, .hevc] {
+            let (packets, description) = try Self.encode(6, size: size) { $0.qp = 20; $0.codec = codec }
+            #expect(description.size == size.aligned(to: 2))
+            let (psnr, times) = try Self.judge(packets, codec: codec, size: size)
+            #expect(psnr > 33 && times.count == 6, "\(codec) \(psnr)")
+        }
+    }
+
+    /// Completing frames and going on: nothing is lost, and the next picture is a key frame.
+    @Test func completesAndGoesOn() throws {
+        let size = VideoSize(width: 64, height: 64)
+        var configuration = EncoderConfiguration(size: size)
+        configuration.frameRate = Self.rate
+        configuration.qp = 20
+        let collector = Collector()
+        let encoder = try SoftwareEncoder(configuration: configuration) { collector.take($0) }
+        try Self.feed(encoder, 0..<7, size: size)
+        #expect(encoder.pendingFrameCount > 0)
+        try encoder.completeFrames(until: MediaTime(value: 3, timescale: 25))
+        #expect(collector.packets.count >= 4)
+        try encoder.completeFrames(until: nil)
+        #expect(collector.packets.count == 7)
+        try encoder.completeFrames(until: nil)
+        try Self.feed(encoder, 7..<12, size: size)
+        try encoder.completeFrames(until: nil)
+        let packets = collector.packets
+        #expect(packets.filter(\.isKey).map(\.displayIndex) == [0, 7])
+        #expect(packets.map(\.displayIndex).sorted() == Array(0..<12))
+        for (packet, next) in zip(packets, packets.dropFirst()) { #expect(packet.decode < next.decode) }
+        let (psnr, times) = try Self.judge(packets, codec: .h264, size: size)
+        #expect(psnr > 33 && times.count == 12, "\(psnr)")
+        encoder.invalidate()
+        encoder.invalidate()
+        #expect(throws: (any Error).self) { try encoder.makePixelBuffer() }
+    }
+
+    /// Each packet is out before `encode` returns.
+    @Test func lowLatency() throws {
+        let size = VideoSize(width: 64, height: 64)
+        var configuration = EncoderConfiguration(size: size)
+        configuration.lowLatency = true
+        configuration.frameRate = Self.rate
+        let collector = Collector()
+        let encoder = try SoftwareEncoder(configuration: configuration) { collector.take($0) }
+        for index in 0..<5 {
+            try Self.feed(encoder, index..<index + 1, size: size)
+            #expect(collector.packets.count == index + 1)
+            #expect(encoder.pendingFrameCount == 0)
+        }
+    }
+
+    /// A picture from elsewhere, of another format, is converted.
+    @Test func foreignBuffers() throws {
+        let size = VideoSize(width: 64, height: 64)
+        var configuration = EncoderConfiguration(size: size)
+        configuration.frameRate = Self.rate
+        configuration.qp = 20
+        let collector = Collector()
+        let encoder = try SoftwareEncoder(configuration: configuration) { collector.take($0) }
+        let source = try MediaInput.open("testsrc:64x64@25:5")
+        for (index, format) in [PixelFormat.i420, .nv12, .i444, .yuyv, .i422].enumerated() {
+            let buffer = SystemPixelBuffer(format: format, size: size)
+            _ = try unsafe buffer.withUnsafePlanes { unsafe try source.readFrame(into: $0) }
+            try encoder.encode(buffer, timing: Self.time(index), options: FrameOptions())
+        }
+        let wrong = SystemPixelBuffer(format: .nv12, size: VideoSize(width: 32, height: 64))
+        #expect(throws: VaencError.self) { try encoder.encode(wrong, timing: Self.time(9), options: FrameOptions()) }
+        let early = try encoder.makePixelBuffer()
+        #expect(throws: VaencError.self) { try encoder.encode(early, timing: Self.time(2), options: FrameOptions()) }
+        try encoder.completeFrames(until: nil)
+        let (psnr, times) = try Self.judge(collector.packets, codec: .h264, size: size)
+        #expect(psnr > 33 && times.count == 5, "\(psnr)")
+    }
+
+    /// Dropped buffers come back; without that the pool would run dry.
+    @Test(.timeLimit(.minutes(1))) func droppedBuffersComeBack() throws {
+        let encoder = try SoftwareEncoder(configuration: EncoderConfiguration(size: VideoSize(width: 64, height: 64))) { _ in }
+        for _ in 0..<50 { _ = try encoder.makePixelBuffer() }
+    }
+
+    /// Ending a session at any moment, also from the handler, neither hangs nor crashes.
+    @Test(.timeLimit(.minutes(1))) func invalidatesAtAnyMoment() throws {
+        let size = VideoSize(width: 64, height: 64)
+        for count in 0..<8 {
+            let collector = Collector()
+            let encoder = try SoftwareEncoder(configuration: EncoderConfiguration(size: size)) { collector.take($0) }
+            try Self.feed(encoder, 0..<count, size: size)
+            encoder.invalidate()
+            let delivered = collector.packets.count
+            #expect(encoder.pendingFrameCount == 0)
+            #expect(collector.packets.count == delivered)
+        }
+    }
+
+    @Test func variableTimesPassThrough() throws {
+        let size = VideoSize(width: 64, height: 64)
+        var configuration = EncoderConfiguration(size: size)
+        configuration.frameRate = Self.rate
+        let collector = Collector()
+        let encoder = try SoftwareEncoder(configuration: configuration) { collector.take($0) }
+        let times = [0, 40, 50, 300, 301, 1000, 1001, 1500].map { MediaTime(value: $0, timescale: 1000) }
+        for time in times {
+            try encoder.encode(encoder.makePixelBuffer(), timing: FrameTiming(presentation: time), options: FrameOptions())
+        }
+        try encoder.completeFrames(until: nil)
+        #expect(collector.packets.map(\.presentation).sorted() == times)
+        for (packet, next) in zip(collector.packets, collector.packets.dropFirst()) { #expect(packet.decode < next.decode) }
+        for packet in collector.packets { #expect(packet.decode <= packet.presentation) }
+    }
+
+    @Test func rateIsKept() throws {
+        let size = VideoSize(width: 320, height: 180)
+        let (packets, _) = try Self.encode(100, size: size) { $0.bitrate = BitsPerSecond(500_000); $0.gopFrames = 50 }
+        let rate = Double(packets.reduce(0) { $0 + $1.bytes.count }) * 8 / 4
+        #expect(rate > 250_000 && rate < 750_000, "\(rate)")
+    }
+
+    @Test func availability() {
+        #expect(SoftwareEncoder.unavailability(of: .h264) == nil)
+        #expect(SoftwareEncoder.unavailability(of: .hevc) == nil)
+    }
+}
