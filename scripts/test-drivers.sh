@@ -64,7 +64,7 @@ python3 "$here/drivers/judge.py" debian13 "$work/debian13" $newer || status=1
 
 if [ "$goal" = --build-tests ]; then
     started=$SECONDS
-    if inside swift test -c release $flags --skip-build --scratch-path .build-debian13 >"$work/test-debian13.log" 2>&1; then
+    if inside env -u VAENC_BUILD swift test -c release $flags --skip-build --scratch-path .build-debian13 >"$work/test-debian13.log" 2>&1; then
         verdict="ok    "
     else
         verdict=FAILED status=1
