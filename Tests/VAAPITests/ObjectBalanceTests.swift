@@ -1,0 +1,79 @@
+import Glibc
+import Testing
+
+@testable import VAAPI
+
+/// libva's own trace judges whether everything that is made is also freed: `ObjectsTests`, failures and all, runs once
+/// more in a process of its own with LIBVA_TRACE set.
+@Suite struct ObjectBalanceTests {
+    @Test(.enabled(if: TestDevice.isReference)) func whatIsMadeIsFreed() throws {
+        let trace = try Self.traceOfObjectsTests()
+        let calls = trace.results
+        func succeeded(_ call: String) -> Int { calls.count { $0.call == call && $0.status == "VA_STATUS_SUCCESS" } }
+        func made(_ call: String) -> Int { calls.count { $0.call == call } }
+        #expect(succeeded("vaInitialize") >= 4, "the trace is not that of ObjectsTests")
+        #expect(calls.contains { $0.status != "VA_STATUS_SUCCESS" }, "no call was refused")
+        for (make, free) in [
+            ("vaInitialize", "vaTerminate"), ("vaCreateConfig", "vaDestroyConfig"),
+            ("vaCreateContext", "vaDestroyContext"), ("vaCreateBuffer", "vaDestroyBuffer"),
+            ("vaMapBuffer", "vaUnmapBuffer"),
+        ] {
+            #expect(succeeded(make) > 0, "\(make)")
+            #expect(succeeded(make) == made(free), "\(make) and \(free)")
+            #expect(succeeded(free) == made(free), "\(free)")
+        }
+        #expect(succeeded("vaDeriveImage") + succeeded("vaCreateImage") == made("vaDestroyImage"))
+        // A picture that was begun is ended, also where rendering failed.
+        #expect(succeeded("vaBeginPicture") == made("vaEndPicture"))
+        #expect(trace.surfacesMade > 0 && trace.surfacesMade == trace.surfacesFreed)
+    }
+
+    private struct NoTrace: Error {}
+
+    private struct Trace {
+        var results: [(call: String, status: String)] = []
+        var surfacesMade = 0
+        var surfacesFreed = 0
+        private var section = ""
+
+        init() {}
+
+        /// A line such as `[…][ctx none]=========vaCreateConfig ret = VA_STATUS_SUCCESS, success`, or
+        /// `[…][ctx none]==========va_TraceCreateSurfaces` before the arguments of a call.
+        mutating func read(_ line: Substring) {
+            guard let mark = line.firstIndex(of: "=") else { return }
+            let words = line[mark...].split { " =,\n".contains($0) }
+            if line.contains("]==="), let first = words.first {
+                if words.count > 2, words[1] == "ret" { results.append((String(first), String(words[2]))) }
+                section = String(first)
+            } else if line.contains("\tsurfaces[") {
+                if section == "va_TraceCreateSurfaces" { surfacesMade += 1 }
+                if section == "va_TraceDestroySurfaces" { surfacesFreed += 1 }
+            }
+        }
+    }
+
+    private static func traceOfObjectsTests() throws -> Trace {
+        let folder = "/tmp/vaenc-trace-\(getpid())"
+        defer { _ = unsafe system("rm -rf '\(folder)'") }
+        let program = try #require(
+            unsafe realpath("/proc/self/exe", nil).map { path in
+                defer { unsafe free(path) }
+                return unsafe String(cString: path)
+            })
+        let status = unsafe system(
+            "mkdir -p '\(folder)' && LIBVA_TRACE='\(folder)/trace' '\(program)' --testing-library swift-testing "
+                + "--no-parallel --filter 'VAAPITests.ObjectsTests/' >'\(folder)/log' 2>&1 "
+                + "&& cat '\(folder)'/trace* >'\(folder)/all'")
+        #expect(status == 0, "the traced tests failed")
+        var trace = Trace()
+        guard let file = unsafe fopen("\(folder)/all", "r") else { throw NoTrace() }
+        defer { unsafe fclose(file) }
+        var line = [CChar](repeating: 0, count: 4096)
+        while unsafe fgets(&line, Int32(line.count), file) != nil {
+            let text = line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+            trace.read(Substring(decoding: text, as: UTF8.self))
+        }
+        return trace
+    }
+}
