@@ -42,7 +42,7 @@ extension MacroblockCoder {
         return true
     }
 
-    private var finalCandidate: CandidateLanes {
+    var finalCandidate: CandidateLanes {
         switch kind {
         case .intra4x4: intra4
         case .intra8x8: intra8
@@ -76,7 +76,9 @@ extension MacroblockCoder {
             intraCount &+= isIntra ? 1 : 0
             skipCount &+= kind == .skip ? 1 : 0
             storeMotion()
-            if !isIntra && kind != .skip { writeMotion(syntax) }
+            if !isIntra && kind != .skip {
+                predictMotion(differences: syntax.motionDifferences.lane, indices: syntax.referenceIndices.lane)
+            }
         }
         if kind == .skip { return }
         if kind == .intra4x4 || kind == .intra8x8 {
@@ -153,32 +155,44 @@ extension MacroblockCoder {
         }
     }
 
-    /// The reference indices and vector differences of the partitions, in coding order.
-    private mutating func writeMotion(_ syntax: MacroblockSyntax) {
+    /// The reference indices and vector differences of the partitions, by 8×8 block, the same in a partition's blocks.
+    mutating func predictMotion(differences: Lane<MotionVector>, indices: Lane<Int8>) {
         let final = motionCache + MotionSearch.candidates
-        let indices = referenceCache + MotionSearch.candidates
         for i in 0..<4 {
             final[i] = motionCache[MotionCache.quadrant(i)]
             indices[i] = referenceCache[MotionCache.quadrant(i)]
             referenceCache[MotionCache.quadrant(i)] = -2
-            syntax.referenceIndices.lane[i] = indices[i]
         }
-        let differences = syntax.motionDifferences.lane
-        func put(_ block: Int, _ blocks: Int, _ prediction: MotionVector) {
-            let difference = final[block] - prediction
-            for i in 0..<4 where blocks &>> i & 1 != 0 { differences[i] = difference }
-            setMotion(blocks, final[block], reference: Int(indices[block]))
-        }
+        // Predictions look at the partitions before only, so these are set one by one.
         switch kind {
-        case .inter16x16: put(0, 15, predict16x16(Int(indices[0])))
+        case .inter16x16:
+            let prediction = predict16x16(Int(indices[0]))
+            put(0, 15, prediction, differences, indices)
         case .inter16x8:
-            put(0, 0b0011, predict16x8(0, Int(indices[0])))
-            put(2, 0b1100, predict16x8(1, Int(indices[2])))
+            for i in 0..<2 {
+                let prediction = predict16x8(i, Int(indices[2 &* i]))
+                put(2 &* i, i == 0 ? 0b0011 : 0b1100, prediction, differences, indices)
+            }
         case .inter8x16:
-            put(0, 0b0101, predict8x16(0, Int(indices[0])))
-            put(1, 0b1010, predict8x16(1, Int(indices[1])))
+            for i in 0..<2 {
+                let prediction = predict8x16(i, Int(indices[i]))
+                put(i, i == 0 ? 0b0101 : 0b1010, prediction, differences, indices)
+            }
         default:
-            for i in 0..<4 { put(i, 1 &<< i, predict8x8(i, Int(indices[i]))) }
+            for i in 0..<4 {
+                let prediction = predict8x8(i, Int(indices[i]))
+                put(i, 1 &<< i, prediction, differences, indices)
+            }
         }
+    }
+
+    @inline(__always) private mutating func put(
+        _ block: Int, _ blocks: Int, _ prediction: MotionVector, _ differences: Lane<MotionVector>,
+        _ indices: Lane<Int8>
+    ) {
+        let motion = motionCache[MotionSearch.candidates &+ block]
+        let difference = motion - prediction
+        for i in 0..<4 where blocks &>> i & 1 != 0 { differences[i] = difference }
+        setMotion(blocks, motion, reference: Int(indices[block]))
     }
 }

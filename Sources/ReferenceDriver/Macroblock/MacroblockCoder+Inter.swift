@@ -15,6 +15,10 @@ extension MacroblockCoder {
         let whole = best
         if effort.partitions { choosePartitions(whole, &best.cost) }
         if kind == .inter16x16 { setMotion(15, whole.motion, reference: whole.reference) }
+        if effort.decidesByCost {
+            decideByCost(whole, searchCost: best.cost)
+            return
+        }
         compensate()
         var interCost = best.cost
         if !effort.hadamard {
@@ -35,8 +39,8 @@ extension MacroblockCoder {
 
     // MARK: Skipping
 
-    /// Predicts as P_Skip into `inter`; whether nothing worth coding is left.
-    private mutating func trySkip() -> Bool {
+    /// Predicts luma as P_Skip into `inter`; the position, from which chroma is to be predicted.
+    private mutating func predictSkippedLuma() -> (x: Int, y: Int) {
         let planes = references[0]
         let motion = skipVector
         // Where the vector points further out than the planes reach, their samples no longer change outwards.
@@ -47,6 +51,24 @@ extension MacroblockCoder {
         let atY = y &* 64 &+ positionY
         MotionCompensation.luma(
             planes, stride: stride, x: atX, y: atY, width: 16, height: 16, to: inter.luma, Scratch.workStride)
+        return (atX, atY)
+    }
+
+    private mutating func predictSkippedChroma(_ at: (x: Int, y: Int)) {
+        MotionCompensation.chroma(
+            references[0], stride: stride, x: at.x, y: at.y, width: 8, height: 8, toCb: inter.cb, cr: inter.cr,
+            Scratch.workStride)
+    }
+
+    /// Predicts as P_Skip into `inter`.
+    mutating func predictSkipped() {
+        let at = predictSkippedLuma()
+        predictSkippedChroma(at)
+    }
+
+    /// Predicts as P_Skip into `inter`; whether nothing worth coding is left.
+    private mutating func trySkip() -> Bool {
+        let at = predictSkippedLuma()
         var worth = 0
         for pair in 0..<8 {
             let offset = Self.pairOffset(pair)
@@ -59,9 +81,7 @@ extension MacroblockCoder {
             worth &+= scanPair(pair, coefficients, any, inter, firstLevel: 0, worthSoFar: worth, enough: 6)
             if worth >= 6 { return false }
         }
-        MotionCompensation.chroma(
-            planes, stride: stride, x: atX, y: atY, width: 8, height: 8, toCb: inter.cb, cr: inter.cr,
-            Scratch.workStride)
+        predictSkippedChroma(at)
         return codeChroma(inter, intra: false) == 0
     }
 
@@ -173,7 +193,7 @@ extension MacroblockCoder {
     // MARK: Coding
 
     /// Predicts luma and chroma into `inter` with the vectors in the cache.
-    private mutating func compensate() {
+    mutating func compensate() {
         switch kind {
         case .inter16x16: compensate(Partition(x: 0, y: 0, width: 16, height: 16), block: 0)
         case .inter16x8:
@@ -228,7 +248,7 @@ extension MacroblockCoder {
     private var worthOfQuarter: Int { effort.choosesLevels ? 1 : 3 }
     private var worthOfMacroblock: Int { effort.choosesLevels ? 1 : 4 }
 
-    private mutating func codeInter4x4Transform() -> Int {
+    mutating func codeInter4x4Transform() -> Int {
         let stride = Scratch.workStride
         var pattern = 0
         var worth = 0
@@ -264,7 +284,7 @@ extension MacroblockCoder {
         return pattern
     }
 
-    private mutating func codeInter8x8Transform() -> Int {
+    mutating func codeInter8x8Transform() -> Int {
         let stride = Scratch.workStride
         var pattern = 0
         var worth = 0

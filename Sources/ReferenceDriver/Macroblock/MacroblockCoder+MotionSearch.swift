@@ -198,6 +198,8 @@ enum MotionSearch {
     static let horizontalRange = 2040
     /// Where candidates for the search stand in `motionCache`.
     static let candidates = 16
+    /// Where vector differences are worked out.
+    static let differences = 32
 
     /// Left, right, up, down: opposite directions differ in the last bit.
     @inline(__always) static func diamond(_ index: Int) -> (x: Int, y: Int) {

@@ -28,6 +28,8 @@ struct MacroblockCoder {
     let referenceIdentities: Lane<Int8>
     var qp = 26
     var lambda = 4
+    /// What a bit weighs against squared errors, in 256ths.
+    var squareLambda = 0
     var quantizer: Quantizer
     var cbQuantizer: Quantizer
     var crQuantizer: Quantizer
@@ -64,11 +66,13 @@ struct MacroblockCoder {
     /// Vectors and references around and in the macroblock, see `MotionCache`.
     let motionCache: Lane<MotionVector>
     let referenceCache: Lane<Int8>
-    let inter: CandidateLanes
+    var inter: CandidateLanes
     let intra16: CandidateLanes
     let intra4: CandidateLanes
     let intra8: CandidateLanes
-    let spare: CandidateLanes
+    /// What other ways of inter coding are tried in.
+    var spare: CandidateLanes
+    var other: CandidateLanes
 
     // What was decided.
     var kind = MacroblockKind.skip
@@ -124,6 +128,7 @@ struct MacroblockCoder {
         intra4 = CandidateLanes(scratch, 2)
         intra8 = CandidateLanes(scratch, 3)
         spare = CandidateLanes(scratch, 4)
+        other = CandidateLanes(scratch, 5)
     }
 
     mutating func begin(_ slice: SliceJob, number: Int) {
@@ -139,6 +144,7 @@ struct MacroblockCoder {
         cbQuantizer = quantizers[TransformTables.chromaQP(qp, offset: chromaOffsets.x)]
         crQuantizer = quantizers[TransformTables.chromaQP(qp, offset: chromaOffsets.y)]
         lambda = Lagrange.lambda(qp)
+        squareLambda = Lagrange.squareLambda(qp)
     }
 
     /// Chooses, codes and reconstructs the macroblock at `address`; its syntax elements go to `syntax`.
@@ -187,6 +193,16 @@ enum Lagrange {
         let sixths = [16, 18, 20, 23, 25, 29]
         return max(1, (sixths[qp % 6] << (qp / 6)) >> 6)
     }
+
+    /// What a bit weighs against squared errors, in 256ths: 0.85 · 2^((QP − 12) / 3), and less for the pictures that
+    /// predict from this one.
+    static func squareLambda(_ qp: Int) -> Int {
+        let thirds = [256, 323, 406]
+        return ((thirds[qp % 3] << (qp / 3)) * 17 * squarePart / (20 * 64)) >> 4
+    }
+
+    /// In 64ths.
+    private static let squarePart = 40
 }
 
 /// How far motion vectors may go.

@@ -11,7 +11,7 @@ package final class Scratch: Sendable {
     static let workCb = 18 * 32 + 8
     static let workCr = 18 * 32 + 24
     static let workBytes = 26 * 32 + 64
-    static let candidates = 5
+    static let candidates = 6
 
     let source = LaneStorage<UInt8>(count: 24 * 16 + 64, repeating: 0)
     let work = LaneStorage<UInt8>(count: Scratch.workBytes * Scratch.candidates, repeating: 0)
@@ -56,11 +56,11 @@ package final class Scratch: Sendable {
 
 /// Where one way of coding a macroblock's samples leaves its results.
 struct CandidateLanes {
-    let luma: Lane<UInt8>
+    var luma: Lane<UInt8>
     let cb: Lane<UInt8>
     let cr: Lane<UInt8>
-    let levels: Lane<Int16>
-    let counts: Lane<UInt8>
+    var levels: Lane<Int16>
+    var counts: Lane<UInt8>
     let modes: Lane<Int8>
 
     init(_ scratch: Scratch, _ index: Int) {

@@ -20,6 +20,8 @@ struct Effort {
     private(set) var allIntraModes = true
     /// Levels are chosen for the least distortion and bits rather than by dead zone.
     private(set) var choosesLevels = false
+    /// Kinds of macroblocks and transforms are compared by their finished errors and bits.
+    private(set) var decidesByCost = false
 
     /// `quality`: 1 best … 7 fastest.
     init(quality: Int) {
@@ -29,13 +31,16 @@ struct Effort {
             partitionReferences = true
             (hexagons, diamonds, halfSteps, quarterSteps) = (16, 4, 4, 4)
             choosesLevels = true
+            decidesByCost = true
         case 2:
             references = 3
             (hexagons, diamonds, halfSteps, quarterSteps) = (12, 4, 3, 3)
             choosesLevels = true
+            decidesByCost = true
         case 3:
             references = 2
             (hexagons, diamonds, quarterSteps) = (10, 3, 3)
+            choosesLevels = true
         case 4: break
         case 5:
             (hexagons, halfSteps) = (6, 1)

@@ -95,6 +95,34 @@ struct LevelModel {
         return bits &+ 256 &* (2 &* (Int.bitWidth &- 1 &- rest.leadingZeroBitCount) &+ 1)
     }
 
+    /// Bits, in 256ths, of a block's levels in scan order, of which `nonZero` are not 0.
+    @inline(never) func blockCost(
+        _ levels: Lane<Int16>, from first: Int, count: Int, nonZero: Int, kind: Kind, intra: Bool
+    ) -> Int {
+        let base = Self.base(kind, intra: intra)
+        var bits = 0
+        var left = nonZero
+        var i = first
+        while left > 0 && i < count {
+            let isSignificant = levels[i] != 0
+            if i < count &- 1 {
+                bits &+= significantCost(base, i, isSignificant)
+                if isSignificant { bits &+= lastCost(base, i, left == 1) }
+            }
+            if isSignificant { left &-= 1 }
+            i &+= 1
+        }
+        var trail = Trail()
+        while i > first {
+            i &-= 1
+            if levels[i] == 0 { continue }
+            let level = abs(Int(levels[i]))
+            bits &+= levelCost(base, level, trail)
+            trail.add(level)
+        }
+        return bits
+    }
+
     @inline(__always) private func adapt(_ context: Int, _ bit: Bool) {
         let chance = Int(chances[context])
         chances[context] = UInt16(
