@@ -22,7 +22,8 @@ public struct BitWriter: Sendable {
 
     /// u(n): an unsigned integer in `bits` bits, 0…32 of them.
     public mutating func u(_ bits: Int, _ value: some BinaryInteger) {
-        precondition(bits >= 0 && bits <= 32 && value >= 0 && UInt64(value) >> UInt64(bits) == 0, "u(\(bits)): \(value)")
+        precondition(
+            bits >= 0 && bits <= 32 && value >= 0 && UInt64(value) >> UInt64(bits) == 0, "u(\(bits)): \(value)")
         pending = pending << UInt64(bits) | UInt64(value)
         pendingCount += bits
         while pendingCount >= 8 {

@@ -1,7 +1,7 @@
 import EncodePlanning
 
-/// What a decoder makes of a picture's numbers: reference lists (8.2.4), marking (8.2.5) and order (8.2.1), written from
-/// the standard's text and from nothing of the planner. Pictures are known by the order in which they arrive.
+/// What a decoder makes of a picture's numbers: reference lists (8.2.4), marking (8.2.5) and order (8.2.1), written
+/// from the standard's text and from nothing of the planner. Pictures are known by the order in which they arrive.
 struct DecoderModel {
     struct Frame: Equatable {
         var index: Int
@@ -93,9 +93,11 @@ struct DecoderModel {
     /// 8.2.5.3 and 8.2.5.4.1
     private mutating func mark(_ n: H264PictureNumbers) {
         if n.forgotten.isEmpty {
-            if frames.count == max_num_ref_frames, let oldest = frames.min(by: {
-                picNum($0, n.frame_num) < picNum($1, n.frame_num)
-            }) {
+            if frames.count == max_num_ref_frames,
+                let oldest = frames.min(by: {
+                    picNum($0, n.frame_num) < picNum($1, n.frame_num)
+                })
+            {
                 frames.removeAll { $0 == oldest }
             }
             return

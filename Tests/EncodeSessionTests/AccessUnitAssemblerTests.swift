@@ -50,7 +50,8 @@ import VideoBase
     @Test func oneCopyAndFourByteStartCodes() throws {
         let headers = try Self.headers()
         let twice = [
-            [0x09, 0x10], headers.spsUnit, headers.spsUnit, headers.ppsUnit, headers.ppsUnit, Self.key, [0x0C, 0xFF, 0x80],
+            [0x09, 0x10], headers.spsUnit, headers.spsUnit, headers.ppsUnit, headers.ppsUnit, Self.key,
+            [0x0C, 0xFF, 0x80],
         ]
         let wanted = [headers.spsUnit, headers.ppsUnit, Self.key]
         #expect(try assembled(headers, stream(twice, startCode: [0, 0, 1]), .idr) == wanted)

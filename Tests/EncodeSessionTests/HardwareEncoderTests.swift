@@ -52,7 +52,8 @@ final class Received: Sendable {
                         let isMixed = plane == 1 && format == .nv12
                         let component = isMixed ? 1 + x % 2 : format == .yv12 && plane > 0 ? 3 - plane : plane
                         let value = sample(isMixed ? x / 2 : x, y, frame, component)
-                        unsafe planes.base(plane).storeBytes(of: value, toByteOffset: y * planes.pitch(plane) + x, as: UInt8.self)
+                        unsafe planes.base(plane).storeBytes(
+                            of: value, toByteOffset: y * planes.pitch(plane) + x, as: UInt8.self)
                     }
                 }
             }
@@ -183,7 +184,9 @@ final class Received: Sendable {
         let encoder = try HardwareEncoder(
             display: ReferenceDisplay.open(), configuration: configuration { $0.asyncDepth = 4 },
             onPacket: received.handler)
-        for index in 0..<4 { try encoder.encode(encoder.makePixelBuffer(), timing: time(index), options: FrameOptions()) }
+        for index in 0..<4 {
+            try encoder.encode(encoder.makePixelBuffer(), timing: time(index), options: FrameOptions())
+        }
         try encoder.completeFrames(until: time(1).presentation)
         #expect(received.packets.count >= 2)
         try encoder.completeFrames(until: nil)
@@ -250,7 +253,9 @@ final class Received: Sendable {
         let display = try ReferenceDisplay.open()
         let settings = try SettingsResolver.resolve(configuration(), on: DeviceProfile(display))
         let pipeline = try EncodePipeline(display, settings, handler: received.handler)
-        for index in 0..<3 { try pipeline.encode(InputBuffer(from: pipeline.inputs), timing: time(index), options: FrameOptions()) }
+        for index in 0..<3 {
+            try pipeline.encode(InputBuffer(from: pipeline.inputs), timing: time(index), options: FrameOptions())
+        }
         let failure = VaencError(.deviceFailed, "the device is on fire")
         pipeline.fail(failure)
         pipeline.fail(VaencError(.internalFault, "a second failure"))

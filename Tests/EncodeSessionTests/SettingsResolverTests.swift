@@ -94,7 +94,8 @@ import VideoBase
         }
         let settings = try settle(asked, [Self.limits { $0.maxSlices = 4 }])
         #expect(settings.sliceRows.count == 4 && settings.structure.references == 4)
-        #expect(entry(settings, "slices") == EffectiveEntry(option: "slices", asked: "100", used: "4", why: "driver limit"))
+        #expect(
+            entry(settings, "slices") == EffectiveEntry(option: "slices", asked: "100", used: "4", why: "driver limit"))
         #expect(entry(settings, "references")?.differs == true)
         var strict = asked
         strict.strict = true
@@ -158,9 +159,13 @@ import VideoBase
 
     @Test func valuesOutOfRange() {
         let changes: [(inout EncoderConfiguration) -> Void] = [
-            { $0.qp = 99 }, { $0.qp = -1 }, { $0.qpI = 52 }, { $0.quality = 0 }, { $0.preset = 8 }, { $0.gopFrames = 0 },
+            { $0.qp = 99 }, { $0.qp = -1 }, { $0.qpI = 52 }, { $0.quality = 0 }, { $0.preset = 8 },
+            { $0.gopFrames = 0 },
             { $0.references = 0 }, { $0.references = 17 }, { $0.slices = 0 }, { $0.asyncDepth = 0 },
-            { $0.gopSeconds = -1 }, { $0.gopSeconds = .nan }, { $0.minQP = 40; $0.maxQP = 30 }, { $0.level = 14 },
+            { $0.gopSeconds = -1 }, { $0.gopSeconds = .nan },
+            {
+                $0.minQP = 40; $0.maxQP = 30
+            }, { $0.level = 14 },
             { $0.frameRate = Rational(0, 1) }, { $0.frameRate = Rational(5000, 1) }, { $0.profile = .hevcMain },
             { $0.size = VideoSize(width: 0, height: 16) }, { $0.sampleAspectRatio = Rational(-1, 1) },
         ]
@@ -175,9 +180,18 @@ import VideoBase
         #expect(try qp { $0.qp = 30 } == [27, 30])
         #expect(try qp { $0.quality = 30 } == [27, 30])
         #expect(try qp { $0.qp = 1 } == [0, 1])
-        #expect(try qp { $0.qp = 30; $0.minQP = 29 } == [29, 30])
-        #expect(try qp { $0.qp = 50; $0.maxQP = 40 } == [37, 40])
-        let one = try settle(Self.configuration { $0.qp = 30; $0.qpI = 20 }, [Self.limits { $0.hasOneQP = true }])
+        #expect(
+            try qp {
+                $0.qp = 30; $0.minQP = 29
+            } == [29, 30])
+        #expect(
+            try qp {
+                $0.qp = 50; $0.maxQP = 40
+            } == [37, 40])
+        let one = try settle(
+            Self.configuration {
+                $0.qp = 30; $0.qpI = 20
+            }, [Self.limits { $0.hasOneQP = true }])
         #expect(one.qpI == 30 && entry(one, "qpI")?.differs == true)
     }
 
@@ -192,7 +206,10 @@ import VideoBase
     }
 
     @Test func levelsAndReferences() throws {
-        let capped = try settle(Self.configuration { $0.level = 31; $0.references = 8 }, [Self.limits { $0.maxReferences0 = 16 }])
+        let capped = try settle(
+            Self.configuration {
+                $0.level = 31; $0.references = 8
+            }, [Self.limits { $0.maxReferences0 = 16 }])
         #expect(capped.level.name == "3.1" && capped.structure.references == 5)
         let raised = try settle(Self.configuration { $0.references = 6 }, [Self.limits { $0.maxReferences0 = 16 }])
         #expect(raised.level.name == "4.0" && raised.structure.references == 6)
@@ -208,8 +225,14 @@ import VideoBase
         }
         #expect(try interval { $0.gopSeconds = 2 } == 60)
         #expect(try interval { $0.gopSeconds = 0.001 } == 1)
-        #expect(try interval { $0.gopSeconds = 2; $0.gopFrames = 30 } == 30)
-        #expect(try interval { $0.gopSeconds = 0.5; $0.gopFrames = 30 } == 15)
+        #expect(
+            try interval {
+                $0.gopSeconds = 2; $0.gopFrames = 30
+            } == 30)
+        #expect(
+            try interval {
+                $0.gopSeconds = 0.5; $0.gopFrames = 30
+            } == 15)
         #expect(try interval { $0.frameRate = Rational(30000, 1001) } == 150)
     }
 }

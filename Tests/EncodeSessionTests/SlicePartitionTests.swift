@@ -19,7 +19,8 @@ import Testing
                         isRight = isRight && (heights.max() ?? 0) - (heights.min() ?? 0) <= 1
                     case .equalRows, .powerOfTwoRows:
                         isRight = isRight && first.count <= slices
-                        isRight = isRight && Set(heights.dropLast()).count <= 1 && heights[heights.count - 1] <= heights[0]
+                        isRight =
+                            isRight && Set(heights.dropLast()).count <= 1 && heights[heights.count - 1] <= heights[0]
                         if structure == .powerOfTwoRows, heights.count > 1 {
                             isRight = isRight && heights[0] & (heights[0] - 1) == 0
                         }

@@ -5,7 +5,9 @@ import VideoBase
 
 @Suite struct SurfaceFillTests {
     /// A sample that tells its place.
-    private func sample(_ x: Int, _ y: Int, _ plane: Int) -> UInt8 { UInt8(truncatingIfNeeded: x * 7 + y * 31 + plane * 90) }
+    private func sample(_ x: Int, _ y: Int, _ plane: Int) -> UInt8 {
+        UInt8(truncatingIfNeeded: x * 7 + y * 31 + plane * 90)
+    }
 
     /// NV12 memory of whole macroblocks, a picture of the visible size in it.
     private func withMacroblocks(
@@ -36,7 +38,8 @@ import VideoBase
                     let chromaHeight = (height + 1) / 2
                     for y in 0..<height {
                         for x in 0..<width {
-                            unsafe planes.base(0).storeBytes(of: sample(x, y, 0), toByteOffset: y * planes.pitch(0) + x, as: UInt8.self)
+                            unsafe planes.base(0).storeBytes(
+                                of: sample(x, y, 0), toByteOffset: y * planes.pitch(0) + x, as: UInt8.self)
                         }
                     }
                     for y in 0..<chromaHeight {
@@ -48,7 +51,8 @@ import VideoBase
                     let coded = visible.aligned(to: 16)
                     unsafe EdgePadding.fill(planes, coded: coded)
                     for y in 0..<coded.height {
-                        for x in 0..<coded.width where read(0, x, y) != sample(min(x, width - 1), min(y, height - 1), 0) {
+                        for x in 0..<coded.width where read(0, x, y) != sample(min(x, width - 1), min(y, height - 1), 0)
+                        {
                             wrong += 1
                         }
                     }
@@ -66,17 +70,23 @@ import VideoBase
 
     @Test func copies() throws {
         for format in [PixelFormat.nv12, .i420, .yv12] {
-            for size in [VideoSize(width: 70, height: 6), VideoSize(width: 33, height: 5), VideoSize(width: 64, height: 2)] {
+            for size in [
+                VideoSize(width: 70, height: 6), VideoSize(width: 33, height: 5), VideoSize(width: 64, height: 2),
+            ] {
                 let source = SystemPixelBuffer(format: format, size: size)
                 try unsafe source.withUnsafePlanes { planes in
                     for plane in 0..<format.planeCount {
                         for y in 0..<format.rows(plane: plane, height: size.height) {
                             for x in 0..<format.rowBytes(plane: plane, width: size.width) {
                                 let (column, component) =
-                                    plane == 0 ? (x, 0) : format == .nv12 ? (x / 2, 1 + x % 2)
-                                    : (x, format == .i420 ? plane : 3 - plane)
+                                    plane == 0
+                                    ? (x, 0)
+                                    : format == .nv12
+                                        ? (x / 2, 1 + x % 2)
+                                        : (x, format == .i420 ? plane : 3 - plane)
                                 unsafe planes.base(plane).storeBytes(
-                                    of: sample(column, y, component), toByteOffset: y * planes.pitch(plane) + x, as: UInt8.self)
+                                    of: sample(column, y, component), toByteOffset: y * planes.pitch(plane) + x,
+                                    as: UInt8.self)
                             }
                         }
                     }
@@ -88,7 +98,9 @@ import VideoBase
                         for x in 0..<size.width where read(0, x, y) != sample(x, y, 0) { wrong += 1 }
                     }
                     for y in 0..<(size.height + 1) / 2 {
-                        for x in 0..<(size.width + 1) / 2 * 2 where read(1, x, y) != sample(x / 2, y, 1 + x % 2) { wrong += 1 }
+                        for x in 0..<(size.width + 1) / 2 * 2 where read(1, x, y) != sample(x / 2, y, 1 + x % 2) {
+                            wrong += 1
+                        }
                     }
                 }
                 #expect(wrong == 0)

@@ -40,17 +40,29 @@ import Testing
     @Test func fixedLength() {
         #expect(bits { $0.u(0, 0) } == "")
         #expect(bits { $0.u(5, 9) } == "01001")
-        #expect(bits { $0.u(3, 5); $0.u(32, UInt32.max); $0.u(1, 0) } == "101" + String(repeating: "1", count: 32) + "0")
+        #expect(
+            bits {
+                $0.u(3, 5); $0.u(32, UInt32.max); $0.u(1, 0)
+            } == "101" + String(repeating: "1", count: 32) + "0")
     }
 
     @Test func trailingBits() {
         #expect(bits { $0.trailingBits() } == "10000000")
-        #expect(bits { $0.u(3, 0); $0.trailingBits() } == "00010000")
-        #expect(bits { $0.u(7, 0); $0.trailingBits() } == "00000001")
+        #expect(
+            bits {
+                $0.u(3, 0); $0.trailingBits()
+            } == "00010000")
+        #expect(
+            bits {
+                $0.u(7, 0); $0.trailingBits()
+            } == "00000001")
     }
 
     @Test func unalignedAppend() {
-        #expect(bits { $0.u(4, 0xF); $0.append([0xA5, 0x0F]) } == "11111010010100001111")
+        #expect(
+            bits {
+                $0.u(4, 0xF); $0.append([0xA5, 0x0F])
+            } == "11111010010100001111")
         #expect(bits { $0.append([0xA5]) } == "10100101")
     }
 }

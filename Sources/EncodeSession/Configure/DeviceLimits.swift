@@ -55,6 +55,8 @@ struct DeviceLimits: Sendable, Hashable {
     var quality = QualityScale.none
     /// The status flags of coded buffers mean something.
     var reportsStatus = true
+    /// Parameter sets that the driver takes come out changed.
+    var rewritesParameterSets = false
     /// All pictures get the QP of the first picture's pic_init_qp; slice_qp_delta is not looked at.
     var hasOneQP = false
 }

@@ -8,6 +8,8 @@ enum DriverQuirks {
     /// Corrects what a driver answered.
     static func apply(to limits: inout DeviceLimits, driver: String) {
         guard isRadeon(driver) else { return }
+        // Mesa 25 parses parameter sets and slice headers and writes them anew, with other numbers (pic_init_qp 26).
+        limits.rewritesParameterSets = true
         // The versions that take no packed headers (22.3, 24.0) leave VACodedBufferSegment.status unset, take one QP
         // for all pictures from the first one's pic_init_qp, and do not say what the hardware's smallest size is.
         if limits.packedHeaders.isEmpty {

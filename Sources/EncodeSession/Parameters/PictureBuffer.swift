@@ -17,7 +17,8 @@ extension H264PictureParameters {
                 topFieldOrderCount: Int32(truncatingIfNeeded: numbers.picOrderCount),
                 bottomFieldOrderCount: Int32(truncatingIfNeeded: numbers.picOrderCount)),
             references: numbers.stored.map { H264Picture($0, reconstructions) }, codedBuffer: output,
-            frameNum: UInt16(numbers.frame_num), isIDR: plan.type == .idr, referencePicFlag: numbers.nal_ref_idc == 0 ? 0 : 1,
+            frameNum: UInt16(numbers.frame_num), isIDR: plan.type == .idr,
+            referencePicFlag: numbers.nal_ref_idc == 0 ? 0 : 1,
             entropyCodingMode: pps.entropy_coding_mode_flag)
         picParameterSetID = UInt8(pps.pic_parameter_set_id)
         seqParameterSetID = UInt8(pps.seq_parameter_set_id)

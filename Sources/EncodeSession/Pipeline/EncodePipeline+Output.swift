@@ -47,6 +47,7 @@ extension EncodePipeline {
         let isOverflow = !errors.contains(.badBitstream)
         throw VaencError(
             .deviceFailed, "frame \(frame): the driver marked its output \(errors.names.joined(separator: ", "))",
-            remedy: isOverflow ? "raise --qp: the picture does not fit the coded buffer" : "see `dmesg`, update the driver")
+            remedy: isOverflow
+                ? "raise --qp: the picture does not fit the coded buffer" : "see `dmesg`, update the driver")
     }
 }

@@ -53,7 +53,7 @@ final class EncodePipeline: Sendable {
         timeoutNanoseconds = display.kind == .reference ? 120_000_000_000 : 10_000_000_000
         let packsParameterSets = objects.packed.contains(.sequence)
         var assembler = AccessUnitAssembler(headers, packsParameterSets: packsParameterSets)
-        if !packsParameterSets {
+        if !packsParameterSets || settings.limits.rewritesParameterSets {
             try HeaderTrial.run(
                 settings, headers, objects, timeoutNanoseconds: timeoutNanoseconds, &assembler)
         }
@@ -69,7 +69,9 @@ final class EncodePipeline: Sendable {
             try throwIfEnded()
             if let last = submission.lastPresentation, timing.presentation <= last {
                 throw VaencError(
-                    .usage, "frame \(submission.nextDisplayIndex) is presented at \(timing.presentation.seconds) s, not after the one before")
+                    .usage,
+                    "frame \(submission.nextDisplayIndex) at \(timing.presentation.seconds) s is not after the one before",
+                    remedy: "give frames in the order in which they are shown")
             }
             let surface = try surface(of: buffer)
             let index = submission.nextDisplayIndex

@@ -55,7 +55,8 @@ struct PictureSubmitter: Sendable {
     ) throws {
         let width = settings.widthInMacroblocks
         for (index, row) in settings.sliceRows.enumerated() {
-            let end = index + 1 < settings.sliceRows.count ? settings.sliceRows[index + 1] : settings.heightInMacroblocks
+            let end =
+                index + 1 < settings.sliceRows.count ? settings.sliceRows[index + 1] : settings.heightInMacroblocks
             let header = SliceHeader(plan, numbers, firstMacroblock: row * width, qp: settings.qp(of: plan.type))
             if objects.packed.contains(.slice) {
                 try picture.render(PackedHeader(header, sps: headers.sps, pps: headers.pps))

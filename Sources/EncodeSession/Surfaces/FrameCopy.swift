@@ -52,8 +52,10 @@ enum FrameCopy {
                 column += 16
             }
             while column < columns {
-                unsafe target.storeBytes(of: cb.load(fromByteOffset: column, as: UInt8.self), toByteOffset: column * 2, as: UInt8.self)
-                unsafe target.storeBytes(of: cr.load(fromByteOffset: column, as: UInt8.self), toByteOffset: column * 2 + 1, as: UInt8.self)
+                unsafe target.storeBytes(
+                    of: cb.load(fromByteOffset: column, as: UInt8.self), toByteOffset: column * 2, as: UInt8.self)
+                unsafe target.storeBytes(
+                    of: cr.load(fromByteOffset: column, as: UInt8.self), toByteOffset: column * 2 + 1, as: UInt8.self)
                 column += 1
             }
         }
