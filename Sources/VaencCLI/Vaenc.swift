@@ -13,7 +13,7 @@ struct VaencCommand: ParsableCommand {
             Without one:     vaenc encode movie.mp4 -o out.mp4 --device reference   (VA-API, in software)
             What there is:   vaenc probe
 
-            Exit status: 0 done, 64 wrong usage, 65 bad input, 66 no such input, 69 no device can do this, \
+            Exit status: 0 done, 64 wrong usage, 65 bad input, 66 no such input, 69 no device can do this, 70 a bug of vaenc's, \
             73 cannot create the output, 74 I/O failed, 75 the device failed, 77 no permission, 130 interrupted.
             """,
         version: vaencVersion,

@@ -144,6 +144,22 @@ static inline int vaenc_averror_again(void) { return AVERROR(EAGAIN); }
 static inline int vaenc_averror_invalid(void) { return AVERROR_INVALIDDATA; }
 static inline int vaenc_averror_exit(void) { return AVERROR_EXIT; }
 static inline int64_t vaenc_no_pts(void) { return AV_NOPTS_VALUE; }
+// Whether players are asked to turn or mirror the pictures. The matrix moved from the stream to its parameters in FFmpeg 7.
+static inline int vaenc_is_turned(const AVStream *_Nonnull stream) {
+#if LIBAVFORMAT_VERSION_MAJOR >= 61
+    const AVPacketSideData *data = stream->codecpar->coded_side_data;
+    int count = stream->codecpar->nb_coded_side_data;
+#else
+    const AVPacketSideData *data = stream->side_data;
+    int count = stream->nb_side_data;
+#endif
+    for (int i = 0; i < count; i++) {
+        if (data[i].type != AV_PKT_DATA_DISPLAYMATRIX || data[i].size < 9 * sizeof(int32_t)) continue;
+        const int32_t *m = (const int32_t *)data[i].data;
+        return m[0] <= 0 || m[1] != 0 || m[3] != 0 || m[4] <= 0;
+    }
+    return 0;
+}
 static inline int64_t vaenc_time_base(void) { return AV_TIME_BASE; }
 static inline int vaenc_seek_size(void) { return AVSEEK_SIZE; }
 static inline int vaenc_seek_force(void) { return AVSEEK_FORCE; }

@@ -66,6 +66,26 @@ import VideoBase
         }
     }
 
+    /// What the file holds beside upright progressive pictures, none of which is carried over yet.
+    var changes: [EffectiveEntry] {
+        var changes: [EffectiveEntry] = []
+        let video = unsafe context!.pointee.streams[streamIndex]!
+        if unsafe vaenc_is_turned(video) != 0 {
+            changes.append(
+                EffectiveEntry(option: "rotation", asked: "turned or mirrored", used: "as stored", why: "turning is not built yet"))
+        }
+        let order = unsafe video.pointee.codecpar.pointee.field_order
+        if order != AV_FIELD_UNKNOWN && order != AV_FIELD_PROGRESSIVE {
+            changes.append(
+                EffectiveEntry(option: "fields", asked: "interlaced", used: "progressive", why: "interlaced coding is not built yet"))
+        }
+        let sound = (0..<Int(unsafe context!.pointee.nb_streams)).contains {
+            unsafe context!.pointee.streams[$0]!.pointee.codecpar.pointee.codec_type == AVMEDIA_TYPE_AUDIO
+        }
+        if sound { changes.append(EffectiveEntry(option: "audio", asked: nil, used: "none", why: "sound is not built yet")) }
+        return changes
+    }
+
     deinit { unsafe av.pointee.avformat_close_input!(&context) }
 
     static func unreadable(_ name: String, _ words: String, remedy: String? = nil) -> VaencError {

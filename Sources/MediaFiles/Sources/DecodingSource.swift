@@ -55,16 +55,23 @@ final class DecodingSource: FrameSource {
             seconds = seconds.map { min($0, Double(limit) / rate.value) }
         }
         let codec = unsafe String(cString: demuxer.av.pointee.avcodec_get_name!(parameters.codec_id)!)
-        info = SourceInfo(
+        var info = SourceInfo(
             size: shaper.outputSize, frameRate: rate, color: color, sampleAspectRatio: shaper.outputAspect,
             frameCount: count, durationSeconds: seconds,
             nativeFormat: PixelFormat(av: AVPixelFormat(rawValue: unsafe parameters.format)), nativeSize: size,
             kind: "\(stream.container), \(codec)")
+        info.changes = demuxer.changes
+        if info.nativeFormat == nil {
+            info.changes.append(
+                EffectiveEntry(
+                    option: "inputFormat", asked: "another format", used: "nv12", why: "encoded as 8-bit 4:2:0 in this version"))
+        }
         var origin = stream.startTime ?? 0
         if skipped > 0 {
             origin += Int64((skipped / stream.timeBase.value).rounded())
             if demuxer.seek(to: origin) { decoder.flush() }
         }
+        self.info = info
         self.reader = reader
         state = Guarded(
             State(

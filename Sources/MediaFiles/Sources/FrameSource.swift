@@ -17,6 +17,8 @@ public struct SourceInfo: Sendable, Hashable {
     public var nativeFormat: PixelFormat?
     /// The size before scaling.
     public var nativeSize: VideoSize
+    /// What of the input does not reach the pictures or is not applied to them: rotation, interlacing, sound.
+    public var changes: [EffectiveEntry] = []
     /// For people: `Y4M, i420`, `mp4, h264`, `test pattern`.
     public var kind: String
 

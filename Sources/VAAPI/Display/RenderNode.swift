@@ -42,7 +42,9 @@ package struct RenderNode: Sendable, Hashable {
     /// What to tell a person when a node could not be opened.
     static func openFailure(_ path: String, _ number: Int32) -> VaencError {
         switch number {
-        case ENOENT, ENOTDIR, ENXIO, ENODEV:
+        case ENXIO, ENODEV:
+            VaencError(.unavailable, "nothing answers at \(path): its kernel driver is not loaded", remedy: "see `dmesg`, or use another device")
+        case ENOENT, ENOTDIR:
             VaencError(.unavailable, "there is no device \(path)", remedy: advice())
         case EACCES, EPERM:
             VaencError(

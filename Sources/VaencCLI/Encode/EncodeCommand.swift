@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import MediaFiles
 import Vaenc
 
@@ -40,6 +41,9 @@ struct EncodeCommand: ParsableCommand {
 
         let interruption = Interruption()
         interruption.watch()
+        if let input, input != "-", Self.isSameFile(input, name) {
+            throw VaencError.usage("\(name) is the input itself", remedy: "name another output")
+        }
         let source = try MediaInput.open(input ?? "testsrc:1280x720@30:300", options: try inputOptions.sourceOptions())
         defer { source.close() }
         interruption.whenFirst { source.cancel() }
@@ -75,6 +79,14 @@ struct EncodeCommand: ParsableCommand {
         guard let input else { return }
         if input.hasPrefix("/dev/video") { throw VaencError.notBuilt("capturing from \(input)") }
         if input.contains("://") { throw VaencError.notBuilt("reading from the network (\(input))") }
+    }
+
+    private static func isSameFile(_ a: String, _ b: String) -> Bool {
+        var first = stat()
+        var second = stat()
+        // SAFETY: stat reads the strings and fills the structures.
+        guard unsafe stat(a, &first) == 0, unsafe stat(b, &second) == 0, first.st_mode & S_IFMT == S_IFREG else { return false }
+        return first.st_dev == second.st_dev && first.st_ino == second.st_ino
     }
 
     private func progressStyle(output: String) -> ProgressLine.Style {

@@ -1,3 +1,4 @@
+import Glibc
 import MediaFiles
 import Synchronization
 import VAAPI
@@ -32,15 +33,25 @@ struct EncodeJob {
             }
         }
         defer { session.invalidate() }
-        if let notice = session.choice.notice { Terminal.note(notice) }
         let description = try session.encoderDescription
+        let changes = changes(description)
+        if configuration.strict, let change = changes.first(where: \.differs) {
+            throw VaencError(
+                .unavailable, "\(change.option): the input has \(change.asked ?? ""), and \(change.used) is what can be encoded (\(change.why))",
+                remedy: "leave out --strict to accept that")
+        }
         try sink.open(output, options: sinkOptions, description: description)
-        interruption.whenSecond { sink.cancel() }
+        if let notice = session.choice.notice { Terminal.note(notice) }
+        interruption.whenSecond { sink.cancelSoon() }
         var line = ProgressLine(style: progress, expectedFrames: source.info.frameCount, frameRate: configuration.frameRate)
         var interrupted = false
         do {
             interrupted = try feed(session, sink: sink, tally: tally, line: &line)
             try session.completeFrames()
+            guard tally.snapshot.frames.encoded > 0 else {
+                if interrupted { throw VaencError(.interrupted, "interrupted before the first frame: nothing was written") }
+                throw VaencError(.badInput, "the input has no frames to encode", remedy: "look at --start, --duration and the input")
+            }
             try sink.finish()
         } catch {
             session.invalidate()
@@ -75,11 +86,22 @@ struct EncodeJob {
         }
     }
 
+    /// What of the input does not come out as it went in.
+    private func changes(_ description: EncoderDescription) -> [EffectiveEntry] {
+        var changes = source.info.changes
+        if let native = source.info.nativeFormat, ![.nv12, .i420, .yv12].contains(native) {
+            changes.append(
+                EffectiveEntry(
+                    option: "inputFormat", asked: native.rawValue, used: "nv12", why: "encoded as 8-bit 4:2:0 in this version"))
+        }
+        return changes
+    }
+
     /// The encoder knows the codec only as told; the command line knows why.
     private func effective(_ description: EncoderDescription) -> [EffectiveEntry] {
         let asked = codecWhy == "asked" ? description.codec.rawValue : nil
         return [EffectiveEntry(option: "codec", asked: asked, used: description.codec.rawValue, why: codecWhy)]
-            + description.effective.filter { $0.option != "codec" }
+            + description.effective.filter { $0.option != "codec" } + changes(description)
     }
 
     private func report(
@@ -145,4 +167,12 @@ final class SinkBox: Sendable {
     }
 
     func cancel() { state.withLock { $0.sink?.cancel() } }
+
+    /// The same for a program that is about to end: gives up soon where a write to a stalled reader holds the sink.
+    func cancelSoon() {
+        for _ in 0..<20 {
+            if state.withLockIfAvailable({ $0.sink?.cancel() }) != nil { return }
+            usleep(10_000)
+        }
+    }
 }

@@ -44,14 +44,17 @@ struct InputOptions: ParsableArguments {
             options.inputFormat = format
         }
         if let fps {
-            guard let rate = Rational(rate: fps), rate.value <= 1000 else {
+            guard let rate = Rational(rate: fps), rate.value <= 1000, rate.value >= 0.001 else {
                 throw VaencError.usage("--fps \(fps) is not a frame rate", remedy: "write 25, 29.97 or 30000/1001")
             }
             options.frameRate = rate
         }
         if let frames, frames < 1 { throw VaencError.usage("--frames \(frames) is less than 1") }
-        for (name, value) in [("--start", start), ("--duration", duration)] {
-            if let value, !(value >= 0 && value < 1e9) { throw VaencError.usage("\(name) \(value) is out of range") }
+        if let start, !(start >= 0 && start < 1e9) {
+            throw VaencError.usage("--start \(start) is out of range", remedy: "give seconds, 0 or more")
+        }
+        if let duration, !(duration > 0 && duration < 1e9) {
+            throw VaencError.usage("--duration \(duration) is out of range", remedy: "give seconds, more than 0")
         }
         options.frameLimit = frames
         options.start = start

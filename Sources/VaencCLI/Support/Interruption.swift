@@ -18,7 +18,8 @@ final class Interruption: Sendable {
         signal(SIGPIPE, SIG_IGN)
         var signals = sigset_t()
         unsafe sigemptyset(&signals)
-        for number in [SIGINT, SIGTERM, SIGHUP] { unsafe sigaddset(&signals, number) }
+        let watched = Self.watched()
+        for number in watched { unsafe sigaddset(&signals, number) }
         unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
         let context = unsafe Unmanaged.passRetained(self).toOpaque()
         var thread = pthread_t()
@@ -27,13 +28,23 @@ final class Interruption: Sendable {
             let interruption = unsafe Unmanaged<Interruption>.fromOpaque(context!).takeUnretainedValue()
             var signals = sigset_t()
             unsafe sigemptyset(&signals)
-            for number in [SIGINT, SIGTERM, SIGHUP] { unsafe sigaddset(&signals, number) }
+            for number in Interruption.watched() { unsafe sigaddset(&signals, number) }
             while true {
                 var number: Int32 = 0
                 if unsafe sigwait(&signals, &number) == 0 { interruption.arrived() }
             }
         }, context)
         pthread_detach(thread)
+    }
+
+    /// The signals that end vaenc: SIGHUP does not where whoever started it had it ignored (nohup). SIGINT always does:
+    /// shells ignore it for what a script puts in the background, where `kill -INT` is still meant.
+    private static func watched() -> [Int32] {
+        var action = sigaction()
+        guard unsafe sigaction(SIGHUP, nil, &action) == 0 else { return [SIGINT, SIGTERM, SIGHUP] }
+        // SAFETY: SIG_IGN is the address 1, compared and never called.
+        let ignored = unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
+        return ignored ? [SIGINT, SIGTERM] : [SIGINT, SIGTERM, SIGHUP]
     }
 
     /// What wakes a reader that waits for input.
@@ -48,7 +59,9 @@ final class Interruption: Sendable {
     private func arrived() {
         let before = count.add(1, ordering: .relaxed).oldValue
         if before == 0 {
-            onFirst.withLock { $0 }?()
+            // Before there is an input there is nothing to finish.
+            guard let action = onFirst.withLock({ $0 }) else { _exit(130) }
+            action()
         } else {
             onSecond.withLock { $0 }?()
             _exit(130)
