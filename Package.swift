@@ -33,7 +33,6 @@ let package = Package(
         .target(name: "LibAV", dependencies: ["CLibAV", "VideoBase"], swiftSettings: strict),
         // L2
         .target(name: "H264Syntax", dependencies: ["VideoBase", "NALWriting"], swiftSettings: strict),
-        .target(name: "BitstreamInspection", dependencies: ["VideoBase"], swiftSettings: strict),
         .target(name: "EncodePlanning", dependencies: ["VideoBase"], swiftSettings: strict),
         .target(
             name: "VAAPI", dependencies: ["CVA", "CDRM", "VideoBase"], swiftSettings: strict,

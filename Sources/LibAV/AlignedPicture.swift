@@ -36,7 +36,9 @@ extension PictureView {
     var isAligned: Bool {
         for plane in 0..<4 {
             guard let base = unsafe data[plane] else { continue }
-            if unsafe Int(bitPattern: base) % 32 != 0 || strides[plane] % 32 != 0 || strides[plane] <= 0 { return false }
+            if unsafe Int(bitPattern: base) % 32 != 0 || strides[plane] % 32 != 0 || strides[plane] <= 0 {
+                return false
+            }
         }
         return true
     }

@@ -89,10 +89,12 @@ package import VideoBase
             let words = LibAV.takeLog().map { " (\($0))" } ?? ""
             throw VaencError(
                 .badInput,
-                "cannot convert \(name(source)) \(shape.sourceSize) to \(name(destination)) \(shape.destinationSize)\(words)")
+                "cannot convert \(name(source)) \(shape.sourceSize) to \(name(destination)) \(shape.destinationSize)\(words)"
+            )
         }
         let known: [Int32] = [1, 4, 5, 6, 7, 9, 10]
-        let matrix = known.contains(Int32(shape.color.matrix))
+        let matrix =
+            known.contains(Int32(shape.color.matrix))
             ? Int32(shape.color.matrix) : shape.sourceSize.height >= 720 ? 1 : 5
         let sourceFull = isRGB(source) || isFullRangeName(source) || shape.color.fullRange == true
         let destinationFull = isRGB(destination) || (!isRGB(source) && sourceFull)

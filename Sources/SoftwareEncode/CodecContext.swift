@@ -13,7 +13,9 @@ import VideoBase
     /// Parameter sets (and the library's greeting), in Annex B form.
     let headers: [UInt8]
 
-    static func find(_ name: String) throws(VaencError) -> (codec: UnsafePointer<AVCodec>, av: UnsafePointer<VaencLibAV>) {
+    static func find(_ name: String) throws(VaencError) -> (
+        codec: UnsafePointer<AVCodec>, av: UnsafePointer<VaencLibAV>
+    ) {
         // SAFETY: codec descriptions are static.
         let av = unsafe try LibAV.load(.codec)
         guard let codec = unsafe av.pointee.avcodec_find_encoder_by_name!(name) else {
@@ -48,7 +50,8 @@ import VideoBase
                 .unavailable, "\(settings.encoderName) cannot encode this (\(unsafe LibAV.message(code, av)))",
                 remedy: "try other --profile, --level or rate options")
         }
-        headers = unsafe Array(UnsafeBufferPointer(start: context.pointee.extradata, count: Int(context.pointee.extradata_size)))
+        headers = unsafe Array(
+            UnsafeBufferPointer(start: context.pointee.extradata, count: Int(context.pointee.extradata_size)))
     }
 
     deinit {

@@ -45,7 +45,9 @@ final class EncodeWorker: Sendable {
         let started = WorkerThread.start {
             self.monitor.update { $0.thread = pthread_self() }
             self.run(handover.update { $0.take() })
-            self.monitor.update { $0.isRunning = false; $0.queue = [] }
+            self.monitor.update {
+                $0.isRunning = false; $0.queue = []
+            }
         }
         if !started {
             monitor.update { $0.isRunning = false }
@@ -146,7 +148,8 @@ private struct TimeHistory {
     }
 
     /// The packet as the session gives it out; nil for a picture that was never put in.
-    mutating func packet(_ output: CodecContext.Output, _ headers: StreamHeaders, _ codec: VideoCodec) -> EncodedPacket? {
+    mutating func packet(_ output: CodecContext.Output, _ headers: StreamHeaders, _ codec: VideoCodec) -> EncodedPacket?
+    {
         guard let entry = entries[output.presentationIndex] else { return nil }
         let decode = decodeTime(output.decodeIndex)
         // Decoding times never go back: what is older is not asked for again.

@@ -8,7 +8,9 @@ extension EncoderSettings {
                 throw VaencError(.usage, "--\(option) \(value) is outside \(range.lowerBound) to \(range.upperBound)")
             }
         }
-        for (value, option) in [(c.qp, "qp"), (c.qpI, "qp-i"), (c.qpB, "qp-b"), (c.minQP, "min-qp"), (c.maxQP, "max-qp")] {
+        for (value, option) in [
+            (c.qp, "qp"), (c.qpI, "qp-i"), (c.qpB, "qp-b"), (c.minQP, "min-qp"), (c.maxQP, "max-qp"),
+        ] {
             try check(value, 0...51, option)
         }
         try check(c.quality, 1...51, "quality")
@@ -28,7 +30,8 @@ extension EncoderSettings {
             throw VaencError(.usage, "the profile \(profile.rawValue) is not one of \(c.codec.rawValue)")
         }
         if let mode = c.rateControl, [.cbr, .vbr, .avbr].contains(mode), c.bitrate == nil {
-            throw VaencError(.usage, "--rate-control \(mode.rawValue) needs a rate", remedy: "add --bitrate, as --bitrate 6M")
+            throw VaencError(
+                .usage, "--rate-control \(mode.rawValue) needs a rate", remedy: "add --bitrate, as --bitrate 6M")
         }
         if let rate = c.bitrate, let limit = c.maxBitrate, limit < rate {
             throw VaencError(.usage, "--max-bitrate \(limit) is below --bitrate \(rate)")

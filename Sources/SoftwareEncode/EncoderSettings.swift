@@ -110,7 +110,9 @@ struct EncoderSettings: Sendable {
             options.append(("profile", name))
             var entropy = c.entropy ?? .cabac
             var why = Self.why(c.entropy)
-            if profile == .h264ConstrainedBaseline, entropy == .cabac { (entropy, why) = (.cavlc, "the profile has CAVLC only") }
+            if profile == .h264ConstrainedBaseline, entropy == .cabac {
+                (entropy, why) = (.cavlc, "the profile has CAVLC only")
+            }
             set("cabac", entropy == .cabac ? 1 : 0)
             report("entropy", c.entropy?.rawValue, entropy.rawValue, why)
             if let level = c.level { set("level", level == 9 ? "1b" : "\(level / 10).\(level % 10)") }
@@ -148,10 +150,12 @@ struct EncoderSettings: Sendable {
             mapLimit(BitsPerSecond(bitrate))
             if codec == .h264 { set("nal-hrd", "cbr") } else { set("strict-cbr", 1) }
         }
-        let label = mode == .icq || mode == .qvbr ? "quality-targeted (\(encoderName) CRF)" : "\(encoderName) \(mode.rawValue)"
+        let label =
+            mode == .icq || mode == .qvbr ? "quality-targeted (\(encoderName) CRF)" : "\(encoderName) \(mode.rawValue)"
         report(
             "rate-control", c.rateControl?.rawValue, mode.rawValue,
-            c.rateControl != nil ? label : "\(label): \(c.bitrate != nil ? "a bit rate" : c.qp != nil ? "a QP" : "nothing") was asked")
+            c.rateControl != nil
+                ? label : "\(label): \(c.bitrate != nil ? "a bit rate" : c.qp != nil ? "a QP" : "nothing") was asked")
         if let low = c.minQP { set("qpmin", low); report("min-qp", low, "\(low)", "asked") }
         if let high = c.maxQP { set("qpmax", high); report("max-qp", high, "\(high)", "asked") }
     }
@@ -172,7 +176,9 @@ struct EncoderSettings: Sendable {
         // QP 0 of libx264 is lossless coding, which the High profile has not.
         let qp = codec == .h264 ? max(asked, 1) : asked
         set("qp", qp)
-        report("qp", c.qp, "\(qp)", qp != asked ? "QP 0 is lossless coding in libx264, a profile of its own" : Self.why(c.qp))
+        report(
+            "qp", c.qp, "\(qp)",
+            qp != asked ? "QP 0 is lossless coding in libx264, a profile of its own" : Self.why(c.qp))
         func ratio(_ difference: Int) -> String { "\(Self.power(Double(difference) / 6))" }
         let qpI = c.qpI ?? qp, qpB = c.qpB ?? qp
         set("ipratio", ratio(qp - qpI))

@@ -102,7 +102,11 @@ final class FramePool: Sendable {
         }
     }
 
-    func close() { monitor.update { $0.isClosed = true; $0.free = [] } }
+    func close() {
+        monitor.update {
+            $0.isClosed = true; $0.free = []
+        }
+    }
 
     fileprivate func giveBack(_ memory: FrameMemory) {
         monitor.update { if !$0.isClosed { $0.free.append(memory) } }

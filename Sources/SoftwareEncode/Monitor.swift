@@ -53,11 +53,13 @@ enum WorkerThread {
         // SAFETY: the box is retained here and released once by the thread.
         let box = unsafe Unmanaged.passRetained(Box(body))
         var thread = pthread_t()
-        let code = unsafe pthread_create(&thread, nil, { context in
-            let box = unsafe Unmanaged<Box>.fromOpaque(context!).takeRetainedValue()
-            box.body()
-            return nil
-        }, box.toOpaque())
+        let code = unsafe pthread_create(
+            &thread, nil,
+            { context in
+                let box = unsafe Unmanaged<Box>.fromOpaque(context!).takeRetainedValue()
+                box.body()
+                return nil
+            }, box.toOpaque())
         if code != 0 { unsafe box.release() } else { pthread_detach(thread) }
         return code == 0
     }

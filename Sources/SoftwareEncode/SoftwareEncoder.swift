@@ -54,8 +54,9 @@ public final class SoftwareEncoder: VideoEncoder {
         try prepared.withLock { prepared in
             if prepared != nil { return }
             let context = try CodecContext(settings)
-            guard let headers = StreamHeaders(
-                context.headers, codec: settings.codec, encoderName: settings.encoderName)
+            guard
+                let headers = StreamHeaders(
+                    context.headers, codec: settings.codec, encoderName: settings.encoderName)
             else { throw VaencError(.deviceFailed, "\(settings.encoderName) gave no parameter sets") }
             let description = try describe(headers)
             let worker = EncodeWorker(settings, headers, handler)
@@ -71,15 +72,18 @@ public final class SoftwareEncoder: VideoEncoder {
         entries.append(
             EffectiveEntry(
                 option: "profile", asked: c.profile?.shortName, used: headers.profile.shortName,
-                why: c.profile == nil ? "default" : c.profile == headers.profile ? "asked" : "\(settings.encoderName) chose it"))
+                why: c.profile == nil
+                    ? "default" : c.profile == headers.profile ? "asked" : "\(settings.encoderName) chose it"))
         let asked = c.level.map { $0 == 9 ? "1b" : "\($0 / 10).\($0 % 10)" }
         entries.append(
             EffectiveEntry(
                 option: "level", asked: asked, used: headers.level,
-                why: asked == nil ? "by size and rate" : asked == headers.level ? "asked" : "\(settings.encoderName) chose it"))
+                why: asked == nil
+                    ? "by size and rate" : asked == headers.level ? "asked" : "\(settings.encoderName) chose it"))
         if c.strict, let entry = entries.first(where: \.differs) {
             throw VaencError(
-                .unavailable, "\(settings.encoderName) uses \(entry.option) \(entry.used) where \(entry.asked ?? "") was asked",
+                .unavailable,
+                "\(settings.encoderName) uses \(entry.option) \(entry.used) where \(entry.asked ?? "") was asked",
                 remedy: "leave out --strict or change --\(entry.option)")
         }
         return EncoderDescription(
@@ -110,7 +114,9 @@ public final class SoftwareEncoder: VideoEncoder {
         try worker.monitor.wait { state -> Void? in
             try Self.check(state)
             if let last = state.lastTime, timing.presentation <= last {
-                throw VaencError(.usage, "presentation times must increase: \(timing.presentation.seconds) s after \(last.seconds) s")
+                throw VaencError(
+                    .usage, "presentation times must increase: \(timing.presentation.seconds) s after \(last.seconds) s"
+                )
             }
             // Completing comes first: what is given meanwhile belongs to the next stretch.
             if state.queue.count >= depth || state.drains { return nil }
@@ -141,7 +147,8 @@ public final class SoftwareEncoder: VideoEncoder {
     private func ownBuffer(_ buffer: any PixelBuffer) throws -> SoftwarePixelBuffer {
         if let own = buffer as? SoftwarePixelBuffer, own.belongs(to: pool) { return own }
         guard buffer.size == settings.configuration.size else {
-            throw VaencError(.usage, "a picture of \(buffer.size) was given to a session of \(settings.configuration.size)")
+            throw VaencError(
+                .usage, "a picture of \(buffer.size) was given to a session of \(settings.configuration.size)")
         }
         guard let copy = pool.take() else { throw Self.invalid }
         let scaler = try Scaler()

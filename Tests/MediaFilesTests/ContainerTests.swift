@@ -12,7 +12,9 @@ import VideoBase
 
     /// A stream that libx264 made, as packets with times: display order by picture order is not needed, the
     /// streams have no B frames.
-    private static func packets(_ times: [MediaTime], options: String = "bframes=0:keyint=5:scenecut=0") throws -> [EncodedPacket] {
+    private static func packets(_ times: [MediaTime], options: String = "bframes=0:keyint=5:scenecut=0") throws
+        -> [EncodedPacket]
+    {
         let stream = try ForeignEncoder.x264(Fixture.carphone.frames(times.count), options: options)
         var packets: [EncodedPacket] = []
         var pending: [UInt8] = []
@@ -23,7 +25,8 @@ import VideoBase
                 let index = packets.count
                 packets.append(
                     EncodedPacket(
-                        bytes: pending, type: unit[0] & 31 == 5 ? .idr : .p, presentation: times[index], decode: times[index],
+                        bytes: pending, type: unit[0] & 31 == 5 ? .idr : .p, presentation: times[index],
+                        decode: times[index],
                         displayIndex: index, codingIndex: index))
                 pending = []
             }
@@ -35,10 +38,12 @@ import VideoBase
     private static func description(_ packets: [EncodedPacket]) -> EncoderDescription {
         EncoderDescription(
             kind: .software, path: nil, driver: "test", codec: .h264, profile: .h264High, level: "1.1", size: size,
-            frameRate: rate, effective: [], parameterSets: AnnexB.split(packets[0].bytes).filter { [7, 8].contains($0[0] & 31) })
+            frameRate: rate, effective: [],
+            parameterSets: AnnexB.split(packets[0].bytes).filter { [7, 8].contains($0[0] & 31) })
     }
 
-    private static func write(_ packets: [EncodedPacket], to path: String, options: SinkOptions = SinkOptions()) throws {
+    private static func write(_ packets: [EncodedPacket], to path: String, options: SinkOptions = SinkOptions()) throws
+    {
         let sink = try MediaOutput.open(path, options: options)
         try sink.start(description(packets))
         for packet in packets { try sink.write(packet) }
@@ -48,7 +53,8 @@ import VideoBase
 
     private static func probe(_ path: String, _ entries: String, _ more: [String] = []) throws -> [Substring] {
         let result = try ProcessRunner.run(
-            "ffprobe", ["-v", "warning", "-select_streams", "v", "-show_entries", entries, "-of", "csv=p=0"] + more + [path])
+            "ffprobe",
+            ["-v", "warning", "-select_streams", "v", "-show_entries", entries, "-of", "csv=p=0"] + more + [path])
         #expect(result.status == 0)
         #expect(result.errors == "", "\(path)")
         return result.output.split(whereSeparator: \.isNewline)
@@ -83,7 +89,10 @@ import VideoBase
             for start in [0, 777] {
                 let path = "\(folder)/a\(start).mp4"
                 try Self.write(Self.packets(Self.regular(8, from: start)), to: path)
-                #expect(try Self.probe(path, "stream=time_base,r_frame_rate,nb_frames,start_pts") == ["30000/1001,1/30000,0,8"])
+                #expect(
+                    try Self.probe(path, "stream=time_base,r_frame_rate,nb_frames,start_pts") == [
+                        "30000/1001,1/30000,0,8"
+                    ])
                 #expect(
                     try Self.probe(path, "packet=pts,dts,duration,flags")
                         == (0..<8).map { "\($0 * 1001),\($0 * 1001),1001,\($0 % 5 == 0 ? "K_" : "__")" })
@@ -117,7 +126,9 @@ import VideoBase
             for ending in ["mp4", "mov"] {
                 let path = "\(folder)/a.\(ending)"
                 try Self.write(packets, to: path)
-                let found = try Self.probe(path, "packet=pts,dts").map { $0.split(separator: ",").map { Int($0) ?? -1 } }
+                let found = try Self.probe(path, "packet=pts,dts").map {
+                    $0.split(separator: ",").map { Int($0) ?? -1 }
+                }
                 #expect(found.map { $0[0] } == shown.map { $0 * 1001 })
                 #expect(found.map { $0[1] } == (0..<7).map { ($0 - 2) * 1001 })
             }
@@ -139,7 +150,10 @@ import VideoBase
             #expect(sps[0] & 31 == 7 && pps[0] & 31 == 8)
             #expect(Array(bytes[place..<place + 6]) == [1, sps[1], sps[2], sps[3], 0xFF, 0xE1])
             #expect(Array(bytes[(place + 6)..<(place + 8 + sps.count)]) == [0, UInt8(sps.count)] + sps)
-            #expect(Array(bytes[(place + 8 + sps.count)..<(place + 11 + sps.count + pps.count)]) == [1, 0, UInt8(pps.count)] + pps)
+            #expect(
+                Array(bytes[(place + 8 + sps.count)..<(place + 11 + sps.count + pps.count)]) == [
+                    1, 0, UInt8(pps.count),
+                ] + pps)
             let mdat = try #require(Self.find(Array("mdat".utf8), in: bytes)) + 4
             let first = sets[2]
             #expect(Array(bytes[mdat..<mdat + 4]) == [0, 0, UInt8(first.count >> 8), UInt8(first.count & 255)])

@@ -80,8 +80,11 @@ import VideoBase
         try Files.withTemporaryFolder { folder in
             let path = "\(folder)/vfr.mp4"
             try ffmpeg(
-                ["-i", Fixture.carphone.path(), "-frames:v", "8", "-vf", "setpts=N*N*0.01/TB", "-vsync", "vfr", "-enc_time_base",
-                    "1/1000", "-c:v", "libx264", "-bf", "2", path])
+                [
+                    "-i", Fixture.carphone.path(), "-frames:v", "8", "-vf", "setpts=N*N*0.01/TB", "-vsync", "vfr",
+                    "-enc_time_base",
+                    "1/1000", "-c:v", "libx264", "-bf", "2", path,
+                ])
             let times = try MediaInput.open(path).all().map(\.timing.presentation.seconds)
             #expect(times.count == 8)
             for (index, time) in times.enumerated() { #expect(abs(time - Double(index * index) * 0.01) < 0.0015) }
@@ -105,8 +108,11 @@ import VideoBase
         try Files.withTemporaryFolder { folder in
             let path = "\(folder)/c.mp4"
             try ffmpeg(
-                ["-i", Fixture.carphone.path(), "-frames:v", "2", "-vf", "setsar=12/11", "-c:v", "libx264", "-color_primaries",
-                    "bt709", "-color_trc", "bt709", "-colorspace", "bt709", "-color_range", "pc", path])
+                [
+                    "-i", Fixture.carphone.path(), "-frames:v", "2", "-vf", "setsar=12/11", "-c:v", "libx264",
+                    "-color_primaries",
+                    "bt709", "-color_trc", "bt709", "-colorspace", "bt709", "-color_range", "pc", path,
+                ])
             let info = try MediaInput.open(path).info
             #expect(info.color == ColorDescription(primaries: 1, transfer: 1, matrix: 1, fullRange: true))
             #expect(info.sampleAspectRatio == Rational(12, 11))

@@ -97,10 +97,13 @@ import VideoBase
             try #require(unsafe mkdir("\(folder)/d.mp4", 0o700) == 0)
             #expect(failure { try MediaOutput.open("\(folder)/d.mp4") }?.category == .cannotCreate)
             #expect(failure { try MediaOutput.open("\(folder)/a.xyz") }?.category == .usage)
-            for (name, format) in [("a.flv", nil), ("a.m3u8", nil), ("a.mp4", OutputFormat.fmp4)] as [(String, OutputFormat?)] {
+            for (name, format) in [("a.flv", nil), ("a.m3u8", nil), ("a.mp4", OutputFormat.fmp4)]
+                as [(String, OutputFormat?)]
+            {
                 var options = SinkOptions()
                 options.format = format
-                #expect(failure { try MediaOutput.open("\(folder)/\(name)", options: options) }?.category == .unavailable)
+                #expect(
+                    failure { try MediaOutput.open("\(folder)/\(name)", options: options) }?.category == .unavailable)
             }
             #expect(SystemError.creation(EACCES, "x").category == .noPermission)
         }
@@ -139,8 +142,10 @@ import VideoBase
 
     @Test func formatsByName() throws {
         let names: [(String, OutputFormat, VideoCodec?)] = [
-            ("a.h264", .annexb, .h264), ("a.264", .annexb, .h264), ("A.H265", .annexb, .hevc), ("a.hevc", .annexb, .hevc),
-            ("a.mp4", .mp4, nil), ("x/b.c.mov", .mov, nil), ("a.mkv", .mkv, nil), ("a.ts", .ts, nil), ("-", .annexb, nil),
+            ("a.h264", .annexb, .h264), ("a.264", .annexb, .h264), ("A.H265", .annexb, .hevc),
+            ("a.hevc", .annexb, .hevc),
+            ("a.mp4", .mp4, nil), ("x/b.c.mov", .mov, nil), ("a.mkv", .mkv, nil), ("a.ts", .ts, nil),
+            ("-", .annexb, nil),
             ("/dev/null", .annexb, nil), ("a.flv", .flv, nil), ("a.m3u8", .hls, nil), ("rtmp://h/x", .flv, nil),
         ]
         for (name, format, codec) in names {

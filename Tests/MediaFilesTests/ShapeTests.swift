@@ -6,7 +6,9 @@ import VideoBase
 
 /// `--size` and `--fit`.
 @Suite struct ShapeTests {
-    private func shaped(_ source: VideoSize, _ output: VideoSize, _ fit: FrameFit, aspect: Rational? = nil) throws -> [UInt8] {
+    private func shaped(_ source: VideoSize, _ output: VideoSize, _ fit: FrameFit, aspect: Rational? = nil) throws
+        -> [UInt8]
+    {
         let shaper = FrameShaper(
             source: source, aspect: aspect, color: ColorDescription(fullRange: false), output: output, fit: fit)
         let picture = PaddedPicture(.i420, source)
@@ -53,7 +55,8 @@ import VideoBase
     /// Samples twice as wide as high: a square of samples is shown as 2:1.
     @Test func letterboxCountsTheSamplesShape() throws {
         let bytes = try shaped(
-            VideoSize(width: 64, height: 64), VideoSize(width: 64, height: 64).doubledWidth, .letterbox, aspect: Rational(2, 1))
+            VideoSize(width: 64, height: 64), VideoSize(width: 64, height: 64).doubledWidth, .letterbox,
+            aspect: Rational(2, 1))
         #expect(bytes[..<(128 * 64)].allSatisfy { $0 >= 30 })
     }
 

@@ -46,9 +46,10 @@ import VideoBase
         #expect(try MediaInput.open("testsrc:64x32@50").info.frameRate == Rational(50))
         #expect(try MediaInput.open("testsrc:64x32@29.97:7").info.frameCount == 7)
         #expect(try MediaInput.open("testsrc:64x32:7").info.frameCount == 7)
-        for text in ["", "64", "64x", "0x2", "64x64@", "64x64@0", "64x64@25:", "64x64@25:0", "64x64@25:x", "64x64@25:1:1",
-            "99999x2"]
-        {
+        for text in [
+            "", "64", "64x", "0x2", "64x64@", "64x64@0", "64x64@25:", "64x64@25:0", "64x64@25:x", "64x64@25:1:1",
+            "99999x2",
+        ] {
             #expect(failure { try MediaInput.open("testsrc:\(text)") }?.category == .usage, "\(text)")
         }
     }

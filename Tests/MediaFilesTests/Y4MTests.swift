@@ -26,7 +26,8 @@ import VideoBase
     @Test(arguments: [
         "YUV4MPEG3 W2 H2 F25:1", "YUV4MPEG2 H2 F25:1", "YUV4MPEG2 W2 F25:1", "YUV4MPEG2 Wx H2", "YUV4MPEG2 W-2 H2",
         "YUV4MPEG2 W0 H2", "YUV4MPEG2 W2 H99999999999999999999", "YUV4MPEG2 W2 H2 F25", "YUV4MPEG2 W2 H2 F0:1",
-        "YUV4MPEG2 W2 H2 F25:0", "YUV4MPEG2 W2 H2 F25:1 It", "YUV4MPEG2 W2 H2 C411", "YUV4MPEG2 W2 H2 A1", "YUV4MPEG2 W2 H2 Q",
+        "YUV4MPEG2 W2 H2 F25:0", "YUV4MPEG2 W2 H2 F25:1 It", "YUV4MPEG2 W2 H2 C411", "YUV4MPEG2 W2 H2 A1",
+        "YUV4MPEG2 W2 H2 Q",
         "YUV4MPEG2 W2 H2 I", "",
     ])
     func refusesBrokenHeaders(_ line: String) {
@@ -44,7 +45,10 @@ import VideoBase
         try Files.withTemporaryFolder { folder in
             let first = noise(6, seed: 1), second = noise(6, seed: 2)
             let path = try write(
-                [Array("YUV4MPEG2 W2 H2 F25:1\n".utf8), Array("FRAME\n".utf8), first, Array("FRAME Ip XY\n".utf8), second],
+                [
+                    Array("YUV4MPEG2 W2 H2 F25:1\n".utf8), Array("FRAME\n".utf8), first, Array("FRAME Ip XY\n".utf8),
+                    second,
+                ],
                 folder)
             let frames = try MediaInput.open(path).all()
             #expect(frames.map(\.bytes) == [first, second])
@@ -90,7 +94,9 @@ import VideoBase
             for (name, options) in [("a.y4m", ["-strict", "-1"]), ("a.raw", ["-f", "rawvideo"])] {
                 let result = try ProcessRunner.run(
                     "ffmpeg",
-                    ["-v", "error", "-nostdin", "-i", clip, "-frames:v", "4", "-pix_fmt", format] + options + ["\(folder)/\(name)"])
+                    ["-v", "error", "-nostdin", "-i", clip, "-frames:v", "4", "-pix_fmt", format] + options + [
+                        "\(folder)/\(name)"
+                    ])
                 #expect(result.status == 0)
             }
             let source = try MediaInput.open("\(folder)/a.y4m")

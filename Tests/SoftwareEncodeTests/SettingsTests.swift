@@ -30,7 +30,9 @@ import VideoBase
     }
 
     @Test func ratesMapToTheLibrarysWords() throws {
-        let constant = try parameters { $0.qp = 30; $0.qpI = 24; $0.qpB = 36 }
+        let constant = try parameters {
+            $0.qp = 30; $0.qpI = 24; $0.qpB = 36
+        }
         #expect(constant["qp"] == "30")
         // Ratios of quantizer steps: six QP double the step.
         #expect(constant["ipratio"].flatMap(Double.init).map { abs($0 - 2) < 1e-9 } == true)
@@ -42,15 +44,21 @@ import VideoBase
         let vbr = try parameters { $0.bitrate = BitsPerSecond(2_000_000) }
         #expect(vbr["bitrate"] == "2000")
         #expect(vbr["vbv-maxrate"] == "3000")
-        let cbr = try parameters { $0.bitrate = BitsPerSecond(2_000_000); $0.rateControl = .cbr }
+        let cbr = try parameters {
+            $0.bitrate = BitsPerSecond(2_000_000); $0.rateControl = .cbr
+        }
         #expect(cbr["vbv-maxrate"] == "2000")
         #expect(cbr["nal-hrd"] == "cbr")
-        let hevc = try parameters { $0.bitrate = BitsPerSecond(2_000_000); $0.rateControl = .cbr; $0.codec = .hevc }
+        let hevc = try parameters {
+            $0.bitrate = BitsPerSecond(2_000_000); $0.rateControl = .cbr; $0.codec = .hevc
+        }
         #expect(hevc["strict-cbr"] == "1")
     }
 
     @Test func structure() throws {
-        let seconds = try parameters { $0.gopSeconds = 2; $0.frameRate = Rational(25) }
+        let seconds = try parameters {
+            $0.gopSeconds = 2; $0.frameRate = Rational(25)
+        }
         #expect(seconds["keyint"] == "50")
         let standard = try parameters { _ in }
         #expect(standard["keyint"] == "150")
@@ -62,9 +70,13 @@ import VideoBase
     @Test func differencesAreReported() throws {
         let slices = try used("slices") { $0.slices = 100 }
         #expect(slices?.asked == "100" && slices?.used == "23" && slices?.differs == true)
-        let b = try used("bframes") { $0.bFrames = 3; $0.profile = .h264ConstrainedBaseline }
+        let b = try used("bframes") {
+            $0.bFrames = 3; $0.profile = .h264ConstrainedBaseline
+        }
         #expect(b?.asked == "3" && b?.used == "0")
-        let entropy = try used("entropy") { $0.entropy = .cabac; $0.profile = .h264ConstrainedBaseline }
+        let entropy = try used("entropy") {
+            $0.entropy = .cabac; $0.profile = .h264ConstrainedBaseline
+        }
         #expect(entropy?.used == "cavlc")
         let qp = try used("qp") { $0.qp = 0 }
         #expect(qp?.used == "1")
@@ -75,9 +87,18 @@ import VideoBase
     }
 
     @Test func strictRefusesDifferences() {
-        #expect(category { $0.slices = 100; $0.strict = true } == .unavailable)
-        #expect(category { $0.size = VideoSize(width: 641, height: 360); $0.strict = true } == .unavailable)
-        #expect(category { $0.slices = 4; $0.strict = true } == nil)
+        #expect(
+            category {
+                $0.slices = 100; $0.strict = true
+            } == .unavailable)
+        #expect(
+            category {
+                $0.size = VideoSize(width: 641, height: 360); $0.strict = true
+            } == .unavailable)
+        #expect(
+            category {
+                $0.slices = 4; $0.strict = true
+            } == nil)
     }
 
     @Test func wrongValuesAreUsageErrors() {
@@ -87,10 +108,16 @@ import VideoBase
         #expect(category { $0.preset = 8 } == .usage)
         #expect(category { $0.gopFrames = 0 } == .usage)
         #expect(category { $0.bFrames = 8 } == .usage)
-        #expect(category { $0.minQP = 30; $0.maxQP = 20 } == .usage)
+        #expect(
+            category {
+                $0.minQP = 30; $0.maxQP = 20
+            } == .usage)
         #expect(category { $0.profile = .hevcMain } == .usage)
         #expect(category { $0.rateControl = .cbr } == .usage)
-        #expect(category { $0.bitrate = BitsPerSecond(2000); $0.maxBitrate = BitsPerSecond(1000) } == .usage)
+        #expect(
+            category {
+                $0.bitrate = BitsPerSecond(2000); $0.maxBitrate = BitsPerSecond(1000)
+            } == .usage)
         #expect(category { $0.size = VideoSize(width: 2, height: 2) } == .unavailable)
         #expect(category { $0.size = VideoSize(width: 20000, height: 16) } == .unavailable)
     }

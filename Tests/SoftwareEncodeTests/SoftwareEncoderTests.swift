@@ -26,7 +26,8 @@ private final class Collector: Sendable {
     private static let rate = Rational(25)
 
     private static func time(_ index: Int) -> FrameTiming {
-        FrameTiming(presentation: MediaTime(value: Int64(index), timescale: 25), duration: MediaTime(value: 1, timescale: 25))
+        FrameTiming(
+            presentation: MediaTime(value: Int64(index), timescale: 25), duration: MediaTime(value: 1, timescale: 25))
     }
 
     /// Encodes frames `range` of the test pattern.
@@ -34,7 +35,8 @@ private final class Collector: Sendable {
         if range.isEmpty { return }
         var options = SourceOptions()
         options.start = Double(range.lowerBound) / 25
-        let source = try MediaInput.open("testsrc:\(size.width)x\(size.height)@25:\(range.upperBound)", options: options)
+        let source = try MediaInput.open(
+            "testsrc:\(size.width)x\(size.height)@25:\(range.upperBound)", options: options)
         for index in range {
             let buffer = try encoder.makePixelBuffer()
             _ = try unsafe buffer.withUnsafePlanes { unsafe try source.readFrame(into: $0) }
@@ -43,7 +45,8 @@ private final class Collector: Sendable {
     }
 
     private static func encode(
-        _ count: Int, size: VideoSize = VideoSize(width: 176, height: 144), _ change: (inout EncoderConfiguration) -> Void = { _ in }
+        _ count: Int, size: VideoSize = VideoSize(width: 176, height: 144),
+        _ change: (inout EncoderConfiguration) -> Void = { _ in }
     ) throws -> (packets: [EncodedPacket], description: EncoderDescription) {
         var configuration = EncoderConfiguration(size: size)
         configuration.frameRate = rate
@@ -89,7 +92,9 @@ private final class Collector: Sendable {
     @Test(arguments: [VideoCodec.h264, .hevc])
     func encodesWhatItIsGiven(_ codec: VideoCodec) throws {
         let size = VideoSize(width: 176, height: 144)
-        let (packets, description) = try Self.encode(30) { $0.codec = codec; $0.qp = 24; $0.gopFrames = 10 }
+        let (packets, description) = try Self.encode(30) {
+            $0.codec = codec; $0.qp = 24; $0.gopFrames = 10
+        }
         #expect(packets.count == 30)
         let (psnr, times) = try Self.judge(packets, codec: codec, size: size)
         #expect(psnr > 34, "\(psnr)")
@@ -118,7 +123,9 @@ private final class Collector: Sendable {
 
     /// The bare stream in other people's eyes.
     @Test func foreignDecodersAgree() throws {
-        let (packets, _) = try Self.encode(12) { $0.qp = 30; $0.bFrames = 0; $0.slices = 3; $0.accessUnitDelimiters = true }
+        let (packets, _) = try Self.encode(12) {
+            $0.qp = 30; $0.bFrames = 0; $0.slices = 3; $0.accessUnitDelimiters = true
+        }
         let stream = packets.flatMap(\.bytes)
         let starts = packets.map { Array($0.bytes.prefix(5)) }
         #expect(starts == Array(repeating: [0, 0, 0, 1, 9], count: 12))
@@ -132,16 +139,24 @@ private final class Collector: Sendable {
         let baseline = try Self.encode(3) { $0.profile = .h264ConstrainedBaseline }
         #expect(baseline.description.profile == .h264ConstrainedBaseline)
         #expect(baseline.packets.allSatisfy { $0.type != .b })
-        let main = try Self.encode(3) { $0.profile = .h264Main; $0.level = 31 }
+        let main = try Self.encode(3) {
+            $0.profile = .h264Main; $0.level = 31
+        }
         #expect(main.description.profile == .h264Main && main.description.level == "3.1")
-        let hevc = try Self.encode(3) { $0.codec = .hevc; $0.level = 41 }
+        let hevc = try Self.encode(3) {
+            $0.codec = .hevc; $0.level = 41
+        }
         #expect(hevc.description.profile == .hevcMain && hevc.description.level == "4.1")
-        let deep = try Self.encode(3) { $0.codec = .hevc; $0.profile = .hevcMain10 }
+        let deep = try Self.encode(3) {
+            $0.codec = .hevc; $0.profile = .hevcMain10
+        }
         #expect(deep.description.profile == .hevcMain10)
     }
 
     @Test func forcedKeyFrames() throws {
-        let (packets, _) = try Self.encode(12) { $0.forcedKeyFrames = [5, 7]; $0.gopFrames = 100 }
+        let (packets, _) = try Self.encode(12) {
+            $0.forcedKeyFrames = [5, 7]; $0.gopFrames = 100
+        }
         #expect(packets.filter(\.isKey).map(\.displayIndex) == [0, 5, 7])
     }
 
@@ -149,7 +164,9 @@ private final class Collector: Sendable {
     func oddSizes(_ width: Int, _ height: Int) throws {
         let size = VideoSize(width: width, height: height)
         for codec in [VideoCodec.h264, .hevc] {
-            let (packets, description) = try Self.encode(6, size: size) { $0.qp = 20; $0.codec = codec }
+            let (packets, description) = try Self.encode(6, size: size) {
+                $0.qp = 20; $0.codec = codec
+            }
             #expect(description.size == size.aligned(to: 2))
             let (psnr, times) = try Self.judge(packets, codec: codec, size: size)
             #expect(psnr > 33 && times.count == 6, "\(codec) \(psnr)")
@@ -224,7 +241,9 @@ private final class Collector: Sendable {
 
     /// Dropped buffers come back; without that the pool would run dry.
     @Test(.timeLimit(.minutes(1))) func droppedBuffersComeBack() throws {
-        let encoder = try SoftwareEncoder(configuration: EncoderConfiguration(size: VideoSize(width: 64, height: 64))) { _ in }
+        let encoder = try SoftwareEncoder(configuration: EncoderConfiguration(size: VideoSize(width: 64, height: 64))) {
+            _ in
+        }
         for _ in 0..<50 { _ = try encoder.makePixelBuffer() }
     }
 
@@ -250,17 +269,22 @@ private final class Collector: Sendable {
         let encoder = try SoftwareEncoder(configuration: configuration) { collector.take($0) }
         let times = [0, 40, 50, 300, 301, 1000, 1001, 1500].map { MediaTime(value: $0, timescale: 1000) }
         for time in times {
-            try encoder.encode(encoder.makePixelBuffer(), timing: FrameTiming(presentation: time), options: FrameOptions())
+            try encoder.encode(
+                encoder.makePixelBuffer(), timing: FrameTiming(presentation: time), options: FrameOptions())
         }
         try encoder.completeFrames(until: nil)
         #expect(collector.packets.map(\.presentation).sorted() == times)
-        for (packet, next) in zip(collector.packets, collector.packets.dropFirst()) { #expect(packet.decode < next.decode) }
+        for (packet, next) in zip(collector.packets, collector.packets.dropFirst()) {
+            #expect(packet.decode < next.decode)
+        }
         for packet in collector.packets { #expect(packet.decode <= packet.presentation) }
     }
 
     @Test func rateIsKept() throws {
         let size = VideoSize(width: 320, height: 180)
-        let (packets, _) = try Self.encode(100, size: size) { $0.bitrate = BitsPerSecond(500_000); $0.gopFrames = 50 }
+        let (packets, _) = try Self.encode(100, size: size) {
+            $0.bitrate = BitsPerSecond(500_000); $0.gopFrames = 50
+        }
         let rate = Double(packets.reduce(0) { $0 + $1.bytes.count }) * 8 / 4
         #expect(rate > 250_000 && rate < 750_000, "\(rate)")
     }

@@ -127,7 +127,8 @@ final class OutputFile {
         while done < bytes.count {
             // SAFETY: the range lies inside the buffer.
             let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[done...])
-            let count = unsafe isSeekable
+            let count =
+                unsafe isSeekable
                 ? Glibc.write(descriptor, rest.baseAddress!, rest.count)
                 : BrokenPipe.write(descriptor, rest.baseAddress!, rest.count)
             if count > 0 {

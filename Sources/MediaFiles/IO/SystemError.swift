@@ -27,7 +27,8 @@ enum SystemError {
             VaencError(
                 .cannotCreate, "cannot create \(name): its folder does not exist", remedy: "create the folder first")
         case EACCES, EPERM:
-            VaencError(.noPermission, "no permission to create \(name)", remedy: "choose a folder that you can write to")
+            VaencError(
+                .noPermission, "no permission to create \(name)", remedy: "choose a folder that you can write to")
         case EISDIR: VaencError(.cannotCreate, "cannot create \(name): it is a directory")
         case EEXIST: exists(name)
         default: VaencError(.cannotCreate, "cannot create \(name) (\(text(code)))")

@@ -53,7 +53,9 @@ import LibAV
 }
 
 // SAFETY: `opaque` is the ReadContext that made the AVIOContext and outlives it; libav lends `count` writable bytes.
-private func readBytes(_ opaque: UnsafeMutableRawPointer?, _ bytes: UnsafeMutablePointer<UInt8>, _ count: Int32) -> Int32 {
+private func readBytes(_ opaque: UnsafeMutableRawPointer?, _ bytes: UnsafeMutablePointer<UInt8>, _ count: Int32)
+    -> Int32
+{
     guard let opaque = unsafe opaque else { return vaenc_averror_exit() }
     return unsafe Unmanaged<ReadContext>.fromOpaque(opaque).takeUnretainedValue().read(bytes, count)
 }

@@ -40,7 +40,8 @@ import VideoBase
         if code < 0 {
             throw VaencError(
                 .badInput,
-                "libavcodec cannot decode this \(unsafe String(cString: codec.pointee.name)) stream (\(unsafe LibAV.message(code, av)))")
+                "libavcodec cannot decode this \(unsafe String(cString: codec.pointee.name)) stream (\(unsafe LibAV.message(code, av)))"
+            )
         }
     }
 
@@ -75,7 +76,8 @@ import VideoBase
     /// Parts of the picture in `frame` were missing or broken, and concealed.
     var frameIsDamaged: Bool {
         let corrupt: Int32 = 1
-        return unsafe frame.map { unsafe $0.pointee.decode_error_flags != 0 || $0.pointee.flags & corrupt != 0 } ?? false
+        return unsafe frame.map { unsafe $0.pointee.decode_error_flags != 0 || $0.pointee.flags & corrupt != 0 }
+            ?? false
     }
 
     func flush() { unsafe av.pointee.avcodec_flush_buffers!(context) }

@@ -21,7 +21,8 @@ enum ChromaInterleave {
             index += 16
         }
         while index < count {
-            unsafe destination.storeBytes(of: u.load(fromByteOffset: index, as: UInt8.self), toByteOffset: index * 2, as: UInt8.self)
+            unsafe destination.storeBytes(
+                of: u.load(fromByteOffset: index, as: UInt8.self), toByteOffset: index * 2, as: UInt8.self)
             unsafe destination.storeBytes(
                 of: v.load(fromByteOffset: index, as: UInt8.self), toByteOffset: index * 2 + 1, as: UInt8.self)
             index += 1

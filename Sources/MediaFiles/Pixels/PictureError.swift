@@ -19,7 +19,8 @@ public struct PictureError: Sendable, Hashable {
         guard unsafe size == b.size, known.contains(unsafe a.format), known.contains(unsafe b.format) else {
             throw VaencError(
                 .usage,
-                "cannot compare \(unsafe a.format.rawValue) of \(size) with \(unsafe b.format.rawValue) of \(unsafe b.size)")
+                "cannot compare \(unsafe a.format.rawValue) of \(size) with \(unsafe b.format.rawValue) of \(unsafe b.size)"
+            )
         }
         // SAFETY: both pictures hold what their format and size say.
         for row in 0..<size.height {
@@ -27,22 +28,46 @@ public struct PictureError: Sendable, Hashable {
                 a.base(0) + row * a.pitch(0), b.base(0) + row * b.pitch(0), count: size.width)
         }
         let width = (size.width + 1) / 2, rows = (size.height + 1) / 2
-        for plane in 1...2 {
-            let left = unsafe Self.chroma(a, plane), right = unsafe Self.chroma(b, plane)
+        if unsafe a.format != .nv12 && b.format != .nv12 {
+            for plane in 1...2 {
+                let left = unsafe Self.chroma(a, plane), right = unsafe Self.chroma(b, plane)
+                for row in 0..<rows {
+                    squares[plane] += unsafe SquaredDifference.row(
+                        left.base + row * left.pitch, right.base + row * right.pitch, count: width)
+                }
+            }
+        } else {
+            // Pairs on both sides: planar rows are interleaved first.
+            var left = [UInt8](repeating: 0, count: width * 2)
+            var right = left
             for row in 0..<rows {
-                squares[plane] += unsafe SquaredDifference.strided(
-                    left.base + row * left.pitch, step: left.step, right.base + row * right.pitch, step: right.step,
-                    count: width)
+                let sums = unsafe left.withUnsafeMutableBytes { first in
+                    unsafe right.withUnsafeMutableBytes { second in
+                        unsafe SquaredDifference.pairs(
+                            Self.pairs(a, row, first.baseAddress!), Self.pairs(b, row, second.baseAddress!),
+                            count: width * 2)
+                    }
+                }
+                squares[1] += sums.even
+                squares[2] += sums.odd
             }
         }
         samples = [size.width * size.height, width * rows, width * rows]
     }
 
-    /// Where Cb (1) or Cr (2) begins, its pitch, and the bytes from a sample to the next.
-    private static func chroma(_ p: PixelPlanes, _ plane: Int) -> (base: UnsafeRawPointer, pitch: Int, step: Int) {
-        if unsafe p.format == .nv12 { return unsafe (UnsafeRawPointer(p.base(1) + (plane - 1)), p.pitch(1), 2) }
+    /// Where Cb (1) or Cr (2) of a planar picture begins, and its pitch.
+    private static func chroma(_ p: PixelPlanes, _ plane: Int) -> (base: UnsafeRawPointer, pitch: Int) {
         let place = unsafe p.format == .yv12 ? 3 - plane : plane
-        return unsafe (UnsafeRawPointer(p.base(place)), p.pitch(place), 1)
+        return unsafe (UnsafeRawPointer(p.base(place)), p.pitch(place))
+    }
+
+    /// A row of interleaved chroma: the picture's own, or made in `buffer`.
+    private static func pairs(_ p: PixelPlanes, _ row: Int, _ buffer: UnsafeMutableRawPointer) -> UnsafeRawPointer {
+        if unsafe p.format == .nv12 { return unsafe UnsafeRawPointer(p.base(1) + row * p.pitch(1)) }
+        let u = unsafe chroma(p, 1), v = unsafe chroma(p, 2)
+        unsafe ChromaInterleave.interleave(
+            u: u.base + row * u.pitch, v: v.base + row * v.pitch, to: buffer, count: (p.size.width + 1) / 2)
+        return UnsafeRawPointer(buffer)
     }
 
     public static func += (sum: inout PictureError, other: PictureError) {

@@ -1,47 +1,52 @@
 /// Sums of squared differences of 8-bit samples.
 enum SquaredDifference {
-    /// Of two rows of `count` bytes.
+    /// Of two rows of `count` bytes: those at even places, and those at odd ones.
     // SAFETY: the caller lends `count` bytes on both sides; vector loads stay inside.
-    @unsafe static func row(_ a: UnsafeRawPointer, _ b: UnsafeRawPointer, count: Int) -> UInt64 {
+    @unsafe static func pairs(_ a: UnsafeRawPointer, _ b: UnsafeRawPointer, count: Int) -> (even: UInt64, odd: UInt64) {
         var index = 0
-        var total: UInt64 = 0
+        var even: UInt64 = 0
+        var odd: UInt64 = 0
         while index + 16 <= count {
-            // 32-bit lanes take 16384 squares of 255 and more: a block of 4096 vectors is far from overflow.
-            let blockEnd = min(count - 15, index + 16 * 4096)
-            var low = SIMD8<UInt32>(repeating: 0)
-            var high = SIMD8<UInt32>(repeating: 0)
+            // A lane takes two squares of at most 255² a step: a block of 16384 steps stays below 2³².
+            let blockEnd = min(count - 15, index + 16 * 16384)
+            var evens = SIMD4<UInt32>(repeating: 0)
+            var odds = SIMD4<UInt32>(repeating: 0)
             while index < blockEnd {
                 let left = unsafe a.loadUnaligned(fromByteOffset: index, as: SIMD16<UInt8>.self)
                 let right = unsafe b.loadUnaligned(fromByteOffset: index, as: SIMD16<UInt8>.self)
-                // |a − b| fits 8 bits and its square 16.
-                let difference = pointwiseMax(left, right) &- pointwiseMin(left, right)
-                let wide = SIMD16<UInt16>(truncatingIfNeeded: difference)
-                let square = wide &* wide
-                low &+= SIMD8<UInt32>(truncatingIfNeeded: square.lowHalf)
-                high &+= SIMD8<UInt32>(truncatingIfNeeded: square.highHalf)
+                // |a − b| has 8 bits and its square 16.
+                let difference =
+                    left.replacing(with: right, where: left .< right)
+                    &- right.replacing(with: left, where: left .< right)
+                let words = unsafe unsafeBitCast(difference, to: SIMD8<UInt16>.self)
+                let low = words & 0xFF
+                let high = words &>> 8
+                let evenSquares = unsafe unsafeBitCast(low &* low, to: SIMD4<UInt32>.self)
+                let oddSquares = unsafe unsafeBitCast(high &* high, to: SIMD4<UInt32>.self)
+                evens &+= (evenSquares & 0xFFFF) &+ (evenSquares &>> 16)
+                odds &+= (oddSquares & 0xFFFF) &+ (oddSquares &>> 16)
                 index += 16
             }
-            total += UInt64((low &+ high).wrappedSum())
+            even += UInt64(evens[0]) + UInt64(evens[1]) + UInt64(evens[2]) + UInt64(evens[3])
+            odd += UInt64(odds[0]) + UInt64(odds[1]) + UInt64(odds[2]) + UInt64(odds[3])
         }
         while index < count {
-            let difference = unsafe Int(a.load(fromByteOffset: index, as: UInt8.self))
+            let difference =
+                unsafe Int(a.load(fromByteOffset: index, as: UInt8.self))
                 - Int(b.load(fromByteOffset: index, as: UInt8.self))
-            total += UInt64(difference * difference)
+            if index % 2 == 0 {
+                even += UInt64(difference * difference)
+            } else {
+                odd += UInt64(difference * difference)
+            }
             index += 1
         }
-        return total
+        return (even, odd)
     }
 
-    /// Of bytes a `step` apart on side `a` against a `step` apart on side `b`: chroma, interleaved or not.
-    @unsafe static func strided(
-        _ a: UnsafeRawPointer, step aStep: Int, _ b: UnsafeRawPointer, step bStep: Int, count: Int
-    ) -> UInt64 {
-        var total: UInt64 = 0
-        for index in 0..<count {
-            let difference = unsafe Int(a.load(fromByteOffset: index * aStep, as: UInt8.self))
-                - Int(b.load(fromByteOffset: index * bStep, as: UInt8.self))
-            total &+= UInt64(difference * difference)
-        }
-        return total
+    /// Of two rows of `count` bytes.
+    @unsafe static func row(_ a: UnsafeRawPointer, _ b: UnsafeRawPointer, count: Int) -> UInt64 {
+        let (even, odd) = unsafe pairs(a, b, count: count)
+        return even + odd
     }
 }

@@ -81,7 +81,9 @@ final class ContainerSink: PacketSink {
     func write(_ packet: EncodedPacket) throws {
         try state.withLock { state in
             if !state.hasHeader { try writeHeader(&state, first: packet.presentation) }
-            guard let muxer = state.muxer, let description = state.description, let origin = state.origin else { return }
+            guard let muxer = state.muxer, let description = state.description, let origin = state.origin else {
+                return
+            }
             var bytes = packet.bytes
             if format != .ts { bytes = Self.sample(bytes, description) }
             let rate = description.frameRate.reduced
@@ -105,7 +107,9 @@ final class ContainerSink: PacketSink {
             let isDelimiter = type == (description.codec == .h264 ? 9 : 35)
             let isParameterSet = description.codec == .h264 ? (7...8).contains(type) : (32...34).contains(type)
             if isDelimiter { continue }
-            if isParameterSet, description.parameterSets.contains(where: { $0.elementsEqual(packet[range]) }) { continue }
+            if isParameterSet, description.parameterSets.contains(where: { $0.elementsEqual(packet[range]) }) {
+                continue
+            }
             if description.codec == .h264 {
                 LengthPrefixed.append(packet[range], to: &sample)
             } else {

@@ -75,7 +75,8 @@ final class DecodingSource: FrameSource {
         self.reader = reader
         state = Guarded(
             State(
-                demuxer: demuxer, decoder: decoder, shaper: shaper, nativeSize: size, origin: origin, duration: options.duration ?? .infinity,
+                demuxer: demuxer, decoder: decoder, shaper: shaper, nativeSize: size, origin: origin,
+                duration: options.duration ?? .infinity,
                 frameLimit: options.frameLimit ?? .max, rate: options.frameRate))
     }
 
@@ -158,7 +159,8 @@ final class DecodingSource: FrameSource {
         let remedy = reader.isSeekable ? nil : "if the file is whole, give its name instead of a pipe"
         if state.decoded == 0 { return Demuxer.unreadable(reader.name, words, remedy: remedy) }
         return VaencError(
-            .badInput, "\(reader.name) is damaged or cut short after picture \(state.decoded) (\(words))", remedy: remedy)
+            .badInput, "\(reader.name) is damaged or cut short after picture \(state.decoded) (\(words))",
+            remedy: remedy)
     }
 
     /// The time of the decoder's frame; nil where it lies after the end.
@@ -201,7 +203,8 @@ final class DecodingSource: FrameSource {
             // The stream changes its size: the output keeps its own.
             state.nativeSize = size
             state.shaper = FrameShaper(
-                source: size, aspect: state.demuxer.stream.aspect, color: info.color, output: info.size, fit: .letterbox)
+                source: size, aspect: state.demuxer.stream.aspect, color: info.color, output: info.size, fit: .letterbox
+            )
         }
         if let picture = unsafe PixelPlanes(frame) {
             unsafe try state.shaper.shape(picture, to: planes)

@@ -20,11 +20,13 @@ public enum MediaInput {
         if start.isEmpty { throw VaencError(.badInput, "\(reader.name) is empty") }
         if start == Y4MHeader.magic { return try y4m(reader, options) }
         if let size = options.inputSize {
-            return try RawSource.raw(reader, format: options.inputFormat ?? rawFormat(input) ?? .i420, size: size, options: options)
+            return try RawSource.raw(
+                reader, format: options.inputFormat ?? rawFormat(input) ?? .i420, size: size, options: options)
         }
         if options.inputFormat != nil || rawFormat(input) != nil {
             throw VaencError(
-                .usage, "\(reader.name) is raw video, which does not say its size", remedy: "add --input-size WIDTHxHEIGHT")
+                .usage, "\(reader.name) is raw video, which does not say its size",
+                remedy: "add --input-size WIDTHxHEIGHT")
         }
         return try DecodingSource(reader, options: options)
     }

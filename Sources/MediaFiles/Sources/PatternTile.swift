@@ -28,7 +28,8 @@ struct PatternTile: Sendable {
     /// The eight bars of 75 % amplitude, BT.709 limited range, with a fine grid at their feet.
     private static func bars(_ x: Int, _ y: Int) -> (y: UInt8, u: UInt8, v: UInt8) {
         let colors: [(UInt8, UInt8, UInt8)] = [
-            (180, 128, 128), (168, 44, 136), (145, 147, 44), (133, 63, 52), (63, 193, 204), (51, 109, 212), (28, 212, 120),
+            (180, 128, 128), (168, 44, 136), (145, 147, 44), (133, 63, 52), (63, 193, 204), (51, 109, 212),
+            (28, 212, 120),
             (16, 128, 128),
         ]
         let color = colors[x / 64]
@@ -48,7 +49,8 @@ struct PatternTile: Sendable {
     /// Noise smoothed at three scales: what grass or gravel looks like to an encoder.
     private static func texture(_ x: Int, _ y: Int) -> (y: UInt8, u: UInt8, v: UInt8) {
         func noise(_ x: Int, _ y: Int, _ seed: UInt32) -> Int {
-            var hash = UInt32(truncatingIfNeeded: x) &* 0x85EB_CA6B ^ UInt32(truncatingIfNeeded: y) &* 0xC2B2_AE35 ^ seed
+            var hash =
+                UInt32(truncatingIfNeeded: x) &* 0x85EB_CA6B ^ UInt32(truncatingIfNeeded: y) &* 0xC2B2_AE35 ^ seed
             hash ^= hash >> 15
             hash = hash &* 0x2C1B_3C6D
             hash ^= hash >> 12

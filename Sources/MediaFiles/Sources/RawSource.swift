@@ -21,7 +21,9 @@ final class RawSource: FrameSource {
 
     /// Raw pictures of `size`; the reader stands at the first.
     /// - Throws: `badInput` where a file's size is no multiple of the picture's.
-    static func raw(_ reader: ByteReader, format: PixelFormat, size: VideoSize, options: SourceOptions) throws -> RawSource {
+    static func raw(_ reader: ByteReader, format: PixelFormat, size: VideoSize, options: SourceOptions) throws
+        -> RawSource
+    {
         let frameBytes = format.frameBytes(size)
         if let length = reader.length {
             let bytes = length - reader.position

@@ -24,7 +24,8 @@ final class TestPattern: FrameSource {
     /// - Throws: `usage` that says how it is spelled.
     convenience init(_ text: String, options: SourceOptions) throws {
         let wrong = VaencError(
-            .usage, "“\(text)” is no test pattern", remedy: "write testsrc:WIDTHxHEIGHT@FPS:FRAMES, as testsrc:1280x720@30:300")
+            .usage, "“\(text)” is no test pattern",
+            remedy: "write testsrc:WIDTHxHEIGHT@FPS:FRAMES, as testsrc:1280x720@30:300")
         let body = text.dropFirst("testsrc:".count)
         let parts = body.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
         let tail = (parts.count == 2 ? parts[1] : "30").split(separator: ":", omittingEmptySubsequences: false)
@@ -53,7 +54,8 @@ final class TestPattern: FrameSource {
         tiles = PatternTile.all
         let count = max(0, last - first)
         info = SourceInfo(
-            size: shaper.outputSize, frameRate: rate, color: color, sampleAspectRatio: Rational(1, 1), frameCount: count,
+            size: shaper.outputSize, frameRate: rate, color: color, sampleAspectRatio: Rational(1, 1),
+            frameCount: count,
             durationSeconds: Double(count) / rate.value, nativeFormat: .nv12, nativeSize: size, kind: "test pattern")
         firstIndex = first
         state = Guarded(State(index: first, shaper: shaper))

@@ -41,7 +41,9 @@ struct Y4MHeader {
                 guard let width = Int(value), (1...65536).contains(width) else { throw broken("the width “\(value)”") }
                 size.width = width
             case "H":
-                guard let height = Int(value), (1...65536).contains(height) else { throw broken("the height “\(value)”") }
+                guard let height = Int(value), (1...65536).contains(height) else {
+                    throw broken("the height “\(value)”")
+                }
                 size.height = height
             case "F":
                 guard let ratio = Self.ratio(value), ratio.numerator > 0, ratio.denominator > 0 else {
@@ -55,7 +57,8 @@ struct Y4MHeader {
                 guard let first = value.first, "?pm".contains(first) else {
                     if let first = value.first, "tb".contains(first) {
                         throw VaencError(
-                            .badInput, "\(name) is interlaced, which vaenc does not encode", remedy: "deinterlace it first")
+                            .badInput, "\(name) is interlaced, which vaenc does not encode",
+                            remedy: "deinterlace it first")
                     }
                     throw broken("the interlacing “\(value)”")
                 }
