@@ -22,7 +22,9 @@ import Testing
 
     private static func layInputs(_ folder: String) throws -> Set<String> {
         var good = Array("YUV4MPEG2 W64 H48 F25:1 Ip C420jpeg\n".utf8)
-        for frame in 0..<3 { good += Array("FRAME\n".utf8) + [UInt8](repeating: UInt8(frame * 40), count: 64 * 48 * 3 / 2) }
+        for frame in 0..<3 {
+            good += Array("FRAME\n".utf8) + [UInt8](repeating: UInt8(frame * 40), count: 64 * 48 * 3 / 2)
+        }
         try Files.write(good, to: folder + "/good.y4m")
         try Files.write([], to: folder + "/empty.mp4")
         try Files.write(Array("Dear diary, this is no video.\n".utf8), to: folder + "/text.mp4")
@@ -98,7 +100,8 @@ import Testing
 
     @Test func closedPipe() throws {
         // The reader takes a little and goes: the writer must not die of the signal.
-        let script = "\"$0\" encode testsrc:640x360@25:60 --device reference --qp 12 --format annexb -o - 2>err | head -c 100 >/dev/null; echo ${PIPESTATUS[0]}"
+        let script =
+            "\"$0\" encode testsrc:640x360@25:60 --device reference --qp 12 --format annexb -o - 2>err | head -c 100 >/dev/null; echo ${PIPESTATUS[0]}"
         try Files.withTemporaryFolder { folder in
             let result = try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc], directory: folder, timeout: 120)
             #expect(result.output == "74\n", "\(result.output) \(result.errors)")
@@ -109,7 +112,8 @@ import Testing
 
     /// A file size limit stands for the full disk: the write fails halfway.
     @Test(arguments: ["a.h264", "a.mp4"]) func noRoomLeft(_ name: String) throws {
-        let script = "ulimit -f 8; trap '' XFSZ; exec \"$0\" encode testsrc:640x360@25:60 --device reference --qp 12 -o \(name)"
+        let script =
+            "ulimit -f 8; trap '' XFSZ; exec \"$0\" encode testsrc:640x360@25:60 --device reference --qp 12 -o \(name)"
         try Files.withTemporaryFolder { folder in
             let result = try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc], directory: folder, timeout: 120)
             #expect(result.status == 74, "\(result.errors)")
@@ -131,7 +135,8 @@ import Testing
         try Files.withTemporaryFolder { folder in
             let namespace = try ProcessRunner.run("id", ["-u"]).output == "0\n" ? "-m" : "-rm"
             let result = try ProcessRunner.run(
-                "unshare", [namespace, "--propagation", "unchanged", "bash", "-c", script, Checkout.vaenc, folder], timeout: 120)
+                "unshare", [namespace, "--propagation", "unchanged", "bash", "-c", script, Checkout.vaenc, folder],
+                timeout: 120)
             #expect(result.status == 74, "\(result.errors)")
             #expect(result.errorLines.count == 1, "\(result.errors)")
             #expect(!result.output.split(separator: "\n").contains("a.h264"))
@@ -168,7 +173,8 @@ import Testing
             #expect(result.status == 130, "\(result.errors)")
             #expect(Files.list(folder) == ["a.mp4"])
             let probe = try ProcessRunner.run(
-                "ffprobe", ["-v", "error", "-count_frames", "-show_entries", "stream=nb_read_frames", "-of", "csv=p=0", "a.mp4"],
+                "ffprobe",
+                ["-v", "error", "-count_frames", "-show_entries", "stream=nb_read_frames", "-of", "csv=p=0", "a.mp4"],
                 directory: folder)
             #expect(probe.status == 0 && probe.errors.isEmpty, "\(probe.errors)")
             #expect(try #require(Int(probe.output.filter(\.isNumber))) > 0)

@@ -19,10 +19,13 @@ import Testing
         Case(clip: .carphone, frames: 60, options: "--preset 2 --gop 250 --profile high --entropy cavlc --refs 4"),
         Case(clip: .bikes, frames: 60, options: "--preset 4 --gop 250 --profile high --entropy cabac --slices 1"),
         Case(clip: .bikes, frames: 40, options: "--preset 7 --gop 10 --profile baseline --slices 4"),
-        Case(clip: .bikes, frames: 25, options: "--preset 1 --gop 250 --profile main --entropy cabac --slices 2 --refs 3"),
+        Case(
+            clip: .bikes, frames: 25, options: "--preset 1 --gop 250 --profile main --entropy cabac --slices 2 --refs 3"
+        ),
         Case(clip: .bikes, frames: 30, options: "--preset 5 --gop 10 --profile high --entropy cavlc --slices 3"),
         Case(clip: .bigBuckBunny, frames: 24, options: "--preset 4 --gop 10 --profile high --entropy cabac --slices 4"),
-        Case(clip: .bigBuckBunny, frames: 132, options: "--preset 7 --gop 250 --profile high --entropy cabac --slices 1"),
+        Case(
+            clip: .bigBuckBunny, frames: 132, options: "--preset 7 --gop 250 --profile high --entropy cabac --slices 1"),
         Case(clip: .bigBuckBunny, frames: 24, options: "--preset 7 --gop 1 --profile main --entropy cavlc --slices 2"),
         Case(clip: .bigBuckBunny, frames: 8, options: "--preset 1 --gop 250 --profile high --entropy cabac --slices 1"),
     ]
@@ -30,7 +33,8 @@ import Testing
     @Test(arguments: cases) func decodersAgreeWithTheReconstruction(_ each: Case) throws {
         let options = each.options.split(separator: " ").map(String.init) + ["--codec", "h264", "--qp", "30"]
         let encoded = try EncodedStream(
-            raw: each.clip.rawPath(frames: each.frames), width: each.clip.width, height: each.clip.height, options: options)
+            raw: each.clip.rawPath(frames: each.frames), width: each.clip.width, height: each.clip.height,
+            options: options)
         let faults = encoded.faults(frameCount: each.frames)
         #expect(faults.isEmpty)
         let source = try each.clip.frames(each.frames)

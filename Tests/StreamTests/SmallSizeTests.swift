@@ -35,7 +35,8 @@ import Testing
 
         var options: [String] {
             [
-                "--codec", "h264", "--profile", profile, "--entropy", entropy, "--slices", "\(slices)", "--gop", "\(gop)",
+                "--codec", "h264", "--profile", profile, "--entropy", entropy, "--slices", "\(slices)", "--gop",
+                "\(gop)",
                 "--qp", "\(qp)", "--preset", "\(preset)",
             ]
         }

@@ -34,7 +34,9 @@ public enum BDRate {
         init?(_ points: [Point]) {
             let sorted = points.sorted { $0.psnr < $1.psnr }
             guard sorted.count >= 2, sorted.allSatisfy({ $0.rate > 0 }) else { return nil }
-            guard zip(sorted, sorted.dropFirst()).allSatisfy({ $0.psnr < $1.psnr && $0.rate < $1.rate }) else { return nil }
+            guard zip(sorted, sorted.dropFirst()).allSatisfy({ $0.psnr < $1.psnr && $0.rate < $1.rate }) else {
+                return nil
+            }
             let x = sorted.map(\.psnr)
             let y = sorted.map { log10($0.rate) }
             let h = zip(x, x.dropFirst()).map { $1 - $0 }

@@ -17,11 +17,15 @@ public struct EncodedStream: Sendable {
             let output = folder + "/out.h264"
             let result = try ProcessRunner.run(
                 Checkout.vaenc,
-                ["encode", raw, "--input-size", "\(width)x\(height)", "--input-format", "i420", "--device", "reference"]
+                [
+                    "encode", raw, "--input-size", "\(width)x\(height)", "--input-format", "i420", "--device",
+                    "reference",
+                ]
                     + options + ["-o", output],
                 environment: ["VAENC_REFERENCE_RECON": folder + "/recon.yuv"], timeout: timeout)
             guard result.status == 0 else {
-                throw Failure(description: "\(options.joined(separator: " ")): status \(result.status): \(result.errors)")
+                throw Failure(
+                    description: "\(options.joined(separator: " ")): status \(result.status): \(result.errors)")
             }
             return EncodedStream(
                 stream: try Files.read(output),
@@ -56,7 +60,9 @@ public struct EncodedStream: Sendable {
             if let message = decoded.messages.first {
                 faults.append("\(decoder): \(decoded.messages.count) messages, first: \(message)")
             }
-            if decoded.frames.count != frameCount { faults.append("\(decoder): \(decoded.frames.count) frames, not \(frameCount)") }
+            if decoded.frames.count != frameCount {
+                faults.append("\(decoder): \(decoded.frames.count) frames, not \(frameCount)")
+            }
             for (index, (a, b)) in zip(decoded.frames, expected).enumerated() where a != b {
                 faults.append("\(decoder): picture \(index) is not the reconstruction: " + Self.firstDifference(a, b))
                 break

@@ -148,7 +148,9 @@ public enum Files {
         var done = 0
         while done < bytes.count {
             // SAFETY: reads the bytes from `done` to the end.
-            let wrote = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress! + done, bytes.count - done) }
+            let wrote = unsafe bytes.withUnsafeBytes {
+                unsafe Glibc.write(descriptor, $0.baseAddress! + done, bytes.count - done)
+            }
             guard wrote > 0 else { throw Failure(description: "cannot write \(path)") }
             done += wrote
         }

@@ -41,7 +41,8 @@ extension DecodedVideo {
             frames.append(PlanarFrame(width: Int(frame.width), height: Int(frame.height), bytes: bytes)!)
         }
         self.frames = frames
-        messages = unsafe result.messages.map { unsafe String(cString: $0).split(separator: "\n").map(String.init) } ?? []
+        messages =
+            unsafe result.messages.map { unsafe String(cString: $0).split(separator: "\n").map(String.init) } ?? []
     }
 }
 

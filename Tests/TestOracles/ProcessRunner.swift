@@ -61,9 +61,12 @@ public struct ProcessRunner: Sendable {
         standardInput.closeReader()
         out.closeWriter()
         err.closeWriter()
-        guard failed == 0 else { throw Failure(description: "\(program): " + (unsafe String(cString: strerror(failed)))) }
+        guard failed == 0 else {
+            throw Failure(description: "\(program): " + (unsafe String(cString: strerror(failed))))
+        }
 
-        var result = Result(status: 0, stdout: [], stderr: [], timedOut: false, wallSeconds: 0, cpuSeconds: 0, peakKB: 0)
+        var result = Result(
+            status: 0, stdout: [], stderr: [], timedOut: false, wallSeconds: 0, cpuSeconds: 0, peakKB: 0)
         let deadline = start + timeout
         var open = [out.reader: true, err.reader: true]
         while open.values.contains(true) {
@@ -128,7 +131,7 @@ public struct ProcessRunner: Sendable {
     ) -> R {
         // SAFETY: every copy lives until `body` has returned.
         var copies = unsafe strings.map { unsafe strdup($0) } + [nil]
-        defer { for unsafe copy in unsafe copies { unsafe free(copy) } }
+        defer { for unsafecopy in unsafe copies { unsafe free(copy) } }
         return unsafe copies.withUnsafeMutableBufferPointer { unsafe body($0.baseAddress!) }
     }
 }

@@ -23,7 +23,8 @@ public struct Reconstruction: Sendable {
     public init(path: String, width: Int, height: Int) throws {
         let bytes = try Files.read(path)
         guard let frames = PlanarFrame.split(bytes, width: width, height: height) else {
-            throw Malformed(description: "\(path): \(bytes.count) bytes are no whole number of \(width)×\(height) frames")
+            throw Malformed(
+                description: "\(path): \(bytes.count) bytes are no whole number of \(width)×\(height) frames")
         }
         let text = String(decoding: try Files.read(path + ".txt"), as: UTF8.self)
         try self.init(frames: frames, text: text)

@@ -42,7 +42,9 @@ public struct TraceHeaders: Sendable {
             guard let end = line.firstIndex(of: "]") else { continue }
             let text = line[line.index(after: end)...].drop { $0 == " " }
             let words = text.split(separator: " ")
-            if words.count >= 4, Int(words[0]) != nil, words[words.count - 2] == "=", let value = Int(words[words.count - 1]) {
+            if words.count >= 4, Int(words[0]) != nil, words[words.count - 2] == "=",
+                let value = Int(words[words.count - 1])
+            {
                 if units.isEmpty { units.append(Unit(name: "", fields: [])) }
                 // Arrays are written name[0][1]: the name with its index is the field's.
                 units[units.count - 1].fields.append((String(words[1]), value))

@@ -85,7 +85,8 @@ import Testing
 
 @Suite struct ProcessRunnerTests {
     @Test func outputStatusAndInput() throws {
-        let result = try ProcessRunner.run("sh", ["-c", "cat; echo $A >&2; exit 7"], environment: ["A": "b c"], input: [104, 105])
+        let result = try ProcessRunner.run(
+            "sh", ["-c", "cat; echo $A >&2; exit 7"], environment: ["A": "b c"], input: [104, 105])
         #expect(result.output == "hi" && result.errors == "b c\n" && result.status == 7 && !result.timedOut)
         let large = try ProcessRunner.run("sh", ["-c", "head -c 3000000 /dev/zero; head -c 3000000 /dev/zero >&2"])
         #expect(large.stdout.count == 3_000_000 && large.stderr.count == 3_000_000)
@@ -102,7 +103,9 @@ import Testing
 
 @Suite struct ReaderTests {
     @Test func reconstructionOrder() throws {
-        let frames = (0..<5).compactMap { PlanarFrame(width: 2, height: 2, bytes: [UInt8](repeating: UInt8($0), count: 6)) }
+        let frames = (0..<5).compactMap {
+            PlanarFrame(width: 2, height: 2, bytes: [UInt8](repeating: UInt8($0), count: 6))
+        }
         let text = "0 IDR 0 26 100\n1 P 4 28 20\n2 B 2 30 5\n3 IDR 0 26 90\n4 P 2 28 10\n"
         let reconstruction = try Reconstruction(frames: frames, text: text)
         #expect(reconstruction.framesInOutputOrder.map { $0.bytes[0] } == [0, 2, 1, 3, 4])

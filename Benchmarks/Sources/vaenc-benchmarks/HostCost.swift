@@ -11,7 +11,8 @@ struct Contender {
     func run() throws -> ProcessRunner.Result {
         let result = try ProcessRunner.run(program, arguments, environment: environment, timeout: 600)
         guard result.status == 0 else {
-            throw Unmeasurable(description: "\(name) ended with status \(result.status): \(result.errorLines.last ?? "")")
+            throw Unmeasurable(
+                description: "\(name) ended with status \(result.status): \(result.errorLines.last ?? "")")
         }
         return result
     }
@@ -49,7 +50,9 @@ enum HostCost {
         Checkout.driverEnvironment.merging(["VAENC_REFERENCE_MODE": "null"]) { $1 }
     }
 
-    static func vaenc(_ raw: String, format: String, frames: Int, output: String, device: String = "reference") -> Contender {
+    static func vaenc(_ raw: String, format: String, frames: Int, output: String, device: String = "reference")
+        -> Contender
+    {
         Contender(
             name: "vaenc", program: Checkout.vaenc,
             arguments: [
@@ -67,7 +70,8 @@ enum HostCost {
             arguments: [
                 "-v", "error", "-nostdin", "-init_hw_device",
                 device.map { "vaapi=va:\($0)" } ?? "vaapi=va:,connection_type=x11", "-filter_hw_device", "va", "-f",
-                "rawvideo", "-pix_fmt", pixels, "-s", "\(size.width)x\(size.height)", "-r", "30", "-i", raw, "-frames:v",
+                "rawvideo", "-pix_fmt", pixels, "-s", "\(size.width)x\(size.height)", "-r", "30", "-i", raw,
+                "-frames:v",
                 "\(frames)", "-vf", format == "nv12" ? "hwupload" : "format=nv12,hwupload", "-c:v", "h264_vaapi", "-qp",
                 "26", "-g", "120", "-bf", "0", "-flush_packets", "1", "-f", "h264", "-y", output,
             ],
@@ -82,7 +86,8 @@ enum HostCost {
             let floor = try Contender(name: "true", program: "true", arguments: []).run()
             var figures = [Figure("peak memory, the least that can be measured", Double(floor.peakKB) / 1024, "MiB")]
             for (format, limit) in [("nv12", 0.75), ("i420", 0.6)] {
-                let reading = Contender(name: "dd", program: "dd", arguments: ["if=\(raw)", "of=/dev/null", "bs=3110400", "status=none"])
+                let reading = Contender(
+                    name: "dd", program: "dd", arguments: ["if=\(raw)", "of=/dev/null", "bs=3110400", "status=none"])
                 let costs = try Cost.measure(
                     [
                         vaenc(raw, format: format, frames: frames, output: folder + "/vaenc.h264"),
@@ -93,11 +98,13 @@ enum HostCost {
                 figures += [
                     Figure("\(name): CPU a frame, vaenc", median(ours.cpu) * 1000 / Double(frames), "ms"),
                     Figure("\(name): CPU a frame, ffmpeg", median(theirs.cpu) * 1000 / Double(frames), "ms"),
-                    Figure("\(name): CPU a frame, reading the bytes (dd)", median(read.cpu) * 1000 / Double(frames), "ms"),
+                    Figure(
+                        "\(name): CPU a frame, reading the bytes (dd)", median(read.cpu) * 1000 / Double(frames), "ms"),
                     Figure("\(name): CPU, of ffmpeg's", median(ours.cpu) / median(theirs.cpu), "", atMost: limit),
                     Figure("\(name): peak memory, vaenc", median(ours.peak) / 1024, "MiB"),
                     Figure("\(name): peak memory, ffmpeg", median(theirs.peak) / 1024, "MiB"),
-                    Figure("\(name): peak memory, of ffmpeg's", median(ours.peak) / median(theirs.peak), "", atMost: 0.7),
+                    Figure(
+                        "\(name): peak memory, of ffmpeg's", median(ours.peak) / median(theirs.peak), "", atMost: 0.7),
                     Figure("\(name): time, of ffmpeg's", median(ours.wall) / median(theirs.wall), ""),
                 ]
             }
@@ -110,7 +117,8 @@ enum HostCost {
         try withRaw(frames: 30) { _, raw in
             let costs = try Cost.measure(
                 [
-                    vaenc(raw, format: "nv12", frames: 30, output: "-"), ffmpeg(raw, format: "nv12", frames: 30, output: "-"),
+                    vaenc(raw, format: "nv12", frames: 30, output: "-"),
+                    ffmpeg(raw, format: "nv12", frames: 30, output: "-"),
                 ], rounds: 9)
             let (ours, theirs) = (median(costs[0].first), median(costs[1].first))
             return [
@@ -150,7 +158,8 @@ enum HostCost {
         for gpu in ["amd-navi21", "intel-tgl"] {
             let costs = try Cost.measure(
                 try [
-                    Contender(name: "vaenc probe", program: Checkout.vaenc, arguments: ["probe", "--device", node, "--json"]),
+                    Contender(
+                        name: "vaenc probe", program: Checkout.vaenc, arguments: ["probe", "--device", node, "--json"]),
                     Contender(
                         name: "vainfo -a", program: "vainfo", arguments: ["-a", "--display", "drm", "--device", node]),
                 ].map { try onFakeGPU(gpu, $0) }, rounds: 15)
@@ -180,13 +189,19 @@ enum HostCost {
             let made = try ProcessRunner.run(
                 "ffmpeg",
                 [
-                    "-v", "error", "-nostdin", "-f", "lavfi", "-i", "testsrc2=size=1920x1080:rate=30", "-frames:v", "40",
+                    "-v", "error", "-nostdin", "-f", "lavfi", "-i", "testsrc2=size=1920x1080:rate=30", "-frames:v",
+                    "40",
                     "-pix_fmt", "nv12", "-f", "rawvideo", "-y", raw,
                 ])
             guard made.status == 0 else { throw Unmeasurable(description: made.errors) }
             // Forty pictures over and over: reading costs the same, and making them does not take minutes.
             let repeated = try ProcessRunner.run(
-                "bash", ["-c", "n=$(( ($1 + 39) / 40 )); for i in $(seq $n); do cat \"$0\"; done > \"$0.all\"; mv \"$0.all\" \"$0\"", raw, "\(frames)"])
+                "bash",
+                [
+                    "-c",
+                    "n=$(( ($1 + 39) / 40 )); for i in $(seq $n); do cat \"$0\"; done > \"$0.all\"; mv \"$0.all\" \"$0\"",
+                    raw, "\(frames)",
+                ])
             guard repeated.status == 0 else { throw Unmeasurable(description: repeated.errors) }
             return try body(folder, raw)
         }

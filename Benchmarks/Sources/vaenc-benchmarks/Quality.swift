@@ -22,18 +22,25 @@ enum Quality {
             let anchor = try quantisers.map { qp in
                 let stream = try x264(
                     raw, clip.width, clip.height,
-                    ["-preset", "veryfast", "-tune", "psnr", "-bf", "0", "-g", "1000", "-sc_threshold", "0", "-qp", "\(qp)",
-                     "-x264-params", "weightp=0:mbtree=0"])
+                    [
+                        "-preset", "veryfast", "-tune", "psnr", "-bf", "0", "-g", "1000", "-sc_threshold", "0", "-qp",
+                        "\(qp)",
+                        "-x264-params", "weightp=0:mbtree=0",
+                    ])
                 return try point(stream, source)
             }
             for (preset, limit) in [(1, 30.0), (4, 60), (7, 150)] {
                 let curve = try quantisers.map { qp in
                     let encoded = try EncodedStream(
                         raw: raw, width: clip.width, height: clip.height,
-                        options: ["--codec", "h264", "--qp", "\(qp)", "--preset", "\(preset)", "--gop", "1000", "--bframes", "0"])
+                        options: [
+                            "--codec", "h264", "--qp", "\(qp)", "--preset", "\(preset)", "--gop", "1000", "--bframes",
+                            "0",
+                        ])
                     return try point(encoded.stream, source)
                 }
-                let name = "\(clip.fixture) \(clip.width)×\(clip.height) preset \(preset): BD-rate against x264 veryfast"
+                let name =
+                    "\(clip.fixture) \(clip.width)×\(clip.height) preset \(preset): BD-rate against x264 veryfast"
                 guard let percent = BDRate.percent(of: curve, against: anchor) else {
                     throw Unmeasurable(description: "\(name): the curves cannot be compared")
                 }
@@ -54,15 +61,19 @@ enum Quality {
                     Contender(
                         name: "vaenc", program: "taskset",
                         arguments: onOneCore + [
-                            Checkout.vaenc, "encode", raw, "--input-size", "1280x720", "--input-format", "i420", "--device",
-                            "reference", "--codec", "h264", "--qp", "28", "--preset", "7", "--gop", "250", "--overwrite",
+                            Checkout.vaenc, "encode", raw, "--input-size", "1280x720", "--input-format", "i420",
+                            "--device",
+                            "reference", "--codec", "h264", "--qp", "28", "--preset", "7", "--gop", "250",
+                            "--overwrite",
                             "-o", folder + "/a.h264",
                         ]),
                     Contender(
                         name: "x264", program: "taskset",
                         arguments: onOneCore + [
-                            "ffmpeg", "-v", "error", "-nostdin", "-f", "rawvideo", "-pix_fmt", "yuv420p", "-s", "1280x720",
-                            "-r", "25", "-i", raw, "-c:v", "libx264", "-preset", "ultrafast", "-threads", "1", "-qp", "28",
+                            "ffmpeg", "-v", "error", "-nostdin", "-f", "rawvideo", "-pix_fmt", "yuv420p", "-s",
+                            "1280x720",
+                            "-r", "25", "-i", raw, "-c:v", "libx264", "-preset", "ultrafast", "-threads", "1", "-qp",
+                            "28",
                             "-f", "h264", "-y", folder + "/b.h264",
                         ]),
                 ], rounds: 5)
@@ -79,8 +90,11 @@ enum Quality {
         try Files.withTemporaryFolder { folder in
             let result = try ProcessRunner.run(
                 "ffmpeg",
-                ["-v", "error", "-nostdin", "-f", "rawvideo", "-pix_fmt", "yuv420p", "-s", "\(width)x\(height)", "-i", raw,
-                 "-c:v", "libx264"] + options + ["-f", "h264", "-y", folder + "/x.h264"])
+                [
+                    "-v", "error", "-nostdin", "-f", "rawvideo", "-pix_fmt", "yuv420p", "-s", "\(width)x\(height)",
+                    "-i", raw,
+                    "-c:v", "libx264",
+                ] + options + ["-f", "h264", "-y", folder + "/x.h264"])
             guard result.status == 0 else { throw Unmeasurable(description: "x264: \(result.errors)") }
             return try Files.read(folder + "/x.h264")
         }
@@ -90,7 +104,8 @@ enum Quality {
     private static func point(_ stream: [UInt8], _ source: [PlanarFrame]) throws -> BDRate.Point {
         let decoded = ForeignDecoder.libavcodec.decode(stream)
         guard decoded.messages.isEmpty, decoded.frames.count == source.count else {
-            throw Unmeasurable(description: "\(decoded.frames.count) of \(source.count) frames: \(decoded.messages.first ?? "")")
+            throw Unmeasurable(
+                description: "\(decoded.frames.count) of \(source.count) frames: \(decoded.messages.first ?? "")")
         }
         let sum = zip(decoded.frames, source).reduce(0) { $0 + min(PSNR.luma($1.0, $1.1), 100) }
         return BDRate.Point(rate: Double(stream.count), psnr: sum / Double(source.count))

@@ -22,9 +22,12 @@ struct Figure {
 
     var line: String {
         let target =
-            if let atMost { "at most \(number(atMost))" } else if let atLeast { "at least \(number(atLeast))" } else { "" }
+            if let atMost { "at most \(number(atMost))" } else if let atLeast { "at least \(number(atLeast))" } else {
+                ""
+            }
         let verdict = target.isEmpty ? "" : holds ? "holds" : "MISSED"
-        return "  \(padded(name, 58)) \(padded(number(value) + " " + unit, 14, right: true))  \(padded(target, 16)) \(verdict)"
+        return
+            "  \(padded(name, 58)) \(padded(number(value) + " " + unit, 14, right: true))  \(padded(target, 16)) \(verdict)"
     }
 }
 
