@@ -131,7 +131,7 @@ public struct ProcessRunner: Sendable {
     ) -> R {
         // SAFETY: every copy lives until `body` has returned.
         var copies = unsafe strings.map { unsafe strdup($0) } + [nil]
-        defer { for unsafecopy in unsafe copies { unsafe free(copy) } }
+        defer { unsafe copies.forEach { unsafe free($0) } }
         return unsafe copies.withUnsafeMutableBufferPointer { unsafe body($0.baseAddress!) }
     }
 }
