@@ -90,6 +90,11 @@ package import VideoBase
     private static func startFailure(
         _ status: StatusCode, path: String?, kernelDriver: String?, words: String?
     ) -> VAError {
+        guard let path else {
+            return VAError(
+                call: "vaInitialize", status: status, object: "the reference driver", driverMessage: words,
+                remedy: "install vaenc again, or build its driver with this version", category: .unavailable)
+        }
         var remedy =
             switch kernelDriver {
             case "i915", "xe": "install intel-media-va-driver (or intel-media-va-driver-non-free)"
@@ -101,7 +106,7 @@ package import VideoBase
             remedy = "LIBVA_DRIVER_NAME=\(name) is set and may name another GPU's driver: unset it"
         }
         return VAError(
-            call: "vaInitialize", status: status, object: path ?? "the reference driver", driverMessage: words,
+            call: "vaInitialize", status: status, object: path, driverMessage: words,
             remedy: remedy, category: .unavailable)
     }
 
