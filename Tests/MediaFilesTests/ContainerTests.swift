@@ -94,8 +94,8 @@ import VideoBase
                         "30000/1001,1/30000,0,8"
                     ])
                 #expect(
-                    try Self.probe(path, "packet=pts,dts,duration,flags")
-                        == (0..<8).map { "\($0 * 1001),\($0 * 1001),1001,\($0 % 5 == 0 ? "K_" : "__")" })
+                    try Self.probe(path, "packet=pts,dts,duration,flags").map { $0.prefix { $0 != "_" } }
+                        == (0..<8).map { "\($0 * 1001),\($0 * 1001),1001,\($0 % 5 == 0 ? "K" : "")" })
             }
         }
     }

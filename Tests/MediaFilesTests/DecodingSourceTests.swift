@@ -78,12 +78,11 @@ import VideoBase
     /// A rate that varies passes through.
     @Test func varyingFrameRate() throws {
         try Files.withTemporaryFolder { folder in
-            let path = "\(folder)/vfr.mp4"
+            let path = "\(folder)/vfr.mkv"
             try ffmpeg(
                 [
-                    "-i", Fixture.carphone.path(), "-frames:v", "8", "-vf", "setpts=N*N*0.01/TB", "-vsync", "vfr",
-                    "-enc_time_base",
-                    "1/1000", "-c:v", "libx264", "-bf", "2", path,
+                    "-i", Fixture.carphone.path(), "-frames:v", "8", "-vf", "settb=1/1000,setpts=N*N*0.01/TB",
+                    "-fps_mode", "passthrough", "-enc_time_base", "1/1000", "-c:v", "libx264", "-bf", "2", path,
                 ])
             let times = try MediaInput.open(path).all().map(\.timing.presentation.seconds)
             #expect(times.count == 8)
@@ -109,9 +108,9 @@ import VideoBase
             let path = "\(folder)/c.mp4"
             try ffmpeg(
                 [
-                    "-i", Fixture.carphone.path(), "-frames:v", "2", "-vf", "setsar=12/11", "-c:v", "libx264",
-                    "-color_primaries",
-                    "bt709", "-color_trc", "bt709", "-colorspace", "bt709", "-color_range", "pc", path,
+                    "-i", Fixture.carphone.path(), "-frames:v", "2", "-vf",
+                    "setsar=12/11,setparams=color_primaries=bt709:color_trc=bt709:colorspace=bt709:range=pc",
+                    "-c:v", "libx264", path,
                 ])
             let info = try MediaInput.open(path).info
             #expect(info.color == ColorDescription(primaries: 1, transfer: 1, matrix: 1, fullRange: true))

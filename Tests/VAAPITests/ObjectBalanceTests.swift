@@ -52,7 +52,9 @@ import Testing
             guard let mark = line.firstIndex(of: "=") else { return }
             let words = line[mark...].split { " =,\n".contains($0) }
             if line.contains("]==="), let first = words.first {
-                if words.count > 2, words[1] == "ret" { results.append((String(first), String(words[2]))) }
+                // libva 2.21 and newer have vaMapBuffer2, which vaUnmapBuffer undoes too.
+                let call = first == "vaMapBuffer2" ? "vaMapBuffer" : String(first)
+                if words.count > 2, words[1] == "ret" { results.append((call, String(words[2]))) }
                 section = String(first)
             } else if line.contains("\tsurfaces[") {
                 if section == "va_TraceCreateSurfaces" { surfacesMade += 1 }
