@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# sanitize.sh: the tests that make, use and free VA objects, under the address, leak and thread sanitizers.
+# sanitize.sh: the tests that run in one process and use VA or libav objects, under the address, leak and thread
+# sanitizers.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-filter=${FILTER:-VAAPITests|EncodeSessionTests|ReferenceDisplayTests}
+filter=${FILTER:-VAAPITests|EncodeSessionTests|ReferenceDisplayTests|VaencTests|SoftwareEncodeTests|MediaFilesTests}
 # The driver is loaded as users load it: release, without instrumentation of its own.
 swift build -c release --product vaenc_drv_video
 export VAENC_DRIVER_DIR=$PWD/.build/release
