@@ -26,6 +26,14 @@ public struct EncodedPacket: Sendable {
     /// The picture's QP where the encoder set one for the picture (CQP); nil where the device chose.
     public var qp: Int?
     public var temporalLayer: Int
+    /// Later pictures may predict from this one.
+    public var isReference = true
+    /// Decoding that starts here shows right pictures from here on or after `recoveryFrameCount` frames (an I picture
+    /// of an open GOP, the start of an intra refresh); nil elsewhere.
+    public var recoveryFrameCount: Int?
+    /// To hand back in `FrameOptions.acknowledgedTokens` once the receiver has the packet; nil where the picture is
+    /// not a long-term reference: *RequireLTRAcknowledgementToken*.
+    public var acknowledgementToken: Int?
     /// Nanoseconds from the frame's `encode` call to the packet's delivery.
     public var latencyNanoseconds: Int64
 

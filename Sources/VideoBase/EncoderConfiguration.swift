@@ -13,8 +13,14 @@ public struct EncoderConfiguration: Sendable, Hashable {
     public var sampleAspectRatio: Rational?
 
     public var rateControl: RateControlMode?
+    /// The average over the stream, also of CBR.
     public var bitrate: BitsPerSecond?
+    /// What no second exceeds (VBR, QVBR).
     public var maxBitrate: BitsPerSecond?
+    /// The coded picture buffer's size in bits, H.264 Annex C.
+    public var vbvSize: Int?
+    /// The buffer's fullness when decoding begins, 0…100 percent of its size.
+    public var vbvInitialPercent: Int?
     /// QP of P pictures, 0…51.
     public var qp: Int?
     public var qpI: Int?
@@ -23,26 +29,129 @@ public struct EncoderConfiguration: Sendable, Hashable {
     public var quality: Int?
     public var minQP: Int?
     public var maxQP: Int?
+    /// No access unit is larger.
+    public var maxFrameBytes: Int?
+    /// No slice NAL unit is larger.
+    public var maxSliceBytes: Int?
+    /// At most so many bytes in any stretch of so many seconds, each: *DataRateLimits*.
+    public var dataRateLimits: [DataRateLimit] = []
+    /// Which of the engine's and the driver's rate control runs CBR and VBR; nil: the driver's where it has one.
+    public var rateController: RateController?
+    /// For every frame; a frame's own options replace them.
+    public var regionsOfInterest: [RegionOfInterest] = []
+    /// Rate control below the picture, where the driver offers it.
+    public var macroblockRateControl: Bool?
+    /// Rate–distortion optimised quantisation, where the driver offers it.
+    public var trellis: Bool?
     /// 1 best … 7 fastest.
     public var preset: Int?
 
+    /// Frames from an intra picture to the next.
     public var gopFrames: Int?
     public var gopSeconds: Double?
+    /// Every so many intra pictures is an IDR picture, the others I pictures with recovery points; 1: all.
+    public var idrInterval: Int?
+    /// B pictures before an I picture, in display order, may predict from pictures before it.
+    public var openGOP = false
+    /// B pictures between two others, 0…7.
     public var bFrames: Int?
+    /// B pictures predict from B pictures, in a pyramid.
+    public var bPyramid: Bool?
+    /// Entries of list 0.
     public var references: Int?
+    /// Layers of a temporal hierarchy, 1…4.
+    public var temporalLayers: Int?
+    /// Intra-coded macroblock columns (or rows) move through the picture in place of key frames; one pass takes a GOP.
+    public var intraRefresh = false
+    /// Long-term references that the session keeps for `FrameOptions`, 0 none.
+    public var longTermReferences: Int?
     public var slices: Int?
+    public var transform8x8: Bool?
+    public var deblocking: Deblocking?
     public var accessUnitDelimiters = false
+    /// Picture timing and buffering period SEI and the VUI's HRD parameters; nil: where the rate control keeps a buffer.
+    public var hrdParameters: Bool?
+    /// An SEI message with the encoder's name and version at each key frame.
+    public var identifier: Bool?
     /// Frames in flight, at least 2 unless `lowLatency`.
     public var asyncDepth: Int?
     public var lowLatency = false
     /// Display indices that must become key frames.
     public var forcedKeyFrames: Set<Int> = []
+    /// The first frame at or after each of these times, in seconds, becomes a key frame.
+    public var forcedKeyTimes: [Double] = []
+    /// Frames that the encoder may hold before the first packet comes out: *MaxFrameDelayCount*.
+    public var maxFrameDelay: Int?
+    /// A hint that frames come as they are captured: *RealTime*.
+    public var realTime: Bool?
     /// nil: the engine's choice; true: EncSliceLP; false: EncSlice.
     public var lowPower: Bool?
     /// Any difference between asked and used is an error.
     public var strict = false
 
     public init(size: VideoSize) { self.size = size }
+}
+
+/// A limit of *DataRateLimits*.
+public struct DataRateLimit: Sendable, Hashable {
+    public var bytes: Int
+    public var seconds: Double
+
+    public init(bytes: Int, seconds: Double) {
+        self.bytes = bytes
+        self.seconds = seconds
+    }
+}
+
+/// Who controls the rate.
+public enum RateController: String, Sendable, Hashable, Codable, CaseIterable {
+    case driver
+    /// vaenc's own, over the QP of each picture.
+    case vaenc
+}
+
+/// A rectangle of the picture whose QP differs from the rest's by `qpDelta`, in luma samples from the top left.
+public struct RegionOfInterest: Sendable, Hashable {
+    public var x: Int
+    public var y: Int
+    public var width: Int
+    public var height: Int
+    /// −51…51; negative is better.
+    public var qpDelta: Int
+
+    public init(x: Int, y: Int, width: Int, height: Int, qpDelta: Int) {
+        self.x = x
+        self.y = y
+        self.width = width
+        self.height = height
+        self.qpDelta = qpDelta
+    }
+}
+
+/// The in-loop filter, H.264 7.4.3: off, or with offsets of −6…6 (the syntax elements' values).
+public struct Deblocking: Sendable, Hashable {
+    public var isOn: Bool
+    public var alphaOffset: Int
+    public var betaOffset: Int
+
+    public init(isOn: Bool = true, alphaOffset: Int = 0, betaOffset: Int = 0) {
+        self.isOn = isOn
+        self.alphaOffset = alphaOffset
+        self.betaOffset = betaOffset
+    }
+}
+
+/// What may change while a session runs, from the next frame on, with no IDR picture and no drain. nil: as it is.
+public struct RunningChange: Sendable, Hashable {
+    public var bitrate: BitsPerSecond?
+    public var maxBitrate: BitsPerSecond?
+    public var frameRate: Rational?
+    public var minQP: Int?
+    public var maxQP: Int?
+    public var qp: Int?
+    public var dataRateLimits: [DataRateLimit]?
+
+    public init() {}
 }
 
 /// One line of the effective configuration: what was asked, what is used, and why they differ (or who chose).

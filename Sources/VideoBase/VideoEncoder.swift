@@ -40,6 +40,17 @@ public struct EncoderDescription: Sendable, Hashable {
 /// What one frame asks for beyond the session's configuration.
 public struct FrameOptions: Sendable, Hashable {
     public var forceKeyFrame = false
+    /// Predict only from long-term references that the receiver acknowledged: *ForceLTRRefresh*.
+    public var refreshFromLongTerm = false
+    /// Tokens of packets that the receiver has: *AcknowledgedLTRTokens*.
+    public var acknowledgedTokens: [Int] = []
+    /// Replaces the configuration's where not nil.
+    public var regionsOfInterest: [RegionOfInterest]?
+    /// cc_data of A/53 part 4: triplets of a flag byte and two bytes.
+    public var captions: [UInt8] = []
+    /// Messages of user_data_unregistered: 16 bytes of UUID, then the payload.
+    public var userData: [[UInt8]] = []
+
     public init(forceKeyFrame: Bool = false) { self.forceKeyFrame = forceKeyFrame }
 }
 
@@ -66,11 +77,55 @@ public protocol VideoEncoder: AnyObject, Sendable {
     /// Returns when the packets of all frames up to that presentation time (nil: all) were delivered.
     func completeFrames(until time: MediaTime?) throws
 
+    /// Applies to the frames encoded after the call, with no IDR picture and no drain.
+    ///
+    /// Throws `unavailable` for what the encoder cannot change while it runs; then nothing changed.
+    func change(_ change: RunningChange) throws
+
+    /// A receiver lost these frames (by display index): nothing coded afterwards predicts from them or from pictures
+    /// that do. Where nothing else is left, the next frame is a key frame.
+    func invalidateReferences(displayIndices: [Int]) throws
+
+    /// Rebuilds the device's side before the next frame, which becomes a key frame. Frames taken come out before.
+    func refresh() throws
+
+    /// Frames taken, delivered, dropped, and what it took.
+    var statistics: EncoderStatistics { get }
+
     /// Ends the session and frees the device's objects. Frames not completed are dropped. Idempotent.
     func invalidate()
 
     /// Frames taken by `encode` whose packets have not been delivered.
     var pendingFrameCount: Int { get }
+}
+
+/// Counts over a session's life. `taken == delivered + dropped + pending` at any moment.
+public struct EncoderStatistics: Sendable, Hashable, Codable {
+    public var taken = 0
+    public var delivered = 0
+    /// Frames that were taken and never came out.
+    public var dropped = 0
+    /// Frames encoded again after a fault.
+    public var retried = 0
+    /// Times that the device's side was rebuilt after a fault.
+    public var rebuilds = 0
+
+    public init() {}
+}
+
+extension VideoEncoder {
+    public func change(_ change: RunningChange) throws {
+        throw VaencError(.unavailable, "this encoder cannot change while it runs", remedy: "make a new session")
+    }
+
+    public func invalidateReferences(displayIndices: [Int]) throws {
+        throw VaencError(
+            .unavailable, "this encoder does not choose its references", remedy: "force a key frame instead")
+    }
+
+    public func refresh() throws { try completeFrames(until: nil) }
+
+    public var statistics: EncoderStatistics { EncoderStatistics() }
 }
 
 /// Where packets, or the error that ends the session, go.
