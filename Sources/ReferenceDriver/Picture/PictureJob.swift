@@ -36,6 +36,10 @@ package struct SliceJob: Sendable {
     package var filterOffsetA: Int
     package var filterOffsetB: Int
     package var header: SliceHeaderBits
+    /// `direct_8x8_inference_flag` of the sequence. B slices are always of spatial direct prediction.
+    package var direct8x8Inference = true
+    /// The first picture of list 1 is a long-term reference: its motion does not still direct prediction.
+    package var isFirstOfList1LongTerm = false
 
     package init(
         firstMacroblock: Int, macroblockCount: Int, type: SliceType, qp: Int, list0: [ReconstructedPicture],
@@ -57,6 +61,25 @@ package struct SliceJob: Sendable {
     }
 }
 
+/// What rolling intra refresh codes as intra in a picture.
+package enum IntraRefresh: Equatable, Sendable {
+    case columns(Range<Int>)
+    case rows(Range<Int>)
+}
+
+/// How to start a new slice where one grows too large.
+package struct SliceByteLimit: Sendable {
+    /// Bytes of a NAL unit with its start code.
+    package var bytes: Int
+    /// The header of a slice that continues slice `slice` of the job from a macroblock on.
+    package var header: @Sendable (_ slice: Int, _ firstMacroblock: Int) -> SliceHeaderBits
+
+    package init(bytes: Int, header: @escaping @Sendable (_ slice: Int, _ firstMacroblock: Int) -> SliceHeaderBits) {
+        self.bytes = bytes
+        self.header = header
+    }
+}
+
 /// One picture to encode: everything the client's buffers said, checked.
 package struct PictureJob: Sendable {
     package var widthInMacroblocks: Int
@@ -73,6 +96,16 @@ package struct PictureJob: Sendable {
     package var quality: Int
     /// In order; together they cover every macroblock once.
     package var slices: [SliceJob]
+    /// Pictures will predict from this one (`reference_pic_flag`).
+    package var isReference = true
+    /// QP_Y of each macroblock in raster order, 0…51, in place of its slice's; one for every macroblock.
+    package var macroblockQPs: [UInt8]?
+    /// Macroblock columns, or rows, that are coded as intra: what rolling intra refresh renews in this picture. From
+    /// the first on (`lowerBound` 0) a round begins; what a round has renewed is from then on predicted only from
+    /// what it has renewed of earlier pictures, so that a decoder that starts with the round is right at its end.
+    package var intraRefresh: IntraRefresh?
+    /// Bytes that no slice's NAL unit shall exceed, where one macroblock does not.
+    package var sliceByteLimit: SliceByteLimit?
 
     package init(
         widthInMacroblocks: Int, heightInMacroblocks: Int, source: SourcePicture,
@@ -118,8 +151,11 @@ package struct PictureJob: Sendable {
 
 /// What came of a picture.
 package struct PictureResult: Sendable {
-    /// For each slice, its NAL unit: prefix, then header and data with emulation prevention.
+    /// For each slice, its NAL unit: prefix, then header and data with emulation prevention. More than the job has
+    /// where a byte limit made more.
     package var slices: [[UInt8]]
+    /// The sum of all macroblocks' QP_Y.
+    package var qpSum = 0
     package var intraMacroblocks = 0
     package var skippedMacroblocks = 0
     /// Sum of squared luma errors against the source inside its width and height.

@@ -68,9 +68,15 @@ extension Driver {
         var references: [Surface] = []
         for (index, slice) in slices.enumerated() {
             let header = try planner.header(slice, packed: units.slices.isEmpty ? nil : units.slices[index])
-            let list = try list0(slice, count: planner.activeCount(slice), parameters, context)
-            for surface in list where !references.contains(where: { $0 === surface }) { references.append(surface) }
-            jobs.append(planner.job(slice, list0: list.compactMap(\.reconstruction), header: header))
+            let lists = try (0..<2).map { list in
+                let surfaces = try listed(
+                    slice, list: list, count: planner.activeCount(slice, list: list), parameters, context)
+                for surface in surfaces where !references.contains(where: { $0 === surface }) {
+                    references.append(surface)
+                }
+                return surfaces.compactMap(\.reconstruction)
+            }
+            jobs.append(planner.job(slice, lists: lists, header: header))
         }
         let weighted = jobs.reduce(0) { $0 + $1.qp * $1.macroblockCount }
         let total = jobs.reduce(0) { $0 + $1.macroblockCount }
@@ -80,19 +86,22 @@ extension Driver {
     }
 
     /// The surfaces of a slice's reference list, each of which must hold a picture of this size.
-    private func list0(
-        _ slice: VAEncSliceParameterBufferH264, count: Int, _ parameters: VAEncPictureParameterBufferH264,
-        _ context: Context
+    private func listed(
+        _ slice: VAEncSliceParameterBufferH264, list: Int, count: Int,
+        _ parameters: VAEncPictureParameterBufferH264, _ context: Context
     ) throws -> [Surface] {
         guard count > 0 else { return [] }
-        let entries = FixedArray.values(slice.RefPicList0, as: VAPictureH264.self, count: count)
+        let entries =
+            list == 0
+            ? FixedArray.values(slice.RefPicList0, as: VAPictureH264.self, count: count)
+            : FixedArray.values(slice.RefPicList1, as: VAPictureH264.self, count: count)
         let frames = FixedArray.values(parameters.ReferenceFrames, as: VAPictureH264.self, count: 16)
         return try entries.map { entry in
-            try require(entry.isValid, "RefPicList0 has fewer than \(count) pictures")
+            try require(entry.isValid, "RefPicList\(list) has fewer than \(count) pictures")
             let surface = try surface(entry.picture_id)
             try require(
                 frames.contains { $0.isValid && $0.picture_id == entry.picture_id },
-                "RefPicList0 names surface \(entry.picture_id), which ReferenceFrames does not")
+                "RefPicList\(list) names surface \(entry.picture_id), which ReferenceFrames does not")
             try require(
                 entry.picture_id != parameters.CurrPic.picture_id, "a picture that is its own reference")
             if environment.isNull { return surface }
@@ -140,16 +149,18 @@ extension Driver {
         let source = try sourcePicture(target, context)
         let reconstruction = context.reconstruction(for: destination)
         let isIDR = unsafe plan.parameters.pic_fields.bits.idr_pic_flag != 0
-        let isPredicted = plan.slices.contains { $0.type == .p }
-        let job = PictureJob(
+        let type =
+            plan.slices.contains { $0.type == .b } ? "B" : plan.slices.contains { $0.type == .p } ? "P" : "I"
+        var job = PictureJob(
             widthInMacroblocks: context.widthInMacroblocks, heightInMacroblocks: context.heightInMacroblocks,
             source: source, reconstruction: reconstruction, transform8x8: plan.picture.transform8x8,
             constrainedIntraPrediction: plan.picture.constrainedIntraPrediction,
             chromaQPIndexOffset: plan.picture.chromaQPIndexOffset,
             secondChromaQPIndexOffset: plan.picture.secondChromaQPIndexOffset, quality: stream.quality,
             slices: plan.slices)
+        job.isReference = unsafe plan.parameters.pic_fields.bits.reference_pic_flag != 0
         let record = PictureRecord(
-            type: isIDR ? "IDR" : isPredicted ? "P" : "I", pictureOrderCount: Int(current.TopFieldOrderCnt),
+            type: isIDR ? "IDR" : type, pictureOrderCount: Int(current.TopFieldOrderCnt),
             qp: plan.averageQP, crop: try plan.sequence.visibleArea())
         let planned = PlannedPicture(
             encode: job, leading: plan.units.leading, trailing: plan.units.trailing, averageQP: plan.averageQP,

@@ -1,12 +1,12 @@
 /// VAENC_REFERENCE_MODE=null: slices of macroblocks that cost next to nothing, made once for each kind of slice.
 ///
-/// P slices skip everything; I slices are DC-predicted 16×16 with no residual.
+/// P and B slices skip everything; I slices are DC-predicted 16×16 with no residual.
 final class NullSlices {
     private struct Key: Hashable {
         var firstMacroblock: Int
         var macroblockCount: Int
         var width: Int
-        var isPredicted: Bool
+        var type: SliceType
         var cabac: Bool
         var cabacInitIdc: Int
         var qp: Int
@@ -22,8 +22,8 @@ final class NullSlices {
             let header = slice.header
             let key = Key(
                 firstMacroblock: slice.firstMacroblock, macroblockCount: slice.macroblockCount, width: width,
-                isPredicted: slice.type == .p, cabac: slice.cabac,
-                cabacInitIdc: slice.type == .p ? slice.cabacInitIdc : 0, qp: slice.cabac ? slice.qp : 0,
+                type: slice.type, cabac: slice.cabac,
+                cabacInitIdc: slice.type == .i ? 0 : slice.cabacInitIdc, qp: slice.cabac ? slice.qp : 0,
                 phase: slice.cabac ? 0 : header.bitCount % 8)
             let data = cache[key] ?? make(key)
             if cache.count > 256 { cache.removeAll() }
@@ -52,13 +52,13 @@ final class NullSlices {
         let writer = SliceEntropyWriter(widthInMacroblocks: key.width)
         var slice = EntropySlice()
         slice.firstMacroblock = key.firstMacroblock
-        slice.type = key.isPredicted ? .p : .i
+        slice.type = key.type
         slice.qp = key.qp
         slice.cabac = key.cabac
         slice.cabacInitIdc = key.cabacInitIdc
         writer.begin(slice, header: SliceHeaderBits(prefix: [], payload: [0], bitCount: key.phase))
         var macroblock = MacroblockSyntax()
-        macroblock.kind = key.isPredicted ? .skip : .intra16x16
+        macroblock.kind = key.type == .i ? .intra16x16 : .skip
         macroblock.intra16x16Mode = 2
         for address in key.firstMacroblock..<key.firstMacroblock + key.macroblockCount {
             writer.write(macroblock, address: address)

@@ -51,7 +51,7 @@ extension VAEncPictureParameterBufferH264 {
         try require(fields.idr_pic_flag == 0 || frame_num == 0, "an IDR picture of frame_num \(frame_num)")
         try require(
             fields.idr_pic_flag == 0 || fields.reference_pic_flag != 0, "an IDR picture that is no reference")
-        try require(fields.weighted_pred_flag == 0, "weighted prediction is not supported")
+        try require(fields.weighted_pred_flag == 0 && fields.weighted_bipred_idc == 0, "weighted prediction is not supported")
         try require(fields.pic_scaling_matrix_present_flag == 0, "scaling matrices are not supported")
         let profile = config.entry.profile
         try require(
@@ -69,6 +69,8 @@ extension VAEncSliceParameterBufferH264 {
     func check(picture: VAEncPictureParameterBufferH264, _ config: Config.Choice) throws {
         try require(slice_type <= 7 && slice_type % 5 <= 2, "slice_type \(slice_type)")
         try require(slice_type % 5 != 1 || config.entry.maximumReferences.list1 > 0, "B slices are not supported")
+        try require(
+            slice_type % 5 != 1 || direct_spatial_mv_pred_flag != 0, "temporal direct prediction is not supported")
         let isIDR = unsafe picture.pic_fields.bits.idr_pic_flag != 0
         try require(!isIDR || slice_type % 5 == 2, "an IDR picture with a slice that is not I")
         try require(

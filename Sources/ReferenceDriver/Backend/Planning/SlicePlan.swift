@@ -40,29 +40,34 @@ struct SlicePlan {
         return packed
     }
 
-    /// References that the slice uses: num_ref_idx_l0_active.
-    func activeCount(_ slice: VAEncSliceParameterBufferH264) throws -> Int {
-        guard slice.slice_type % 5 == 0 else { return 0 }
+    /// References that the slice uses in list 0 or 1: num_ref_idx_l0_active or num_ref_idx_l1_active.
+    func activeCount(_ slice: VAEncSliceParameterBufferH264, list: Int) throws -> Int {
+        guard slice.slice_type % 5 == 1 || list == 0 && slice.slice_type % 5 == 0 else { return 0 }
         let isOverridden = slice.num_ref_idx_active_override_flag != 0
-        let count = isOverridden ? Int(slice.num_ref_idx_l0_active_minus1) + 1 : picture.defaultReferenceCounts[0]
-        try require(
-            count <= config.entry.maximumReferences.list0,
-            "\(count) references, more than \(config.entry.maximumReferences.list0)")
+        let asked = list == 0 ? slice.num_ref_idx_l0_active_minus1 : slice.num_ref_idx_l1_active_minus1
+        let count = isOverridden ? Int(asked) + 1 : picture.defaultReferenceCounts[list]
+        let limits = config.entry.maximumReferences
+        let limit = list == 0 ? limits.list0 : limits.list1
+        try require(count <= limit, "\(count) references in list \(list), more than \(limit)")
         return count
     }
 
     /// The job for a slice whose parts are all there.
     func job(
-        _ slice: VAEncSliceParameterBufferH264, list0: [ReconstructedPicture], header: SliceHeaderBits
+        _ slice: VAEncSliceParameterBufferH264, lists: [[ReconstructedPicture]], header: SliceHeaderBits
     ) -> SliceJob {
         // Without the control fields in the syntax the filter is on, with no offsets.
         let isControlled = picture.deblockingControlPresent
-        return SliceJob(
+        var job = SliceJob(
             firstMacroblock: Int(slice.macroblock_address), macroblockCount: Int(slice.num_macroblocks),
-            type: slice.slice_type % 5 == 0 ? .p : .i, qp: Int(parameters.pic_init_qp) + Int(slice.slice_qp_delta),
-            list0: list0, list1: [], cabac: picture.cabac, cabacInitIdc: Int(slice.cabac_init_idc),
+            type: SliceType(rawValue: slice.slice_type % 5) ?? .i, qp: Int(parameters.pic_init_qp) + Int(slice.slice_qp_delta),
+            list0: lists[0], list1: lists[1], cabac: picture.cabac, cabacInitIdc: Int(slice.cabac_init_idc),
             disableDeblockingFilterIdc: isControlled ? Int(slice.disable_deblocking_filter_idc) : 0,
             filterOffsetA: isControlled ? 2 * Int(slice.slice_alpha_c0_offset_div2) : 0,
             filterOffsetB: isControlled ? 2 * Int(slice.slice_beta_offset_div2) : 0, header: header)
+        job.direct8x8Inference = sequence.direct8x8Inference
+        let first = slice.RefPicList1.0
+        job.isFirstOfList1LongTerm = first.flags & UInt32(VA_PICTURE_H264_LONG_TERM_REFERENCE) != 0
+        return job
     }
 }
