@@ -97,6 +97,44 @@ import VideoBase
         #expect(word(refresh, at: 0) == 7 && word(refresh, at: 4) == 2 && word(refresh, at: 8) == 7 | 2 << 16)
     }
 
+    @Test func layersRegionsAndSkippedFramesLieWhereTheHeaderSays() throws {
+        var control = MiscParameters.RateControl()
+        control.disableFrameSkip = false
+        control.disableBitStuffing = false
+        control.constantIntraFrameSize = true
+        control.frameTolerance = .lowDelay
+        control.qualityFactor = 27
+        control.targetFrameSize = 4000
+        let rate = buffers(MiscParameters.rateControl(control))[0].bytes
+        // cfs_I_frames bit 15, enable_parallel_brc 16, enable_dynamic_scaling 17, frame_tolerance_mode from 18.
+        #expect(word(rate, at: 28) == 1 << 15 | 2 << 18)
+        #expect(word(rate, at: 40) == 27 && word(rate, at: 44) == 4000)
+
+        let layers = buffers(MiscParameters.temporalLayers(count: 3, layerOfEachFrame: [2, 1, 2, 0]))[0].bytes
+        #expect([0, 4, 8, 12, 16, 20, 24, 28].map { word(layers, at: $0) } == [12, 3, 4, 2, 1, 2, 0, 0])
+        #expect(layers.count == 4 + MemoryLayout<VAEncMiscParameterTemporalLayerStructure>.size)
+
+        let skip = buffers(MiscParameters.skippedFrames(count: 2, bits: 777))[0].bytes
+        #expect(word(skip, at: 0) == 9 && skip[4] == 1 && skip[5] == 2 && word(skip, at: 8) == 777)
+
+        let regions = RegionsOfInterest(
+            [
+                .init(x: 16, y: 32, width: 48, height: 64, value: -6),
+                .init(x: 0, y: 0, width: 16, height: 16, value: 4),
+            ], qpDeltaRange: -10...5)
+        let region = MiscParameters.regionsOfInterest(regions)
+        #expect(region.kept === regions.list)
+        let made = buffers(region)[0].bytes
+        #expect(word(made, at: 0) == 10 && word(made, at: 4) == 2)
+        #expect(made[8] == 5 && made[9] == UInt8(bitPattern: -10))
+        #expect(word(made, at: 20) == 1)
+        let c = unsafe regions.lowered
+        let first = unsafe try #require(c.roi)[0]
+        let second = unsafe try #require(c.roi)[1]
+        #expect(first.roi_rectangle.x == 16 && first.roi_rectangle.y == 32 && first.roi_rectangle.width == 48)
+        #expect(first.roi_rectangle.height == 64 && first.roi_value == -6 && second.roi_value == 4)
+    }
+
     @Test func frameRatesFitSixteenBits() {
         func word(_ n: Int, _ d: Int) -> UInt32 { MiscParameters.frameRateWord(Rational(n, d)) }
         #expect(word(25, 1) == 1 << 16 | 25)

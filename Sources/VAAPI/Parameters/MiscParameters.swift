@@ -15,6 +15,11 @@ package enum MiscParameters: PictureParameters, Sendable, Hashable {
     case maxSliceSize(UInt32)
     case trellis(i: Bool, p: Bool, b: Bool)
     case intraRefresh(IntraRefresh)
+    case regionsOfInterest(RegionsOfInterest)
+    /// The layer of each picture after the first, which repeats; at most 32.
+    case temporalLayers(count: UInt32, layerOfEachFrame: [UInt32])
+    /// Pictures that the client left out before this one, and how many bits it sent for them.
+    case skippedFrames(count: UInt8, bits: UInt32)
 
     /// VAEncMiscParameterRateControl.
     package struct RateControl: Sendable, Hashable {
@@ -38,7 +43,20 @@ package enum MiscParameters: PictureParameters, Sendable, Hashable {
         /// 0 the driver's choice, 1 on, 2 off.
         package var macroblockRateControl: UInt32 = 0
         package var temporalLayer: UInt32 = 0
+        /// Intra pictures keep to the constant frame size too.
+        package var constantIntraFrameSize = false
+        /// Hierarchical B pictures are controlled in parallel (VA_RC_PARALLEL).
+        package var parallel = false
+        package var dynamicScaling = false
+        package var frameTolerance = FrameTolerance.normal
+        /// Bytes wanted of the next pictures in transport-controlled rate control; 0 for no wish.
+        package var targetFrameSize: UInt32 = 0
         package init() {}
+
+        /// How evenly sized frames have to be, where VAConfigAttribFrameSizeToleranceSupport is offered.
+        package enum FrameTolerance: UInt32, Sendable, Hashable {
+            case normal = 0, slidingWindow = 1, lowDelay = 2
+        }
     }
 
     /// VAEncMiscParameterRIR: a column or row of intra macroblocks that moves from picture to picture.
@@ -98,7 +116,27 @@ package enum MiscParameters: PictureParameters, Sendable, Hashable {
             c.intra_insert_size = refresh.size
             c.qp_delta_for_inserted_intra = refresh.qpDelta
             unsafe lend(VAEncMiscParameterTypeRIR, c, to: body)
+        case .regionsOfInterest(let regions):
+            unsafe lend(VAEncMiscParameterTypeROI, regions.lowered, to: body)
+        case .temporalLayers(let count, let layers):
+            // number_of_layers, periodicity, layer_id[32], reserved.
+            var words = [UInt32](repeating: 0, count: MemoryLayout<VAEncMiscParameterTemporalLayerStructure>.size / 4)
+            words[0] = count
+            words[1] = UInt32(min(layers.count, 32))
+            for (index, layer) in layers.prefix(32).enumerated() { words[2 + index] = layer }
+            unsafe lend(VAEncMiscParameterTypeTemporalLayerStructure, words, to: body)
+        case .skippedFrames(let count, let bits):
+            var c = VAEncMiscParameterSkipFrame()
+            c.skip_frame_flag = count > 0 ? 1 : 0
+            c.num_skip_frames = count
+            c.size_skip_frames = bits
+            unsafe lend(VAEncMiscParameterTypeSkipFrame, c, to: body)
         }
+    }
+
+    /// The list that the driver is pointed to.
+    package var kept: AnyObject? {
+        if case .regionsOfInterest(let regions) = self { regions.list } else { nil }
     }
 
     private static func lower(_ control: RateControl) -> VAEncMiscParameterRateControl {
@@ -117,6 +155,11 @@ package enum MiscParameters: PictureParameters, Sendable, Hashable {
         unsafe c.rc_flags.bits.disable_bit_stuffing = control.disableBitStuffing ? 1 : 0
         unsafe c.rc_flags.bits.mb_rate_control = control.macroblockRateControl
         unsafe c.rc_flags.bits.temporal_id = control.temporalLayer
+        unsafe c.rc_flags.bits.cfs_I_frames = control.constantIntraFrameSize ? 1 : 0
+        unsafe c.rc_flags.bits.enable_parallel_brc = control.parallel ? 1 : 0
+        unsafe c.rc_flags.bits.enable_dynamic_scaling = control.dynamicScaling ? 1 : 0
+        unsafe c.rc_flags.bits.frame_tolerance_mode = control.frameTolerance.rawValue
+        c.target_frame_size = control.targetFrameSize
         return c
     }
 

@@ -30,9 +30,14 @@ package struct BufferType: RawRepresentable, Sendable, Hashable, CustomStringCon
 package protocol PictureParameters {
     /// Calls `body` once per VA buffer, in the order in which a driver wants them. The bytes are valid only inside.
     func withBuffers(_ body: (BufferType, UnsafeRawBufferPointer) -> Void)
+
+    /// Memory that a buffer points to, which must live until the picture is done; nil for most.
+    var kept: AnyObject? { get }
 }
 
 extension PictureParameters {
+    package var kept: AnyObject? { nil }
+
     /// Lends a C struct's bytes, padding included. `T` is a struct of `va.h`.
     func lend<T>(_ value: T, as type: BufferType, to body: (BufferType, UnsafeRawBufferPointer) -> Void) {
         unsafe withUnsafeBytes(of: value) { unsafe body(type, $0) }

@@ -12,6 +12,7 @@ package struct Picture: ~Copyable {
     private let surface: Surface
     private let frame: Int?
     private var buffers: [VABufferID] = []
+    private var kept: [AnyObject] = []
 
     /// Starts a picture.
     ///
@@ -49,6 +50,7 @@ package struct Picture: ~Copyable {
             }
         }
         if let failure { throw failure }
+        if let memory = parameters.kept { kept.append(memory) }
     }
 
     /// Hands the picture to the device, which then works on its own.
