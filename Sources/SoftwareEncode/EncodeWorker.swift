@@ -40,24 +40,24 @@ final class EncodeWorker: Sendable {
 
     /// Starts the thread with an encoder that was opened already.
     func start(_ first: sending CodecContext) throws {
-        monitor.update { $0.isRunning = true }
+        monitor.withLock { $0.isRunning = true }
         let handover = Monitor(Optional(first))
         let started = WorkerThread.start {
-            self.monitor.update { $0.thread = pthread_self() }
-            self.run(handover.update { $0.take() })
-            self.monitor.update {
+            self.monitor.withLock { $0.thread = pthread_self() }
+            self.run(handover.withLock { $0.take() })
+            self.monitor.withLock {
                 $0.isRunning = false; $0.queue = []
             }
         }
         if !started {
-            monitor.update { $0.isRunning = false }
+            monitor.withLock { $0.isRunning = false }
             throw VaencError(.internalFault, "the system has no thread to give")
         }
     }
 
     /// Ends the thread, and waits for that unless called from the handler, on it. Nothing is delivered afterwards.
     func stop() {
-        monitor.update { state in
+        monitor.withLock { state in
             state.isInvalid = true
             state.queue = []
             state.waiting = [:]
@@ -95,19 +95,19 @@ final class EncodeWorker: Sendable {
                     try encoder.send(job.buffer, index: job.index, forceKey: job.forceKey)
                     try deliver(from: encoder, &history)
                 case .drain:
-                    if let encoder = context, monitor.update({ $0.delivered < $0.taken }) {
+                    if let encoder = context, monitor.withLock({ $0.delivered < $0.taken }) {
                         // An encoder that was drained has ended: the next picture starts a new one, with a key frame.
                         context = nil
                         try encoder.sendEnd()
                         try deliver(from: encoder, &history)
                     }
-                    monitor.update { state in
+                    monitor.withLock { state in
                         if state.queue.isEmpty { state.drains = false }
                     }
                 }
             }
         } catch {
-            let isFirst = monitor.update { state in
+            let isFirst = monitor.withLock { state in
                 if state.isInvalid { return false }
                 state.error = error
                 state.queue = []
@@ -119,12 +119,12 @@ final class EncodeWorker: Sendable {
 
     private func deliver(from encoder: CodecContext, _ history: inout TimeHistory) throws {
         while let output = try encoder.receive() {
-            if monitor.update({ $0.isInvalid }) { return }
+            if monitor.withLock({ $0.isInvalid }) { return }
             guard let packet = history.packet(output, headers, settings.codec) else {
                 throw VaencError(.internalFault, "the software encoder gave a packet of an unknown picture")
             }
             handler(.success(packet))
-            monitor.update { state in
+            monitor.withLock { state in
                 state.delivered += 1
                 state.waiting[output.presentationIndex] = nil
             }

@@ -94,7 +94,7 @@ final class FramePool: Sendable {
 
     /// Makes the memory of every picture, so that the first ones do not wait for it.
     func fill() {
-        monitor.update { state in
+        monitor.withLock { state in
             while state.made < limit {
                 state.free.append(FrameMemory(format: format, size: size))
                 state.made += 1
@@ -103,13 +103,13 @@ final class FramePool: Sendable {
     }
 
     func close() {
-        monitor.update {
+        monitor.withLock {
             $0.isClosed = true; $0.free = []
         }
     }
 
     fileprivate func giveBack(_ memory: FrameMemory) {
-        monitor.update { if !$0.isClosed { $0.free.append(memory) } }
+        monitor.withLock { if !$0.isClosed { $0.free.append(memory) } }
     }
 }
 

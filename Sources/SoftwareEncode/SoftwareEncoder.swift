@@ -102,7 +102,7 @@ public final class SoftwareEncoder: VideoEncoder {
 
     public func makePixelBuffer() throws -> any PixelBuffer {
         let worker = try worker()
-        guard let buffer = pool.take() else { throw worker.monitor.update { $0.error } ?? Self.invalid }
+        guard let buffer = pool.take() else { throw worker.monitor.withLock { $0.error } ?? Self.invalid }
         return buffer
     }
 
@@ -162,7 +162,7 @@ public final class SoftwareEncoder: VideoEncoder {
 
     public func completeFrames(until time: MediaTime?) throws {
         guard let worker = prepared.withLock({ $0?.worker }) else { return }
-        let target: Int? = try worker.monitor.update { state in
+        let target: Int? = try worker.monitor.withLock { state in
             try Self.check(state)
             let isDue = state.waiting.values.contains { pending in time.map { pending <= $0 } ?? true }
             if !isDue { return nil }
@@ -182,6 +182,6 @@ public final class SoftwareEncoder: VideoEncoder {
     }
 
     public var pendingFrameCount: Int {
-        prepared.withLock { $0?.worker }?.monitor.update { $0.taken - $0.delivered } ?? 0
+        prepared.withLock { $0?.worker }?.monitor.withLock { $0.taken - $0.delivered } ?? 0
     }
 }

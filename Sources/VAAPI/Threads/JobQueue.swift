@@ -1,13 +1,15 @@
+internal import VideoBase
+
 /// Closed once made; lets everybody through once opened.
 final class Gate: Sendable {
     private let isOpen = Monitor(false)
 
     func open() {
-        isOpen.locked { $0 = true }
+        isOpen.withLock { $0 = true }
     }
 
     func wait() {
-        isOpen.locked(when: { $0 }) { _ in }
+        isOpen.wait { $0 ? () : nil }
     }
 }
 
@@ -22,12 +24,12 @@ final class JobQueue: Sendable {
     private let state = Monitor(State())
 
     func add(_ job: sending @escaping () -> Void) {
-        state.locked { $0.jobs.append(job) }
+        state.withLock { $0.jobs.append(job) }
     }
 
     /// Lets the thread end after the jobs that are waiting; false where there never was a thread.
     func close() -> Bool {
-        state.locked {
+        state.withLock {
             $0.isClosed = true
             return $0.hasThread
         }
@@ -35,13 +37,14 @@ final class JobQueue: Sendable {
 
     /// No thread could be started.
     func abandon() {
-        state.locked { $0.hasThread = false }
+        state.withLock { $0.hasThread = false }
     }
 
     /// The thread's body.
     func runUntilClosed() {
         while true {
-            let batch = state.locked(when: { !$0.jobs.isEmpty || $0.isClosed }) { state in
+            let batch = state.wait { state -> [() -> Void]? in
+                if state.jobs.isEmpty, !state.isClosed { return nil }
                 defer { state.jobs = [] }
                 return state.jobs
             }
