@@ -70,7 +70,7 @@ struct DecoderModel {
         var predicted = n.frame_num
         var refIdx = 0
         for step in n.modifications0 {
-            let difference = step.picNumDifference
+            guard case .shortTerm(let difference) = step else { continue }
             if difference == 0 || abs(difference) > maxFrameNum { faults.append("abs_diff_pic_num at \(decoded)") }
             var noWrap = predicted + difference
             if noWrap < 0 { noWrap += maxFrameNum }
@@ -92,7 +92,7 @@ struct DecoderModel {
 
     /// 8.2.5.3 and 8.2.5.4.1
     private mutating func mark(_ n: H264PictureNumbers) {
-        if n.forgotten.isEmpty {
+        if n.marking.isEmpty {
             if frames.count == max_num_ref_frames,
                 let oldest = frames.min(by: {
                     picNum($0, n.frame_num) < picNum($1, n.frame_num)
@@ -102,7 +102,7 @@ struct DecoderModel {
             }
             return
         }
-        for difference in n.forgotten {
+        for case .forgetShortTerm(let difference) in n.marking {
             let wanted = n.frame_num - difference
             let kept = frames.filter { picNum($0, n.frame_num) != wanted }
             let removed = frames.count - kept.count

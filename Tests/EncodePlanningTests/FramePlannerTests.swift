@@ -81,7 +81,7 @@ import VideoBase
         var numbering = H264Numbering(references: 4)
         for plan in plans(GOPStructure(keyInterval: 300, references: 4), frames: 600) {
             let numbers = numbering.number(plan)
-            #expect(numbers.modifications0.isEmpty && numbers.forgotten.isEmpty)
+            #expect(numbers.modifications0.isEmpty && numbers.marking.isEmpty)
         }
     }
 }

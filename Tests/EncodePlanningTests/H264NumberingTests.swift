@@ -50,7 +50,7 @@ import VideoBase
         for index in 0..<3 { _ = numbering.number(plan(index, type: index == 0 ? .idr : .p, list0: [index - 1])) }
         func steps(_ list: [Int]) -> [Int] {
             var numbering = numbering
-            return numbering.number(plan(3, list0: list)).modifications0.map(\.picNumDifference)
+            return numbering.number(plan(3, list0: list)).modifications0.map { if case .shortTerm(let difference) = $0 { difference } else { 0 } }
         }
         #expect(steps([2, 1, 0]) == [])
         #expect(steps([2]) == [])

@@ -9,16 +9,18 @@ struct H264InitialLists {
         self.frame_num = frame_num
         self.maxFrameNum = maxFrameNum
         list0 = []
+        let short = stored.filter { $0.longTermIndex == nil }
+        let long = stored.filter { $0.longTermIndex != nil }.sorted { ($0.longTermIndex ?? 0) < ($1.longTermIndex ?? 0) }
         if isB {
-            let before = stored.filter { $0.picOrderCount < picOrderCount }
+            let before = short.filter { $0.picOrderCount < picOrderCount }
                 .sorted { $0.picOrderCount > $1.picOrderCount }
-            let after = stored.filter { $0.picOrderCount > picOrderCount }
+            let after = short.filter { $0.picOrderCount > picOrderCount }
                 .sorted { $0.picOrderCount < $1.picOrderCount }
-            list0 = before + after
-            list1 = after + before
+            list0 = before + after + long
+            list1 = after + before + long
             if list1.count > 1, list1 == list0 { list1.swapAt(0, 1) }
         } else {
-            list0 = stored.sorted { picNum($0) > picNum($1) }
+            list0 = short.sorted { picNum($0) > picNum($1) } + long
         }
     }
 
@@ -29,8 +31,16 @@ struct H264InitialLists {
 
     /// The shortest series of modifications that moves `wanted` to the front of `initial`. Each moves one picture to
     /// the next place and shifts the rest (8.2.4.3.1), so they may stop where the rest already stands right.
-    func modifications(from initial: [H264StoredPicture], to wanted: [H264StoredPicture]) -> [H264ListModification] {
+    ///
+    /// - Parameter isExplicit: name every entry, unless the only one is the short-term picture coded last: then a
+    ///   decoder that missed pictures, and keeps others, still finds the right ones.
+    func modifications(
+        from initial: [H264StoredPicture], to wanted: [H264StoredPicture], isExplicit: Bool
+    ) -> [H264ListModification] {
         var moved = 0
+        if isExplicit, wanted.count > 1 || wanted.first != initial.first || wanted.first?.longTermIndex != nil {
+            moved = wanted.count
+        }
         while moved < wanted.count {
             let front = wanted.prefix(moved)
             let result = front + initial.filter { !front.contains($0) }
@@ -39,8 +49,9 @@ struct H264InitialLists {
         }
         var predicted = frame_num
         return wanted.prefix(moved).map { picture in
+            if let index = picture.longTermIndex { return .longTerm(long_term_pic_num: index) }
             defer { predicted = picNum(picture) }
-            return H264ListModification(picNumDifference: picNum(picture) - predicted)
+            return .shortTerm(picNumDifference: picNum(picture) - predicted)
         }
     }
 }

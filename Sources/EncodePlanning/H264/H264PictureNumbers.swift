@@ -16,8 +16,10 @@ public struct H264PictureNumbers: Sendable, Hashable {
     public var modifications1: [H264ListModification]
     /// The decoded picture buffer's references while this picture is coded.
     public var stored: [H264StoredPicture]
-    /// Short-term pictures to forget, as difference_of_pic_nums; empty: the sliding window does it.
-    public var forgotten: [Int]
+    /// dec_ref_pic_marking's operations; empty: the sliding window (8.2.5.3), or an IDR picture.
+    public var marking: [H264Marking]
+    /// long_term_reference_flag of an IDR picture.
+    public var isLongTermReference: Bool
 }
 
 /// A reference picture with its numbers.
@@ -25,9 +27,30 @@ public struct H264StoredPicture: Sendable, Hashable {
     public var picture: StoredPicture
     public var frame_num: Int
     public var picOrderCount: Int
+
+    /// LongTermFrameIdx, which is a frame's LongTermPicNum (8-29); nil: a short-term reference.
+    public var longTermIndex: Int? { picture.longTermIndex }
 }
 
-/// A step of ref_pic_list_modification, 8.2.4.3.1: the difference of picNumLX from the one before, never 0.
-public struct H264ListModification: Sendable, Hashable {
-    public var picNumDifference: Int
+/// A step of ref_pic_list_modification, 8.2.4.3.
+public enum H264ListModification: Sendable, Hashable {
+    /// The difference of picNumLX from the one before, never 0.
+    case shortTerm(picNumDifference: Int)
+    case longTerm(long_term_pic_num: Int)
+}
+
+/// memory_management_control_operation, 7.4.3.3, with its operands.
+public enum H264Marking: Sendable, Hashable {
+    /// 1: a short-term picture stops being a reference.
+    case forgetShortTerm(difference_of_pic_nums: Int)
+    /// 2: a long-term picture stops being a reference.
+    case forgetLongTerm(long_term_pic_num: Int)
+    /// 3: a short-term picture becomes a long-term one.
+    case makeLongTerm(difference_of_pic_nums: Int, long_term_frame_idx: Int)
+    /// 4: how many long-term indices there are.
+    case setLongTermCount(max_long_term_frame_idx_plus1: Int)
+    /// 5: nothing before is a reference.
+    case forgetAll
+    /// 6: the current picture becomes a long-term one.
+    case makeCurrentLongTerm(long_term_frame_idx: Int)
 }

@@ -15,7 +15,8 @@ extension SliceHeader {
         num_ref_idx_l1_active = numbers.list1.count
         modificationsL0 = numbers.modifications0.map(ReferenceListModification.init)
         modificationsL1 = numbers.modifications1.map(ReferenceListModification.init)
-        marking = numbers.forgotten.map { .forgetShortTerm(difference_of_pic_nums: $0) }
+        marking = numbers.marking.map(MemoryManagementOperation.init)
+        long_term_reference_flag = numbers.isLongTermReference
     }
 
     /// The NAL unit up to the slice data, with its start code and without emulation prevention, and its length in
@@ -32,7 +33,25 @@ extension SliceHeader {
 extension ReferenceListModification {
     init(_ step: H264ListModification) {
         self =
-            step.picNumDifference < 0
-            ? .subtract(abs_diff_pic_num: -step.picNumDifference) : .add(abs_diff_pic_num: step.picNumDifference)
+            switch step {
+            case .shortTerm(let difference) where difference < 0: .subtract(abs_diff_pic_num: -difference)
+            case .shortTerm(let difference): .add(abs_diff_pic_num: difference)
+            case .longTerm(let number): .longTerm(long_term_pic_num: number)
+            }
+    }
+}
+
+extension MemoryManagementOperation {
+    init(_ operation: H264Marking) {
+        self =
+            switch operation {
+            case .forgetShortTerm(let difference): .forgetShortTerm(difference_of_pic_nums: difference)
+            case .forgetLongTerm(let number): .forgetLongTerm(long_term_pic_num: number)
+            case .makeLongTerm(let difference, let index):
+                .makeLongTerm(difference_of_pic_nums: difference, long_term_frame_idx: index)
+            case .setLongTermCount(let count): .setLongTermCount(max_long_term_frame_idx_plus1: count)
+            case .forgetAll: .forgetAll
+            case .makeCurrentLongTerm(let index): .makeCurrentLongTerm(long_term_frame_idx: index)
+            }
     }
 }

@@ -15,17 +15,17 @@ struct StreamHeaders: Sendable {
     let accessUnitDelimiters: Bool
 
     init(_ settings: EncodeSettings) {
-        let references = settings.structure.references
+        let references = settings.structure.storage
         let intraOnly = settings.structure.keyInterval == 1
         let vui = VUIParameters(
             sampleAspectRatio: settings.sampleAspectRatio, color: settings.color, frameRate: settings.frameRate,
             maxReorderFrames: settings.structure.reorderDepth, maxDecFrameBuffering: references)
         sps = SequenceParameterSet(
             profile: settings.profile, level: settings.level, size: settings.size, codedSize: settings.codedSize,
-            references: references, hasBFrames: false, vui: vui)
+            references: references, hasBFrames: settings.structure.bFrames > 0, vui: vui)
         pps = PictureParameterSet(
             profile: settings.profile, entropy: settings.entropy, transform8x8: settings.transform8x8,
-            qp: intraOnly ? settings.qpI : settings.qpP, references: references)
+            qp: intraOnly ? settings.qpI : settings.qpP, references: settings.structure.references)
         spsUnit = sps.unit
         ppsUnit = pps.unit
         identifierUnit = SEIMessage.unit([.identifier("vaenc \(vaencVersion) H.264 VA-API")])

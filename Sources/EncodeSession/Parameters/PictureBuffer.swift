@@ -39,7 +39,8 @@ extension H264Picture {
     /// A stored reference.
     init(_ stored: H264StoredPicture, _ reconstructions: [Surface]) {
         self.init(
-            reconstructions[stored.picture.slot], frameIndex: UInt32(stored.frame_num), reference: .shortTerm,
+            reconstructions[stored.picture.slot], frameIndex: UInt32(stored.longTermIndex ?? stored.frame_num),
+            reference: stored.longTermIndex == nil ? .shortTerm : .longTerm,
             topFieldOrderCount: Int32(truncatingIfNeeded: stored.picOrderCount),
             bottomFieldOrderCount: Int32(truncatingIfNeeded: stored.picOrderCount))
     }

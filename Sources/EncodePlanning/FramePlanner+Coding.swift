@@ -1,0 +1,168 @@
+import VideoBase
+
+/// What pictures predict from, and what they push out.
+extension FramePlanner {
+    mutating func codeKey(_ frame: Frame) -> FramePlan {
+        buffer.entries.removeAll()
+        needsKey = false
+        sequenceIndex += 1
+        keyDisplayIndex = frame.displayIndex
+        intraDisplayIndex = frame.displayIndex
+        intraCount = 0
+        layerOrigin = frame.displayIndex
+        var plan = plan(.idr, frame)
+        if structure.longTermReferences > 0 { makeLongTerm(&plan, index: 0) }
+        return emit(plan)
+    }
+
+    /// A P picture from acknowledged long-term references; nothing else before it is predicted from afterwards.
+    mutating func codeRefresh(_ frame: Frame) -> FramePlan {
+        var plan = plan(.p, frame)
+        plan.list0 = Array(acknowledgedReferences.prefix(structure.references))
+        for index in buffer.entries.indices where !buffer.entries[index].isAcknowledged {
+            buffer.entries[index].isDoubted = true
+        }
+        layerOrigin = frame.displayIndex
+        assignLongTerm(&plan, frame)
+        return emit(plan)
+    }
+
+    /// Codes `anchor`, then the waiting frames as B pictures between it and what was before.
+    mutating func codeGroup(before anchor: Frame, as type: PictureType) -> [FramePlan] {
+        let frames = pending
+        pending.removeAll()
+        let barrier = intraDisplayIndex
+        let past = buffer.entries.filter { isAnchor($0) && $0.displayIndex >= barrier }.max {
+            $0.displayIndex < $1.displayIndex
+        }
+        var plan = plan(type, anchor)
+        if type == .i {
+            intraDisplayIndex = anchor.displayIndex
+            intraCount += 1
+            layerOrigin = anchor.displayIndex
+            plan.recoveryFrameCount = 0
+            wantsLongTerm = wantsLongTerm || structure.longTermReferences > 0
+        } else {
+            setLayer(&plan)
+            plan.list0 = referencesOfP(plan)
+            plan.intraRefresh = refreshStep(anchor.displayIndex)
+            if plan.intraRefresh?.index == 0 { plan.recoveryFrameCount = structure.intraRefreshSteps }
+        }
+        if plan.temporalLayer == 0 { assignLongTerm(&plan, anchor) }
+        let low = frames.isEmpty ? nil : past?.codingIndex
+        let first = emit(plan, needed: low.map { [$0] } ?? [], barrier: frames.isEmpty ? intraDisplayIndex : barrier)
+        var needed: Set<Int> = [first.codingIndex]
+        if let low { needed.insert(low) }
+        return [first] + codeBetween(frames[...], depth: 1, low: low, needed: needed, barrier: barrier)
+    }
+
+    /// B pictures: where it is a pyramid, the middle one first and then both halves, which may predict from it.
+    private mutating func codeBetween(
+        _ frames: ArraySlice<Frame>, depth: Int, low: Int?, needed: Set<Int>, barrier: Int
+    ) -> [FramePlan] {
+        guard depth <= structure.bReferenceLevels, frames.count >= 2 else {
+            return frames.map { frame in
+                var plan = planB(frame, depth: structure.isPyramid ? depth : 0, needed: needed, barrier: barrier)
+                plan.isReference = false
+                return emit(plan)
+            }
+        }
+        let middle = frames.startIndex + frames.count / 2
+        let plan = emit(
+            planB(frames[middle], depth: depth, needed: needed, barrier: barrier), needed: needed, barrier: barrier)
+        var right = needed.union([plan.codingIndex])
+        let left = right
+        if let low { right.remove(low) }
+        return [plan]
+            + codeBetween(frames[..<middle], depth: depth + 1, low: low, needed: left, barrier: barrier)
+            + codeBetween(
+                frames[(middle + 1)...], depth: depth + 1, low: plan.codingIndex, needed: right, barrier: barrier)
+    }
+
+    private func planB(_ frame: Frame, depth: Int, needed: Set<Int>, barrier: Int) -> FramePlan {
+        var plan = plan(.b, frame)
+        plan.depth = depth
+        plan.temporalLayer = structure.temporalLayers > 1 ? 1 : 0
+        let usable = buffer.entries.filter {
+            $0.displayIndex >= barrier && (isAnchor($0) || ($0.isUsable && needed.contains($0.codingIndex)))
+        }
+        let before = usable.filter { $0.displayIndex < frame.displayIndex }.sorted { $0.displayIndex > $1.displayIndex }
+        let after = usable.filter { $0.displayIndex > frame.displayIndex }.sorted { $0.displayIndex < $1.displayIndex }
+        plan.list0 = before.prefix(structure.referencesB ?? structure.references).map(\.codingIndex)
+        plan.list1 = after.prefix(structure.references1).map(\.codingIndex)
+        return plan
+    }
+
+    /// A key, I or P picture that may be predicted from.
+    func isAnchor(_ entry: ReferenceBuffer.Entry) -> Bool { entry.isUsable && !entry.isB }
+
+    /// The latest first, which is also the order that costs no bits.
+    private func referencesOfP(_ plan: FramePlan) -> [Int] {
+        let layer = plan.temporalLayer
+        let usable = buffer.entries.enumerated().filter { index, entry in
+            guard isAnchor(entry), entry.displayIndex >= intraDisplayIndex else { return false }
+            guard structure.temporalLayers > 1, structure.bFrames == 0 else { return true }
+            // Whoever begins to receive an upper layer needs none of its pictures before the latest lower one.
+            let isStale = buffer.entries[(index + 1)...].contains { $0.temporalLayer < entry.temporalLayer }
+            return entry.temporalLayer == 0 || (entry.temporalLayer < layer && !isStale)
+        }
+        return usable.map(\.element).sorted { $0.codingIndex > $1.codingIndex }.prefix(structure.references)
+            .map(\.codingIndex)
+    }
+
+    /// A dyadic hierarchy: of eight pictures in four layers 0 3 2 3 1 3 2 3. The top layer is not predicted from.
+    private func setLayer(_ plan: inout FramePlan) {
+        guard structure.temporalLayers > 1, structure.bFrames == 0 else { return }
+        let top = structure.temporalLayers - 1
+        let position = (plan.displayIndex - layerOrigin) & ((1 << top) - 1)
+        plan.temporalLayer = position == 0 ? 0 : top - position.trailingZeroBitCount
+        plan.isReference = plan.temporalLayer < top
+    }
+
+    /// A pass follows the other; where a GOP is longer than a pass, the rest of it goes without.
+    private func refreshStep(_ displayIndex: Int) -> IntraRefreshStep? {
+        guard let steps = structure.intraRefreshSteps else { return nil }
+        let period = max(structure.keyInterval ?? steps, steps)
+        let position = (displayIndex - intraDisplayIndex - 1) % period
+        return position < steps ? IntraRefreshStep(index: position, count: steps) : nil
+    }
+
+    private func plan(_ type: PictureType, _ frame: Frame) -> FramePlan {
+        FramePlan(
+            type: type, codingIndex: nextCodingIndex, displayIndex: frame.displayIndex, sequenceIndex: sequenceIndex,
+            keyDisplayIndex: keyDisplayIndex, list0: [], isReference: true, stored: buffer.pictures,
+            slot: buffer.freeSlot)
+    }
+
+    /// Gives the picture its place and stores it, if it is a reference.
+    ///
+    /// - Parameters:
+    ///   - needed: stored pictures that the group's other pictures predict from.
+    ///   - barrier: display index before which nothing is predicted from any more.
+    private mutating func emit(_ plan: FramePlan, needed: Set<Int> = [], barrier: Int? = nil) -> FramePlan {
+        var plan = plan
+        nextCodingIndex += 1
+        if plan.isReference {
+            let barrier = barrier ?? intraDisplayIndex
+            var needed = needed
+            // A picture of an upper layer, or of B, leaves the lowest one's latest.
+            if plan.temporalLayer > 0,
+                let base = buffer.entries.last(where: { isAnchor($0) && $0.temporalLayer == 0 })
+            {
+                needed.insert(base.codingIndex)
+            }
+            plan.released = buffer.released(
+                storing: plan.longTermIndex, needed: needed, prefersDead: structure.bReferenceLevels > 0
+            ) { !$0.isUsable || $0.isB || $0.displayIndex < barrier }
+            var stored = StoredPicture(
+                codingIndex: plan.codingIndex, displayIndex: plan.displayIndex, slot: plan.slot)
+            stored.longTermIndex = plan.longTermIndex
+            buffer.store(
+                ReferenceBuffer.Entry(
+                    picture: stored, isB: plan.type == .b, temporalLayer: plan.temporalLayer,
+                    token: plan.acknowledgementToken), released: plan.released)
+        }
+        log.append(plan)
+        return plan
+    }
+}

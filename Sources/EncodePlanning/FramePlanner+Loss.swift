@@ -1,0 +1,77 @@
+import VideoBase
+
+/// Long-term references, and what a receiver has of the pictures.
+extension FramePlanner {
+    /// The receiver has the pictures with these tokens: `refreshFromLongTerm` may predict from them. Tokens of pictures
+    /// that are not kept any more are ignored.
+    public mutating func acknowledge(_ tokens: [Int]) {
+        for index in buffer.entries.indices {
+            guard let token = buffer.entries[index].token, tokens.contains(token) else { continue }
+            buffer.entries[index].isAcknowledged = true
+            buffer.entries[index].isDoubted = false
+        }
+    }
+
+    /// A receiver lost these frames: no picture planned afterwards predicts from them or from any that depends on them.
+    /// Where nothing else is left, the next frame is a key frame.
+    ///
+    /// What was lost stays in the decoded picture buffer until the sliding window drops it, unless something needed
+    /// would go before: a receiver that misses pictures carries out no command that names them.
+    public mutating func invalidate(displayIndices: some Sequence<Int>) {
+        let lost = Set(displayIndices)
+        guard !lost.isEmpty, sequenceIndex >= 0 else { return }
+        let spoiled = log.spoiled(byLosing: lost, since: keyDisplayIndex)
+        for index in buffer.entries.indices where spoiled?.contains(buffer.entries[index].codingIndex) ?? true {
+            buffer.entries[index].isLost = true
+        }
+        let isAnythingLeft = buffer.entries.contains {
+            isAnchor($0) && $0.temporalLayer == 0 && $0.displayIndex >= intraDisplayIndex
+        }
+        if !isAnythingLeft { needsKey = true }
+    }
+
+    /// Coding indices of the long-term references that the receiver has, the latest first.
+    var acknowledgedReferences: [Int] {
+        buffer.entries.filter {
+            $0.picture.longTermIndex != nil && $0.isAcknowledged && !$0.isLost && $0.displayIndex >= intraDisplayIndex
+        }.sorted { $0.codingIndex > $1.codingIndex }.map(\.codingIndex)
+    }
+
+    mutating func makeLongTerm(_ plan: inout FramePlan, index: Int) {
+        plan.longTermIndex = index
+        plan.acknowledgementToken = nextToken
+        nextToken += 1
+        wantsLongTerm = false
+        lastLongTermDisplayIndex = plan.displayIndex
+    }
+
+    /// Makes the picture a long-term reference if it is time for one.
+    mutating func assignLongTerm(_ plan: inout FramePlan, _ frame: Frame) {
+        guard structure.longTermReferences > 0 else { return }
+        if frame.request.makeLongTerm { wantsLongTerm = true }
+        let isDue = plan.displayIndex - lastLongTermDisplayIndex >= structure.longTermInterval
+        guard wantsLongTerm || isDue, let index = longTermIndex(for: plan) else { return }
+        makeLongTerm(&plan, index: index)
+    }
+
+    /// A free index, or that of the picture that is missed least: a useless one, an acknowledged one older than
+    /// another, one that was never acknowledged. The latest acknowledged one stays.
+    private func longTermIndex(for plan: FramePlan) -> Int? {
+        let kept = buffer.entries.filter { $0.picture.longTermIndex != nil }
+        if let free = (0..<structure.longTermReferences).first(where: { index in
+            !kept.contains { $0.picture.longTermIndex == index }
+        }) {
+            return free
+        }
+        if structure.longTermReferences == 1 { return 0 }
+        if let useless = kept.first(where: { $0.isLost || $0.displayIndex < intraDisplayIndex }) {
+            return useless.picture.longTermIndex
+        }
+        let acknowledged = kept.filter(\.isAcknowledged)
+        if acknowledged.count > 1 { return acknowledged[0].picture.longTermIndex }
+        // An acknowledgement takes its time to come back.
+        let patience = wantsLongTerm ? 0 : 4 * structure.longTermInterval
+        return kept.first { !$0.isAcknowledged && plan.displayIndex - $0.displayIndex >= patience }?
+            .picture.longTermIndex
+    }
+}
