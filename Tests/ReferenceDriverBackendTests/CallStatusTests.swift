@@ -18,12 +18,17 @@ import Testing
         #expect(status(VAConfigAttribRTFormat, UInt32(VA_RT_FORMAT_YUV444)) == VA_STATUS_ERROR_UNSUPPORTED_RT_FORMAT)
         #expect(status(VAConfigAttribRTFormat, 0) == VA_STATUS_ERROR_UNSUPPORTED_RT_FORMAT)
         #expect(status(VAConfigAttribRateControl, UInt32(VA_RC_CQP)) == VA_STATUS_SUCCESS)
-        #expect(status(VAConfigAttribRateControl, UInt32(VA_RC_CBR)) == VA_STATUS_ERROR_ATTR_NOT_SUPPORTED)
+        for mode in [VA_RC_CBR, VA_RC_VBR, VA_RC_ICQ, VA_RC_QVBR, VA_RC_AVBR] {
+            #expect(status(VAConfigAttribRateControl, UInt32(mode)) == VA_STATUS_SUCCESS)
+        }
+        #expect(status(VAConfigAttribRateControl, UInt32(VA_RC_TCBRC)) == VA_STATUS_ERROR_ATTR_NOT_SUPPORTED)
         #expect(status(VAConfigAttribRateControl, UInt32(VA_RC_CQP | VA_RC_VBR)) == VA_STATUS_ERROR_ATTR_NOT_SUPPORTED)
         #expect(status(VAConfigAttribEncPackedHeaders, 0x1f) == VA_STATUS_SUCCESS)
         #expect(status(VAConfigAttribEncPackedHeaders, 0x20) == VA_STATUS_ERROR_ATTR_NOT_SUPPORTED)
-        #expect(status(VAConfigAttribEncROI, 1) == VA_STATUS_ERROR_ATTR_NOT_SUPPORTED)
+        #expect(status(VAConfigAttribEncROI, 4 | 1 << 9) == VA_STATUS_SUCCESS)
+        #expect(status(VAConfigAttribEncROI, 33) == VA_STATUS_ERROR_INVALID_VALUE)
         #expect(status(VAConfigAttribEncROI, VA_ATTRIB_NOT_SUPPORTED) == VA_STATUS_SUCCESS)
+        #expect(status(VAConfigAttribEncDirtyRect, 1) == VA_STATUS_ERROR_ATTR_NOT_SUPPORTED)
         #expect(status(VAConfigAttribMaxPictureWidth, 4096) == VA_STATUS_SUCCESS)
         #expect(status(VAConfigAttribMaxPictureWidth, 8192) == VA_STATUS_ERROR_INVALID_VALUE)
         let id = client.createConfig().1

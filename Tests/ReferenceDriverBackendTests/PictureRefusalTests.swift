@@ -175,7 +175,7 @@ import Testing
         func misc(_ type: VAEncMiscParameterType, _ words: [UInt32]) -> [UInt8] {
             var bytes: [UInt8] = []
             for word in [type.rawValue] + words { withUnsafeBytes(of: word) { bytes += $0 } }
-            return bytes + [UInt8](repeating: 0, count: 96)
+            return bytes + [UInt8](repeating: 0, count: 256)
         }
         func send(_ bytes: [UInt8], _ status: Int32) {
             let stream = StreamClient()
@@ -192,7 +192,17 @@ import Testing
         send(misc(VAEncMiscParameterTypeRateControl, [1_000_000, 100, 1000, 52]), invalid)
         send(misc(VAEncMiscParameterTypeHRD, [500, 1000]), VA_STATUS_SUCCESS)
         send(misc(VAEncMiscParameterTypeHRD, [1001, 1000]), invalid)
-        send(misc(VAEncMiscParameterTypeROI, [0]), VA_STATUS_ERROR_UNIMPLEMENTED)
+        send(misc(VAEncMiscParameterTypeROI, [0]), VA_STATUS_SUCCESS)
+        send(misc(VAEncMiscParameterTypeROI, [1]), invalid)
+        send(misc(VAEncMiscParameterTypeROI, [33]), VA_STATUS_ERROR_MAX_NUM_EXCEEDED)
+        send(misc(VAEncMiscParameterTypeRateControl, [1_000_000, 0, 0, 0, 0, 0, 4 << 7]), invalid)
+        send(misc(VAEncMiscParameterTypeTemporalLayerStructure, [2, 2, 1, 0]), VA_STATUS_SUCCESS)
+        send(misc(VAEncMiscParameterTypeTemporalLayerStructure, [5, 2, 1, 0]), invalid)
+        send(misc(VAEncMiscParameterTypeTemporalLayerStructure, [2, 33]), invalid)
+        send(misc(VAEncMiscParameterTypeTemporalLayerStructure, [2, 2, 1, 2]), invalid)
+        send(misc(VAEncMiscParameterTypeRIR, [1, 1 | 1 << 16]), VA_STATUS_SUCCESS)
+        send(misc(VAEncMiscParameterTypeSkipFrame, [3]), invalid)
+        send(misc(VAEncMiscParameterTypeDirtyRect, [0]), VA_STATUS_ERROR_UNIMPLEMENTED)
         send(Array(misc(VAEncMiscParameterTypeRateControl, [1]).prefix(12)), invalid)
     }
 

@@ -1,7 +1,9 @@
 extension SliceHeader {
     /// How this header, as a client packed it, contradicts the one that the client's parameter buffers ask for:
     /// what would make the slice data undecodable or decode to other pictures, one line each. Empty where it agrees.
-    package func contradictions(with expected: SliceHeader, picture: PictureHeader) -> [String] {
+    package func contradictions(
+        with expected: SliceHeader, picture: PictureHeader, comparesQP: Bool = true
+    ) -> [String] {
         var found: [String] = []
         func compare(_ name: String, _ packed: Int, _ asked: Int) {
             guard packed != asked else { return }
@@ -15,7 +17,7 @@ extension SliceHeader {
             }
             if picture.cabac && type != .i { compare("cabac_init_idc", cabacInitIdc, expected.cabacInitIdc) }
         }
-        compare("slice_qp_delta", qpDelta, expected.qpDelta)
+        if comparesQP { compare("slice_qp_delta", qpDelta, expected.qpDelta) }
         // Without the fields in the syntax the filter is on with offsets 0, whatever the buffer says.
         if picture.deblockingControlPresent {
             compare("disable_deblocking_filter_idc", disableDeblockingFilterIdc, expected.disableDeblockingFilterIdc)

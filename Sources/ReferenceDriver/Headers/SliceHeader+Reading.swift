@@ -2,11 +2,20 @@ extension SliceHeader {
     /// Reads a slice header as the parameter sets say; nil where it is cut short, out of range, of a field or of an
     /// SP or SI slice. The header's bits past deblocking are not looked at.
     package init?(_ header: SliceHeaderBits, sequence: SequenceHeader, picture: PictureHeader) {
+        var fields = SliceFields(firstMacroblock: 0..<0, qpDelta: 0..<0)
+        self.init(header, sequence: sequence, picture: picture, fields: &fields)
+    }
+
+    /// Says in `fields`, too, where some of them stand.
+    init?(
+        _ header: SliceHeaderBits, sequence: SequenceHeader, picture: PictureHeader, fields: inout SliceFields
+    ) {
         guard let nalHeader = header.prefix.last else { return nil }
         nalRefIdc = Int(nalHeader >> 5 & 3)
         isIDR = nalHeader & 31 == 5
         var bits = HeaderBitReader(header.payload, bitCount: header.bitCount)
         firstMacroblock = bits.unsigned()
+        fields.firstMacroblock = 0..<bits.position
         rawType = bits.unsigned()
         guard rawType <= 9, type != nil else { return nil }
         pictureId = bits.unsigned()
@@ -41,7 +50,9 @@ extension SliceHeader {
             guard readMarking(&bits) else { return nil }
         }
         if picture.cabac && type != .i { cabacInitIdc = bits.unsigned() }
+        let start = bits.position
         qpDelta = bits.signed()
+        fields.qpDelta = start..<bits.position
         if picture.deblockingControlPresent {
             disableDeblockingFilterIdc = bits.unsigned()
             if disableDeblockingFilterIdc != 1 {

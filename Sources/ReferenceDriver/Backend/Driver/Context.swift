@@ -24,6 +24,7 @@ final class Context: @unchecked Sendable {
     private var thread: Thread?
     /// Used on the context's thread only.
     private var encoder: PictureEncoder?
+    private var controller: RateController?
     private var recording: ReconstructionFile?
     private var isRecordingOpened = false
 
@@ -72,12 +73,12 @@ final class Context: @unchecked Sendable {
     /// The thread's life.
     private func work() {
         while let job = nextJob() {
-            let result = encode(job.picture)
-            let units = job.picture.leading + result.slices + job.picture.trailing
-            record(job.picture, codedBytes: units.reduce(0) { $0 + $1.count })
+            let coded = encode(job.picture, room: job.coded.memory.byteCount)
+            if !job.picture.isSkipped { record(job.picture, coded) }
             monitor.withLock {
                 job.coded.write(
-                    units, averageQP: job.picture.averageQP, maximumFrameBits: job.picture.maximumFrameBits)
+                    coded.units, averageQP: coded.averageQP, maximumFrameBits: job.picture.maximumFrameBits,
+                    flags: coded.flags)
                 job.coded.job = nil
                 for surface in job.surfaces { surface.jobs.removeAll { $0 === job } }
                 job.isDone = true
@@ -100,20 +101,68 @@ final class Context: @unchecked Sendable {
         }
     }
 
-    private func encode(_ picture: PlannedPicture) -> PictureResult {
+    /// A picture in the stream.
+    private struct CodedPicture {
+        /// NAL units with their start codes.
+        var units: [[UInt8]]
+        var averageQP: Int
+        /// VA_CODED_BUF_STATUS_… flags.
+        var flags: UInt32 = 0
+
+        var byteCount: Int { units.reduce(0) { $0 + $1.count } }
+    }
+
+    private func encode(_ picture: PlannedPicture, room: Int) -> CodedPicture {
+        if picture.isSkipped {
+            return CodedPicture(units: picture.leading + picture.trailing, averageQP: picture.initialQP)
+        }
         let encoder =
             self.encoder
             ?? PictureEncoder(widthInMacroblocks: widthInMacroblocks, heightInMacroblocks: heightInMacroblocks)
         self.encoder = encoder
-        return encoder.encode(picture.encode)
+        func encodeOnce(qp: Int?) -> (CodedPicture, PictureResult) {
+            let job = picture.job(qp: qp)
+            let result = encoder.encode(job)
+            return (self.coded(picture, job, result), result)
+        }
+        guard let rated = picture.rate else { return encodeOnce(qp: nil).0 }
+        var controller = self.controller ?? RateController(rated)
+        var qp = controller.begin(rated)
+        var (coded, result) = encodeOnce(qp: qp)
+        while let next = controller.retry(bits: 8 * coded.byteCount, qp: qp) {
+            qp = next
+            (coded, result) = encodeOnce(qp: qp)
+        }
+        let bytes = coded.byteCount
+        if controller.overruns(bits: 8 * bytes) { coded.flags |= UInt32(VA_CODED_BUF_STATUS_BITRATE_OVERFLOW) }
+        var filler = controller.fillerBytes(bits: 8 * bytes)
+        if filler > 0 {
+            // What has no room is not sent, and the buffer of a decoder overflows.
+            let unit = FillerUnit.bytes(min(filler, max(room - bytes, FillerUnit.leastBytes)))
+            filler = unit.count
+            coded.units.insert(unit, at: coded.units.count - picture.trailing.count)
+        }
+        controller.end(
+            bits: 8 * bytes, filler: 8 * filler, qp: qp,
+            intraShare: Double(result.intraMacroblocks) / Double(widthInMacroblocks * heightInMacroblocks))
+        self.controller = controller
+        return coded
     }
 
-    private func record(_ picture: PlannedPicture, codedBytes: Int) {
+    private func coded(_ picture: PlannedPicture, _ job: PictureJob, _ result: PictureResult) -> CodedPicture {
+        let count = widthInMacroblocks * heightInMacroblocks
+        let sum = result.qpSum > 0 ? result.qpSum : job.slices.reduce(0) { $0 + $1.qp * $1.macroblockCount }
+        return CodedPicture(
+            units: picture.leading + result.slices + picture.trailing, averageQP: (sum + count / 2) / count)
+    }
+
+    private func record(_ picture: PlannedPicture, _ coded: CodedPicture) {
         guard let path = environment.reconstructionPath else { return }
         if !isRecordingOpened {
             isRecordingOpened = true
             recording = ReconstructionFile(path: path)
         }
-        recording?.append(picture.encode.reconstruction, picture.record, codedBytes: codedBytes)
+        recording?.append(
+            picture.encode.reconstruction, picture.record, qp: coded.averageQP, codedBytes: coded.byteCount)
     }
 }

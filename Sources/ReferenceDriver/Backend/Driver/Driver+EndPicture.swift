@@ -18,7 +18,7 @@ extension Driver {
                         + plan.units.trailing,
                     averageQP: plan.averageQP, maximumFrameBits: stream.maximumFrameBits)
             } else {
-                try submit(plan, picture.target, stream, coded, context)
+                try submit(plan, picture, stream, coded, context)
             }
             context.stream = stream
         }
@@ -33,7 +33,9 @@ extension Driver {
         var slices: [SliceJob]
         /// In the lists of `slices`.
         var references: [Surface]
+        var fields: [SliceFields]
         var averageQP: Int
+        var rate: RatedPicture?
     }
 
     private func plan(_ picture: OpenPicture, _ stream: inout StreamState, _ context: Context) throws -> Plan {
@@ -65,9 +67,14 @@ extension Driver {
             units.slices.isEmpty || units.slices.count == slices.count,
             "\(units.slices.count) packed slice headers for \(slices.count) slices")
         var jobs: [SliceJob] = []
+        var fields: [SliceFields] = []
         var references: [Surface] = []
         for (index, slice) in slices.enumerated() {
             let header = try planner.header(slice, packed: units.slices.isEmpty ? nil : units.slices[index])
+            guard let places = SliceFields(header, sequence: sets.sequence, picture: sets.picture) else {
+                throw Refusal.invalidParameter("a slice header that cannot be read")
+            }
+            fields.append(places)
             let lists = try (0..<2).map { list in
                 let surfaces = try listed(
                     slice, list: list, count: planner.activeCount(slice, list: list), parameters, context)
@@ -82,7 +89,37 @@ extension Driver {
         let total = jobs.reduce(0) { $0 + $1.macroblockCount }
         return Plan(
             parameters: parameters, sequence: sets.sequence, picture: sets.picture, units: units, slices: jobs,
-            references: references, averageQP: (weighted + total / 2) / total)
+            references: references, fields: fields, averageQP: (weighted + total / 2) / total,
+            rate: try rated(picture, sequence, jobs, &stream, context))
+    }
+
+    /// What the rate controller must know of a picture; nil at constant QPs.
+    private func rated(
+        _ picture: OpenPicture, _ sequence: VAEncSequenceParameterBufferH264, _ slices: [SliceJob],
+        _ stream: inout StreamState, _ context: Context
+    ) throws -> RatedPicture? {
+        let fields = unsafe picture.parameters?.pic_fields.bits
+        stream.pictureNumber = fields?.idr_pic_flag == 1 ? 0 : stream.pictureNumber + 1
+        guard let mode = context.config.rateMode else { return nil }
+        let settings = try stream.rate.settings(
+            mode, sequence: sequence, maximumFrameBits: stream.maximumFrameBits)
+        let isReference = fields?.reference_pic_flag == 1
+        let kind: RatedPicture.Kind =
+            if slices.contains(where: { $0.type == .b }) {
+                isReference ? .bidirectionalReference : .disposable
+            } else if slices.contains(where: { $0.type == .p }) {
+                isReference ? .predicted : .disposable
+            } else {
+                .intra
+            }
+        var rated = RatedPicture(
+            settings: settings, kind: kind, layer: stream.rate.layer(ofPicture: stream.pictureNumber, settings),
+            samples: 256 * context.widthInMacroblocks * context.heightInMacroblocks)
+        if let skip = picture.skip, skip.skip_frame_flag == 1 {
+            rated.skippedPictures = Int(skip.num_skip_frames)
+            rated.skippedBits = Int(skip.size_skip_frames)
+        }
+        return rated
     }
 
     /// The surfaces of a slice's reference list, each of which must hold a picture of this size.
@@ -129,8 +166,9 @@ extension Driver {
     }
 
     private func submit(
-        _ plan: Plan, _ target: Surface, _ stream: StreamState, _ coded: CodedBuffer, _ context: Context
+        _ plan: Plan, _ picture: OpenPicture, _ stream: StreamState, _ coded: CodedBuffer, _ context: Context
     ) throws {
+        let target = picture.target
         guard surfaces[target.id] === target else {
             throw Refusal(VA_STATUS_ERROR_INVALID_SURFACE, "the render target was destroyed")
         }
@@ -159,18 +197,55 @@ extension Driver {
             secondChromaQPIndexOffset: plan.picture.secondChromaQPIndexOffset, quality: stream.quality,
             slices: plan.slices)
         job.isReference = unsafe plan.parameters.pic_fields.bits.reference_pic_flag != 0
+        job.intraRefresh = intraRefresh(picture, plan, context)
         let record = PictureRecord(
             type: isIDR ? "IDR" : type, pictureOrderCount: Int(current.TopFieldOrderCnt),
-            qp: plan.averageQP, crop: try plan.sequence.visibleArea())
+            crop: try plan.sequence.visibleArea())
         let planned = PlannedPicture(
-            encode: job, leading: plan.units.leading, trailing: plan.units.trailing, averageQP: plan.averageQP,
-            maximumFrameBits: stream.maximumFrameBits, record: record)
+            encode: job, leading: plan.units.leading, trailing: plan.units.trailing, sliceFields: plan.fields,
+            initialQP: plan.picture.initialQP, qpDeltas: qpDeltas(picture, plan, context),
+            maximumSliceBytes: stream.maximumSliceBytes, rate: plan.rate,
+            isSkipped: picture.skip?.skip_frame_flag == 2, maximumFrameBits: stream.maximumFrameBits, record: record)
         let used = [target, destination] + plan.references
         let dependencies = used.flatMap(\.jobs).filter { $0.contextID != context.id }
         try context.submit(
             EncodeJob(
                 contextID: context.id, picture: planned, surfaces: used, coded: coded, dependencies: dependencies))
-        destination.become(reconstruction)
+        if !planned.isSkipped { destination.become(reconstruction) }
+    }
+
+    /// What regions of interest and inserted intra macroblocks add to QPs.
+    private func qpDeltas(_ picture: OpenPicture, _ plan: Plan, _ context: Context) -> [Int]? {
+        let (width, height) = (context.widthInMacroblocks, context.heightInMacroblocks)
+        var deltas = picture.regions?.deltas(
+            widthInMacroblocks: width, heightInMacroblocks: height, isConstantQP: plan.rate == nil)
+        guard let parameters = picture.intraRefresh, parameters.qp_delta_for_inserted_intra != 0,
+            let refresh = intraRefresh(picture, plan, context)
+        else { return deltas }
+        let (columns, rows) =
+            switch refresh {
+            case .columns(let columns): (columns, 0..<height)
+            case .rows(let rows): (0..<width, rows)
+            }
+        var sums = deltas ?? [Int](repeating: 0, count: width * height)
+        for y in rows {
+            for x in columns { sums[y * width + x] += Int(Int8(bitPattern: parameters.qp_delta_for_inserted_intra)) }
+        }
+        deltas = sums
+        return deltas
+    }
+
+    /// The columns or rows that rolling intra refresh renews in this picture, inside it.
+    private func intraRefresh(_ picture: OpenPicture, _ plan: Plan, _ context: Context) -> IntraRefresh? {
+        guard let parameters = picture.intraRefresh, plan.slices.contains(where: { $0.type != .i }) else { return nil }
+        let flags = unsafe parameters.rir_flags.bits
+        func range(_ count: Int) -> Range<Int> {
+            let first = min(Int(parameters.intra_insertion_location), count)
+            return first..<min(first + Int(parameters.intra_insert_size), count)
+        }
+        if flags.enable_rir_column != 0 { return .columns(range(context.widthInMacroblocks)) }
+        if flags.enable_rir_row != 0 { return .rows(range(context.heightInMacroblocks)) }
+        return nil
     }
 
     private func sourcePicture(_ target: Surface, _ context: Context) throws -> SourcePicture {

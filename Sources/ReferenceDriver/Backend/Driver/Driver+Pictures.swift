@@ -66,7 +66,13 @@ extension Driver {
             picture.packed.append(try RenderedHeader(announced, try buffer.data(), context.config))
             picture.announced = nil
         case VAEncMiscParameterBufferType:
-            try stream.apply(MiscParameter(buffer), levels: context.config.entry.qualityLevels)
+            let entry = context.config.entry
+            switch try MiscParameter(buffer, for: entry) {
+            case .regions(let regions): picture.regions = regions
+            case .intraRefresh(let refresh): picture.intraRefresh = refresh
+            case .skippedPictures(let skip): picture.skip = skip
+            case let lasting: try stream.apply(lasting, levels: entry.qualityLevels)
+            }
         default:
             throw Refusal(VA_STATUS_ERROR_UNSUPPORTED_BUFFERTYPE, "buffer type \(buffer.type.rawValue) is not rendered")
         }
@@ -81,8 +87,19 @@ extension StreamState {
             quality = level == 0 ? Self.defaultQuality : Int(level)
         case .maximumFrameSize(let bits):
             maximumFrameBits = Int(bits)
-        case .frameRate, .rateControl, .hrd:
-            // Nothing to control at a constant QP.
+        case .maximumSliceSize(let bits):
+            maximumSliceBytes = bits == 0 ? 0 : max(Int(bits) / 8, 1)
+        case .frameRate(let new):
+            rate.apply(new)
+        case .rateControl(let new):
+            rate.apply(new)
+        case .hrd(let new):
+            rate.bufferBits = Int(new.buffer_size)
+            rate.initialFullness = new.buffer_size == 0 ? nil : Int(new.initial_buffer_fullness)
+        case .temporalLayers(let new):
+            rate.temporalLayers = new
+        case .regions, .intraRefresh, .skippedPictures:
+            // A picture's own.
             break
         }
     }

@@ -23,6 +23,15 @@ struct Capabilities: Sendable {
             return (value & 0xffff, value >> 16)
         }
 
+        /// Temporal layers whose structure and rates a client may give.
+        var maximumTemporalLayers: Int { Int(value(VAConfigAttribEncRateControlExt) ?? 0) & 0xff + 1 }
+        var ratesTemporalLayers: Bool { (value(VAConfigAttribEncRateControlExt) ?? 0) & 0x100 != 0 }
+        /// Regions of interest of a picture.
+        var maximumRegions: Int { Int(value(VAConfigAttribEncROI) ?? 0) & 0xff }
+        /// Slices end where they reach a client's limit of bytes.
+        var limitsSliceSize: Bool {
+            (value(VAConfigAttribEncSliceStructure) ?? 0) & UInt32(VA_ENC_SLICE_STRUCTURE_MAX_SLICE_SIZE) != 0
+        }
         /// Slices of a picture.
         var maximumSlices: Int { Int(value(VAConfigAttribEncMaxSlices) ?? 1) }
         /// Quality levels run from 1 (best) to this.
@@ -67,7 +76,7 @@ struct Capabilities: Sendable {
                 profile: profile, entrypoint: VAEntrypointEncSlice,
                 attributes: [
                     (VAConfigAttribRTFormat, UInt32(VA_RT_FORMAT_YUV420)),
-                    (VAConfigAttribRateControl, UInt32(VA_RC_CQP)),
+                    (VAConfigAttribRateControl, rateControlModes),
                     (VAConfigAttribEncPackedHeaders, allPackedHeaders),
                     (VAConfigAttribEncInterlaced, UInt32(VA_ENC_INTERLACED_NONE)),
                     (VAConfigAttribEncMaxRefFrames, 16),
@@ -76,6 +85,14 @@ struct Capabilities: Sendable {
                     (VAConfigAttribMaxPictureWidth, UInt32(maximumSide)),
                     (VAConfigAttribMaxPictureHeight, UInt32(maximumSide)),
                     (VAConfigAttribEncQualityRange, 7),
+                    (VAConfigAttribPredictionDirection, predictionDirections),
+                    (VAConfigAttribEncIntraRefresh, intraRefreshKinds),
+                    (VAConfigAttribEncSkipFrame, 1),
+                    // Regions, with priorities or QP differences.
+                    (VAConfigAttribEncROI, 32 | 1 << 8 | 1 << 9),
+                    // Layers less one, each with a rate of its own.
+                    (VAConfigAttribEncRateControlExt, 3 | 1 << 8),
+                    (VAConfigAttribMaxFrameSize, 1),
                 ],
                 minimumWidth: 16, minimumHeight: 16, maximumWidth: maximumSide, maximumHeight: maximumSide)
         },
@@ -86,6 +103,12 @@ struct Capabilities: Sendable {
     private static let allPackedHeaders = UInt32(
         VA_ENC_PACKED_HEADER_SEQUENCE | VA_ENC_PACKED_HEADER_PICTURE | VA_ENC_PACKED_HEADER_SLICE
             | VA_ENC_PACKED_HEADER_MISC | VA_ENC_PACKED_HEADER_RAW_DATA)
+    private static let rateControlModes = UInt32(
+        VA_RC_CQP | VA_RC_CBR | VA_RC_VBR | VA_RC_ICQ | VA_RC_QVBR | VA_RC_AVBR)
+    private static let predictionDirections = UInt32(VA_PREDICTION_DIRECTION_PREVIOUS)
+    private static let intraRefreshKinds = UInt32(
+        VA_ENC_INTRA_REFRESH_ROLLING_COLUMN | VA_ENC_INTRA_REFRESH_ROLLING_ROW | VA_ENC_INTRA_REFRESH_P_FRAME
+            | VA_ENC_INTRA_REFRESH_MULTI_REF)
     private static let sliceStructures = UInt32(
         VA_ENC_SLICE_STRUCTURE_ARBITRARY_MACROBLOCKS | VA_ENC_SLICE_STRUCTURE_ARBITRARY_ROWS
             | VA_ENC_SLICE_STRUCTURE_EQUAL_ROWS | VA_ENC_SLICE_STRUCTURE_EQUAL_MULTI_ROWS

@@ -32,6 +32,22 @@ final class Config {
 }
 
 extension Config.Choice {
+    /// What may stand beside a mode.
+    private static let rateControlFlags = UInt32(VA_RC_MB | VA_RC_PARALLEL)
+
+    /// The rate controller's mode; nil for constant QPs.
+    var rateMode: RateSettings.Mode? {
+        switch Int32(bitPattern: rateControl & ~Self.rateControlFlags) {
+        case VA_RC_CBR: .constantBitRate
+        case VA_RC_VBR, VA_RC_VBR_CONSTRAINED, VA_RC_VCM: .variableBitRate
+        case VA_RC_ICQ: .constantQuality
+        case VA_RC_QVBR: .qualityVariableBitRate
+        case VA_RC_AVBR: .averageBitRate
+        case VA_RC_TCBRC: .targetFrameSize
+        default: nil
+        }
+    }
+
     /// Checks what was chosen against `entry`; attributes not given take their defaults (CQP, no packed headers).
     init(entry: Capabilities.Entry, attributes chosen: [VAConfigAttrib]) throws {
         var rateControl = UInt32(VA_RC_CQP)
@@ -48,13 +64,24 @@ extension Config.Choice {
                         VA_STATUS_ERROR_UNSUPPORTED_RT_FORMAT, "RT format \(attribute.value) is not supported")
                 }
             case VAConfigAttribRateControl:
-                guard attribute.value.nonzeroBitCount == 1, isSubset else {
+                let mode = attribute.value & ~Self.rateControlFlags
+                guard mode.nonzeroBitCount == 1, isSubset else {
                     throw Refusal.attribute("rate control mode \(attribute.value) is not supported")
                 }
                 rateControl = attribute.value
             case VAConfigAttribEncPackedHeaders:
                 guard isSubset else { throw Refusal.attribute("packed headers \(attribute.value) are not supported") }
                 packedHeaders = attribute.value
+            case VAConfigAttribEncROI:
+                guard attribute.value & 0xff <= offered & 0xff, (attribute.value & ~offered) >> 8 == 0 else {
+                    throw Refusal.invalidValue("regions of interest \(attribute.value), of \(offered)")
+                }
+            case VAConfigAttribEncSliceStructure, VAConfigAttribEncIntraRefresh, VAConfigAttribEncQuantization,
+                VAConfigAttribEncInterlaced:
+                guard isSubset else {
+                    throw Refusal.invalidValue(
+                        "config attribute \(attribute.type.rawValue) is \(offered), not \(attribute.value)")
+                }
             default:
                 // Read-only: a client may repeat what it was told.
                 guard attribute.value == offered else {

@@ -9,11 +9,21 @@ enum MiscParameter {
     case qualityLevel(UInt32)
     /// Bits; a larger picture gets its flag.
     case maximumFrameSize(UInt32)
+    /// Bits; 0: no limit.
+    case maximumSliceSize(UInt32)
+    case temporalLayers(TemporalLayers)
+    /// For the next picture only.
+    case regions(QPRegions)
+    /// For the next picture only.
+    case intraRefresh(VAEncMiscParameterRIR)
+    /// For the next picture only.
+    case skippedPictures(VAEncMiscParameterSkipFrame)
 
     /// Bytes of `VAEncMiscParameterBuffer` before its data.
     static let headerBytes = MemoryLayout<VAEncMiscParameterBuffer>.size
 
-    init(_ buffer: Buffer) throws {
+    /// Reads a buffer, of a type that `entry` offers.
+    init(_ buffer: Buffer, for entry: Capabilities.Entry) throws {
         let memory = try buffer.data()
         let header = try buffer.element(VAEncMiscParameterBuffer.self)
         switch header.type {
@@ -26,41 +36,62 @@ enum MiscParameter {
         case VAEncMiscParameterTypeMaxFrameSize:
             let limit: VAEncMiscParameterBufferMaxFrameSize = try Self.body(memory)
             self = .maximumFrameSize(limit.max_frame_size)
+        case VAEncMiscParameterTypeMaxSliceSize where entry.limitsSliceSize:
+            let limit: VAEncMiscParameterMaxSliceSize = try Self.body(memory)
+            self = .maximumSliceSize(limit.max_slice_size)
+        case VAEncMiscParameterTypeTemporalLayerStructure where entry.maximumTemporalLayers > 1:
+            self = .temporalLayers(
+                try TemporalLayers(try Self.body(memory), maximum: entry.maximumTemporalLayers))
+        case VAEncMiscParameterTypeROI where entry.maximumRegions > 0:
+            self = .regions(try unsafe QPRegions(Self.body(memory), entry))
+        case VAEncMiscParameterTypeRIR where entry.value(VAConfigAttribEncIntraRefresh) ?? 0 != 0:
+            self = .intraRefresh(try Self.body(memory))
+        case VAEncMiscParameterTypeSkipFrame where entry.value(VAConfigAttribEncSkipFrame) ?? 0 != 0:
+            self = .skippedPictures(try Self.body(memory))
         default:
             throw Refusal.unimplemented("misc parameters of type \(header.type.rawValue)")
         }
-        try check()
+        try check(entry)
     }
 
-    private static func body<Value>(_ memory: HostMemory) throws -> Value {
+    private static func body<Value: BitwiseCopyable>(_ memory: HostMemory) throws -> Value {
         guard let value = memory.load(Value.self, at: headerBytes) else {
             throw Refusal.invalidParameter("a misc parameter buffer that is too small for its type")
         }
         return value
     }
 
-    private func check() throws {
+    private func check(_ entry: Capabilities.Entry) throws {
         switch self {
         case .frameRate(let rate):
             guard rate.framerate == 0 || rate.framerate & 0xffff != 0 else {
                 throw Refusal.invalidParameter("a frame rate of 0")
             }
-            guard unsafe rate.framerate_flags.bits.temporal_id == 0 else {
-                throw Refusal.invalidParameter("a frame rate for a temporal layer")
-            }
+            try checkLayer(Int(unsafe rate.framerate_flags.bits.temporal_id), entry)
         case .rateControl(let control):
             guard control.initial_qp <= 51, control.min_qp <= 51, control.max_qp <= 51,
                 control.max_qp == 0 || control.min_qp <= control.max_qp
             else { throw Refusal.invalidParameter("rate control with a QP outside 0…51") }
-            guard unsafe control.rc_flags.bits.temporal_id == 0 else {
-                throw Refusal.invalidParameter("rate control for a temporal layer")
+            try checkLayer(Int(unsafe control.rc_flags.bits.temporal_id), entry)
+            guard control.ICQ_quality_factor <= 51 else {
+                throw Refusal.invalidParameter("an ICQ quality factor of \(control.ICQ_quality_factor)")
             }
         case .hrd(let hrd):
             guard hrd.initial_buffer_fullness <= hrd.buffer_size || hrd.buffer_size == 0 else {
                 throw Refusal.invalidParameter("an HRD buffer fuller than its size")
             }
-        case .qualityLevel, .maximumFrameSize:
+        case .skippedPictures(let skip):
+            guard skip.skip_frame_flag <= 2 else {
+                throw Refusal.invalidParameter("skip_frame_flag \(skip.skip_frame_flag)")
+            }
+        case .qualityLevel, .maximumFrameSize, .maximumSliceSize, .temporalLayers, .regions, .intraRefresh:
             break
+        }
+    }
+
+    private func checkLayer(_ layer: Int, _ entry: Capabilities.Entry) throws {
+        guard layer == 0 || layer < entry.maximumTemporalLayers && entry.ratesTemporalLayers else {
+            throw Refusal.invalidParameter("parameters for temporal layer \(layer)")
         }
     }
 }

@@ -20,9 +20,9 @@ final class ReconstructionFile {
     }
 
     /// Appends the visible part of `picture` as planar 4:2:0, and its line: index, type, POC, QP, coded bytes.
-    func append(_ picture: ReconstructedPicture, _ record: PictureRecord, codedBytes: Int) {
+    func append(_ picture: ReconstructedPicture, _ record: PictureRecord, qp: Int, codedBytes: Int) {
         guard !hasFailed else { return }
-        let line = "\(index) \(record.type) \(record.pictureOrderCount) \(record.qp) \(codedBytes)\n"
+        let line = "\(index) \(record.type) \(record.pictureOrderCount) \(qp) \(codedBytes)\n"
         index += 1
         guard samples.write(planes(of: picture, record.crop)), lines.write(Array(line.utf8)) else {
             hasFailed = true

@@ -19,6 +19,9 @@ struct OpenPicture {
     var packed: [RenderedHeader] = []
     /// A packed header's parameters whose bytes have not come yet.
     var announced: VAEncPackedHeaderParameterBuffer?
+    var regions: QPRegions?
+    var intraRefresh: VAEncMiscParameterRIR?
+    var skip: VAEncMiscParameterSkipFrame?
 
     init(target: Surface) { self.target = target }
 }
@@ -30,6 +33,11 @@ struct StreamState {
     var quality = StreamState.defaultQuality
     /// Bits; 0: none.
     var maximumFrameBits = 0
+    /// 0: no limit.
+    var maximumSliceBytes = 0
+    var rate = RateParameters()
+    /// Pictures since the last IDR picture, which is 0.
+    var pictureNumber = 0
     /// The client's own parameter sets, by id.
     var parameterSets = ParameterSets()
 

@@ -22,7 +22,8 @@ struct SlicePlan {
         try require(next == count, "slices cover \(next) of \(count) macroblocks")
     }
 
-    /// The header of a slice: the client's own, checked against the buffers, or one made from them.
+    /// The header of a slice: the client's own, checked against the buffers, or one made from them. Where the driver
+    /// controls the rate it writes slice_qp_delta itself later.
     func header(_ slice: VAEncSliceParameterBufferH264, packed: SliceHeaderBits?) throws -> SliceHeaderBits {
         let expected = SliceHeader(slice, picture: parameters, sequence: sequence, picture: picture)
         guard let packed else { return expected.bits(sequence: sequence, picture: picture) }
@@ -35,7 +36,8 @@ struct SlicePlan {
         try require(
             found.isIDR == expected.isIDR && (found.nalRefIdc != 0) == (expected.nalRefIdc != 0),
             "the packed slice header's NAL unit type or nal_ref_idc is not what the picture buffer says")
-        let contradictions = found.contradictions(with: expected, picture: picture)
+        let contradictions = found.contradictions(
+            with: expected, picture: picture, comparesQP: config.rateMode == nil)
         try require(contradictions.isEmpty, contradictions.first ?? "")
         return packed
     }

@@ -35,12 +35,11 @@ internal import Glibc
     /// For handing to the client, who may use `byteCount` bytes from here until the object goes.
     @unsafe var address: UnsafeMutableRawPointer { unsafe base }
 
-    /// The plain C value that starts at `offset`, or nil where it would end outside or is not aligned.
-    func load<Value>(_ type: Value.Type = Value.self, at offset: Int = 0) -> Value? {
-        guard offset >= 0, offset <= byteCount - MemoryLayout<Value>.size,
-            offset % MemoryLayout<Value>.alignment == 0
-        else { return nil }
-        return unsafe (base + offset).load(as: type)
+    /// The plain C value that starts at `offset`, or nil where it would end outside.
+    func load<Value: BitwiseCopyable>(_ type: Value.Type = Value.self, at offset: Int = 0) -> Value? {
+        guard offset >= 0, offset <= byteCount - MemoryLayout<Value>.size else { return nil }
+        // Misc parameters stand 4 bytes into their buffer, those with pointers among them too.
+        return unsafe (base + offset).loadUnaligned(as: type)
     }
 
     /// Bytes `offset ..< offset + count`, as far as there are that many.

@@ -1,0 +1,197 @@
+internal import Glibc
+
+/// Chooses QPs so that a stream keeps to its rate and a decoder's buffer, one controller to a stream.
+///
+/// The model: a picture of a kind takes X·2^(−QP/6) bits, X learnt from the pictures before. A base QP follows from the
+/// mix of kinds, so that the average picture takes its share, corrected by what was saved or overspent; kinds keep a
+/// distance from it. A picture that would break a limit is encoded again with a higher QP.
+struct RateController: Sendable {
+    /// Encodes of one picture, at most.
+    static let maximumTries = 6
+
+    private var settings: RateSettings
+    private var buffer: DecoderBuffer
+    private var layers: [RateLayer]
+    /// The picture being coded.
+    private var picture: RatedPicture
+    private var tries = 0
+    private var lowestQP = 0
+
+    /// Before the stream's first picture.
+    init(_ first: RatedPicture) {
+        settings = first.settings
+        picture = first
+        buffer = Self.buffer(first.settings)
+        layers = first.settings.layers.indices.map { _ in RateLayer(first.settings) }
+    }
+
+    private static func buffer(_ settings: RateSettings) -> DecoderBuffer {
+        let size = Self.bufferBits(settings)
+        return DecoderBuffer(
+            size: size, fullness: settings.initialFullness.map(Double.init) ?? size * 0.75, arrival: arrival(settings))
+    }
+
+    private static func bufferBits(_ settings: RateSettings) -> Double {
+        settings.bufferBits > 0 ? Double(settings.bufferBits) : Double(settings.stream.maximumBitRate)
+    }
+
+    private static func arrival(_ settings: RateSettings) -> Double {
+        let rate = settings.stream
+        // CBR takes the whole rate, whatever the target says.
+        return Double(rate.maximumBitRate) / rate.framesPerSecond
+    }
+
+    /// Modes that a decoder's buffer limits.
+    private var hasBuffer: Bool {
+        switch settings.mode {
+        case .constantBitRate, .variableBitRate, .qualityVariableBitRate, .targetFrameSize: true
+        case .constantQuality, .averageBitRate: false
+        }
+    }
+
+    // MARK: Before a picture
+
+    /// The QP to encode a picture with.
+    mutating func begin(_ next: RatedPicture) -> Int {
+        picture = next
+        tries = 0
+        adopt(next.settings)
+        for _ in 0..<next.skippedPictures { buffer.remove(0) }
+        if next.skippedBits > 0 { buffer.remove(Double(next.skippedBits) - buffer.arrival) }
+        let layer = min(next.layer, layers.count - 1)
+        picture.layer = layer
+        layers[layer].count(next.kind)
+        let qp = wantedQP()
+        lowestQP = qp
+        return qp
+    }
+
+    /// Takes over what changed; the stream goes on.
+    private mutating func adopt(_ new: RateSettings) {
+        guard new != settings else { return }
+        let old = settings
+        settings = new
+        if new.resets != old.resets || new.mode != old.mode {
+            buffer = Self.buffer(new)
+            layers = new.layers.indices.map { _ in RateLayer(new) }
+            return
+        }
+        let scale = new.bufferBits == 0 ? Self.bufferBits(new) / Self.bufferBits(old) : 1
+        buffer.change(size: Self.bufferBits(new), arrival: Self.arrival(new), scale: scale)
+        if new.layers.count != layers.count {
+            layers = new.layers.indices.map { $0 < layers.count ? layers[$0] : RateLayer(new) }
+        }
+        if new.layers != old.layers {
+            // Savings and debts were the old rate's.
+            for index in layers.indices { layers[index].forgetSurplus() }
+        }
+    }
+
+    private func limited(_ qp: Int) -> Int { min(max(qp, settings.minimumQP), settings.maximumQP) }
+
+    private mutating func wantedQP() -> Int {
+        let kind = picture.kind
+        if settings.mode == .constantQuality {
+            return limited(settings.quality + Int(RateLayer.offset(kind).rounded()))
+        }
+        if settings.initialQP > 0, !layers[picture.layer].hasHistory { return limited(settings.initialQP) }
+        let share = settings.bitsPerPicture(layer: picture.layer)
+        var wanted = layers[picture.layer].qp(
+            kind, bitsPerPicture: share, correction: correction(share), samples: picture.samples)
+        if settings.mode == .targetFrameSize, settings.targetFrameBits > 0 {
+            wanted = layers[picture.layer].qp(kind, forBits: Double(settings.targetFrameBits))
+        }
+        if settings.mode == .qualityVariableBitRate {
+            wanted = max(wanted, Double(settings.quality) + RateLayer.offset(kind))
+        }
+        if hasBuffer {
+            let most = max(buffer.fullness - 0.1 * buffer.size, 0.5 * buffer.fullness)
+            wanted = max(wanted, layers[picture.layer].qp(kind, forBits: most))
+            if settings.mode == .constantBitRate {
+                // Rather better pictures than filler.
+                let least = buffer.fullness + buffer.arrival - buffer.size
+                if least > 0 { wanted = min(wanted, layers[picture.layer].qp(kind, forBits: least)) }
+            }
+        }
+        if settings.maximumFrameBits > 0 {
+            wanted = max(wanted, layers[picture.layer].qp(kind, forBits: 0.9 * Double(settings.maximumFrameBits)))
+        }
+        return limited(Int(min(max(wanted, 0), 60).rounded()))
+    }
+
+    /// How much more than its share the average picture may take now, as a factor.
+    private func correction(_ share: Double) -> Double {
+        let layer = layers[picture.layer]
+        let rate = settings.stream.framesPerSecond
+        var saved = layer.surplus
+        var pictures: Double
+        switch settings.mode {
+        case .constantBitRate, .targetFrameSize:
+            let seconds = buffer.size / Double(settings.stream.maximumBitRate)
+            pictures = min(max(seconds * rate, 2), 3 * rate)
+            if layers.count == 1 {
+                let initial = settings.initialFullness.map(Double.init) ?? 0.75 * buffer.size
+                saved = buffer.fullness - min(max(initial, 0.5 * buffer.size), 0.75 * buffer.size)
+            }
+        case .averageBitRate:
+            pictures = settings.window > 0 ? Double(settings.window) : 4 * rate
+            pictures = min(max(pictures, rate), 10 * rate)
+        case .variableBitRate, .qualityVariableBitRate, .constantQuality:
+            pictures = min(max(4 * Double(settings.window) / 1000, 3), 8) * rate
+        }
+        saved += layer.cycle
+        return min(max(1 + saved / (share * pictures), 0.4), 2.5)
+    }
+
+    // MARK: After a picture
+
+    /// The QP to encode the picture with again, `bits` at `qp` being too many, or far from what a first picture may
+    /// take; nil where it is to be kept.
+    mutating func retry(bits: Int, qp: Int) -> Int? {
+        tries += 1
+        guard tries < Self.maximumTries else { return nil }
+        let size = Double(max(bits, 1))
+        if let most = mostBits, size > most {
+            guard qp < settings.maximumQP else { return nil }
+            let steps = (6 * log2(size / max(0.95 * most, 1))).rounded(.up)
+            lowestQP = min(qp + max(1, Int(min(steps, 51))), settings.maximumQP)
+            return lowestQP
+        }
+        guard settings.mode != .constantQuality, !layers[picture.layer].knows(picture.kind) else {
+            return nil
+        }
+        // Nothing was known of this kind of picture: now that it is, the share decides.
+        let isGiven = settings.initialQP > 0 && !layers[picture.layer].hasHistory
+        layers[picture.layer].learn(picture.kind, bits: size, qp: qp, intraShare: 0)
+        let wanted = max(wantedQP(), lowestQP - 15)
+        return isGiven || abs(wanted - qp) < 4 ? nil : wanted
+    }
+
+    /// What the picture may take at most.
+    private var mostBits: Double? {
+        var limits: [Double] = []
+        if settings.maximumFrameBits > 0 { limits.append(Double(settings.maximumFrameBits)) }
+        if hasBuffer { limits.append(0.99 * buffer.fullness) }
+        return limits.min()
+    }
+
+    /// Whether a picture of `bits` breaks the decoder's buffer.
+    func overruns(bits: Int) -> Bool { hasBuffer && Double(bits) > buffer.fullness }
+
+    /// Bytes of filler that must follow the picture of `bits`.
+    func fillerBytes(bits: Int) -> Int {
+        guard settings.mode == .constantBitRate, settings.stuffs else { return 0 }
+        let missing = buffer.missing(after: Double(bits))
+        return missing > 0 ? Int((missing / 8).rounded(.up)) : 0
+    }
+
+    /// Ends a picture of `bits` at `qp`, to which `filler` bits were added; `intraShare` of its macroblocks are intra.
+    mutating func end(bits: Int, filler: Int, qp: Int, intraShare: Double) {
+        let share = settings.bitsPerPicture(layer: picture.layer)
+        let limit = share * settings.stream.framesPerSecond * (settings.mode == .averageBitRate ? 10 : 4)
+        layers[picture.layer].spend(
+            picture.kind, bits: Double(bits + filler), share: share, limit: limit)
+        layers[picture.layer].learn(picture.kind, bits: Double(bits), qp: qp, intraShare: intraShare)
+        buffer.remove(Double(bits + filler))
+    }
+}

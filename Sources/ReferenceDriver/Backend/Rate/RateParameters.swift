@@ -1,0 +1,115 @@
+internal import CVA
+
+/// Which temporal layer each picture belongs to, VAEncMiscParameterTemporalLayerStructure.
+struct TemporalLayers: Equatable, Sendable {
+    let count: Int
+    /// Layers of the pictures after the first of a coded sequence, again and again.
+    let pattern: [Int]
+
+    init(_ structure: VAEncMiscParameterTemporalLayerStructure, maximum: Int) throws {
+        count = Int(structure.number_of_layers)
+        let period = Int(structure.periodicity)
+        try require((0...maximum).contains(count), "\(count) temporal layers, of \(maximum)")
+        try require(count == 0 || (1...32).contains(period), "temporal layers with a period of \(period)")
+        pattern = FixedArray.values(structure.layer_id, as: UInt32.self, count: period).map { Int($0) }
+        try require(count == 0 || pattern.allSatisfy { $0 < count }, "a picture in temporal layer \(pattern)")
+    }
+
+    /// The layer of the picture after `number` others since an IDR picture.
+    func layer(of number: Int) -> Int { number == 0 || pattern.isEmpty ? 0 : pattern[(number - 1) % pattern.count] }
+
+    /// The share of pictures that are in `layer` or below.
+    func share(upTo layer: Int) -> Double {
+        guard !pattern.isEmpty else { return 1 }
+        return Double(pattern.count { $0 <= layer }) / Double(pattern.count)
+    }
+}
+
+/// What misc parameter buffers have said of rate so far.
+struct RateParameters {
+    /// By temporal layer.
+    private var control: [Int: VAEncMiscParameterRateControl] = [:]
+    /// Pictures a second, by temporal layer.
+    private var frameRates: [Int: Double] = [:]
+    private var resets = 0
+    /// 0: not said.
+    var bufferBits = 0
+    var initialFullness: Int?
+    var temporalLayers: TemporalLayers?
+
+    mutating func apply(_ new: VAEncMiscParameterRateControl) {
+        control[Int(unsafe new.rc_flags.bits.temporal_id)] = new
+        if unsafe new.rc_flags.bits.reset != 0 { resets += 1 }
+    }
+
+    mutating func apply(_ new: VAEncMiscParameterFrameRate) {
+        let (numerator, denominator) = (new.framerate & 0xffff, max(new.framerate >> 16, 1))
+        let layer = Int(unsafe new.framerate_flags.bits.temporal_id)
+        frameRates[layer] = numerator == 0 ? nil : Double(numerator) / Double(denominator)
+    }
+
+    /// The layer of a picture of `settings`.
+    func layer(ofPicture number: Int, _ settings: RateSettings) -> Int {
+        guard settings.layers.count > 1, let temporalLayers else { return 0 }
+        return min(temporalLayers.layer(of: number), settings.layers.count - 1)
+    }
+
+    /// What the controller goes by, for the next picture. Throws where the mode needs a rate and none was given.
+    func settings(
+        _ mode: RateSettings.Mode, sequence: VAEncSequenceParameterBufferH264, maximumFrameBits: Int
+    ) throws -> RateSettings {
+        let base = control[0]
+        var settings = RateSettings(mode: mode, layers: layers(mode, sequence))
+        try require(
+            mode == .constantQuality || mode == .targetFrameSize || settings.layers.allSatisfy { $0.maximumBitRate > 0 },
+            "rate control without a bit rate")
+        settings.window = Int(base?.window_size ?? 0)
+        settings.initialQP = Int(base?.initial_qp ?? 0)
+        if let least = base?.min_qp, least > 0 { settings.minimumQP = Int(least) }
+        if let most = base?.max_qp, most > 0 { settings.maximumQP = max(Int(most), settings.minimumQP) }
+        settings.stuffs = unsafe (base?.rc_flags.bits.disable_bit_stuffing ?? 0) == 0
+        let quality = base.map { $0.ICQ_quality_factor > 0 ? $0.ICQ_quality_factor : min($0.quality_factor, 51) } ?? 0
+        if quality > 0 { settings.quality = Int(quality) }
+        settings.targetFrameBits = 8 * Int(base?.target_frame_size ?? 0)
+        settings.bufferBits = bufferBits
+        settings.initialFullness = initialFullness
+        settings.maximumFrameBits = maximumFrameBits
+        settings.intraPeriod = Int(sequence.intra_period)
+        settings.referencePeriod = Int(sequence.ip_period)
+        settings.resets = resets
+        return settings
+    }
+
+    /// Each layer's own rates where all have one, else those of the whole stream.
+    private func layers(
+        _ mode: RateSettings.Mode, _ sequence: VAEncSequenceParameterBufferH264
+    ) -> [RateSettings.LayerRate] {
+        let count = max(temporalLayers?.count ?? 1, 1)
+        let whole = frameRates[count - 1] ?? frameRates[0] ?? timing(sequence) ?? 30
+        func rate(_ layer: Int, _ framesPerSecond: Double) -> RateSettings.LayerRate {
+            let given = control[layer]
+            let isWhole = mode == .constantBitRate || mode == .averageBitRate
+            let percentage = Int(given?.target_percentage ?? 0)
+            return RateSettings.LayerRate(
+                maximumBitRate: Int(given?.bits_per_second ?? sequence.bits_per_second),
+                targetPercentage: isWhole || percentage == 0 ? 100 : min(percentage, 100),
+                framesPerSecond: framesPerSecond)
+        }
+        guard count > 1, let temporalLayers, (0..<count).allSatisfy({ control[$0]?.bits_per_second ?? 0 > 0 }) else {
+            return [rate(0, whole)]
+        }
+        let hasOwnRates = (0..<count).allSatisfy { frameRates[$0] != nil }
+        return (0..<count).map { layer in
+            rate(layer, hasOwnRates ? frameRates[layer] ?? whole : whole * temporalLayers.share(upTo: layer))
+        }
+    }
+
+    /// The frame rate of the sequence's VUI: two ticks to a frame.
+    private func timing(_ sequence: VAEncSequenceParameterBufferH264) -> Double? {
+        guard sequence.vui_parameters_present_flag != 0,
+            unsafe sequence.vui_fields.bits.timing_info_present_flag != 0, sequence.num_units_in_tick > 0,
+            sequence.time_scale > 0
+        else { return nil }
+        return Double(sequence.time_scale) / Double(sequence.num_units_in_tick) / 2
+    }
+}
