@@ -41,7 +41,7 @@ final class Buffer {
     }
 
     /// Element `index` as a `Value`.
-    func element<Value: BitwiseCopyable>(_ type: Value.Type, at index: Int = 0) throws -> Value {
+    func element<Value>(_ type: Value.Type, at index: Int = 0) throws -> Value {
         guard let value = try data().load(type, at: index * elementSize), elementSize >= MemoryLayout<Value>.size else {
             throw Refusal.invalidParameter("a buffer of \(elementSize) bytes is too small for its type")
         }

@@ -54,7 +54,7 @@ enum MiscParameter {
         try check(entry)
     }
 
-    private static func body<Value: BitwiseCopyable>(_ memory: HostMemory) throws -> Value {
+    private static func body<Value>(_ memory: HostMemory) throws -> Value {
         guard let value = memory.load(Value.self, at: headerBytes) else {
             throw Refusal.invalidParameter("a misc parameter buffer that is too small for its type")
         }

@@ -36,10 +36,14 @@ internal import Glibc
     @unsafe var address: UnsafeMutableRawPointer { unsafe base }
 
     /// The plain C value that starts at `offset`, or nil where it would end outside.
-    func load<Value: BitwiseCopyable>(_ type: Value.Type = Value.self, at offset: Int = 0) -> Value? {
+    func load<Value>(_ type: Value.Type = Value.self, at offset: Int = 0) -> Value? {
         guard offset >= 0, offset <= byteCount - MemoryLayout<Value>.size else { return nil }
         // Misc parameters stand 4 bytes into their buffer, those with pointers among them too.
-        return unsafe (base + offset).loadUnaligned(as: type)
+        return unsafe withUnsafeTemporaryAllocation(of: Value.self, capacity: 1) { aligned in
+            guard let start = aligned.baseAddress else { return nil }
+            unsafe memcpy(start, base + offset, MemoryLayout<Value>.size)
+            return unsafe start.pointee
+        }
     }
 
     /// Bytes `offset ..< offset + count`, as far as there are that many.
