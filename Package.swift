@@ -33,6 +33,8 @@ let package = Package(
         .target(name: "LibAV", dependencies: ["CLibAV", "VideoBase"], swiftSettings: strict),
         // L2
         .target(name: "H264Syntax", dependencies: ["VideoBase", "NALWriting"], swiftSettings: strict),
+        // Reads what the writers write, and shares nothing with them.
+        .target(name: "BitstreamInspection", swiftSettings: strict),
         .target(name: "EncodePlanning", dependencies: ["VideoBase"], swiftSettings: strict),
         .target(
             name: "VAAPI", dependencies: ["CVA", "CDRM", "VideoBase"], swiftSettings: strict,

@@ -1,0 +1,220 @@
+/// Follows a decoder picture by picture: order, lists, marking and output, no macroblock.
+struct PictureDecoder {
+    /// An end of sequence NAL unit came: the next picture must be an IDR picture.
+    var sequenceEnds = false
+
+    private var order = PictureOrder()
+    private var references = ReferenceBuffer()
+    private var output = OutputBuffer()
+    private var active: SequenceParameters?
+    /// PrevRefFrameNum (7.4.3).
+    private var previousReferenceFrameNum = 0
+    private var previousIDRID: Int?
+    private var sequence = -1
+    /// Picture order counts of the sequence, ascending; enough of them to see reordering.
+    private var recentCounts: [Int] = []
+    private var reportedReordering = false
+
+    private var found: [(Violation.Rule, String)] = []
+
+    private mutating func report(_ rule: Violation.Rule, _ message: String) { found.append((rule, message)) }
+
+    /// Adds the picture of an access unit to `stream`.
+    mutating func decode(
+        _ unit: StreamReader.AccessUnit, _ information: [SupplementalInformation], _ sps: SequenceParameters,
+        _ stream: inout H264Stream
+    ) {
+        guard let first = unit.slices.first?.header else { return }
+        let index = stream.frames.count
+        found = []
+        checkSlices(unit, sps)
+        if first.field_pic_flag { report(.unsupported, "a field: lists and marking of fields are not followed") }
+        activate(sps, first, index)
+        checkFrameNumber(first, sps)
+        let count = order.decode(first, sps)
+        if !(-(1 << 31)..<(1 << 31)).contains(count.frame) {
+            report(.pictureOrder, "the picture order count \(count.frame) has more than 32 bits")
+        }
+
+        var slices = unit.slices
+        var layerFault: String?
+        for place in slices.indices where !first.field_pic_flag {
+            var lists = ReferenceLists(
+                buffer: references, maxFrameNum: sps.maxFrameNum, frameNum: first.frame_num,
+                pictureOrderCount: count.frame)
+            let entries = lists.lists(of: slices[place].header)
+            slices[place].lists = entries.map { $0.map { $0?.frame } }
+            for fault in lists.faults { report(.referenceList, fault) }
+            if let layer = unit.temporalLayer,
+                let higher = entries.joined().compactMap({ $0?.temporalLayer }).first(where: { $0 > layer })
+            {
+                layerFault = "a picture of temporal layer \(layer) can refer to one of layer \(higher)"
+            }
+        }
+        if let layerFault { report(.temporalLayer, layerFault) }
+
+        let startsSequence = first.isIDR || first.includesUnmarkAll
+        if startsSequence {
+            sequence += 1
+            recentCounts = []
+            output.flush()
+        }
+        let counted = first.includesUnmarkAll ? 0 : count.frame
+        var frame = InspectedFrame(
+            index: index, kind: Self.kind(slices), isIDR: first.isIDR, isReference: first.nal_ref_idc != 0,
+            pictureOrderCount: counted, sequence: sequence, frameNumber: first.frame_num,
+            temporalLayer: unit.temporalLayer, slices: slices, information: information, nalUnits: unit.nalUnits,
+            byteCount: 0, videoByteCount: 0, sequenceSet: stream.sequenceSets.firstIndex(of: sps) ?? 0)
+        for nal in stream.nalUnits[unit.nalUnits] {
+            frame.byteCount += nal.byteCount
+            if nal.isSlice || nal.type == 12 { frame.videoByteCount += nal.payload.count }
+        }
+        mark(&frame, first, sps)
+        reorder(frame, sps, &stream)
+        if frame.isReference { previousReferenceFrameNum = first.includesUnmarkAll ? 0 : first.frame_num }
+        stream.mostReferences = max(stream.mostReferences, references.entries.count)
+        stream.frames.append(frame)
+        stream.violations += found.map { Violation($0.0, frame: index, $0.1) }
+    }
+
+    /// Sorts out the output order.
+    mutating func end(_ stream: inout H264Stream) {
+        output.flush()
+        let order = stream.frames.indices.sorted {
+            let (a, b) = (stream.frames[$0], stream.frames[$1])
+            return (a.sequence, a.pictureOrderCount, $0) < (b.sequence, b.pictureOrderCount, $1)
+        }
+        for (place, index) in order.enumerated() { stream.frames[index].displayIndex = place }
+    }
+
+    private static func kind(_ slices: [InspectedFrame.Slice]) -> SliceHeader.Kind {
+        let kinds = slices.map(\.header.kind)
+        return kinds.contains(.b) ? .b : kinds.first { !$0.isIntra } ?? .i
+    }
+
+    private mutating func activate(_ sps: SequenceParameters, _ first: SliceHeader, _ index: Int) {
+        if !first.isIDR {
+            if active == nil { report(.accessUnit, "the first picture is no IDR picture") }
+            if let active, active != sps { report(.parameterSet, "the SPS changes without an IDR picture") }
+            if sequenceEnds { report(.accessUnit, "no IDR picture follows the end of a sequence") }
+            previousIDRID = nil
+        } else {
+            if let previousIDRID, previousIDRID == first.idr_pic_id {
+                report(.syntax, "two IDR pictures in a row have the idr_pic_id \(first.idr_pic_id)")
+            }
+            previousIDRID = first.idr_pic_id
+            if first.nal_ref_idc == 0 { report(.syntax, "an IDR picture has nal_ref_idc 0") }
+        }
+        active = sps
+        sequenceEnds = false
+    }
+
+    /// 7.4.3: frame_num follows the last reference picture's, or gaps are allowed and filled.
+    private mutating func checkFrameNumber(_ first: SliceHeader, _ sps: SequenceParameters) {
+        if first.isIDR {
+            if first.frame_num != 0 { report(.frameNumber, "an IDR picture has frame_num \(first.frame_num)") }
+            previousReferenceFrameNum = 0
+            return
+        }
+        let expected = (previousReferenceFrameNum + 1) % sps.maxFrameNum
+        if first.frame_num == expected { return }
+        if first.frame_num == previousReferenceFrameNum {
+            if !first.field_pic_flag {
+                report(.frameNumber, "frame_num \(first.frame_num) is that of the reference picture before")
+            }
+            return
+        }
+        if !sps.gaps_in_frame_num_value_allowed_flag {
+            report(.frameNumber, "frame_num jumps from \(previousReferenceFrameNum) to \(first.frame_num)")
+        }
+        // More would only push out what the first ones left.
+        let gap = (first.frame_num - expected + sps.maxFrameNum) % sps.maxFrameNum
+        var number = (expected + max(0, gap - 16)) % sps.maxFrameNum
+        while number != first.frame_num {
+            references.addNonExisting(frameNum: number, sps)
+            order.skip(frameNum: number, sps)
+            previousReferenceFrameNum = number
+            number = (number + 1) % sps.maxFrameNum
+        }
+        takeMarkingFaults()
+    }
+
+    private mutating func takeMarkingFaults() {
+        for fault in references.faults { report(.marking, fault) }
+        references.faults = []
+    }
+
+    private mutating func mark(_ frame: inout InspectedFrame, _ first: SliceHeader, _ sps: SequenceParameters) {
+        if let marking = first.marking {
+            let entry = references.mark(
+                ReferenceBuffer.Entry(
+                    frame: frame.index, frameNum: first.frame_num, pictureOrderCount: frame.pictureOrderCount,
+                    temporalLayer: frame.temporalLayer), marking, sps)
+            frame.longTermIndex = entry.longTermFrameIdx
+            frame.isLongTerm = entry.longTermFrameIdx != nil
+            takeMarkingFaults()
+        }
+        let missing = references.entries.filter(\.isNonExisting).count
+        let held = Set(references.entries.map(\.frame))
+        output.store(
+            frame: frame.index, pictureOrderCount: frame.pictureOrderCount, isReference: frame.isReference,
+            size: max(Self.bufferSize(sps) - missing, 1)
+        ) { held.contains($0) && $0 != frame.index }
+        for fault in output.takeFaults() { report(.pictureBuffer, fault) }
+    }
+
+    /// Frames of the decoded picture buffer (A.3.1, E.2.1).
+    private static func bufferSize(_ sps: SequenceParameters) -> Int {
+        sps.vui?.restriction?.max_dec_frame_buffering ?? LevelLimits(sps)?.maxDpbFrames(sps) ?? 16
+    }
+
+    private mutating func reorder(_ frame: InspectedFrame, _ sps: SequenceParameters, _ stream: inout H264Stream) {
+        let place = (recentCounts.lastIndex { $0 <= frame.pictureOrderCount } ?? -1) + 1
+        if place > 0, recentCounts[place - 1] == frame.pictureOrderCount, !frame.slices[0].header.field_pic_flag {
+            report(.pictureOrder, "the picture order count \(frame.pictureOrderCount) comes twice")
+        }
+        let depth = recentCounts.count - place
+        stream.reorderDepth = max(stream.reorderDepth, depth)
+        if let limit = sps.vui?.restriction?.max_num_reorder_frames, depth > limit, !reportedReordering {
+            report(.pictureBuffer, "\(depth) pictures are reordered, max_num_reorder_frames is \(limit)")
+            reportedReordering = true
+        }
+        recentCounts.insert(frame.pictureOrderCount, at: place)
+        if recentCounts.count > 64 { recentCounts.removeFirst() }
+    }
+
+    private mutating func checkSlices(_ unit: StreamReader.AccessUnit, _ sps: SequenceParameters) {
+        let headers = unit.slices.map(\.header)
+        guard let first = headers.first else { return }
+        let scale = sps.mb_adaptive_frame_field_flag ? 2 : 1
+        if first.first_mb_in_slice != 0 { report(.accessUnit, "the first slice starts at \(first.first_mb_in_slice)") }
+        for (a, b) in zip(headers, headers.dropFirst()) where b.first_mb_in_slice <= a.first_mb_in_slice {
+            if b.colour_plane_id == a.colour_plane_id, sps.profile_idc != 66, sps.profile_idc != 88 {
+                report(.accessUnit, "a slice starts at \(b.first_mb_in_slice * scale), not after the one before")
+            }
+        }
+        if headers.contains(where: { $0.marking != first.marking }) {
+            report(.marking, "slices of one picture differ in dec_ref_pic_marking")
+        }
+        if headers.contains(where: \.kindHoldsForPicture), headers.contains(where: { $0.kind != first.kind }) {
+            report(.syntax, "slice_type says all slices are alike, and they are not")
+        }
+        if let type = unit.primaryPictureType {
+            // Table 7-5: I; P, I; all; then with SI and SP.
+            let allowed: Set<SliceHeader.Kind> =
+                switch type {
+                case 0: [.i]
+                case 1: [.p, .i]
+                case 2: [.p, .b, .i]
+                case 3: [.si]
+                case 4: [.sp, .si]
+                case 5: [.i, .si]
+                case 6: [.p, .i, .sp, .si]
+                default: [.p, .b, .i, .sp, .si]
+                }
+            if headers.contains(where: { !allowed.contains($0.kind) }) {
+                report(.accessUnit, "the delimiter's primary_pic_type \(type) does not allow the picture's slices")
+            }
+        }
+    }
+}

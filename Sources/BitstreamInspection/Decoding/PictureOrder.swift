@@ -1,0 +1,102 @@
+/// Decoding process for picture order count (H.264 8.2.1) and the rules for frame_num (7.4.3).
+struct PictureOrder {
+    struct Result {
+        var top: Int
+        var bottom: Int
+        /// PicOrderCnt of a frame.
+        var frame: Int { min(top, bottom) }
+    }
+
+    private var previousMsb = 0
+    private var previousLsb = 0
+    private var previousFrameNumOffset = 0
+    private var previousFrameNum = 0
+    private var previousHadUnmarkAll = false
+
+    /// Counts of the picture that starts with `slice`. Values wrap as in two's complement: streams keep them to 32 bits.
+    mutating func decode(_ slice: SliceHeader, _ sps: SequenceParameters) -> Result {
+        if slice.isIDR {
+            previousMsb = 0
+            previousLsb = 0
+            previousFrameNumOffset = 0
+            previousFrameNum = 0
+            previousHadUnmarkAll = false
+        }
+        let result =
+            switch sps.pic_order_cnt_type {
+            case 0: leastSignificantBits(slice, sps)
+            case 1: cycle(slice, sps)
+            default: codingOrder(slice, sps)
+            }
+        previousHadUnmarkAll = slice.includesUnmarkAll
+        previousFrameNum = slice.frame_num
+        if previousHadUnmarkAll {
+            // “tempPicOrderCnt”: the picture counts from itself (8.2.1).
+            previousFrameNumOffset = 0
+            previousFrameNum = 0
+            previousMsb = 0
+            previousLsb = slice.bottom_field_flag ? 0 : result.top &- result.frame
+        }
+        return result
+    }
+
+    /// Type 0 (8.2.1.1).
+    private mutating func leastSignificantBits(_ slice: SliceHeader, _ sps: SequenceParameters) -> Result {
+        let maximum = 1 << sps.log2_max_pic_order_cnt_lsb
+        let lsb = slice.pic_order_cnt_lsb
+        var msb = previousMsb
+        if lsb < previousLsb, previousLsb - lsb >= maximum / 2 {
+            msb = previousMsb &+ maximum
+        } else if lsb > previousLsb, lsb - previousLsb > maximum / 2 {
+            msb = previousMsb &- maximum
+        }
+        if slice.nal_ref_idc != 0 {
+            previousMsb = msb
+            previousLsb = lsb
+        }
+        let top = msb &+ lsb
+        return Result(top: top, bottom: top &+ slice.delta_pic_order_cnt_bottom)
+    }
+
+    private mutating func frameNumOffset(_ slice: SliceHeader, _ sps: SequenceParameters) -> Int {
+        var offset = previousFrameNumOffset
+        if slice.isIDR {
+            offset = 0
+        } else if previousFrameNum > slice.frame_num {
+            offset = previousFrameNumOffset &+ sps.maxFrameNum
+        }
+        previousFrameNumOffset = offset
+        return offset
+    }
+
+    /// Type 1 (8.2.1.2).
+    private mutating func cycle(_ slice: SliceHeader, _ sps: SequenceParameters) -> Result {
+        let offsets = sps.offset_for_ref_frame
+        var number = offsets.isEmpty ? 0 : frameNumOffset(slice, sps) &+ slice.frame_num
+        if slice.nal_ref_idc == 0, number > 0 { number -= 1 }
+        var expected = 0
+        if number > 0 {
+            let cycles = (number - 1) / offsets.count
+            expected = cycles &* offsets.reduce(0, &+)
+            for index in 0...((number - 1) % offsets.count) { expected = expected &+ offsets[index] }
+        }
+        if slice.nal_ref_idc == 0 { expected = expected &+ sps.offset_for_non_ref_pic }
+        let top = expected &+ slice.delta_pic_order_cnt[0]
+        return Result(
+            top: top, bottom: top &+ sps.offset_for_top_to_bottom_field &+ slice.delta_pic_order_cnt[1])
+    }
+
+    /// Type 2 (8.2.1.3).
+    private mutating func codingOrder(_ slice: SliceHeader, _ sps: SequenceParameters) -> Result {
+        let offset = frameNumOffset(slice, sps)
+        if slice.isIDR { return Result(top: 0, bottom: 0) }
+        let count = 2 &* (offset &+ slice.frame_num) &- (slice.nal_ref_idc == 0 ? 1 : 0)
+        return Result(top: count, bottom: count)
+    }
+
+    /// A frame inferred for a gap in frame_num counts for types 1 and 2 (8.2.5.2).
+    mutating func skip(frameNum: Int, _ sps: SequenceParameters) {
+        if previousFrameNum > frameNum { previousFrameNumOffset = previousFrameNumOffset &+ sps.maxFrameNum }
+        previousFrameNum = frameNum
+    }
+}

@@ -1,0 +1,133 @@
+/// Frames marked as references, and how they come to be and cease to be (H.264 8.2.5).
+struct ReferenceBuffer {
+    struct Entry: Hashable {
+        /// In coding order; -1 for a “non-existing” frame inferred for a gap in frame_num.
+        var frame: Int
+        var frameNum: Int
+        var pictureOrderCount: Int
+        var temporalLayer: Int?
+        /// Nil: “used for short-term reference”.
+        var longTermFrameIdx: Int?
+        var isNonExisting: Bool { frame < 0 }
+    }
+
+    private(set) var entries: [Entry] = []
+    /// MaxLongTermFrameIdx; -1: “no long-term frame indices”.
+    private var maxLongTermFrameIdx = -1
+    /// Found while marking, for the caller to take.
+    var faults: [String] = []
+
+    var shortTerm: [Entry] { entries.filter { $0.longTermFrameIdx == nil } }
+    var longTerm: [Entry] { entries.filter { $0.longTermFrameIdx != nil } }
+    func contains(_ frame: Int) -> Bool { entries.contains { $0.frame == frame } }
+
+    /// FrameNumWrap, which is PicNum for frames (8-27, 8-28).
+    static func picNum(_ entry: Entry, current frameNum: Int, maxFrameNum: Int) -> Int {
+        entry.frameNum > frameNum ? entry.frameNum - maxFrameNum : entry.frameNum
+    }
+
+    /// Sliding window (8.2.5.3): before a short-term reference is added.
+    private mutating func slide(current frameNum: Int, _ sps: SequenceParameters) {
+        let limit = max(sps.max_num_ref_frames, 1)
+        while entries.count >= limit {
+            let oldest = entries.indices.filter { entries[$0].longTermFrameIdx == nil }.min {
+                let a = Self.picNum(entries[$0], current: frameNum, maxFrameNum: sps.maxFrameNum)
+                return a < Self.picNum(entries[$1], current: frameNum, maxFrameNum: sps.maxFrameNum)
+            }
+            guard let oldest else {
+                faults.append("the sliding window finds long-term references only: \(entries.count) of \(limit)")
+                return
+            }
+            entries.remove(at: oldest)
+        }
+    }
+
+    /// A frame inferred for a gap (8.2.5.2).
+    mutating func addNonExisting(frameNum: Int, _ sps: SequenceParameters) {
+        slide(current: frameNum, sps)
+        entries.append(Entry(frame: -1, frameNum: frameNum, pictureOrderCount: 0))
+    }
+
+    /// Marks after the picture `current`, which is a reference, was decoded.
+    ///
+    /// - Returns: the picture as it is marked itself.
+    mutating func mark(_ current: Entry, _ marking: SliceHeader.Marking, _ sps: SequenceParameters) -> Entry {
+        var current = current
+        switch marking {
+        case .idr(_, let isLongTerm):
+            entries = []
+            maxLongTermFrameIdx = isLongTerm ? 0 : -1
+            if isLongTerm { current.longTermFrameIdx = 0 }
+        case .slidingWindow:
+            slide(current: current.frameNum, sps)
+        case .adaptive(let operations):
+            for operation in operations { apply(operation, &current, sps) }
+        }
+        entries.append(current)
+        let limit = max(sps.max_num_ref_frames, 1)
+        if entries.count > limit {
+            faults.append("\(entries.count) frames are marked as references, max_num_ref_frames is \(limit)")
+            if let first = entries.firstIndex(where: { $0.longTermFrameIdx == nil }), entries[first] != current {
+                entries.remove(at: first)
+            } else {
+                entries.removeFirst()
+            }
+        }
+        return current
+    }
+
+    private func find(_ difference: Int, _ current: Entry, _ sps: SequenceParameters) -> Int? {
+        entries.firstIndex {
+            $0.longTermFrameIdx == nil
+                && Self.picNum($0, current: current.frameNum, maxFrameNum: sps.maxFrameNum)
+                    == current.frameNum - difference
+        }
+    }
+
+    /// Adaptive memory control (8.2.5.4).
+    private mutating func apply(
+        _ operation: SliceHeader.MarkingOperation, _ current: inout Entry, _ sps: SequenceParameters
+    ) {
+        switch operation {
+        case .unmarkShortTerm(let difference):
+            guard let found = find(difference, current, sps) else {
+                return faults.append("operation 1 unmarks the short-term picture \(difference) before, which is none")
+            }
+            entries.remove(at: found)
+        case .unmarkLongTerm(let number):
+            guard let found = entries.firstIndex(where: { $0.longTermFrameIdx == number }) else {
+                return faults.append("operation 2 unmarks the long-term picture \(number), which is none")
+            }
+            entries.remove(at: found)
+        case .makeLongTerm(let difference, let index):
+            checkLongTerm(index)
+            guard let found = find(difference, current, sps) else {
+                return faults.append("operation 3 takes the short-term picture \(difference) before, which is none")
+            }
+            if entries[found].isNonExisting { faults.append("operation 3 takes a non-existing frame") }
+            let frame = entries[found]
+            entries.removeAll { $0.longTermFrameIdx == index }
+            if let place = entries.firstIndex(of: frame) { entries[place].longTermFrameIdx = index }
+        case .limitLongTerm(let count):
+            if count > sps.max_num_ref_frames {
+                faults.append("operation 4 allows \(count) long-term indices, max_num_ref_frames is less")
+            }
+            maxLongTermFrameIdx = count - 1
+            entries.removeAll { $0.longTermFrameIdx.map { $0 >= count } ?? false }
+        case .unmarkAll:
+            entries = []
+            maxLongTermFrameIdx = -1
+            current.frameNum = 0
+        case .currentIsLongTerm(let index):
+            checkLongTerm(index)
+            entries.removeAll { $0.longTermFrameIdx == index }
+            current.longTermFrameIdx = index
+        }
+    }
+
+    private mutating func checkLongTerm(_ index: Int) {
+        if index > maxLongTermFrameIdx {
+            faults.append("long_term_frame_idx is \(index), MaxLongTermFrameIdx is \(maxLongTermFrameIdx)")
+        }
+    }
+}

@@ -1,0 +1,102 @@
+/// Construction of reference picture lists of frames (H.264 8.2.4).
+struct ReferenceLists {
+    private typealias Entry = ReferenceBuffer.Entry
+
+    let buffer: ReferenceBuffer
+    let maxFrameNum: Int
+    let frameNum: Int
+    let pictureOrderCount: Int
+    private(set) var faults: [String] = []
+
+    init(buffer: ReferenceBuffer, maxFrameNum: Int, frameNum: Int, pictureOrderCount: Int) {
+        self.buffer = buffer
+        self.maxFrameNum = maxFrameNum
+        self.frameNum = frameNum
+        self.pictureOrderCount = pictureOrderCount
+    }
+
+    /// RefPicList0 and RefPicList1 of a slice; nil entries are “no reference picture”.
+    mutating func lists(of slice: SliceHeader) -> [[ReferenceBuffer.Entry?]] {
+        if slice.kind.isIntra { return [[], []] }
+        var result = slice.kind == .b ? initialB() : [initialP(), []]
+        // With more than one entry, two equal lists differ in their first two (8.2.4.2.3).
+        if slice.kind == .b, result[1].count > 1, result[0] == result[1] { result[1].swapAt(0, 1) }
+        return result.enumerated().map { index, initial in
+            let count = slice.activeReferences[index]
+            var list: [Entry?] = Array(initial.prefix(count))
+            list += [Entry?](repeating: nil, count: count - list.count)
+            if let commands = slice.modifications[index] {
+                list = modified(list, commands, name: "list \(index)")
+            }
+            if let missing = list.firstIndex(of: nil) {
+                faults.append("entry \(missing) of \(count) in list \(index) is no picture: \(initial.count) can be")
+            }
+            return list
+        }
+    }
+
+    private func picNum(_ entry: Entry) -> Int {
+        ReferenceBuffer.picNum(entry, current: frameNum, maxFrameNum: maxFrameNum)
+    }
+
+    private var longTerm: [Entry] {
+        buffer.longTerm.sorted { $0.longTermFrameIdx ?? 0 < $1.longTermFrameIdx ?? 0 }
+    }
+
+    /// 8.2.4.2.1.
+    private func initialP() -> [Entry] {
+        buffer.shortTerm.sorted { picNum($0) > picNum($1) } + longTerm
+    }
+
+    /// 8.2.4.2.3: without frames inferred for gaps, which have no picture order count.
+    private func initialB() -> [[Entry]] {
+        let short = buffer.shortTerm.filter { !$0.isNonExisting }
+        let before = short.filter { $0.pictureOrderCount < pictureOrderCount }
+            .sorted { $0.pictureOrderCount > $1.pictureOrderCount }
+        let after = short.filter { $0.pictureOrderCount >= pictureOrderCount }
+            .sorted { $0.pictureOrderCount < $1.pictureOrderCount }
+        return [before + after + longTerm, after + before + longTerm]
+    }
+
+    /// 8.2.4.3.
+    private mutating func modified(
+        _ list: [Entry?], _ commands: [SliceHeader.ListModification], name: String
+    ) -> [Entry?] {
+        var list = list
+        var predicted = frameNum
+        for (place, command) in commands.enumerated() {
+            let chosen: Entry?
+            switch command {
+            case .subtract(let difference), .add(let difference):
+                guard difference <= maxFrameNum else {
+                    faults.append("\(name): abs_diff_pic_num \(difference) is over MaxPicNum")
+                    continue
+                }
+                var number = predicted
+                if case .subtract = command {
+                    number -= difference
+                    if number < 0 { number += maxFrameNum }
+                } else {
+                    number += difference
+                    if number >= maxFrameNum { number -= maxFrameNum }
+                }
+                predicted = number
+                if number > frameNum { number -= maxFrameNum }
+                chosen = buffer.shortTerm.first { picNum($0) == number }
+                if chosen == nil { faults.append("\(name): there is no short-term picture number \(number)") }
+            case .longTerm(let number):
+                chosen = buffer.longTerm.first { $0.longTermFrameIdx == number }
+                if chosen == nil { faults.append("\(name): there is no long-term picture \(number)") }
+            }
+            guard let chosen, place < list.count else { continue }
+            if chosen.isNonExisting { faults.append("\(name) is given a frame that was inferred for a gap") }
+            // Insert it, and take its later occurrence away.
+            let length = list.count
+            var rest = Array(list[place...])
+            if let again = rest.firstIndex(of: chosen) { rest.remove(at: again) }
+            list = Array((list[..<place] + [chosen] + rest).prefix(length))
+            list += [Entry?](repeating: nil, count: length - list.count)
+        }
+        return list
+    }
+}

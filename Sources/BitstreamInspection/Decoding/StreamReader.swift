@@ -1,0 +1,191 @@
+/// Walks a byte stream's NAL units, gathers them into access units (H.264 7.4.1.2) and has each decoded.
+struct StreamReader {
+    /// A picture's NAL units before it is decoded.
+    struct AccessUnit {
+        var nalUnits: Range<Int>
+        var slices: [InspectedFrame.Slice] = []
+        var information: [RawInformation] = []
+        var temporalLayer: Int?
+        var sequenceSet: SequenceParameters?
+        /// primary_pic_type of the delimiter.
+        var primaryPictureType: Int?
+    }
+
+    private let bytes: [UInt8]
+    private var stream = H264Stream()
+    private var sequenceSets: [Int: SequenceParameters] = [:]
+    private var pictureSets: [Int: PictureParameters] = [:]
+    private var unit: AccessUnit?
+    /// Prefix NAL units belong to the slice that follows.
+    private var pendingPrefix: (nalUnit: Int, temporalLayer: Int?)?
+    private var decoder = PictureDecoder()
+
+    /// Longer than any header that is legal.
+    private static let headerLimit = 4096
+
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    mutating func read() -> H264Stream {
+        let annexB = AnnexB(bytes)
+        if annexB.leading > 0, bytes.prefix(annexB.leading).contains(where: { $0 != 0 }) || annexB.units.isEmpty {
+            report(.byteStream, "\(annexB.leading) bytes stand before the first start code")
+        }
+        for found in annexB.units {
+            guard let nal = InspectedNALUnit(found, in: bytes) else {
+                report(.byteStream, "a NAL unit at byte \(found.whole.lowerBound) without a sound header")
+                continue
+            }
+            stream.nalUnits.append(nal)
+            if let fault = AnnexB.fault(bytes[nal.payload]) {
+                report(.byteStream, "\(fault) (\(nal.name) at byte \(nal.offset))")
+            }
+            do {
+                try take(stream.nalUnits.count - 1)
+            } catch {
+                report(.syntax, "\(nal.name) at byte \(nal.offset): \(error.message)")
+            }
+        }
+        finish()
+        decoder.end(&stream)
+        if stream.frames.isEmpty { report(.syntax, "no picture") }
+        return stream
+    }
+
+    private mutating func report(_ rule: Violation.Rule, _ message: String) {
+        stream.violations.append(Violation(rule, frame: unit == nil ? nil : stream.frames.count, message))
+    }
+
+    private func payload(_ nal: InspectedNALUnit, limit: Int? = nil) -> [UInt8] {
+        AnnexB.unescape(bytes[nal.payload].dropFirst(), limit: limit)
+    }
+
+    private mutating func take(_ index: Int) throws(Malformed) {
+        let nal = stream.nalUnits[index]
+        switch nal.type {
+        case 6...9, 15...18:
+            start(at: index)
+            try takeHeader(nal)
+        case 14:
+            // It belongs to the slice that follows, in this picture or the next.
+            pendingPrefix = (index, nal.scalable?.temporalID)
+            return
+        case 1, 2, 5:
+            try takeSlice(nal, index)
+            pendingPrefix = nil
+        case 10, 11:
+            finish(upTo: index + 1)
+            decoder.sequenceEnds = true
+            return
+        default: break
+        }
+        if let start = unit?.nalUnits.lowerBound { unit?.nalUnits = start..<(index + 1) }
+    }
+
+    /// A NAL unit at `index` that cannot follow the slices of the picture under way (7.4.1.2.3).
+    private mutating func start(at index: Int) {
+        if let unit, !unit.slices.isEmpty { finish(upTo: index) }
+        if unit == nil { unit = AccessUnit(nalUnits: index..<index) }
+    }
+
+    private mutating func takeHeader(_ nal: InspectedNALUnit) throws(Malformed) {
+        switch nal.type {
+        case 6:
+            let messages = try RawInformation.messages(rbsp: payload(nal))
+            unit?.information += messages
+        case 7:
+            let set = try SequenceParameters(rbsp: payload(nal))
+            sequenceSets[set.seq_parameter_set_id] = set
+            if !stream.sequenceSets.contains(set) {
+                stream.sequenceSets.append(set)
+                checkLevel(set)
+            }
+        case 8:
+            let sets = sequenceSets
+            let set = try PictureParameters(rbsp: payload(nal)) { sets[$0]?.chroma_format_idc }
+            pictureSets[set.pic_parameter_set_id] = set
+            if !stream.pictureSets.contains(set) { stream.pictureSets.append(set) }
+        case 9:
+            if let unit, unit.nalUnits.count > 0 { report(.accessUnit, "a delimiter is not first in its access unit") }
+            var reader = BitReader(payload(nal))
+            unit?.primaryPictureType = reader.bits(3)
+            try reader.checkEnd("the delimiter")
+        default: break
+        }
+    }
+
+    private mutating func takeSlice(_ nal: InspectedNALUnit, _ index: Int) throws(Malformed) {
+        var reader = BitReader(payload(nal, limit: Self.headerLimit))
+        let (pictures, sequences) = (pictureSets, sequenceSets)
+        let header = try SliceHeader(
+            &reader, unit: nal, pictureSet: { pictures[$0] }, sequenceSet: { sequences[$0] })
+        if header.redundant_pic_cnt > 0 { return }
+        let active = pictures[header.pic_parameter_set_id].flatMap { sequences[$0.seq_parameter_set_id] }
+        let first = pendingPrefix?.nalUnit ?? index
+        if let unit, let other = unit.slices.first?.header {
+            if header.startsPicture(after: other, pocType: active?.pic_order_cnt_type ?? 0) { finish(upTo: first) }
+        }
+        if unit == nil { unit = AccessUnit(nalUnits: first..<first) }
+        if unit?.slices.isEmpty == true {
+            unit?.sequenceSet = active
+            unit?.temporalLayer = pendingPrefix?.temporalLayer
+        } else if unit?.temporalLayer != pendingPrefix?.temporalLayer {
+            report(.temporalLayer, "slices of one picture differ in temporal_id")
+        }
+        unit?.slices.append(InspectedFrame.Slice(header: header, nalUnit: index))
+    }
+
+    /// Ends the access unit under way.
+    private mutating func finish(upTo end: Int? = nil) {
+        guard var done = unit else { return }
+        done.nalUnits = done.nalUnits.lowerBound..<(end ?? stream.nalUnits.count)
+        guard let sps = done.sequenceSet, !done.slices.isEmpty else {
+            if end == nil { report(.accessUnit, "an access unit without a picture") }
+            unit = nil
+            return
+        }
+        var information: [SupplementalInformation] = []
+        for raw in done.information {
+            do {
+                information.append(
+                    try SupplementalInformation(raw, active: sps, sequenceSet: { [sequenceSets] in sequenceSets[$0] }))
+            } catch {
+                report(.syntax, "SEI: \(error.message)")
+            }
+        }
+        unit = nil
+        decoder.decode(done, information, sps, &stream)
+    }
+
+    private mutating func checkLevel(_ sps: SequenceParameters) {
+        guard let limits = LevelLimits(sps) else { return report(.level, "level_idc \(sps.level_idc) is none") }
+        let name = "level \(sps.level_idc / 10).\(sps.level_idc % 10)"
+        if sps.macroblocksPerFrame > limits.maxFS {
+            report(.level, "\(sps.macroblocksPerFrame) macroblocks a frame, \(name) allows \(limits.maxFS)")
+        }
+        let frames = limits.maxDpbFrames(sps)
+        if sps.max_num_ref_frames > frames {
+            report(.level, "max_num_ref_frames is \(sps.max_num_ref_frames), \(name) allows \(frames)")
+        }
+        if let timing = sps.vui?.timing, timing.fixed_frame_rate_flag {
+            let rate = Double(sps.macroblocksPerFrame) / (2 * timing.tick)
+            if rate > Double(limits.maxMBPS) * 1.0001 {
+                report(.level, "\(Int(rate)) macroblocks a second, \(name) allows \(limits.maxMBPS)")
+            }
+        }
+        for (hrd, nal) in [(sps.vui?.nalHRD, true), (sps.vui?.vclHRD, false)] {
+            let factor = LevelLimits.rateFactor(profile: sps.profile_idc, nal: nal)
+            // A.3.1: at least one schedule must keep them.
+            guard let hrd, !hrd.schedules.contains(where: {
+                $0.bitRate <= factor * limits.maxBR && $0.cpbSize <= factor * limits.maxCPB
+            }) else { continue }
+            report(.level, "the HRD's bit rate and buffer are over what \(name) allows")
+        }
+        if let restriction = sps.vui?.restriction {
+            let size = restriction.max_dec_frame_buffering
+            if size > frames { report(.level, "max_dec_frame_buffering is \(size), \(name) allows \(frames)") }
+            if size < sps.max_num_ref_frames || size < restriction.max_num_reorder_frames {
+                report(.pictureBuffer, "max_dec_frame_buffering is \(size), less than references or reordered frames")
+            }
+        }
+    }
+}

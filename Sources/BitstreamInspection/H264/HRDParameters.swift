@@ -1,0 +1,42 @@
+/// hrd_parameters() (H.264 E.1.2).
+package struct HRDParameters: Sendable, Hashable {
+    /// One delivery schedule: SchedSelIdx is its place in `schedules`.
+    package struct Schedule: Sendable, Hashable {
+        /// BitRate[SchedSelIdx] in bits per second (E-37).
+        package var bitRate: Int
+        /// CpbSize[SchedSelIdx] in bits (E-38).
+        package var cpbSize: Int
+        package var cbr_flag: Bool
+
+        package init(bitRate: Int, cpbSize: Int, cbr_flag: Bool) {
+            self.bitRate = bitRate
+            self.cpbSize = cpbSize
+            self.cbr_flag = cbr_flag
+        }
+    }
+
+    package var schedules: [Schedule]
+    package var initial_cpb_removal_delay_length: Int
+    package var cpb_removal_delay_length: Int
+    package var dpb_output_delay_length: Int
+    package var time_offset_length: Int
+
+    init(_ reader: inout BitReader) throws(Malformed) {
+        let count = try reader.unsigned("cpb_cnt_minus1", in: 0...31) + 1
+        let bitRateScale = reader.bits(4)
+        let cpbSizeScale = reader.bits(4)
+        schedules = []
+        for _ in 0..<count {
+            let rate = try reader.unsigned("bit_rate_value_minus1", in: 0...0xffff_fffe) + 1
+            let size = try reader.unsigned("cpb_size_value_minus1", in: 0...0xffff_fffe) + 1
+            schedules.append(
+                Schedule(
+                    bitRate: rate << (6 + bitRateScale), cpbSize: size << (4 + cpbSizeScale), cbr_flag: reader.flag()))
+        }
+        initial_cpb_removal_delay_length = reader.bits(5) + 1
+        cpb_removal_delay_length = reader.bits(5) + 1
+        dpb_output_delay_length = reader.bits(5) + 1
+        time_offset_length = reader.bits(5)
+        try reader.checkEnd("hrd_parameters()")
+    }
+}

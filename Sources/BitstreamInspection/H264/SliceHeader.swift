@@ -1,0 +1,254 @@
+/// slice_header() (H.264 7.3.3).
+package struct SliceHeader: Sendable, Hashable {
+    package enum Kind: Int, Sendable, Hashable {
+        case p = 0
+        case b = 1
+        case i = 2
+        case sp = 3
+        case si = 4
+
+        package var isIntra: Bool { self == .i || self == .si }
+    }
+
+    /// One command of ref_pic_list_modification() (7.3.3.1).
+    package enum ListModification: Sendable, Hashable {
+        /// modification_of_pic_nums_idc 0: abs_diff_pic_num.
+        case subtract(Int)
+        /// 1: abs_diff_pic_num.
+        case add(Int)
+        /// 2: long_term_pic_num.
+        case longTerm(Int)
+    }
+
+    /// memory_management_control_operation 1 to 6 (7.4.3.3).
+    package enum MarkingOperation: Sendable, Hashable {
+        case unmarkShortTerm(difference_of_pic_nums: Int)
+        case unmarkLongTerm(long_term_pic_num: Int)
+        case makeLongTerm(difference_of_pic_nums: Int, long_term_frame_idx: Int)
+        /// MaxLongTermFrameIdx + 1.
+        case limitLongTerm(max_long_term_frame_idx_plus1: Int)
+        case unmarkAll
+        case currentIsLongTerm(long_term_frame_idx: Int)
+    }
+
+    /// dec_ref_pic_marking() (7.3.3.3).
+    package enum Marking: Sendable, Hashable {
+        case idr(no_output_of_prior_pics_flag: Bool, long_term_reference_flag: Bool)
+        case slidingWindow
+        case adaptive([MarkingOperation])
+    }
+
+    /// pred_weight_table() (7.3.3.2): how many entries carry weights.
+    package struct Weights: Sendable, Hashable {
+        package var luma_log2_weight_denom: Int
+        package var chroma_log2_weight_denom = 0
+        package var weighted = 0
+    }
+
+    package var nal_unit_type: Int
+    package var nal_ref_idc: Int
+    package var first_mb_in_slice: Int
+    package var kind: Kind
+    /// slice_type was 5…9: every slice of the picture has this type.
+    package var kindHoldsForPicture: Bool
+    package var pic_parameter_set_id: Int
+    package var colour_plane_id = 0
+    package var frame_num: Int
+    package var field_pic_flag = false
+    package var bottom_field_flag = false
+    package var idr_pic_id = 0
+    package var pic_order_cnt_lsb = 0
+    package var delta_pic_order_cnt_bottom = 0
+    package var delta_pic_order_cnt = [0, 0]
+    package var redundant_pic_cnt = 0
+    package var direct_spatial_mv_pred_flag = false
+    package var num_ref_idx_active_override_flag = false
+    /// num_ref_idx_l0_active and num_ref_idx_l1_active, 0 where the slice has no such list.
+    package var activeReferences = [0, 0]
+    /// Per list; nil without ref_pic_list_modification_flag.
+    package var modifications: [[ListModification]?] = [nil, nil]
+    package var weights: Weights?
+    /// Nil in pictures that are no references.
+    package var marking: Marking?
+    package var cabac_init_idc = 0
+    /// SliceQPY (7-30).
+    package var qp: Int
+    package var disable_deblocking_filter_idc = 0
+    package var slice_alpha_c0_offset_div2 = 0
+    package var slice_beta_offset_div2 = 0
+
+    /// IdrPicFlag.
+    package var isIDR: Bool { nal_unit_type == 5 }
+    package var includesUnmarkAll: Bool {
+        if case .adaptive(let operations)? = marking { operations.contains(.unmarkAll) } else { false }
+    }
+}
+
+extension SliceHeader {
+    /// Reads a slice's header, and not a bit further.
+    init(
+        _ reader: inout BitReader, unit: InspectedNALUnit, pictureSet: (Int) -> PictureParameters?,
+        sequenceSet: (Int) -> SequenceParameters?
+    ) throws(Malformed) {
+        nal_unit_type = unit.type
+        nal_ref_idc = unit.refIDC
+        first_mb_in_slice = reader.unsigned()
+        let type = try reader.unsigned("slice_type", in: 0...9)
+        guard let kind = Kind(rawValue: type % 5) else { throw Malformed("slice_type is \(type)") }
+        self.kind = kind
+        kindHoldsForPicture = type >= 5
+        pic_parameter_set_id = try reader.unsigned("pic_parameter_set_id", in: 0...255)
+        guard let pps = pictureSet(pic_parameter_set_id) else {
+            throw Malformed("a slice refers to PPS \(pic_parameter_set_id), which is not there")
+        }
+        guard let sps = sequenceSet(pps.seq_parameter_set_id) else {
+            throw Malformed("a slice refers to SPS \(pps.seq_parameter_set_id), which is not there")
+        }
+        guard first_mb_in_slice < sps.macroblocksPerFrame else {
+            throw Malformed("first_mb_in_slice is \(first_mb_in_slice) of \(sps.macroblocksPerFrame)")
+        }
+        qp = pps.pic_init_qp
+        if sps.separate_colour_plane_flag { colour_plane_id = reader.bits(2) }
+        frame_num = reader.bits(sps.log2_max_frame_num)
+        if !sps.frame_mbs_only_flag {
+            field_pic_flag = reader.flag()
+            if field_pic_flag { bottom_field_flag = reader.flag() }
+        }
+        if unit.type == 5 { idr_pic_id = try reader.unsigned("idr_pic_id", in: 0...65535) }
+        if sps.pic_order_cnt_type == 0 {
+            pic_order_cnt_lsb = reader.bits(sps.log2_max_pic_order_cnt_lsb)
+            if pps.bottom_field_pic_order_in_frame_present_flag, !field_pic_flag {
+                delta_pic_order_cnt_bottom = reader.signed()
+            }
+        }
+        if sps.pic_order_cnt_type == 1, !sps.delta_pic_order_always_zero_flag {
+            delta_pic_order_cnt[0] = reader.signed()
+            if pps.bottom_field_pic_order_in_frame_present_flag, !field_pic_flag {
+                delta_pic_order_cnt[1] = reader.signed()
+            }
+        }
+        if pps.redundant_pic_cnt_present_flag {
+            redundant_pic_cnt = try reader.unsigned("redundant_pic_cnt", in: 0...127)
+        }
+        if kind == .b { direct_spatial_mv_pred_flag = reader.flag() }
+        try readReferences(&reader, pps)
+        if (pps.weighted_pred_flag && (kind == .p || kind == .sp)) || (pps.weighted_bipred_idc == 1 && kind == .b) {
+            weights = try Self.weights(&reader, counts: activeReferences, chroma: sps.chromaArrayType != 0)
+        }
+        if nal_ref_idc != 0 { marking = try Self.marking(&reader, isIDR: unit.type == 5) }
+        if pps.entropy_coding_mode_flag, !kind.isIntra {
+            cabac_init_idc = try reader.unsigned("cabac_init_idc", in: 0...2)
+        }
+        let delta = reader.signed()
+        guard abs(delta) <= 128 else { throw Malformed("slice_qp_delta is \(delta)") }
+        qp += delta
+        try reader.checkEnd("the slice header")
+        guard (-6 * (sps.bit_depth_luma - 8)...51).contains(qp) else { throw Malformed("the slice's QP is \(qp)") }
+        if kind == .sp || kind == .si {
+            if kind == .sp { _ = reader.flag() }
+            _ = reader.signed()
+        }
+        if pps.deblocking_filter_control_present_flag {
+            disable_deblocking_filter_idc = try reader.unsigned("disable_deblocking_filter_idc", in: 0...2)
+            if disable_deblocking_filter_idc != 1 {
+                slice_alpha_c0_offset_div2 = try reader.signed("slice_alpha_c0_offset_div2", in: -6...6)
+                slice_beta_offset_div2 = try reader.signed("slice_beta_offset_div2", in: -6...6)
+            }
+        }
+        try reader.checkEnd("the slice header")
+    }
+
+    private mutating func readReferences(_ reader: inout BitReader, _ pps: PictureParameters) throws(Malformed) {
+        guard !kind.isIntra else { return }
+        let lists = kind == .b ? 2 : 1
+        activeReferences = [pps.num_ref_idx_l0_default_active, lists == 2 ? pps.num_ref_idx_l1_default_active : 0]
+        num_ref_idx_active_override_flag = reader.flag()
+        let limit = field_pic_flag ? 31 : 15
+        if num_ref_idx_active_override_flag {
+            for list in 0..<lists {
+                let name = "num_ref_idx_l\(list)_active_minus1"
+                activeReferences[list] = try reader.unsigned(name, in: 0...limit) + 1
+            }
+        } else if activeReferences.max() ?? 0 > limit + 1 {
+            throw Malformed("num_ref_idx_active of the PPS is \(activeReferences)")
+        }
+        for list in 0..<lists where reader.flag() {
+            var commands: [ListModification] = []
+            while true {
+                let idc = try reader.unsigned("modification_of_pic_nums_idc", in: 0...3)
+                if idc == 3 { break }
+                // At most one for each entry (7.4.3.1).
+                guard commands.count < activeReferences[list] else {
+                    throw Malformed("more list modifications than list \(list) has entries")
+                }
+                let value = reader.unsigned()
+                commands.append(idc == 2 ? .longTerm(value) : idc == 0 ? .subtract(value + 1) : .add(value + 1))
+            }
+            modifications[list] = commands
+        }
+        try reader.checkEnd("ref_pic_list_modification()")
+    }
+
+    private static func weights(
+        _ reader: inout BitReader, counts: [Int], chroma: Bool
+    ) throws(Malformed) -> Weights {
+        var result = Weights(luma_log2_weight_denom: try reader.unsigned("luma_log2_weight_denom", in: 0...7))
+        if chroma { result.chroma_log2_weight_denom = try reader.unsigned("chroma_log2_weight_denom", in: 0...7) }
+        for count in counts {
+            for _ in 0..<count {
+                var isWeighted = false
+                // The weight 128 is inferred only (7.4.3.2), so 127 is the greatest that is sent.
+                for components in chroma ? [1, 2] : [1] where reader.flag() {
+                    isWeighted = true
+                    for _ in 0..<components {
+                        _ = try reader.signed("a prediction weight", in: -128...127)
+                        _ = try reader.signed("a prediction offset", in: -128...127)
+                    }
+                }
+                if isWeighted { result.weighted += 1 }
+            }
+        }
+        try reader.checkEnd("pred_weight_table()")
+        return result
+    }
+
+    private static func marking(_ reader: inout BitReader, isIDR: Bool) throws(Malformed) -> Marking {
+        if isIDR {
+            return .idr(no_output_of_prior_pics_flag: reader.flag(), long_term_reference_flag: reader.flag())
+        }
+        guard reader.flag() else { return .slidingWindow }
+        var operations: [MarkingOperation] = []
+        while true {
+            let operation = try reader.unsigned("memory_management_control_operation", in: 0...6)
+            switch operation {
+            case 1: operations.append(.unmarkShortTerm(difference_of_pic_nums: reader.unsigned() + 1))
+            case 2: operations.append(.unmarkLongTerm(long_term_pic_num: reader.unsigned()))
+            case 3:
+                operations.append(
+                    .makeLongTerm(
+                        difference_of_pic_nums: reader.unsigned() + 1, long_term_frame_idx: reader.unsigned()))
+            case 4: operations.append(.limitLongTerm(max_long_term_frame_idx_plus1: reader.unsigned()))
+            case 5: operations.append(.unmarkAll)
+            case 6: operations.append(.currentIsLongTerm(long_term_frame_idx: reader.unsigned()))
+            default: return .adaptive(operations)
+            }
+            try reader.checkEnd("dec_ref_pic_marking()")
+            guard operations.count <= 66 else { throw Malformed("more than 66 marking operations") }
+        }
+    }
+
+    /// The first slice of another picture than `other` (7.4.1.2.4).
+    func startsPicture(after other: SliceHeader, pocType: Int) -> Bool {
+        if frame_num != other.frame_num || pic_parameter_set_id != other.pic_parameter_set_id { return true }
+        if field_pic_flag != other.field_pic_flag || bottom_field_flag != other.bottom_field_flag { return true }
+        if (nal_ref_idc == 0) != (other.nal_ref_idc == 0) || isIDR != other.isIDR { return true }
+        if isIDR, idr_pic_id != other.idr_pic_id { return true }
+        switch pocType {
+        case 0:
+            return pic_order_cnt_lsb != other.pic_order_cnt_lsb
+                || delta_pic_order_cnt_bottom != other.delta_pic_order_cnt_bottom
+        case 1: return delta_pic_order_cnt != other.delta_pic_order_cnt
+        default: return false
+        }
+    }
+}

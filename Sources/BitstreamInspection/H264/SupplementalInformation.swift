@@ -1,0 +1,137 @@
+/// buffering_period() (H.264 D.1.2).
+package struct BufferingPeriod: Sendable, Hashable {
+    /// Of one SchedSelIdx, in ticks of 90 kHz.
+    package struct Delay: Sendable, Hashable {
+        package var initial_cpb_removal_delay: Int
+        package var initial_cpb_removal_delay_offset: Int
+    }
+
+    package var seq_parameter_set_id: Int
+    package var nal: [Delay] = []
+    package var vcl: [Delay] = []
+}
+
+/// pic_timing() (H.264 D.1.3): clock time stamps are read over.
+package struct PictureTiming: Sendable, Hashable {
+    /// In ticks of num_units_in_tick / time_scale; nil without CpbDpbDelaysPresentFlag.
+    package var cpb_removal_delay: Int?
+    package var dpb_output_delay: Int?
+    /// Nil without pic_struct_present_flag.
+    package var pic_struct: Int?
+}
+
+/// recovery_point() (H.264 D.1.8).
+package struct RecoveryPoint: Sendable, Hashable {
+    package var recovery_frame_cnt: Int
+    package var exact_match_flag: Bool
+    package var broken_link_flag: Bool
+}
+
+/// One SEI message.
+package enum SupplementalInformation: Sendable, Hashable {
+    case bufferingPeriod(BufferingPeriod)
+    case pictureTiming(PictureTiming)
+    case recoveryPoint(RecoveryPoint)
+    /// user_data_unregistered(): 16 bytes of UUID, and what follows.
+    case userData(uuid: [UInt8], [UInt8])
+    /// A/53 caption data (ATSC A/53 part 4, cc_data) in user_data_registered_itu_t_t35().
+    case captions([UInt8])
+    /// Any other payloadType, and the payload.
+    case other(type: Int, [UInt8])
+}
+
+/// sei_message() as it stands in the stream, not yet interpreted.
+struct RawInformation {
+    var type: Int
+    var payload: [UInt8]
+
+    /// The messages of an SEI NAL unit's payload (7.3.2.3.1).
+    static func messages(rbsp: [UInt8]) throws(Malformed) -> [RawInformation] {
+        var result: [RawInformation] = []
+        var index = 0
+        func number() throws(Malformed) -> Int {
+            var value = 0
+            while index < rbsp.count, rbsp[index] == 255 {
+                value += 255
+                index += 1
+            }
+            guard index < rbsp.count else { throw Malformed("an SEI message ends in its header") }
+            value += Int(rbsp[index])
+            index += 1
+            return value
+        }
+        while index < rbsp.count, !(rbsp[index] == 0x80 && rbsp[(index + 1)...].allSatisfy { $0 == 0 }) {
+            let type = try number()
+            let size = try number()
+            guard index + size <= rbsp.count else {
+                throw Malformed("an SEI message of \(size) bytes has \(rbsp.count - index)")
+            }
+            result.append(RawInformation(type: type, payload: Array(rbsp[index..<(index + size)])))
+            index += size
+        }
+        if index == rbsp.count { throw Malformed("an SEI NAL unit without trailing bits") }
+        return result
+    }
+}
+
+extension SupplementalInformation {
+    /// - Parameters:
+    ///   - active: the SPS of the picture that it goes with.
+    ///   - sequenceSet: an SPS by id.
+    init(
+        _ raw: RawInformation, active: SequenceParameters?, sequenceSet: (Int) -> SequenceParameters?
+    ) throws(Malformed) {
+        var reader = BitReader(raw.payload)
+        switch raw.type {
+        case 0:
+            var period = BufferingPeriod(
+                seq_parameter_set_id: try reader.unsigned("seq_parameter_set_id of a buffering period", in: 0...31))
+            guard let sps = sequenceSet(period.seq_parameter_set_id) else {
+                throw Malformed("a buffering period refers to SPS \(period.seq_parameter_set_id), which is not there")
+            }
+            period.nal = Self.delays(&reader, sps.vui?.nalHRD)
+            period.vcl = Self.delays(&reader, sps.vui?.vclHRD)
+            try reader.checkEnd("a buffering period")
+            self = .bufferingPeriod(period)
+        case 1:
+            var timing = PictureTiming()
+            if let hrd = active?.vui?.nalHRD ?? active?.vui?.vclHRD {
+                timing.cpb_removal_delay = reader.bits(hrd.cpb_removal_delay_length)
+                timing.dpb_output_delay = reader.bits(hrd.dpb_output_delay_length)
+            }
+            if active?.vui?.pic_struct_present_flag == true {
+                timing.pic_struct = reader.bits(4)
+                if timing.pic_struct ?? 0 > 8 { throw Malformed("pic_struct is \(timing.pic_struct ?? 0)") }
+            }
+            try reader.checkEnd("a picture timing")
+            self = .pictureTiming(timing)
+        case 4 where Self.isA53(raw.payload): self = .captions(Array(raw.payload.dropFirst(8)))
+        case 5:
+            guard raw.payload.count >= 16 else { throw Malformed("user data without a UUID") }
+            self = .userData(uuid: Array(raw.payload.prefix(16)), Array(raw.payload.dropFirst(16)))
+        case 6:
+            let count = try reader.unsigned(
+                "recovery_frame_cnt", in: 0...((active?.maxFrameNum ?? 65536) - 1))
+            let point = RecoveryPoint(
+                recovery_frame_cnt: count, exact_match_flag: reader.flag(), broken_link_flag: reader.flag())
+            _ = reader.bits(2)
+            try reader.checkEnd("a recovery point")
+            self = .recoveryPoint(point)
+        default: self = .other(type: raw.type, raw.payload)
+        }
+    }
+
+    /// itu_t_t35_country_code 0xB5, provider 0x0031, "GA94", user_data_type_code 3.
+    private static func isA53(_ payload: [UInt8]) -> Bool {
+        payload.starts(with: [0xb5, 0x00, 0x31, 0x47, 0x41, 0x39, 0x34, 0x03])
+    }
+
+    private static func delays(_ reader: inout BitReader, _ hrd: HRDParameters?) -> [BufferingPeriod.Delay] {
+        guard let hrd else { return [] }
+        return hrd.schedules.map { _ in
+            BufferingPeriod.Delay(
+                initial_cpb_removal_delay: reader.bits(hrd.initial_cpb_removal_delay_length),
+                initial_cpb_removal_delay_offset: reader.bits(hrd.initial_cpb_removal_delay_length))
+        }
+    }
+}

@@ -1,0 +1,35 @@
+/// An H.264 byte stream, read by rules alone: NAL units, parameter sets, pictures with their references, and whatever
+/// breaks the standard.
+///
+/// The reader shares no code with vaenc's writer, so that one mistake cannot hide another. It decodes headers, order,
+/// reference lists and marking, but no macroblock. Any bytes are accepted: what is wrong stands in `violations`.
+package struct H264Stream: Sendable {
+    package internal(set) var nalUnits: [InspectedNALUnit] = []
+    /// Coded pictures in coding order.
+    package internal(set) var frames: [InspectedFrame] = []
+    /// Distinct parameter sets in order of arrival.
+    package internal(set) var sequenceSets: [SequenceParameters] = []
+    package internal(set) var pictureSets: [PictureParameters] = []
+    package internal(set) var violations: [Violation] = []
+    /// The most pictures that precede one in coding order and follow it in output order.
+    package internal(set) var reorderDepth = 0
+    /// The most frames that were marked as references at a time.
+    package internal(set) var mostReferences = 0
+
+    /// Reads an Annex B byte stream; never fails.
+    package init(annexB bytes: [UInt8]) {
+        var reader = StreamReader(bytes)
+        self = reader.read()
+    }
+
+    init() {}
+
+    /// Frames in output order.
+    package var framesInOutputOrder: [InspectedFrame] { frames.sorted { $0.displayIndex < $1.displayIndex } }
+
+    /// The parameter set that a frame uses.
+    package func sequenceSet(of frame: InspectedFrame) -> SequenceParameters { sequenceSets[frame.sequenceSet] }
+
+    /// Every violation of one rule.
+    package func violations(of rule: Violation.Rule) -> [Violation] { violations.filter { $0.rule == rule } }
+}

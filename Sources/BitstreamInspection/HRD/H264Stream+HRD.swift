@@ -1,0 +1,110 @@
+extension H264Stream {
+    /// Checks the stream against its own hrd_parameters() under every delivery schedule (H.264 annex C), and its picture
+    /// timing against the order of output.
+    ///
+    /// - Returns: nil where no parameter set has HRD parameters.
+    package func hrd() -> HRDReport? {
+        guard let first = frames.first(where: { hasHRD(sequenceSet(of: $0)) }) else { return nil }
+        var report = HRDReport()
+        var checked = Array(frames[first.index...])
+        report.violations += missingMessages(checked)
+        guard report.violations.isEmpty else { return report }
+        // The check begins where a buffering period initialises the decoder.
+        checked = Array(checked.drop { $0.bufferingPeriod == nil })
+        for isNAL in [true, false] {
+            let parameters = checked.compactMap { self.parameters(of: $0, nal: isNAL) }
+            guard parameters.count == checked.count else { continue }
+            for index in 0..<(parameters.map(\.schedules.count).min() ?? 0) {
+                let units = checked.indices.map { accessUnit(checked[$0], parameters[$0], isNAL, index) }
+                let decoder = HypotheticalDecoder(units)
+                let schedule = parameters[0].schedules[index]
+                report.schedules.append(
+                    HRDReport.Schedule(
+                        isNAL: isNAL, index: index, bitRate: schedule.bitRate, cpbSize: schedule.cpbSize,
+                        isConstant: schedule.cbr_flag, fullness: decoder.samples))
+                let name = "\(isNAL ? "NAL" : "VCL") HRD, schedule \(index): "
+                report.violations += decoder.faults.map {
+                    Violation(.codedPictureBuffer, frame: $0.frame, name + $0.message)
+                }
+            }
+        }
+        if let samples = report.schedules.first?.fullness { report.violations += outputFaults(checked, samples) }
+        return report
+    }
+
+    private func hasHRD(_ sps: SequenceParameters) -> Bool { sps.vui?.nalHRD != nil || sps.vui?.vclHRD != nil }
+
+    private func parameters(of frame: InspectedFrame, nal: Bool) -> HRDParameters? {
+        let vui = sequenceSet(of: frame).vui
+        return nal ? vui?.nalHRD : vui?.vclHRD
+    }
+
+    /// SEI that the decoder needs (D.2.1, D.2.2): a picture timing in every access unit, a buffering period in each that
+    /// starts a sequence; and the clock of both.
+    private func missingMessages(_ frames: [InspectedFrame]) -> [Violation] {
+        var result: [Violation] = []
+        for frame in frames {
+            func fault(_ message: String) {
+                result.append(Violation(.codedPictureBuffer, frame: frame.index, message))
+            }
+            guard hasHRD(sequenceSet(of: frame)) else {
+                fault("the SPS has no HRD parameters, the one before had")
+                continue
+            }
+            if sequenceSet(of: frame).vui?.timing == nil { fault("HRD parameters without timing_info_present_flag") }
+            if frame.pictureTiming?.cpb_removal_delay == nil { fault("no picture timing SEI") }
+            if frame.isIDR, frame.bufferingPeriod == nil { fault("no buffering period SEI with an IDR picture") }
+            for delay in (frame.bufferingPeriod.map { $0.nal + $0.vcl } ?? []) where delay.initial_cpb_removal_delay == 0 {
+                fault("initial_cpb_removal_delay is 0")
+            }
+        }
+        return result
+    }
+
+    private func accessUnit(
+        _ frame: InspectedFrame, _ parameters: HRDParameters, _ isNAL: Bool, _ index: Int
+    ) -> HypotheticalDecoder.AccessUnit {
+        let vui = sequenceSet(of: frame).vui
+        let schedule = parameters.schedules[index]
+        let delays = isNAL ? frame.bufferingPeriod?.nal : frame.bufferingPeriod?.vcl
+        return HypotheticalDecoder.AccessUnit(
+            frame: frame.index, bits: Double(8 * (isNAL ? frame.byteCount : frame.videoByteCount)), schedule: schedule,
+            tick: vui?.timing?.tick ?? 0, lowDelay: vui?.low_delay_hrd_flag ?? false,
+            delay: delays.flatMap { index < $0.count ? $0[index] : nil },
+            cpbRemovalDelay: frame.pictureTiming?.cpb_removal_delay ?? 0)
+    }
+
+    /// Output by time must be output by picture order count (C.4.2, C.4.5), and no picture may be too large for the time
+    /// that it is given (MinCR, A.3.1).
+    private func outputFaults(_ frames: [InspectedFrame], _ samples: [HRDReport.Sample]) -> [Violation] {
+        guard frames.count == samples.count else { return [] }
+        var result: [Violation] = []
+        var times: [(display: Int, frame: Int, time: Double)] = []
+        for (frame, sample) in zip(frames, samples) {
+            let tick = sequenceSet(of: frame).vui?.timing?.tick ?? 0
+            let delay = frame.pictureTiming?.dpb_output_delay ?? 0
+            times.append((frame.displayIndex, frame.index, sample.time + tick * Double(delay)))
+        }
+        times.sort { $0.display < $1.display }
+        for (a, b) in zip(times, times.dropFirst()) where b.time <= a.time + 1e-7 {
+            result.append(
+                Violation(
+                    .codedPictureBuffer, frame: b.frame,
+                    "dpb_output_delay puts it out at \(b.time) s, not after picture \(a.frame) at \(a.time) s"))
+        }
+        for place in frames.indices.dropFirst() {
+            let sps = sequenceSet(of: frames[place])
+            guard let limits = LevelLimits(sps) else { continue }
+            let interval = max(samples[place].time - samples[place - 1].time, 0)
+            let macroblocks = max(Double(limits.maxMBPS) * interval, Double(sps.macroblocksPerFrame))
+            let most = 384 * macroblocks / Double(limits.minCR)
+            if Double(frames[place].videoByteCount) > most {
+                result.append(
+                    Violation(
+                        .level, frame: frames[place].index,
+                        "\(frames[place].videoByteCount) bytes, MinCR allows \(Int(most))"))
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,130 @@
+/// The coded picture buffer of the hypothetical reference decoder (H.264 C.1 to C.3), under one delivery schedule.
+struct HypotheticalDecoder {
+    /// One access unit, as the schedule sees it.
+    struct AccessUnit {
+        var frame: Int
+        var bits: Double
+        /// Of this access unit's active parameter set.
+        var schedule: HRDParameters.Schedule
+        /// Seconds of num_units_in_tick / time_scale.
+        var tick: Double
+        var lowDelay: Bool
+        /// Of its buffering period SEI; nil where it has none.
+        var delay: BufferingPeriod.Delay?
+        var cpbRemovalDelay: Int
+    }
+
+    private(set) var samples: [HRDReport.Sample] = []
+    private(set) var faults: [(frame: Int, message: String)] = []
+
+    /// Times are computed in doubles: a millionth of a second is far above their error, far below a tick.
+    private static let tolerance = 1e-6
+
+    init(_ units: [AccessUnit]) {
+        guard let first = units.first, first.delay != nil else { return }
+        var nominalOfPeriod = 0.0
+        var period = first.delay ?? BufferingPeriod.Delay(
+            initial_cpb_removal_delay: 0, initial_cpb_removal_delay_offset: 0)
+        var previousFinal = 0.0
+        var previousNominal = -Double.infinity
+        for (place, unit) in units.enumerated() {
+            // Nominal removal (C.1.2).
+            let nominal: Double
+            if place == 0 {
+                nominal = Double(period.initial_cpb_removal_delay) / 90000
+            } else {
+                nominal = nominalOfPeriod + unit.tick * Double(unit.cpbRemovalDelay)
+            }
+            // Arrival (C.1.1).
+            var initial = previousFinal
+            if place > 0, !unit.schedule.cbr_flag {
+                let delay = unit.delay ?? period
+                let offset = unit.delay == nil ? delay.initial_cpb_removal_delay_offset : 0
+                initial = max(
+                    previousFinal, nominal - Double(delay.initial_cpb_removal_delay + offset) / 90000)
+            }
+            let final = initial + unit.bits / Double(unit.schedule.bitRate)
+            if place > 0, let delay = unit.delay {
+                checkDelay(delay, unit, ticks: 90000 * (nominal - previousFinal))
+            }
+            if nominal <= previousNominal {
+                fault(unit.frame, "it is removed \(Self.text(previousNominal - nominal)) before the one before")
+            }
+            var removal = nominal
+            if final > nominal + Self.tolerance {
+                if unit.lowDelay {
+                    removal = nominal + unit.tick * ((final - nominal) / unit.tick).rounded(.up)
+                } else {
+                    fault(
+                        unit.frame,
+                        "underflow: its last bit arrives \(Self.text(final - nominal)) after its removal at "
+                            + Self.text(nominal))
+                }
+            }
+            samples.append(
+                HRDReport.Sample(frame: unit.frame, time: removal, arrival: final, before: 0, after: 0))
+            arrivals.append((initial, final))
+            if let delay = unit.delay {
+                nominalOfPeriod = nominal
+                period = delay
+            }
+            previousFinal = final
+            previousNominal = nominal
+        }
+        fill(units)
+    }
+
+    /// Initial and final arrival of each access unit.
+    private var arrivals: [(initial: Double, final: Double)] = []
+
+    private mutating func fault(_ frame: Int, _ message: String) { faults.append((frame, message)) }
+
+    private static func text(_ seconds: Double) -> String {
+        let microseconds = Int((seconds * 1e6).rounded())
+        return "\(Double(microseconds) / 1e6) s"
+    }
+
+    /// A buffering period's initial delay against what has been promised (C.3, first item).
+    private mutating func checkDelay(_ delay: BufferingPeriod.Delay, _ unit: AccessUnit, ticks: Double) {
+        let sent = Double(delay.initial_cpb_removal_delay)
+        // In ticks of 90 kHz.
+        let slack = Self.tolerance * 90000
+        if sent > (ticks - slack).rounded(.up) + (slack * 2) {
+            fault(
+                unit.frame,
+                "initial_cpb_removal_delay is \(delay.initial_cpb_removal_delay), the bits are given \(Int(ticks))")
+        } else if unit.schedule.cbr_flag, sent < (ticks + slack).rounded(.down) - (slack * 2) {
+            fault(
+                unit.frame,
+                "initial_cpb_removal_delay is \(delay.initial_cpb_removal_delay), less than \(Int(ticks)) at a constant "
+                    + "rate")
+        }
+    }
+
+    /// Fullness just before each removal: what has arrived by then, less what has gone (C.3: overflow).
+    private mutating func fill(_ units: [AccessUnit]) {
+        var arrived = 0.0
+        var next = 0
+        var removed = 0.0
+        for place in units.indices {
+            let time = samples[place].time
+            while next < units.count, arrivals[next].final <= time {
+                arrived += units[next].bits
+                next += 1
+            }
+            var part = 0.0
+            if next < units.count, arrivals[next].initial < time {
+                part = (time - arrivals[next].initial) * Double(units[next].schedule.bitRate)
+            }
+            samples[place].before = arrived + part - removed
+            removed += units[place].bits
+            samples[place].after = arrived + part - removed
+            // A bit of slack for the rounding of times to doubles.
+            if samples[place].before > Double(units[place].schedule.cpbSize) + 1 {
+                fault(
+                    units[place].frame,
+                    "overflow: \(Int(samples[place].before)) bits are in the buffer of \(units[place].schedule.cpbSize)")
+            }
+        }
+    }
+}
