@@ -78,8 +78,12 @@ let package = Package(
             name: "CTestOracles", path: "Tests/CTestOracles",
             linkerSettings: [.linkedLibrary("avcodec"), .linkedLibrary("avutil")]),
         .target(
-            name: "TestOracles", dependencies: ["CTestOracles"], path: "Tests/TestOracles", swiftSettings: strict),
-        .testTarget(name: "StreamTests", dependencies: ["TestOracles"], swiftSettings: strict),
+            name: "TestOracles", dependencies: ["CTestOracles", "BitstreamInspection"], path: "Tests/TestOracles",
+            swiftSettings: strict),
+        .testTarget(
+            name: "BitstreamInspectionTests", dependencies: ["BitstreamInspection", "TestOracles"],
+            swiftSettings: strict),
+        .testTarget(name: "StreamTests", dependencies: ["TestOracles", "BitstreamInspection"], swiftSettings: strict),
         .testTarget(name: "CommandLineTests", dependencies: ["TestOracles"], swiftSettings: strict),
         .testTarget(name: "TestOraclesTests", dependencies: ["TestOracles"], swiftSettings: strict),
         .testTarget(name: "VideoBaseTests", dependencies: ["VideoBase"]),

@@ -6,9 +6,9 @@
 package struct H264Stream: Sendable {
     package internal(set) var nalUnits: [InspectedNALUnit] = []
     /// Coded pictures in coding order.
-    package internal(set) var frames: [InspectedFrame] = []
+    package var frames: [InspectedFrame] = []
     /// Distinct parameter sets in order of arrival.
-    package internal(set) var sequenceSets: [SequenceParameters] = []
+    package var sequenceSets: [SequenceParameters] = []
     package internal(set) var pictureSets: [PictureParameters] = []
     package internal(set) var violations: [Violation] = []
     /// The most pictures that precede one in coding order and follow it in output order.

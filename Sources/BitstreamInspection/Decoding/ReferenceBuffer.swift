@@ -93,6 +93,9 @@ struct ReferenceBuffer {
             guard let found = find(difference, current, sps) else {
                 return faults.append("operation 1 unmarks the short-term picture \(difference) before, which is none")
             }
+            if entries[found].isNonExisting, !sps.gaps_in_frame_num_value_allowed_flag {
+                faults.append("operation 1 unmarks the short-term picture \(difference) before, which is missing")
+            }
             entries.remove(at: found)
         case .unmarkLongTerm(let number):
             guard let found = entries.firstIndex(where: { $0.longTermFrameIdx == number }) else {

@@ -1,0 +1,103 @@
+import BitstreamInspection
+import TestOracles
+import Testing
+
+/// Broken streams are reported, and never bring the reader down.
+@Suite struct DamageTests {
+    /// Thousands of changed bytes, removed and doubled pieces.
+    @Test(arguments: Sample.structures + Sample.rates) func anyBytesAreRead(_ sample: Sample) throws {
+        let bytes = try sample.stream()
+        var generator = SplitMix64(state: 5)
+        // Headers are where parsers fail: change them most.
+        let headers = H264Stream(annexB: bytes).nalUnits.flatMap { unit in
+            Array(unit.payload.prefix([6, 7, 8].contains(unit.type) ? 64 : 12))
+        }
+        var different = 0
+        let sound = H264Stream(annexB: bytes).violations.count
+        for round in 0..<400 {
+            var damaged = bytes
+            for _ in 0...(round % 4) {
+                let place = round % 3 == 0 ? Int.random(in: bytes.indices, using: &generator)
+                    : headers.randomElement(using: &generator) ?? 0
+                if place < damaged.count { damaged[place] = .random(in: 0...255, using: &generator) }
+            }
+            if round % 7 == 0 { damaged.removeSubrange(Int.random(in: 0..<damaged.count, using: &generator)...) }
+            if round % 11 == 0 {
+                let start = Int.random(in: bytes.indices, using: &generator)
+                damaged += bytes[start...]
+            }
+            let read = H264Stream(annexB: damaged)
+            let report = read.hrd()
+            if read.violations.count != sound || report?.conforms == false { different += 1 }
+            #expect(read.frames.map(\.displayIndex).sorted() == Array(read.frames.indices))
+        }
+        // A third of the changes fall into slice data, which is not read.
+        #expect(different > 120)
+    }
+
+    @Test func shortAndEmptyStreams() {
+        let cases: [[UInt8]] = [
+            [], [0], [0, 0, 1], [0, 0, 1, 0x67], [0, 0, 0, 1, 0x65, 0x88], [1, 2, 3], [0, 0, 1, 0xff, 0, 0, 1],
+        ]
+        for bytes in cases {
+            let stream = H264Stream(annexB: bytes)
+            #expect(stream.frames.isEmpty)
+            #expect(!stream.violations.isEmpty)
+        }
+    }
+
+    @Test func missingReferencesAreNamed() throws {
+        let sample = Sample.structures[0]
+        let bytes = try sample.stream()
+        let stream = H264Stream(annexB: bytes)
+        for dropped in 1..<9 {
+            let read = H264Stream(annexB: stream.removing([dropped], from: bytes))
+            #expect(read.violations(of: .frameNumber).map(\.frame) == [dropped])
+        }
+        // Without its IDR picture the sequence refers to what is not there.
+        let headless = H264Stream(annexB: stream.removing([0], from: bytes))
+        #expect(!headless.violations.isEmpty)
+        // A picture twice.
+        let range = stream.byteRange(stream.frames[4])
+        let doubled = H264Stream(annexB: Array(bytes[..<range.upperBound]) + bytes[range.lowerBound...])
+        #expect(!doubled.violations(of: .frameNumber).isEmpty || !doubled.violations(of: .accessUnit).isEmpty)
+    }
+
+    @Test func commandsOnMissingPicturesAreNamed() throws {
+        let bytes = try Sample.structures[5].stream()
+        let stream = H264Stream(annexB: bytes)
+        var marking = 0
+        var lists = 0
+        for frame in stream.frames where frame.isReference && !frame.isIDR {
+            let read = H264Stream(annexB: stream.removing([frame.index], from: bytes))
+            #expect(!read.violations.isEmpty, "without picture \(frame.index)")
+            marking += read.violations(of: .marking).count
+            lists += read.violations(of: .referenceList).count
+        }
+        #expect(marking > 0)
+        #expect(lists > 0)
+    }
+
+    @Test func missingSlicesAreNamed() throws {
+        let sample = try #require(Sample.structures.first { $0.name == "slices" })
+        let bytes = try sample.stream()
+        let stream = H264Stream(annexB: bytes)
+        let first = stream.nalUnits[stream.frames[3].slices[0].nalUnit]
+        var without = bytes
+        without.removeSubrange(first.offset..<(first.offset + first.byteCount))
+        #expect(!H264Stream(annexB: without).violations(of: .accessUnit).isEmpty)
+        // The last picture's delimiter is the only sign of another's.
+        #expect(stream.nalUnits.filter { $0.type == 9 }.count == stream.frames.count)
+    }
+
+    /// Sizes that the SPS promises, lowered until they do not hold.
+    @Test func decodedPictureBufferTooSmall() throws {
+        let bytes = try Sample.structures[5].stream()
+        let stream = H264Stream(annexB: bytes)
+        let restriction = try #require(stream.sequenceSets[0].vui?.restriction)
+        #expect(restriction.max_num_reorder_frames == stream.reorderDepth)
+        #expect(stream.reorderDepth == 2)
+        #expect(stream.mostReferences <= stream.sequenceSets[0].max_num_ref_frames)
+        #expect(stream.mostReferences > 2)
+    }
+}
