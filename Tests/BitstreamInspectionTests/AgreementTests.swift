@@ -92,7 +92,9 @@ import Testing
         let periods = stream.frames.compactMap(\.bufferingPeriod)
         let timings = stream.frames.compactMap(\.pictureTiming)
         let delays = trace.units.flatMap { unit in
-            unit.fields.filter { $0.name.hasPrefix("nal_initial_cpb_removal_delay[") || $0.name == "initial_cpb_removal_delay" }.map(\.value)
+            unit.fields.filter {
+                $0.name.hasPrefix("nal_initial_cpb_removal_delay[") || $0.name.hasPrefix("initial_cpb_removal_delay[")
+            }.map(\.value)
         }
         // FFmpeg reads the extradata's SEI once more, at the start.
         #expect(periods.flatMap(\.nal).map(\.initial_cpb_removal_delay) == delays.suffix(periods.count))

@@ -17,7 +17,9 @@ import Testing
         for round in 0..<400 {
             var damaged = bytes
             for _ in 0...(round % 4) {
-                let place = round % 3 == 0 ? Int.random(in: bytes.indices, using: &generator)
+                let place =
+                    round % 3 == 0
+                    ? Int.random(in: bytes.indices, using: &generator)
                     : headers.randomElement(using: &generator) ?? 0
                 if place < damaged.count { damaged[place] = .random(in: 0...255, using: &generator) }
             }

@@ -39,7 +39,8 @@ struct Sample: Sendable, CustomTestStringConvertible {
     static let rates = [
         Sample(
             name: "CBR, pyramid, open GOP",
-            options: "nal-hrd=cbr:bitrate=120:vbv-maxrate=120:vbv-bufsize=120:keyint=30:bframes=3:b-pyramid=2:open-gop=1",
+            options:
+                "nal-hrd=cbr:bitrate=120:vbv-maxrate=120:vbv-bufsize=120:keyint=30:bframes=3:b-pyramid=2:open-gop=1",
             frames: 100),
         Sample(
             name: "CBR, small buffer",

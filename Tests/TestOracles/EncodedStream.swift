@@ -7,12 +7,21 @@ public struct EncodedStream: Sendable {
 
     public struct Failure: Error, CustomStringConvertible {
         public var description: String
+        /// vaenc's exit status.
+        public var status: Int
     }
+
+    /// What `--json` printed; nil where it was not asked for.
+    public var report: JSONValue? { JSONValue(result.output) }
 
     /// Encodes a raw I420 file of whole frames on the reference driver of the build folder.
     ///
+    /// - Parameters:
+    ///   - personality: VAENC_REFERENCE_PERSONALITY; nil: unrestricted.
     /// - Throws: `Failure` where vaenc does not end with status 0.
-    public init(raw: String, width: Int, height: Int, options: [String], timeout: Double = 300) throws {
+    public init(
+        raw: String, width: Int, height: Int, options: [String], personality: String? = nil, timeout: Double = 300
+    ) throws {
         self = try Files.withTemporaryFolder { folder in
             let output = folder + "/out.h264"
             let result = try ProcessRunner.run(
@@ -22,10 +31,13 @@ public struct EncodedStream: Sendable {
                     "reference",
                 ]
                     + options + ["-o", output],
-                environment: ["VAENC_REFERENCE_RECON": folder + "/recon.yuv"], timeout: timeout)
+                environment: [
+                    "VAENC_REFERENCE_RECON": folder + "/recon.yuv", "VAENC_REFERENCE_PERSONALITY": personality,
+                ], timeout: timeout)
             guard result.status == 0 else {
                 throw Failure(
-                    description: "\(options.joined(separator: " ")): status \(result.status): \(result.errors)")
+                    description: "\(options.joined(separator: " ")): status \(result.status): \(result.errors)",
+                    status: result.status)
             }
             return EncodedStream(
                 stream: try Files.read(output),

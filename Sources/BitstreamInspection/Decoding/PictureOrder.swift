@@ -13,7 +13,7 @@ struct PictureOrder {
     private var previousFrameNum = 0
     private var previousHadUnmarkAll = false
 
-    /// Counts of the picture that starts with `slice`. Values wrap as in two's complement: streams keep them to 32 bits.
+    /// Counts of the picture that starts with `slice`. Values wrap as in two's complement: sound ones have 32 bits.
     mutating func decode(_ slice: SliceHeader, _ sps: SequenceParameters) -> Result {
         if slice.isIDR {
             previousMsb = 0

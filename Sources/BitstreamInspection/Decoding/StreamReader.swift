@@ -175,9 +175,11 @@ struct StreamReader {
         for (hrd, nal) in [(sps.vui?.nalHRD, true), (sps.vui?.vclHRD, false)] {
             let factor = LevelLimits.rateFactor(profile: sps.profile_idc, nal: nal)
             // A.3.1: at least one schedule must keep them.
-            guard let hrd, !hrd.schedules.contains(where: {
-                $0.bitRate <= factor * limits.maxBR && $0.cpbSize <= factor * limits.maxCPB
-            }) else { continue }
+            guard let hrd,
+                !hrd.schedules.contains(where: {
+                    $0.bitRate <= factor * limits.maxBR && $0.cpbSize <= factor * limits.maxCPB
+                })
+            else { continue }
             report(.level, "the HRD's bit rate and buffer are over what \(name) allows")
         }
         if let restriction = sps.vui?.restriction {

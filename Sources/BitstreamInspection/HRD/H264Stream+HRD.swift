@@ -1,6 +1,6 @@
 extension H264Stream {
-    /// Checks the stream against its own hrd_parameters() under every delivery schedule (H.264 annex C), and its picture
-    /// timing against the order of output.
+    /// Checks the stream against its own hrd_parameters() under every delivery schedule (H.264 annex C), and its
+    /// picture timing against the order of output.
     ///
     /// - Returns: nil where no parameter set has HRD parameters.
     package func hrd() -> HRDReport? {
@@ -39,8 +39,8 @@ extension H264Stream {
         return nal ? vui?.nalHRD : vui?.vclHRD
     }
 
-    /// SEI that the decoder needs (D.2.1, D.2.2): a picture timing in every access unit, a buffering period in each that
-    /// starts a sequence; and the clock of both.
+    /// SEI that the decoder needs (D.2.1, D.2.2): a picture timing in every access unit, a buffering period in each
+    /// that starts a sequence; and the clock of both.
     private func missingMessages(_ frames: [InspectedFrame]) -> [Violation] {
         var result: [Violation] = []
         for frame in frames {
@@ -54,7 +54,8 @@ extension H264Stream {
             if sequenceSet(of: frame).vui?.timing == nil { fault("HRD parameters without timing_info_present_flag") }
             if frame.pictureTiming?.cpb_removal_delay == nil { fault("no picture timing SEI") }
             if frame.isIDR, frame.bufferingPeriod == nil { fault("no buffering period SEI with an IDR picture") }
-            for delay in (frame.bufferingPeriod.map { $0.nal + $0.vcl } ?? []) where delay.initial_cpb_removal_delay == 0 {
+            for delay in (frame.bufferingPeriod.map { $0.nal + $0.vcl } ?? [])
+            where delay.initial_cpb_removal_delay == 0 {
                 fault("initial_cpb_removal_delay is 0")
             }
         }
@@ -74,8 +75,8 @@ extension H264Stream {
             cpbRemovalDelay: frame.pictureTiming?.cpb_removal_delay ?? 0)
     }
 
-    /// Output by time must be output by picture order count (C.4.2, C.4.5), and no picture may be too large for the time
-    /// that it is given (MinCR, A.3.1).
+    /// Output by time must be output by picture order count (C.4.2, C.4.5), and no picture may be too large for the
+    /// time that it is given (MinCR, A.3.1).
     private func outputFaults(_ frames: [InspectedFrame], _ samples: [HRDReport.Sample]) -> [Violation] {
         guard frames.count == samples.count else { return [] }
         var result: [Violation] = []

@@ -23,8 +23,10 @@ struct HypotheticalDecoder {
     init(_ units: [AccessUnit]) {
         guard let first = units.first, first.delay != nil else { return }
         var nominalOfPeriod = 0.0
-        var period = first.delay ?? BufferingPeriod.Delay(
-            initial_cpb_removal_delay: 0, initial_cpb_removal_delay_offset: 0)
+        var period =
+            first.delay
+            ?? BufferingPeriod.Delay(
+                initial_cpb_removal_delay: 0, initial_cpb_removal_delay_offset: 0)
         var previousFinal = 0.0
         var previousNominal = -Double.infinity
         for (place, unit) in units.enumerated() {
@@ -96,8 +98,8 @@ struct HypotheticalDecoder {
         } else if unit.schedule.cbr_flag, sent < (ticks + slack).rounded(.down) - (slack * 2) {
             fault(
                 unit.frame,
-                "initial_cpb_removal_delay is \(delay.initial_cpb_removal_delay), less than \(Int(ticks)) at a constant "
-                    + "rate")
+                "initial_cpb_removal_delay is \(delay.initial_cpb_removal_delay), less than \(Int(ticks)) at a "
+                    + "constant rate")
         }
     }
 
@@ -123,7 +125,8 @@ struct HypotheticalDecoder {
             if samples[place].before > Double(units[place].schedule.cpbSize) + 1 {
                 fault(
                     units[place].frame,
-                    "overflow: \(Int(samples[place].before)) bits are in the buffer of \(units[place].schedule.cpbSize)")
+                    "overflow: \(Int(samples[place].before)) bits are in the buffer of \(units[place].schedule.cpbSize)"
+                )
             }
         }
     }
