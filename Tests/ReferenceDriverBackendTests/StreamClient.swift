@@ -1,5 +1,6 @@
 import CVA
 import Glibc
+import TestOracles
 
 /// A plain encoder on the driver: I and P pictures with one reference, headers left to the driver. Tests change what
 /// it sends through `Buffers`.
@@ -13,6 +14,8 @@ final class StreamClient {
     let width: Int
     let height: Int
     private(set) var index = 0
+    /// Pictures to encode in place of the pattern, again and again.
+    var frames: [PlanarFrame] = []
 
     var columns: Int { (width + 15) / 16 }
     var rows: Int { (height + 15) / 16 }
@@ -32,14 +35,18 @@ final class StreamClient {
 
     init(
         _ client: Client = Client(), width: Int = 64, height: Int = 48, profile: VAProfile = VAProfileH264High,
-        packedHeaders: UInt32 = 0, codedBytes: Int = 1 << 16
+        packedHeaders: UInt32 = 0, rateControl: Int32 = VA_RC_CQP, codedBytes: Int = 1 << 16
     ) {
         self.client = client
         self.width = width
         self.height = height
         config =
             client.createConfig(
-                profile, VAEntrypointEncSlice, [(VAConfigAttribEncPackedHeaders, packedHeaders)]
+                profile, VAEntrypointEncSlice,
+                [
+                    (VAConfigAttribEncPackedHeaders, packedHeaders),
+                    (VAConfigAttribRateControl, UInt32(bitPattern: rateControl)),
+                ]
             ).1
         sources = client.createSurfaces(width, height, 2).1
         reconstructions = client.createSurfaces(width, height, 2).1
@@ -51,6 +58,26 @@ final class StreamClient {
     func paint() {
         let (_, image) = client.derive(sources[index % 2])
         guard let base = client.map(image.buf).1?.assumingMemoryBound(to: UInt8.self) else { return }
+        defer {
+            _ = client.unmap(image.buf)
+            _ = client.table.vaDestroyImage(client.context, image.image_id)
+        }
+        if !frames.isEmpty {
+            let frame = frames[index % frames.count]
+            let (columns, area) = (width / 2, width * height)
+            for y in 0..<height {
+                for x in 0..<width {
+                    base[Int(image.offsets.0) + y * Int(image.pitches.0) + x] = frame.bytes[y * width + x]
+                }
+            }
+            for y in 0..<height / 2 {
+                for x in 0..<width {
+                    let plane = area + x % 2 * (area / 4)
+                    base[Int(image.offsets.1) + y * Int(image.pitches.1) + x] = frame.bytes[plane + y * columns + x / 2]
+                }
+            }
+            return
+        }
         for y in 0..<height {
             for x in 0..<width {
                 let value = (x * 7 + y * 5 + index * 9) ^ (x * y / 16)
@@ -62,8 +89,6 @@ final class StreamClient {
                 base[Int(image.offsets.1) + y * Int(image.pitches.1) + x] = UInt8(truncatingIfNeeded: 90 + x + 2 * y)
             }
         }
-        _ = client.unmap(image.buf)
-        _ = client.table.vaDestroyImage(client.context, image.image_id)
     }
 
     /// The buffers of picture `index`.
@@ -89,7 +114,7 @@ final class StreamClient {
         if index > 0 { picture.ReferenceFrames.0 = frame(index - 1) }
         picture.coded_buf = coded
         picture.pic_init_qp = 26
-        picture.frame_num = UInt16(index)
+        picture.frame_num = UInt16(index & 0xff)
         picture.pic_fields.bits.idr_pic_flag = index == 0 ? 1 : 0
         picture.pic_fields.bits.reference_pic_flag = 1
         picture.pic_fields.bits.entropy_coding_mode_flag = cabac ? 1 : 0
@@ -101,7 +126,7 @@ final class StreamClient {
             slice.num_macroblocks = UInt32(rows * (number + 1) / count * columns - first)
             slice.macroblock_info = VA_INVALID_ID
             slice.slice_type = index == 0 ? 2 : 0
-            slice.pic_order_cnt_lsb = UInt16(2 * index)
+            slice.pic_order_cnt_lsb = UInt16(2 * index & 0xff)
             withUnsafeMutableBytes(of: &slice.RefPicList0) { $0.bindMemory(to: VAPictureH264.self).invalidate() }
             if index > 0 { slice.RefPicList0.0 = frame(index - 1) }
             return slice
@@ -149,6 +174,9 @@ final class StreamClient {
         let end = table.vaEndPicture(client.context, context)
         return status == VA_STATUS_SUCCESS ? end : status
     }
+
+    /// To the next picture.
+    func advance() { index += 1 }
 
     /// Paints and encodes the next picture; nil where a call failed.
     func encode(_ buffers: Buffers? = nil) -> [UInt8]? {

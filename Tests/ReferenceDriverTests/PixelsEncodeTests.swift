@@ -6,17 +6,7 @@ import Testing
 struct PixelsEncodeTests {
     /// Decodes with both decoders and compares; what differs, or nil.
     private func fault(_ outcome: PixelsEncoding.Outcome) -> String? {
-        for decoder in ForeignDecoder.allCases {
-            let decoded = decoder.decode(outcome.stream)
-            if let message = decoded.messages.first { return "\(decoder): \(message)" }
-            if decoded.frames.count != outcome.reconstructions.count {
-                return "\(decoder): \(decoded.frames.count) frames"
-            }
-            for (index, frame) in decoded.frames.enumerated() where frame != outcome.reconstructions[index] {
-                return "\(decoder): frame \(index) is not the reconstruction"
-            }
-        }
-        return nil
+        ForeignDecoder.allCases.lazy.compactMap { outcome.fault($0) }.first
     }
 
     /// Every two values of every two parameters meet in some stream.

@@ -19,6 +19,18 @@ struct PixelsEncoding {
     /// Pictures from one intra picture to the next.
     var period = 100
     var content = Content.motion
+    /// B pictures between two others.
+    var bipredictive = 0
+    /// How B pictures are referred to.
+    var layers = Layers.flat
+    var direct8x8Inference = true
+    /// QP_Y of a macroblock by picture and address, where it is not the picture's.
+    var macroblockQP: ((_ picture: Int, _ address: Int) -> UInt8)?
+    /// What is renewed in the picture.
+    var refresh: ((_ picture: Int) -> IntraRefresh?)?
+
+    /// B pictures that are no references, a reference in the middle of the others, or references all.
+    enum Layers: Int, CaseIterable { case flat, pyramid, references }
 
     enum Content: Int, CaseIterable { case motion, noise, extremes, stillness }
 
@@ -27,6 +39,17 @@ struct PixelsEncoding {
         var sources: [PlanarFrame]
         var reconstructions: [PlanarFrame]
         var results: [PictureResult]
+
+        /// Decodes and compares; what differs, or nil.
+        func fault(_ decoder: ForeignDecoder) -> String? {
+            let decoded = decoder.decode(stream)
+            if let message = decoded.messages.first { return "\(decoder): \(message)" }
+            if decoded.frames.count != reconstructions.count { return "\(decoder): \(decoded.frames.count) frames" }
+            for (index, frame) in decoded.frames.enumerated() where frame != reconstructions[index] {
+                return "\(decoder): frame \(index) is not the reconstruction"
+            }
+            return nil
+        }
     }
 
     /// Random frames, or a texture that moves by fractions of a sample, with a cut in the middle.
@@ -56,17 +79,28 @@ struct PixelsEncoding {
         return PlanarFrame(width: width, height: height, bytes: bytes)!
     }
 
-    private var sequence: SequenceHeader {
+    var sequence: SequenceHeader {
         var sequence = SequenceHeader()
         sequence.profileIdc = transform8x8 || chromaOffsets.0 != chromaOffsets.1 ? 100 : 77
-        sequence.pictureOrderCountType = 2
-        sequence.maxNumRefFrames = references
+        sequence.pictureOrderCountType = bipredictive > 0 ? 0 : 2
+        sequence.log2MaxPictureOrderCountLsb = 8
+        sequence.maxNumRefFrames = storedReferences
+        sequence.direct8x8Inference = direct8x8Inference
         sequence.widthInMacroblocks = (width + 15) / 16
         sequence.heightInMapUnits = (height + 15) / 16
         let right = (16 * sequence.widthInMacroblocks - width) / 2
         let bottom = (16 * sequence.heightInMapUnits - height) / 2
         if right + bottom > 0 { sequence.cropping = .init(right: right, bottom: bottom) }
+        if bipredictive > 0 {
+            sequence.vui = .init(
+                maxNumReorderFrames: layers == .pyramid ? 2 : 1, maxDecFrameBuffering: storedReferences)
+        }
         return sequence
+    }
+
+    /// Frames that the decoder keeps: one more where pictures come from both sides, and one for a B reference.
+    private var storedReferences: Int {
+        references + (bipredictive > 0 ? 1 : 0) + (bipredictive > 0 && layers != .flat ? 1 : 0)
     }
 
     private var picture: PictureHeader {
@@ -81,80 +115,138 @@ struct PixelsEncoding {
         return picture
     }
 
+    /// A picture in coding order.
+    private struct Step {
+        var index: Int
+        var type: SliceType
+        var isReference = true
+    }
+
+    /// A picture that later ones may refer to.
+    private struct Kept {
+        var picture: ReconstructedPicture
+        var index: Int
+    }
+
+    private var steps: [Step] {
+        var steps: [Step] = []
+        var index = 0
+        while index < frames {
+            if index % period == 0 {
+                steps.append(Step(index: index, type: .i))
+                index += 1
+                continue
+            }
+            let end = min(frames, (index / period + 1) * period)
+            let anchor = min(index + bipredictive, end - 1)
+            steps.append(Step(index: anchor, type: .p))
+            let middle = (index + anchor) / 2
+            if layers == .pyramid && anchor > index { steps.append(Step(index: middle, type: .b)) }
+            for between in index..<anchor where layers != .pyramid || between != middle {
+                steps.append(Step(index: between, type: .b, isReference: layers == .references))
+            }
+            index = anchor + 1
+        }
+        return steps
+    }
+
     func run() -> Outcome {
         var generator = SplitMix64(state: UInt64(width * 1000 + height))
         let (sequence, picture) = (sequence, picture)
         let (columns, rows) = (sequence.widthInMacroblocks, sequence.heightInMapUnits)
         let encoder = PictureEncoder(widthInMacroblocks: columns, heightInMacroblocks: rows)
-        var pool = (0...references).map { _ in
-            ReconstructedPicture(widthInMacroblocks: columns, heightInMacroblocks: rows)
-        }
-        var list: [ReconstructedPicture] = []
+        let sources = (0..<frames).map { frame($0, &generator) }
+        var reconstructions = [PlanarFrame?](repeating: nil, count: frames)
+        var kept: [Kept] = []
         var outcome = Outcome(
-            stream: sequence.nalUnit() + picture.nalUnit(), sources: [], reconstructions: [], results: [])
+            stream: sequence.nalUnit() + picture.nalUnit(), sources: sources, reconstructions: [], results: [])
         var frameNum = 0
-        for index in 0..<frames {
-            let source = frame(index, &generator)
-            let isIntra = index % period == 0
-            if isIntra {
-                pool += list
-                list = []
+        for step in steps {
+            let source = sources[step.index]
+            if step.type == .i {
+                kept = []
                 frameNum = 0
             }
-            let target = pool.removeLast()
+            let target = ReconstructedPicture(widthInMacroblocks: columns, heightInMacroblocks: rows)
             let luma = LaneStorage<UInt8>(count: width * height, repeating: 0)
             let chroma = LaneStorage<UInt8>(count: width * height / 2, repeating: 0)
             for (i, byte) in source.nv12.enumerated() {
                 if i < luma.count { luma.lane[i] = byte } else { chroma.lane[i - luma.count] = byte }
             }
-            let job = PictureJob(
+            var job = PictureJob(
                 widthInMacroblocks: columns, heightInMacroblocks: rows,
                 source: SourcePicture(
                     luma: luma.lane, chroma: chroma.lane, lumaPitch: width, chromaPitch: width, width: width,
                     height: height),
                 reconstruction: target, transform8x8: transform8x8, constrainedIntraPrediction: constrainedIntra,
                 chromaQPIndexOffset: chromaOffsets.0, secondChromaQPIndexOffset: chromaOffsets.1, quality: quality,
-                slices: sliceJobs(index, isIntra, frameNum, list, sequence, picture))
+                slices: sliceJobs(step, frameNum, kept, sequence, picture))
+            job.isReference = step.isReference
+            if let macroblockQP {
+                job.macroblockQPs = (0..<columns * rows).map { macroblockQP(step.index, $0) }
+            }
+            job.intraRefresh = refresh?(step.index)
             let result = withExtendedLifetime((luma, chroma)) { encoder.encode(job) }
             outcome.stream += result.slices.joined()
             outcome.results.append(result)
-            outcome.sources.append(source)
-            outcome.reconstructions.append(copy(target))
-            list.insert(target, at: 0)
-            if list.count > references { pool.append(list.removeLast()) }
+            reconstructions[step.index] = copy(target)
+            guard step.isReference else { continue }
+            kept.insert(Kept(picture: target, index: step.index), at: 0)
+            if kept.count > storedReferences { kept.removeLast() }
             frameNum = (frameNum + 1) % 16
         }
+        outcome.reconstructions = reconstructions.compactMap { $0 }
         return outcome
     }
 
+    /// The initial lists of 8.2.4.2; `kept` is in decoding order, the newest first.
+    private func lists(_ step: Step, _ kept: [Kept]) -> [[ReconstructedPicture]] {
+        switch step.type {
+        case .i: return [[], []]
+        case .p: return [kept.prefix(references).map(\.picture), []]
+        case .b:
+            let before = kept.filter { $0.index < step.index }.sorted { $0.index > $1.index }
+            let after = kept.filter { $0.index > step.index }.sorted { $0.index < $1.index }
+            let first = before + after
+            var second = after + before
+            if second.count > 1 && second.map(\.index) == first.map(\.index) { second.swapAt(0, 1) }
+            return [first.prefix(references).map(\.picture), second.prefix(references).map(\.picture)]
+        }
+    }
+
     private func sliceJobs(
-        _ index: Int, _ isIntra: Bool, _ frameNum: Int, _ list: [ReconstructedPicture], _ sequence: SequenceHeader,
-        _ picture: PictureHeader
+        _ step: Step, _ frameNum: Int, _ kept: [Kept], _ sequence: SequenceHeader, _ picture: PictureHeader
     ) -> [SliceJob] {
         let total = sequence.widthInMacroblocks * sequence.heightInMapUnits
         let count = min(slices, total)
+        let lists = lists(step, kept)
+        let qp = min(51, qp + (step.type == .b ? 2 : 0))
         return (0..<count).map { part in
             let first = total * part / count
             var header = SliceHeader()
-            header.isIDR = isIntra
-            header.nalRefIdc = 1
-            header.idrPicId = index / period % 2
-            header.rawType = Int((isIntra ? SliceType.i : .p).rawValue)
+            header.isIDR = step.type == .i
+            header.nalRefIdc = step.isReference ? 1 : 0
+            header.idrPicId = step.index / period % 2
+            header.rawType = Int(step.type.rawValue)
             header.frameNum = frameNum
+            header.picOrderCntLsb = 2 * (step.index % period) % 256
+            header.directSpatialMvPred = true
             header.firstMacroblock = first
-            header.referenceCounts = [list.count, 0]
-            header.overridesReferenceCounts = list.count > 1
-            header.cabacInitIdc = isIntra ? 0 : index % 3
+            header.referenceCounts = [lists[0].count, lists[1].count]
+            header.overridesReferenceCounts = max(lists[0].count, lists[1].count) > 1
+            header.cabacInitIdc = step.type == .i ? 0 : step.index % 3
             header.qpDelta = qp - 26
             // Mode 3 of this test mixes the three.
             header.disableDeblockingFilterIdc = filterMode == 3 ? part % 3 : filterMode
             header.alphaC0OffsetDiv2 = filterOffsets.0
             header.betaOffsetDiv2 = filterOffsets.1
-            return SliceJob(
-                firstMacroblock: first, macroblockCount: total * (part + 1) / count - first, type: isIntra ? .i : .p,
-                qp: qp, list0: list, list1: [], cabac: cabac, cabacInitIdc: header.cabacInitIdc,
+            var job = SliceJob(
+                firstMacroblock: first, macroblockCount: total * (part + 1) / count - first, type: step.type,
+                qp: qp, list0: lists[0], list1: lists[1], cabac: cabac, cabacInitIdc: header.cabacInitIdc,
                 disableDeblockingFilterIdc: header.disableDeblockingFilterIdc, filterOffsetA: 2 * filterOffsets.0,
                 filterOffsetB: 2 * filterOffsets.1, header: header.bits(sequence: sequence, picture: picture))
+            job.direct8x8Inference = direct8x8Inference
+            return job
         }
     }
 

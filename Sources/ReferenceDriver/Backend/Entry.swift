@@ -15,8 +15,18 @@ package func openDriver(_ context: VADriverContextP?, _ environment: Environment
     guard let context = unsafe context, let table = unsafe context.pointee.vtable else {
         return VA_STATUS_ERROR_INVALID_PARAMETER
     }
-    let driver = Driver(capabilities: .unrestricted, environment: environment)
-    let capabilities = driver.capabilities
+    var capabilities = Capabilities.unrestricted
+    if let name = environment.personality {
+        guard let personality = Personality.named(name) else {
+            let message =
+                "vaenc reference driver: VAENC_REFERENCE_PERSONALITY=\(name) is none of "
+                + Personality.names.joined(separator: ", ") + "\n"
+            unsafe context.pointee.error_callback?(context, message)
+            return VA_STATUS_ERROR_INVALID_VALUE
+        }
+        capabilities = personality
+    }
+    let driver = Driver(capabilities: capabilities, environment: environment)
     unsafe table.pointee.fillConfigs()
     unsafe table.pointee.fillSurfaces()
     unsafe table.pointee.fillBuffers()
@@ -32,11 +42,7 @@ package func openDriver(_ context: VADriverContextP?, _ environment: Environment
     // libva wants room for one though there are none.
     unsafe context.pointee.max_subpic_formats = 1
     unsafe context.pointee.max_display_attributes = 1
-    unsafe context.pointee.str_vendor = UnsafePointer(vendorString)
+    unsafe context.pointee.str_vendor = UnsafePointer(driver.vendor)
     unsafe context.pointee.pDriverData = Unmanaged.passRetained(driver).toOpaque()
     return VA_STATUS_SUCCESS
 }
-
-/// The vendor's name as C wants it, for as long as the process lives: libva keeps the pointer.
-private nonisolated(unsafe) let vendorString: UnsafeMutablePointer<CChar> = unsafe strdup(
-    Capabilities.unrestricted.vendor)

@@ -14,6 +14,8 @@ struct Deblocker {
     let clipping: Lane<Int16>
     /// bS of the macroblock: 4 to an edge, 4 vertical edges then 4 horizontal.
     let strengths: Lane<UInt8>
+    /// Some macroblocks predict from list 1.
+    let comparesBothLists: Bool
 
     /// Filters macroblock row `y`; rows above must be done.
     func filterRow(_ y: Int) {
@@ -227,12 +229,33 @@ struct Deblocker {
 
     /// 1 in both low bytes where two 8×8 blocks predict from different pictures or places.
     @inline(__always) private func motionDiffers(_ a: Int, _ b: Int) -> UInt32 {
+        if comparesBothLists { return pairsDiffer(a, b) }
         if tables.referencePicture[a] != tables.referencePicture[b] { return 0x0101 }
         let p = tables.motion[a]
         let q = tables.motion[b]
         let dx = Int(p.x) &- Int(q.x)
         let dy = Int(p.y) &- Int(q.y)
         return dx > -4 && dx < 4 && dy > -4 && dy < 4 ? 0 : 0x0101
+    }
+
+    /// The same where either block may predict from two pictures: sets of pictures are compared, then the vectors into
+    /// the same picture, and where both are one picture, both ways of pairing them.
+    @inline(never) private func pairsDiffer(_ a: Int, _ b: Int) -> UInt32 {
+        let picture = tables.referencePicture
+        let second = tables.blocks
+        let (a0, a1) = (picture[a], picture[a &+ second])
+        let (b0, b1) = (picture[b], picture[b &+ second])
+        let isStraight = a0 == b0 && a1 == b1
+        let isCrossed = a0 == b1 && a1 == b0
+        if isStraight && !far(a, b) && !far(a &+ second, b &+ second) { return 0 }
+        if isCrossed && !far(a, b &+ second) && !far(a &+ second, b) { return 0 }
+        return 0x0101
+    }
+
+    @inline(__always) private func far(_ a: Int, _ b: Int) -> Bool {
+        let p = tables.motion[a]
+        let q = tables.motion[b]
+        return abs(Int(p.x) &- Int(q.x)) >= 4 || abs(Int(p.y) &- Int(q.y)) >= 4
     }
 
     /// Byte by byte the larger of a (0 or 2) and b (0 or 1).

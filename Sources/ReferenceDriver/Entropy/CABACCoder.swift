@@ -39,7 +39,8 @@ struct CABACCoder {
         if begun { arithmetic.encodeTerminate(0) }
         begun = true
         if slice.type != .i {
-            let context = 11 + (left.traits.contains(.coded) ? 1 : 0) + (top.traits.contains(.coded) ? 1 : 0)
+            let first = slice.type == .p ? 11 : 24
+            let context = first + (left.traits.contains(.coded) ? 1 : 0) + (top.traits.contains(.coded) ? 1 : 0)
             arithmetic.encode(context, macroblock.kind == .skip ? 1 : 0)
             if macroblock.kind == .skip {
                 hadDelta = false
@@ -60,7 +61,7 @@ struct CABACCoder {
         let pattern = macroblock.codedBlockPattern
         if macroblock.kind != .intra16x16 {
             writePattern(pattern, left: left, top: top)
-            if pattern & 15 != 0 && slice.transform8x8 && !macroblock.kind.isIntra {
+            if !macroblock.kind.isIntra && macroblock.codesTransformSize(slice) {
                 writeTransformSize(transform8x8, left: left, top: top)
             }
         }
@@ -87,6 +88,10 @@ struct CABACCoder {
     private mutating func writeType(
         _ macroblock: borrowing MacroblockSyntax, slice: EntropySlice, left: NeighbourRecord, top: NeighbourRecord
     ) {
+        if slice.type == .b {
+            writeTypeInB(macroblock, left: left, top: top)
+            return
+        }
         if macroblock.kind.isIntra {
             if slice.type == .i {
                 let context = left.traits.contains(.intra16x16) ? 1 : 0
@@ -112,6 +117,59 @@ struct CABACCoder {
         default:
             arithmetic.encode(15, 1)
             arithmetic.encode(17, macroblock.kind == .inter16x8 ? 1 : 0)
+        }
+    }
+
+    /// mb_type and sub_mb_type of B slices, table 9-37.
+    private mutating func writeTypeInB(
+        _ macroblock: borrowing MacroblockSyntax, left: NeighbourRecord, top: NeighbourRecord
+    ) {
+        // Neighbours count that are neither skipped nor B_Direct_16x16.
+        let beside = left.traits.intersection([.coded, .direct]) == .coded ? 1 : 0
+        let above = top.traits.intersection([.coded, .direct]) == .coded ? 1 : 0
+        let isIntra = macroblock.kind.isIntra
+        let type = isIntra ? 23 : macroblock.bipredictiveType
+        arithmetic.encode(27 + beside + above, type == 0 ? 0 : 1)
+        switch type {
+        case 0: return
+        case 1, 2:
+            arithmetic.encode(30, 0)
+            arithmetic.encode(32, type - 1)
+            return
+        default: arithmetic.encode(30, 1)
+        }
+        // What follows as a number, and its length: 3 bins after a 0 for types 3…10.
+        let (bins, count) =
+            switch type {
+            case 3...10: (type - 3, 4)
+            case 11: (0b1110, 4)
+            case 22: (0b1111, 4)
+            case 23: (0b1101, 4)
+            default: (type + 4, 5)
+            }
+        for index in 0..<count {
+            arithmetic.encode(index == 0 ? 31 : 32, bins >> (count - 1 - index) & 1)
+        }
+        if isIntra {
+            writeIntraType(macroblock, first: 32, luma: 33, chroma: 34, chromaSecond: 34, modeHigh: 35, modeLow: 35)
+        } else if type == 22 {
+            for quadrant in 0..<4 { writeSubTypeInB(macroblock.bipredictiveSubType(quadrant)) }
+        }
+    }
+
+    private mutating func writeSubTypeInB(_ type: Int) {
+        arithmetic.encode(36, type == 0 ? 0 : 1)
+        switch type {
+        case 0: return
+        case 1, 2:
+            arithmetic.encode(37, 0)
+            arithmetic.encode(39, type - 1)
+        default:
+            // B_Bi_8x8.
+            arithmetic.encode(37, 1)
+            arithmetic.encode(38, 0)
+            arithmetic.encode(39, 0)
+            arithmetic.encode(39, 0)
         }
     }
 
@@ -195,39 +253,52 @@ struct CABACCoder {
         _ macroblock: borrowing MacroblockSyntax, slice: EntropySlice, left: NeighbourRecord, top: NeighbourRecord,
         record: inout NeighbourRecord
     ) {
-        let quadrants = macroblock.kind.partitionQuadrants
-        for quadrant in 0..<4 {
-            let difference = macroblock.motionDifferences.lane[quadrant]
-            record.motion[2 * quadrant] = UInt8(min(difference.x.magnitude, 64))
-            record.motion[2 * quadrant + 1] = UInt8(min(difference.y.magnitude, 64))
-            if macroblock.referenceIndices.lane[quadrant] > 0 { record.references |= 1 << UInt8(quadrant) }
+        if macroblock.kind == .direct { return }
+        let lists = slice.type == .b ? 2 : 1
+        let direct = macroblock.kind == .inter8x8 && lists == 2 ? macroblock.directQuadrants : 0
+        for quadrant in 0..<4 where direct >> quadrant & 1 == 0 {
+            for list in 0..<lists {
+                let at = 4 * list + quadrant
+                let reference = macroblock.referenceIndices.lane[at]
+                if lists == 2 && reference < 0 { continue }
+                let difference = macroblock.motionDifferences.lane[at]
+                record.motion[2 * at] = UInt8(min(difference.x.magnitude, 64))
+                record.motion[2 * at + 1] = UInt8(min(difference.y.magnitude, 64))
+                if reference > 0 { record.references |= 1 << UInt8(at) }
+            }
         }
-        if slice.referenceCounts.0 > 1 {
+        for list in 0..<lists {
+            if (list == 0 ? slice.referenceCounts.0 : slice.referenceCounts.1) <= 1 { continue }
+            let quadrants = macroblock.codedQuadrants(slice, list: list)
+            let ours = record.references >> UInt8(4 * list)
             for quadrant in 0..<4 where quadrants & 1 << quadrant != 0 {
                 let besideBits =
                     quadrant & 1 != 0
-                    ? record.references >> UInt8(quadrant - 1)
-                    : left.references >> UInt8(quadrant + 1)
+                    ? ours >> UInt8(quadrant - 1)
+                    : left.references >> UInt8(4 * list + quadrant + 1)
                 let aboveBits =
                     quadrant & 2 != 0
-                    ? record.references >> UInt8(quadrant - 2)
-                    : top.references >> UInt8(quadrant + 2)
+                    ? ours >> UInt8(quadrant - 2)
+                    : top.references >> UInt8(4 * list + quadrant + 2)
                 writeReference(
-                    Int(macroblock.referenceIndices.lane[quadrant]),
+                    Int(macroblock.referenceIndices.lane[4 * list + quadrant]),
                     context: Int(besideBits & 1) + 2 * Int(aboveBits & 1))
             }
         }
-        for quadrant in 0..<4 where quadrants & 1 << quadrant != 0 {
-            let beside = quadrant & 1 != 0 ? 2 * (quadrant - 1) : 2 * (quadrant + 1)
-            let above = quadrant & 2 != 0 ? 2 * (quadrant - 2) : 2 * (quadrant + 2)
-            let besideMotion = quadrant & 1 != 0 ? record.motion : left.motion
-            let aboveMotion = quadrant & 2 != 0 ? record.motion : top.motion
-            let difference = macroblock.motionDifferences.lane[quadrant]
-            writeDifference(
-                Int(difference.x), start: 40, neighbours: Int(besideMotion[beside]) + Int(aboveMotion[above]))
-            writeDifference(
-                Int(difference.y), start: 47,
-                neighbours: Int(besideMotion[beside + 1]) + Int(aboveMotion[above + 1]))
+        for list in 0..<lists {
+            let quadrants = macroblock.codedQuadrants(slice, list: list)
+            for quadrant in 0..<4 where quadrants & 1 << quadrant != 0 {
+                let beside = 8 * list + (quadrant & 1 != 0 ? 2 * (quadrant - 1) : 2 * (quadrant + 1))
+                let above = 8 * list + (quadrant & 2 != 0 ? 2 * (quadrant - 2) : 2 * (quadrant + 2))
+                let besideMotion = quadrant & 1 != 0 ? record.motion : left.motion
+                let aboveMotion = quadrant & 2 != 0 ? record.motion : top.motion
+                let difference = macroblock.motionDifferences.lane[4 * list + quadrant]
+                writeDifference(
+                    Int(difference.x), start: 40, neighbours: Int(besideMotion[beside]) + Int(aboveMotion[above]))
+                writeDifference(
+                    Int(difference.y), start: 47,
+                    neighbours: Int(besideMotion[beside + 1]) + Int(aboveMotion[above + 1]))
+            }
         }
     }
 

@@ -53,7 +53,7 @@ struct CAVLCCoder {
         let pattern = macroblock.codedBlockPattern
         if macroblock.kind != .intra16x16 {
             sink.putUnsigned(Int(patternCodes[pattern + (macroblock.kind.isIntra ? 48 : 0)]))
-            if pattern & 15 != 0 && slice.transform8x8 && !macroblock.kind.isIntra {
+            if !macroblock.kind.isIntra && macroblock.codesTransformSize(slice) {
                 sink.put(transform8x8 ? 1 : 0, 1)
             }
         }
@@ -73,11 +73,18 @@ struct CAVLCCoder {
         return sink.byteCount
     }
 
-    /// mb_type, tables 7-11 and 7-13, and the four sub_mb_type of P_8x8.
+    /// mb_type, tables 7-11, 7-13 and 7-14, and the four sub_mb_type of P_8x8 and B_8x8.
     private mutating func writeType(_ macroblock: borrowing MacroblockSyntax, slice: EntropySlice) {
-        let intraStart = slice.type == .i ? 0 : 5
+        let intraStart = slice.type == .i ? 0 : slice.type == .p ? 5 : 23
+        if slice.type == .b && !macroblock.kind.isIntra {
+            sink.putUnsigned(macroblock.bipredictiveType)
+            if macroblock.kind == .inter8x8 {
+                for quadrant in 0..<4 { sink.putUnsigned(macroblock.bipredictiveSubType(quadrant)) }
+            }
+            return
+        }
         switch macroblock.kind {
-        case .skip: break
+        case .skip, .direct: break
         case .intra4x4, .intra8x8: sink.putUnsigned(intraStart)
         case .intra16x16:
             let pattern = macroblock.codedBlockPattern
@@ -105,17 +112,23 @@ struct CAVLCCoder {
     }
 
     private mutating func writeMotion(_ macroblock: borrowing MacroblockSyntax, slice: EntropySlice) {
-        let quadrants = macroblock.kind.partitionQuadrants
-        let range = slice.referenceCounts.0 - 1
-        if range > 0 {
+        if macroblock.kind == .direct { return }
+        let lists = slice.type == .b ? 2 : 1
+        for list in 0..<lists {
+            let range = (list == 0 ? slice.referenceCounts.0 : slice.referenceCounts.1) - 1
+            if range == 0 { continue }
+            let quadrants = macroblock.codedQuadrants(slice, list: list)
             for quadrant in 0..<4 where quadrants & 1 << quadrant != 0 {
-                sink.putTruncated(Int(macroblock.referenceIndices.lane[quadrant]), range: range)
+                sink.putTruncated(Int(macroblock.referenceIndices.lane[4 * list + quadrant]), range: range)
             }
         }
-        for quadrant in 0..<4 where quadrants & 1 << quadrant != 0 {
-            let difference = macroblock.motionDifferences.lane[quadrant]
-            sink.putSigned(Int(difference.x))
-            sink.putSigned(Int(difference.y))
+        for list in 0..<lists {
+            let quadrants = macroblock.codedQuadrants(slice, list: list)
+            for quadrant in 0..<4 where quadrants & 1 << quadrant != 0 {
+                let difference = macroblock.motionDifferences.lane[4 * list + quadrant]
+                sink.putSigned(Int(difference.x))
+                sink.putSigned(Int(difference.y))
+            }
         }
     }
 }

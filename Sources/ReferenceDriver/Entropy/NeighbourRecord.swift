@@ -22,6 +22,7 @@ struct NeighbourRecord: BitwiseCopyable, Sendable {
         static let intra16x16 = Traits(rawValue: 2)
         static let transform8x8 = Traits(rawValue: 4)
         static let chromaMode = Traits(rawValue: 8)
+        static let direct = Traits(rawValue: 16)
     }
 
     /// Outside the slice, for CAVLC: counts of 64 mark blocks that are not available.

@@ -11,6 +11,8 @@ package struct EntropySlice {
     package var cabacInitIdc = 0
     /// transform_8x8_mode_flag of the picture parameter set.
     package var transform8x8 = false
+    /// direct_8x8_inference_flag of the sequence parameter set.
+    package var direct8x8Inference = true
 
     package init() {}
 }
@@ -24,6 +26,7 @@ extension EntropySlice {
         cabac = job.cabac
         cabacInitIdc = job.cabacInitIdc
         self.transform8x8 = transform8x8
+        direct8x8Inference = job.direct8x8Inference
     }
 }
 
@@ -101,6 +104,11 @@ package final class SliceEntropyWriter {
             record.codedBlockPattern = UInt8(truncatingIfNeeded: macroblock.codedBlockPattern)
             switch macroblock.kind {
             case .intra16x16: record.traits.insert(.intra16x16)
+            case .direct:
+                record.traits.insert(.direct)
+                if macroblock.transform8x8 && macroblock.codedBlockPattern & 15 != 0 {
+                    record.traits.insert(.transform8x8)
+                }
             case .intra8x8: record.traits.insert(.transform8x8)
             default:
                 if macroblock.transform8x8 && macroblock.codedBlockPattern & 15 != 0 && macroblock.kind != .intra4x4 {

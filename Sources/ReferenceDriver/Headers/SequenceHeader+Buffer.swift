@@ -48,6 +48,7 @@ extension SequenceHeader.VideoUsability {
     /// The buffer has no limits of reordering: no frames where the client's ip_period has no B pictures, else as
     /// many as there are references.
     init(_ buffer: VAEncSequenceParameterBufferH264, maxNumRefFrames: Int) {
+        self.init()
         let fields = unsafe buffer.vui_fields.bits
         if fields.aspect_ratio_info_present_flag != 0 {
             aspectRatioIdc = buffer.aspect_ratio_idc

@@ -88,6 +88,16 @@ package struct SequenceHeader: Equatable, Sendable {
             var maxDecFrameBuffering: Int
         }
 
+        /// Nothing present.
+        init() {}
+
+        /// Only with a limit of reordering.
+        package init(maxNumReorderFrames: Int, maxDecFrameBuffering: Int) {
+            restriction = Restriction(
+                motionVectorsOverPicBoundaries: true, log2MaxMvLengthHorizontal: 16, log2MaxMvLengthVertical: 16,
+                maxNumReorderFrames: maxNumReorderFrames, maxDecFrameBuffering: maxDecFrameBuffering)
+        }
+
         package static func == (a: VideoUsability, b: VideoUsability) -> Bool {
             a.aspectRatioIdc == b.aspectRatioIdc && a.sampleAspectRatio == b.sampleAspectRatio
                 && a.timing == b.timing && a.restriction == b.restriction

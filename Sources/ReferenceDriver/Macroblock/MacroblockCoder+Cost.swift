@@ -10,11 +10,15 @@ struct CodedChoice {
     var cost = Int.max
     var motion = InlineArray<4, MotionVector>(repeating: .zero)
     var references = InlineArray<4, Int8>(repeating: -1)
+    /// Of list 1.
+    var secondMotion = InlineArray<4, MotionVector>(repeating: .zero)
+    var secondReferences = InlineArray<4, Int8>(repeating: -1)
+    var directQuadrants = 0
 }
 
 extension MacroblockCoder {
     /// The choice that now stands in the coder and its caches.
-    private mutating func currentChoice(cost: Int) -> CodedChoice {
+    mutating func currentChoice(cost: Int) -> CodedChoice {
         var choice = CodedChoice(
             kind: kind, transform8x8: transform8x8, intra16x16Mode: intra16x16Mode, intraChromaMode: intraChromaMode,
             codedBlockPattern: codedBlockPattern, cost: cost)
@@ -22,23 +26,39 @@ extension MacroblockCoder {
             choice.motion[i] = motionCache[MotionCache.quadrant(i)]
             choice.references[i] = referenceCache[MotionCache.quadrant(i)]
         }
+        if sliceType == .b {
+            choice.directQuadrants = directQuadrants
+            for i in 0..<4 {
+                let place = Scratch.motionPlaces &+ MotionCache.quadrant(i)
+                choice.secondMotion[i] = motionCaches[place]
+                choice.secondReferences[i] = referenceCaches[place]
+            }
+        }
         return choice
     }
 
-    private mutating func restore(_ choice: CodedChoice) {
+    mutating func restore(_ choice: CodedChoice) {
         kind = choice.kind
         transform8x8 = choice.transform8x8
         intra16x16Mode = choice.intra16x16Mode
         intraChromaMode = choice.intraChromaMode
         codedBlockPattern = choice.codedBlockPattern
         for i in 0..<4 { setMotion(1 &<< i, choice.motion[i], reference: Int(choice.references[i])) }
+        if sliceType == .b {
+            directQuadrants = choice.directQuadrants
+            select(1)
+            for i in 0..<4 {
+                setMotion(1 &<< i, choice.secondMotion[i], reference: Int(choice.secondReferences[i]))
+            }
+            select(0)
+        }
     }
 
     /// Codes and compares the partitions that `kind` and the cache hold, 16×16 with `whole`, skipping, and intra
     /// where it is near; leaves the cheapest. `searchCost` is what the search made of the partitions.
-    mutating func decideByCost(_ whole: MotionChoice, searchCost: Int) {
+    mutating func decideByCost(_ whole: MotionChoice, searchCost: Int, maySkip: Bool) {
         var best = codeInterForCost()
-        if kind != .inter16x16 {
+        if kind != .inter16x16 && whole.isUsable {
             // What is coded first stays in `inter` unless the other is cheaper.
             swap(&inter, &spare)
             kind = .inter16x16
@@ -51,7 +71,7 @@ extension MacroblockCoder {
                 restore(best)
             }
         }
-        if best.codedBlockPattern != 0 || best.kind != .inter16x16 || whole.motion != skipVector {
+        if maySkip && (best.codedBlockPattern != 0 || best.kind != .inter16x16 || whole.motion != skipVector) {
             swap(&inter, &spare)
             predictSkipped()
             let cost = samplesCost(inter) &+ weigh(256 / 2)
@@ -77,16 +97,16 @@ extension MacroblockCoder {
     }
 
     /// Codes `kind` with the vectors in the cache into `inter`, with whichever transform is cheaper.
-    private mutating func codeInterForCost() -> CodedChoice {
+    mutating func codeInterForCost() -> CodedChoice {
         compensate()
-        let head = interBits()
+        let head = sliceType == .b ? pairBits() : interBits()
         for row in 0..<16 {
             let at = row &* Scratch.workStride
             other.luma.store(at, inter.luma.load(at, as: Bytes.self))
         }
         transform8x8 = false
         var pattern = codeInter4x4Transform()
-        if allowsTransform8x8 {
+        if mayTransform8x8 {
             codedBlockPattern = pattern
             let small = lumaCost(inter) &+ weigh(levelBits(inter))
             swapLuma()
@@ -119,13 +139,13 @@ extension MacroblockCoder {
     // MARK: Distortion and bits
 
     /// Bits in 256ths as squared errors: λ = 0.85 · 2^((QP − 12) / 3), less a part as in `LevelChooser`.
-    private mutating func weigh(_ bits: Int) -> Int { (bits &* squareLambda) &>> 16 }
+    mutating func weigh(_ bits: Int) -> Int { (bits &* squareLambda) &>> 16 }
 
     private mutating func lumaCost(_ candidate: CandidateLanes) -> Int {
         BlockCost.squares(fenc, candidate.luma, Scratch.workStride, width: 16, height: 16)
     }
 
-    private mutating func samplesCost(_ candidate: CandidateLanes) -> Int {
+    mutating func samplesCost(_ candidate: CandidateLanes) -> Int {
         lumaCost(candidate)
             &+ BlockCost.squares(fencCb, candidate.cb, Scratch.workStride, width: 8, height: 8)
             &+ BlockCost.squares(fencCr, candidate.cr, Scratch.workStride, width: 8, height: 8)
@@ -155,7 +175,7 @@ extension MacroblockCoder {
     }
 
     /// Prediction modes; mb_type apart from telling intra from inter.
-    private mutating func intraBits() -> Int {
+    mutating func intraBits() -> Int {
         var bits = intraChromaMode == 0 ? 256 : 768
         switch kind {
         case .intra16x16: bits &+= 4 &* 256
@@ -168,7 +188,7 @@ extension MacroblockCoder {
     }
 
     /// Levels and coded block pattern of the candidate, as `codedBlockPattern` and `transform8x8` have it.
-    private mutating func levelBits(_ candidate: CandidateLanes) -> Int {
+    mutating func levelBits(_ candidate: CandidateLanes) -> Int {
         let model = chooser.model
         let intra = kind.isIntra
         let counts = candidate.counts

@@ -4,6 +4,17 @@ extension MacroblockCoder {
     /// A macroblock of an I slice.
     mutating func decideIntra() { _ = decideIntra(against: Int.max) }
 
+    /// A macroblock of another slice that nothing can predict.
+    mutating func decideIntraAlone() {
+        for list in 0..<(sliceType == .b ? 2 : 1) {
+            select(list)
+            setMotion(15, .zero, reference: -1)
+        }
+        select(0)
+        directQuadrants = 0
+        decideIntra()
+    }
+
     /// Codes the macroblock as intra if that costs less than `interCost` (luma distortion and weighed bits).
     mutating func decideIntra(against interCost: Int) -> Bool {
         let inP = sliceType != .i
@@ -13,10 +24,12 @@ extension MacroblockCoder {
         var best = min(interCost, wholeCost)
         var choice = wholeCost < interCost ? MacroblockKind.intra16x16 : .inter16x16
         var pattern = 0
-        // Small blocks rarely win where the whole block is far behind.
-        let triesSmall =
+        // Small blocks rarely win where the whole block is far behind. They look above right, where intra refresh may
+        // not have come yet.
+        let seesStale = isGuarded && !refresh.isRows && x &+ 1 >= refresh.renewed && hasTopRight && !constrainedIntra
+        let triesSmall = !seesStale && (
             !inP || effort.smallIntraInP && wholeCost < interCost &+ interCost / 2
-            || choice == .intra16x16
+            || choice == .intra16x16)
         if triesSmall {
             if allowsTransform8x8, let coded = codeIntra8x8(intra8, limit: best &- typeCost) {
                 best = coded.cost &+ typeCost
@@ -60,11 +73,13 @@ extension MacroblockCoder {
         syntax.intra16x16Mode = intra16x16Mode
         syntax.intraChromaMode = intraChromaMode
         syntax.codedBlockPattern = codedBlockPattern
-        syntax.qpDelta = 0
-        syntax.qp = qp
+        syntax.directQuadrants = directQuadrants
+        syntax.qpDelta = takeQP()
+        syntax.qp = lastQP
         let isIntra = kind.isIntra
         tables.isIntra[address] = isIntra ? 1 : 0
-        tables.qp[address] = Int8(truncatingIfNeeded: qp)
+        tables.qp[address] = Int8(truncatingIfNeeded: lastQP)
+        qpSum &+= lastQP
         tables.transform8x8[address] = transform8x8 ? 1 : 0
         tables.nonZero[address] = nonZeroBits(candidate)
         storeModes()
@@ -76,8 +91,14 @@ extension MacroblockCoder {
             intraCount &+= isIntra ? 1 : 0
             skipCount &+= kind == .skip ? 1 : 0
             storeMotion()
-            if !isIntra && kind != .skip {
-                predictMotion(differences: syntax.motionDifferences.lane, indices: syntax.referenceIndices.lane)
+            if !isIntra && kind != .skip && kind != .direct {
+                for list in 0..<(sliceType == .b ? 2 : 1) {
+                    select(list)
+                    predictMotion(
+                        differences: syntax.motionDifferences.lane + 4 &* list,
+                        indices: syntax.referenceIndices.lane + 4 &* list)
+                }
+                if sliceType == .b { select(0) }
             }
         }
         if kind == .skip { return }
@@ -142,9 +163,23 @@ extension MacroblockCoder {
         }
     }
 
+    /// mb_qp_delta; QP_Y is that of the macroblock before where the syntax has none, H.264 7.4.5.
+    private mutating func takeQP() -> Int {
+        if kind == .skip || codedBlockPattern == 0 && kind != .intra16x16 { return 0 }
+        var delta = qp &- lastQP
+        lastQP = qp
+        if delta > 25 { delta &-= 52 }
+        if delta < -26 { delta &+= 52 }
+        return delta
+    }
+
     private mutating func storeMotion() {
         let row = width &* 2
         let origin = y &* 2 &* row &+ x &* 2
+        if hasBipredictiveSlices {
+            storeMotionOfLists(origin)
+            return
+        }
         for i in 0..<4 {
             let place = MotionCache.quadrant(i)
             let at = origin &+ (i &>> 1) &* row &+ (i & 1)
@@ -152,6 +187,34 @@ extension MacroblockCoder {
             tables.motion[at] = motionCache[place]
             tables.reference[at] = reference
             tables.referencePicture[at] = reference < 0 ? -1 : referenceIdentities[Int(reference)]
+            stillBlocks[at] = reference == 0 && motionCache[place].isStill ? 1 : 0
+        }
+    }
+
+    private mutating func storeMotionOfLists(_ origin: Int) {
+        let row = width &* 2
+        for i in 0..<4 {
+            let place = MotionCache.quadrant(i)
+            let block = origin &+ (i &>> 1) &* row &+ (i & 1)
+            var colocated: Int8 = -1
+            stillBlocks[block] = 0
+            for list in 0..<2 {
+                let at = block &+ tables.blocks &* list
+                var reference: Int8 = -1
+                var motion = MotionVector.zero
+                if list == 0 || sliceType == .b {
+                    reference = (referenceCaches + Scratch.motionPlaces &* list)[place]
+                    motion = (motionCaches + Scratch.motionPlaces &* list)[place]
+                }
+                tables.motion[at] = motion
+                tables.reference[at] = reference
+                tables.referencePicture[at] =
+                    reference < 0 ? -1 : referenceIdentities[Self.listLength &* list &+ Int(reference)]
+                if reference >= 0 && colocated < 0 {
+                    colocated = reference
+                    stillBlocks[block] = reference == 0 && motion.isStill ? 1 : 0
+                }
+            }
         }
     }
 

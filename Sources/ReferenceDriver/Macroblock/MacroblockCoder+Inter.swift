@@ -4,7 +4,8 @@ extension MacroblockCoder {
     mutating func decideInter() {
         loadMotionNeighbours()
         skipVector = predictSkip()
-        if trySkip() {
+        let maySkip = mayUse(skipVector, reference: 0)
+        if maySkip && trySkip() {
             setMotion(15, skipVector, reference: 0)
             kind = .skip
             codedBlockPattern = 0
@@ -15,8 +16,12 @@ extension MacroblockCoder {
         let whole = best
         if effort.partitions { choosePartitions(whole, &best.cost) }
         if kind == .inter16x16 { setMotion(15, whole.motion, reference: whole.reference) }
+        if !best.isUsable {
+            decideIntraAlone()
+            return
+        }
         if effort.decidesByCost {
-            decideByCost(whole, searchCost: best.cost)
+            decideByCost(whole, searchCost: best.cost, maySkip: maySkip)
             return
         }
         compensate()
@@ -69,6 +74,13 @@ extension MacroblockCoder {
     /// Predicts as P_Skip into `inter`; whether nothing worth coding is left.
     private mutating func trySkip() -> Bool {
         let at = predictSkippedLuma()
+        if isWorthCoding() { return false }
+        predictSkippedChroma(at)
+        return codeChroma(inter, intra: false) == 0
+    }
+
+    /// Whether the residual over the luma prediction in `inter` has levels worth coding.
+    @inline(__always) mutating func isWorthCoding() -> Bool {
         var worth = 0
         for pair in 0..<8 {
             let offset = Self.pairOffset(pair)
@@ -79,10 +91,9 @@ extension MacroblockCoder {
             let any = quantizer.quantizePair(coefficients, intra: false)
             if any.x | any.y == 0 { continue }
             worth &+= scanPair(pair, coefficients, any, inter, firstLevel: 0, worthSoFar: worth, enough: 6)
-            if worth >= 6 { return false }
+            if worth >= 6 { return true }
         }
-        predictSkippedChroma(at)
-        return codeChroma(inter, intra: false) == 0
+        return false
     }
 
     // MARK: Choosing vectors
@@ -194,6 +205,10 @@ extension MacroblockCoder {
 
     /// Predicts luma and chroma into `inter` with the vectors in the cache.
     mutating func compensate() {
+        if sliceType == .b {
+            compensatePairs()
+            return
+        }
         switch kind {
         case .inter16x16: compensate(Partition(x: 0, y: 0, width: 16, height: 16), block: 0)
         case .inter16x8:
@@ -225,9 +240,9 @@ extension MacroblockCoder {
     }
 
     /// Codes the residual over the prediction in `inter`; the luma coded block pattern.
-    private mutating func codeInterLuma() -> Int {
+    mutating func codeInterLuma() -> Int {
         transform8x8 = false
-        if allowsTransform8x8 {
+        if mayTransform8x8 {
             let stride = Scratch.workStride
             let small = BlockCost.satd(fenc, inter.luma, stride, width: 16, height: 16)
             var large = 0

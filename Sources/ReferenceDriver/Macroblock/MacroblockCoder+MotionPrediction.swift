@@ -21,6 +21,9 @@ extension MotionVector {
         self.init(x: Int16(truncatingIfNeeded: x), y: Int16(truncatingIfNeeded: y))
     }
 
+    /// Neither component is more than a quarter sample.
+    @inline(__always) var isStill: Bool { x >= -1 && x <= 1 && y >= -1 && y <= 1 }
+
     @inline(__always) static func - (a: MotionVector, b: MotionVector) -> MotionVector {
         MotionVector(x: a.x &- b.x, y: a.y &- b.y)
     }
@@ -30,7 +33,7 @@ extension MacroblockCoder {
     /// Fills the cache with what stands around the macroblock; its own blocks are not available yet.
     mutating func loadMotionNeighbours() {
         let rowLength = width &* 2
-        let origin = y &* 2 &* rowLength &+ x &* 2
+        let origin = y &* 2 &* rowLength &+ x &* 2 &+ tables.blocks &* list
         @inline(__always) func load(_ place: Int, _ index: Int, _ available: Bool) {
             referenceCache[place] = available ? tables.reference[index] : -2
             motionCache[place] = available ? tables.motion[index] : .zero

@@ -4,7 +4,25 @@
 struct MotionChoice {
     var motion = MotionVector.zero
     var reference = 0
-    var cost = Int.max
+    var cost = MotionChoice.unusable
+    /// A cost that a few may be added of.
+    static let unusable = Int.max / 16
+
+    var isUsable: Bool { cost < Self.unusable }
+}
+
+/// Where vectors may point, in whole samples; refining goes less than one sample further.
+struct SearchRange {
+    let minX: Int
+    let maxX: Int
+    let minY: Int
+    let maxY: Int
+
+    /// Whether a vector in quarter samples is inside.
+    @inline(__always) func holds(_ quarterX: Int, _ quarterY: Int) -> Bool {
+        quarterX >= minX &* 4 &- 3 && quarterX <= maxX &* 4 &+ 3 && quarterY >= minY &* 4 &- 3
+            && quarterY <= maxY &* 4 &+ 3
+    }
 }
 
 /// A partition of the macroblock, in luma samples.
@@ -30,6 +48,30 @@ extension MacroblockCoder {
         return (lambda &* bits) &>> 4
     }
 
+    @inline(__always) func searchRange(_ partition: Partition, reference: Int) -> SearchRange {
+        let range = SearchRange(
+            minX: max(-16 &* x &- MotionSearch.reach, -MotionSearch.horizontalRange),
+            maxX: min(16 &* (width &- 1 &- x) &+ MotionSearch.reach, MotionSearch.horizontalRange),
+            minY: max(-16 &* y &- MotionSearch.reach, 1 &- verticalRange / 4),
+            maxY: min(16 &* (height &- 1 &- y) &+ MotionSearch.reach, verticalRange / 4 &- 2))
+        return isGuarded ? guarded(range, partition, reference) : range
+    }
+
+    /// The interpolation filter takes three samples more than the block.
+    @inline(never) private func guarded(_ range: SearchRange, _ partition: Partition, _ reference: Int) -> SearchRange {
+        let limit = Int(cleanLimits[Self.listLength &* list &+ reference]) &- 3
+        return SearchRange(
+            minX: range.minX, maxX: refresh.isRows ? range.maxX : min(range.maxX, limit &- 16 &* x &- partition.x &- partition.width),
+            minY: range.minY, maxY: refresh.isRows ? min(range.maxY, limit &- 16 &* y &- partition.y &- partition.height) : range.maxY)
+    }
+
+    /// Whether intra refresh lets the macroblock use this vector into a picture of the selected list.
+    @inline(__always) func mayUse(_ motion: MotionVector, reference: Int) -> Bool {
+        if !isGuarded { return true }
+        let range = searchRange(.whole, reference: reference)
+        return Int(motion.x) &>> 2 <= range.maxX && Int(motion.y) &>> 2 <= range.maxY
+    }
+
     /// Searches `partition` in a reference around `predictor` and the first `candidates` of `motionCache` from
     /// `MotionSearch.candidates` on. Costs count the vector's bits, not the reference's.
     mutating func search(
@@ -39,11 +81,9 @@ extension MacroblockCoder {
         let original = fenc + (partition.y &* Scratch.sourceStride &+ partition.x)
         let width = partition.width
         let height = partition.height
-        // Whole-sample limits; refining goes less than one sample further.
-        let minX = max(-16 &* x &- MotionSearch.reach, -MotionSearch.horizontalRange)
-        let maxX = min(16 &* (self.width &- 1 &- x) &+ MotionSearch.reach, MotionSearch.horizontalRange)
-        let minY = max(-16 &* y &- MotionSearch.reach, 1 &- verticalRange / 4)
-        let maxY = min(16 &* (self.height &- 1 &- y) &+ MotionSearch.reach, verticalRange / 4 &- 2)
+        let range = searchRange(partition, reference: reference)
+        let (minX, maxX, minY, maxY) = (range.minX, range.maxX, range.minY, range.maxY)
+        if isGuarded && (maxX < minX || maxY < minY) { return MotionChoice() }
         let origin = planes.luma + ((y &* 16 &+ partition.y) &* stride &+ x &* 16 &+ partition.x)
         let stride = self.stride
 

@@ -18,14 +18,28 @@ struct MacroblockCoder {
     /// Vertical motion vectors stay within ± this many quarter samples.
     let verticalRange: Int
     let quantizers: Lane<Quantizer>
+    /// Some slice of the picture is a B slice.
+    let hasBipredictiveSlices: Bool
+    let macroblockQPs: [UInt8]?
+    /// `ReconstructedPicture.stillBlocks` of this picture.
+    let stillBlocks: Lane<UInt8>
+    let refresh: RefreshGuard
+    /// As `referencesOfLists`.
+    let cleanLimits: Lane<Int32>
 
     // The slice.
     var sliceNumber: Int32 = 0
     var sliceType = SliceType.i
-    var referenceCount = 0
-    /// The planes of list 0, and which distinct picture each is.
-    let references: Lane<ReferencePlanes>
+    var referenceCounts = SIMD2(0, 0)
+    /// The same of the first picture of list 1; nil where that is a long-term reference.
+    var colocatedStillBlocks: Lane<UInt8>?
+    var direct8x8Inference = true
+    /// The planes of the lists' pictures, `listLength` to each list, and which distinct picture each is.
+    let referencesOfLists: Lane<ReferencePlanes>
     let referenceIdentities: Lane<Int8>
+    static let listLength = 32
+    /// QP_Y,PRED: of the macroblock before in the slice.
+    var lastQP = 26
     var qp = 26
     var lambda = 4
     /// What a bit weighs against squared errors, in 256ths.
@@ -38,6 +52,10 @@ struct MacroblockCoder {
     var x = 0
     var y = 0
     var address = 0
+    /// Intra refresh lets the macroblock predict only from what is renewed.
+    var isGuarded = false
+    /// Intra refresh asks for intra.
+    var mustBeIntra = false
     var hasLeft = false
     var hasTop = false
     var hasTopLeft = false
@@ -63,9 +81,17 @@ struct MacroblockCoder {
     let scan4x4: Lane<UInt8>
     let chooser: LevelChooser
     let motionBits: Lane<UInt16>
+    /// The list that the next five are of.
+    var list = 0
+    var references: Lane<ReferencePlanes>
+    var referenceCount = 0
     /// Vectors and references around and in the macroblock, see `MotionCache`.
-    let motionCache: Lane<MotionVector>
-    let referenceCache: Lane<Int8>
+    var motionCache: Lane<MotionVector>
+    var referenceCache: Lane<Int8>
+    let motionCaches: Lane<MotionVector>
+    let referenceCaches: Lane<Int8>
+    /// Blocks that bi-prediction is made of.
+    let pairs: Lane<UInt8>
     var inter: CandidateLanes
     let intra16: CandidateLanes
     let intra4: CandidateLanes
@@ -81,13 +107,18 @@ struct MacroblockCoder {
     var intraChromaMode = 0
     var codedBlockPattern = 0
     var skipVector = MotionVector.zero
+    var direct = DirectMotion()
+    /// Bits of the 8×8 blocks that are of direct prediction where `kind` is inter 8×8 in a B slice.
+    var directQuadrants = 0
     var squaredError: UInt64 = 0
     var intraCount = 0
     var skipCount = 0
+    var qpSum = 0
 
     init(
         job: PictureJob, geometry: PlaneGeometry, tables: PictureTables, scratch: Scratch, quantizers: Lane<Quantizer>,
-        references: Lane<ReferencePlanes>, referenceIdentities: Lane<Int8>
+        references: Lane<ReferencePlanes>, referenceIdentities: Lane<Int8>, refresh: RefreshGuard,
+        cleanLimits: Lane<Int32>
     ) {
         self.geometry = geometry
         width = job.widthInMacroblocks
@@ -102,7 +133,13 @@ struct MacroblockCoder {
         chromaOffsets = SIMD2(job.chromaQPIndexOffset, job.secondChromaQPIndexOffset)
         verticalRange = MotionLimits.verticalRange(macroblocks: width * height)
         self.quantizers = quantizers
+        hasBipredictiveSlices = job.slices.contains { $0.type == .b }
+        macroblockQPs = job.macroblockQPs
+        stillBlocks = job.reconstruction.stillBlocks
+        self.refresh = refresh
+        self.cleanLimits = cleanLimits
         self.references = references
+        referencesOfLists = references
         self.referenceIdentities = referenceIdentities
         quantizer = quantizers[26]
         cbQuantizer = quantizers[26]
@@ -123,6 +160,9 @@ struct MacroblockCoder {
         motionBits = scratch.motionBits.lane
         motionCache = scratch.motion.lane
         referenceCache = scratch.references.lane
+        motionCaches = scratch.motion.lane
+        referenceCaches = scratch.references.lane
+        pairs = scratch.pairs.lane
         inter = CandidateLanes(scratch, 0)
         intra16 = CandidateLanes(scratch, 1)
         intra4 = CandidateLanes(scratch, 2)
@@ -134,8 +174,21 @@ struct MacroblockCoder {
     mutating func begin(_ slice: SliceJob, number: Int) {
         sliceNumber = Int32(number)
         sliceType = slice.type
-        referenceCount = slice.list0.count
+        referenceCounts = SIMD2(slice.list0.count, slice.list1.count)
+        colocatedStillBlocks = slice.isFirstOfList1LongTerm ? nil : slice.list1.first?.stillBlocks
+        direct8x8Inference = slice.direct8x8Inference
+        lastQP = slice.qp
+        select(0)
         setQP(slice.qp)
+    }
+
+    /// Turns to a list: vectors, references and their prediction are of that list from now on.
+    @inline(__always) mutating func select(_ list: Int) {
+        self.list = list
+        references = referencesOfLists + Self.listLength &* list
+        referenceCount = referenceCounts[list]
+        motionCache = motionCaches + Scratch.motionPlaces &* list
+        referenceCache = referenceCaches + Scratch.motionPlaces &* list
     }
 
     mutating func setQP(_ qp: Int) {
@@ -151,10 +204,16 @@ struct MacroblockCoder {
     mutating func code(_ address: Int, into syntax: inout MacroblockSyntax) {
         start(address)
         loadSource()
-        if sliceType == .i {
-            decideIntra()
-        } else {
-            decideInter()
+        switch sliceType {
+        case .i: decideIntra()
+        case .p, .b:
+            if mustBeIntra {
+                decideIntraAlone()
+            } else if sliceType == .p {
+                decideInter()
+            } else {
+                decideBipredictive()
+            }
         }
         finish(&syntax)
     }
@@ -179,10 +238,17 @@ struct MacroblockCoder {
             intraTopLeft = hasTopLeft && isIntra[address &- width &- 1] != 0
             intraTopRight = hasTopRight && isIntra[address &- width &+ 1] != 0
         }
+        let place = refresh.isRows ? y : x
+        isGuarded = place < refresh.renewed
+        mustBeIntra = refresh.forced.contains(place)
         tables.slice[address] = sliceNumber
         isNeighbourhoodLoaded = false
         transform8x8 = false
         codedBlockPattern = 0
+        if let macroblockQPs {
+            let wanted = Int(macroblockQPs[address])
+            if wanted != qp { setQP(wanted) }
+        }
     }
 }
 

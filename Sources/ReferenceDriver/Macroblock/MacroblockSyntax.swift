@@ -1,8 +1,10 @@
-/// The macroblock types that the encoder chooses among (B types follow the same pattern when they come).
+/// The macroblock types that the encoder chooses among.
 package enum MacroblockKind: UInt8 {
     case intra4x4, intra8x8, intra16x16
     case skip
     case inter16x16, inter16x8, inter8x16, inter8x8
+    /// B_Direct_16x16.
+    case direct
 
     package var isIntra: Bool { rawValue <= MacroblockKind.intra16x16.rawValue }
 }
@@ -29,9 +31,12 @@ package struct MacroblockSyntax {
     package var qpDelta = 0
     /// The macroblock's own QP_Y, for whoever needs it.
     package var qp = 26
+    /// Bits of the quadrants of inter 8×8 in B slices that are B_Direct_8x8.
+    package var directQuadrants = 0
     /// -1: `prev_intra_pred_mode_flag` is 1; else `rem_intra_pred_mode`. By luma4x4BlkIdx; 8×8 blocks use 0, 4, 8, 12.
     let intraModes = LaneStorage<Int8>(count: 16, repeating: -1)
-    /// `ref_idx_l0` (and, at 4…7, `ref_idx_l1`) by 8×8 quadrant, the same in all quadrants of a partition.
+    /// `ref_idx_l0` (and, at 4…7, `ref_idx_l1`) by 8×8 quadrant, the same in all quadrants of a partition; in B slices
+    /// −1 where a list is not used. List 1 is not read in P slices.
     let referenceIndices = LaneStorage<Int8>(count: 8, repeating: 0)
     /// `mvd_l0` (and, at 4…7, `mvd_l1`) by 8×8 quadrant, the same in all quadrants of a partition.
     let motionDifferences = LaneStorage<MotionVector>(count: 8, repeating: .zero)

@@ -23,8 +23,13 @@ package final class Scratch: Sendable {
     let trial = LaneStorage<UInt8>(count: 24 * 32 + 64, repeating: 0)
     let edges = LaneStorage<UInt8>(count: IntraEdges.byteCount * 2, repeating: 0)
     let rows = LaneStorage<UInt8>(count: 128, repeating: 0)
-    let motion = LaneStorage<MotionVector>(count: 64, repeating: .zero)
-    let references = LaneStorage<Int8>(count: 64, repeating: -2)
+    /// Of both lists, `motionPlaces` each.
+    let motion = LaneStorage<MotionVector>(count: 2 * Scratch.motionPlaces, repeating: .zero)
+    let references = LaneStorage<Int8>(count: 2 * Scratch.motionPlaces, repeating: -2)
+    static let motionPlaces = 64
+    /// Blocks that bi-prediction is made of, `workStride` apart and `pairBytes` each.
+    let pairs = LaneStorage<UInt8>(count: 4 * Scratch.pairBytes + 64, repeating: 0)
+    static let pairBytes = 16 * Scratch.workStride
     let scan8x8 = LaneStorage<UInt8>(count: 64, repeating: 0)
     let scan4x4 = LaneStorage<UInt8>(count: 16, repeating: 0)
     let levelChances = LaneStorage<UInt16>(count: LevelModel.contextCount, repeating: 0)

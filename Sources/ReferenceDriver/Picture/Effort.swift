@@ -14,6 +14,8 @@ struct Effort {
     private(set) var hadamard = true
     /// 16×8, 8×16 and 8×8 partitions in P slices.
     private(set) var partitions = true
+    /// How often the vectors of a pair from both lists are refined by turns.
+    private(set) var pairRounds = 1
     /// Intra 4×4 and 8×8 in P slices, even where intra 16×16 loses.
     private(set) var smallIntraInP = true
     /// All nine modes of small intra blocks rather than the likely ones.
@@ -29,16 +31,19 @@ struct Effort {
         case ...1:
             references = 4
             partitionReferences = true
+            pairRounds = 4
             (hexagons, diamonds, halfSteps, quarterSteps) = (16, 4, 4, 4)
             choosesLevels = true
             decidesByCost = true
         case 2:
             references = 3
+            pairRounds = 3
             (hexagons, diamonds, halfSteps, quarterSteps) = (12, 4, 3, 3)
             choosesLevels = true
             decidesByCost = true
         case 3:
             references = 2
+            pairRounds = 2
             (hexagons, diamonds, quarterSteps) = (10, 3, 3)
             choosesLevels = true
         case 4: break
@@ -50,6 +55,7 @@ struct Effort {
             partitions = false
             smallIntraInP = false
         default:
+            pairRounds = 0
             (hexagons, diamonds, halfSteps, quarterSteps) = (0, 8, 1, 1)
             hadamard = false
             partitions = false

@@ -12,6 +12,9 @@ package final class PictureEncoder {
     private let quantizers: LaneStorage<Quantizer>
     private let references: LaneStorage<ReferencePlanes>
     private let referenceIdentities = LaneStorage<Int8>(count: 64, repeating: -1)
+    /// By list and index as `references`: where samples end that intra refresh lets renewed macroblocks use.
+    private let cleanLimits = LaneStorage<Int32>(count: 64, repeating: 0)
+    private var refresh = RefreshRounds()
     private let deblocking = DeblockingTables()
     private let chromaQPs = LaneStorage<Int8>(count: 104, repeating: 0)
     private let strengths = LaneStorage<UInt8>(count: 32, repeating: 0)
@@ -34,14 +37,17 @@ package final class PictureEncoder {
     /// references neither the reconstruction nor of another size: the back end checks that.
     package func encode(_ job: PictureJob) -> PictureResult {
         tables.begin()
+        let (refreshGuard, renewal) = refresh.begin(job)
+        job.reconstruction.renewal = renewal
         var coder = MacroblockCoder(
             job: job, geometry: geometry, tables: tables.tables, scratch: scratch, quantizers: quantizers.lane,
-            references: references.lane, referenceIdentities: referenceIdentities.lane)
+            references: references.lane, referenceIdentities: referenceIdentities.lane, refresh: refreshGuard,
+            cleanLimits: cleanLimits.lane)
         var result = PictureResult(slices: [])
         result.slices.reserveCapacity(job.slices.count)
         var syntax = MacroblockSyntax()
         for (number, slice) in job.slices.enumerated() {
-            listReferences(slice)
+            listReferences(slice, refreshGuard)
             coder.begin(slice, number: number)
             entropy.begin(slice, transform8x8: job.transform8x8)
             for address in slice.firstMacroblock..<slice.firstMacroblock + slice.macroblockCount {
@@ -52,20 +58,28 @@ package final class PictureEncoder {
         }
         deblock(job)
         let planes = job.reconstruction.planes
-        planes.finish(geometry)
+        job.reconstruction.finish(isReference: job.isReference)
         result.intraMacroblocks = coder.intraCount
+        result.qpSum = coder.qpSum
         result.skippedMacroblocks = coder.skipCount
         result.lumaSquaredError = squaredError(job.source, planes)
         return result
     }
 
-    /// Sets the planes of list 0, and gives each distinct picture a number: deblocking compares pictures, not indices.
-    private func listReferences(_ slice: SliceJob) {
-        for (index, picture) in slice.list0.prefix(32).enumerated() {
-            references.lane[index] = picture.planes
-            let known = distinct.firstIndex { $0 === picture }
-            referenceIdentities.lane[index] = Int8(truncatingIfNeeded: known ?? distinct.count)
-            if known == nil { distinct.append(picture) }
+    /// Sets the planes of the lists, and gives each distinct picture a number: deblocking compares pictures, not
+    /// indices.
+    private func listReferences(_ slice: SliceJob, _ refreshGuard: RefreshGuard) {
+        let size = refreshGuard.isRows ? heightInMacroblocks : widthInMacroblocks
+        for (list, pictures) in [slice.list0, slice.list1].enumerated() {
+            for (index, picture) in pictures.prefix(MacroblockCoder.listLength).enumerated() {
+                let place = list * MacroblockCoder.listLength + index
+                picture.finishForReference()
+                references.lane[place] = picture.planes
+                cleanLimits.lane[place] = refresh.limit(picture.renewal, size: size)
+                let known = distinct.firstIndex { $0 === picture }
+                referenceIdentities.lane[place] = Int8(truncatingIfNeeded: known ?? distinct.count)
+                if known == nil { distinct.append(picture) }
+            }
         }
     }
 
@@ -89,7 +103,7 @@ package final class PictureEncoder {
             width: widthInMacroblocks, height: heightInMacroblocks, stride: geometry.stride,
             planes: job.reconstruction.planes, tables: tables.tables, slices: filtering.lane, chromaQPs: chromaQPs.lane,
             alpha: deblocking.alpha.lane, beta: deblocking.beta.lane, clipping: deblocking.clipping.lane,
-            strengths: strengths.lane)
+            strengths: strengths.lane, comparesBothLists: job.slices.contains { $0.type == .b })
         withExtendedLifetime(filtering) {
             for y in 0..<heightInMacroblocks { deblocker.filterRow(y) }
         }

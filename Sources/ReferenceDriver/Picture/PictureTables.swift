@@ -10,10 +10,13 @@ struct PictureTables {
     /// Intra4x4PredMode or Intra8x8PredMode by 4×4 block, 4·width to a row; 2 for other macroblocks, −1 for those that
     /// count as not available.
     let intraModes: Lane<Int8>
-    /// By 8×8 block, 2·width to a row: the vector into list 0, `refIdxL0` (−1 intra), and which picture that is.
+    /// By 8×8 block, 2·width to a row, those of list 0 and from `blocks` on those of list 1: the vector, `refIdxLX`
+    /// (−1 where the list is not used), and which picture that is. Vectors into no picture are zero.
     let motion: Lane<MotionVector>
     let reference: Lane<Int8>
     let referencePicture: Lane<Int8>
+    /// 8×8 blocks of the picture.
+    let blocks: Int
 }
 
 /// Owns what `PictureTables` looks into.
@@ -35,9 +38,9 @@ final class PictureTableStorage: Sendable {
         transform8x8 = LaneStorage(count: count, repeating: 0)
         nonZero = LaneStorage(count: count, repeating: 0)
         intraModes = LaneStorage(count: 16 * count, repeating: 0)
-        motion = LaneStorage(count: 4 * count, repeating: .zero)
-        reference = LaneStorage(count: 4 * count, repeating: -1)
-        referencePicture = LaneStorage(count: 4 * count, repeating: -1)
+        motion = LaneStorage(count: 8 * count, repeating: .zero)
+        reference = LaneStorage(count: 8 * count, repeating: -1)
+        referencePicture = LaneStorage(count: 8 * count, repeating: -1)
     }
 
     /// Forgets the picture before.
@@ -47,6 +50,6 @@ final class PictureTableStorage: Sendable {
         PictureTables(
             slice: slice.lane, isIntra: isIntra.lane, qp: qp.lane, transform8x8: transform8x8.lane,
             nonZero: nonZero.lane, intraModes: intraModes.lane, motion: motion.lane, reference: reference.lane,
-            referencePicture: referencePicture.lane)
+            referencePicture: referencePicture.lane, blocks: slice.count * 4)
     }
 }

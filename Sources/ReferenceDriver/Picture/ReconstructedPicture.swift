@@ -6,6 +6,13 @@ package final class ReconstructedPicture: @unchecked Sendable {
     package let widthInMacroblocks: Int
     package let heightInMacroblocks: Int
     private var storage: LaneStorage<UInt8>?
+    /// By 8×8 block, 2·width to a row: 1 where it was predicted from the first picture of its list by hardly any
+    /// motion, which stills direct prediction of B slices (colZeroFlag of H.264 8.4.1.2.2).
+    private var stillness: LaneStorage<UInt8>?
+    /// The samples stand, but neither the margins nor the half-sample planes.
+    private var isUnfinished = false
+    /// Only the encoder that made the picture looks at this.
+    var renewal = Renewal()
 
     package init(widthInMacroblocks: Int, heightInMacroblocks: Int) {
         self.widthInMacroblocks = widthInMacroblocks
@@ -22,7 +29,33 @@ package final class ReconstructedPicture: @unchecked Sendable {
     }
 
     /// Makes every sample 128.
-    package func fillGrey() { storage = nil }
+    package func fillGrey() {
+        storage = nil
+        stillness = nil
+        isUnfinished = false
+    }
+
+    /// See `stillness`; allocated when first asked for.
+    var stillBlocks: Lane<UInt8> {
+        if let stillness { return stillness.lane }
+        let fresh = LaneStorage<UInt8>(count: 4 * widthInMacroblocks * heightInMacroblocks, repeating: 0)
+        stillness = fresh
+        return fresh.lane
+    }
+
+    /// Once the samples stand: completes the planes now, or when they are first referred to.
+    func finish(isReference: Bool) {
+        isUnfinished = true
+        if isReference { finishForReference() }
+    }
+
+    /// Completes the planes where that has not been done.
+    func finishForReference() {
+        guard isUnfinished else { return }
+        isUnfinished = false
+        planes.finish(
+            PlaneGeometry(widthInMacroblocks: widthInMacroblocks, heightInMacroblocks: heightInMacroblocks))
+    }
 
     /// Takes over a client's surface, as if it had been decoded; samples outside it repeat its last column and row.
     package func fill(from source: SourcePicture) {
@@ -45,6 +78,8 @@ package final class ReconstructedPicture: @unchecked Sendable {
                 row[2 * x + 1] = row[2 * chromaWidth - 1]
             }
         }
+        stillness = nil
+        isUnfinished = false
         planes.finish(geometry)
     }
 

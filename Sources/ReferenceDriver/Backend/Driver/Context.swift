@@ -9,6 +9,7 @@ final class Context: @unchecked Sendable {
     let widthInMacroblocks: Int
     let heightInMacroblocks: Int
     let environment: Environment
+    private let manners: DriverManners
     private let monitor: Monitor
 
     /// The picture between vaBeginPicture and vaEndPicture.
@@ -28,7 +29,11 @@ final class Context: @unchecked Sendable {
     private var recording: ReconstructionFile?
     private var isRecordingOpened = false
 
-    init(id: VAContextID, config: Config.Choice, width: Int, height: Int, environment: Environment, monitor: Monitor) {
+    init(
+        id: VAContextID, config: Config.Choice, width: Int, height: Int, environment: Environment,
+        manners: DriverManners, monitor: Monitor
+    ) {
+        self.manners = manners
         self.id = id
         self.config = config
         widthInMacroblocks = (width + 15) / 16
@@ -77,8 +82,8 @@ final class Context: @unchecked Sendable {
             if !job.picture.isSkipped { record(job.picture, coded) }
             monitor.withLock {
                 job.coded.write(
-                    coded.units, averageQP: coded.averageQP, maximumFrameBits: job.picture.maximumFrameBits,
-                    flags: coded.flags)
+                    coded.units, headers: job.picture.leading.count, averageQP: coded.averageQP,
+                    maximumFrameBits: job.picture.maximumFrameBits, flags: coded.flags, manners: manners)
                 job.coded.job = nil
                 for surface in job.surfaces { surface.jobs.removeAll { $0 === job } }
                 job.isDone = true

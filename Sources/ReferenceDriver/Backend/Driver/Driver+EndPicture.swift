@@ -16,7 +16,8 @@ extension Driver {
                 coded.write(
                     plan.units.leading + context.nullSlices.units(for: plan.slices, width: context.widthInMacroblocks)
                         + plan.units.trailing,
-                    averageQP: plan.averageQP, maximumFrameBits: stream.maximumFrameBits)
+                    headers: plan.units.leading.count, averageQP: plan.averageQP,
+                    maximumFrameBits: stream.maximumFrameBits, manners: capabilities.manners)
             } else {
                 try submit(plan, picture, stream, coded, context)
             }
@@ -66,6 +67,12 @@ extension Driver {
         try require(
             units.slices.isEmpty || units.slices.count == slices.count,
             "\(units.slices.count) packed slice headers for \(slices.count) slices")
+        try require(
+            !capabilities.manners.needsSliceHeaders || !units.slices.isEmpty,
+            "slices without packed headers, which this driver needs")
+        if capabilities.manners.keepsSliceStructure {
+            try planner.checkStructure(slices, widthInMacroblocks: context.widthInMacroblocks)
+        }
         var jobs: [SliceJob] = []
         var fields: [SliceFields] = []
         var references: [Surface] = []
@@ -103,7 +110,8 @@ extension Driver {
         guard let mode = context.config.rateMode else { return nil }
         let settings = try stream.rate.settings(
             mode, sequence: sequence, maximumFrameBits: stream.maximumFrameBits)
-        let isReference = fields?.reference_pic_flag == 1
+        // nal_ref_idc: clients' flags and headers may differ.
+        let isReference = slices.contains { ($0.header.prefix.last ?? 0) >> 5 & 3 != 0 }
         let kind: RatedPicture.Kind =
             if slices.contains(where: { $0.type == .b }) {
                 isReference ? .bidirectionalReference : .disposable

@@ -63,15 +63,19 @@ extension Driver {
             guard let announced = picture.announced else {
                 throw Refusal.invalidParameter("packed header data without its parameters")
             }
-            picture.packed.append(try RenderedHeader(announced, try buffer.data(), context.config))
             picture.announced = nil
+            if let header = try RenderedHeader(
+                announced, try buffer.data(), context.config, ignoresUnnamed: capabilities.manners.ignoresUnnamedHeaders)
+            {
+                picture.packed.append(header)
+            }
         case VAEncMiscParameterBufferType:
             let entry = context.config.entry
             switch try MiscParameter(buffer, for: entry) {
             case .regions(let regions): picture.regions = regions
             case .intraRefresh(let refresh): picture.intraRefresh = refresh
             case .skippedPictures(let skip): picture.skip = skip
-            case let lasting: try stream.apply(lasting, levels: entry.qualityLevels)
+            case let lasting: try stream.apply(lasting, levels: entry.qualityLevels, capabilities.manners)
             }
         default:
             throw Refusal(VA_STATUS_ERROR_UNSUPPORTED_BUFFERTYPE, "buffer type \(buffer.type.rawValue) is not rendered")
@@ -80,11 +84,12 @@ extension Driver {
 }
 
 extension StreamState {
-    fileprivate mutating func apply(_ parameter: MiscParameter, levels: Int) throws {
+    fileprivate mutating func apply(_ parameter: MiscParameter, levels: Int, _ manners: DriverManners) throws {
         switch parameter {
         case .qualityLevel(let level):
             guard level <= levels else { throw Refusal.invalidParameter("quality level \(level) of \(levels)") }
-            quality = level == 0 ? Self.defaultQuality : Int(level)
+            quality =
+                level == 0 ? Self.defaultQuality : manners.quality?(Int(level)) ?? min(Int(level), Self.worstQuality)
         case .maximumFrameSize(let bits):
             maximumFrameBits = Int(bits)
         case .maximumSliceSize(let bits):
@@ -98,16 +103,17 @@ extension StreamState {
             rate.initialFullness = new.buffer_size == 0 ? nil : Int(new.initial_buffer_fullness)
         case .temporalLayers(let new):
             rate.temporalLayers = new
-        case .regions, .intraRefresh, .skippedPictures:
-            // A picture's own.
+        case .regions, .intraRefresh, .skippedPictures, .hint:
+            // A picture's own, or nobody's.
             break
         }
     }
 }
 
 extension RenderedHeader {
-    fileprivate init(
-        _ announced: VAEncPackedHeaderParameterBuffer, _ data: HostMemory, _ config: Config.Choice
+    /// Nil for a header that the driver looks past.
+    fileprivate init?(
+        _ announced: VAEncPackedHeaderParameterBuffer, _ data: HostMemory, _ config: Config.Choice, ignoresUnnamed: Bool
     ) throws {
         let required: Int32? =
             switch announced.type {
@@ -121,6 +127,7 @@ extension RenderedHeader {
             }
         guard let required else { throw Refusal.invalidParameter("a packed header of type \(announced.type)") }
         guard config.packedHeaders & UInt32(required) != 0 else {
+            if ignoresUnnamed { return nil }
             throw Refusal.invalidParameter("a packed header of type \(announced.type) that the config does not name")
         }
         let byteCount = (Int(announced.bit_length) + 7) / 8

@@ -1,12 +1,17 @@
 internal import CVA
+internal import Glibc
 
 /// One opened display: its objects and its calls. Every call may come from any thread.
 ///
+/// SAFETY: `vendor` is set once and freed with the object, which libva lets go of in vaTerminate.
+///
 /// The monitor guards all objects of the display; blocking calls wait on it, encoding and pixel copies run outside.
-final class Driver: @unchecked Sendable {
+@safe final class Driver: @unchecked Sendable {
     let capabilities: Capabilities
     let environment: Environment
     let monitor = Monitor()
+    /// The vendor's name as C wants it, for as long as the display is open: libva keeps the pointer.
+    let vendor: UnsafeMutablePointer<CChar>?
 
     var configs: ObjectTable<Config>
     var contexts: ObjectTable<Context>
@@ -17,6 +22,7 @@ final class Driver: @unchecked Sendable {
     init(capabilities: Capabilities, environment: Environment) {
         self.capabilities = capabilities
         self.environment = environment
+        unsafe vendor = strdup(capabilities.vendor)
         let display = DriverProcess.shared.nextDisplay()
         configs = ObjectTable(kind: 1, seed: display)
         contexts = ObjectTable(kind: 2, seed: display)
@@ -24,6 +30,8 @@ final class Driver: @unchecked Sendable {
         buffers = ObjectTable(kind: 8, seed: display)
         images = ObjectTable(kind: 10, seed: display)
     }
+
+    deinit { unsafe free(vendor) }
 
     /// vaTerminate: finishes what is queued, then lets go of everything.
     func terminate() {

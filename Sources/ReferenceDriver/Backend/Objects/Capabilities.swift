@@ -44,6 +44,7 @@ struct Capabilities: Sendable {
     var imageFormats: [UInt32]
     /// FourCCs of surfaces.
     var surfaceFormats: [UInt32]
+    var manners = DriverManners()
 
     /// Each profile once, in order.
     var profiles: [VAProfile] {
@@ -79,7 +80,7 @@ struct Capabilities: Sendable {
                     (VAConfigAttribRateControl, rateControlModes),
                     (VAConfigAttribEncPackedHeaders, allPackedHeaders),
                     (VAConfigAttribEncInterlaced, UInt32(VA_ENC_INTERLACED_NONE)),
-                    (VAConfigAttribEncMaxRefFrames, 16),
+                    (VAConfigAttribEncMaxRefFrames, profile == VAProfileH264ConstrainedBaseline ? 16 : 16 | 16 << 16),
                     (VAConfigAttribEncMaxSlices, UInt32(maximumSide / 16)),
                     (VAConfigAttribEncSliceStructure, sliceStructures),
                     (VAConfigAttribMaxPictureWidth, UInt32(maximumSide)),
@@ -105,7 +106,8 @@ struct Capabilities: Sendable {
             | VA_ENC_PACKED_HEADER_MISC | VA_ENC_PACKED_HEADER_RAW_DATA)
     private static let rateControlModes = UInt32(
         VA_RC_CQP | VA_RC_CBR | VA_RC_VBR | VA_RC_ICQ | VA_RC_QVBR | VA_RC_AVBR)
-    private static let predictionDirections = UInt32(VA_PREDICTION_DIRECTION_PREVIOUS)
+    private static let predictionDirections = UInt32(
+        VA_PREDICTION_DIRECTION_PREVIOUS | VA_PREDICTION_DIRECTION_FUTURE)
     private static let intraRefreshKinds = UInt32(
         VA_ENC_INTRA_REFRESH_ROLLING_COLUMN | VA_ENC_INTRA_REFRESH_ROLLING_ROW | VA_ENC_INTRA_REFRESH_P_FRAME
             | VA_ENC_INTRA_REFRESH_MULTI_REF)

@@ -18,6 +18,8 @@ enum MiscParameter {
     case intraRefresh(VAEncMiscParameterRIR)
     /// For the next picture only.
     case skippedPictures(VAEncMiscParameterSkipFrame)
+    /// What may help an encoder, and changes nothing here.
+    case hint
 
     /// Bytes of `VAEncMiscParameterBuffer` before its data.
     static let headerBytes = MemoryLayout<VAEncMiscParameterBuffer>.size
@@ -48,6 +50,14 @@ enum MiscParameter {
             self = .intraRefresh(try Self.body(memory))
         case VAEncMiscParameterTypeSkipFrame where entry.value(VAConfigAttribEncSkipFrame) ?? 0 != 0:
             self = .skippedPictures(try Self.body(memory))
+        case VAEncMiscParameterTypeMultiPassFrameSize where (entry.value(VAConfigAttribMaxFrameSize) ?? 0) & 2 != 0:
+            // Bytes. How often, and with which QPs, is the controller's to choose.
+            let limit: VAEncMiscParameterBufferMultiPassFrameSize = try unsafe Self.body(memory)
+            self = .maximumFrameSize(unsafe UInt32(clamping: 8 * UInt64(limit.max_frame_size)))
+        case VAEncMiscParameterTypeQuantization where entry.value(VAConfigAttribEncQuantization) ?? 0 != 0,
+            VAEncMiscParameterTypeDirtyRect where entry.value(VAConfigAttribEncDirtyRect) ?? 0 != 0,
+            VAEncMiscParameterTypeParallelBRC where entry.value(VAConfigAttribEncParallelRateControl) ?? 0 != 0:
+            self = .hint
         default:
             throw Refusal.unimplemented("misc parameters of type \(header.type.rawValue)")
         }
@@ -84,7 +94,7 @@ enum MiscParameter {
             guard skip.skip_frame_flag <= 2 else {
                 throw Refusal.invalidParameter("skip_frame_flag \(skip.skip_frame_flag)")
             }
-        case .qualityLevel, .maximumFrameSize, .maximumSliceSize, .temporalLayers, .regions, .intraRefresh:
+        case .qualityLevel, .maximumFrameSize, .maximumSliceSize, .temporalLayers, .regions, .intraRefresh, .hint:
             break
         }
     }

@@ -42,4 +42,5 @@ struct StreamState {
     var parameterSets = ParameterSets()
 
     static let defaultQuality = 4
+    static let worstQuality = 7
 }

@@ -22,6 +22,18 @@ struct SlicePlan {
         try require(next == count, "slices cover \(next) of \(count) macroblocks")
     }
 
+    /// Throws unless the slices are of a structure that the driver offers.
+    func checkStructure(_ slices: [VAEncSliceParameterBufferH264], widthInMacroblocks width: Int) throws {
+        let offered = Int32(bitPattern: config.entry.value(VAConfigAttribEncSliceStructure) ?? 0)
+        guard slices.count > 1, offered & VA_ENC_SLICE_STRUCTURE_ARBITRARY_MACROBLOCKS == 0 else { return }
+        let counts = slices.map { Int($0.num_macroblocks) }
+        try require(counts.allSatisfy { $0 % width == 0 }, "slices that are not whole rows")
+        guard offered & VA_ENC_SLICE_STRUCTURE_ARBITRARY_ROWS == 0 else { return }
+        try require(
+            counts.dropLast().allSatisfy { $0 == counts[0] } && counts[counts.count - 1] <= counts[0],
+            "slices of unequal rows")
+    }
+
     /// The header of a slice: the client's own, checked against the buffers, or one made from them. Where the driver
     /// controls the rate it writes slice_qp_delta itself later.
     func header(_ slice: VAEncSliceParameterBufferH264, packed: SliceHeaderBits?) throws -> SliceHeaderBits {
@@ -33,8 +45,10 @@ struct SlicePlan {
         try require(
             found.pictureId == picture.id,
             "pic_parameter_set_id is \(found.pictureId) in the packed slice header, \(picture.id) in the buffers")
+        // FFmpeg leaves reference_pic_flag 0 for B pictures that its headers make references.
+        let mayDiffer = found.type == .b && found.nalRefIdc != 0
         try require(
-            found.isIDR == expected.isIDR && (found.nalRefIdc != 0) == (expected.nalRefIdc != 0),
+            found.isIDR == expected.isIDR && (found.nalRefIdc != 0) == (expected.nalRefIdc != 0) || mayDiffer,
             "the packed slice header's NAL unit type or nal_ref_idc is not what the picture buffer says")
         let contradictions = found.contradictions(
             with: expected, picture: picture, comparesQP: config.rateMode == nil)

@@ -153,7 +153,7 @@ struct RateController: Sendable {
         let size = Double(max(bits, 1))
         if let most = mostBits, size > most {
             guard qp < settings.maximumQP else { return nil }
-            let steps = (6 * log2(size / max(0.95 * most, 1))).rounded(.up)
+            let steps = (6 * log2(size / max(0.9 * most, 1))).rounded(.up)
             lowestQP = min(qp + max(1, Int(min(steps, 51))), settings.maximumQP)
             return lowestQP
         }
@@ -171,7 +171,8 @@ struct RateController: Sendable {
     private var mostBits: Double? {
         var limits: [Double] = []
         if settings.maximumFrameBits > 0 { limits.append(Double(settings.maximumFrameBits)) }
-        if hasBuffer { limits.append(0.99 * buffer.fullness) }
+        // A little is kept for the pictures after.
+        if hasBuffer { limits.append(0.93 * buffer.fullness) }
         return limits.min()
     }
 

@@ -8,6 +8,8 @@ package struct Environment: Sendable {
     package var isNull = false
     /// VAENC_REFERENCE_LOG=1: why calls are refused, on stderr.
     package var logs = false
+    /// VAENC_REFERENCE_PERSONALITY: the real driver to be like; nil for none.
+    package var personality: String?
 
     package init() {}
 
@@ -16,6 +18,7 @@ package struct Environment: Sendable {
         environment.reconstructionPath = variable("VAENC_REFERENCE_RECON")
         environment.isNull = variable("VAENC_REFERENCE_MODE") == "null"
         environment.logs = variable("VAENC_REFERENCE_LOG") == "1"
+        environment.personality = variable("VAENC_REFERENCE_PERSONALITY")
         return environment
     }
 

@@ -1,0 +1,78 @@
+internal import CVA
+
+/// How drivers differ in what no attribute says.
+struct DriverManners: Sendable {
+    /// Packed headers of a kind that the config does not name are ignored; otherwise they are refused.
+    var ignoresUnnamedHeaders = false
+    /// Every slice needs a packed header.
+    var needsSliceHeaders = false
+    /// A coded picture is a chain: each header's NAL unit a segment with its own flag, then the slices.
+    var chainsHeaders = false
+    /// Segments' statuses say nothing.
+    var hasNoStatus = false
+    /// What a quality level means, 1…7, or the attribute's own levels where nil.
+    var quality: (@Sendable (_ level: Int) -> Int)?
+    /// The encoder counts only these structures of slices, and refuses others.
+    var keepsSliceStructure = false
+}
+
+/// VAENC_REFERENCE_PERSONALITY: the reference driver restricted to what a real driver said that it can do.
+enum Personality {
+    /// Names, in order.
+    static var names: [String] { lines(PersonalityTable.personalities).map { String($0.prefix { $0 != "|" }) } }
+
+    /// The capabilities of the driver called `name`; nil where there is none.
+    static func named(_ name: String) -> Capabilities? {
+        let sets = lines(PersonalityTable.attributes)
+        for line in lines(PersonalityTable.personalities) {
+            let parts = line.split(separator: "|")
+            guard parts.count == 3, parts[0] == name else { continue }
+            var capabilities = Capabilities.unrestricted
+            capabilities.vendor = "\(parts[1]), as vaenc's reference driver plays it"
+            capabilities.entries = parts[2].split(separator: " ").compactMap { entry($0, sets) }
+            capabilities.manners = manners(of: name)
+            return capabilities
+        }
+        return nil
+    }
+
+    private static func lines(_ text: String) -> [Substring] { text.split(separator: "\n") }
+
+    private static func entry(_ word: Substring, _ sets: [Substring]) -> Capabilities.Entry? {
+        let numbers = word.split(separator: ",").compactMap { Int($0) }
+        guard numbers.count == 7, sets.indices.contains(numbers[2]) else { return nil }
+        let attributes = sets[numbers[2]].split(separator: " ").compactMap { pair in
+            let sides = pair.split(separator: "=")
+            guard sides.count == 2, let type = UInt32(sides[0]), let value = UInt32(sides[1], radix: 16) else {
+                return nil as (type: VAConfigAttribType, value: UInt32)?
+            }
+            return (VAConfigAttribType(type), value)
+        }
+        return Capabilities.Entry(
+            profile: VAProfile(Int32(numbers[0])), entrypoint: VAEntrypoint(UInt32(numbers[1])),
+            attributes: attributes, minimumWidth: numbers[3], minimumHeight: numbers[4], maximumWidth: numbers[5],
+            maximumHeight: numbers[6])
+    }
+
+    private static func manners(of name: String) -> DriverManners {
+        var manners = DriverManners()
+        if name.hasPrefix("radeonsi-") {
+            // Mesa 22.3.6: writes all headers itself.
+            manners.ignoresUnnamedHeaders = true
+            manners.hasNoStatus = true
+            manners.keepsSliceStructure = true
+            manners.quality = presets
+        } else if name.hasPrefix("radeonsi25-") {
+            // Mesa 25.0.7: streams without packed slice headers came out broken.
+            manners.needsSliceHeaders = true
+            manners.chainsHeaders = true
+            manners.quality = presets
+        }
+        return manners
+    }
+
+    /// AMD's quality level: a valid bit, then speed, balanced, quality or high quality.
+    private static let presets: @Sendable (Int) -> Int = { level in
+        level & 1 == 0 ? StreamState.defaultQuality : [7, 4, 2, 1][level >> 1 & 3]
+    }
+}

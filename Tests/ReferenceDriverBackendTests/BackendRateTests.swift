@@ -1,0 +1,175 @@
+import CVA
+import ReferenceDriver
+import TestOracles
+import Testing
+
+/// The rate controller over real pictures, judged by sizes, a decoder's buffer counted here, and decoders.
+@Suite struct BackendRateTests {
+    private let frameRate = misc(VAEncMiscParameterTypeFrameRate, [30])
+
+    private func buffer(_ bits: Int, _ fullness: Int) -> [UInt8] {
+        misc(VAEncMiscParameterTypeHRD, [UInt32(fullness), UInt32(bits)])
+    }
+
+    private func decodes(_ client: RateClient) -> Bool {
+        let video = ForeignDecoder.libavcodec.decode(client.bytes)
+        return video.messages == [] && video.frames.count == client.pictures.count
+    }
+
+    @Test(arguments: [60_000, 200_000, 800_000])
+    func constantBitRate(rate: Int) throws {
+        let client = try RateClient(VA_RC_CBR)
+        #expect(
+            client.encode(
+                450, [RateWords(bitRate: UInt32(rate)).buffer, frameRate, buffer(rate, rate * 3 / 4)]))
+        #expect(abs(client.rate() / Double(rate) - 1) < 0.02, "\(client.rate())")
+        let broken = client.violations(rate: rate, size: rate, fullness: rate * 3 / 4, isConstant: true)
+        #expect(broken.dry == 0 && broken.over == 0)
+        #expect(decodes(client))
+    }
+
+    @Test(arguments: [60_000, 200_000, 800_000])
+    func variableBitRate(maximum: Int) throws {
+        let client = try RateClient(VA_RC_VBR)
+        #expect(
+            client.encode(
+                450,
+                [RateWords(bitRate: UInt32(maximum), percentage: 60).buffer, frameRate, buffer(maximum, maximum)]))
+        let target = 0.6 * Double(maximum)
+        #expect(abs(client.rate() / target - 1) < 0.05, "\(client.rate()), not \(target)")
+        let broken = client.violations(rate: maximum, size: maximum, fullness: maximum, isConstant: false)
+        #expect(broken.dry == 0)
+        #expect(!client.bytes.containsFiller)
+        #expect(decodes(client))
+    }
+
+    @Test func averageBitRate() throws {
+        let client = try RateClient(VA_RC_AVBR)
+        #expect(client.encode(450, [RateWords(bitRate: 150_000, window: 60).buffer, frameRate]))
+        #expect(abs(client.rate() / 150_000 - 1) < 0.05, "\(client.rate())")
+    }
+
+    /// A buffer of three pictures: hardly any picture may be larger than the others.
+    @Test func smallBuffer() throws {
+        let client = try RateClient(VA_RC_CBR)
+        let rate = 300_000
+        #expect(client.encode(200, [RateWords(bitRate: 300_000).buffer, frameRate, buffer(rate / 10, rate / 10)]))
+        let broken = client.violations(rate: rate, size: rate / 10, fullness: rate / 10, isConstant: true)
+        #expect(broken.dry == 0 && broken.over == 0)
+        #expect(abs(client.rate() / Double(rate) - 1) < 0.02)
+    }
+
+    @Test func fillerKeepsAStillPictureAtItsRate() throws {
+        let client = try RateClient(VA_RC_CBR, still: true)
+        let parameters = RateWords(bitRate: 2_000_000, minimumQP: 20)
+        #expect(client.encode(90, [parameters.buffer, frameRate, buffer(1_000_000, 500_000)]))
+        #expect(client.bytes.containsFiller)
+        #expect(abs(client.rate() / 2_000_000 - 1) < 0.1, "\(client.rate())")
+        #expect(client.violations(rate: 2_000_000, size: 1_000_000, fullness: 500_000, isConstant: true) == (0, 0))
+        #expect(decodes(client))
+        // disable_bit_stuffing
+        let bare = try RateClient(VA_RC_CBR, still: true)
+        var flags = parameters
+        flags.flags = 1 << 2
+        #expect(bare.encode(30, [flags.buffer, frameRate, buffer(1_000_000, 500_000)]))
+        #expect(!bare.bytes.containsFiller)
+        #expect(bare.rate() < client.rate() / 2)
+    }
+
+    @Test func limitsOfQPHold() throws {
+        let client = try RateClient(VA_RC_VBR)
+        let parameters = RateWords(bitRate: 100_000, initialQP: 33, minimumQP: 30, maximumQP: 34)
+        #expect(client.encode(60, [parameters.buffer, frameRate]))
+        #expect(client.pictures.allSatisfy { (30...34).contains($0.qp) })
+        #expect(client.pictures.first?.qp == 33)
+        // With the next picture, and nothing else.
+        #expect(client.encode(60, [RateWords(bitRate: 100_000, minimumQP: 40, maximumQP: 42).buffer]))
+        #expect(client.pictures[60...].allSatisfy { (40...42).contains($0.qp) })
+        #expect(decodes(client))
+    }
+
+    @Test(arguments: [VA_RC_CBR, VA_RC_VBR])
+    func ratesChangeWithoutAnIDRPicture(mode: Int32) throws {
+        let client = try RateClient(mode)
+        let percentage: UInt32 = mode == VA_RC_CBR ? 100 : 80
+        func rate(_ bits: UInt32) -> [UInt8] { RateWords(bitRate: bits, percentage: percentage).buffer }
+        #expect(client.encode(120, [rate(100_000), frameRate]))
+        #expect(client.encode(120, [rate(400_000)]))
+        #expect(client.encode(120, [rate(100_000)]))
+        let scale = Double(percentage) / 100
+        // The second after a change already has the new rate.
+        for (range, wanted) in [(60..<120, 100_000.0), (150..<240, 400_000), (270..<360, 100_000)] {
+            #expect(abs(client.rate(range) / (wanted * scale) - 1) < 0.2, "\(client.rate(range)) in \(range)")
+        }
+        #expect(decodes(client))
+    }
+
+    @Test func frameRateCounts() throws {
+        let client = try RateClient(VA_RC_CBR)
+        #expect(client.encode(150, [RateWords(bitRate: 200_000).buffer, misc(VAEncMiscParameterTypeFrameRate, [15])]))
+        // Counted at 30 pictures a second, 15 of 200 kbit/s look like 30 of 400.
+        #expect(abs(client.rate(30..<150) / 400_000 - 1) < 0.1, "\(client.rate(30..<150))")
+    }
+
+    @Test func constantQuality() throws {
+        var rates: [Double] = []
+        for quality: UInt32 in [20, 28, 36] {
+            let client = try RateClient(VA_RC_ICQ)
+            #expect(client.encode(30, [RateWords(bitRate: 0, quality: quality).buffer]))
+            #expect(client.pictures[1...].allSatisfy { $0.qp == Int(quality) })
+            #expect(client.pictures[0].qp < Int(quality))
+            rates.append(client.rate())
+        }
+        #expect(rates[0] > 1.5 * rates[1] && rates[1] > 1.5 * rates[2])
+    }
+
+    @Test func qualityVariableBitRate() throws {
+        // Enough rate: the quality decides. Too little: the rate does.
+        let rich = try RateClient(VA_RC_QVBR)
+        #expect(rich.encode(90, [RateWords(bitRate: 4_000_000, quality: 30).buffer, frameRate]))
+        #expect(rich.pictures[1...].allSatisfy { $0.qp == 30 } && rich.rate() < 2_000_000)
+        let poor = try RateClient(VA_RC_QVBR)
+        #expect(poor.encode(300, [RateWords(bitRate: 50_000, quality: 20).buffer, frameRate]))
+        #expect(poor.rate() < 1.05 * 50_000)
+    }
+
+    @Test func noPictureOverItsLimit() throws {
+        let client = try RateClient(VA_RC_VBR)
+        let limit = misc(VAEncMiscParameterTypeMaxFrameSize, [0, 24_000])
+        #expect(client.encode(60, [RateWords(bitRate: 1_000_000).buffer, frameRate, limit]))
+        #expect(client.pictures.allSatisfy { $0.bits <= 24_000 && $0.status & 0x1000 == 0 })
+        #expect(client.pictures.contains { $0.bits > 16_000 })
+    }
+
+    @Test func layersHaveTheirOwnRates() throws {
+        let client = try RateClient(VA_RC_VBR)
+        func layer(_ index: UInt32, _ rate: UInt32) -> [UInt8] {
+            RateWords(bitRate: rate, flags: index << 7).buffer
+        }
+        #expect(
+            client.encode(
+                300,
+                [
+                    misc(VAEncMiscParameterTypeTemporalLayerStructure, [2, 2, 1, 0]), layer(0, 100_000),
+                    layer(1, 300_000), frameRate,
+                ]))
+        let base = stride(from: 0, to: 300, by: 2).reduce(0) { $0 + client.pictures[$1].bits } / 10
+        let top = stride(from: 1, to: 300, by: 2).reduce(0) { $0 + client.pictures[$1].bits } / 10
+        #expect(abs(Double(base) / 100_000 - 1) < 0.1, "\(base)")
+        #expect(abs(Double(top) / 200_000 - 1) < 0.1, "\(top)")
+    }
+
+    @Test func modesThatNeedARateSaySo() throws {
+        for mode in [VA_RC_CBR, VA_RC_VBR, VA_RC_QVBR, VA_RC_AVBR] {
+            let stream = StreamClient(rateControl: mode)
+            #expect(stream.send(stream.buffers()) == VA_STATUS_ERROR_INVALID_PARAMETER)
+        }
+    }
+}
+
+extension [UInt8] {
+    /// A NAL unit of type 12.
+    fileprivate var containsFiller: Bool {
+        (3..<Swift.max(count, 3)).contains { self[$0] == 12 && self[$0 - 1] == 1 && self[$0 - 2] == 0 && self[$0 - 3] == 0 }
+    }
+}

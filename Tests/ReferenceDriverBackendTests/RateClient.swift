@@ -1,0 +1,83 @@
+import CVA
+import TestOracles
+
+/// A misc parameter buffer: its type, then the words of its structure.
+func misc(_ type: VAEncMiscParameterType, _ words: [UInt32]) -> [UInt8] {
+    var bytes: [UInt8] = []
+    for word in [type.rawValue] + words { withUnsafeBytes(of: word) { bytes += $0 } }
+    return bytes + [UInt8](repeating: 0, count: 256)
+}
+
+/// VAEncMiscParameterRateControl, in its order.
+struct RateWords {
+    var bitRate: UInt32
+    var percentage: UInt32 = 100
+    var window: UInt32 = 1000
+    var initialQP: UInt32 = 0
+    var minimumQP: UInt32 = 0
+    var flags: UInt32 = 0
+    var quality: UInt32 = 0
+    var maximumQP: UInt32 = 0
+
+    var buffer: [UInt8] {
+        misc(
+            VAEncMiscParameterTypeRateControl,
+            [bitRate, percentage, window, initialQP, minimumQP, 0, flags, quality, maximumQP])
+    }
+}
+
+/// carphone through a rate control mode, and what came of it.
+final class RateClient {
+    struct Picture {
+        var bits: Int
+        var qp: Int
+        var status: UInt32
+    }
+
+    let stream: StreamClient
+    private(set) var pictures: [Picture] = []
+    private(set) var bytes: [UInt8] = []
+    static let framesPerSecond = 30
+
+    init(_ mode: Int32, still: Bool = false, codedBytes: Int = 1 << 18, profile: VAProfile = VAProfileH264High) throws {
+        stream = StreamClient(width: 176, height: 144, profile: profile, rateControl: mode, codedBytes: codedBytes)
+        stream.frames = Array(try Fixture.carphone.frames().prefix(still ? 1 : 120))
+    }
+
+    /// Encodes `count` pictures, the first with `parameters` before it.
+    func encode(_ count: Int, _ parameters: [[UInt8]] = []) -> Bool {
+        for number in 0..<count {
+            stream.paint()
+            var buffers = stream.buffers(cabac: true)
+            buffers.misc = [misc(VAEncMiscParameterTypeQualityLevel, [6])]
+            if number == 0 { buffers.misc += parameters }
+            guard stream.send(buffers) == VA_STATUS_SUCCESS, let coded = stream.client.coded(stream.coded) else {
+                return false
+            }
+            stream.advance()
+            pictures.append(Picture(bits: 8 * coded.bytes.count, qp: Int(coded.status & 0xff), status: coded.status))
+            bytes += coded.bytes
+        }
+        return true
+    }
+
+    /// Bits a second of pictures `range`.
+    func rate(_ range: Range<Int>? = nil) -> Double {
+        let part = range.map { Array(pictures[$0]) } ?? pictures
+        return Double(part.reduce(0) { $0 + $1.bits }) * Double(Self.framesPerSecond) / Double(part.count)
+    }
+
+    /// H.264 annex C: how often a buffer of `size` bits, filled at `rate` and `fullness` at first, runs dry or over.
+    func violations(rate: Int, size: Int, fullness: Int, isConstant: Bool) -> (dry: Int, over: Int) {
+        var (dry, over) = (0, 0)
+        var held = Double(fullness)
+        for picture in pictures {
+            if Double(picture.bits) > held { dry += 1 }
+            held += Double(rate) / Double(Self.framesPerSecond) - Double(picture.bits)
+            // A byte of filler is the least there is.
+            if isConstant, held > Double(size) + 8 { over += 1 }
+            held = min(held, Double(size))
+        }
+        return (dry, over)
+    }
+}

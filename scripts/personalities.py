@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+"""The reference driver's personalities, from what real drivers answered (`vainfo -a`, raw attribute values).
+
+personalities.py write CAPABILITIES       writes the driver's table from a folder of dumps
+personalities.py check CAPABILITIES BUILD compares `vainfo -a` under each personality of the driver in BUILD with the
+                                          dump that it was made from; a line per personality, status 1 on a difference
+"""
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "drivers"))
+import vainfo  # noqa: E402
+
+TABLE = Path(__file__).parent.parent / "Sources/ReferenceDriver/Backend/Personalities/PersonalityTable.swift"
+# VAConfigAttribType, VAProfile and VAEntrypoint of va.h, as far as H.264 encoders answer.
+TYPES = {
+    "RTFormat": 0, "RateControl": 5, "EncPackedHeaders": 10, "EncInterlaced": 11, "EncMaxRefFrames": 13,
+    "EncMaxSlices": 14, "EncSliceStructure": 15, "MaxPictureWidth": 18, "MaxPictureHeight": 19, "EncQualityRange": 21,
+    "EncQuantization": 22, "EncIntraRefresh": 23, "EncSkipFrame": 24, "EncROI": 25, "EncRateControlExt": 26,
+    "ProcessingRate": 27, "EncDirtyRect": 28, "EncParallelRateControl": 29, "EncDynamicScaling": 30,
+    "FEIMVPredictors": 33, "QPBlockSize": 37, "MaxFrameSize": 38,
+    "PredictionDirection": 39}
+PROFILES = {"VAProfileH264Main": 6, "VAProfileH264High": 7, "VAProfileH264ConstrainedBaseline": 13}
+ENTRYPOINTS = {"VAEntrypointEncSlice": 6, "VAEntrypointEncSliceLP": 8}
+# vainfo 2.12 prints EncMaxRefFrames' value on the row of EncMaxSlices: what the drivers' sources say.
+SLICES = {"iHD": 256, "iHDnonfree": 256, "i965": 32, "radeonsi": 128}
+# Least and greatest sizes where no dump has them; AMD's greatest were assumed when the dumps were made.
+SIZES = {
+    "iHD": (32, 32, 4096, 4096), "iHDnonfree": (32, 32, 4096, 4096), "iHD25nonfree": (32, 32, 4096, 4096),
+    "i965": (16, 16, 4096, 4096), "radeonsi": (256, 128, 4096, 2304), "radeonsi25": (128, 128, 4096, 2304)}
+
+
+def value(driver, name, printed):
+    """The raw value behind printed rows; None for what is not a number that clients go by."""
+    if name == "EncMaxSlices" and driver in SLICES:
+        return SLICES[driver]
+    if name in vainfo.FLAGS:
+        bits = 0
+        for word in printed:
+            bits |= vainfo.FLAGS[name][vainfo.PREFIX.sub("", word)]
+        return bits
+    if name in vainfo.FIELDS:
+        bits = 0
+        for pair in " ".join(printed).split():
+            field, number = pair.split("=")
+            shift, _ = vainfo.FIELDS[name][field]
+            bits |= int(number) << shift
+        return bits
+    if name in vainfo.NUMBERS or name == "FEIMVPredictors":
+        return int(re.search(r"\d+$", printed[0])[0])
+    return 1 if name in vainfo.SUPPORTED else None
+
+
+def entries(folder, name):
+    """{(profile, entry point): ({type: value}, sizes)} of a dump, H.264 encoders only; raw values win."""
+    driver = name.split("-")[0]
+    found = {}
+    for key, rows in vainfo.parse((folder / f"{name}.txt").read_text()).items():
+        if key[0] not in PROFILES or key[1] not in ENTRYPOINTS:
+            continue
+        values = {}
+        for row, printed in rows.items():
+            raw = value(driver, row, printed) if row in TYPES else None
+            if raw is None:
+                print(f"{name}: {row} is left out", file=sys.stderr)
+            else:
+                values[TYPES[row]] = raw
+        least, sizes = SIZES[driver][:2], SIZES[driver]
+        sizes = (*least, values.get(18, sizes[2]), values.get(19, sizes[3]))
+        found[key] = [values, sizes]
+    raw = folder / f"attributes-{name}.txt"
+    key = None
+    for line in raw.read_text().splitlines() if raw.exists() else []:
+        head = re.match(r"^(VAProfile\w+)/(VAEntrypoint\w+)", line)
+        row = re.match(r"^  (\w+)=(0x[0-9a-f]+)$", line)
+        if head:
+            key = (head[1], head[2])
+        elif key in found and row and row[1] in TYPES:
+            found[key][0][TYPES[row[1]]] = int(row[2], 0)
+        elif key in found and line.startswith("  surface:"):
+            size = dict(re.findall(r"(M\w+)=(\d+)", line))
+            found[key][1] = tuple(int(size[n]) for n in ("MinWidth", "MinHeight", "MaxWidth", "MaxHeight"))
+    return found
+
+
+def names(folder):
+    return sorted(p.stem for p in folder.glob("*.txt") if not p.stem.startswith("attributes-"))
+
+
+def write(folder):
+    sets, lines = [], []
+    for name in names(folder):
+        text = (folder / f"{name}.txt").read_text()
+        # What a dump's machine ran is no part of the driver's name.
+        vendor = re.search(r"Driver version: (.*?)(?: \(\))?$", text, re.M)[1]
+        vendor = re.sub(r", DRM [\d.]+, [^)]*\)", ")", vendor)
+        rows = []
+        for (profile, entrypoint), (values, sizes) in entries(folder, name).items():
+            row = " ".join(f"{t}={v:x}" for t, v in sorted(values.items()))
+            if row not in sets:
+                sets.append(row)
+            size = ",".join(map(str, sizes))
+            rows.append(f"{PROFILES[profile]},{ENTRYPOINTS[entrypoint]},{sets.index(row)},{size}")
+        if rows:
+            lines.append(f"{name}|{vendor}|{' '.join(rows)}")
+    TABLE.write_text(
+        "// Written by scripts/personalities.py from the answers of real drivers.\n\n"
+        "/// Personalities as text, parsed when one is asked for.\n"
+        "enum PersonalityTable {\n"
+        "    /// A line to each: name, vendor, and a word for each profile and entry point: VAProfile, VAEntrypoint, the line of\n"
+        "    /// `attributes`, least width and height, greatest width and height.\n"
+        '    static let personalities = """\n'
+        + "".join(f"        {wrap(line)}\n" for line in lines)
+        + '        """\n\n'
+        "    /// Sets of attributes: VAConfigAttribType and, in hexadecimal, its value.\n"
+        '    static let attributes = """\n'
+        + "".join(f"        {wrap(line)}\n" for line in sets)
+        + '        """\n}\n')
+    print(f"{len(lines)} personalities, {len(sets)} sets of attributes")
+
+
+def wrap(line):
+    """A line of the literal, continued where it would be too long."""
+    words, out = line.split(" "), ""
+    width = 0
+    for word in words:
+        if out and width + len(word) > 105:
+            out += " \\\n        "
+            width = 0
+        elif out:
+            out += " "
+        out += word
+        width += len(word) + 1
+    return out
+
+
+def check(folder, build):
+    failed = False
+    for name in names(folder):
+        wanted = entries(folder, name)
+        if not wanted:
+            continue
+        environment = dict(
+            os.environ, LIBVA_DRIVERS_PATH=build, LIBVA_DRIVER_NAME="libvaenc", LIBVA_MESSAGING_LEVEL="0",
+            VAENC_REFERENCE_PERSONALITY=name)
+        run = subprocess.run(
+            ["xvfb-run", "-a", "vainfo", "-a", "--display", "x11"], env=environment, capture_output=True, text=True)
+        answers = vainfo.parse(run.stdout)
+        printed = vainfo.parse((folder / f"{name}.txt").read_text())
+        faults, rows = [], 0
+        if set(answers) != set(wanted):
+            faults.append(f"entry points {sorted(answers)}")
+        for key in set(answers) & set(wanted):
+            for row in set(answers[key]) | set(printed[key]):
+                if row == "EncMaxSlices":
+                    continue  # this vainfo may print another attribute's value
+                rows += 1
+                if answers[key].get(row) != printed[key].get(row):
+                    faults.append(f"{'/'.join(key)} {row}: {answers[key].get(row)}, not {printed[key].get(row)}")
+        print(f"{name:24} {'FAILED ' + faults[0] if faults else 'ok'}, {rows} rows")
+        failed |= bool(faults) or rows == 0
+    return 1 if failed else 0
+
+
+if len(sys.argv) == 3 and sys.argv[1] == "write":
+    write(Path(sys.argv[2]))
+elif len(sys.argv) == 4 and sys.argv[1] == "check":
+    sys.exit(check(Path(sys.argv[2]), sys.argv[3]))
+else:
+    sys.exit(__doc__)
