@@ -32,4 +32,13 @@ public struct DecodeTimes: Sendable {
         let ticks = max(Int64((early * Double(base.timescale)).rounded()), Int64(depth - coded))
         return MediaTime(value: base.value - ticks, timescale: base.timescale)
     }
+
+    /// A frame that arrived is not going to be coded.
+    public mutating func drop(_ presentation: MediaTime) {
+        if let index = presentations.firstIndex(of: presentation) {
+            presentations.remove(at: index)
+        } else if presentations.count > depth {
+            presentations.removeLast()
+        }
+    }
 }

@@ -72,6 +72,9 @@ public struct Level: Sendable, Hashable {
         BitsPerSecond(maxBR * (profile == .h264High ? 1500 : 1200))
     }
 
+    /// The largest coded picture buffer over the NAL units, in bits (A.3.1 j with cpbBrNalFactor).
+    public func maxCPBSize(profile: CodecProfile) -> Int { maxCPB * (profile == .h264High ? 1500 : 1200) }
+
     /// Whether a stream keeps within the level: frame size and sides (A.3.1 f, g), rate, references, bit rate.
     public func allows(
         codedSize: VideoSize, frameRate: Rational, references: Int, bitrate: BitsPerSecond?, profile: CodecProfile

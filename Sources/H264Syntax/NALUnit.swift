@@ -9,7 +9,9 @@ public enum NALUnitType: UInt8, Sendable {
     case pictureParameterSet = 8
     case accessUnitDelimiter = 9
     case endOfSequence = 10
+    case endOfStream = 11
     case filler = 12
+    case prefix = 14
 
     /// The type of a NAL unit (header byte first); nil for the types above's absentees and for an empty unit.
     public init?(of unit: some Collection<UInt8>) {

@@ -10,18 +10,27 @@ public struct VUIParameters: Sendable, Hashable {
     public var color = ColorDescription.unspecified
     /// Frames per second; the tick is half a frame's time (E.2.1). nil: no timing_info.
     public var frameRate: Rational?
-    public var fixed_frame_rate_flag = true
+    /// Frames come at that rate exactly; false where the input's times vary.
+    public var fixed_frame_rate_flag: Bool
+    /// The HRD over the whole stream, and over slices alone (C.1); nil: not present.
+    public var nal_hrd_parameters: HRDParameters?
+    public var vcl_hrd_parameters: HRDParameters?
+    /// Pictures may be removed late where they are too large to arrive in time (C.1.2).
+    public var low_delay_hrd_flag = false
+    /// Picture timing messages carry pic_struct.
+    public var pic_struct_present_flag = false
     /// bitstream_restriction: frames that precede any frame in decoding order and follow it in output order.
     public var max_num_reorder_frames: Int?
     public var max_dec_frame_buffering: Int
 
     public init(
         sampleAspectRatio: Rational? = nil, color: ColorDescription = .unspecified, frameRate: Rational? = nil,
-        maxReorderFrames: Int?, maxDecFrameBuffering: Int
+        fixedFrameRate: Bool = true, maxReorderFrames: Int?, maxDecFrameBuffering: Int
     ) {
         self.sampleAspectRatio = sampleAspectRatio
         self.color = color
         self.frameRate = frameRate
+        fixed_frame_rate_flag = fixedFrameRate
         max_num_reorder_frames = maxReorderFrames
         max_dec_frame_buffering = maxDecFrameBuffering
     }
@@ -81,9 +90,12 @@ public struct VUIParameters: Sendable, Hashable {
             w.u(32, timing.time_scale)
             w.flag(fixed_frame_rate_flag)
         }
-        w.flag(false)  // nal_hrd_parameters_present_flag
-        w.flag(false)  // vcl_hrd_parameters_present_flag
-        w.flag(false)  // pic_struct_present_flag
+        w.flag(nal_hrd_parameters != nil)
+        nal_hrd_parameters?.write(to: &w)
+        w.flag(vcl_hrd_parameters != nil)
+        vcl_hrd_parameters?.write(to: &w)
+        if nal_hrd_parameters != nil || vcl_hrd_parameters != nil { w.flag(low_delay_hrd_flag) }
+        w.flag(pic_struct_present_flag)
         w.flag(max_num_reorder_frames != nil)
         if let max_num_reorder_frames {
             w.flag(true)  // motion_vectors_over_pic_boundaries_flag

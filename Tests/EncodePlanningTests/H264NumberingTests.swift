@@ -31,12 +31,12 @@ import VideoBase
             for index in 0..<start {
                 let list = index == 0 ? [] : [index - 1]
                 let plan = self.plan(index, type: index == 0 ? .idr : .p, list0: list)
-                _ = decoder.decode(isIDR: index == 0, isP: index > 0, numbering.number(plan))
+                _ = decoder.decode(plan.type, name: index, numbering.number(plan))
             }
             for list in arrangements([start - 1, start - 2, start - 3, start - 4]) {
                 tried += 1
                 var (numbering, decoder) = (numbering, decoder)
-                let seen = decoder.decode(isIDR: false, isP: true, numbering.number(self.plan(start, list0: list)))
+                let seen = decoder.decode(.p, name: start, numbering.number(self.plan(start, list0: list)))
                 if seen.list0 != list { faults.append("\(list) read as \(seen.list0)") }
                 faults += decoder.faults
             }
@@ -74,7 +74,7 @@ import VideoBase
             let numbers = numbering.number(plan)
             frameNums.append(numbers.frame_num)
             stored.append(numbers.stored.map(\.picture.codingIndex))
-            let seen = decoder.decode(isIDR: plan.type == .idr, isP: plan.type == .p, numbers)
+            let seen = decoder.decode(plan.type, name: plan.codingIndex, numbers)
             // Arrival order counts all pictures, so it is the coding index.
             #expect(seen.list0 == plan.list0)
         }

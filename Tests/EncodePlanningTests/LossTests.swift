@@ -1,0 +1,276 @@
+import EncodePlanning
+import Testing
+import VideoBase
+
+/// A receiver that misses pictures: it finds what the plan means in what it has, and after a report all is right again.
+struct Receiver {
+    var decoder: DecoderModel
+    /// Coding indices of the pictures that are decoded right.
+    private(set) var right: Set<Int> = []
+    private(set) var faults: [String] = []
+    private let structure: GOPStructure
+
+    init(_ structure: GOPStructure) {
+        self.structure = structure
+        decoder = DecoderModel(maxFrameNum: 16, maxLsb: 64, max_num_ref_frames: structure.storage, allowsGaps: true)
+    }
+
+    /// - Parameter mustBeRight: nothing may be missing of what the picture predicts from.
+    mutating func receive(_ plan: FramePlan, _ numbers: H264PictureNumbers, mustBeRight: Bool) {
+        let seen = decoder.decode(plan.type, name: plan.codingIndex, numbers)
+        let isRight =
+            seen.list0 == plan.list0 && seen.list1 == plan.list1
+            && (plan.list0 + plan.list1).allSatisfy { right.contains($0) }
+        if isRight { right.insert(plan.codingIndex) }
+        if mustBeRight, !isRight {
+            faults.append(
+                "\(plan.codingIndex) predicts from \(plan.list0) \(plan.list1), and \(seen.list0) \(seen.list1) is there")
+        }
+    }
+}
+
+@Suite struct LossTests {
+    private func numbering(_ structure: GOPStructure) -> H264Numbering {
+        H264Numbering(
+            references: structure.storage, longTermReferences: structure.longTermReferences, log2_max_frame_num: 4,
+            log2_max_pic_order_cnt_lsb: 6)
+    }
+
+    /// Without the layers above any, the rest decodes; and one more layer may come in at any picture.
+    @Test(arguments: 2...4) func temporalLayers(_ layers: Int) {
+        var faults: [String] = []
+        var dropped = 0
+        for interval in [nil, 7, 16, 21] {
+            for references in 1...4 {
+                for bFrames in layers == 2 ? [0, 1, 3] : [0] {
+                    var structure = GOPStructure(keyInterval: interval, references: references)
+                    structure.temporalLayers = layers
+                    structure.bFrames = bFrames
+                    structure = structure.consistent
+                    var planner = FramePlanner(structure: structure)
+                    var plans: [FramePlan] = []
+                    for index in 0..<50 { plans += planner.add(forceKey: index == 19) }
+                    plans += planner.finish()
+                    var judge = PlanJudge(structure)
+                    for plan in plans { judge.take(plan) }
+                    judge.finish(frames: 50)
+                    faults += judge.faults
+                    var numbering = numbering(structure)
+                    let numbers = plans.map { numbering.number($0) }
+                    #expect(Set(plans.map(\.temporalLayer)) == Set(0..<layers))
+                    for kept in 0..<layers - 1 {
+                        for joined in [1000] + Array(0..<50) {
+                            var receiver = Receiver(structure)
+                            receiver.decoder.allowsGaps = structure.allowsFrameNumGaps
+                            for (plan, numbers) in zip(plans, numbers) {
+                                let limit = plan.codingIndex >= joined ? kept + 1 : kept
+                                if plan.temporalLayer > limit {
+                                    dropped += 1
+                                } else {
+                                    receiver.receive(plan, numbers, mustBeRight: true)
+                                }
+                            }
+                            faults += (receiver.faults + receiver.decoder.faults).map { "\(structure), \(kept): \($0)" }
+                        }
+                    }
+                }
+            }
+        }
+        #expect(dropped > 1000)
+        #expect(faults.prefix(5) == [])
+    }
+
+    @Test func hierarchy() {
+        var structure = GOPStructure(keyInterval: nil, references: 1)
+        structure.temporalLayers = 4
+        var planner = FramePlanner(structure: structure)
+        let plans = (0..<17).flatMap { _ in planner.add() }
+        #expect(plans.map(\.temporalLayer) == [0, 3, 2, 3, 1, 3, 2, 3, 0, 3, 2, 3, 1, 3, 2, 3, 0])
+        #expect(plans.map { $0.list0.first ?? -1 } == [-1, 0, 0, 2, 0, 4, 4, 6, 0, 8, 8, 10, 8, 12, 12, 14, 8])
+        #expect(plans.allSatisfy { $0.isReference == ($0.temporalLayer < 3) })
+        #expect(structure.storage == 4 && structure.allowsFrameNumGaps)
+    }
+
+    /// What happens when a picture is reported lost.
+    private enum Report: CaseIterable { case invalidation, refresh }
+
+    private struct Tally {
+        var faults: [String] = []
+        var keys = 0
+        var refreshes = 0
+        var reports = 0
+    }
+
+    /// A stream of 70 frames whose pictures with coding indices in `losses` do not arrive, which the encoder hears of
+    /// `delay` frames later, as of the acknowledgements.
+    private func run(_ structure: GOPStructure, losses: Set<Int>, delay: Int, _ report: Report, _ tally: inout Tally) {
+        var planner = FramePlanner(structure: structure)
+        var numbering = numbering(structure)
+        var receiver = Receiver(structure)
+        // Judged as well: an intact decoder must find no fault in any of this.
+        var judge = PlanJudge(structure)
+        var news: [(frame: Int, lost: Int?, token: Int?)] = []
+        /// Losses that were not reported yet: until then pictures may be wrong.
+        var unreported = 0
+        var sinceReport = true
+        let frames = 70
+        for frame in 0..<frames {
+            var request = FrameRequest()
+            let arrived = news.filter { $0.frame <= frame }
+            news.removeAll { $0.frame <= frame }
+            request.acknowledgedTokens = arrived.compactMap(\.token)
+            let lost = arrived.compactMap(\.lost)
+            unreported -= lost.count
+            if !lost.isEmpty {
+                tally.reports += 1
+                switch report {
+                case .invalidation: planner.invalidate(displayIndices: lost)
+                case .refresh: request.refreshFromLongTerm = true
+                }
+                sinceReport = report == .invalidation
+            }
+            for plan in planner.add(request) + (frame == frames - 1 ? planner.finish() : []) {
+                judge.take(plan)
+                let numbers = numbering.number(plan)
+                if plan.displayIndex == frame, request.refreshFromLongTerm {
+                    sinceReport = true
+                    if plan.type == .idr { tally.keys += 1 } else { tally.refreshes += 1 }
+                } else if plan.type == .idr, plan.displayIndex > 0 {
+                    tally.keys += 1
+                }
+                if losses.contains(plan.codingIndex) {
+                    unreported += 1
+                    news.append((frame + delay, plan.displayIndex, nil))
+                } else {
+                    receiver.receive(plan, numbers, mustBeRight: unreported == 0 && sinceReport)
+                    if let token = plan.acknowledgementToken, receiver.right.contains(plan.codingIndex) {
+                        news.append((frame + delay, nil, token))
+                    }
+                }
+            }
+        }
+        judge.finish(frames: frames)
+        let name = "\(structure), \(losses.sorted()) lost, \(report) after \(delay): "
+        tally.faults += (receiver.faults.prefix(2) + judge.faults.prefix(2)).map { name + $0 }
+    }
+
+    private func structures(longTerm: ClosedRange<Int>, interval: Int? = nil) -> [GOPStructure] {
+        var found: Set<GOPStructure> = []
+        for references in 1...4 {
+            for bFrames in [0, 1, 2, 3, 7] {
+                for isPyramid in [false, true] {
+                    for longTermReferences in longTerm {
+                        var structure = GOPStructure(keyInterval: interval, references: references)
+                        structure.bFrames = bFrames
+                        structure.isPyramid = isPyramid
+                        structure.longTermReferences = longTermReferences
+                        structure.longTermInterval = 5
+                        structure.isOpen = interval != nil
+                        structure.idrInterval = 3
+                        found.insert(structure.consistent)
+                    }
+                }
+            }
+        }
+        return Array(found)
+    }
+
+    @Test(arguments: [1, 2, 5, 9]) func invalidation(_ delay: Int) {
+        var tally = Tally()
+        for structure in structures(longTerm: 0...2) + structures(longTerm: 0...1, interval: 20) {
+            for lost in 0..<30 { run(structure, losses: [lost], delay: delay, .invalidation, &tally) }
+            for lost in 10..<16 {
+                run(structure, losses: [lost, lost + 1, lost + 7], delay: delay, .invalidation, &tally)
+            }
+        }
+        #expect(tally.reports > 5000 && tally.keys > 500)
+        #expect(tally.faults.prefix(5) == [])
+    }
+
+    @Test(arguments: [1, 3, 8]) func refresh(_ delay: Int) {
+        var tally = Tally()
+        for structure in structures(longTerm: 1...3) + structures(longTerm: 2...2, interval: 20) {
+            for lost in 0..<40 { run(structure, losses: [lost], delay: delay, .refresh, &tally) }
+            for lost in 20..<26 {
+                run(structure, losses: [lost, lost + 2, lost + 9], delay: delay, .refresh, &tally)
+            }
+        }
+        #expect(tally.reports > 3000 && tally.refreshes > 2000 && tally.keys > 100)
+        #expect(tally.faults.prefix(5) == [])
+    }
+
+    /// With an older picture left, a loss costs no key frame; with none it does, at once.
+    @Test func keyFramesOnlyWhereNothingIsLeft() {
+        func next(references: Int, longTerm: Int = 0, lost: [Int]) -> FramePlan {
+            var structure = GOPStructure(keyInterval: nil, references: references)
+            structure.longTermReferences = longTerm
+            var planner = FramePlanner(structure: structure)
+            for _ in 0..<12 { _ = planner.add() }
+            planner.invalidate(displayIndices: lost)
+            return planner.add()[0]
+        }
+        #expect(next(references: 4, lost: [10]).list0 == [9, 8])
+        #expect(next(references: 4, lost: [11]).list0 == [10, 9, 8])
+        #expect(next(references: 4, lost: [8]).type == .idr)
+        #expect(next(references: 1, lost: [11]).type == .idr)
+        #expect(next(references: 1, lost: []).type == .p)
+        // The key frame is kept as a long-term reference, the eighth as well.
+        #expect(next(references: 3, longTerm: 2, lost: [9]).list0 == [8, 0])
+        #expect(next(references: 3, longTerm: 2, lost: [5]).list0 == [0])
+        #expect(next(references: 3, longTerm: 2, lost: [0]).type == .idr)
+        // Frames that are to come, or came in an earlier sequence, change nothing.
+        #expect(next(references: 1, lost: [40]).type == .p)
+        // B pictures that none predict from are no loss to others.
+        var structure = GOPStructure(keyInterval: nil, references: 1)
+        structure.bFrames = 2
+        var planner = FramePlanner(structure: structure)
+        for _ in 0..<7 { _ = planner.add() }
+        planner.invalidate(displayIndices: [4, 5])
+        let plans = (0..<3).flatMap { _ in planner.add() }
+        #expect(plans.map(\.type) == [.p, .b, .b] && plans[0].displayIndex == 9)
+        // Waiting frames become a key frame and what follows it.
+        _ = planner.add()
+        planner.invalidate(displayIndices: [6])
+        let after = planner.add() + planner.add() + planner.add() + planner.finish()
+        #expect(after.map(\.type) == [.idr, .p, .b, .b])
+        #expect(after.map(\.displayIndex) == [10, 13, 11, 12])
+    }
+
+    /// Reports that come so late that the pictures are not known any more count for all that is stored.
+    @Test func reportsOfLongAgo() {
+        var planner = FramePlanner(structure: GOPStructure(keyInterval: nil, references: 4))
+        for _ in 0..<1500 { _ = planner.add() }
+        planner.invalidate(displayIndices: [1490])
+        #expect(planner.add()[0].type == .idr)
+        for _ in 0..<1500 { _ = planner.add() }
+        planner.invalidate(displayIndices: [1502])
+        #expect(planner.add()[0].type == .idr)
+        // Of a sequence that is over.
+        for _ in 0..<5 { _ = planner.add() }
+        planner.invalidate(displayIndices: [1502])
+        #expect(planner.add()[0].type == .p)
+    }
+
+    @Test func acknowledgement() {
+        var structure = GOPStructure(keyInterval: nil, references: 2)
+        structure.longTermReferences = 2
+        structure.longTermInterval = 100
+        var planner = FramePlanner(structure: structure)
+        let key = planner.add()[0]
+        #expect(key.longTermIndex == 0 && key.acknowledgementToken == 0)
+        #expect(planner.add()[0].acknowledgementToken == nil)
+        // Nothing acknowledged: a key frame, which is a long-term reference itself.
+        let second = planner.add(FrameRequest(refreshFromLongTerm: true))[0]
+        #expect(second.type == .idr && second.acknowledgementToken == 1)
+        _ = planner.add(FrameRequest(acknowledgedTokens: [1, 77]))
+        let marked = planner.add(FrameRequest(makeLongTerm: true))[0]
+        #expect(marked.longTermIndex == 1 && marked.acknowledgementToken == 2)
+        // The later one is not acknowledged, and neither it nor the P pictures serve.
+        let refresh = planner.add(FrameRequest(refreshFromLongTerm: true))[0]
+        #expect(refresh.type == .p && refresh.list0 == [second.codingIndex])
+        #expect(planner.add()[0].list0 == [refresh.codingIndex, second.codingIndex])
+        planner.acknowledge([2])
+        let again = planner.add(FrameRequest(refreshFromLongTerm: true))[0]
+        #expect(again.list0 == [marked.codingIndex, second.codingIndex])
+    }
+}

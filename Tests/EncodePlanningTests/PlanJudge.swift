@@ -1,0 +1,129 @@
+import EncodePlanning
+import VideoBase
+
+/// Judges a series of plans by the rules of the standard and of the structure, with the decoder's and the output's
+/// models. Faults are texts, so that a sweep can say which run they come from.
+struct PlanJudge {
+    let structure: GOPStructure
+    var numbering: H264Numbering
+    var decoder: DecoderModel
+    private var output: OutputModel
+    private(set) var faults: [String] = []
+    /// Coded pictures by coding index, from `firstCodingIndex` on.
+    private(set) var coded: [FramePlan] = []
+    private(set) var commands = 0
+    private(set) var deepestReorder = 0
+    private var owners: [Int?]
+    /// Display indices by coding index.
+    private var shown: [Int] = []
+
+    init(_ structure: GOPStructure, log2_max_frame_num: Int = 4, log2_max_pic_order_cnt_lsb: Int = 6) {
+        self.structure = structure
+        numbering = H264Numbering(
+            references: structure.storage, longTermReferences: structure.longTermReferences,
+            log2_max_frame_num: log2_max_frame_num, log2_max_pic_order_cnt_lsb: log2_max_pic_order_cnt_lsb)
+        decoder = DecoderModel(
+            maxFrameNum: 1 << log2_max_frame_num, maxLsb: 1 << log2_max_pic_order_cnt_lsb,
+            max_num_ref_frames: structure.storage)
+        output = OutputModel(size: structure.storage)
+        owners = [Int?](repeating: nil, count: structure.slotCount)
+    }
+
+    /// Judges the next plan in coding order.
+    mutating func take(_ plan: FramePlan) {
+        let index = coded.count
+        func fault(_ text: String) { faults.append("\(text) at \(index)") }
+        if plan.codingIndex != index { fault("coding index \(plan.codingIndex)") }
+        let numbers = numbering.number(plan)
+        commands += numbers.modifications0.count + numbers.modifications1.count + numbers.marking.count
+        let seen = decoder.decode(plan.type, name: index, numbers)
+        if seen.list0 != plan.list0 { fault("list 0: \(seen.list0), not \(plan.list0)") }
+        if seen.list1 != plan.list1 { fault("list 1: \(seen.list1), not \(plan.list1)") }
+        if seen.poc != numbers.picOrderCount || seen.poc != 2 * (plan.displayIndex - plan.keyDisplayIndex) {
+            fault("order count")
+        }
+        if numbers.stored.map(\.picture) != plan.stored { fault("stored") }
+        // The slots still hold what is stored, and the new reconstruction overwrites none of it.
+        for stored in plan.stored where owners[stored.slot] != stored.codingIndex || stored.slot == plan.slot {
+            fault("slot of \(stored.codingIndex)")
+        }
+        owners[plan.slot] = plan.codingIndex
+        if plan.list0.count > (plan.type == .b ? structure.referencesB ?? structure.references : structure.references)
+            || plan.list1.count > structure.references1
+        {
+            fault("too long a list")
+        }
+        if plan.type == .b {
+            if plan.list0.contains(where: { shown[$0] > plan.displayIndex })
+                || plan.list1.contains(where: { shown[$0] < plan.displayIndex })
+            {
+                fault("a list on the wrong side")
+            }
+            if plan.isReference != (plan.depth > 0 && plan.depth <= structure.bReferenceLevels),
+                plan.isReference || !structure.isPyramid
+            {
+                fault("a B picture kept")
+            }
+        }
+        deepestReorder = max(deepestReorder, shown.count { $0 > plan.displayIndex })
+        output.decode(
+            name: plan.displayIndex, poc: seen.poc, isIDR: plan.type == .idr, isReference: plan.isReference,
+            references: decoder.frames.compactMap { $0.name.map { $0 == index ? plan.displayIndex : shown[$0] } })
+        coded.append(plan)
+        shown.append(plan.displayIndex)
+    }
+
+    /// Judges the whole: output, reordering, and what intra pictures promise.
+    mutating func finish(frames: Int) {
+        output.flush()
+        if output.output != Array(0..<frames) { faults.append("output \(output.output)") }
+        if deepestReorder > structure.reorderDepth { faults.append("reordered by \(deepestReorder)") }
+        faults += decoder.faults + output.faults
+        for intra in coded.indices where coded[intra].type == .idr || coded[intra].type == .i {
+            let isClosed = coded[intra].type == .idr || !structure.isOpen
+            let barrier = shown[intra]
+            for other in coded.indices where other != intra {
+                let isAfter = shown[other] > barrier
+                if isClosed, isAfter != (other > intra) { faults.append("\(other) crosses the intra picture \(intra)") }
+                guard isAfter else { continue }
+                if coded[other].list0.contains(where: { shown[$0] < barrier })
+                    || coded[other].list1.contains(where: { shown[$0] < barrier })
+                {
+                    faults.append("\(other) predicts across the intra picture \(intra)")
+                }
+            }
+        }
+    }
+
+    /// Types in display order: I for IDR, i, P and B.
+    static func types(_ plans: [FramePlan]) -> String {
+        let letters: [PictureType: String] = [.idr: "I", .i: "i", .p: "P", .b: "B"]
+        return plans.sorted { $0.displayIndex < $1.displayIndex }.map { letters[$0.type] ?? "?" }.joined()
+    }
+
+    /// The types that the structure means, by counting frames: where intra pictures fall, then every run between them.
+    static func expectedTypes(_ structure: GOPStructure, frames: Int, forced: Set<Int>) -> String {
+        var types = [Character](repeating: "B", count: frames)
+        var last = 0
+        var ordinal = 0
+        for index in 0..<frames {
+            if index == 0 || forced.contains(index) {
+                types[index] = "I"
+                (last, ordinal) = (index, 0)
+            } else if let interval = structure.keyInterval, index - last >= interval {
+                ordinal = (ordinal + 1) % structure.idrInterval
+                types[index] = ordinal == 0 ? "I" : "i"
+                last = index
+            }
+        }
+        var run = 0
+        for index in 0..<frames where types[index] == "B" {
+            run += 1
+            let next = index + 1 < frames ? types[index + 1] : "I"
+            let isLast = next == "I" || (next == "i" && !structure.isOpen)
+            if isLast || run > structure.bFrames { types[index] = "P" }
+            if types[index] == "P" || next != "B" { run = 0 }
+        }
+        return String(types)
+    }
+}
