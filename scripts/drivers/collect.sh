@@ -25,4 +25,13 @@ for gpu in "$@"; do
     on_gpu probe "$vaenc" probe --device $node --json
     on_gpu encode "$vaenc" "${encode[@]}" -o "$at/encode.h264"
     on_gpu trace env LIBVA_TRACE="$at/trace" "$vaenc" "${encode[@]}" -o "$at/trace.h264"
+    # Each mode that the driver advertises, by entry point; `modes` lists what was run.
+    "$(dirname "$0")/modes.py" "$at/probe.out" >"$at/modes"
+    while read -r name options; do
+        mkdir -p "$at/mode-$name"
+        # shellcheck disable=SC2086
+        on_gpu "mode-$name/run" env LIBVA_TRACE="$at/mode-$name/trace" "$vaenc" encode testsrc:640x368@30:100 \
+            --device $node --codec h264 --gop 30 --slices 1 --json --overwrite --strict $options \
+            -o "$at/mode-$name/run.h264"
+    done <"$at/modes"
 done

@@ -63,10 +63,9 @@ REFUSALS = {"vaDeriveImage: VA_STATUS_ERROR_OPERATION_FAILED", "vaSyncBuffer: VA
             "vaSyncSurface2: VA_STATUS_ERROR_UNIMPLEMENTED"}
 
 
-def check_calls(at, gpu):
-    ended_well(at, "trace")
+def judge_calls(pattern):
     calls, failed = 0, []
-    for path in glob.glob(f"{at}/trace.*thd*"):
+    for path in glob.glob(pattern):
         for line in open(path, errors="replace"):
             result = re.search(r"=+(va\w+) ret = (\w+)", line)
             if result:
@@ -77,6 +76,12 @@ def check_calls(at, gpu):
     refused = {call for call in failed if call in REFUSALS and failed.count(call) == 1}
     failed = [call for call in failed if call not in refused]
     assert not failed, f"{len(failed)} of {calls} failed: " + "; ".join(sorted(set(failed))[:4])
+    return calls, refused
+
+
+def check_calls(at, gpu):
+    ended_well(at, "trace")
+    calls, refused = judge_calls(f"{at}/trace.*thd*")
     return f"{calls} calls, none failed" + (
         f" but to say what the driver lacks: {', '.join(sorted(c.split(':')[0] for c in refused))}" if refused else "")
 
@@ -99,8 +104,7 @@ def headers(path):
     return units
 
 
-def check_decode(at, gpu):
-    path = f"{at}/encode.h264"
+def judge_pictures(path):
     run = subprocess.run(["ffmpeg", "-nostdin", "-v", "warning", "-xerror", "-err_detect", "crccheck+explode", "-f", "h264",
                           "-i", path, "-f", "framemd5", "-"], capture_output=True, text=True, errors="replace")
     pictures = [line for line in run.stdout.splitlines() if line and line[0] != "#"]
@@ -108,6 +112,10 @@ def check_decode(at, gpu):
     assert run.returncode == 0 and not run.stderr.strip(), f"status {run.returncode}: {run.stderr.strip()[:200]}"
     assert len(pictures) == FRAMES, f"{len(pictures)} frames"
     assert size and size[1] == f"{WIDTH}x{HEIGHT}", size and size[1]
+
+
+def check_decode(at, gpu):
+    judge_pictures(f"{at}/encode.h264")
     return f"{FRAMES} frames of {WIDTH}×{HEIGHT}"
 
 
@@ -186,8 +194,70 @@ def check_parameters(at, gpu):
     return f"QP, type, reference, level as planned, frame by frame{once}{first}"
 
 
+# The rate-control method in AMD's session, by Mesa's name for it.
+METHODS = {"cqp": {0}, "cbr": {3}, "vbr": {1, 2}, "qvbr": {4}}
+
+
+def planned_types(has_b):
+    """Slice types in coding order: an IDR picture every 30 frames, two B pictures before each P, a GOP closed by P."""
+    types = []
+    for start in range(0, FRAMES, GOP):
+        types.append("I")
+        left = min(GOP, FRAMES - start) - 1
+        while left > 0:
+            group = min(3 if has_b else 1, left)
+            types += ["P"] + ["B"] * (group - 1)
+            left -= group
+    return types
+
+
+def judge_rate(at, mode):
+    """What AMD's driver told the chip of the rate."""
+    method = target = peak = None
+    kinds = []
+    for line in read(f"{at}/run.amd").splitlines():
+        words = line.split()
+        if words[:1] == ["rc_session_init"]:
+            method = int(words[2])
+        elif words[:1] == ["rc_layer_init"]:
+            target, peak = int(words[2]), int(words[3])
+        elif words[:1] == ["encode_params"]:
+            kinds.append({0: "B", 1: "P", 2: "I"}[int(words[2])])
+    if len(kinds) == FRAMES + 1:  # the picture in which vaenc reads the driver's parameter sets
+        kinds = kinds[1:]
+    assert kinds == planned_types(mode == "b"), f"types {''.join(kinds[:12])}…"
+    if mode == "b":
+        return
+    assert method in METHODS[mode], f"method {method} for {mode}"
+    if mode != "cqp":
+        assert target == 1000000, f"{target} bit/s asked of the chip"
+    if mode in ("vbr", "qvbr"):
+        assert peak == 1500000, f"at most {peak} bit/s asked of the chip"
+
+
+def check_modes(at, gpu):
+    ran = []
+    for line in read(f"{at}/modes").splitlines():
+        name = line.split()[0]
+        folder, mode = f"{at}/mode-{name}", name.split("-")[1]
+        try:
+            ended_well(folder, "run")
+            judge_calls(f"{folder}/trace.*thd*")
+            judge_pictures(f"{folder}/run.h264")
+            types = [{0: "P", 1: "B", 2: "I"}[u["slice_type"] % 5] for u in headers(f"{folder}/run.h264")
+                     if u["unit"] == "Slice Header"]
+            assert types == planned_types(mode == "b"), f"slice types {''.join(types[:12])}…"
+            if gpu.startswith("amd"):
+                judge_rate(folder, mode)
+        except AssertionError as error:
+            raise AssertionError(f"{name}: {error}")
+        ran.append(name)
+    assert ran, "no mode was run"
+    return f"{FRAMES} frames each: {' '.join(ran)}"
+
+
 CHECKS = {"probe": check_probe, "encode": check_encode, "calls": check_calls, "decode": check_decode,
-          "headers": check_headers, "parameters": check_parameters}
+          "headers": check_headers, "parameters": check_parameters, "modes": check_modes}
 
 
 def main():
