@@ -10,7 +10,7 @@ SWIFTFLAGS ?= --explicit-target-dependency-import-check error
 TESTABLE := -Xswiftc -enable-testing
 BUILD := .build/release
 
-.PHONY: all build demo test test-drivers bench install uninstall fixtures format sanitize clean
+.PHONY: all build demo test test-drivers faults bench install uninstall fixtures format sanitize clean
 
 all: build
 
@@ -21,7 +21,9 @@ packages-build packages-test packages-demo: packages-%:
 build: packages-build
 	$(SWIFT) build -c release $(SWIFTFLAGS) $(TESTABLE) --product vaenc
 	$(SWIFT) build -c release $(SWIFTFLAGS) $(TESTABLE) --product vaenc_drv_video
+	$(SWIFT) build -c release $(SWIFTFLAGS) $(TESTABLE) --product vaenc_fault_drv_video
 	@scripts/check-exports.sh $(BUILD)/libvaenc_drv_video.so
+	@scripts/check-exports.sh $(BUILD)/libvaenc_fault_drv_video.so
 
 fixtures:
 	@scripts/fetch-fixtures.sh
@@ -33,6 +35,10 @@ test: packages-test fixtures
 	$(SWIFT) build -c release $(SWIFTFLAGS) $(TESTABLE) --build-tests
 	@scripts/check-exports.sh $(BUILD)/libvaenc_drv_video.so
 	$(SWIFT) test -c release $(SWIFTFLAGS) $(TESTABLE) --skip-build
+
+# Every call of an encode, failing, late and corrupt, at every place; prints the table.
+faults: packages-test build
+	@VAENC_FAULT_TABLE=1 $(SWIFT) test -c release $(SWIFTFLAGS) $(TESTABLE) --filter FaultSweep
 
 # The real Intel and AMD drivers over faked kernels; needs the tools in SHARED.
 test-drivers: packages-test
@@ -46,9 +52,11 @@ install: build
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/vaenc
 	install -m 755 -s $(BUILD)/vaenc $(DESTDIR)$(PREFIX)/bin/vaenc
 	install -m 644 -s $(BUILD)/libvaenc_drv_video.so $(DESTDIR)$(PREFIX)/lib/vaenc/
+	install -m 644 -s $(BUILD)/libvaenc_fault_drv_video.so $(DESTDIR)$(PREFIX)/lib/vaenc/
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/vaenc $(DESTDIR)$(PREFIX)/lib/vaenc/libvaenc_drv_video.so
+	rm -f $(DESTDIR)$(PREFIX)/lib/vaenc/libvaenc_fault_drv_video.so
 	-rmdir $(DESTDIR)$(PREFIX)/lib/vaenc 2>/dev/null
 
 # Address, leak and thread sanitizers over the tests that make and free VA objects.

@@ -18,6 +18,9 @@ let package = Package(
         .executable(name: "vaenc", targets: ["VaencCLI"]),
         // libva appends `_drv_video.so` to a driver's name: this file is the driver `libvaenc`.
         .library(name: "vaenc_drv_video", type: .dynamic, targets: ["ReferenceDriver", "StandaloneDriver"]),
+        // The driver `libvaenc_fault`, which wraps another and fails on demand.
+        .library(
+            name: "vaenc_fault_drv_video", type: .dynamic, targets: ["FaultDriver", "StandaloneFaultDriver"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -36,6 +39,7 @@ let package = Package(
         // Reads what the writers write, and shares nothing with them.
         .target(name: "BitstreamInspection", swiftSettings: strict),
         .target(name: "EncodePlanning", dependencies: ["VideoBase"], swiftSettings: strict),
+        .target(name: "RateControl", dependencies: ["VideoBase"], swiftSettings: strict),
         .target(
             name: "VAAPI", dependencies: ["CVA", "CDRM", "VideoBase"], swiftSettings: strict,
             linkerSettings: [.linkedLibrary("va"), .linkedLibrary("va-drm")]),
@@ -46,13 +50,17 @@ let package = Package(
         .target(
             name: "StandaloneDriver",
             linkerSettings: [.unsafeFlags(["-static-stdlib", "-Xlinker", "--exclude-libs=ALL"])]),
+        .target(name: "FaultDriver", dependencies: ["CVA"], swiftSettings: strict),
+        .target(
+            name: "StandaloneFaultDriver",
+            linkerSettings: [.unsafeFlags(["-static-stdlib", "-Xlinker", "--exclude-libs=ALL"])]),
         // L3
         .target(
             name: "ReferenceDisplay", dependencies: ["CVA", "VAAPI", "VideoBase"], swiftSettings: strict,
             linkerSettings: [.linkedLibrary("va")]),
         .target(
             name: "EncodeSession",
-            dependencies: ["VideoBase", "NALWriting", "H264Syntax", "EncodePlanning", "VAAPI"],
+            dependencies: ["VideoBase", "NALWriting", "H264Syntax", "EncodePlanning", "RateControl", "VAAPI"],
             swiftSettings: strict),
         .target(
             name: "SoftwareEncode", dependencies: ["CLibAV", "LibAV", "VideoBase", "NALWriting"],
@@ -90,7 +98,8 @@ let package = Package(
         .testTarget(name: "VaencTests", dependencies: ["Vaenc", "VAAPI", "TestOracles"]),
         .testTarget(name: "NALWritingTests", dependencies: ["NALWriting"], swiftSettings: strict),
         .testTarget(
-            name: "H264SyntaxTests", dependencies: ["H264Syntax", "NALWriting", "VideoBase"], swiftSettings: strict),
+            name: "H264SyntaxTests", dependencies: ["H264Syntax", "NALWriting", "TestOracles", "VideoBase"],
+            swiftSettings: strict),
         .testTarget(
             name: "VAAPITests", dependencies: ["VAAPI", "ReferenceDisplay", "VideoBase", "CVA"],
             swiftSettings: strict),
@@ -105,6 +114,7 @@ let package = Package(
         .testTarget(name: "OtherProgramsTests", dependencies: ["TestOracles"]),
         .testTarget(
             name: "EncodePlanningTests", dependencies: ["EncodePlanning", "VideoBase"], swiftSettings: strict),
+        .testTarget(name: "RateControlTests", dependencies: ["RateControl", "VideoBase"], swiftSettings: strict),
         .testTarget(
             name: "MediaFilesTests",
             dependencies: ["MediaFiles", "SoftwareEncode", "NALWriting", "TestOracles", "VideoBase"],

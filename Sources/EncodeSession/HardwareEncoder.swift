@@ -12,23 +12,31 @@ package import VideoBase
 package final class HardwareEncoder: VideoEncoder {
     private enum Stage {
         case open
-        case prepared(EncodePipeline)
-        case invalidated
+        case prepared(Supervisor)
+        /// With what was there, for its counts.
+        case invalidated(Supervisor?)
     }
 
     private let display: Display
     private let settings: EncodeSettings
+    private let limits: SurvivalLimits
     private let handler: PacketHandler
     private let stage = Mutex(Stage.open)
 
     /// - Parameters:
     ///   - display: the device; kept until the encoder is gone.
+    ///   - limits: what the device is allowed before the session gives up; nil for what suits the device.
     ///   - onPacket: called on the encoder's thread, in decoding order; an error comes last, and once.
     /// - Throws: `usage` for values out of range, `unavailable` for what the device cannot do, a `VAError` where it
     ///   does not answer.
-    package init(display: Display, configuration: EncoderConfiguration, onPacket: @escaping PacketHandler) throws {
+    package init(
+        display: Display, configuration: EncoderConfiguration, limits: SurvivalLimits? = nil,
+        onPacket: @escaping PacketHandler
+    ) throws {
+        let limits = limits ?? .of(display.kind)
         self.display = display
-        settings = try SettingsResolver.resolve(configuration, on: DeviceProfile(display))
+        self.limits = limits
+        settings = try SetUp.attempt(limits) { try SettingsResolver.resolve(configuration, on: DeviceProfile(display)) }
         handler = onPacket
     }
 
@@ -36,7 +44,7 @@ package final class HardwareEncoder: VideoEncoder {
 
     package var encoderDescription: EncoderDescription {
         get throws {
-            let parameterSets = try pipeline().assembler.withLock { $0.parameterSets }
+            let parameterSets = try supervisor().parameterSets
             return EncoderDescription(
                 kind: display.kind, path: display.path, driver: display.vendor, codec: .h264,
                 profile: settings.profile, level: settings.level.name, size: settings.size,
@@ -44,20 +52,43 @@ package final class HardwareEncoder: VideoEncoder {
         }
     }
 
-    package func prepare() throws { _ = try pipeline() }
+    package func prepare() throws { _ = try supervisor() }
 
-    package func makePixelBuffer() throws -> any PixelBuffer { try InputBuffer(from: pipeline().inputs) }
+    package func makePixelBuffer() throws -> any PixelBuffer { try supervisor().makeBuffer() }
 
     package func encode(_ buffer: any PixelBuffer, timing: FrameTiming, options: FrameOptions) throws {
-        try pipeline().encode(buffer, timing: timing, options: options)
+        try supervisor().encode(buffer, timing: timing, options: options)
     }
 
-    package func completeFrames(until time: MediaTime?) throws { try pipeline().complete(until: time) }
+    package func completeFrames(until time: MediaTime?) throws { try supervisor().complete(until: time) }
+
+    package func invalidateReferences(displayIndices: [Int]) throws {
+        try supervisor().invalidateReferences(displayIndices)
+    }
+
+    package func change(_ change: RunningChange) throws { try supervisor().change(change) }
+
+    package func refresh() throws { try supervisor().refresh() }
+
+    package var statistics: EncoderStatistics {
+        stage.withLock { stage in
+            switch stage {
+            case .open: EncoderStatistics()
+            case .prepared(let supervisor), .invalidated(let supervisor?): supervisor.statistics
+            case .invalidated: EncoderStatistics()
+            }
+        }
+    }
 
     package func invalidate() {
-        let last: EncodePipeline? = stage.withLock { stage in
-            defer { stage = .invalidated }
-            if case .prepared(let pipeline) = stage { return pipeline }
+        let last: Supervisor? = stage.withLock { stage in
+            switch stage {
+            case .open: stage = .invalidated(nil)
+            case .prepared(let supervisor):
+                stage = .invalidated(supervisor)
+                return supervisor
+            case .invalidated: break
+            }
             return nil
         }
         last?.close()
@@ -65,19 +96,19 @@ package final class HardwareEncoder: VideoEncoder {
 
     package var pendingFrameCount: Int {
         stage.withLock { stage in
-            if case .prepared(let pipeline) = stage { pipeline.state.withLock { $0.pending.count } } else { 0 }
+            if case .prepared(let supervisor) = stage { supervisor.pendingCount } else { 0 }
         }
     }
 
-    private func pipeline() throws -> EncodePipeline {
+    private func supervisor() throws -> Supervisor {
         try stage.withLock { stage in
             switch stage {
-            case .prepared(let pipeline): return pipeline
+            case .prepared(let supervisor): return supervisor
             case .invalidated: throw EncodePipeline.closed
             case .open:
-                let pipeline = try EncodePipeline(display, settings, handler: handler)
-                stage = .prepared(pipeline)
-                return pipeline
+                let supervisor = try Supervisor(display, settings, limits: limits, handler: handler)
+                stage = .prepared(supervisor)
+                return supervisor
             }
         }
     }

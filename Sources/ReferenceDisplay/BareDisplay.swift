@@ -62,7 +62,7 @@ private func driverName(
     _: VADisplayContextP?, _ name: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> VAStatus {
     // SAFETY: libva frees the name.
-    guard let copy = unsafe strdup("\(DriverFolder.driverName)") else { return VA_STATUS_ERROR_ALLOCATION_FAILED }
+    guard let copy = unsafe strdup(DriverFolder.driverName) else { return VA_STATUS_ERROR_ALLOCATION_FAILED }
     unsafe name?.pointee = copy
     return VA_STATUS_SUCCESS
 }

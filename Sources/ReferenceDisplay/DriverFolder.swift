@@ -3,8 +3,9 @@ internal import VAAPI
 
 /// Where the reference driver's file is.
 enum DriverFolder {
-    /// The name in libva's scheme: NAME_drv_video.so.
-    static let driverName: StaticString = "libvaenc"
+    /// The name in libva's scheme, NAME_drv_video.so; with VAENC_FAULT set, the driver that wraps this one and fails
+    /// on demand.
+    static var driverName: String { Environment.value("VAENC_FAULT") == nil ? "libvaenc" : "libvaenc_fault" }
     static var fileName: String { "\(driverName)_drv_video.so" }
 
     /// The first folder of those below that holds the driver; nil where none does.

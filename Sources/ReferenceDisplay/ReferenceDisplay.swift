@@ -21,7 +21,7 @@ package enum ReferenceDisplay {
             guard let handle = unsafe BareDisplay.make() else {
                 throw VaencError(.deviceFailed, "out of memory for the reference driver")
             }
-            return try unsafe Display(handle: handle, kind: .reference, path: nil)
+            return try unsafe Display(handle: handle, kind: .reference, path: nil) { try open() }
         }
     }
 

@@ -1,3 +1,4 @@
+import EncodePlanning
 import H264Syntax
 import NALWriting
 import Testing
@@ -19,41 +20,61 @@ import VideoBase
         units.flatMap { startCode + $0 }
     }
 
-    /// What comes out for `units` from a driver that takes our parameter sets or not.
+    static func options(_ type: PictureType) -> (FramePlan, FrameOptions) {
+        let plan = FramePlan(
+            type: type, codingIndex: 0, displayIndex: 0, sequenceIndex: 0, keyDisplayIndex: 0, list0: [],
+            isReference: true, stored: [], slot: 0)
+        return (plan, FrameOptions())
+    }
+
+    private func leading(_ headers: StreamHeaders, _ type: PictureType) -> LeadingUnits {
+        let (plan, options) = Self.options(type)
+        return headers.leading(plan, options, PictureClock())
+    }
+
+    /// What comes out for a driver's `bytes`.
     private func assembled(
-        _ headers: StreamHeaders, _ bytes: [UInt8], _ type: PictureType, isFirst: Bool = false, packs: Bool = true
+        _ headers: StreamHeaders, _ bytes: [UInt8], _ type: PictureType, prefix: [UInt8]? = nil
     ) throws -> [[UInt8]] {
-        var assembler = AccessUnitAssembler(headers, packsParameterSets: packs)
+        var assembler = AccessUnitAssembler(headers)
         var bytes = bytes
-        try assembler.assemble(&bytes, type: type, isFirst: isFirst)
+        try assembler.assemble(&bytes, leading(headers, type), prefix: prefix)
         let units = AnnexB.split(bytes)
         #expect(bytes == stream(units))
         return units
     }
 
+    private func identifier(_ headers: StreamHeaders) -> [UInt8] { SEIMessage.unit(headers.identifier.map { [$0] } ?? []) }
+
     @Test func asExpectedStays() throws {
         let headers = try Self.headers()
-        let first = [headers.spsUnit, headers.ppsUnit, headers.identifierUnit, Self.key, Self.key]
-        #expect(try assembled(headers, stream(first), .idr, isFirst: true) == first)
+        let filler: [UInt8] = [0x0C, 0xFF, 0xFF, 0x80]
+        let first = [headers.spsUnit, headers.ppsUnit, identifier(headers), Self.key, Self.key, filler]
+        #expect(try assembled(headers, stream(first), .idr) == first)
         #expect(try assembled(headers, stream([Self.slice]), .p) == [Self.slice])
     }
 
     @Test func whatIsMissingIsAdded() throws {
         let headers = try Self.headers { $0.accessUnitDelimiters = true }
         let delimiter: [UInt8] = [0x09, 0x10]
-        let whole = [delimiter, headers.spsUnit, headers.ppsUnit, headers.identifierUnit, Self.key]
-        #expect(try assembled(headers, stream([Self.key]), .idr, isFirst: true) == whole)
-        #expect(try assembled(headers, stream([headers.spsUnit, Self.key]), .idr, isFirst: true) == whole)
+        let whole = [delimiter, headers.spsUnit, headers.ppsUnit, identifier(headers), Self.key]
+        #expect(try assembled(headers, stream([Self.key]), .idr) == whole)
+        #expect(try assembled(headers, stream([headers.spsUnit, Self.key]), .idr) == whole)
         #expect(try assembled(headers, stream([Self.slice]), .p) == [[0x09, 0x30], Self.slice])
+        #expect(
+            try assembled(headers, stream([Self.slice, Self.slice]), .p, prefix: [0x6E, 1, 2])
+                == [[0x09, 0x30], [0x6E, 1, 2], Self.slice, [0x6E, 1, 2], Self.slice])
     }
 
+    /// Filler and SEI before the slices are the driver's own; after them filler counts.
     @Test func oneCopyAndFourByteStartCodes() throws {
-        let headers = try Self.headers()
+        let headers = try Self.headers { $0.identifier = false }
+        let filler: [UInt8] = [0x0C, 0xFF, 0x80]
         let twice = [
-            [0x09, 0x10], headers.spsUnit, headers.spsUnit, headers.ppsUnit, headers.ppsUnit, Self.key,
-            [0x0C, 0xFF, 0x80],
+            [0x09, 0x10], headers.spsUnit, headers.spsUnit, headers.ppsUnit, headers.ppsUnit, filler,
+            [0x06, 0x01, 0x01, 0x00, 0x80], Self.key, filler,
         ]
-        let wanted = [headers.spsUnit, headers.ppsUnit, Self.key]
+        let wanted = [headers.spsUnit, headers.ppsUnit, Self.key, filler]
         #expect(try assembled(headers, stream(twice, startCode: [0, 0, 1]), .idr) == wanted)
         #expect(try assembled(headers, stream([Self.slice]) + [0, 0, 0], .p) == [Self.slice])
         // Parameter sets before a picture that is no key frame say nothing new.
@@ -71,7 +92,7 @@ import VideoBase
     /// (log2_max_frame_num 5, log2_max_pic_order_cnt_lsb 5, no 8×8 transform, QP 26); constraint flags and VUI become
     /// ours. FFmpeg's trace_headers reads the result so.
     @Test func driversOwnParameterSets() throws {
-        let headers = try Self.headers()
+        let headers = try Self.headers { $0.identifier = false }
         let theirs: [UInt8] = [
             0x67, 0x64, 0x44, 0x1E, 0xAC, 0x54, 0x80, 0xA0, 0x2F, 0xF9, 0x61, 0x00, 0x00, 0x03, 0x00, 0x01, 0x00, 0x00,
             0x03, 0x00, 0x3C, 0x0F, 0x08, 0x84, 0x6A,
@@ -81,14 +102,14 @@ import VideoBase
             0x03, 0x00, 0x3C, 0x8F, 0x08, 0x04, 0x2A,
         ]
         let pps: [UInt8] = [0x68, 0xEE, 0x3C, 0x80]
-        var assembler = AccessUnitAssembler(headers, packsParameterSets: false)
+        var assembler = AccessUnitAssembler(headers)
         var bytes = stream([[0x09, 0x10], theirs, pps, Self.key])
-        try assembler.assemble(&bytes, type: .idr, isFirst: false)
+        try assembler.assemble(&bytes, leading(headers, .idr))
         #expect(AnnexB.split(bytes) == [adopted, pps, Self.key])
         #expect(assembler.parameterSets == [adopted, pps])
         // A later key frame without them gets them again.
         bytes = stream([Self.key])
-        try assembler.assemble(&bytes, type: .idr, isFirst: false)
+        try assembler.assemble(&bytes, leading(headers, .idr))
         #expect(AnnexB.split(bytes) == [adopted, pps, Self.key])
     }
 

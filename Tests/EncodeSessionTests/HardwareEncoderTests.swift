@@ -105,11 +105,7 @@ final class Received: Sendable {
             #expect(packet.duration == time(index).duration && packet.latencyNanoseconds > 0)
             #expect(packet.qp == (packet.isKey ? 17 : 20))
             let units = types(packet.bytes)
-            if index == 0 {
-                #expect(units == [.sequenceParameterSet, .pictureParameterSet, .sei, .idrSlice])
-            } else {
-                #expect(units == (packet.isKey ? [.sequenceParameterSet, .pictureParameterSet, .idrSlice] : [.slice]))
-            }
+            #expect(units == (packet.isKey ? [.sequenceParameterSet, .pictureParameterSet, .sei, .idrSlice] : [.slice]))
             if packet.isKey { #expect(Array(AnnexB.split(packet.bytes).prefix(2)) == description.parameterSets) }
         }
         #expect(description.kind == .reference && description.codec == .h264 && description.profile == .h264High)
@@ -252,18 +248,20 @@ final class Received: Sendable {
         let received = Received()
         let display = try ReferenceDisplay.open()
         let settings = try SettingsResolver.resolve(configuration(), on: DeviceProfile(display))
-        let pipeline = try EncodePipeline(display, settings, handler: received.handler)
+        let supervisor = try Supervisor(
+            display, settings, limits: .of(display.kind), handler: received.handler)
         for index in 0..<3 {
-            try pipeline.encode(InputBuffer(from: pipeline.inputs), timing: time(index), options: FrameOptions())
+            try supervisor.encode(supervisor.makeBuffer(), timing: time(index), options: FrameOptions())
         }
-        let failure = VaencError(.deviceFailed, "the device is on fire")
+        let failure = VaencError(.internalFault, "the engine is on fire")
+        let pipeline = try #require(supervisor.state.withLock { $0.pipeline })
         pipeline.fail(failure)
         pipeline.fail(VaencError(.internalFault, "a second failure"))
-        #expect(throws: failure) { try pipeline.complete(until: nil) }
-        #expect(throws: failure) { _ = try InputBuffer(from: pipeline.inputs) }
-        pipeline.close()
+        #expect(throws: failure) { try supervisor.complete(until: nil) }
+        #expect(throws: failure) { _ = try supervisor.makeBuffer() }
+        supervisor.close()
         #expect(received.packets.count == 3)
-        #expect(received.errors == ["the device is on fire"])
+        #expect(received.errors == ["the engine is on fire"])
     }
 
     @Test func manySessionsAtOnce() throws {

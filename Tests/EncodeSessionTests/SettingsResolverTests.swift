@@ -147,8 +147,7 @@ import VideoBase
     @Test func notBuiltIsSaid() {
         let cases: [(String, (inout EncoderConfiguration) -> Void)] = [
             ("rate control vbr", { $0.rateControl = .vbr }), ("bit rate", { $0.bitrate = BitsPerSecond(1_000_000) }),
-            ("bit rate", { $0.maxBitrate = BitsPerSecond(1_000_000) }), ("B frames", { $0.bFrames = 2 }),
-            ("B frames", { $0.qpB = 30 }), ("HEVC", { $0.codec = .hevc }), ("10-bit", { $0.inputFormat = .p010 }),
+            ("bit rate", { $0.maxBitrate = BitsPerSecond(1_000_000) }), ("HEVC", { $0.codec = .hevc }), ("10-bit", { $0.inputFormat = .p010 }),
         ]
         for (feature, change) in cases {
             let refusal = error(Self.configuration(1280, 720, change))
@@ -167,7 +166,10 @@ import VideoBase
                 $0.minQP = 40; $0.maxQP = 30
             }, { $0.level = 14 },
             { $0.frameRate = Rational(0, 1) }, { $0.frameRate = Rational(5000, 1) }, { $0.profile = .hevcMain },
-            { $0.size = VideoSize(width: 0, height: 16) }, { $0.sampleAspectRatio = Rational(-1, 1) },
+            { $0.size = VideoSize(width: 0, height: 16) }, { $0.temporalLayers = 5 }, { $0.longTermReferences = 16 },
+            { $0.idrInterval = 0 }, { $0.maxSliceBytes = 1 }, { $0.maxFrameDelay = -1 }, { $0.forcedKeyTimes = [-1] },
+            { $0.deblocking = Deblocking(alphaOffset: 7) },
+            { $0.regionsOfInterest = [RegionOfInterest(x: 0, y: 0, width: 0, height: 9, qpDelta: 1)] }, { $0.sampleAspectRatio = Rational(-1, 1) },
         ]
         for change in changes { #expect(error(Self.configuration(1280, 720, change))?.category == .usage) }
     }
@@ -234,5 +236,94 @@ import VideoBase
                 $0.gopSeconds = 0.5; $0.gopFrames = 30
             } == 15)
         #expect(try interval { $0.frameRate = Rational(30000, 1001) } == 150)
+    }
+
+    private static func both(_ change: (inout DeviceLimits) -> Void = { _ in }) -> [DeviceLimits] {
+        [
+            limits {
+                $0.maxReferences1 = 2
+                $0.intraRefresh = .columns
+                $0.maxRegions = 2
+                $0.trellis = true
+                $0.limitsSliceBytes = true
+                change(&$0)
+            }
+        ]
+    }
+
+    /// What each asks of the structure on a device that has everything, and what comes of it.
+    @Test func structures() throws {
+        func structure(_ change: (inout EncoderConfiguration) -> Void) throws -> [Int] {
+            let used = try settle(Self.configuration(1280, 720, change), Self.both()).structure
+            return [used.bFrames, used.isPyramid ? 1 : 0, used.references, used.storage, used.reorderDepth]
+        }
+        #expect(try structure { _ in } == [2, 0, 1, 2, 1])
+        #expect(try structure { $0.bFrames = 3 } == [3, 1, 1, 3, 2])
+        #expect(try structure { $0.bFrames = 3; $0.bPyramid = false } == [3, 0, 1, 2, 1])
+        #expect(try structure { $0.bFrames = 7; $0.references = 3 } == [7, 1, 3, 5, 3])
+        #expect(try structure { $0.lowLatency = true; $0.bFrames = 3 } == [0, 0, 1, 1, 0])
+        #expect(try structure { $0.maxFrameDelay = 1 } == [1, 0, 1, 2, 1])
+        #expect(try structure { $0.gopFrames = 2 } == [1, 0, 1, 2, 1])
+        #expect(try structure { $0.gopFrames = 1 } == [0, 0, 1, 1, 0])
+        #expect(try structure { $0.intraRefresh = true; $0.references = 3 } == [0, 0, 1, 1, 0])
+        #expect(try structure { $0.temporalLayers = 4 }[0] == 0)
+        #expect(try structure { $0.temporalLayers = 2; $0.bFrames = 2 }[0] == 2)
+        #expect(try structure { $0.longTermReferences = 2 }.prefix(3) == [0, 0, 2])
+    }
+
+    /// What a device lacks is named, and refused under strict.
+    @Test func lackingFeatures() throws {
+        let asked: [(String, (inout EncoderConfiguration) -> Void)] = [
+            ("bFrames", { $0.bFrames = 2 }), ("intraRefresh", { $0.intraRefresh = true }),
+            ("temporalLayers", { $0.temporalLayers = 3 }), ("longTermReferences", { $0.longTermReferences = 1 }),
+            ("trellis", { $0.trellis = true }), ("maxSliceBytes", { $0.maxSliceBytes = 1000 }),
+            ("regionsOfInterest", { $0.regionsOfInterest = [RegionOfInterest(x: 0, y: 0, width: 9, height: 9, qpDelta: 1)] }),
+            ("deblocking", { $0.deblocking = Deblocking(isOn: false) }), ("references", { $0.references = 2 }),
+            ("openGOP", { $0.openGOP = true }), ("bPyramid", { $0.bPyramid = true }),
+        ]
+        let bare = [Self.limits { $0.packedHeaders = []; $0.maxReferences0 = 1 }]
+        for (option, change) in asked {
+            let settings = try settle(Self.configuration(1280, 720, change), bare)
+            let entry = entry(settings, option)
+            #expect(entry?.differs == true && entry?.why.isEmpty == false, "\(option)")
+            let refusal = error(Self.configuration(1280, 720) { change(&$0); $0.strict = true }, bare)
+            #expect(refusal?.message.contains(option) == true, "\(option)")
+        }
+        for (option, change) in asked {
+            let whole = Self.configuration(1280, 720) { change(&$0); if option == "bPyramid" { $0.bFrames = 3 } }
+            let settings = try settle(whole, Self.both())
+            #expect(entry(settings, option)?.differs == false, "\(option)")
+        }
+    }
+
+    /// Every number of B frames, pyramid, references and layers on every length of lists: what is used fits the device.
+    @Test func everyStructureFitsItsDevice() throws {
+        for list0 in [0, 1, 3, 8] {
+            for list1 in 0...2 {
+                for stored in [1, 2, 3, 16] where stored <= max(list0 + list1, 1) || stored == 16 {
+                    let device = Self.both {
+                        $0.maxReferences0 = list0
+                        $0.maxReferences1 = list1
+                        $0.maxStored = stored
+                    }
+                    for bFrames in 0...7 {
+                        for layers in 1...4 {
+                            for longTerm in [0, 2] {
+                                let used = try settle(
+                                    Self.configuration(320, 240) {
+                                        $0.bFrames = bFrames
+                                        $0.temporalLayers = layers
+                                        $0.longTermReferences = longTerm
+                                        $0.references = 4
+                                    }, device
+                                ).structure
+                                #expect(used.storage <= stored && used.references <= max(list0, 1))
+                                #expect(used.bFrames == 0 || list1 > 0)
+                            }
+                        }
+                    }
+                }
+            }
+        }
     }
 }

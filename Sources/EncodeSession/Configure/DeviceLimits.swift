@@ -31,6 +31,13 @@ struct DeviceLimits: Sendable, Hashable {
         static let all: PackedHeaders = [.sequence, .picture, .slice, .misc, .rawData]
     }
 
+    /// The ways in which intra macroblocks may move through the picture, VA_ENC_INTRA_REFRESH_ROLLING_….
+    struct IntraRefresh: OptionSet, Sendable, Hashable {
+        var rawValue: UInt32
+        static let columns = IntraRefresh(rawValue: 1)
+        static let rows = IntraRefresh(rawValue: 2)
+    }
+
     /// What the quality level of a picture means.
     enum QualityScale: Sendable, Hashable {
         case none
@@ -51,14 +58,25 @@ struct DeviceLimits: Sendable, Hashable {
     var maxReferences1 = 0
     var maxSlices = 1
     var sliceStructure = SliceStructure.rows
+    /// VA_ENC_SLICE_STRUCTURE_MAX_SLICE_SIZE.
+    var limitsSliceBytes = false
     var packedHeaders: PackedHeaders = []
     var quality = QualityScale.none
+    /// Regions of interest that a picture may have, with QP differences.
+    var maxRegions = 0
+    var trellis = false
+    var intraRefresh: IntraRefresh = []
+    /// Reference pictures that the device keeps apart, over both lists.
+    var maxStored = 16
     /// The status flags of coded buffers mean something.
     var reportsStatus = true
     /// Parameter sets that the driver takes come out changed.
     var rewritesParameterSets = false
     /// All pictures get the QP of the first picture's pic_init_qp; slice_qp_delta is not looked at.
     var hasOneQP = false
+
+    /// The slice headers say what ours say: lists and marking are ours to choose.
+    var takesSliceHeaders: Bool { packedHeaders.contains(.slice) }
 }
 
 /// A device as the resolver sees it: its name in messages, and its limits for each profile and entry point.

@@ -27,8 +27,12 @@ extension DeviceLimits {
         }
         maxSlices = max(attributes.maxSlices ?? 1, 1)
         sliceStructure = Self.structure(attributes.sliceStructure)
+        limitsSliceBytes = attributes.sliceStructure.contains(.maxSliceSize)
         packedHeaders = PackedHeaders(rawValue: attributes.packedHeaders.rawValue).intersection(.all)
         quality = Self.quality(attributes.qualityLevels ?? 0, driver: display.vendor)
+        if let regions = attributes.regionsOfInterest { maxRegions = regions.count }
+        trellis = attributes.trellis
+        intraRefresh = IntraRefresh(rawValue: attributes.intraRefresh.rawValue).intersection([.columns, .rows])
         // The limits of the surfaces hold as well as those of the attributes.
         let surfaces = try Config(display, profile: Profile(profile), entryPoint: entryPoint).surfaceCapabilities()
         minSize = VideoSize(width: surfaces.minWidth ?? 1, height: surfaces.minHeight ?? 1)

@@ -7,6 +7,16 @@ enum DriverQuirks {
 
     /// Corrects what a driver answered.
     static func apply(to limits: inout DeviceLimits, driver: String) {
+        if driver.contains("iHD") {
+            // The low-power hardware has as many references as its lists, and where both lists are said to have three
+            // it is three in all: more corrupt the pictures.
+            let isUnion = limits.maxReferences0 == limits.maxReferences1
+            if isUnion {
+                limits.maxStored = max(limits.maxReferences0, 1)
+            } else if limits.entryPoint == .sliceLowPower || limits.maxReferences0 <= 3 {
+                limits.maxStored = max(limits.maxReferences0 + limits.maxReferences1, 1)
+            }
+        }
         guard isRadeon(driver) else { return }
         // Mesa 25 parses parameter sets and slice headers and writes them anew, with other numbers (pic_init_qp 26).
         limits.rewritesParameterSets = true
@@ -15,6 +25,7 @@ enum DriverQuirks {
         if limits.packedHeaders.isEmpty {
             limits.reportsStatus = false
             limits.hasOneQP = true
+            limits.maxStored = 1
         }
         if limits.minSize.width <= 16, limits.minSize.height <= 16 {
             limits.minSize = VideoSize(width: 256, height: 128)

@@ -12,6 +12,13 @@ struct EffectiveReport: Sendable {
         add(option, asked: asked.map(String.init), used: String(used), why: why)
     }
 
+    /// Changes what was written of an option.
+    mutating func replace(_ option: String, used: String, why: String) {
+        guard let index = entries.firstIndex(where: { $0.option == option }) else { return }
+        entries[index].used = used
+        entries[index].why = why
+    }
+
     /// The error of `--strict`: every difference in one line; nil where nothing differs.
     var strictError: VaencError? {
         let differences = entries.filter(\.differs)

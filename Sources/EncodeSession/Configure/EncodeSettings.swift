@@ -18,23 +18,44 @@ struct EncodeSettings: Sendable, Hashable {
     var sampleAspectRatio: Rational?
     var entropy: EntropyCoder
     var transform8x8: Bool
+    var deblocking: Deblocking
     var qpI: Int
     var qpP: Int
+    var qpB: Int
     /// The driver's quality level; nil leaves its default.
     var qualityLevel: UInt32?
+    /// nil leaves the driver's choice.
+    var trellis: Bool?
+    /// For frames that bring none of their own; at most `limits.maxRegions`.
+    var regionsOfInterest: [RegionOfInterest]
     var structure: GOPStructure
+    /// The direction of a rolling intra refresh.
+    var refreshesColumns = true
     /// First macroblock row of each slice, the first of them 0.
     var sliceRows: [Int]
+    /// nil: no limit.
+    var maxSliceBytes: Int?
     var accessUnitDelimiters: Bool
+    var rate = RateSettings()
+    /// nil: the stream says nothing of a decoder's buffer.
+    var hrd: HRDParameters?
+    /// An SEI message with vaenc's name at each key frame.
+    var identifier: Bool
     /// Frames submitted whose packets were not yet read.
     var asyncDepth: Int
-    /// `encode` returns when the frame's packet was delivered.
-    var lowLatency: Bool
-    var forcedKeyFrames: Set<Int>
+    /// `encode` returns when the packet of the frame so many before was delivered; nil: as the device lets it.
+    var maxFrameDelay: Int?
+    var forcedKeys: ForcedKeys
     var effective: [EffectiveEntry]
 
     var widthInMacroblocks: Int { codedSize.width / 16 }
     var heightInMacroblocks: Int { codedSize.height / 16 }
 
-    func qp(of type: PictureType) -> Int { type == .idr || type == .i ? qpI : qpP }
+    func qp(of type: PictureType) -> Int {
+        switch type {
+        case .idr, .i: qpI
+        case .p: qpP
+        case .b: qpB
+        }
+    }
 }

@@ -15,6 +15,19 @@ extension SettingsResolver {
         try check("refs", asked.references, 1...16)
         try check("slices", asked.slices, 1...8192)
         try check("async-depth", asked.asyncDepth, 1...64)
+        try check("idr-interval", asked.idrInterval, 1...Int(Int32.max))
+        try check("temporal-layers", asked.temporalLayers, 1...4)
+        try check("ltr", asked.longTermReferences, 0...15)
+        try check("max-slice-bytes", asked.maxSliceBytes, 64...(1 << 28))
+        try check("max-delay", asked.maxFrameDelay, 0...64)
+        for time in asked.forcedKeyTimes where !(time >= 0 && time.isFinite) {
+            throw VaencError(.usage, "a key frame cannot be forced at \(time) s")
+        }
+        if let filter = asked.deblocking {
+            try check("deblocking alpha", filter.alphaOffset, -6...6)
+            try check("deblocking beta", filter.betaOffset, -6...6)
+        }
+        for region in asked.regionsOfInterest { try Self.check(region) }
         if let seconds = asked.gopSeconds, !(seconds > 0 && seconds <= 86400) {
             throw VaencError(.usage, "gop-seconds is \(seconds)", remedy: "give a time above 0 and up to 86400 seconds")
         }
@@ -33,6 +46,18 @@ extension SettingsResolver {
         }
     }
 
+    /// A region must hold something, and its difference be one that QP can have.
+    static func check(_ region: RegionOfInterest) throws {
+        guard (1...65535).contains(region.width), (1...65535).contains(region.height),
+            (0...65535).contains(region.x), (0...65535).contains(region.y), (-51...51).contains(region.qpDelta)
+        else {
+            throw VaencError(
+                .usage,
+                "the region of interest \(region.width)×\(region.height) at \(region.x),\(region.y) with \(region.qpDelta) is not one",
+                remedy: "give a size above 0, a place from 0 and a QP difference from -51 to 51")
+        }
+    }
+
     private func check(_ option: String, _ value: Int?, _ range: ClosedRange<Int>) throws {
         guard let value, !range.contains(value) else { return }
         throw VaencError(
@@ -45,14 +70,6 @@ extension SettingsResolver {
         if let profile = asked.profile, profile.codec != asked.codec {
             throw VaencError(.usage, "\(profile.rawValue) is not a profile of H.264")
         }
-        if let mode = asked.rateControl, mode != .cqp {
-            throw notBuilt("rate control \(mode.rawValue)", remedy: "use --rate-control cqp with --qp")
-        }
-        if asked.bitrate != nil || asked.maxBitrate != nil {
-            throw notBuilt("encoding to a bit rate", remedy: "use --qp or --quality, or --device software")
-        }
-        if let bFrames = asked.bFrames, bFrames > 0 { throw notBuilt("B frames", remedy: "use --bframes 0") }
-        if asked.qpB != nil { throw notBuilt("B frames (qp-b)", remedy: "leave out --qp-b") }
         switch asked.inputFormat {
         case .p010, .i420p10: throw notBuilt("10-bit encoding", remedy: "convert the input to 8 bits")
         default: break

@@ -65,9 +65,15 @@ extension SettingsResolver {
     mutating func chooseTransform(_ limits: DeviceLimits) -> Bool {
         let isHigh = limits.profile == .h264High
         let isOurs = limits.packedHeaders.contains(.sequence)
+        let used = isHigh && (asked.transform8x8 ?? true)
         report.add(
-            "transform8x8", asked: nil, used: !isHigh ? "off" : isOurs ? "on" : "driver's",
-            why: !isHigh ? "only High has it" : isOurs ? Reason.standard : "the driver writes its own parameter sets")
-        return isHigh
+            "transform8x8", asked: asked.transform8x8.map { $0 ? "on" : "off" },
+            used: !isHigh ? "off" : !isOurs ? "driver's" : used ? "on" : "off",
+            why: !isHigh
+                ? "only High has it"
+                : !isOurs
+                    ? "the driver writes its own parameter sets"
+                    : asked.transform8x8 == nil ? Reason.standard : Reason.asked)
+        return used
     }
 }

@@ -1,74 +1,267 @@
+import H264Syntax
 import VideoBase
 
+/// Who controls the rate, and in which mode.
 extension SettingsResolver {
-    /// What I pictures are coded finer than P pictures by: everything up to the next key frame predicts from them. On
-    /// the reference driver it saves 1.5 to 2.6 % at equal PSNR over the same QP for both (three clips, QP 22 to 38).
-    static let intraOffset = -3
-
-    mutating func chooseRateControl(_ limits: DeviceLimits) throws {
-        guard limits.rateControl.contains(.cqp) else {
-            throw VaencError(
-                .unavailable, "\(device.driver) has no constant QP for \(limits.entryPoint.rawValue)",
-                remedy: "the other modes are not built yet")
+    /// The mode asked for, else what the options mean: a bit rate VBR, a QP constant QP, neither a quality. The driver
+    /// runs it where it has the mode; vaenc runs CBR, VBR and QVBR over the QP of each picture where it has not.
+    mutating func chooseRateControl(_ limits: DeviceLimits) throws -> RateSettings {
+        let wanted = asked.rateControl ?? (asked.bitrate != nil ? .vbr : asked.qp != nil ? .cqp : .icq)
+        try checkRates(wanted)
+        var rate = RateSettings()
+        rate.minQP = asked.minQP
+        rate.maxQP = asked.maxQP
+        rate.quality = (asked.quality ?? 24).clamped(to: max(asked.minQP ?? 1, 1)...max(asked.maxQP ?? 51, 1))
+        (rate.mode, rate.controller) = try chooseMode(wanted, limits)
+        if rate.mode == .cqp || rate.mode == .icq {
+            reportUnused(rate.mode)
+            if rate.mode == .icq { reportQuality(rate) }
+        } else {
+            chooseRates(&rate)
+            chooseBuffer(&rate)
+            chooseLimits(&rate, limits)
+            if rate.mode == .qvbr { reportQuality(rate) }
+            if rate.mode != .qvbr, let quality = asked.quality {
+                report.add("quality", asked: quality, used: quality, why: "a bit rate is aimed at: not used")
+            }
+            if let qp = asked.qp { report.add("qp", asked: qp, used: qp, why: "a bit rate is aimed at: not used") }
         }
-        let aimsAtQuality = asked.qp == nil && asked.rateControl == nil
-        report.add(
-            "rateControl", asked: asked.rateControl?.rawValue, used: RateControlMode.cqp.rawValue,
-            why: aimsAtQuality
-                ? "aims at a quality; constant QP stands for it until the quality modes are built" : Reason.asked)
+        if rate.driverChoosesQP || rate.isOwn { reportQPLimits() }
+        chooseMacroblockRateControl(&rate)
+        return rate
     }
 
-    mutating func chooseQP(_ limits: DeviceLimits) -> (i: Int, p: Int) {
-        let range = (asked.minQP ?? 0)...(asked.maxQP ?? 51)
-        let quality = asked.quality ?? 24
-        let wantedP = asked.qp ?? quality
-        let p = wantedP.clamped(to: range)
-        let i = limits.hasOneQP ? p : (asked.qpI ?? p + Self.intraOffset).clamped(to: range)
-        if let asked = asked.quality {
-            report.add(
-                "quality", asked: asked, used: self.asked.qp == nil ? p : asked,
-                why:
-                    self.asked.qp == nil
-                    ? (p == asked ? "as QP" : "kept within min-qp and max-qp") : "qp is given: not used")
+    private func checkRates(_ wanted: RateControlMode) throws {
+        for (option, value) in [("bitrate", asked.bitrate), ("max-bitrate", asked.maxBitrate)] {
+            guard let value, !(1000...4_000_000_000).contains(value.value) else { continue }
+            throw VaencError(.usage, "\(option) is \(value)", remedy: "give a rate from 1k to 4G bits per second")
         }
-        let limited = "kept within min-qp and max-qp"
+        if [.cbr, .vbr, .avbr].contains(wanted), asked.bitrate == nil {
+            throw VaencError(
+                .usage, "rate control \(wanted.rawValue) needs a rate", remedy: "add --bitrate, as --bitrate 6M")
+        }
+        if wanted == .qvbr, asked.bitrate == nil, asked.maxBitrate == nil {
+            throw VaencError(
+                .usage, "rate control qvbr needs a rate", remedy: "add --max-bitrate or --bitrate, as --bitrate 6M")
+        }
+        if let rate = asked.bitrate, let most = asked.maxBitrate, most < rate {
+            throw VaencError(.usage, "max-bitrate \(most) is below bitrate \(rate)")
+        }
+        if let size = asked.vbvSize, !(1000...4_000_000_000).contains(size) {
+            throw VaencError(.usage, "vbv-size is \(size)", remedy: "give a size from 1k to 4G bits")
+        }
+        if let percent = asked.vbvInitialPercent, !(0...100).contains(percent) {
+            throw VaencError(.usage, "vbv-initial is \(percent)", remedy: "give a number from 0 to 100")
+        }
+        for limit in asked.dataRateLimits where limit.bytes < 1 || !(limit.seconds > 0 && limit.seconds <= 3600) {
+            throw VaencError(.usage, "a data-rate limit of \(limit.bytes) bytes in \(limit.seconds) s cannot be kept")
+        }
+        if let bytes = asked.maxFrameBytes, bytes < 100 {
+            throw VaencError(.usage, "max-frame-bytes is \(bytes)", remedy: "give at least 100")
+        }
+    }
+
+    // MARK: Mode
+
+    private mutating func chooseMode(
+        _ wanted: RateControlMode, _ limits: DeviceLimits
+    ) throws -> (RateControlMode, RateController) {
+        let offered = limits.rateControl
+        let canOwn = offered.contains(.cqp) && !limits.hasOneQP
+        let prefersOwn = asked.rateController == .vaenc
+        var used = wanted
+        var controller = RateController.driver
+        var why = asked.rateControl == nil ? meaning(wanted) : Reason.asked
+        switch wanted {
+        case .cqp:
+            guard offered.contains(.cqp) else {
+                throw VaencError(
+                    .unavailable, "\(device.driver) has no constant QP for \(limits.entryPoint.rawValue)",
+                    remedy: "use --bitrate")
+            }
+        case .icq:
+            if !offered.contains(.icq) {
+                guard offered.contains(.cqp) else {
+                    throw VaencError(
+                        .unavailable, "\(device.driver) aims at no quality, only at a bit rate",
+                        remedy: "add --bitrate, as --bitrate 6M")
+                }
+                used = .cqp
+                why = "the device has no ICQ: constant QP aims at the quality"
+            }
+        case .cbr, .vbr, .qvbr:
+            if canOwn, prefersOwn || !offered.contains(wanted) { controller = .vaenc }
+            if controller == .driver, !offered.contains(wanted) {
+                used = try nearest(to: wanted, limits)
+                why = "the nearest that the driver has; it keeps one QP for all pictures, so vaenc cannot control it"
+            }
+        case .avbr:
+            if !offered.contains(.avbr) || (prefersOwn && canOwn) {
+                used = .vbr
+                why = "the device has no AVBR"
+                if prefersOwn || !offered.contains(.vbr) { controller = canOwn ? .vaenc : .driver }
+                if controller == .driver { used = try nearest(to: .vbr, limits) }
+            }
+        }
+        report.add("rateControl", asked: asked.rateControl?.rawValue, used: used.rawValue, why: why)
+        reportController(used, controller, limits)
+        return (used, controller)
+    }
+
+    private func nearest(to wanted: RateControlMode, _ limits: DeviceLimits) throws -> RateControlMode {
+        let order: [RateControlMode] = wanted == .cbr ? [.cbr, .vbr, .avbr, .qvbr] : [.vbr, .avbr, .qvbr, .cbr]
+        if let mode = order.first(where: limits.rateControl.contains) { return mode }
+        throw VaencError(
+            .unavailable, "\(device.driver) controls no bit rate, and keeps one QP for all pictures",
+            remedy: "use --qp, or --device software")
+    }
+
+    private func meaning(_ mode: RateControlMode) -> String {
+        switch mode {
+        case .vbr: "a bit rate is asked for"
+        case .cqp: "a QP is asked for"
+        default: "aims at a quality"
+        }
+    }
+
+    private mutating func reportController(
+        _ mode: RateControlMode, _ controller: RateController, _ limits: DeviceLimits
+    ) {
+        guard mode != .cqp, mode != .icq else {
+            if let wanted = asked.rateController {
+                report.add(
+                    "rateController", asked: wanted.rawValue, used: wanted.rawValue, why: "\(mode.rawValue) needs none")
+            }
+            return
+        }
+        let why: String
+        if controller == asked.rateController {
+            why = Reason.asked
+        } else if controller == .driver {
+            why = asked.rateController == nil ? Reason.standard : "the driver takes no QP for each picture"
+        } else if limits.entryPoint == .sliceLowPower, limits.rateControl == [.cqp] {
+            why = "the driver has constant QP alone: without the HuC firmware Intel's low power has no rate control"
+        } else {
+            why = "the driver has no \(mode.rawValue.uppercased()); over the QP of each picture"
+        }
+        report.add("rateController", asked: asked.rateController?.rawValue, used: controller.rawValue, why: why)
+    }
+
+    // MARK: Rates, buffer, limits
+
+    /// Rates in steps of 64 bit/s, which HRD parameters can say.
+    private mutating func chooseRates(_ rate: inout RateSettings) {
+        let average = (asked.bitrate ?? asked.maxBitrate)?.value ?? 0
+        rate.bitrate = average & ~63
+        if let bitrate = asked.bitrate {
+            report.add("bitrate", asked: "\(bitrate)", used: "\(bitrate)", why: Reason.asked)
+        } else {
+            report.add("bitrate", asked: nil, used: "\(BitsPerSecond(average))", why: "max-bitrate")
+        }
+        switch rate.mode {
+        case .cbr:
+            rate.maxBitrate = rate.bitrate
+            if let most = asked.maxBitrate {
+                report.add("maxBitrate", asked: "\(most)", used: "\(BitsPerSecond(average))", why: "CBR's is the bit rate")
+            }
+        default:
+            let most = asked.maxBitrate?.value ?? average + average / 2
+            rate.maxBitrate = max(most & ~63, rate.bitrate)
+            report.add(
+                "maxBitrate", asked: asked.maxBitrate.map { "\($0)" }, used: "\(BitsPerSecond(most))",
+                why: asked.maxBitrate == nil ? "1.5 times the average, over one second" : Reason.asked)
+        }
+    }
+
+    /// A second of the largest rate, three quarters full at the start; sizes in steps of 16 bits.
+    private mutating func chooseBuffer(_ rate: inout RateSettings) {
+        rate.vbvSize = max((asked.vbvSize ?? rate.maxBitrate) & ~15, 16)
+        rate.hasFixedBuffer = asked.vbvSize != nil
         report.add(
-            "qp", asked: asked.qp, used: p,
-            why: p != wantedP
-                ? limited : asked.qp != nil ? Reason.asked : asked.quality != nil ? "the quality" : Reason.standard)
+            "vbvSize", asked: asked.vbvSize.map(String.init), used: "\(asked.vbvSize ?? rate.vbvSize)",
+            why: asked.vbvSize == nil ? "a second" : Reason.asked)
+        let percent = asked.vbvInitialPercent ?? 75
+        rate.vbvInitial = rate.vbvSize / 100 * percent
         report.add(
-            "qpI", asked: asked.qpI, used: i,
-            why: limits.hasOneQP && i != asked.qpI
-                ? "the driver keeps one QP for all pictures"
-                : asked.qpI == nil ? "\(Self.intraOffset) from qp" : i != asked.qpI ? limited : Reason.asked)
+            "vbvInitial", asked: asked.vbvInitialPercent, used: percent,
+            why: asked.vbvInitialPercent == nil ? Reason.standard : Reason.asked)
+        rate.hasHRD = asked.hrdParameters ?? true
+        rate.promisesHRD = asked.hrdParameters == true
+        report.add(
+            "hrdParameters", asked: asked.hrdParameters.map { $0 ? "on" : "off" }, used: rate.hasHRD ? "on" : "off",
+            why: asked.hrdParameters == nil ? "the rate control keeps a buffer" : Reason.asked)
+    }
+
+    /// The buffer kept within the level, once that is known.
+    mutating func settleBuffer(_ rate: inout RateSettings, level: Level, profile: CodecProfile) -> HRDParameters? {
+        guard rate.vbvSize > 0 else { return nil }
+        let most = level.maxCPB * (profile == .h264High ? 1500 : 1200)
+        if rate.vbvSize > most {
+            let share = Double(rate.vbvInitial) / Double(rate.vbvSize)
+            rate.vbvSize = most & ~15
+            rate.vbvInitial = Int(Double(rate.vbvSize) * share)
+            report.replace("vbvSize", used: "\(rate.vbvSize)", why: "level \(level.name) holds no more")
+        }
+        guard rate.hasHRD else { return nil }
+        return HRDParameters(
+            bitrate: BitsPerSecond(rate.maxBitrate), cpbSize: rate.vbvSize, isConstant: rate.mode == .cbr)
+    }
+
+    private mutating func chooseLimits(_ rate: inout RateSettings, _ limits: DeviceLimits) {
+        rate.maxFrameBytes = asked.maxFrameBytes
+        if let bytes = asked.maxFrameBytes {
+            report.add("maxFrameBytes", asked: bytes, used: bytes, why: rate.isOwn ? Reason.asked : "the driver's to keep")
+        }
+        rate.limits = asked.dataRateLimits
+        if !asked.dataRateLimits.isEmpty {
+            let text = asked.dataRateLimits.map { "\($0.bytes) bytes in \($0.seconds) s" }.joined(separator: ", ")
+            report.add(
+                "dataRateLimits", asked: text, used: rate.isOwn ? text : "max-bitrate alone",
+                why: rate.isOwn ? Reason.asked : "drivers keep no windows: ask for vaenc's rate controller")
+        } else if (asked.bFrames ?? 1) == 0 || limits.maxReferences1 == 0, rate.mode != .cbr {
+            // H.264 without B frames: 1.5 times the average over a second, as VideoToolbox's clients set it.
+            let bytes = min(rate.bitrate + rate.bitrate / 2, rate.maxBitrate) / 8
+            if rate.isOwn { rate.limits = [DataRateLimit(bytes: bytes, seconds: 1)] }
+            report.add(
+                "dataRateLimits", asked: nil, used: "\(bytes) bytes in 1.0 s",
+                why: rate.isOwn ? "H.264 without B frames" : "H.264 without B frames; as the driver's maximum")
+        }
+    }
+
+    private mutating func chooseMacroblockRateControl(_ rate: inout RateSettings) {
+        guard let wanted = asked.macroblockRateControl else { return }
+        if rate.driverChoosesQP { rate.macroblockRateControl = wanted }
+        report.add(
+            "macroblockRateControl", asked: wanted ? "on" : "off", used: rate.driverChoosesQP && wanted ? "on" : "off",
+            why: rate.driverChoosesQP ? Reason.asked : "only where the driver controls the rate")
+    }
+
+    // MARK: Report
+
+    private mutating func reportQuality(_ rate: RateSettings) {
+        report.add(
+            "quality", asked: asked.quality, used: rate.quality,
+            why: asked.quality == nil
+                ? Reason.standard : asked.quality == rate.quality ? Reason.asked : "kept within min-qp and max-qp")
+        if let qp = asked.qp, rate.mode == .icq {
+            report.add("qp", asked: qp, used: qp, why: "the mode aims at a quality: not used")
+        }
+    }
+
+    private mutating func reportQPLimits() {
         if let low = asked.minQP { report.add("minQP", asked: low, used: low, why: Reason.asked) }
         if let high = asked.maxQP { report.add("maxQP", asked: high, used: high, why: Reason.asked) }
-        return (i, p)
     }
 
-    /// The driver's quality level for a preset of 1 (best) to 7 (fastest); nil leaves the driver's own.
-    mutating func choosePreset(_ limits: DeviceLimits) -> UInt32? {
-        guard let preset = asked.preset else {
-            report.add("preset", asked: nil, used: "driver's", why: Reason.standard)
-            return nil
-        }
-        switch limits.quality {
-        case .none:
-            report.add("preset", asked: String(preset), used: "driver's", why: "the driver has no quality levels")
-            return nil
-        case .levels(let count):
-            let level = count == 7 ? preset : 1 + (preset - 1) * (count - 1) / 6
-            report.add("preset", asked: preset, used: preset, why: "quality level \(level) of \(count)")
-            return UInt32(level)
-        case .radeonBits:
-            let (mode, name): (UInt32, String) =
-                preset <= 2 ? (2, "quality") : preset <= 5 ? (1, "balance") : (0, "speed")
-            report.add("preset", asked: preset, used: preset, why: "the driver's \(name) mode")
-            return mode << 1 | 1
-        }
+    /// What only the modes with a rate have.
+    private mutating func reportUnused(_ mode: RateControlMode) {
+        let why = "\(mode.rawValue) has no bit rate: not used"
+        if let rate = asked.bitrate { report.add("bitrate", asked: "\(rate)", used: "none", why: why) }
+        if let rate = asked.maxBitrate { report.add("maxBitrate", asked: "\(rate)", used: "none", why: why) }
+        if let size = asked.vbvSize { report.add("vbvSize", asked: "\(size)", used: "none", why: why) }
+        if let part = asked.vbvInitialPercent { report.add("vbvInitial", asked: "\(part)", used: "none", why: why) }
+        if let bytes = asked.maxFrameBytes { report.add("maxFrameBytes", asked: "\(bytes)", used: "none", why: why) }
+        if !asked.dataRateLimits.isEmpty { report.add("dataRateLimits", asked: "given", used: "none", why: why) }
+        if asked.hrdParameters == true { report.add("hrdParameters", asked: "on", used: "off", why: why) }
     }
-}
-
-extension Int {
-    func clamped(to range: ClosedRange<Int>) -> Int { Swift.min(Swift.max(self, range.lowerBound), range.upperBound) }
 }

@@ -1,9 +1,33 @@
+import EncodePlanning
 import H264Syntax
 import VideoBase
 
+/// The group of pictures: what was asked, less what excludes each other, less what the device and the level hold. What
+/// is left is reported at the end, each option with the first reason that took something from it.
 extension SettingsResolver {
-    /// Frames from a key frame to the next.
-    mutating func chooseGOP(_ limits: DeviceLimits) -> Int {
+    mutating func chooseStructure(
+        _ limits: DeviceLimits, coded: VideoSize, rate: RateSettings
+    ) throws -> (GOPStructure, Level) {
+        let interval = chooseGOP(limits)
+        var reasons = Obstacles(limits, asked, intraOnly: interval == 1)
+        let wanted = wantedStructure(interval, limits, coded, &reasons)
+        let (level, room) = try chooseLevel(limits, coded: coded, wanted, rate)
+        let used = wanted.fitted(
+            list0: limits.maxReferences0, list1: limits.maxReferences1, storage: min(limits.maxStored, room))
+        reasons.rest = room < limits.maxStored && wanted.storage > room ? "level \(level.name) holds no more" : "driver limit"
+        try reportStructure(used, reasons)
+        let final = try chooseLevel(limits, coded: coded, used, rate).level
+        let need = rate.maxBitrate > 0 ? " and \(BitsPerSecond(rate.maxBitrate))" : ""
+        report.add(
+            "level", asked: try askedLevel()?.name, used: final.name,
+            why: asked.level == nil
+                ? "lowest for the size, rate and references"
+                : final == (try askedLevel()) ? Reason.asked : "needed by \(asked.size) at \(asked.frameRate)\(need)")
+        return (used, final)
+    }
+
+    /// Frames from an intra picture to the next.
+    private mutating func chooseGOP(_ limits: DeviceLimits) -> Int {
         let rate = asked.frameRate.value
         func fromSeconds(_ seconds: Double) -> Int { max(Int((seconds * rate).rounded()), 1) }
         let used: Int
@@ -26,74 +50,159 @@ extension SettingsResolver {
         return used
     }
 
-    /// References and level bind each other: a level limits the buffer, the buffer raises the level.
-    mutating func chooseReferencesAndLevel(
-        _ limits: DeviceLimits, coded: VideoSize, keyInterval: Int
-    ) throws -> (references: Int, level: Level) {
-        var wantedLevel: Level?
-        if let number = asked.level {
-            guard let level = Level(number: number) else {
-                let all = Level.all.map(\.name).joined(separator: " ")
-                throw VaencError(.usage, "H.264 has no level \(number)", remedy: "the levels are \(all)")
-            }
-            wantedLevel = level
+    /// What was asked, where nothing but the lengths of lists and buffers stands against it.
+    private func wantedStructure(
+        _ interval: Int, _ limits: DeviceLimits, _ coded: VideoSize, _ reasons: inout Obstacles
+    ) -> GOPStructure {
+        var structure = GOPStructure(keyInterval: interval, references: 1)
+        structure.temporalLayers = reasons.layers == nil ? asked.temporalLayers ?? 1 : 1
+        structure.longTermReferences = reasons.longTerm == nil ? asked.longTermReferences ?? 0 : 0
+        if asked.intraRefresh, reasons.refresh == nil {
+            let blocks = limits.intraRefresh.contains(.columns) ? coded.width / 16 : coded.height / 16
+            structure.intraRefreshSteps = min(interval, blocks)
+            reasons.exclude(by: "a rolling refresh goes through P pictures with one reference")
         }
+        structure.references = asked.references ?? max(structure.longTermReferences, 1)
+        if structure.temporalLayers > 2 { reasons.bFrames = reasons.bFrames ?? "more than two temporal layers" }
+        // Long-term references and layers are for connections that do not wait for B frames unasked.
+        let isLive = structure.longTermReferences > 0 || structure.temporalLayers > 1
+        let delay = asked.maxFrameDelay ?? 7
+        let most = reasons.bFrames == nil ? min(7, interval - 1, delay) : 0
+        structure.bFrames = min(asked.bFrames ?? (isLive ? 0 : Self.standardBFrames), most)
+        if most < 7, reasons.bFrames == nil {
+            reasons.bFrames = most == delay ? "max-delay holds no more" : "gop holds no more"
+        }
+        if structure.bFrames < 2 { reasons.pyramid = reasons.pyramid ?? "it takes two B frames" }
+        if structure.temporalLayers == 2 { reasons.pyramid = reasons.pyramid ?? "two temporal layers" }
+        // With two B frames a pyramid gains too little to give up the independence of both.
+        structure.isPyramid = reasons.pyramid == nil && (asked.bPyramid ?? (structure.bFrames > 2))
+        if structure.bFrames == 0 { reasons.open = reasons.open ?? "no B frames to cross the border" }
+        structure.isOpen = asked.openGOP && reasons.open == nil
+        // An IDR picture closes a group: open ones begin with I pictures.
+        structure.idrInterval = asked.idrInterval ?? (structure.isOpen ? Int(Int32.max) : 1)
+        return structure.consistent
+    }
+
+    /// B pictures between two others where nobody asks.
+    static let standardBFrames = 2
+
+    /// The level, and the pictures that it lets the decoded picture buffer hold.
+    private func chooseLevel(
+        _ limits: DeviceLimits, coded: VideoSize, _ structure: GOPStructure, _ settled: RateSettings
+    ) throws -> (level: Level, room: Int) {
         let rate = asked.frameRate
-        func lowest(_ references: Int) -> Level? {
-            Level.lowest(
-                codedSize: coded, frameRate: rate, references: references, bitrate: nil, profile: limits.profile)
+        let bitrate = settled.maxBitrate > 0 ? BitsPerSecond(settled.maxBitrate) : nil
+        func lowest(_ stored: Int) -> Level? {
+            Level.lowest(codedSize: coded, frameRate: rate, references: stored, bitrate: bitrate, profile: limits.profile)
         }
         guard let floor = lowest(1) else {
+            if let bitrate, Level.lowest(
+                codedSize: coded, frameRate: rate, references: 1, bitrate: nil, profile: limits.profile) != nil
+            {
+                throw VaencError(
+                    .unavailable, "\(bitrate) exceeds H.264's highest level, 6.2", remedy: "lower the bit rate")
+            }
             throw VaencError(
                 .unavailable,
                 "\(asked.size) at \(asked.frameRate) frames per second exceeds H.264's highest level, 6.2",
                 remedy: "scale with --size, or lower --fps")
         }
         // A level that the pictures do not fit is raised; one that only the references do not fit limits those.
-        var references = max(min(asked.references ?? 1, max(limits.maxReferences0, 1)), 1)
-        var why =
-            asked.references == nil ? Reason.standard : references == asked.references ? Reason.asked : "driver limit"
-        let basis = wantedLevel.map { level in
-            level.allows(
-                codedSize: coded, frameRate: rate, references: 1, bitrate: nil, profile: limits.profile) ? level : floor
+        if let wanted = try askedLevel() {
+            let fits = wanted.allows(
+                codedSize: coded, frameRate: rate, references: 1, bitrate: bitrate, profile: limits.profile)
+            let level = fits ? wanted : floor
+            return (level, max(level.maxDpbFrames(codedSize: coded), 1))
         }
-        let room = (basis ?? Level.all[Level.all.count - 1]).maxDpbFrames(codedSize: coded)
-        if references > room {
-            references = room
-            why = "level \((basis ?? floor).name) holds no more"
-        }
-        let level = basis ?? lowest(references) ?? floor
-        report.add("references", asked: asked.references, used: references, why: why)
-        report.add(
-            "level", asked: wantedLevel?.name, used: level.name,
-            why: wantedLevel == nil
-                ? "lowest for the size, rate and references"
-                : level == wantedLevel ? Reason.asked : "needed by \(asked.size) at \(asked.frameRate)")
-        return (references, level)
+        let room = max(Level.all[Level.all.count - 1].maxDpbFrames(codedSize: coded), 1)
+        return (lowest(min(structure.storage, room)) ?? floor, room)
     }
 
-    mutating func chooseSlices(_ limits: DeviceLimits, rows: Int) -> [Int] {
-        let wanted = asked.slices ?? 1
-        let most = max(min(wanted, rows, limits.maxSlices), 1)
-        let firstRows = SlicePartition.firstRows(rows: rows, slices: most, structure: limits.sliceStructure)
-        let used = firstRows.count
-        let why =
-            asked.slices == nil
-            ? Reason.standard
-            : used == wanted
-                ? Reason.asked
-                : wanted > rows && rows <= limits.maxSlices && used == rows
-                    ? "a slice has at least one macroblock row" : "driver limit"
-        report.add("slices", asked: asked.slices, used: used, why: why)
-        return firstRows
+    private func askedLevel() throws -> Level? {
+        guard let number = asked.level else { return nil }
+        guard let level = Level(number: number) else {
+            let all = Level.all.map(\.name).joined(separator: " ")
+            throw VaencError(.usage, "H.264 has no level \(number)", remedy: "the levels are \(all)")
+        }
+        return level
     }
 
-    mutating func chooseAsyncDepth() -> Int {
-        let used = asked.lowLatency ? 1 : asked.asyncDepth ?? 2
+    private mutating func reportStructure(_ used: GOPStructure, _ reasons: Obstacles) throws {
+        func why(_ isAsAsked: Bool, _ reason: String?, wasAsked: Bool) -> String {
+            isAsAsked ? Reason.asked : reason ?? (wasAsked ? reasons.rest : Reason.standard)
+        }
+        func name(_ isOn: Bool) -> String { isOn ? "on" : "off" }
+        let references = asked.references
         report.add(
-            "asyncDepth", asked: asked.asyncDepth, used: used,
-            why: asked.lowLatency ? "low latency" : asked.asyncDepth == nil ? Reason.standard : Reason.asked)
-        if asked.lowLatency { report.add("lowLatency", asked: "on", used: "on", why: Reason.asked) }
-        return used
+            "references", asked: references, used: used.references,
+            why: why(used.references == references, reasons.references, wasAsked: references != nil))
+        let b = asked.bFrames
+        report.add("bFrames", asked: b, used: used.bFrames, why: why(used.bFrames == b, reasons.bFrames, wasAsked: b != nil))
+        if asked.bPyramid != nil || used.bFrames > 1 {
+            report.add(
+                "bPyramid", asked: asked.bPyramid.map(name), used: name(used.isPyramid),
+                why: why(used.isPyramid == asked.bPyramid, reasons.pyramid, wasAsked: asked.bPyramid != nil))
+        }
+        if asked.openGOP {
+            report.add("openGOP", asked: "on", used: name(used.isOpen), why: why(used.isOpen, reasons.open, wasAsked: true))
+        }
+        if asked.idrInterval != nil || used.isOpen {
+            report.add(
+                "idrInterval", asked: asked.idrInterval.map(String.init),
+                used: asked.idrInterval.map(String.init) ?? "first",
+                why: asked.idrInterval == nil ? "open groups begin with I pictures" : Reason.asked)
+        }
+        if let layers = asked.temporalLayers {
+            report.add(
+                "temporalLayers", asked: layers, used: used.temporalLayers,
+                why: why(layers == used.temporalLayers, reasons.layers, wasAsked: true))
+        }
+        if let longTerm = asked.longTermReferences {
+            report.add(
+                "longTermReferences", asked: longTerm, used: used.longTermReferences,
+                why: why(longTerm == used.longTermReferences, reasons.longTerm, wasAsked: true))
+        }
+        if asked.intraRefresh {
+            let isOn = used.intraRefreshSteps != nil
+            report.add("intraRefresh", asked: "on", used: name(isOn), why: why(isOn, reasons.refresh, wasAsked: true))
+        }
+    }
+}
+
+/// Why an option cannot be had as asked, the first reason that applies; nil: nothing but lengths stands against it.
+struct Obstacles {
+    var references: String?
+    var bFrames: String?
+    var pyramid: String?
+    var open: String?
+    var layers: String?
+    var longTerm: String?
+    var refresh: String?
+    /// Of what is cut short for want of room.
+    var rest = "driver limit"
+
+    init(_ limits: DeviceLimits, _ asked: EncoderConfiguration, intraOnly: Bool) {
+        let isForeign = limits.takesSliceHeaders ? nil : "the driver writes slice headers itself"
+        let isIntra = intraOnly ? "every picture is intra" : nil
+        bFrames =
+            limits.profile == .h264ConstrainedBaseline
+            ? "Constrained Baseline has no B pictures"
+            : limits.maxReferences1 == 0 || limits.maxReferences0 == 0
+                ? "the device predicts from one list only"
+                : isIntra ?? (asked.lowLatency ? "low latency" : asked.maxFrameDelay == 0 ? "max-delay is 0" : nil)
+        // Which picture is meant, and how long it is kept, is said in the slice header.
+        pyramid = isForeign
+        layers = asked.temporalLayers == 1 ? nil : isForeign ?? isIntra
+        longTerm = asked.longTermReferences == 0 ? nil : isForeign ?? isIntra
+        refresh = limits.intraRefresh.isEmpty ? "the driver has no rolling refresh" : isIntra
+    }
+
+    /// An option that leaves no room for any of the others.
+    mutating func exclude(by reason: String) {
+        references = reason
+        bFrames = bFrames ?? reason
+        layers = layers ?? reason
+        longTerm = longTerm ?? reason
+        open = open ?? reason
     }
 }

@@ -30,26 +30,29 @@ struct SettingsResolver {
         report.add("frameRate", asked: "\(asked.frameRate)", used: "\(asked.frameRate)", why: Reason.asked)
         let entropy = chooseEntropy(limits.profile)
         let transform8x8 = chooseTransform(limits)
-        report.add("deblocking", asked: nil, used: "on", why: Reason.standard)
-        try chooseRateControl(limits)
-        let qp = chooseQP(limits)
+        let deblocking = chooseDeblocking(limits)
+        var rate = try chooseRateControl(limits)
+        let qp = chooseQP(limits, rate)
         let qualityLevel = choosePreset(limits)
-        let keyInterval = chooseGOP(limits)
-        let (references, level) = try chooseReferencesAndLevel(limits, coded: coded, keyInterval: keyInterval)
-        report.add("bFrames", asked: asked.bFrames, used: 0, why: asked.bFrames == nil ? "not built yet" : Reason.asked)
+        let trellis = chooseTrellis(limits)
+        let regions = chooseRegions(limits)
+        let (structure, level) = try chooseStructure(limits, coded: coded, rate: rate)
+        let hrd = settleBuffer(&rate, level: level, profile: limits.profile)
         let sliceRows = chooseSlices(limits, rows: coded.height / 16)
-        report.add(
-            "accessUnitDelimiters", asked: asked.accessUnitDelimiters ? "on" : nil,
-            used: asked.accessUnitDelimiters ? "on" : "off",
-            why: asked.accessUnitDelimiters ? Reason.asked : Reason.standard)
-        let asyncDepth = chooseAsyncDepth()
+        let maxSliceBytes = chooseSliceBytes(limits)
+        let headers = chooseHeaders()
+        let delays = chooseDelays()
         return EncodeSettings(
             profile: limits.profile, limits: limits, level: level, size: size, inputSize: asked.size,
             codedSize: coded, frameRate: asked.frameRate, color: asked.color,
-            sampleAspectRatio: asked.sampleAspectRatio, entropy: entropy, transform8x8: transform8x8, qpI: qp.i,
-            qpP: qp.p, qualityLevel: qualityLevel,
-            structure: GOPStructure(keyInterval: keyInterval, references: references), sliceRows: sliceRows,
-            accessUnitDelimiters: asked.accessUnitDelimiters, asyncDepth: asyncDepth,
-            lowLatency: asked.lowLatency, forcedKeyFrames: asked.forcedKeyFrames, effective: report.entries)
+            sampleAspectRatio: asked.sampleAspectRatio, entropy: entropy, transform8x8: transform8x8,
+            deblocking: deblocking, qpI: qp.i, qpP: qp.p, qpB: qp.b, qualityLevel: qualityLevel, trellis: trellis,
+            regionsOfInterest: regions, structure: structure,
+            refreshesColumns: limits.intraRefresh.contains(.columns), sliceRows: sliceRows,
+            maxSliceBytes: maxSliceBytes, accessUnitDelimiters: headers.delimiters, rate: rate, hrd: hrd,
+            identifier: headers.identifier,
+            asyncDepth: delays.asyncDepth, maxFrameDelay: delays.maxFrameDelay,
+            forcedKeys: ForcedKeys(frames: asked.forcedKeyFrames, times: asked.forcedKeyTimes),
+            effective: report.entries)
     }
 }

@@ -1,62 +1,79 @@
+import EncodePlanning
 import H264Syntax
 import NALWriting
 import VideoBase
 
-/// Makes access units of what drivers give out, the same from all of them: delimiter where asked, one SPS and one PPS
-/// before the slices of every key frame, the identifier at the start, each behind a four-byte start code.
+/// Makes access units of what drivers give out, the same from all of them: our delimiter, parameter sets and SEI, then
+/// the driver's slices and filler, each behind a four-byte start code.
 ///
 /// Drivers that take packed headers give that already, and their bytes are left alone. Others write parameter sets of
-/// their own, or none; slice headers must be read with those, so they stay, with our cropping and VUI.
+/// their own, or none; slice headers must be read with those, so they stay, with our cropping and VUI. SEI that a
+/// driver adds goes: it would speak of a rate control that the VUI does not describe.
 struct AccessUnitAssembler: Sendable {
     private let headers: StreamHeaders
-    /// The driver took our parameter sets.
-    private let packsParameterSets: Bool
     /// SPS and PPS as the stream carries them.
     private(set) var parameterSets: [[UInt8]]
 
-    init(_ headers: StreamHeaders, packsParameterSets: Bool) {
+    init(_ headers: StreamHeaders) {
         self.headers = headers
-        self.packsParameterSets = packsParameterSets
         parameterSets = [headers.spsUnit, headers.ppsUnit]
     }
 
+    /// The picture's own headers, written now that it is known what was coded before it.
+    ///
+    /// - Parameter delay: how full the decoder's buffer is where a buffering period begins with the picture.
+    mutating func assemble(
+        _ bytes: inout [UInt8], _ picture: InFlightPicture, delay: SEIMessage.InitialRemovalDelay?
+    ) throws {
+        try assemble(
+            &bytes, headers.leading(picture.plan, picture.frame.options, picture.clock, delay: delay),
+            prefix: headers.prefix(picture.plan, refIdc: picture.nal_ref_idc))
+    }
+
+    /// - Parameters:
+    ///   - leading: what goes before the slices.
+    ///   - prefix: a NAL unit that goes before each slice; nil for none.
     /// - Throws: `deviceFailed` where there is no slice in `bytes`.
-    mutating func assemble(_ bytes: inout [UInt8], type: PictureType, isFirst: Bool) throws {
+    mutating func assemble(_ bytes: inout [UInt8], _ leading: LeadingUnits, prefix: [UInt8]? = nil) throws {
         let found = AnnexB.units(in: bytes.span)
-        let expected = headers.units(for: type, isFirst: isFirst)
-        if isAsExpected(bytes, found, expected) { return }
+        if prefix == nil, isAsExpected(bytes, found, leading.units) { return }
         var sets: [NALUnitType: [UInt8]] = [:]
-        var information: [[UInt8]] = []
-        var slices: [Range<Int>] = []
+        var kept: [Range<Int>] = []
+        var hasSlice = false
         for range in found {
             switch NALUnitType(of: bytes[range]) {
-            case .slice, .idrSlice: slices.append(range)
+            case .slice, .idrSlice:
+                kept.append(range)
+                hasSlice = true
+            case .filler: if hasSlice { kept.append(range) }
             case .sequenceParameterSet: sets[.sequenceParameterSet] = Array(bytes[range])
             case .pictureParameterSet: sets[.pictureParameterSet] = Array(bytes[range])
-            case .sei: information.append(Array(bytes[range]))
-            case .accessUnitDelimiter, .filler, .endOfSequence, nil: break
+            case .sei, .accessUnitDelimiter, .endOfSequence, .endOfStream, .prefix, nil: break
             }
         }
-        guard !slices.isEmpty else {
+        guard hasSlice else {
             throw VaencError(
                 .deviceFailed, "the driver gave \(bytes.count) bytes without a slice",
                 remedy: "update the driver, or use --device software")
         }
         learn(sets)
+        var leading = leading
+        if !leading.parameterSets.isEmpty { leading.parameterSets = parameterSets }
         var output: [UInt8] = []
         output.reserveCapacity(bytes.count + 256)
-        if headers.accessUnitDelimiters { AnnexB.append(AccessUnitDelimiter.unit(for: type.sliceType), to: &output) }
-        if type.isKey { for set in parameterSets { AnnexB.append(set, to: &output) } }
-        if isFirst, !information.contains(headers.identifierUnit) { AnnexB.append(headers.identifierUnit, to: &output) }
-        for unit in information { AnnexB.append(unit, to: &output) }
-        for range in slices { AnnexB.append(bytes[range], to: &output) }
+        for unit in leading.units { AnnexB.append(unit, to: &output) }
+        for range in kept {
+            if let prefix, NALUnitType(of: bytes[range]) != .filler { AnnexB.append(prefix, to: &output) }
+            AnnexB.append(bytes[range], to: &output)
+        }
         bytes = output
     }
 
-    /// The expected units, then slices, each behind a start code of four bytes, and nothing else.
+    /// The expected units, then slices and filler, each behind a start code of four bytes, and nothing else.
     private func isAsExpected(_ bytes: [UInt8], _ found: [Range<Int>], _ expected: [[UInt8]]) -> Bool {
         guard found.count > expected.count, found.last?.upperBound == bytes.count else { return false }
         var end = 0
+        var hasSlice = false
         for (index, range) in found.enumerated() {
             guard range.lowerBound == end + 4 else { return false }
             end = range.upperBound
@@ -64,19 +81,19 @@ struct AccessUnitAssembler: Sendable {
                 guard bytes[range].elementsEqual(expected[index]) else { return false }
             } else {
                 switch NALUnitType(of: bytes[range]) {
-                case .slice, .idrSlice: break
+                case .slice, .idrSlice: hasSlice = true
+                case .filler where hasSlice: break
                 default: return false
                 }
             }
         }
-        return true
+        return hasSlice
     }
 
     /// Takes over the parameter sets that the driver's slices are written for.
     private mutating func learn(_ sets: [NALUnitType: [UInt8]]) {
-        if let sps = sets[.sequenceParameterSet] {
-            parameterSets[0] =
-                packsParameterSets ? sps : DriverSequenceParameterSet(unit: sps)?.adopting(headers.sps) ?? sps
+        if let sps = sets[.sequenceParameterSet], sps != headers.spsUnit {
+            parameterSets[0] = DriverSequenceParameterSet(unit: sps)?.adopting(headers.sps) ?? sps
         }
         if let pps = sets[.pictureParameterSet] { parameterSets[1] = pps }
     }

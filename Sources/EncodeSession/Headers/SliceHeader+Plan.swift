@@ -5,7 +5,9 @@ import VideoBase
 
 extension SliceHeader {
     /// The header of a picture's slice that begins with macroblock `firstMacroblock`.
-    init(_ plan: FramePlan, _ numbers: H264PictureNumbers, firstMacroblock: Int, qp: Int) {
+    init(
+        _ plan: FramePlan, _ numbers: H264PictureNumbers, firstMacroblock: Int, qp: Int, deblocking: Deblocking = Deblocking()
+    ) {
         self.init(
             nal_ref_idc: numbers.nal_ref_idc, isIDR: plan.type == .idr, slice_type: plan.type.sliceType,
             frame_num: numbers.frame_num, pic_order_cnt_lsb: numbers.pic_order_cnt_lsb, qp: qp)
@@ -15,6 +17,9 @@ extension SliceHeader {
         num_ref_idx_l1_active = numbers.list1.count
         modificationsL0 = numbers.modifications0.map(ReferenceListModification.init)
         modificationsL1 = numbers.modifications1.map(ReferenceListModification.init)
+        disable_deblocking_filter_idc = deblocking.isOn ? 0 : 1
+        slice_alpha_c0_offset_div2 = deblocking.alphaOffset
+        slice_beta_offset_div2 = deblocking.betaOffset
         marking = numbers.marking.map(MemoryManagementOperation.init)
         long_term_reference_flag = numbers.isLongTermReference
     }

@@ -13,24 +13,27 @@ struct DeviceObjects: Sendable {
     /// Header kinds that the configuration agreed to take.
     let packed: DeviceLimits.PackedHeaders
 
-    init(_ display: Display, _ settings: EncodeSettings) throws {
+    /// - Parameter kept: surfaces for input that are there already.
+    init(_ display: Display, _ settings: EncodeSettings, inputs kept: [Surface]? = nil, codedScale: Int = 1) throws {
         let limits = settings.limits
         var attributes: [AttributeType: UInt32] = [
-            .rtFormat: RTFormat.yuv420.rawValue, .rateControl: RateControlModes.cqp.rawValue,
+            .rtFormat: RTFormat.yuv420.rawValue, .rateControl: settings.rate.attribute,
         ]
         packed = limits.packedHeaders
         if !packed.isEmpty { attributes[.encPackedHeaders] = packed.rawValue }
         let config = try Config(
             display, profile: Profile(settings.profile),
             entryPoint: limits.entryPoint == .slice ? .encodeSlice : .encodeSliceLowPower, attributes: attributes)
-        // One input is filled while the others are in the device.
-        inputs = try Surface.make(display, count: settings.asyncDepth + 1, size: settings.codedSize)
+        // One input is filled while the others are in the device, wait for a later frame, or are kept until a frame
+        // shown before theirs is delivered.
+        inputs = try kept ?? Surface.make(
+            display, count: settings.asyncDepth + 1 + settings.structure.bFrames * 2, size: settings.codedSize)
         reconstructions = try Surface.make(display, count: settings.structure.slotCount, size: settings.codedSize)
         let context = try Context(
             config, size: settings.codedSize, targets: reconstructions + inputs,
             limits: try config.surfaceCapabilities())
         self.context = context
-        let capacity = Self.codedCapacity(settings)
+        let capacity = Self.codedCapacity(settings) * codedScale
         coded = try (0..<settings.asyncDepth).map { _ throws(VAError) in try CodedBuffer(context, capacity: capacity) }
     }
 

@@ -12,9 +12,6 @@ extension EncodePipeline {
             let packet = try read(picture)
             if state.withLock({ $0.isClosed }) { return }
             handler(.success(packet))
-            state.withLock { state in
-                if let index = state.pending.firstIndex(of: packet.presentation) { state.pending.remove(at: index) }
-            }
         } catch {
             state.withLock { $0.outputFailed = true }
             fail(error)
@@ -23,31 +20,54 @@ extension EncodePipeline {
 
     private func read(_ picture: InFlightPicture) throws -> EncodedPacket {
         let plan = picture.plan
-        var bytes: [UInt8] = []
-        try picture.submitted.sync(timeoutNanoseconds: timeoutNanoseconds)
-        let segments = try picture.submitted.read(appendingTo: &bytes)
-        inputs.giveBack(picture.frame.surface)
-        state.withLock { $0.idleBuffers.append(picture.submitted.output) }
-        try check(segments, frame: plan.displayIndex)
-        try assembler.withLock { try $0.assemble(&bytes, type: plan.type, isFirst: plan.codingIndex == 0) }
+        let (bytes, qp) = try bytes(of: picture)
+        state.withLock { state in
+            state.idleBuffers.append(picture.submitted.output)
+            state.inFlight -= 1
+        }
         let timing = picture.frame.timing
         let latency = (ContinuousClock.now - picture.frame.taken).components
-        return EncodedPacket(
-            bytes: bytes, type: plan.type, presentation: timing.presentation, decode: timing.presentation,
-            duration: timing.duration, displayIndex: plan.displayIndex, codingIndex: plan.codingIndex, qp: picture.qp,
-            temporalLayer: plan.temporalLayer,
+        var packet = EncodedPacket(
+            bytes: bytes, type: plan.type, presentation: timing.presentation,
+            decode: timing.presentation, duration: timing.duration, displayIndex: picture.frame.index,
+            codingIndex: plan.codingIndex, qp: qp, temporalLayer: plan.temporalLayer,
             latencyNanoseconds: latency.seconds * 1_000_000_000 + latency.attoseconds / 1_000_000_000)
+        packet.isReference = plan.isReference
+        packet.recoveryFrameCount = plan.recoveryFrameCount
+        packet.acknowledgementToken = plan.acknowledgementToken
+        return packet
     }
+
+    /// The access unit, and the QP that it has. A picture that breaks a limit of the rate is encoded again.
+    private func bytes(of picture: InFlightPicture) throws -> (bytes: [UInt8], qp: Int?) {
+        var submitted = picture.submitted
+        var qp = picture.qp
+        for attempt in 1... {
+            var bytes: [UInt8] = []
+            try submitted.sync(timeoutNanoseconds: timeoutNanoseconds)
+            let segments = try submitted.read(appendingTo: &bytes)
+            try check(segments, frame: picture.frame.index)
+            try assembler.withLock { try $0.assemble(&bytes, picture, delay: rate.initialDelay) }
+            guard let better = rate.finish(&bytes, picture.plan, canRepeat: attempt < Self.attempts) else {
+                return (bytes, qp)
+            }
+            submitted = try picture.encodeAgain(better)
+            qp = better
+        }
+        throw VaencError(.internalFault, "attempts without an end")
+    }
+
+    /// Times that a picture may be encoded to fit its limits.
+    private static var attempts: Int { 4 }
 
     /// The driver's own verdict on the access unit, which other clients log and ignore.
     private func check(_ segments: [CodedSegment], frame: Int) throws {
         guard settings.limits.reportsStatus else { return }
         let errors = segments.reduce(into: CodedStatus()) { $0.formUnion($1.status.errors) }
         guard !errors.isEmpty else { return }
-        let isOverflow = !errors.contains(.badBitstream)
+        guard errors.contains(.badBitstream) else { throw OutputOverflow(frame: frame, flags: errors) }
         throw VaencError(
             .deviceFailed, "frame \(frame): the driver marked its output \(errors.names.joined(separator: ", "))",
-            remedy: isOverflow
-                ? "raise --qp: the picture does not fit the coded buffer" : "see `dmesg`, update the driver")
+            remedy: "see `dmesg`, update the driver")
     }
 }

@@ -4,15 +4,24 @@ import VAAPI
 import VideoBase
 
 /// Frames in, packets out: planning and submission on the caller's thread, waiting for the device on one of its own.
+///
+/// It ends with its first failure; what it was given then belongs to whoever gave it (`Supervisor`), who makes another.
 final class EncodePipeline: Sendable {
+    /// What a pipeline needs to know of those before it in the session.
+    struct Start: Sendable {
+        /// 0 for the first.
+        var generation = 0
+        /// IDR pictures that were delivered before: two in a row differ in idr_pic_id (H.264 7.4.3).
+        var sequenceIndex = 0
+    }
+
     /// What both threads look at.
     struct State {
         var idleBuffers: [CodedBuffer]
-        /// Presentation times of the frames taken whose packets were not delivered.
-        var pending: [MediaTime] = []
-        /// Ends the session; delivered once, thrown by every later call.
+        /// Pictures submitted and not yet read.
+        var inFlight = 0
+        /// Ends the pipeline; reported once, thrown by every later call.
         var failure: (any Error)?
-        var failureWasDelivered = false
         /// The failure came from the device's output: what is still in flight is not waited for.
         var outputFailed = false
         var isClosed = false
@@ -25,92 +34,107 @@ final class EncodePipeline: Sendable {
         /// Frames taken and not yet submitted, by display index.
         var waiting: [Int: TakenFrame] = [:]
         var nextDisplayIndex = 0
-        var lastPresentation: MediaTime?
+        /// How far the session's display indices are ahead of the planner's, from which frame on: they drift apart
+        /// where frames were dropped.
+        var offsets: [(from: Int, offset: Int)] = []
+        var forcedKeys: ForcedKeys
     }
 
+    let start: Start
     let settings: EncodeSettings
     let inputs: InputPool
     let state: Monitor<State>
     let handler: PacketHandler
     let assembler: Mutex<AccessUnitAssembler>
+    let rate: RateSession
     /// How long a picture may take before the device counts as hung.
     let timeoutNanoseconds: UInt64
     private let submission: Mutex<Submission>
     private let thread: DeviceThread
 
-    init(_ display: Display, _ settings: EncodeSettings, handler: @escaping PacketHandler) throws {
+    /// - Parameters:
+    ///   - rate: goes on over the pipelines of a session.
+    ///   - inputs: the pool of a pipeline before, on the same display; nil for a new one.
+    ///   - codedScale: how many times larger than needed the coded buffers are.
+    init(
+        _ display: Display, _ settings: EncodeSettings, rate: RateSession, start: Start = Start(),
+        inputs kept: InputPool? = nil, codedScale: Int = 1, timeoutNanoseconds: UInt64,
+        handler: @escaping PacketHandler
+    ) throws {
         let headers = StreamHeaders(settings)
-        let objects = try DeviceObjects(display, settings)
+        let objects = try DeviceObjects(display, settings, inputs: kept?.surfaces, codedScale: codedScale)
+        self.start = start
         self.settings = settings
+        self.rate = rate
         self.handler = handler
-        inputs = InputPool(objects.inputs, visible: settings.inputSize)
+        self.timeoutNanoseconds = timeoutNanoseconds
+        inputs = kept ?? InputPool(objects.inputs, visible: settings.inputSize)
         state = Monitor(State(idleBuffers: objects.coded))
         submission = Mutex(
             Submission(
                 planner: FramePlanner(structure: settings.structure),
-                submitter: PictureSubmitter(settings, headers, objects)))
-        // The reference driver encodes in software, on a machine that may be busy.
-        timeoutNanoseconds = display.kind == .reference ? 120_000_000_000 : 10_000_000_000
+                submitter: PictureSubmitter(settings, headers, objects),
+                forcedKeys: settings.forcedKeys))
         let packsParameterSets = objects.packed.contains(.sequence)
-        var assembler = AccessUnitAssembler(headers, packsParameterSets: packsParameterSets)
+        var assembler = AccessUnitAssembler(headers)
         if !packsParameterSets || settings.limits.rewritesParameterSets {
             try HeaderTrial.run(
-                settings, headers, objects, timeoutNanoseconds: timeoutNanoseconds, &assembler)
+                settings, headers, objects, inputs: inputs, timeoutNanoseconds: timeoutNanoseconds, &assembler)
         }
         self.assembler = Mutex(assembler)
         thread = try DeviceThread()
     }
 
     /// Takes a frame, and submits the pictures that it settles. Blocks while the device has all it may have.
-    func encode(_ buffer: any PixelBuffer, timing: FrameTiming, options: FrameOptions) throws {
-        let taken = ContinuousClock.now
-        try check(buffer)
+    func encode(_ frame: TakenFrame) throws {
         try submission.withLock { submission in
             try throwIfEnded()
-            if let last = submission.lastPresentation, timing.presentation <= last {
-                throw VaencError(
-                    .usage,
-                    "frame \(submission.nextDisplayIndex) at \(timing.presentation.seconds) s is not after the one before",
-                    remedy: "give frames in the order in which they are shown")
-            }
-            let surface = try surface(of: buffer)
-            let index = submission.nextDisplayIndex
+            let offset = frame.index - submission.nextDisplayIndex
+            if submission.offsets.last?.offset != offset { submission.offsets.append((frame.index, offset)) }
+            submission.waiting[submission.nextDisplayIndex] = frame
             submission.nextDisplayIndex += 1
-            submission.lastPresentation = timing.presentation
-            submission.waiting[index] = TakenFrame(surface: surface, timing: timing, taken: taken)
-            state.withLock { $0.pending.append(timing.presentation) }
-            let forceKey = options.forceKeyFrame || settings.forcedKeyFrames.contains(index)
-            try submit(submission.planner.add(forceKey: forceKey), &submission)
-        }
-        if settings.lowLatency { try complete(until: timing.presentation) }
-    }
-
-    /// Submits what waits for later frames, and waits for packets; a failure is thrown once it was delivered.
-    func complete(until time: MediaTime?) throws {
-        if time == nil {
-            try submission.withLock { submission in
-                let hasEnded = state.withLock { $0.failure != nil || $0.isClosed }
-                if !hasEnded { try submit(submission.planner.finish(), &submission) }
-            }
-        }
-        try state.wait { state -> Void? in
-            if let failure = state.failure {
-                if state.failureWasDelivered { throw failure }
-                return nil
-            }
-            if state.isClosed { throw Self.closed }
-            let waits = time.map { time in state.pending.contains { $0 <= time } } ?? !state.pending.isEmpty
-            return waits ? nil : ()
+            let isForced = submission.forcedKeys.take(frame.index, at: frame.timing.presentation)
+            let options = frame.options
+            try submit(
+                submission.planner.add(
+                    FrameRequest(
+                        forceKey: isForced || options.forceKeyFrame, refreshFromLongTerm: options.refreshFromLongTerm,
+                        acknowledgedTokens: options.acknowledgedTokens)), &submission)
         }
     }
 
-    /// Ends the session; returns when the device is done with what it has.
+    /// Submits the frames up to that time (nil: all) that wait for later ones.
+    func flush(until time: MediaTime?) throws {
+        try submission.withLock { submission in
+            let waits = submission.waiting.values.contains { frame in time.map { frame.timing.presentation <= $0 } ?? true }
+            let hasEnded = state.withLock { $0.failure != nil || $0.isClosed }
+            if waits, !hasEnded { try submit(submission.planner.finish(), &submission) }
+        }
+    }
+
+    /// Nothing planned from now on predicts from these frames, nor from what does. Frames that wait for later ones are
+    /// planned anew.
+    func invalidateReferences(_ displayIndices: [Int]) throws {
+        try submission.withLock { submission in
+            try throwIfEnded()
+            let own = displayIndices.compactMap { index in
+                submission.offsets.last { $0.from <= index }.map { index - $0.offset }
+            }
+            submission.planner.invalidate(displayIndices: own)
+        }
+    }
+
+    /// Has every frame taken submitted; the next one is a key frame.
+    func restart() throws {
+        try submission.withLock { submission in
+            try throwIfEnded()
+            try submit(submission.planner.restart(), &submission)
+        }
+    }
+
+    /// Ends the pipeline; returns when the device is done with what it has. Nothing is reported afterwards.
     func close() {
-        let first = state.withLock { state in
-            defer { state.isClosed = true }
-            return !state.isClosed
-        }
-        if first { inputs.close(state.withLock { $0.failure } ?? Self.closed) }
+        state.withLock { $0.isClosed = true }
         thread.sync {}
     }
 
@@ -125,39 +149,21 @@ final class EncodePipeline: Sendable {
 
     // MARK: Submission
 
-    private func check(_ buffer: any PixelBuffer) throws {
-        guard buffer.size == settings.inputSize else {
-            throw VaencError(.usage, "a frame of \(buffer.size) for an encoder of \(settings.inputSize)")
-        }
-        guard FrameCopy.formats.contains(buffer.format) else {
-            throw VaencError(
-                .usage, "the encoder takes nv12, i420 and yv12, not \(buffer.format.rawValue)",
-                remedy: "convert the frame into a buffer of makePixelBuffer")
-        }
-    }
-
-    /// The buffer's own surface, or a copy in one of the pool.
-    private func surface(of buffer: any PixelBuffer) throws -> Surface {
-        if let own = buffer as? InputBuffer, own.pool === inputs { return try own.takeSurface() }
-        let copy = try InputBuffer(from: inputs)
-        try unsafe buffer.withUnsafePlanes { source in
-            try unsafe copy.withUnsafePlanes { target in unsafe FrameCopy.copy(source, to: target) }
-        }
-        return try copy.takeSurface()
-    }
-
     private func submit(_ plans: [FramePlan], _ submission: inout Submission) throws {
-        for plan in plans {
+        for var plan in plans {
             guard let frame = submission.waiting.removeValue(forKey: plan.displayIndex) else {
                 throw VaencError(.internalFault, "the planner names frame \(plan.displayIndex), which is not there")
             }
+            plan.sequenceIndex += start.sequenceIndex
             do {
                 let output = try state.wait { state -> CodedBuffer? in
                     if let failure = state.failure { throw failure }
                     if state.isClosed { throw Self.closed }
-                    return state.idleBuffers.popLast()
+                    guard state.inFlight == 0 || !rate.isSerial, let buffer = state.idleBuffers.popLast() else { return nil }
+                    state.inFlight += 1
+                    return buffer
                 }
-                let picture = try submission.submitter.submit(plan, frame, into: output)
+                let picture = try submission.submitter.submit(plan, frame, rate.decide(plan), into: output)
                 thread.async { self.finish(picture) }
             } catch {
                 fail(error)
@@ -166,7 +172,7 @@ final class EncodePipeline: Sendable {
         }
     }
 
-    /// Ends the session with an error. What was submitted before is still delivered, then the error, once.
+    /// Ends the pipeline with an error. What was submitted before is still delivered, then the error, once.
     func fail(_ error: any Error) {
         let isFirst = state.withLock { state in
             guard state.failure == nil, !state.isClosed else { return false }
@@ -174,10 +180,9 @@ final class EncodePipeline: Sendable {
             return true
         }
         guard isFirst else { return }
-        inputs.close(error)
         thread.async {
+            if self.state.withLock({ $0.isClosed }) { return }
             self.handler(.failure(error))
-            self.state.withLock { $0.failureWasDelivered = true }
         }
     }
 }

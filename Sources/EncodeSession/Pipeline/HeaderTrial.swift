@@ -7,19 +7,21 @@ import VideoBase
 enum HeaderTrial {
     /// Gives `assembler` what the driver writes.
     static func run(
-        _ settings: EncodeSettings, _ headers: StreamHeaders, _ objects: DeviceObjects, timeoutNanoseconds: UInt64,
-        _ assembler: inout AccessUnitAssembler
+        _ settings: EncodeSettings, _ headers: StreamHeaders, _ objects: DeviceObjects, inputs: InputPool,
+        timeoutNanoseconds: UInt64, _ assembler: inout AccessUnitAssembler
     ) throws {
         guard let surface = objects.inputs.first, let output = objects.coded.first else { return }
         var planner = FramePlanner(structure: settings.structure)
         var submitter = PictureSubmitter(settings, headers, objects)
-        let frame = TakenFrame(surface: surface, timing: FrameTiming(presentation: .zero), taken: .now)
+        let frame = TakenFrame(
+            index: 0, surface: surface, pool: inputs, timing: FrameTiming(presentation: .zero), taken: .now)
+        let rate = RateSession(settings)
         for plan in planner.add(forceKey: true) {
-            let picture = try submitter.submit(plan, frame, into: output)
+            let picture = try submitter.submit(plan, frame, rate.decide(plan), into: output)
             try picture.submitted.sync(timeoutNanoseconds: timeoutNanoseconds)
             var bytes: [UInt8] = []
             _ = try picture.submitted.read(appendingTo: &bytes)
-            try assembler.assemble(&bytes, type: plan.type, isFirst: false)
+            try assembler.assemble(&bytes, picture, delay: rate.initialDelay)
         }
     }
 }

@@ -4,10 +4,15 @@ import VideoBase
 
 /// A frame that `encode` took, until it is handed to the device.
 struct TakenFrame: Sendable {
-    let surface: Surface
+    /// Position in input order, from 0 over the session's life.
+    var index: Int
+    var surface: Surface
+    /// Where the surface goes back to.
+    var pool: InputPool
     let timing: FrameTiming
     /// When `encode` was entered.
     let taken: ContinuousClock.Instant
+    var options = FrameOptions()
 }
 
 /// A picture that the device works on.
@@ -15,5 +20,10 @@ struct InFlightPicture: Sendable {
     let plan: FramePlan
     let frame: TakenFrame
     let submitted: SubmittedPicture
-    let qp: Int
+    let clock: PictureClock
+    let nal_ref_idc: UInt8
+    /// nil where the driver chooses.
+    let qp: Int?
+    /// Hands the picture to the device once more with another QP; valid while nothing was submitted since.
+    let encodeAgain: @Sendable (Int) throws -> SubmittedPicture
 }

@@ -9,55 +9,79 @@ struct PictureSubmitter: Sendable {
     private let headers: StreamHeaders
     private let objects: DeviceObjects
     private var numbering: H264Numbering
+    private var clock = PictureClock.Counter()
 
     init(_ settings: EncodeSettings, _ headers: StreamHeaders, _ objects: DeviceObjects) {
         self.settings = settings
         self.headers = headers
         self.objects = objects
         numbering = H264Numbering(
-            references: headers.sps.max_num_ref_frames, log2_max_frame_num: headers.sps.log2_max_frame_num,
+            references: headers.sps.max_num_ref_frames, longTermReferences: settings.structure.longTermReferences,
+            log2_max_frame_num: headers.sps.log2_max_frame_num,
             log2_max_pic_order_cnt_lsb: headers.sps.log2_max_pic_order_cnt_lsb)
     }
 
-    /// Buffers in the order that drivers know from other clients: sequence, settings, picture, headers, slices.
-    mutating func submit(_ plan: FramePlan, _ frame: TakenFrame, into output: CodedBuffer) throws -> InFlightPicture {
+    /// Numbers the picture and hands it to the device.
+    mutating func submit(
+        _ plan: FramePlan, _ frame: TakenFrame, _ decision: RateSession.Decision, into output: CodedBuffer
+    ) throws -> InFlightPicture {
         let numbers = numbering.number(plan)
-        var picture = Picture(begin: objects.context, on: frame.surface, frame: plan.displayIndex)
-        if plan.type == .idr {
-            try picture.render(H264SequenceParameters(headers, settings))
-            if let level = settings.qualityLevel { try picture.render(MiscParameters.qualityLevel(level)) }
-            try picture.render(MiscParameters.frameRate(settings.frameRate, temporalLayer: 0))
+        let clock = self.clock.next(plan, reorderDepth: headers.reorderDepth)
+        let submitter = self
+        let encode = { @Sendable (decision: RateSession.Decision) throws -> SubmittedPicture in
+            try submitter.encode(plan, numbers, clock, frame, decision, into: output)
         }
+        return InFlightPicture(
+            plan: plan, frame: frame, submitted: try encode(decision), clock: clock,
+            nal_ref_idc: numbers.nal_ref_idc, qp: decision.isDriversChoice ? nil : decision.qp,
+            encodeAgain: { qp in
+                var other = decision
+                other.qp = qp
+                return try encode(other)
+            })
+    }
+
+    /// Buffers in the order that drivers know from other clients: sequence, settings, picture, headers, slices.
+    private func encode(
+        _ plan: FramePlan, _ numbers: H264PictureNumbers, _ clock: PictureClock, _ frame: TakenFrame,
+        _ decision: RateSession.Decision, into output: CodedBuffer
+    ) throws -> SubmittedPicture {
+        var picture = Picture(begin: objects.context, on: frame.surface, frame: frame.index)
+        if plan.type == .idr { try picture.render(H264SequenceParameters(headers, settings)) }
+        let parameters = decision.parameters + MiscParameters.list(plan, frame.options, settings)
+        for parameters in parameters { try picture.render(parameters) }
         try picture.render(
             H264PictureParameters(
                 plan, numbers, pps: headers.pps, reconstructions: objects.reconstructions, output: output))
-        try renderHeaders(plan, into: &picture)
-        try renderSlices(plan, numbers, into: &picture)
-        return InFlightPicture(
-            plan: plan, frame: frame, submitted: try picture.end(into: output), qp: settings.qp(of: plan.type))
+        try renderHeaders(headers.leading(plan, frame.options, clock), plan, into: &picture)
+        try renderSlices(plan, numbers, qp: decision.qp, into: &picture)
+        return try picture.end(into: output)
     }
 
-    private func renderHeaders(_ plan: FramePlan, into picture: inout Picture) throws {
-        var leading: [[UInt8]] = []
-        if headers.accessUnitDelimiters { leading.append(AccessUnitDelimiter.unit(for: plan.type.sliceType)) }
+    /// What the driver does not take is put in after the encode.
+    private func renderHeaders(_ leading: LeadingUnits, _ plan: FramePlan, into picture: inout Picture) throws {
+        let information = leading.information.map { [$0] } ?? []
+        let delimiter = leading.delimiter.map { [$0] } ?? []
+        // Drivers know parameter sets at IDR pictures alone.
         if plan.type.isKey, objects.packed.contains(.sequence) {
-            try picture.render(PackedHeader(.sequence, units: leading + [headers.spsUnit, headers.ppsUnit]))
-        } else if !leading.isEmpty, !plan.type.isKey, objects.packed.contains(.picture) {
-            try picture.render(PackedHeader(.picture, units: leading))
-        }
-        if plan.codingIndex == 0, objects.packed.contains(.rawData) {
-            try picture.render(PackedHeader(.rawData, units: [headers.identifierUnit]))
+            try picture.render(PackedHeader(.sequence, units: delimiter + leading.parameterSets))
+            if !information.isEmpty, objects.packed.contains(.rawData) {
+                try picture.render(PackedHeader(.rawData, units: information))
+            }
+        } else if leading.parameterSets.isEmpty, !leading.units.isEmpty, objects.packed.contains(.rawData) {
+            try picture.render(PackedHeader(.rawData, units: delimiter + information))
         }
     }
 
     private func renderSlices(
-        _ plan: FramePlan, _ numbers: H264PictureNumbers, into picture: inout Picture
+        _ plan: FramePlan, _ numbers: H264PictureNumbers, qp: Int, into picture: inout Picture
     ) throws {
         let width = settings.widthInMacroblocks
         for (index, row) in settings.sliceRows.enumerated() {
             let end =
                 index + 1 < settings.sliceRows.count ? settings.sliceRows[index + 1] : settings.heightInMacroblocks
-            let header = SliceHeader(plan, numbers, firstMacroblock: row * width, qp: settings.qp(of: plan.type))
+            let header = SliceHeader(
+                plan, numbers, firstMacroblock: row * width, qp: qp, deblocking: settings.deblocking)
             if objects.packed.contains(.slice) {
                 try picture.render(PackedHeader(header, sps: headers.sps, pps: headers.pps))
             }

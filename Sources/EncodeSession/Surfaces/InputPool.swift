@@ -9,12 +9,18 @@ final class InputPool: Sendable {
         var closed: (any Error)?
     }
 
+    /// What those who wait get when another pool takes this one's place.
+    struct Replaced: Error {}
+
     /// What is to be seen of a surface.
     let visible: VideoSize
+    /// All of them, in use or not.
+    let surfaces: [Surface]
     private let state: Monitor<State>
 
     init(_ surfaces: [Surface], visible: VideoSize) {
         self.visible = visible
+        self.surfaces = surfaces
         state = Monitor(State(free: surfaces))
     }
 
@@ -27,6 +33,9 @@ final class InputPool: Sendable {
             return state.free.popLast()
         }
     }
+
+    /// nil while all surfaces are in use.
+    func takeIfFree() -> Surface? { state.withLock { $0.closed == nil ? $0.free.popLast() : nil } }
 
     func giveBack(_ surface: Surface) {
         state.withLock { if $0.closed == nil { $0.free.append(surface) } }

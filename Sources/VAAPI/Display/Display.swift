@@ -26,6 +26,7 @@ package import VideoBase
     let abilities = DriverAbilities()
     let images = ImagePool()
     private let descriptor: CInt?
+    private let again: (@Sendable () throws -> Display)?
 
     /// Connects to the driver of a render node.
     ///
@@ -40,7 +41,8 @@ package import VideoBase
         }
         return try unsafe Display(
             handle: handle, kind: .vaapi, path: path, pciAddress: RenderNode.pciAddress(of: descriptor),
-            kernelDriver: RenderNode.kernelDriver(of: descriptor), descriptor: descriptor)
+            kernelDriver: RenderNode.kernelDriver(of: descriptor), descriptor: descriptor
+        ) { try open(renderNode: path) }
     }
 
     /// Takes over a VADisplay that was not initialized yet, starts its driver, and ends it with the last object.
@@ -48,9 +50,10 @@ package import VideoBase
     /// - Parameters:
     ///   - handle: the VADisplay; ended with vaTerminate also when this throws.
     ///   - descriptor: closed after vaTerminate; nil where the display has none.
+    ///   - again: makes another display of the same device; nil where that cannot be done.
     @unsafe package init(
         handle: UnsafeMutableRawPointer, kind: DeviceKind, path: String?, pciAddress: String? = nil,
-        kernelDriver: String? = nil, descriptor: Int32? = nil
+        kernelDriver: String? = nil, descriptor: Int32? = nil, again: (@Sendable () throws -> Display)? = nil
     ) throws {
         let messages = MessageLog()
         unsafe messages.attach(to: handle)
@@ -68,6 +71,7 @@ package import VideoBase
         self.pciAddress = pciAddress
         self.kernelDriver = kernelDriver
         self.descriptor = descriptor
+        self.again = again
         self.messages = messages
         version = "\(major).\(minor)"
         if let text = unsafe vaQueryVendorString(handle) {
@@ -81,6 +85,9 @@ package import VideoBase
         unsafe images.drain(handle)
         unsafe Self.end(handle, descriptor: descriptor)
     }
+
+    /// Another display of the same device, with a driver of its own; nil where that cannot be done.
+    package func reopened() throws -> Display? { try again?() }
 
     private static func end(_ handle: UnsafeMutableRawPointer, descriptor: CInt?) {
         _ = unsafe vaTerminate(handle)

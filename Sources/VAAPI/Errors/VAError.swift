@@ -41,6 +41,16 @@ public struct VAError: DescribedError, Hashable {
         return line
     }
 
+    /// The same error where it ends a session that ran: the device failed, whatever the status alone would mean.
+    ///
+    /// - Parameter remedy: where the error has none.
+    package func endingSession(remedy: String? = nil) -> VAError {
+        var copy = self
+        copy.statedCategory = .deviceFailed
+        copy.remedy = self.remedy ?? remedy
+        return copy
+    }
+
     /// The same error, telling the frame that was being worked on.
     public func at(frame: Int) -> VAError {
         var copy = self

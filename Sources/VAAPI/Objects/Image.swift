@@ -1,16 +1,39 @@
 internal import CVA
+internal import Glibc
 internal import VideoBase
 
 /// A VAImage of a surface: its own memory, or a copy.
-struct Image: ~Copyable {
+@safe struct Image: ~Copyable {
     private let surface: Surface
     private let image: VAImage
     private let isDerived: Bool
+    private var address: UnsafeMutableRawPointer?
+    /// A copy whose memory could not be mapped is not used again.
+    private var isBroken = false
 
     private init(_ image: VAImage, of surface: Surface, isDerived: Bool) {
         self.image = image
         self.surface = surface
         self.isDerived = isDerived
+    }
+
+    /// Times that a mapping is tried, with pauses of 1, 2, 4 and 8 ms.
+    static let tries = 5
+
+    /// The surface's samples, mapped. A device that fails for a moment is asked again.
+    static func mapped(_ surface: Surface, _ access: Surface.Access) throws(VAError) -> Image {
+        var attempt = 0
+        while true {
+            do throws(VAError) {
+                var image = try of(surface, access)
+                try image.map(access)
+                return image
+            } catch {
+                attempt += 1
+                guard attempt < tries else { throw error.endingSession() }
+            }
+            usleep(500 << UInt32(attempt))
+        }
     }
 
     /// The surface's own memory where the driver can map it in the surface's format, else a copy, filled for reading.
@@ -49,33 +72,58 @@ struct Image: ~Copyable {
     }
 
     deinit {
-        if isDerived {
+        if unsafe address != nil { BufferCalls.unmap(surface.display, image.buf) }
+        if isDerived || isBroken {
             unsafe ImagePool.destroy(image, surface.display.handle)
         } else {
             surface.display.images.giveBack(image)
         }
     }
 
-    func withUnsafePlanes<R>(
-        _ access: Surface.Access, visible: VideoSize, _ body: (PixelPlanes) throws -> R
-    ) throws -> R {
-        let display = surface.display
-        var address: UnsafeMutableRawPointer?
+    private mutating func map(_ access: Surface.Access) throws(VAError) {
         var mapping: BufferCalls.Access = []
         if access.reads { mapping.insert(.read) }
         if access.writes { mapping.insert(.write) }
-        let status = unsafe BufferCalls.map(display, image.buf, &address, for: mapping)
-        func what() -> String { "\(surface.format.rawValue) surface of \(surface.size)" }
-        try display.check(status, "vaMapBuffer", what())
-        defer { BufferCalls.unmap(display, image.buf) }
-        let count = surface.format.planeCount
-        // Of a copy, only the surface's size is put back.
-        let allocated = isDerived ? VideoSize(width: Int(image.width), height: Int(image.height)) : surface.size
-        guard let base = unsafe address, image.num_planes >= count, fits(allocated) else {
+        isBroken = true
+        var start: UnsafeMutableRawPointer?
+        try surface.display.check(
+            unsafe BufferCalls.map(surface.display, image.buf, &start, for: mapping), "vaMapBuffer", what)
+        unsafe address = start
+        guard unsafe address != nil, image.num_planes >= surface.format.planeCount, fits(allocated) else {
             throw VAError(
-                call: "vaMapBuffer", status: .invalidImage, object: what(),
+                call: "vaMapBuffer", status: .invalidImage, object: what,
                 driverMessage: "\(image.num_planes) planes in \(image.data_size) bytes")
         }
+        isBroken = false
+    }
+
+    private var what: String { "\(surface.format.rawValue) surface of \(surface.size)" }
+
+    /// Of a copy, only the surface's size is put back.
+    private var allocated: VideoSize {
+        isDerived ? VideoSize(width: Int(image.width), height: Int(image.height)) : surface.size
+    }
+
+    /// The planes while `body` runs; then they are unmapped.
+    mutating func withUnsafePlanes<R>(visible: VideoSize, _ body: (PixelPlanes) throws -> R) throws -> R {
+        guard let base = unsafe address else {
+            throw VAError(call: "vaMapBuffer", status: .invalidImage, object: what)
+        }
+        let count = surface.format.planeCount
+        let result = unsafe try planes(base, count, visible, body)
+        unsafe address = nil
+        var status = BufferCalls.unmap(surface.display, image.buf)
+        if status != 0 { status = BufferCalls.unmap(surface.display, image.buf) }
+        if status != 0 {
+            isBroken = true
+            throw VAError(call: "vaUnmapBuffer", status: StatusCode(rawValue: status), object: what).endingSession()
+        }
+        return result
+    }
+
+    @unsafe private func planes<R>(
+        _ base: UnsafeMutableRawPointer, _ count: Int, _ visible: VideoSize, _ body: (PixelPlanes) throws -> R
+    ) throws -> R {
         let offsets = image.offsets
         let pitches = image.pitches
         // SAFETY: the planes lie within the mapped bytes (checked by `fits`), which last until the unmap above.
@@ -107,9 +155,20 @@ struct Image: ~Copyable {
         if isDerived { return }
         let width = CUnsignedInt(surface.size.width)
         let height = CUnsignedInt(surface.size.height)
-        try surface.display.check(
-            unsafe vaPutImage(
-                surface.display.handle, surface.id, image.image_id, 0, 0, width, height, 0, 0, width, height),
-            "vaPutImage", "\(surface.format.rawValue) surface of \(surface.size)")
+        var attempt = 0
+        while true {
+            let status = unsafe vaPutImage(
+                surface.display.handle, surface.id, image.image_id, 0, 0, width, height, 0, 0, width, height)
+            if status == 0 { return }
+            attempt += 1
+            guard attempt < Self.tries else {
+                do throws(VAError) {
+                    return try surface.display.check(status, "vaPutImage", what)
+                } catch {
+                    throw error.endingSession()
+                }
+            }
+            usleep(500 << UInt32(attempt))
+        }
     }
 }

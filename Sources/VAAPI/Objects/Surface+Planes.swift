@@ -21,8 +21,8 @@ extension Surface {
     package func withUnsafePlanes<R>(
         _ access: Access = .write, visible: VideoSize? = nil, _ body: (PixelPlanes) throws -> R
     ) throws -> R {
-        let image = try Image.of(self, access)
-        let result = unsafe try image.withUnsafePlanes(access, visible: visible ?? size, body)
+        var image = try Image.mapped(self, access)
+        let result = unsafe try image.withUnsafePlanes(visible: visible ?? size, body)
         if access.writes { try image.putBack() }
         return result
     }

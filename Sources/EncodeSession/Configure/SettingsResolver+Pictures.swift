@@ -1,0 +1,76 @@
+import VideoBase
+
+/// What holds for each picture beyond its QP.
+extension SettingsResolver {
+    mutating func chooseDeblocking(_ limits: DeviceLimits) -> Deblocking {
+        func name(_ filter: Deblocking) -> String {
+            guard filter.isOn else { return "off" }
+            return filter.alphaOffset == 0 && filter.betaOffset == 0
+                ? "on" : "\(filter.alphaOffset):\(filter.betaOffset)"
+        }
+        guard let wanted = asked.deblocking else {
+            report.add("deblocking", asked: nil, used: "on", why: Reason.standard)
+            return Deblocking()
+        }
+        let used = limits.takesSliceHeaders ? wanted : Deblocking()
+        report.add(
+            "deblocking", asked: name(wanted), used: name(used),
+            why: used == wanted ? Reason.asked : "the driver writes slice headers itself")
+        return used
+    }
+
+    mutating func chooseTrellis(_ limits: DeviceLimits) -> Bool? {
+        guard let wanted = asked.trellis else { return nil }
+        guard limits.trellis else {
+            report.add(
+                "trellis", asked: wanted ? "on" : "off", used: wanted ? "driver's" : "off",
+                why: "the driver offers no trellis")
+            return nil
+        }
+        report.add("trellis", asked: wanted ? "on" : "off", used: wanted ? "on" : "off", why: Reason.asked)
+        return wanted
+    }
+
+    /// The first regions win where there are more than the device takes.
+    mutating func chooseRegions(_ limits: DeviceLimits) -> [RegionOfInterest] {
+        let wanted = asked.regionsOfInterest
+        if wanted.isEmpty { return [] }
+        let used = Array(wanted.prefix(limits.maxRegions))
+        report.add(
+            "regionsOfInterest", asked: wanted.count, used: used.count,
+            why: used.count == wanted.count
+                ? Reason.asked : used.isEmpty ? "the device has none" : "driver limit")
+        return used
+    }
+
+    mutating func chooseHeaders() -> (delimiters: Bool, identifier: Bool) {
+        report.add(
+            "accessUnitDelimiters", asked: asked.accessUnitDelimiters ? "on" : nil,
+            used: asked.accessUnitDelimiters ? "on" : "off",
+            why: asked.accessUnitDelimiters ? Reason.asked : Reason.standard)
+        let identifier = asked.identifier ?? true
+        report.add(
+            "identifier", asked: asked.identifier.map { $0 ? "on" : "off" }, used: identifier ? "on" : "off",
+            why: asked.identifier == nil ? Reason.standard : Reason.asked)
+        return (asked.accessUnitDelimiters, identifier)
+    }
+
+    mutating func chooseDelays() -> (asyncDepth: Int, maxFrameDelay: Int?) {
+        let asyncDepth = asked.lowLatency ? 1 : asked.asyncDepth ?? 2
+        report.add(
+            "asyncDepth", asked: asked.asyncDepth, used: asyncDepth,
+            why: asked.lowLatency ? "low latency" : asked.asyncDepth == nil ? Reason.standard : Reason.asked)
+        if asked.lowLatency { report.add("lowLatency", asked: "on", used: "on", why: Reason.asked) }
+        let delay = asked.lowLatency ? 0 : asked.maxFrameDelay
+        if let delay {
+            report.add(
+                "maxFrameDelay", asked: asked.maxFrameDelay, used: delay,
+                why: delay == asked.maxFrameDelay ? Reason.asked : "low latency")
+        }
+        if let realTime = asked.realTime {
+            let name = realTime ? "on" : "off"
+            report.add("realTime", asked: name, used: name, why: "a hint: drivers have no setting for it")
+        }
+        return (asyncDepth, delay)
+    }
+}

@@ -1,0 +1,32 @@
+import VAAPI
+import VideoBase
+
+extension MiscParameters {
+    /// What a driver that controls the rate is told: rate, buffer, largest picture.
+    static func rate(_ rate: RateSettings) -> [MiscParameters] {
+        guard rate.driverChoosesQP else { return [] }
+        var control = RateControl()
+        control.minQP = UInt32(rate.minQP ?? 0)
+        control.maxQP = UInt32(rate.maxQP ?? 0)
+        control.disableBitStuffing = rate.mode != .cbr
+        control.macroblockRateControl = rate.macroblockRateControl.map { $0 ? 1 : 2 } ?? 0
+        switch rate.mode {
+        case .icq: control.icqQualityFactor = UInt32(rate.quality)
+        case .cbr, .avbr: control.bitsPerSecond = UInt32(clamping: rate.bitrate)
+        default:
+            // The driver's target is a whole percentage of the maximum: the average is kept, the maximum rounded down.
+            let most = max(rate.maxBitrate, rate.bitrate, 1)
+            let percentage = min(max((rate.bitrate * 100 + most - 1) / most, 1), 100)
+            control.bitsPerSecond = UInt32(clamping: rate.bitrate * 100 / percentage)
+            control.targetPercentage = UInt32(percentage)
+        }
+        if rate.mode == .qvbr { control.qualityFactor = UInt32(rate.quality) }
+        var list = [MiscParameters.rateControl(control)]
+        if rate.vbvSize > 0 {
+            list.append(
+                .hrd(bufferSize: UInt32(clamping: rate.vbvSize), initialFullness: UInt32(clamping: rate.vbvInitial)))
+        }
+        if let bytes = rate.maxFrameBytes { list.append(.maxFrameSize(UInt32(clamping: bytes * 8))) }
+        return list
+    }
+}

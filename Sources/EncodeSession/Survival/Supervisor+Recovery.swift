@@ -1,0 +1,140 @@
+import Synchronization
+import VAAPI
+import VideoBase
+
+extension Supervisor {
+    /// Makes a pipeline in the failed one's place and encodes again what was not delivered. On the recovery thread.
+    func recover(_ failed: Int) {
+        submission.withLock { _ in
+            let old: (pipeline: EncodePipeline?, failures: Int)? = state.withLock { state in
+                guard case .recovering(failed) = state.phase else { return nil }
+                defer { state.pipeline = nil }
+                return (state.pipeline, state.failuresInARow)
+            }
+            guard let old else { return }
+            old.pipeline?.close()
+            rate.restart()
+            let generation = failed + 1
+            state.withLock { state in
+                state.generation = generation
+                state.pending.forgetHeld()
+                state.statistics.rebuilds += 1
+            }
+            do {
+                let made = try makePipeline(
+                    generation: generation, mayReopen: old.failures > 1, stopsAtRefusals: false)
+                try install(made, generation: generation)
+                let frames = state.withLock { state in
+                    state.statistics.retried += state.pending.unsettled.count
+                    return state.pending.unsettled
+                }
+                submit(frames, to: made.pipeline)
+                flushAwaited(made.pipeline)
+            } catch {
+                return end(error)
+            }
+            state.withLock { state in
+                // The new pipeline may have failed in the meantime: then its own recovery is under way.
+                if case .recovering(failed) = state.phase { state.phase = .running }
+            }
+        }
+    }
+
+    /// Gives frames to a pipeline. A fault on the way comes through the handler, and ends this.
+    func submit(_ frames: [TakenFrame], to pipeline: EncodePipeline) {
+        let generation = pipeline.start.generation
+        for var frame in frames {
+            frame.options.acknowledgedTokens = frame.options.acknowledgedTokens.filter { $0 >> 32 == generation }
+                .map { $0 & 0xffff_ffff }
+            do { try pipeline.encode(frame) } catch { return }
+        }
+    }
+
+    private func flushAwaited(_ pipeline: EncodePipeline) {
+        for time in state.withLock({ $0.awaited }) { flush(pipeline, until: time) }
+    }
+
+    /// A fault on the way comes through the handler, and is dealt with there.
+    func flush(_ pipeline: EncodePipeline, until time: MediaTime?) {
+        do { try pipeline.flush(until: time) } catch {}
+    }
+
+    /// The error as the session's end: a device that failed again and again, whatever a single status means.
+    func describe(_ error: any Error) -> any Error {
+        guard let error = error as? VAError else { return error }
+        let rebuilds = state.withLock { $0.statistics.rebuilds }
+        return error.endingSession(
+            remedy: rebuilds > 0
+                ? "the device was made anew \(rebuilds) times; see `dmesg`, or use --device software"
+                : "see `dmesg`, or use --device software")
+    }
+
+    struct Made {
+        var pipeline: EncodePipeline
+        var display: Display
+        /// The frames to encode, in surfaces of the pipeline's pool.
+        var frames: [TakenFrame]
+    }
+
+    /// Makes the device's objects in a few tries with growing pauses, on a new display from the second on.
+    ///
+    /// - Parameters:
+    ///   - mayReopen: the first try too may be on a new display.
+    ///   - stopsAtRefusals: what the device cannot do is not tried again.
+    func makePipeline(generation: Int, mayReopen: Bool, stopsAtRefusals: Bool) throws -> Made {
+        var failure: any Error = EncodePipeline.closed
+        for attempt in 0..<limits.setUpTries {
+            if attempt > 0 { try pause(attempt) }
+            do {
+                let reopens = generation > 0 ? mayReopen || attempt > 0 : attempt > 1
+                return try makeOnce(generation: generation, reopens: reopens)
+            } catch {
+                failure = error
+                if !error.isDeviceFault { throw error }
+                if stopsAtRefusals, error.isRefusal { throw error }
+            }
+        }
+        throw failure
+    }
+
+    private func makeOnce(generation: Int, reopens: Bool) throws -> Made {
+        let (old, pool, frames, start, scale) = state.withLock { state in
+            (
+                state.display, state.pool, state.pending.unsettled,
+                EncodePipeline.Start(generation: generation, sequenceIndex: state.sequences), state.codedScale
+            )
+        }
+        let display = reopens ? (try old.reopened() ?? old) : old
+        let kept = display === old ? pool : nil
+        let pipeline = try EncodePipeline(
+            display, settings, rate: rate, start: start, inputs: kept, codedScale: scale,
+            timeoutNanoseconds: limits.pictureNanoseconds
+        ) { [weak self] in self?.receive($0, generation: generation) }
+        let moved = kept != nil ? frames : frames.compactMap { FrameRescue.move($0, to: pipeline.inputs) }
+        return Made(pipeline: pipeline, display: display, frames: moved)
+    }
+
+    /// Takes a pipeline into service.
+    func install(_ made: Made, generation: Int) throws {
+        let replaced: InputPool? = try state.withLock { state in
+            try state.throwIfEnded()
+            state.pipeline = made.pipeline
+            state.display = made.display
+            let lost = state.pending.unsettled.count - made.frames.count
+            state.statistics.dropped += lost
+            state.pending.replace(with: made.frames)
+            defer { state.pool = made.pipeline.inputs }
+            return state.pool === made.pipeline.inputs ? nil : state.pool
+        }
+        replaced?.close(InputPool.Replaced())
+    }
+
+    /// Throws when the session ends meanwhile.
+    private func pause(_ attempt: Int) throws {
+        let nanoseconds = limits.pauseNanoseconds << UInt64(attempt - 1)
+        _ = try state.wait(atMostNanoseconds: nanoseconds) { state -> Void? in
+            try state.throwIfEnded()
+            return nil
+        }
+    }
+}

@@ -1,0 +1,78 @@
+internal import CVA
+
+// vaCreateBuffer and vaMapBuffer: which buffers hold coded data, and what can happen to it.
+
+func createBuffer(
+    _ client: VADriverContextP?, _ context: VAContextID, _ type: VABufferType, _ size: CUnsignedInt,
+    _ count: CUnsignedInt, _ data: UnsafeMutableRawPointer?, _ buffer: UnsafeMutablePointer<VABufferID>?
+) -> VAStatus {
+    let status = unsafe pass(client, "vaCreateBuffer") {
+        let status = unsafe $0.calls.pointee.vaCreateBuffer($0.context, context, type, size, count, data, buffer)
+        if status == VA_STATUS_SUCCESS, let buffer = unsafe buffer {
+            unsafe $0.buffers.made(buffer.pointee, isCoded: type == VAEncCodedBufferType)
+        }
+        return status
+    } corrupt: {
+        unsafe buffer?.pointee = VA_INVALID_ID
+    }
+    return status
+}
+
+func mapBuffer(
+    _ client: VADriverContextP?, _ buffer: VABufferID, _ address: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+) -> VAStatus {
+    guard let driver = unsafe WrappedDriver.of(client) else { return VA_STATUS_ERROR_INVALID_DISPLAY }
+    let fault = CallCounter.shared.next("vaMapBuffer")
+    switch fault {
+    case .status(let status): return status
+    case .delay(let milliseconds): sleep(milliseconds: milliseconds)
+    case .corrupt, nil: break
+    }
+    let status = unsafe driver.calls.pointee.vaMapBuffer(driver.context, buffer, address)
+    guard case .corrupt(let corruption) = fault, status == VA_STATUS_SUCCESS else { return status }
+    guard driver.buffers.isCoded(buffer) else {
+        // Of other buffers the client would not see the difference: it gets no memory, and no error either.
+        if corruption == .marked {
+            _ = unsafe driver.calls.pointee.vaUnmapBuffer(driver.context, buffer)
+            unsafe address?.pointee = nil
+        }
+        return status
+    }
+    unsafe spoil(address?.pointee?.assumingMemoryBound(to: VACodedBufferSegment.self), corruption)
+    return status
+}
+
+/// Changes a chain of coded data in the driver's memory.
+private func spoil(_ first: UnsafeMutablePointer<VACodedBufferSegment>?, _ corruption: FaultPlan.Corruption) {
+    guard let first = unsafe first else { return }
+    switch corruption {
+    case .flags(let flags): unsafe first.pointee.status |= flags
+    case .marked:
+        unsafe first.pointee.status |= UInt32(VA_CODED_BUF_STATUS_BAD_BITSTREAM)
+        unsafe flip(first)
+    case .silent: unsafe flip(first)
+    }
+}
+
+/// Inverts every 16th byte from the last third of each segment on.
+private func flip(_ first: UnsafeMutablePointer<VACodedBufferSegment>) {
+    var next: UnsafeMutablePointer<VACodedBufferSegment>? = unsafe first
+    while let segment = unsafe next {
+        if let bytes = unsafe segment.pointee.buf?.assumingMemoryBound(to: UInt8.self) {
+            let size = unsafe Int(segment.pointee.size)
+            for index in stride(from: size * 2 / 3, to: size, by: 16) { unsafe bytes[index] ^= 0xff }
+        }
+        unsafe next = segment.pointee.next?.assumingMemoryBound(to: VACodedBufferSegment.self)
+    }
+}
+
+/// Which of a driver's buffers hold coded data.
+struct CodedBuffers: Sendable {
+    private var coded: Set<VABufferID> = []
+
+    mutating func made(_ buffer: VABufferID, isCoded: Bool) {
+        if isCoded { coded.insert(buffer) } else { coded.remove(buffer) }
+    }
+
+    func isCoded(_ buffer: VABufferID) -> Bool { coded.contains(buffer) }
+}

@@ -1,0 +1,129 @@
+/// What goes wrong: VAENC_FAULT, read.
+///
+/// Rules stand apart by semicolons: `CALL@WHEN=WHAT`. WHEN is `5` (the fifth call of that name in the process), `5+`
+/// (from the fifth on), `*/5` (every fifth), `*` (all). WHAT is `status:N` (the call is not made and returns N),
+/// `delay:MS`, `hang`, or `corrupt`.
+package struct FaultPlan: Sendable, Hashable {
+    package struct Rule: Sendable, Hashable {
+        package var call: String
+        package var when: Occasion
+        package var fault: Fault
+    }
+
+    /// Which calls of a name a rule means, counted from 1.
+    package enum Occasion: Sendable, Hashable {
+        case only(Int)
+        case from(Int)
+        case every(Int)
+
+        package func holds(_ number: Int) -> Bool {
+            switch self {
+            case .only(let wanted): number == wanted
+            case .from(let first): number >= first
+            case .every(let period): number % period == 0
+            }
+        }
+    }
+
+    package enum Fault: Sendable, Hashable {
+        /// A VAStatus.
+        case status(Int32)
+        case delay(milliseconds: Int)
+        case corrupt(Corruption)
+    }
+
+    package enum Corruption: Sendable, Hashable {
+        /// Coded bytes are changed and marked as bad; of other calls the answers are, and where a call has none it is
+        /// made and reported as failed.
+        case marked
+        /// Coded bytes are changed, and nothing says so.
+        case silent
+        /// Only these flags of VACodedBufferSegment.status are set.
+        case flags(UInt32)
+    }
+
+    package var rules: [Rule] = []
+
+    package init() {}
+
+    /// - Throws: what cannot be read of it, and why.
+    package init(reading text: String) throws(Unreadable) {
+        for part in text.split(separator: ";") {
+            let rule = Self.trimmed(part)
+            if rule.isEmpty { continue }
+            rules.append(try Self.rule(rule))
+        }
+    }
+
+    /// One line for a person.
+    package struct Unreadable: Error, Hashable {
+        package var message: String
+    }
+
+    /// What the rules say of a call's n-th time: the first rule that holds.
+    package func fault(_ call: String, number: Int) -> Fault? {
+        rules.first { $0.call == call && $0.when.holds(number) }?.fault
+    }
+
+    private static func rule(_ text: String) throws(Unreadable) -> Rule {
+        guard let at = text.firstIndex(of: "@"), let equals = text[at...].firstIndex(of: "=") else {
+            throw Unreadable(message: "'\(text)' is not CALL@WHEN=WHAT")
+        }
+        let name = trimmed(text[..<at])
+        guard let call = CallNames.counted(name) else {
+            throw Unreadable(message: "'\(name)' in '\(text)' is no call that reaches a driver")
+        }
+        let whenText = trimmed(text[text.index(after: at)..<equals])
+        guard let when = occasion(whenText) else {
+            throw Unreadable(message: "'\(whenText)' in '\(text)' is none of N, N+, */N, *, with N from 1 on")
+        }
+        let faultText = trimmed(text[text.index(after: equals)...])
+        guard let fault = fault(faultText) else {
+            throw Unreadable(
+                message: "'\(faultText)' in '\(text)' is none of status:N, delay:MS, hang, corrupt[:silent|:FLAGS]")
+        }
+        return Rule(call: call, when: when, fault: fault)
+    }
+
+    private static func occasion(_ text: String) -> Occasion? {
+        if text == "*" { return .from(1) }
+        if text.hasPrefix("*/") { return positive(text.dropFirst(2)).map { .every($0) } }
+        if text.hasSuffix("+") { return positive(text.dropLast()).map { .from($0) } }
+        return positive(text[...]).map { .only($0) }
+    }
+
+    private static func fault(_ text: String) -> Fault? {
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        let argument = parts.count > 1 ? parts[1] : nil
+        switch (parts[0], argument) {
+        case ("status", let value?):
+            guard let number = integer(value), number != 0 else { return nil }
+            return Int32(exactly: number).map { .status($0) }
+        case ("delay", let value?):
+            guard let number = integer(value), (0...86_400_000).contains(number) else { return nil }
+            return .delay(milliseconds: number)
+        case ("hang", nil): return .delay(milliseconds: 86_400_000)
+        case ("corrupt", nil): return .corrupt(.marked)
+        case ("corrupt", "silent"?): return .corrupt(.silent)
+        case ("corrupt", let value?): return integer(value).flatMap { UInt32(exactly: $0) }.map { .corrupt(.flags($0)) }
+        default: return nil
+        }
+    }
+
+    private static func positive(_ text: Substring) -> Int? {
+        guard let number = integer(text), number > 0 else { return nil }
+        return number
+    }
+
+    /// Decimal, or hexadecimal behind 0x.
+    private static func integer(_ text: Substring) -> Int? {
+        text.hasPrefix("0x") ? Int(text.dropFirst(2), radix: 16) : Int(text)
+    }
+
+    private static func trimmed(_ text: some StringProtocol) -> String {
+        var slice = Substring(text)
+        while let first = slice.first, first.isWhitespace { slice.removeFirst() }
+        while let last = slice.last, last.isWhitespace { slice.removeLast() }
+        return String(slice)
+    }
+}

@@ -1,0 +1,206 @@
+package import VideoBase
+
+/// What is known of a picture before it is coded.
+package struct RatePicture: Sendable, Hashable {
+    package var type: PictureType
+    /// In a pyramid of B pictures.
+    package var depth: Int
+    package var temporalLayer: Int
+    /// Pictures in coding order from this one to the next intra picture, at least 1; nil: none is foreseen.
+    package var distanceToIntra: Int?
+
+    package init(type: PictureType, depth: Int = 0, temporalLayer: Int = 0, distanceToIntra: Int? = nil) {
+        self.type = type
+        self.depth = depth
+        self.temporalLayer = temporalLayer
+        self.distanceToIntra = distanceToIntra
+    }
+
+    var kind: Int { BitModel.Kind.of(type, depth: depth, layer: temporalLayer) }
+    var isIntra: Bool { kind == BitModel.Kind.intra }
+}
+
+/// Chooses each picture's QP so that the stream keeps its rate: vaenc's own CBR and VBR, over constant QP.
+///
+/// A value without clocks or devices. `plan` is called for each picture in coding order; `finished` in the same order
+/// with the picture's size, at once or some pictures later: what is under way counts with what it is expected to take.
+///
+/// The rate is held by an account of bits spent over the target. What an intra picture (or a scene's first) takes more
+/// than the mean is a debt that the pictures up to the next one pay back in equal parts, so that it moves no QP; the
+/// rest of the account moves the QP over a time of its own. Then the pictures to come are simulated against the
+/// buffer, the windows and the largest picture, and the QP is raised until they fit.
+package struct PictureRateController: Sendable {
+    /// A planned picture whose size is not known.
+    struct Pending: Sendable {
+        var picture: RatePicture
+        var qp: Int
+        var expectedBits: Double
+        /// The most bits that leave the following pictures enough.
+        var ceiling: Int
+        /// The same where another scene has begun, harder than the last.
+        var ceilingAtCut: Int
+
+        func ceiling(for bits: Int) -> Int { Double(bits) > 3 * expectedBits ? ceilingAtCut : ceiling }
+    }
+
+    package enum Verdict: Sendable, Hashable {
+        /// The picture stands; so many bits must be added to it so that the buffer does not overflow.
+        case accepted(fillerBits: Int)
+        /// The picture breaks a limit: with this QP it should fit. It stays the next to finish.
+        case encodeAgain(qp: Int)
+    }
+
+    package private(set) var targets: RateTargets
+    package private(set) var buffer: CodedPictureBuffer
+    /// Pictures that broke a limit and stand all the same.
+    package private(set) var violationCount = 0
+    /// Pictures that were encoded again.
+    package private(set) var repeatCount = 0
+
+    var model: BitModel
+    var windows: [SlidingWindow]
+    var pending: [Pending] = []
+    /// Bits spent over the target, in VBR.
+    var account = 0.0
+    /// What of the account (or of the buffer) intra pictures took beyond the mean and later ones pay back.
+    var debt = 0.0
+    /// Pictures over which `debt` is paid back, at least 1.
+    var repayment = 1
+    /// CBR: the fullness that the buffer is led to; comes back slowly to where it began after a change.
+    var setpoint: Double
+    /// The last P picture's QP before rounding.
+    var baseQP: Double?
+    /// From an intra picture to the next, as far as it is known.
+    var intraPeriod: Int?
+    /// What rounding took from the QPs so far.
+    var roundingError = 0.0
+    /// The next QP may be anywhere: nothing came before, or the rate has changed.
+    var mayJump = true
+    let offsets: [Double]
+
+    package init(_ targets: RateTargets) {
+        self.targets = targets
+        buffer = CodedPictureBuffer(
+            rate: targets.maxBitrate, size: targets.bufferSize, initialFullness: targets.initialFullness,
+            frameRate: targets.frameRate, isConstant: targets.isConstant)
+        model = BitModel(macroblocks: targets.macroblocks)
+        windows = targets.windows.map { SlidingWindow(limit: $0.bits, count: targets.count(of: $0)) }
+        setpoint = Double(targets.initialFullness)
+        var offsets = [Double](repeating: 0, count: BitModel.Kind.count)
+        offsets[BitModel.Kind.intra] = Double(targets.offsets.intra)
+        for step in 0..<4 {
+            offsets[1 + step] = Double(targets.offsets.offset(.p, depth: 0, layer: step))
+            offsets[5 + step] = Double(targets.offsets.offset(.b, depth: step, layer: 0))
+        }
+        self.offsets = offsets
+    }
+
+    /// The next picture's QP.
+    package mutating func plan(_ picture: RatePicture) -> Int {
+        if picture.isIntra { intraPeriod = picture.distanceToIntra }
+        let projection = Projection(self)
+        let wanted = wantedQP(picture)
+        let base = limitedStep(wanted, picture)
+        let exact = base + offset(picture)
+        var qp = Int((exact + (picture.isIntra ? 0 : roundingError)).rounded())
+        qp = min(max(qp, targets.qpRange.lowerBound), targets.qpRange.upperBound)
+        while qp < targets.qpRange.upperBound, !projection.fits(picture, qp: qp) { qp += 1 }
+        if !picture.isIntra { roundingError = min(max(roundingError + exact - Double(qp), -0.5), 0.5) }
+        baseQP = max(base, Double(qp) - offset(picture) - 0.5)
+        mayJump = false
+        pending.append(
+            Pending(
+                picture: picture, qp: qp, expectedBits: model.bits(picture.kind, qp: Double(qp)),
+                ceiling: projection.ceiling(picture), ceilingAtCut: projection.ceiling(picture, hardness: 4)))
+        return qp
+    }
+
+    /// The size of the first picture that was planned and has not finished.
+    ///
+    /// - Parameters:
+    ///   - bits: of the whole access unit.
+    ///   - canRepeat: nothing has been submitted since, so that the picture can still be encoded again.
+    package mutating func finished(bits: Int, canRepeat: Bool) -> Verdict {
+        guard let first = pending.first else { return .accepted(fillerBits: 0) }
+        if canRepeat, pending.count == 1, bits > first.ceiling(for: bits), first.qp < targets.qpRange.upperBound {
+            let qp = Self.raisedQP(first, bits: bits, limit: targets.qpRange.upperBound)
+            pending[0].qp = qp
+            pending[0].expectedBits = Double(first.ceiling(for: bits)) * 0.8
+            pending[0].ceiling = first.ceiling(for: bits)
+            repeatCount += 1
+            // The scene is harder than what came before.
+            baseQP = max(baseQP ?? 0, Double(qp) - offset(first.picture) - 0.5)
+            return .encodeAgain(qp: qp)
+        }
+        pending.removeFirst()
+        let filler = buffer.filler(afterBits: bits)
+        settle(first, bits: bits, filler: filler)
+        return .accepted(fillerBits: filler)
+    }
+
+    /// Forgets the pictures under way, as after a fault: they will be planned anew.
+    package mutating func forgetPending() { pending.removeAll() }
+
+    private func offset(_ picture: RatePicture) -> Double {
+        Double(targets.offsets.offset(picture.type, depth: picture.depth, layer: picture.temporalLayer))
+    }
+
+    private static func raisedQP(_ pending: Pending, bits: Int, limit: Int) -> Int {
+        let excess = Double(bits) / max(Double(pending.ceiling(for: bits)) * 0.85, 64)
+        let steps = (6 / BitModel.slope(pending.picture.kind) * BitModel.octaves(excess)).rounded(.up)
+        return min(pending.qp + max(Int(steps), 2), limit)
+    }
+
+    /// Books a picture that stands.
+    private mutating func settle(_ done: Pending, bits: Int, filler: Int) {
+        let kind = done.picture.kind
+        let perPicture = targets.bitsPerFrame
+        // What a picture takes beyond its share is planned where it is intra, and the best guess of what happened
+        // where it took far more than foreseen.
+        let expected = model.bits(kind, qp: Double(done.qp))
+        let isSurprise = !done.picture.isIntra && Double(bits) > 3 * expected && Double(bits) > 2 * perPicture
+        pay()
+        if done.picture.isIntra || isSurprise {
+            debt += max(Double(bits) - perPicture, 0)
+            let horizon = max(Int(targets.framesPerSecond * (targets.isConstant ? 2 : 5)), 1)
+            repayment = min(max((done.picture.distanceToIntra ?? horizon) - 1, 1), horizon)
+        }
+        model.learn(kind, qp: done.qp, bits: bits)
+        var isBroken = targets.maxPictureBits.map { bits > $0 } ?? false
+        for index in windows.indices where !windows[index].add(bits + filler) { isBroken = true }
+        if !buffer.remove(bits: bits + filler) { isBroken = true }
+        if isBroken { violationCount += 1 }
+        account += Double(bits + filler) - perPicture
+        if targets.isConstant {
+            let home = Double(min(targets.initialFullness, targets.bufferSize))
+            let step = perPicture * 0.02
+            setpoint += min(max(home - setpoint, -step), step)
+        }
+    }
+
+    private mutating func pay() {
+        debt -= debt / Double(repayment)
+        repayment = max(repayment - 1, 1)
+    }
+
+    /// From the next picture planned on. The account begins anew; what is in the buffer stays.
+    package mutating func change(_ new: RateTargets) {
+        let old = targets
+        targets = new
+        let rateChanged = new.bitrate != old.bitrate || new.frameRate != old.frameRate
+        if rateChanged {
+            account = 0
+            debt = 0
+            repayment = 1
+            mayJump = true
+        }
+        buffer.change(rate: new.maxBitrate, size: new.bufferSize, frameRate: new.frameRate)
+        if rateChanged { setpoint = Double(buffer.fullness) }
+        windows = new.windows.enumerated().map { index, limit in
+            var window = SlidingWindow(limit: limit.bits, count: new.count(of: limit))
+            // The window's pictures so far count against the old limit, those to come against the new.
+            if index < windows.count, limit.bits <= windows[index].limit { window.takeOver(windows[index]) }
+            return window
+        }
+    }
+}

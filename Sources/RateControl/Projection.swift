@@ -1,0 +1,101 @@
+/// What the pictures to come may take, given what went before and what is under way.
+struct Projection {
+    private let controller: PictureRateController
+    private let underWay: [Double]
+    private let windows: [(limit: Double, count: Int, recent: [Double])]
+    private let arriving: Double
+
+    /// Room left free of the buffer, for what the estimates are wrong by.
+    private static let reserve = 0.02
+
+    init(_ controller: PictureRateController) {
+        self.controller = controller
+        // A picture under way may turn out larger than foreseen.
+        underWay = controller.pending.map { $0.expectedBits * controller.model.uncertainty($0.picture.kind) * 1.2 }
+        windows = controller.windows.map { (Double($0.limit), $0.count, $0.recent.map(Double.init)) }
+        arriving = Double(controller.targets.maxBitrate) / controller.targets.framesPerSecond
+    }
+
+    /// Pictures that are looked at: a second, or the longest window.
+    private func horizon(_ picture: RatePicture) -> Int {
+        let longest = windows.map(\.count).max() ?? 0
+        return min(max(Int(controller.targets.framesPerSecond), longest, 2), 120)
+    }
+
+    /// Whether this picture and those after it keep within every limit with that QP.
+    func fits(_ picture: RatePicture, qp: Int) -> Bool {
+        let model = controller.model
+        let base = Double(qp) - controller.offsets[picture.kind]
+        let own = model.bits(picture.kind, qp: Double(qp)) * model.uncertainty(picture.kind)
+        if let most = controller.targets.maxPictureBits, own > Double(most) * 0.95 { return false }
+        let mean = model.meanBits(qp: base + 2, offsets: controller.offsets)
+        let intra = model.bits(BitModel.Kind.intra, qp: base + controller.offsets[0] + 2)
+        return check(picture, own: own, later: { $0 ? intra : mean })
+    }
+
+    /// The most bits for this picture with which those after it still have what they need at the highest QP.
+    ///
+    /// - Parameter hardness: what those after it are harder than what was seen so far.
+    func ceiling(_ picture: RatePicture, hardness: Double = 1) -> Int {
+        let model = controller.model
+        let highest = Double(controller.targets.qpRange.upperBound)
+        let mean = model.meanBits(qp: highest, offsets: [Double](repeating: 0, count: controller.offsets.count)) * 1.5 * hardness
+        let intra = model.bits(BitModel.Kind.intra, qp: highest) * 1.2 * hardness
+        var room = Double(controller.targets.maxPictureBits ?? .max)
+        walk(picture, own: 0, later: { $0 ? intra : mean }) { left in
+            room = min(room, left)
+            return true
+        }
+        return max(Int(min(room, 1e15)), 0)
+    }
+
+    private func check(_ picture: RatePicture, own: Double, later: (Bool) -> Double) -> Bool {
+        let reserve = Double(controller.targets.bufferSize) * Self.reserve
+        var isFirst = true
+        var fits = true
+        walk(picture, own: own, later: later) { left in
+            // The first few limits met are this picture's own.
+            fits = left >= (isFirst ? reserve : 0)
+            isFirst = false
+            return fits
+        }
+        return fits
+    }
+
+    /// Goes through the pictures to come and hands over what is left of each limit; stops at `false`.
+    private func walk(
+        _ picture: RatePicture, own: Double, later: (_ isIntra: Bool) -> Double, _ body: (Double) -> Bool
+    ) {
+        let size = Double(controller.buffer.size)
+        var fullness = Double(controller.buffer.fullness)
+        for bits in underWay { fullness = min(fullness - bits + arriving, size) }
+        var sums = windows.map { $0.recent.reduce(0, +) + underWay.reduce(0, +) }
+        var leaving = windows.map { _ in 0 }
+        var coded = underWay
+        coded.reserveCapacity(underWay.count + 121)
+        var nextIntra = picture.distanceToIntra
+        for step in 0..<horizon(picture) {
+            let isIntra = step == nextIntra
+            if isIntra { nextIntra = controller.intraPeriod.map { step + $0 } }
+            let bits = step == 0 ? own : later(isIntra)
+            fullness -= bits
+            if !body(fullness) { return }
+            fullness += arriving
+            // With constant arrival the buffer is kept from overflowing by filler.
+            fullness = min(fullness, size)
+            coded.append(bits)
+            for index in windows.indices {
+                sums[index] += bits
+                let window = windows[index]
+                let total = window.recent.count + coded.count
+                while total - leaving[index] > window.count {
+                    let oldest = leaving[index]
+                    sums[index] -=
+                        oldest < window.recent.count ? window.recent[oldest] : coded[oldest - window.recent.count]
+                    leaving[index] += 1
+                }
+                if !body(window.limit - sums[index]) { return }
+            }
+        }
+    }
+}

@@ -1,0 +1,241 @@
+import TestOracles
+import Testing
+import VideoBase
+
+@testable import EncodeSession
+
+/// Streams of every structure, by foreign decoders.
+@Suite struct StructureStreamTests {
+    struct Case: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var change: @Sendable (inout EncoderConfiguration) -> Void
+
+        init(_ name: String, _ change: @escaping @Sendable (inout EncoderConfiguration) -> Void) {
+            testDescription = name
+            self.change = change
+        }
+    }
+
+    static let cases = [
+        Case("default") { _ in },
+        Case("three flat B frames, forced keys") {
+            $0.bFrames = 3
+            $0.bPyramid = false
+            $0.forcedKeyFrames = [7]
+            $0.forcedKeyTimes = [0.5]
+        },
+        Case("pyramid of three, two references, CAVLC, three slices") {
+            $0.bFrames = 3
+            $0.references = 2
+            $0.entropy = .cavlc
+            $0.slices = 3
+            $0.gopFrames = 10
+        },
+        Case("pyramid of seven, open, four references") {
+            $0.bFrames = 7
+            $0.openGOP = true
+            $0.references = 4
+            $0.gopFrames = 9
+        },
+        Case("open group with IDR every second") {
+            $0.openGOP = true
+            $0.idrInterval = 2
+            $0.gopFrames = 6
+        },
+        Case("Main, one B frame, deblocking moved") {
+            $0.profile = .h264Main
+            $0.bFrames = 1
+            $0.deblocking = Deblocking(alphaOffset: -2, betaOffset: 3)
+            $0.references = 3
+        },
+        Case("three temporal layers") { $0.temporalLayers = 3 },
+        Case("two temporal layers of B frames, no filter") {
+            $0.temporalLayers = 2
+            $0.bFrames = 1
+            $0.deblocking = Deblocking(isOn: false)
+        },
+        Case("long-term references") {
+            $0.longTermReferences = 2
+            $0.references = 3
+            $0.gopFrames = 12
+        },
+        Case("intra refresh") {
+            $0.intraRefresh = true
+            $0.gopFrames = 10
+        },
+        Case("delimiters, Constrained Baseline") {
+            $0.profile = .h264ConstrainedBaseline
+            $0.accessUnitDelimiters = true
+            $0.references = 2
+        },
+    ]
+
+    /// Two foreign decoders take it without a word and show every frame in its place; times are in order.
+    @Test(arguments: cases) func decodes(_ structure: Case) throws {
+        let count = 20
+        let packets = try TestSession.run(frames: count, structure.change)
+        #expect(packets.count == count && Set(packets.map(\.displayIndex)).count == count)
+        #expect(packets.map(\.codingIndex) == Array(0..<count))
+        for (a, b) in zip(packets, packets.dropFirst()) { #expect(a.decode < b.decode) }
+        for packet in packets {
+            #expect(!(packet.presentation < packet.decode))
+            #expect(packet.presentation == TestSession.timing(packet.displayIndex).presentation)
+        }
+        for decoder in ForeignDecoder.allCases {
+            let decoded = decoder.decode(packets.stream)
+            #expect(decoded.messages == [] && decoded.frames.count == count, "\(decoder)")
+            for (index, frame) in decoded.frames.enumerated() {
+                let quality = PSNR.of(frame.luma, TestSession.source(index)[...])
+                #expect(quality > 32, "\(decoder), frame \(index)")
+            }
+        }
+    }
+
+    @Test func everyKindOfPictureIsThere() throws {
+        func types(_ change: (inout EncoderConfiguration) -> Void) throws -> [PictureType] {
+            try TestSession.run(frames: 13, change).map(\.type)
+        }
+        #expect(
+            try types { $0.gopFrames = 6 } == [.idr, .p, .b, .b, .p, .b, .idr, .p, .b, .b, .p, .b, .idr])
+        #expect(
+            try types {
+                $0.gopFrames = 6
+                $0.openGOP = true
+            } == [.idr, .p, .b, .b, .i, .b, .b, .p, .b, .b, .i, .b, .b])
+        #expect(
+            try types {
+                $0.gopFrames = 4
+                $0.idrInterval = 2
+                $0.bFrames = 0
+            } == [.idr, .p, .p, .p, .i, .p, .p, .p, .idr, .p, .p, .p, .i])
+    }
+
+    /// A receiver that keeps the lower layers alone shows the same pictures as one that has all.
+    @Test(arguments: [2, 3, 4]) func upperLayersMayGo(layers: Int) throws {
+        let packets = try TestSession.run(frames: 17) { $0.temporalLayers = layers }
+        #expect(Set(packets.map(\.temporalLayer)) == Set(0..<layers))
+        let whole = ForeignDecoder.libavcodec.decode(packets.stream)
+        #expect(whole.messages == [] && whole.frames.count == 17)
+        for kept in 0..<layers {
+            let some = packets.filter { $0.temporalLayer <= kept }
+            let decoded = ForeignDecoder.libavcodec.decode(some.stream)
+            #expect(decoded.messages == [] && decoded.frames.count == some.count)
+            for (packet, frame) in zip(some, decoded.frames) { #expect(frame == whole.frames[packet.displayIndex]) }
+        }
+    }
+
+    /// Frame 6 is lost and reported before frame 8: from there on all is right again, with no key frame.
+    @Test func invalidation() throws {
+        let session = try TestSession {
+            $0.references = 4
+            $0.lowLatency = true
+        }
+        for index in 0..<14 {
+            if index == 8 { try session.encoder.invalidateReferences(displayIndices: [6]) }
+            try session.encode(index)
+        }
+        try checkRecovery(session.finish(), lost: [6], from: 8)
+    }
+
+    /// The same by a long-term reference that the receiver acknowledged.
+    @Test func longTermRefresh() throws {
+        let session = try TestSession {
+            $0.longTermReferences = 2
+            $0.references = 2
+            $0.lowLatency = true
+        }
+        for index in 0..<16 {
+            var options = FrameOptions()
+            if index == 3 { options.acknowledgedTokens = session.received.packets.prefix(1).compactMap(\.acknowledgementToken) }
+            options.refreshFromLongTerm = index == 9
+            try session.encode(index, options)
+        }
+        try checkRecovery(session.finish(), lost: [5, 6], from: 9)
+    }
+
+    private func checkRecovery(_ packets: [EncodedPacket], lost: Set<Int>, from start: Int) {
+        #expect(packets.filter(\.isKey).map(\.displayIndex) == [0])
+        let whole = ForeignDecoder.libavcodec.decode(packets.stream)
+        #expect(whole.messages == [] && whole.frames.count == packets.count)
+        let received = packets.filter { !lost.contains($0.displayIndex) }
+        let decoded = ForeignDecoder.libavcodec.decode(received.stream)
+        let right = packets.count - start
+        #expect(decoded.frames.count >= right)
+        #expect(Array(decoded.frames.suffix(right)) == Array(whole.frames.suffix(right)))
+        // What was lost was needed: the frame after it is wrong without it.
+        let next = (lost.max() ?? 0) + 1
+        #expect(decoded.frames.dropLast(packets.count - 1 - next).last != whole.frames[next])
+    }
+
+    /// Whoever comes in where a pass of the refresh begins, with wrong pictures to predict from, shows right ones after
+    /// it. The wrong ones are another stream's, numbered alike.
+    @Test func refreshConverges() throws {
+        func change(_ configuration: inout EncoderConfiguration) {
+            configuration.intraRefresh = true
+            configuration.gopFrames = 10
+        }
+        let packets = try TestSession.run(frames: 40, change)
+        let other = try TestSession.run(frames: 40, moved: 23, change)
+        #expect(packets.filter(\.isKey).map(\.displayIndex) == [0])
+        let whole = ForeignDecoder.libavcodec.decode(packets.stream)
+        let entries = packets.filter { $0.displayIndex > 2 && $0.recoveryFrameCount != nil }
+        #expect(entries.count >= 2)
+        for entry in entries {
+            let joined = Array(other[..<entry.codingIndex]) + Array(packets[entry.codingIndex...])
+            let decoded = ForeignDecoder.libavcodec.decode(joined.stream)
+            let converged = entry.displayIndex + (entry.recoveryFrameCount ?? 0)
+            #expect(decoded.frames.count == packets.count)
+            #expect(decoded.frames[entry.displayIndex] != whole.frames[entry.displayIndex])
+            for index in converged..<packets.count { #expect(decoded.frames[index] == whole.frames[index]) }
+        }
+    }
+
+    /// The region is coded finer than the same place without it, and the rest is not.
+    @Test func regions() throws {
+        func quality(_ regions: [RegionOfInterest], _ columns: Range<Int>) throws -> Double {
+            let packets = try TestSession.run(frames: 4) {
+                $0.qp = 36
+                $0.regionsOfInterest = regions
+            }
+            let frame = ForeignDecoder.libavcodec.decode(packets.stream).frames[3]
+            let rows = 0..<TestSession.size.height
+            func part(_ luma: ArraySlice<UInt8>) -> [UInt8] {
+                rows.flatMap { y in columns.map { luma[luma.startIndex + y * TestSession.size.width + $0] } }
+            }
+            return PSNR.of(part(frame.luma)[...], part(TestSession.source(3)[...])[...])
+        }
+        let region = RegionOfInterest(x: 0, y: 0, width: 80, height: 96, qpDelta: -12)
+        #expect(try quality([region], 0..<64) > quality([], 0..<64) + 3)
+        #expect(try abs(quality([region], 96..<160) - quality([], 96..<160)) < 1.5)
+    }
+
+    @Test func delays() throws {
+        let session = try TestSession {
+            $0.bFrames = 2
+            $0.maxFrameDelay = 2
+            $0.asyncDepth = 8
+        }
+        for index in 0..<12 {
+            try session.encode(index)
+            let out = Set(session.received.packets.map(\.displayIndex))
+            for due in 0..<max(index - 1, 0) { #expect(out.contains(due)) }
+        }
+        _ = try session.finish()
+    }
+
+    /// Frames that wait come out before the time is reached, and more may follow.
+    @Test func completionInTheMiddle() throws {
+        let session = try TestSession { $0.bFrames = 3 }
+        for index in 0..<7 { try session.encode(index) }
+        try session.encoder.completeFrames(until: TestSession.timing(6).presentation)
+        #expect(session.received.packets.count == 7)
+        for index in 7..<12 { try session.encode(index) }
+        try session.encoder.refresh()
+        #expect(session.received.packets.count == 12)
+        for index in 12..<15 { try session.encode(index) }
+        let packets = try session.finish()
+        #expect(packets.filter(\.isKey).map(\.displayIndex) == [0, 12])
+        let decoded = ForeignDecoder.libavcodec.decode(packets.stream)
+        #expect(decoded.messages == [] && decoded.frames.count == 15)
+    }
+}

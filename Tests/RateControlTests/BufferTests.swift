@@ -1,0 +1,105 @@
+import Testing
+import VideoBase
+
+@testable import RateControl
+
+/// The coded picture buffer against numbers worked out by hand, and against Annex C's own formulas.
+@Suite struct BufferTests {
+    @Test func constantArrival() {
+        // 25 frames/s at 100 kbit/s: 4000 bits a frame; half of 20 000 bits at the start is 0.1 s, 9000 ticks.
+        var buffer = CodedPictureBuffer(
+            rate: 100_000, size: 20_000, initialFullness: 10_000, frameRate: Rational(25), isConstant: true)
+        #expect(buffer.removalDelay == 9000 && buffer.sizeDelay == 18_000 && buffer.bitsPerFrame == 4000)
+        do {
+            let fits = buffer.remove(bits: 10_000)
+            #expect(fits)
+        }
+        #expect(buffer.fullness == 4000 && buffer.removalDelay == 3600)
+        do {
+            let fits = buffer.remove(bits: 4001)
+            #expect(!fits)
+        }
+        #expect(buffer.fullness == 3999)
+        for _ in 0..<4 { buffer.remove(bits: 0) }
+        #expect(buffer.fullness == 19_999 && buffer.filler(afterBits: 0) == 4000 && buffer.filler(afterBits: 3990) == 48 && buffer.filler(afterBits: 4000) == 0)
+    }
+
+    @Test func waitingArrival() {
+        var buffer = CodedPictureBuffer(
+            rate: 100_000, size: 20_000, initialFullness: 20_000, frameRate: Rational(25), isConstant: false)
+        buffer.remove(bits: 0)
+        #expect(buffer.fullness == 20_000 && buffer.filler(afterBits: 0) == 0)
+        // 1 bit more than 19 999 bits take 17 999.1 ticks: with 17 999, arrival begins later and a bit is lost.
+        buffer.remove(bits: 4001)
+        #expect(buffer.fullness == 19_999)
+        buffer.beginBufferingPeriod()
+        #expect(buffer.removalDelay == 17_999 && buffer.fullness == 19_998)
+    }
+
+    /// Frame times that are no whole number of bits leave nothing behind.
+    @Test func fractions() {
+        var buffer = CodedPictureBuffer(
+            rate: 1_000_000, size: 10_000_000, initialFullness: 0, frameRate: Rational(30000, 1001), isConstant: true)
+        for _ in 0..<299 { buffer.remove(bits: 0) }
+        #expect(buffer.fullness == 299 * 1001 * 1_000_000 / 30000)
+        buffer.remove(bits: 0)
+        #expect(buffer.fullness == 10_000_000 + 10_000)
+        buffer.change(size: 20_000_000, frameRate: Rational(25))
+        #expect(buffer.fullness == 10_010_000)
+    }
+
+    /// Arrival and removal times by C.1.1 and C.1.2 in floating point, from what the messages say alone.
+    @Test(arguments: [true, false]) func annexC(isConstant: Bool) {
+        let rate = 640_000
+        let size = 480_000
+        for frameRate in [Rational(25), Rational(30000, 1001), Rational(24000, 1001)] {
+            var hrd = HRDTiming(
+                bitrate: rate, bufferSize: size, initialFullness: 400_000, frameRate: frameRate,
+                isConstant: isConstant)
+            var seed: UInt64 = 7
+            var lastArrival = 0.0
+            var periodRemoval = 0.0
+            var sincePeriod = 0
+            var sum: Int?
+            for index in 0..<2000 {
+                let begins = index % 37 == 0
+                seed = seed &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+                var removal = periodRemoval + Double(sincePeriod) / frameRate.value
+                var offset = 0.0
+                let initial = hrd.initialDelay
+                if begins {
+                    if let sum { #expect(initial.delay + initial.offset == sum) }
+                    sum = initial.delay + initial.offset
+                    if index == 0 { removal = Double(initial.delay) / 90_000 }
+                    // C-15, C-16
+                    let gap = (removal - lastArrival) * 90_000
+                    #expect(index == 0 || Double(initial.delay) <= (gap + 1e-6).rounded(.up))
+                    if isConstant, index > 0 { #expect(Double(initial.delay) >= (gap - 1e-6).rounded(.down)) }
+                    periodRemoval = removal
+                    sincePeriod = 0
+                } else {
+                    offset = Double(initial.offset)
+                }
+                let most = hrd.buffer.fullness
+                var bits = Int(seed >> 33) % max(min(most - 10, rate / 12), 1)
+                if index % 101 == 0 { bits = max(most - 10, 0) }
+                bits += hrd.filler(afterBits: bits)
+                let initialTicks = begins ? Double(initial.delay) : Double(sum!) - offset + offset
+                let earliest = removal - initialTicks / 90_000
+                let begin = isConstant || index == 0 ? lastArrival : max(lastArrival, earliest)
+                lastArrival = begin + Double(bits) / Double(rate)
+                #expect(lastArrival <= removal + 1e-9, "picture \(index)")
+                do {
+                    let isRemovable = hrd.coded(bits: bits, beginsBufferingPeriod: begins)
+                    #expect(isRemovable)
+                }
+                // What is in the buffer just before the next removal.
+                if isConstant {
+                    let next = removal + 1 / frameRate.value
+                    #expect((next - lastArrival) * Double(rate) <= Double(size) + 1)
+                }
+                sincePeriod += 1
+            }
+        }
+    }
+}

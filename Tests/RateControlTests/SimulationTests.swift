@@ -1,0 +1,102 @@
+import Testing
+import VideoBase
+
+@testable import RateControl
+
+/// The controller on content made up, swept.
+@Suite struct SimulationTests {
+    struct Case: CustomStringConvertible {
+        var rate: Int
+        var fps: Rational
+        var gop: Int?
+        var bFrames: Int
+        var delay: Int
+        var hardness: Double
+        var cuts: Bool
+        var description: String {
+            "\(rate) bit/s, \(fps) fps, GOP \(gop ?? 0), \(bFrames) B, delay \(delay), \(hardness)\(cuts ? ", cuts" : "")"
+        }
+    }
+
+    static let cases: [Case] = {
+        var cases: [Case] = []
+        for rate in [300_000, 1_000_000, 6_000_000] {
+            for fps in [Rational(24000, 1001), Rational(50)] {
+                for (gop, bFrames) in [(nil, 0), (250, 2), (60, 0), (15, 1), (1, 0)] as [(Int?, Int)] {
+                    for delay in 0...2 {
+                        for hardness in [0.3, 1.0, 4.0] {
+                            for cuts in [false, true] {
+                                cases.append(
+                                    Case(
+                                        rate: rate, fps: fps, gop: gop, bFrames: bFrames, delay: delay,
+                                        hardness: hardness, cuts: cuts))
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        return cases
+    }()
+
+    private func simulation(_ each: Case, _ aim: RateTargets.Aim, _ maximum: Double) -> Simulation {
+        var targets = RateTargets(
+            aim: aim, bitrate: each.rate, maxBitrate: Int(Double(each.rate) * maximum), frameRate: each.fps,
+            macroblocks: 920)
+        if maximum > 1 { targets.windows = [WindowLimit(bits: targets.maxBitrate, seconds: 1)] }
+        targets.reorderDepth = each.bFrames
+        var content = SimulatedContent(intra: 60_000 * each.hardness, inter: 15_000 * each.hardness)
+        if each.cuts {
+            for cut in 1..<12 { content.cuts[cut * 97] = [0.5, 2.5, 1, 4, 0.3][cut % 5] }
+        }
+        return Simulation(targets: targets, content: content, gop: each.gop, bFrames: each.bFrames, delay: each.delay)
+    }
+
+    /// Where the rate can be had with QPs of 1 to 50 on the whole.
+    private func isAttainable(_ result: Simulation.Result) -> Bool {
+        let ends = result.qps.count { $0 == 51 || $0 == 0 }
+        return ends * 50 < result.qps.count
+    }
+
+    /// Limits hold where a higher QP is left, and no cut comes while the next picture is already under way.
+    private func mustHold(_ each: Case, _ result: Simulation.Result) -> Bool {
+        !result.qps.contains(51) && (each.delay == 0 || !each.cuts)
+    }
+
+    @Test func constantRate() {
+        var attained = 0
+        for each in Self.cases {
+            let simulation = simulation(each, .constant, 1)
+            let fps = each.fps.value
+            let frames = Int(fps * 30)
+            let result = simulation.run(frames: frames)
+            guard isAttainable(result) else { continue }
+            attained += 1
+            let error = result.rate(0..<frames, fps: fps) / Double(each.rate) - 1
+            #expect(abs(error) < 0.02, "\(each): \(error)")
+            if mustHold(each, result) { #expect(result.violations == 0, "\(each)") }
+            if !each.cuts { #expect(result.filler * 50 < result.bits.reduce(0, +), "\(each): \(result.filler)") }
+        }
+        #expect(attained * 10 > Self.cases.count * 6)
+    }
+
+    @Test func variableRate() {
+        var attained = 0
+        for each in Self.cases {
+            let simulation = simulation(each, .variable, 1.5)
+            let fps = each.fps.value
+            let frames = Int(fps * 30)
+            let result = simulation.run(frames: frames)
+            guard isAttainable(result) else { continue }
+            attained += 1
+            let error = result.rate(0..<frames, fps: fps) / Double(each.rate) - 1
+            #expect(abs(error) < 0.05, "\(each): \(error)")
+            #expect(result.filler == 0)
+            guard mustHold(each, result) else { continue }
+            #expect(result.violations == 0, "\(each)")
+            let peak = result.peak(frames: Int(fps.rounded(.up)))
+            #expect(peak <= each.rate * 3 / 2, "\(each): \(peak)")
+        }
+        #expect(attained * 10 > Self.cases.count * 6)
+    }
+}
