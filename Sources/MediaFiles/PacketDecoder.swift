@@ -22,7 +22,9 @@ public final class PacketDecoder {
         let av = unsafe try LibAV.load(.codec)
         let id = codec == .h264 ? AV_CODEC_ID_H264 : AV_CODEC_ID_HEVC
         guard let found = unsafe av.pointee.avcodec_find_decoder!(id) else {
-            throw VaencError(.unavailable, "libavcodec has no \(codec.rawValue) decoder")
+            throw VaencError(
+                .unavailable, "libavcodec has no \(codec.rawValue) decoder",
+                remedy: "install the distribution's own libavcodec, which has it")
         }
         _ = LibAV.takeLog()
         decoder = unsafe try VideoDecoder(found, parameters: nil, timeBase: nil, strict: true, av)

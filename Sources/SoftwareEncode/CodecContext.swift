@@ -9,6 +9,7 @@ import VideoBase
     private var context: UnsafeMutablePointer<AVCodecContext>?
     private var frame: UnsafeMutablePointer<AVFrame>?
     private var packet: UnsafeMutablePointer<AVPacket>?
+    private let codec: VideoCodec
 
     /// Parameter sets (and the library's greeting), in Annex B form.
     let headers: [UInt8]
@@ -29,6 +30,7 @@ import VideoBase
     init(_ settings: EncoderSettings) throws {
         let (codec, av) = unsafe try Self.find(settings.encoderName)
         unsafe self.av = unsafe av
+        self.codec = settings.codec
         unsafe context = av.pointee.avcodec_alloc_context3!(codec)
         unsafe frame = av.pointee.av_frame_alloc!()
         unsafe packet = av.pointee.av_packet_alloc!()
@@ -79,14 +81,31 @@ import VideoBase
         unsafe context.pointee.colorspace = AVColorSpace(rawValue: UInt32(c.color.matrix))
         unsafe context.pointee.color_range =
             c.color.fullRange.map { $0 ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG } ?? AVCOL_RANGE_UNSPECIFIED
+        unsafe set(settings.limits, on: context)
+        if settings.limits.initialPercent > 0 {
+            unsafe context.pointee.rc_initial_buffer_occupancy =
+                Int32(clamping: settings.limits.bufferSize * 10 * settings.limits.initialPercent)
+        }
         if let aspect = c.sampleAspectRatio?.reduced {
             unsafe context.pointee.sample_aspect_ratio = AVRational(
                 num: Int32(clamping: aspect.numerator), den: Int32(clamping: aspect.denominator))
         }
     }
 
+    private static func set(_ limits: RateLimits, on context: UnsafeMutablePointer<AVCodecContext>) {
+        unsafe context.pointee.bit_rate = Int64(limits.bitrate) * 1000
+        unsafe context.pointee.rc_max_rate = Int64(limits.maxRate) * 1000
+        unsafe context.pointee.rc_buffer_size = Int32(clamping: limits.bufferSize * 1000)
+    }
+
+    /// Applies from the next picture on: libx264 compares the context's fields with its own before each.
+    func change(_ limits: RateLimits) { unsafe Self.set(limits, on: context!) }
+
     /// Gives a picture to the encoder, which may hold on to its memory: `buffer` is released when it lets go.
-    func send(_ buffer: SoftwarePixelBuffer, index: Int64, forceKey: Bool) throws {
+    func send(
+        _ buffer: SoftwarePixelBuffer, index: Int64, forceKey: Bool, regions: [RegionOfInterest] = [],
+        captions: [UInt8] = []
+    ) throws {
         let memory = buffer.memory
         let frame = unsafe self.frame!
         // SAFETY: the AVBuffer owns a reference to `buffer`, whose memory the planes point into.
@@ -112,9 +131,34 @@ import VideoBase
         unsafe frame.pointee.format = view.format.rawValue
         unsafe frame.pointee.pts = index
         unsafe frame.pointee.pict_type = forceKey ? AV_PICTURE_TYPE_I : AV_PICTURE_TYPE_NONE
+        unsafe attach(regions, captions, to: frame)
         let code = unsafe av.pointee.avcodec_send_frame!(context, frame)
         unsafe av.pointee.av_frame_unref!(frame)
         if code < 0 { throw failure(code) }
+    }
+
+    // SAFETY: the frame owns the side data, which is written inside the size that was asked for.
+    private func attach(_ regions: [RegionOfInterest], _ captions: [UInt8], to frame: UnsafeMutablePointer<AVFrame>) {
+        if !captions.isEmpty,
+            let data = unsafe av.pointee.av_frame_new_side_data!(frame, AV_FRAME_DATA_A53_CC, captions.count)
+        {
+            unsafe UnsafeMutableRawBufferPointer(start: data.pointee.data, count: captions.count)
+                .copyBytes(from: captions)
+        }
+        if regions.isEmpty { return }
+        let stride = MemoryLayout<AVRegionOfInterest>.stride
+        guard
+            let data = unsafe av.pointee.av_frame_new_side_data!(
+                frame, AV_FRAME_DATA_REGIONS_OF_INTEREST, regions.count * stride)
+        else { return }
+        let start = unsafe UnsafeMutableRawPointer(data.pointee.data!)
+        for (index, region) in regions.enumerated() {
+            let entry = AVRegionOfInterest(
+                self_size: UInt32(stride), top: Int32(clamping: region.y), bottom: Int32(clamping: region.y + region.height),
+                left: Int32(clamping: region.x), right: Int32(clamping: region.x + region.width),
+                qoffset: AVRational(num: Int32(region.qpDelta), den: 51))
+            unsafe start.storeBytes(of: entry, toByteOffset: index * stride, as: AVRegionOfInterest.self)
+        }
     }
 
     /// No more pictures: `receive` gives what is held back.
@@ -127,8 +171,10 @@ import VideoBase
         var bytes: [UInt8]
         var presentationIndex: Int64
         var decodeIndex: Int64
+        /// The packet is one where decoding may start: parameter sets go before it.
         var isKey: Bool
         var type: PictureType
+        var kind: PacketKind
         var qp: Int?
     }
 
@@ -144,7 +190,9 @@ import VideoBase
         var output = unsafe Output(
             bytes: Array(UnsafeBufferPointer(start: packet.pointee.data, count: Int(packet.pointee.size))),
             presentationIndex: packet.pointee.pts, decodeIndex: packet.pointee.dts, isKey: isKey,
-            type: isKey ? .idr : .p, qp: nil)
+            type: .p, kind: PacketKind([], codec: codec), qp: nil)
+        output.kind = PacketKind(output.bytes, codec: codec)
+        if isKey { output.type = output.kind.isIDR ? .idr : .i }
         var size = 0
         // Quality statistics: 32 bits of λ (118 per QP step), then the picture type.
         if let data = unsafe av.pointee.av_packet_get_side_data!(packet, AV_PKT_DATA_QUALITY_STATS, &size), size >= 5 {
@@ -152,7 +200,7 @@ import VideoBase
             let lambda = Int32(truncatingIfNeeded: (0..<4).reduce(0) { unsafe $0 | Int(bytes[$1]) << (8 * $1) })
             // libx264 does not tell it of every picture.
             output.qp = lambda < 0 ? nil : Int(lambda / 118)
-            if !isKey {
+            if !output.kind.isIDR {
                 let type = unsafe UInt32(bytes[4])
                 output.type = type == AV_PICTURE_TYPE_B.rawValue ? .b : type == AV_PICTURE_TYPE_I.rawValue ? .i : .p
             }

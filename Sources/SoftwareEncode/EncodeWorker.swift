@@ -7,6 +7,9 @@ final class EncodeWorker: Sendable {
         var buffer: SoftwarePixelBuffer
         var timing: FrameTiming
         var forceKey: Bool
+        var regions: [RegionOfInterest]
+        var captions: [UInt8]
+        var limits: RateLimits
         var index: Int64
         var start: Int64
     }
@@ -16,9 +19,17 @@ final class EncodeWorker: Sendable {
         var queue: [Job] = []
         var taken = 0
         var delivered = 0
+        /// Taken, and never to be delivered: the session failed or was invalidated before.
+        var dropped = 0
         /// Presentation times of the frames taken and not delivered.
         var waiting: [Int64: MediaTime] = [:]
         var lastTime: MediaTime?
+        /// What the next pictures are to be coded with.
+        var limits = RateLimits()
+        /// The next picture is to be a key frame.
+        var forcesKey = false
+        /// Times at which a key frame is due, of those asked for in the configuration.
+        var keyTimesLeft: ArraySlice<Double> = []
         /// All that was taken is to be given out.
         var drains = false
         var error: (any Error)?
@@ -36,6 +47,10 @@ final class EncodeWorker: Sendable {
         self.settings = settings
         self.headers = headers
         self.handler = handler
+        monitor.withLock {
+            $0.limits = settings.limits
+            $0.keyTimesLeft = settings.configuration.forcedKeyTimes.sorted()[...]
+        }
     }
 
     /// Starts the thread with an encoder that was opened already.
@@ -61,7 +76,7 @@ final class EncodeWorker: Sendable {
             state.isInvalid = true
             state.queue = []
             state.waiting = [:]
-            state.delivered = state.taken
+            state.dropped = state.taken - state.delivered
         }
         monitor.wait { state -> Void? in
             let isOwn = state.thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false
@@ -92,7 +107,10 @@ final class EncodeWorker: Sendable {
                     context = encoder
                     history.append(job)
                     job.buffer.memory.padToEven()
-                    try encoder.send(job.buffer, index: job.index, forceKey: job.forceKey)
+                    encoder.change(job.limits)
+                    try encoder.send(
+                        job.buffer, index: job.index, forceKey: job.forceKey, regions: job.regions,
+                        captions: job.captions)
                     try deliver(from: encoder, &history)
                 case .drain:
                     if let encoder = context, monitor.withLock({ $0.delivered < $0.taken }) {
@@ -111,6 +129,7 @@ final class EncodeWorker: Sendable {
                 if state.isInvalid { return false }
                 state.error = error
                 state.queue = []
+                state.dropped = state.taken - state.delivered
                 return true
             }
             if isFirst { handler(.failure(error)) }
@@ -126,6 +145,8 @@ final class EncodeWorker: Sendable {
             handler(.success(packet))
             monitor.withLock { state in
                 state.delivered += 1
+                // Counted as dropped where the session ended while the handler had the packet.
+                if state.isInvalid { state.dropped -= 1 }
                 state.waiting[output.presentationIndex] = nil
             }
         }
@@ -158,11 +179,14 @@ private struct TimeHistory {
             oldest += 1
         }
         defer { codingIndex += 1 }
-        return EncodedPacket(
+        var packet = EncodedPacket(
             bytes: headers.arranged(output.bytes, isKey: output.isKey, codec: codec), type: output.type,
             presentation: entry.timing.presentation, decode: decode, duration: entry.timing.duration,
             displayIndex: Int(output.presentationIndex), codingIndex: codingIndex, qp: output.qp,
             latencyNanoseconds: monotonicNanoseconds() - entry.start)
+        packet.isReference = !output.kind.isDisposable
+        packet.recoveryFrameCount = output.kind.isIDR ? nil : output.kind.recovery
+        return packet
     }
 
     /// The encoder's decoding time is the number of a picture: that picture's time. Before the first picture, time

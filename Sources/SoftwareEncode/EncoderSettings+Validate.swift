@@ -5,7 +5,9 @@ extension EncoderSettings {
     static func validate(_ c: EncoderConfiguration) throws(VaencError) {
         func check(_ value: Int?, _ range: ClosedRange<Int>, _ option: String) throws(VaencError) {
             if let value, !range.contains(value) {
-                throw VaencError(.usage, "--\(option) \(value) is outside \(range.lowerBound) to \(range.upperBound)")
+                throw VaencError(
+                    .usage, "--\(option) \(value) is out of range",
+                    remedy: "use \(range.lowerBound) to \(range.upperBound)")
             }
         }
         for (value, option) in [
@@ -20,27 +22,45 @@ extension EncoderSettings {
         try check(c.references, 1...16, "refs")
         try check(c.slices, 1...65535, "slices")
         try check(c.asyncDepth, 1...256, "async-depth")
+        try check(c.idrInterval, 1...10_000, "idr-interval")
+        try check(c.temporalLayers, 1...4, "temporal-layers")
+        try check(c.longTermReferences, 0...15, "ltr")
+        try check(c.vbvInitialPercent, 0...100, "vbv-initial")
+        try check(c.vbvSize, 1000...Int(Int32.max), "vbv-size")
+        try check(c.maxFrameDelay, 0...64, "max-frame-delay")
+        try check(c.maxSliceBytes, 100...1_000_000_000, "max-slice-bytes")
+        try check(c.maxFrameBytes, 100...1_000_000_000, "max-frame-bytes")
+        for limit in c.dataRateLimits where limit.bytes < 1 || !(limit.seconds > 0 && limit.seconds <= 3600) {
+            throw VaencError(
+                .usage, "a data-rate limit of \(limit.bytes) bytes in \(limit.seconds) s is out of range",
+                remedy: "give 1 byte or more, in more than 0 and up to 3600 seconds")
+        }
         if let seconds = c.gopSeconds, !(seconds > 0 && seconds < 100_000) {
-            throw VaencError(.usage, "--gop-seconds must be positive")
+            throw VaencError(.usage, "--gop-seconds \(seconds) is out of range", remedy: "give more than 0")
         }
         if let low = c.minQP, let high = c.maxQP, low > high {
-            throw VaencError(.usage, "--min-qp \(low) is above --max-qp \(high)")
+            throw VaencError(.usage, "--min-qp \(low) is above --max-qp \(high)", remedy: "exchange them")
         }
         if let profile = c.profile, profile.codec != c.codec {
-            throw VaencError(.usage, "the profile \(profile.rawValue) is not one of \(c.codec.rawValue)")
+            throw VaencError(
+                .usage, "the profile \(profile.rawValue) is not one of \(c.codec.rawValue)",
+                remedy: "leave out the profile, or change the codec")
         }
         if let mode = c.rateControl, [.cbr, .vbr, .avbr].contains(mode), c.bitrate == nil {
             throw VaencError(
                 .usage, "--rate-control \(mode.rawValue) needs a rate", remedy: "add --bitrate, as --bitrate 6M")
         }
         if let rate = c.bitrate, let limit = c.maxBitrate, limit < rate {
-            throw VaencError(.usage, "--max-bitrate \(limit) is below --bitrate \(rate)")
+            throw VaencError(
+                .usage, "--max-bitrate \(limit) is below --bitrate \(rate)", remedy: "give at least the average")
         }
         guard c.frameRate.numerator > 0, c.frameRate.denominator > 0 else {
-            throw VaencError(.usage, "the frame rate \(c.frameRate) is not positive")
+            throw VaencError(.usage, "the frame rate \(c.frameRate) is not positive", remedy: "give more than 0")
         }
         guard (16...16384).contains(c.size.width), (16...16384).contains(c.size.height) else {
-            throw VaencError(.unavailable, "the software encoder takes 16×16 to 16384×16384, not \(c.size)")
+            throw VaencError(
+                .unavailable, "a picture of \(c.size) is outside what the software encoder takes",
+                remedy: "scale it with --size into 16x16 to 16384x16384")
         }
     }
 }

@@ -73,18 +73,18 @@ public final class SoftwareEncoder: VideoEncoder {
             EffectiveEntry(
                 option: "profile", asked: c.profile?.shortName, used: headers.profile.shortName,
                 why: c.profile == nil
-                    ? "default" : c.profile == headers.profile ? "asked" : "\(settings.encoderName) chose it"))
+                    ? "default" : c.profile == headers.profile ? "as asked" : "\(settings.encoderName) chose it"))
         let asked = c.level.map { $0 == 9 ? "1b" : "\($0 / 10).\($0 % 10)" }
         entries.append(
             EffectiveEntry(
                 option: "level", asked: asked, used: headers.level,
                 why: asked == nil
-                    ? "by size and rate" : asked == headers.level ? "asked" : "\(settings.encoderName) chose it"))
+                    ? "by size and rate" : asked == headers.level ? "as asked" : "\(settings.encoderName) chose it"))
         if c.strict, let entry = entries.first(where: \.differs) {
             throw VaencError(
                 .unavailable,
                 "\(settings.encoderName) uses \(entry.option) \(entry.used) where \(entry.asked ?? "") was asked",
-                remedy: "leave out --strict or change --\(entry.option)")
+                remedy: "ask for what it does, or leave out --strict")
         }
         return EncoderDescription(
             kind: .software, path: nil, driver: headers.library, codec: settings.codec, profile: headers.profile,
@@ -121,9 +121,19 @@ public final class SoftwareEncoder: VideoEncoder {
             // Completing comes first: what is given meanwhile belongs to the next stretch.
             if state.queue.count >= depth || state.drains { return nil }
             let index = state.taken
-            let forced = options.forceKeyFrame || settings.configuration.forcedKeyFrames.contains(index)
+            var forced = options.forceKeyFrame || settings.configuration.forcedKeyFrames.contains(index)
+            // The library keeps no long-term references: a key frame is what needs nothing that may be lost.
+            forced = forced || state.forcesKey || options.refreshFromLongTerm
+            state.forcesKey = false
+            while let due = state.keyTimesLeft.first, timing.presentation.seconds >= due - 1e-9 {
+                forced = true
+                state.keyTimesLeft.removeFirst()
+            }
+            let regions = options.regionsOfInterest ?? settings.configuration.regionsOfInterest
             state.queue.append(
-                EncodeWorker.Job(buffer: own, timing: timing, forceKey: forced, index: Int64(index), start: start))
+                EncodeWorker.Job(
+                    buffer: own, timing: timing, forceKey: forced, regions: settings.takesRegions ? regions : [],
+                    captions: options.captions, limits: state.limits, index: Int64(index), start: start))
             state.taken += 1
             state.waiting[Int64(index)] = timing.presentation
             state.lastTime = timing.presentation
@@ -182,6 +192,33 @@ public final class SoftwareEncoder: VideoEncoder {
     }
 
     public var pendingFrameCount: Int {
-        prepared.withLock { $0?.worker }?.monitor.withLock { $0.taken - $0.delivered } ?? 0
+        prepared.withLock { $0?.worker }?.monitor.withLock { $0.taken - $0.delivered - $0.dropped } ?? 0
+    }
+
+    public var statistics: EncoderStatistics {
+        var result = EncoderStatistics()
+        prepared.withLock { $0?.worker }?.monitor.withLock {
+            result.taken = $0.taken
+            result.delivered = $0.delivered
+            result.dropped = $0.dropped
+        }
+        return result
+    }
+
+    /// Rates only, and in H.264: what libx264 can change between two pictures.
+    public func change(_ change: RunningChange) throws {
+        try worker().monitor.withLock { state in
+            try Self.check(state)
+            state.limits = try settings.changed(state.limits, by: change)
+        }
+    }
+
+    /// The next frame is a key frame: the library does not let its references be chosen.
+    public func invalidateReferences(displayIndices: [Int]) throws {
+        if displayIndices.isEmpty { return }
+        try worker().monitor.withLock { state in
+            try Self.check(state)
+            state.forcesKey = true
+        }
     }
 }

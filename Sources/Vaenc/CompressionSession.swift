@@ -88,6 +88,9 @@ public final class CompressionSession: Sendable {
         }
     }
 
+    /// Frames taken, delivered and dropped, and what the session survived.
+    public var statistics: EncoderStatistics { encoder.statistics }
+
     /// Frames taken and not yet delivered.
     public var pendingFrameCount: Int { encoder.pendingFrameCount }
 

@@ -12,7 +12,7 @@ extension NotBuiltCommand {
         CommandConfiguration(commandName: name, abstract: "Not built yet.", shouldDisplay: false)
     }
 
-    func run() throws { throw VaencError.notBuilt("vaenc \(Self.name)") }
+    func run() throws { throw VaencError.notBuilt("vaenc \(Self.name)", remedy: "this version has probe, encode and bench") }
 }
 
 struct CaptureCommand: NotBuiltCommand {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import MediaFiles
 import Vaenc
 
 /// The root of the command line: it only names its subcommands.
@@ -22,10 +23,19 @@ struct VaencCommand: ParsableCommand {
             DecodeCommand.self, InspectCommand.self, CompareCommand.self, DoctorCommand.self,
         ])
 
+    /// The arguments with file names as they are: `CommandLine.arguments` loses the bytes that are no UTF-8.
+    private static func arguments() -> [String] {
+        // SAFETY: argv holds argc C strings for the life of the process.
+        (1..<max(1, Int(CommandLine.argc))).compactMap { index in
+            guard let text = unsafe CommandLine.unsafeArgv[index] else { return nil }
+            return unsafe FileName.string(Array(UnsafeRawBufferPointer(start: text, count: strlen(text))))
+        }
+    }
+
     static func main() {
         Clock.begin()
         do {
-            var command = try parseAsRoot()
+            var command = try parseAsRoot(arguments())
             try command.run()
         } catch {
             Glibc.exit(Failure.report(error))

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import TestOracles
 import Testing
 
@@ -14,6 +15,8 @@ import Testing
                 Checkout.vaenc, ["encode"] + arguments, environment: environment, directory: folder, timeout: 60)
             #expect(result.status == status, "\(arguments): \(result.errors)", sourceLocation: sourceLocation)
             #expect(result.errorLines.count == 1, "\(arguments): \(result.errors)", sourceLocation: sourceLocation)
+            // The program's name, what is wrong, and what to do about it.
+            #expect(result.errors.split(separator: ": ").count >= 3, "\(result.errors)", sourceLocation: sourceLocation)
             #expect(result.stdout.isEmpty, "\(arguments)", sourceLocation: sourceLocation)
             let found = Set(Files.list(folder))
             #expect(found == inputs.union(leaves), "\(arguments)", sourceLocation: sourceLocation)
@@ -75,7 +78,11 @@ import Testing
         ["--qp", "99"], ["--qp", "-1"], ["--qp", "many"], ["--preset", "0"], ["--preset", "8"], ["--gop", "0"],
         ["--slices", "0"], ["--profile", "baseline", "--entropy", "cabac"], ["--codec", "hevc"], ["--no-such-option"],
         ["--qp", "30", "--bitrate", "2M"], ["--rate-control", "cqp", "--bitrate", "2M"], ["--fps", "0"],
-        ["--level", "9.9"], ["--bitrate", "nothing"],
+        ["--level", "9.9"], ["--bitrate", "nothing"], ["--roi", "0,0,16:-3"], ["--roi", "0,0,16x16:-60"],
+        ["--temporal-layers", "5"], ["--ltr", "-1"], ["--vbv-initial", "101"], ["--force-key", "3,x"], ["--deblock", "7:0"],
+        ["--idr-interval", "0"], ["--max-bitrate", "1M", "--bitrate", "2M"], ["--max-bitrate", "1M"], ["--b-pyramid", "--bframes", "1"],
+        ["--low-latency", "--bframes", "2"], ["--data-rate-limit", "5"], ["--rate-control", "qvbr", "--qp", "3", "--bitrate", "1M"],
+        ["--format", "mp4"],
     ])
     func usage(_ options: [String]) throws {
         try Files.withTemporaryFolder { folder in
@@ -93,9 +100,54 @@ import Testing
         try run(["testsrc:\(size)@25:2", "-o", "a.h264"] + device, status: 69)
     }
 
-    @Test(arguments: [["--roi", "0,0,16x16:-3"], ["--intra-refresh"], ["--two-pass"], ["--lookahead", "10"]])
+    @Test(arguments: [["--two-pass"], ["--lookahead", "10"], ["--target-ssim", "0.9"], ["--audio", "copy"]])
     func featuresNotBuilt(_ options: [String]) throws {
         try run(["good.y4m", "-o", "a.h264"] + device + options, status: 69)
+    }
+
+    @Test(arguments: ["--qp", "--gop", "--bframes", "--vbv-initial", "--frames"])
+    func negativeNumbersAreTold(_ option: String) throws {
+        let result = try ProcessRunner.run(
+            Checkout.vaenc, ["encode", "testsrc:64x48@25:2", "-o", "-", option, "-1"], timeout: 60)
+        #expect(result.status == 64)
+        #expect(result.errors.contains("\(option) -1") && result.errors.contains(" 1") || result.errors.contains("use 0 to"))
+    }
+
+    /// What is written is what a link points to; what is in the way is said; names need not be UTF-8.
+    @Test func namesAndLinks() throws {
+        let script = """
+            set -e
+            encode() { "$0" encode testsrc:64x48@25:2 --device software "$@" 2>>err; }
+            touch real.h264; ln -s real.h264 link.h264; encode -o link.h264 --overwrite
+            test -L link.h264; test -s real.h264
+            ln -s nowhere.h264 broken.h264; encode -o broken.h264 --overwrite && exit 1 || test $? = 73
+            mkdir way.h264.part; encode -o way.h264 && exit 1 || test $? = 73
+            name=$(printf 'caf\\351.h264'); encode -o "$name"; test -s "$name"
+            "$0" encode "$name" -o again.h264 --device software 2>>err; test -s again.h264
+            "$0" encode "$name" -o "$name" --overwrite --device software 2>>err && exit 1 || test $? = 64
+            encode -o one.h264 --frames 1
+            """
+        try Files.withTemporaryFolder { folder in
+            let result = try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc], directory: folder, timeout: 120)
+            let said = String(decoding: try Files.read(folder + "/err"), as: UTF8.self)
+            #expect(result.status == 0, "\(result.errors) \(said)")
+            #expect(said.contains("leads nowhere") && said.contains("way.h264.part is in the way"))
+            #expect(said.contains(#"caf\xE9.h264 is the input itself"#) && said.contains(" 1 frame,"))
+        }
+    }
+
+    /// The report on stderr is whole JSON though something is to be noticed.
+    @Test func reportBesideTheStream() throws {
+        let result = try ProcessRunner.run(
+            Checkout.vaenc, ["encode", "testsrc:64x48@25:2", "-o", "-", "--json", "--roi", "0,0,16x16:-3"], timeout: 60)
+        #expect(result.status == 0)
+        struct Report: Decodable {
+            var notices: [String]
+            var frames: [String: Int]
+            var statistics: [String: Int]
+        }
+        let report = try JSONDecoder().decode(Report.self, from: Data(result.errors.utf8))
+        #expect(report.frames["encoded"] == 2 && report.statistics["rebuilds"] == 0)
     }
 
     @Test func closedPipe() throws {

@@ -41,14 +41,24 @@ import VideoBase
         #expect(quality["crf"] == "30")
         let nothing = try parameters { _ in }
         #expect(nothing["crf"] == "24")
-        let vbr = try parameters { $0.bitrate = BitsPerSecond(2_000_000) }
-        #expect(vbr["bitrate"] == "2000")
-        #expect(vbr["vbv-maxrate"] == "3000")
-        let cbr = try parameters {
+        let vbr = try settings { $0.bitrate = BitsPerSecond(2_000_000) }.limits
+        #expect(vbr == RateLimits(bitrate: 2000, maxRate: 3000, bufferSize: 3000))
+        let full = try settings {
+            $0.bitrate = BitsPerSecond(2_000_000); $0.maxBitrate = BitsPerSecond(2_500_000); $0.vbvSize = 1_000_000
+            $0.vbvInitialPercent = 70
+        }.limits
+        #expect(full == RateLimits(bitrate: 2000, maxRate: 2500, bufferSize: 1000, initialPercent: 70))
+        let limited = try settings {
+            $0.bitrate = BitsPerSecond(2_000_000)
+            $0.dataRateLimits = [DataRateLimit(bytes: 1_000_000, seconds: 2), DataRateLimit(bytes: 150_000, seconds: 0.5)]
+        }
+        #expect(limited.limits == RateLimits(bitrate: 2000, maxRate: 2400, bufferSize: 1200))
+        #expect(limited.effective.filter { $0.option == "dataRateLimits" }.map(\.differs) == [true, false])
+        let cbr = try settings {
             $0.bitrate = BitsPerSecond(2_000_000); $0.rateControl = .cbr
         }
-        #expect(cbr["vbv-maxrate"] == "2000")
-        #expect(cbr["nal-hrd"] == "cbr")
+        #expect(cbr.limits.maxRate == 2000)
+        #expect(cbr.parameters.contains { $0 == ("nal-hrd", "cbr") })
         let hevc = try parameters {
             $0.bitrate = BitsPerSecond(2_000_000); $0.rateControl = .cbr; $0.codec = .hevc
         }
@@ -70,7 +80,7 @@ import VideoBase
     @Test func differencesAreReported() throws {
         let slices = try used("slices") { $0.slices = 100 }
         #expect(slices?.asked == "100" && slices?.used == "23" && slices?.differs == true)
-        let b = try used("bframes") {
+        let b = try used("bFrames") {
             $0.bFrames = 3; $0.profile = .h264ConstrainedBaseline
         }
         #expect(b?.asked == "3" && b?.used == "0")
@@ -84,6 +94,38 @@ import VideoBase
         #expect(size?.used == "642×360")
         let preset = try used("preset") { $0.preset = 7 }
         #expect(preset?.why == "libx264 ultrafast" && preset?.differs == false)
+    }
+
+    @Test func constantQPIsKeptWithinItsLimits() throws {
+        let low = try parameters {
+            $0.qp = 10; $0.qpB = 45; $0.minQP = 20; $0.maxQP = 40
+        }
+        #expect(low["qp"] == "20" && low["qpmin"] == nil)
+        let entry = try used("qpB") {
+            $0.qp = 10; $0.qpB = 45; $0.minQP = 20; $0.maxQP = 40
+        }
+        #expect(entry?.asked == "45" && entry?.used == "40")
+        let note = try used("minQP") {
+            $0.qp = 30; $0.minQP = 20
+        }
+        #expect(note?.why.hasPrefix("no effect") == true)
+        let quality = try parameters { $0.minQP = 20 }
+        #expect(quality["qpmin"] == "20")
+    }
+
+    @Test func whatTheLibrariesLackIsSaid() throws {
+        let all = try settings {
+            $0.temporalLayers = 3; $0.longTermReferences = 2; $0.idrInterval = 4; $0.maxFrameBytes = 1000
+            $0.qp = 30; $0.regionsOfInterest = [RegionOfInterest(x: 0, y: 0, width: 16, height: 16, qpDelta: -4)]
+            $0.vbvSize = 100_000; $0.openGOP = true; $0.bFrames = 0; $0.bPyramid = true; $0.rateController = .vaenc
+            $0.hrdParameters = true
+        }
+        let different = Set(all.effective.filter(\.differs).map(\.option))
+        #expect(
+            different == [
+                "temporalLayers", "longTermReferences", "idrInterval", "maxFrameBytes", "regionsOfInterest", "vbvSize",
+                "openGOP", "bPyramid", "rateController", "hrdParameters",
+            ])
     }
 
     @Test func strictRefusesDifferences() {
@@ -108,6 +150,9 @@ import VideoBase
         #expect(category { $0.preset = 8 } == .usage)
         #expect(category { $0.gopFrames = 0 } == .usage)
         #expect(category { $0.bFrames = 8 } == .usage)
+        #expect(category { $0.temporalLayers = 5 } == .usage)
+        #expect(category { $0.vbvInitialPercent = 101 } == .usage)
+        #expect(category { $0.dataRateLimits = [DataRateLimit(bytes: 1, seconds: 0)] } == .usage)
         #expect(
             category {
                 $0.minQP = 30; $0.maxQP = 20

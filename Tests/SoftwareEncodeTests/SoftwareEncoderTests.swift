@@ -121,6 +121,90 @@ private final class Collector: Sendable {
         #expect(description.parameterSets.count == (codec == .h264 ? 2 : 3))
     }
 
+    /// Key frames at times, open GOPs, intra refresh: by their types and their recovery points.
+    @Test func structureIsSeenInThePackets() throws {
+        let times = try Self.encode(12) { $0.forcedKeyTimes = [0.3, 0.2]; $0.forcedKeyFrames = [2] }.packets
+        #expect(times.filter(\.isKey).map(\.displayIndex) == [0, 2, 5, 8])
+        for codec in [VideoCodec.h264, .hevc] {
+            let open = try Self.encode(30) { $0.codec = codec; $0.openGOP = true; $0.gopFrames = 10; $0.bFrames = 2 }.packets
+            #expect(open.filter(\.isKey).map(\.displayIndex) == [0])
+            let later = open.filter { $0.recoveryFrameCount == 0 && !$0.isKey }
+            #expect(later.map(\.type) == [.i, .i], "\(codec) \(open.map(\.type))")
+            // Parameter sets stand where decoding can start.
+            #expect(later.allSatisfy { $0.bytes[4] & 31 == 7 || $0.bytes[4] >> 1 == 32 })
+            #expect(open.contains { !$0.isReference } && open.contains { $0.type == .b })
+        }
+        let refresh = try Self.encode(40) { $0.intraRefresh = true; $0.gopFrames = 12 }.packets
+        #expect(refresh.filter(\.isKey).map(\.displayIndex) == [0])
+        let points = refresh.filter { $0.recoveryFrameCount ?? 0 > 0 }
+        #expect(points.count >= 2 && points.allSatisfy { $0.type == .p })
+    }
+
+    /// QP falls where it is asked to: the region comes out nearer to the source, and the rest does not.
+    @Test func regionsGetTheirBits() throws {
+        let size = VideoSize(width: 176, height: 144)
+        func error(_ regions: [RegionOfInterest]) throws -> (inside: Double, outside: Double) {
+            let packets = try Self.encode(6) { $0.quality = 38; $0.bFrames = 0; $0.regionsOfInterest = regions }.packets
+            let decoder = try PacketDecoder(codec: .h264)
+            let source = try MediaInput.open("testsrc:176x144@25:6")
+            let original = SystemPixelBuffer(format: .i420, size: size)
+            var sums = (0.0, 0.0)
+            func take(_ planes: PixelPlanes, _ time: MediaTime) throws {
+                try unsafe original.withUnsafePlanes { first in
+                    _ = unsafe try source.readFrame(into: first)
+                    for y in 0..<144 {
+                        for x in 0..<176 {
+                            let a = unsafe Double(first.base(0).load(fromByteOffset: y * first.pitch(0) + x, as: UInt8.self))
+                            let b = unsafe Double(planes.base(0).load(fromByteOffset: y * planes.pitch(0) + x, as: UInt8.self))
+                            if x < 80, y < 80 { sums.0 += (a - b) * (a - b) } else { sums.1 += (a - b) * (a - b) }
+                        }
+                    }
+                }
+            }
+            for packet in packets { unsafe try decoder.decode(packet, onFrame: take) }
+            unsafe try decoder.finish(onFrame: take)
+            return (sums.0, sums.1)
+        }
+        let plain = try error([])
+        let better = try error([RegionOfInterest(x: 0, y: 0, width: 80, height: 80, qpDelta: -12)])
+        #expect(better.inside < plain.inside * 0.5)
+        #expect(better.outside > plain.outside * 0.8)
+    }
+
+    /// The rate follows a change while the encoder runs, with no key frame.
+    @Test func rateChangesWhileRunning() throws {
+        var configuration = EncoderConfiguration(size: VideoSize(width: 320, height: 240))
+        configuration.frameRate = Self.rate
+        configuration.preset = 6
+        configuration.bFrames = 0
+        configuration.bitrate = BitsPerSecond(150_000)
+        configuration.maxBitrate = BitsPerSecond(200_000)
+        configuration.vbvSize = 50_000
+        let collector = Collector()
+        let encoder = try SoftwareEncoder(configuration: configuration) { collector.take($0) }
+        try Self.feed(encoder, 0..<60, size: configuration.size)
+        var change = RunningChange()
+        change.bitrate = BitsPerSecond(600_000)
+        try encoder.change(change)
+        try Self.feed(encoder, 60..<120, size: configuration.size)
+        try encoder.completeFrames(until: nil)
+        let packets = collector.packets
+        #expect(packets.filter(\.isKey).map(\.displayIndex) == [0])
+        func rate(_ range: Range<Int>) -> Int { packets[range].reduce(0) { $0 + $1.bytes.count } * 8 * 25 / range.count }
+        #expect(rate(85..<120) > rate(25..<60) * 2, "\(rate(25..<60)) then \(rate(85..<120))")
+        change.bitrate = nil
+        change.qp = 3
+        #expect(throws: VaencError.self) { try encoder.change(change) }
+        // What cannot be predicted from is answered with a key frame.
+        try encoder.invalidateReferences(displayIndices: [110])
+        try Self.feed(encoder, 120..<123, size: configuration.size)
+        try encoder.completeFrames(until: nil)
+        #expect(collector.packets.last { $0.isKey }?.displayIndex == 120)
+        let counts = encoder.statistics
+        #expect(counts.taken == 123 && counts.delivered == 123 && counts.dropped == 0)
+        encoder.invalidate()
+    }
+
     /// The bare stream in other people's eyes.
     @Test func foreignDecodersAgree() throws {
         let (packets, _) = try Self.encode(12) {

@@ -28,6 +28,7 @@
     X(av_dict_set) \
     X(av_frame_alloc) \
     X(av_frame_free) \
+    X(av_frame_new_side_data) \
     X(av_frame_unref) \
     X(av_free) \
     X(av_get_pix_fmt_name) \

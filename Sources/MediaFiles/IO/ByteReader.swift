@@ -35,7 +35,7 @@ final class ByteReader: Sendable {
         } else {
             name = path
             // SAFETY: open(2) reads the string during the call.
-            descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC)
+            descriptor = unsafe Glibc.open(FileName.cString(path), O_RDONLY | O_CLOEXEC)
             ownsDescriptor = true
             if descriptor < 0 { throw SystemError.input(errno, path) }
         }

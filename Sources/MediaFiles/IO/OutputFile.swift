@@ -12,7 +12,9 @@ final class OutputFile {
     let isSeekable: Bool
 
     private let descriptor: Int32
-    private let partPath: String?
+    /// The final name, all links followed, and the name until then (nil where the output is written in place).
+    private let target: [CChar]
+    private let part: [CChar]?
     private let overwrite: Bool
     private var isOpen = true
     /// Bytes held back to make fewer, larger writes; empty for pipes.
@@ -35,37 +37,53 @@ final class OutputFile {
         self.overwrite = overwrite
         if path == "-" {
             descriptor = STDOUT_FILENO
-            partPath = nil
+            target = []
+            part = nil
             isSeekable = false
             return
         }
         if path.isEmpty || path.hasSuffix("/") {
             throw VaencError(.cannotCreate, "“\(path)” is no file name", remedy: "name the output file")
         }
+        let path = try Self.followed(path)
+        target = FileName.cString(path)
         var status = stat()
         // SAFETY: stat reads the string and fills the structure.
-        if unsafe stat(path, &status) == 0 {
+        if unsafe stat(target, &status) == 0 {
             let kind = status.st_mode & S_IFMT
             if kind == S_IFDIR { throw SystemError.creation(EISDIR, path) }
             if kind != S_IFREG {
-                partPath = nil
+                part = nil
                 isSeekable = false
                 // SAFETY: open(2) reads the string during the call.
-                descriptor = unsafe open(path, O_WRONLY | O_CLOEXEC)
+                descriptor = unsafe open(target, O_WRONLY | O_CLOEXEC)
                 if descriptor < 0 { try refuse(SystemError.creation(errno, path)) }
                 return
             }
             if !overwrite { throw SystemError.exists(path) }
         }
-        let part = path + ".part"
-        partPath = part
+        let partPath = path + ".part"
+        let part = FileName.cString(partPath)
+        self.part = part
         isSeekable = true
         // SAFETY: as above.
         descriptor = unsafe open(part, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o666)
-        if descriptor < 0 { try refuse(SystemError.creation(errno, path)) }
+        if descriptor < 0 {
+            let code = errno
+            if code == EISDIR || code == ELOOP {
+                try refuse(
+                    VaencError(
+                        .cannotCreate, "\(partPath) is in the way: a \(code == ELOOP ? "link" : "directory")",
+                        remedy: "remove it; the output is written there first"))
+            }
+            try refuse(SystemError.creation(code, path))
+        }
         // A .part left by a process that was killed is taken over; one that is being written is not.
         if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-            try refuse(VaencError(.cannotCreate, "\(part) is being written by another process"))
+            try refuse(
+                VaencError(
+                    .cannotCreate, "\(partPath) is being written by another process",
+                    remedy: "wait for that, or choose another name"))
         }
         if ftruncate(descriptor, 0) != 0 {
             try refuse(SystemError.creation(errno, path))
@@ -74,6 +92,19 @@ final class OutputFile {
     }
 
     deinit { cancel() }
+
+    /// The file that a name means: what is written is what a link points to, and the link stays.
+    private static func followed(_ path: String) throws -> String {
+        var status = stat()
+        // SAFETY: the calls read the string; realpath's copy is freed here.
+        guard unsafe lstat(FileName.cString(path), &status) == 0, status.st_mode & S_IFMT == S_IFLNK else { return path }
+        if unsafe stat(FileName.cString(path), &status) == 0, status.st_mode & S_IFMT != S_IFREG { return path }
+        guard let real = unsafe realpath(FileName.cString(path), nil) else {
+            throw VaencError(.cannotCreate, "\(path) is a link that leads nowhere", remedy: "remove the link")
+        }
+        defer { unsafe free(real) }
+        return unsafe FileName.string(Array(UnsafeRawBufferPointer(start: real, count: strlen(real))))
+    }
 
     /// Ends `init` without touching a file that is not this object's.
     private func refuse(_ error: VaencError) throws {
@@ -150,30 +181,30 @@ final class OutputFile {
     func commit() throws {
         guard isOpen else { return }
         try flush()
-        guard let partPath else {
+        guard let part else {
             isOpen = false
             if path != "-", close(descriptor) != 0 { throw SystemError.writing(errno, name) }
             return
         }
         if fsync(descriptor) != 0, errno != EINVAL, errno != ENOSYS { throw SystemError.writing(errno, name) }
-        try giveName(partPath)
+        try giveName(part)
         isOpen = false
         if close(descriptor) != 0 { throw SystemError.writing(errno, name) }
     }
 
-    private func giveName(_ part: String) throws {
+    private func giveName(_ part: [CChar]) throws {
         // SAFETY: the calls read the strings while they run.
         if !overwrite {
             // link(2) never replaces: the check and the naming are one step.
-            if unsafe link(part, path) == 0 {
+            if unsafe link(part, target) == 0 {
                 _ = unsafe unlink(part)
                 return
             }
             if errno == EEXIST { throw SystemError.exists(path) }
             // A file system without links: here the check comes just before.
-            if unsafe access(path, F_OK) == 0 { throw SystemError.exists(path) }
+            if unsafe access(target, F_OK) == 0 { throw SystemError.exists(path) }
         }
-        if unsafe rename(part, path) != 0 { throw SystemError.creation(errno, path) }
+        if unsafe rename(part, target) != 0 { throw SystemError.creation(errno, path) }
     }
 
     /// Removes the unfinished file. Idempotent; nothing after `commit` has succeeded.
@@ -183,6 +214,6 @@ final class OutputFile {
         held = []
         if path != "-" { close(descriptor) }
         // SAFETY: as above.
-        if let partPath { _ = unsafe unlink(partPath) }
+        if let part { _ = unsafe unlink(part) }
     }
 }

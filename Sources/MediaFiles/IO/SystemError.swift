@@ -12,11 +12,14 @@ enum SystemError {
     /// A failure to open or read the input `name`.
     static func input(_ code: Int32, _ name: String) -> VaencError {
         switch code {
-        case ENOENT, ENOTDIR, ENAMETOOLONG, ELOOP: VaencError(.noInput, "no such file: \(name)")
+        case ENOENT, ENOTDIR, ENAMETOOLONG, ELOOP: 
+            VaencError(.noInput, "there is no file \(name)", remedy: "check its name and folder")
         case EACCES, EPERM:
             VaencError(.noPermission, "no permission to read \(name)", remedy: "check its access rights with ls -l")
-        case EISDIR: VaencError(.badInput, "\(name) is a directory, not a video")
-        default: VaencError(.inputOutput, "reading \(name) failed (\(text(code)))")
+        case EISDIR: VaencError(.badInput, "\(name) is a directory", remedy: "name a file in it")
+        default: 
+            VaencError(
+                .inputOutput, "reading \(name) failed (\(text(code)))", remedy: "check the disk or the connection it is on")
         }
     }
 
@@ -29,9 +32,9 @@ enum SystemError {
         case EACCES, EPERM:
             VaencError(
                 .noPermission, "no permission to create \(name)", remedy: "choose a folder that you can write to")
-        case EISDIR: VaencError(.cannotCreate, "cannot create \(name): it is a directory")
+        case EISDIR: VaencError(.cannotCreate, "\(name) is a directory", remedy: "name a file in it")
         case EEXIST: exists(name)
-        default: VaencError(.cannotCreate, "cannot create \(name) (\(text(code)))")
+        default: VaencError(.cannotCreate, "cannot create \(name) (\(text(code)))", remedy: "choose another name or folder")
         }
     }
 
@@ -41,9 +44,17 @@ enum SystemError {
         case ENOSPC, EDQUOT:
             VaencError(
                 .inputOutput, "writing \(name) failed: the disk is full", remedy: "free some space or write elsewhere")
-        case EPIPE: VaencError(.inputOutput, "writing \(name) failed: the reader closed the pipe")
-        case EFBIG: VaencError(.inputOutput, "writing \(name) failed: the file is larger than the system allows")
-        default: VaencError(.inputOutput, "writing \(name) failed (\(text(code)))")
+        case EPIPE:
+            VaencError(
+                .inputOutput, "writing \(name) failed: the reader closed the pipe",
+                remedy: "look at what the reading program says")
+        case EFBIG:
+            VaencError(
+                .inputOutput, "writing \(name) failed: the file is larger than the system allows",
+                remedy: "raise the limit (ulimit -f), or write to another file system")
+        default:
+            VaencError(
+                .inputOutput, "writing \(name) failed (\(text(code)))", remedy: "check the disk or the connection it is on")
         }
     }
 

@@ -55,7 +55,8 @@ import VideoBase
         guard index >= 0, let found = unsafe found, failure == nil else {
             var closing: UnsafeMutablePointer<AVFormatContext>? = unsafe context
             unsafe av.pointee.avformat_close_input!(&closing)
-            throw failure ?? VaencError(.badInput, "\(reader.name) has no video stream")
+            throw failure ?? VaencError(
+                .badInput, "\(reader.name) has no video stream", remedy: "name a file with video; this one holds sound or data")
         }
         unsafe self.context = context
         unsafe decoder = found
@@ -89,7 +90,9 @@ import VideoBase
     deinit { unsafe av.pointee.avformat_close_input!(&context) }
 
     static func unreadable(_ name: String, _ words: String, remedy: String? = nil) -> VaencError {
-        VaencError(.badInput, "\(name) is not a video that can be read (\(words))", remedy: remedy)
+        VaencError(
+            .badInput, "\(name) is not a video that can be read (\(words))",
+            remedy: remedy ?? "check that the file is whole, or name its layout with --input-size and --input-format")
     }
 
     private static func findVideo(
@@ -116,7 +119,9 @@ import VideoBase
         unsafe decoder = av.pointee.avcodec_find_decoder!(codec)
         if unsafe decoder == nil {
             let codecName = unsafe String(cString: av.pointee.avcodec_get_name!(codec)!)
-            failure = VaencError(.unavailable, "libavcodec has no decoder for the \(codecName) video of \(name)")
+            failure = VaencError(
+                .unavailable, "libavcodec has no decoder for the \(codecName) video of \(name)",
+                remedy: "convert it to another codec first, or install a libavcodec that has it")
         } else if unsafe parameters.pointee.width <= 0 || parameters.pointee.height <= 0 {
             failure = unreadable(name, LibAV.takeLog() ?? "its video has no size")
         }

@@ -32,7 +32,9 @@ import VideoBase
         _ = LibAV.takeLog()
         let code = unsafe av.pointee.avformat_alloc_output_context2!(&context, nil, format, nil)
         guard code >= 0, let context = unsafe context else {
-            throw VaencError(.unavailable, "this FFmpeg cannot write \(format) (\(unsafe LibAV.message(code, av)))")
+            throw VaencError(
+                .unavailable, "this FFmpeg cannot write \(format) (\(unsafe LibAV.message(code, av)))",
+                remedy: "choose another --format")
         }
         guard let stream = unsafe av.pointee.avformat_new_stream!(context, nil) else {
             unsafe av.pointee.avformat_free_context!(context)
@@ -133,7 +135,9 @@ import VideoBase
     private func check(_ code: Int32) throws {
         if let error = io.error { throw error }
         if code < 0 {
-            throw VaencError(.inputOutput, "writing \(io.file.name) failed (\(unsafe LibAV.message(code, av)))")
+            throw VaencError(
+                .inputOutput, "writing \(io.file.name) failed (\(unsafe LibAV.message(code, av)))",
+                remedy: "choose another --format or place")
         }
     }
 }

@@ -15,25 +15,23 @@ public enum MediaOutput {
             case "h265", "265", "hevc": .hevc
             default: nil
             }
-        if let format = options.format { return (format, codec) }
+        if let format = options.format {
+            if let named = Self.format(extension: ending), !named.isKin(of: format) {
+                throw VaencError(
+                    .usage, "--format \(format.rawValue) contradicts the name \(output)",
+                    remedy: "leave out --format, or choose another name")
+            }
+            return (format, codec)
+        }
         if output == "-" { return (.annexb, nil) }
         if output.hasPrefix("rtmp://") { return (.flv, nil) }
         if output.hasPrefix("srt://") { return (.ts, nil) }
-        switch ending {
-        case "h264", "264", "avc", "h265", "265", "hevc": return (.annexb, codec)
-        case "mp4", "m4v": return (.mp4, nil)
-        case "mov", "qt": return (.mov, nil)
-        case "mkv": return (.mkv, nil)
-        case "ts", "m2ts", "mts": return (.ts, nil)
-        case "flv": return (.flv, nil)
-        case "m3u8": return (.hls, nil)
-        default:
-            // Devices such as /dev/null have no extension and want none.
-            if output.hasPrefix("/dev/") { return (.annexb, nil) }
-            throw VaencError(
-                .usage, "the name \(output) does not say the format of the output",
-                remedy: "end it in .mp4, .mov, .mkv, .ts, .h264 or .h265, or add --format")
-        }
+        if let format = Self.format(extension: ending) { return (format, codec) }
+        // Devices such as /dev/null have no extension and want none.
+        if output.hasPrefix("/dev/") { return (.annexb, nil) }
+        throw VaencError(
+            .usage, "the name \(output) does not say the format of the output",
+            remedy: "end it in .mp4, .mov, .mkv, .ts, .h264 or .h265, or add --format")
     }
 
     /// Opens a file or `-` (standard output) for writing.
@@ -53,7 +51,9 @@ public enum MediaOutput {
         case .annexb, .avcc, .mp4, .mov, .mkv, .ts: break
         }
         if output.contains("://") {
-            throw VaencError(.unavailable, "writing to the network (\(output)) is not built yet")
+            throw VaencError(
+                .unavailable, "writing to the network (\(output)) is not built yet",
+                remedy: "write to stdout with -o - and pipe it into a program that sends it")
         }
         switch format {
         case .annexb, .avcc:
@@ -65,9 +65,30 @@ public enum MediaOutput {
         }
     }
 
+    private static func format(extension ending: String) -> OutputFormat? {
+        switch ending {
+        case "h264", "264", "avc", "h265", "265", "hevc": .annexb
+        case "mp4", "m4v": .mp4
+        case "mov", "qt": .mov
+        case "mkv": .mkv
+        case "ts", "m2ts", "mts": .ts
+        case "flv": .flv
+        case "m3u8": .hls
+        default: nil
+        }
+    }
+
     private static func pathExtension(_ path: String) -> String {
         let file = path.split(separator: "/").last ?? ""
         guard let dot = file.lastIndex(of: "."), dot != file.startIndex else { return "" }
         return file[file.index(after: dot)...].lowercased()
+    }
+}
+
+extension OutputFormat {
+    /// A name that says one may hold the other: bare streams of either form, and the members of MP4's family.
+    fileprivate func isKin(of other: OutputFormat) -> Bool {
+        let families: [Set<OutputFormat>] = [[.annexb, .avcc], [.mp4, .fmp4, .mov]]
+        return self == other || families.contains { $0.contains(self) && $0.contains(other) }
     }
 }

@@ -160,7 +160,7 @@ final class DecodingSource: FrameSource {
         if state.decoded == 0 { return Demuxer.unreadable(reader.name, words, remedy: remedy) }
         return VaencError(
             .badInput, "\(reader.name) is damaged or cut short after picture \(state.decoded) (\(words))",
-            remedy: remedy)
+            remedy: remedy ?? "give a whole file, or take the good part alone with --frames \(state.decoded)")
     }
 
     /// The time of the decoder's frame; nil where it lies after the end.

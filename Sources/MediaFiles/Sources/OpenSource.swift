@@ -13,11 +13,13 @@ public enum MediaInput {
         try check(options)
         if input.hasPrefix("testsrc:") { return try TestPattern(input, options: options) }
         if let scheme = input.firstRange(of: "://"), input[..<scheme.lowerBound].allSatisfy(\.isLetter) {
-            throw VaencError(.unavailable, "reading from the network (\(input)) is not built yet")
+            throw VaencError(
+                .unavailable, "reading from the network (\(input)) is not built yet",
+                remedy: "fetch the file first, or pipe it in with - as the input")
         }
         let reader = try ByteReader(path: input)
         let start = try reader.peek(Y4MHeader.magic.count)
-        if start.isEmpty { throw VaencError(.badInput, "\(reader.name) is empty") }
+        if start.isEmpty { throw VaencError(.badInput, "\(reader.name) is empty", remedy: "give a file with pictures in it") }
         if start == Y4MHeader.magic { return try y4m(reader, options) }
         if let size = options.inputSize {
             return try RawSource.raw(
@@ -51,13 +53,13 @@ public enum MediaInput {
     private static func check(_ options: SourceOptions) throws {
         for (name, seconds) in [("--start", options.start), ("--duration", options.duration)] {
             if let seconds, !(seconds >= 0 && seconds < 1e9) {
-                throw VaencError(.usage, "\(name) must be a number of seconds from 0 on")
+                throw VaencError(.usage, "\(name) is out of range", remedy: "give a number of seconds from 0 on")
             }
         }
-        if let limit = options.frameLimit, limit < 1 { throw VaencError(.usage, "--frames must be at least 1") }
+        if let limit = options.frameLimit, limit < 1 { throw VaencError(.usage, "--frames \(limit) is less than 1", remedy: "give 1 or more") }
         for size in [options.inputSize, options.outputSize] {
             if let size, size.width > 65536 || size.height > 65536 || size.width < 1 || size.height < 1 {
-                throw VaencError(.usage, "a size of \(size) is outside 1×1 to 65536×65536")
+                throw VaencError(.usage, "a size of \(size) is out of range", remedy: "give 1x1 to 65536x65536")
             }
         }
     }

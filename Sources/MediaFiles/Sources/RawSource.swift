@@ -27,7 +27,7 @@ final class RawSource: FrameSource {
         let frameBytes = format.frameBytes(size)
         if let length = reader.length {
             let bytes = length - reader.position
-            if bytes == 0 { throw VaencError(.badInput, "\(reader.name) is empty") }
+            if bytes == 0 { throw VaencError(.badInput, "\(reader.name) is empty", remedy: "give a file with pictures in it") }
             if bytes % frameBytes != 0 {
                 throw VaencError(
                     .badInput,
@@ -92,7 +92,9 @@ final class RawSource: FrameSource {
     }
 
     private func cut(_ index: Int, _ count: Int, _ wanted: Int) -> VaencError {
-        VaencError(.badInput, "\(reader.name) ends inside picture \(index): \(count) of \(wanted) bytes")
+        VaencError(
+            .badInput, "\(reader.name) ends inside picture \(index) (\(count) of \(wanted) bytes)",
+            remedy: "give a whole file" + (index > 0 ? ", or take the whole pictures alone with --frames \(index)" : ""))
     }
 
     /// Reads the line before a picture; false at the end of the stream.
@@ -102,7 +104,9 @@ final class RawSource: FrameSource {
         if line == expected { return true }
         if line.isEmpty { return false }
         guard line.dropLast().elementsEqual(expected.dropLast()), line.last == UInt8(ascii: " ") else {
-            throw VaencError(.badInput, "\(reader.name) is broken: no FRAME line before picture \(index)")
+            throw VaencError(
+                .badInput, "\(reader.name) is broken (no FRAME line before picture \(index))",
+                remedy: "write the file again, or take what stands before with --frames \(max(index, 1))")
         }
         // Parameters of the picture: none that matters here.
         for _ in 0..<Y4MHeader.longestLine {
@@ -110,7 +114,9 @@ final class RawSource: FrameSource {
             if byte == [UInt8(ascii: "\n")] { return true }
             if byte.isEmpty { break }
         }
-        throw VaencError(.badInput, "\(reader.name) is broken: the FRAME line before picture \(index) has no end")
+        throw VaencError(
+            .badInput, "\(reader.name) is broken (the FRAME line before picture \(index) has no end)",
+            remedy: "write the file again, or take what stands before with --frames \(max(index, 1))")
     }
 
     private func skip(_ count: Int, frameBytes: Int) throws {

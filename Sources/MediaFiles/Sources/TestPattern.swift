@@ -36,7 +36,8 @@ final class TestPattern: FrameSource {
         let count = parts.count == 2 ? (tail.count == 2 ? Int(tail[1]) : 300) : (head.count == 2 ? Int(head[1]) : 300)
         guard let count, count > 0, rate.numerator <= Int32.max else { throw wrong }
         guard size.width <= 16384, size.height <= 16384 else {
-            throw VaencError(.usage, "the test pattern is at most 16384×16384, not \(size)")
+            throw VaencError(
+                .usage, "a test pattern of \(size) is too large", remedy: "ask for at most 16384x16384")
         }
         self.init(size: size, rate: options.frameRate ?? rate, frames: count, options: options)
     }

@@ -22,16 +22,14 @@ struct Y4MHeader {
             if byte == [UInt8(ascii: "\n")] { break }
             line += byte
             if byte.isEmpty || line.count > Self.longestLine {
-                throw VaencError(.badInput, "\(reader.name) has a broken Y4M header: its first line has no end")
+                throw Self.broken(reader.name, "its first line has no end")
             }
         }
         try self.init(line: String(decoding: line, as: UTF8.self), name: reader.name)
     }
 
     init(line: String, name: String) throws {
-        func broken(_ what: String) -> VaencError {
-            VaencError(.badInput, "\(name) has a broken Y4M header: \(what)")
-        }
+        func broken(_ what: String) -> VaencError { Self.broken(name, what) }
         let words = line.split(separator: " ")
         guard words.first == "YUV4MPEG2" else { throw broken("it does not begin with YUV4MPEG2") }
         for word in words.dropFirst() {
@@ -77,6 +75,12 @@ struct Y4MHeader {
         }
         if size.width == 0 { throw broken("no width") }
         if size.height == 0 { throw broken("no height") }
+    }
+
+    private static func broken(_ name: String, _ what: String) -> VaencError {
+        VaencError(
+            .badInput, "\(name) has a broken Y4M header (\(what))",
+            remedy: "write the file again; its first line should read as YUV4MPEG2 W640 H360 F25:1 Ip C420jpeg")
     }
 
     private static func ratio(_ text: Substring) -> Rational? {

@@ -56,7 +56,7 @@ struct BenchClip: Sendable {
             count += 1
         }
         frameCount = count
-        guard count > 0 else { throw VaencError(.badInput, "\(input) has no frames") }
+        guard count > 0 else { throw VaencError(.badInput, "\(input) has no frames", remedy: "name an input with pictures in it") }
     }
 
     /// Encodes the clip in a process of its own and judges the stream by decoding it.
@@ -64,18 +64,23 @@ struct BenchClip: Sendable {
         let stream = folder.file("stream")
         let child = try ChildProcess.run(contender.command(self, qp), environment: contender.environment, output: stream)
         guard child.exitStatus == 0 else {
-            throw VaencError(.deviceFailed, "\(contender.encoder) at QP \(qp) ended with \(child.exitStatus): \(child.lastMessage)")
+            throw VaencError(
+                .deviceFailed, "\(contender.encoder) at QP \(qp) ended with \(child.exitStatus) (\(child.lastMessage))",
+                remedy: contender.path == "ffmpeg" ? "leave FFmpeg out with --no-ffmpeg" : "try vaenc encode with the same options")
         }
         let frames = Double(frameCount)
+        let quality = try quality(of: stream, encoder: contender.encoder)
         return BenchReport.Run(
             path: contender.path, encoder: contender.encoder, codec: contender.codec.rawValue, input: name, rate: "qp \(qp)",
             fps: rounded(frames / child.wallSeconds), cpuMsPerFrame: rounded(child.cpuSeconds * 1000 / frames),
             firstPacketMs: rounded((child.firstByteSeconds ?? 0) * 1000), peakKB: child.peakKilobytes, bytes: child.bytes,
             bitrate: Int((Double(child.bytes) * 8 * frameRate.value / frames).rounded()),
-            psnr: Nullable(try lumaPSNR(of: stream, encoder: contender.encoder).map(rounded)), ssim: Nullable(nil))
+            psnr: Nullable(quality?.psnr.map(rounded)),
+            ssim: Nullable(quality.map { ($0.ssim * 1e6).rounded() / 1e6 }))
     }
 
-    private func lumaPSNR(of stream: String, encoder: String) throws -> Double? {
+    /// Of luma, over all frames: PSNR in dB (nil where all are equal) and SSIM; nil where the size is another.
+    private func quality(of stream: String, encoder: String) throws -> (psnr: Double?, ssim: Double)? {
         var options = SourceOptions()
         options.inputSize = size
         options.inputFormat = .nv12
@@ -89,16 +94,23 @@ struct BenchClip: Sendable {
         let a = SystemPixelBuffer(format: .nv12, size: size)
         let b = SystemPixelBuffer(format: .nv12, size: size)
         var error = PictureError()
+        var similarity = PictureSimilarity()
         var count = 0
         // SAFETY: both buffers are mapped, and alive, while they are filled and compared.
         while try unsafe a.withUnsafePlanes({ unsafe try original.readFrame(into: $0) }) != nil {
             guard try unsafe b.withUnsafePlanes({ unsafe try decoded.readFrame(into: $0) }) != nil else {
-                throw VaencError(.deviceFailed, "\(encoder) wrote \(count) frames of \(frameCount)")
+                throw VaencError(
+                    .deviceFailed, "\(encoder) wrote \(count) frames of \(frameCount)", remedy: "leave that encoder out of the comparison")
             }
-            error += try unsafe a.withUnsafePlanes { planes in try unsafe b.withUnsafePlanes { unsafe try PictureError(planes, $0) } }
+            try unsafe a.withUnsafePlanes { original in
+                try unsafe b.withUnsafePlanes { decoded in
+                    unsafe error += try PictureError(original, decoded)
+                    unsafe try similarity.add(original, decoded)
+                }
+            }
             count += 1
         }
         let psnr = error.psnr(plane: 0)
-        return psnr.isFinite ? psnr : nil
+        return (psnr.isFinite ? psnr : nil, similarity.ssim(plane: 0))
     }
 }

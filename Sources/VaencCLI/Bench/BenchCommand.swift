@@ -46,9 +46,9 @@ struct BenchCommand: ParsableCommand {
             return value
         }
         guard !qps.isEmpty, Set(qps).count == qps.count else {
-            throw VaencError.usage("--qp \(qp) is empty or names a QP twice")
+            throw VaencError.usage("--qp \(qp) is empty or names a QP twice", remedy: "write it as 22,27,32,37")
         }
-        guard (1...100_000).contains(frames) else { throw VaencError.usage("--frames \(frames) is out of range") }
+        guard (1...100_000).contains(frames) else { throw VaencError.usage("--frames \(frames) is out of range", remedy: "use 1 to 100000") }
         if let preset, !(1...7).contains(preset) { throw VaencError.usage("--preset \(preset) is out of range", remedy: "use 1 to 7") }
         let outputSize = try size.map { text in
             guard let size = VideoSize(text) else { throw VaencError.usage("--size \(text) is not a size", remedy: "write it as 1280x720") }
@@ -59,7 +59,6 @@ struct BenchCommand: ParsableCommand {
         defer { folder.remove() }
         let contenders = try Contenders(selection: selection, requireHardware: device.requireHardware, preset: preset, withFFmpeg: !noFfmpeg)
         defer { contenders.stop() }
-        for note in contenders.notes { Terminal.note(note) }
 
         var report = BenchReport(device: contenders.deviceName)
         for input in inputs.isEmpty ? ["testsrc:1280x720@30:\(frames)"] : inputs {
@@ -71,8 +70,11 @@ struct BenchCommand: ParsableCommand {
             }
             report.bdRate += differences(report.runs.filter { $0.input == clip.name }, clip: clip.name, contenders: contenders)
         }
+        report.notices = contenders.notes
+        if !json { for note in contenders.notes { Terminal.note(note) } }
         guard Terminal.write(json ? try JSON.text(report) + "\n" : BenchTable.text(report), to: 1) else {
-            throw VaencError(.inputOutput, "cannot write the report to stdout")
+            throw VaencError(
+                    .inputOutput, "cannot write the report to stdout", remedy: "look at what reads it")
         }
     }
 

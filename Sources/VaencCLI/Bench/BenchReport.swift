@@ -33,18 +33,21 @@ struct BenchReport: Encodable {
     var device: String
     var runs: [Run] = []
     var bdRate: [Difference] = []
+    /// What was left out or decided, one line each.
+    var notices: [String] = []
 }
 
 /// The report as a table for people.
 enum BenchTable {
     static func text(_ report: BenchReport) -> String {
-        let head = ["path", "encoder", "input", "rate", "fps", "CPU ms/frame", "first ms", "peak MB", "bytes", "kbit/s", "PSNR-Y"]
+        let head = ["path", "encoder", "input", "rate", "fps", "CPU ms/frame", "first ms", "peak MB", "bytes", "kbit/s", "PSNR-Y", "SSIM-Y"]
         var rows = [head]
         for run in report.runs {
             rows.append([
                 run.path, run.encoder, run.input, run.rate, decimal(run.fps, 1), decimal(run.cpuMsPerFrame, 2),
                 decimal(run.firstPacketMs, 1), decimal(Double(run.peakKB) / 1024, 1), String(run.bytes),
                 String(run.bitrate / 1000), run.psnr.wrapped.map { decimal($0, 2) } ?? "-",
+                run.ssim.wrapped.map { decimal($0, 4) } ?? "-",
             ])
         }
         var text = "device: \(report.device)\n" + align(rows)

@@ -128,7 +128,7 @@ enum ChildProcess {
 
         init() throws {
             var ends: [Int32] = [0, 0]
-            guard unsafe pipe(&ends) == 0 else { throw VaencError(.inputOutput, "cannot make a pipe") }
+            guard unsafe pipe(&ends) == 0 else { throw VaencError(.inputOutput, "cannot make a pipe", remedy: "raise the limit of open files (ulimit -n)") }
             for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
             read = ends[0]
             write = ends[1]

@@ -59,33 +59,45 @@ struct EncodeCommand: ParsableCommand {
         let job = EncodeJob(
             source: source, configuration: configuration, device: selection, requireHardware: device.requireHardware,
             output: name, sinkOptions: sinkOptions, interruption: interruption, progress: progressStyle(output: name),
-            codecWhy: codec.why)
+            codecWhy: codec.why, unasked: unasked, tellsNotices: !(reporting.json && name == "-"))
         let report = try job.run()
         try show(report, toStandardError: name == "-")
         if report.interrupted { throw ExitCode(Int32(ErrorCategory.interrupted.rawValue)) }
     }
 
+    /// What the effective configuration names as if it had been asked for, where it comes from the input or from
+    /// another option.
+    private var unasked: Set<String> {
+        var names: Set<String> = []
+        if inputOptions.size == nil { names.insert("size") }
+        if inputOptions.fps == nil { names.insert("frameRate") }
+        if rate.rateControl == nil { names.insert("rateControl") }
+        return names
+    }
+
     private func refuseWhatIsNotBuilt() throws {
-        guard output.output.count <= 1 else { throw VaencError.notBuilt("writing several outputs") }
+        guard output.output.count <= 1 else { throw VaencError.notBuilt("writing several outputs", remedy: "run vaenc once for each") }
         if let audio = inputOptions.audio, audio != "none" {
             guard ["copy", "aac"].contains(audio) else {
                 throw VaencError.usage("--audio \(audio) is not known", remedy: "use copy, aac or none")
             }
-            throw VaencError.notBuilt("--audio \(audio)")
+            throw VaencError.notBuilt("--audio \(audio)", remedy: "use --audio none, and add the sound with ffmpeg")
         }
         if let progress = reporting.progress, progress != "json" {
             throw VaencError.usage("--progress \(progress) is not known", remedy: "use json")
         }
         guard let input else { return }
-        if input.hasPrefix("/dev/video") { throw VaencError.notBuilt("capturing from \(input)") }
-        if input.contains("://") { throw VaencError.notBuilt("reading from the network (\(input))") }
+        if input.hasPrefix("/dev/video") { throw VaencError.notBuilt("capturing from \(input)", remedy: "pipe raw frames in with - and --input-size") }
+        if input.contains("://") { throw VaencError.notBuilt(
+                "reading from the network (\(input))", remedy: "fetch the file first, or pipe it in with - as the input") }
     }
 
     private static func isSameFile(_ a: String, _ b: String) -> Bool {
         var first = stat()
         var second = stat()
         // SAFETY: stat reads the strings and fills the structures.
-        guard unsafe stat(a, &first) == 0, unsafe stat(b, &second) == 0, first.st_mode & S_IFMT == S_IFREG else { return false }
+        guard unsafe stat(FileName.cString(a), &first) == 0, unsafe stat(FileName.cString(b), &second) == 0, first.st_mode & S_IFMT == S_IFREG
+        else { return false }
         return first.st_dev == second.st_dev && first.st_ino == second.st_ino
     }
 
@@ -127,8 +139,11 @@ struct EncodeCommand: ParsableCommand {
 
     private func show(_ report: EncodeReport, toStandardError: Bool) throws {
         if reporting.json {
-            guard Terminal.write(try JSON.text(report) + "\n", to: toStandardError ? 2 : 1) else {
-                throw VaencError(.inputOutput, "cannot write the report to stdout")
+            // Beside other objects on stderr it is one line too.
+            let pretty = !(toStandardError && reporting.progress == "json")
+            guard Terminal.write(try JSON.text(report, pretty: pretty) + "\n", to: toStandardError ? 2 : 1) else {
+                throw VaencError(
+                    .inputOutput, "cannot write the report to stdout", remedy: "look at what reads it")
             }
             return
         }
@@ -138,11 +153,14 @@ struct EncodeCommand: ParsableCommand {
         let fps = report.seconds.wall > 0 ? Double(report.frames.encoded) / report.seconds.wall : 0
         Terminal.note(
             """
-            \(report.output): \(report.frames.encoded) frames, \(report.width)×\(report.height) \
+            \(report.output): \(counted(report.frames.encoded, "frame")), \(report.width)×\(report.height) \
             \(report.codec == .h264 ? "H.264" : "HEVC") \(report.profile)@\(report.level), \(report.bytes) bytes, \
             \(report.bitrate / 1000) kbit/s, \(decimal(fps, 0)) fps, on \(report.device.driver)\
-            \(report.frames.dropped > 0 ? ", \(report.frames.dropped) frames DROPPED" : "")\
+            \(report.frames.dropped > 0 ? ", \(counted(report.frames.dropped, "frame")) DROPPED" : "")\
             \(report.interrupted ? ", interrupted" : "")
             """)
     }
 }
+
+/// `1 frame`, `2 frames`.
+func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }

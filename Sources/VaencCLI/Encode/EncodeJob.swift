@@ -15,6 +15,10 @@ struct EncodeJob {
     let interruption: Interruption
     let progress: ProgressLine.Style
     let codecWhy: String
+    /// Options of the effective configuration that have a value always, and were not asked for on the command line.
+    let unasked: Set<String>
+    /// Notices are printed on stderr as they arise; else they stand in the report alone.
+    let tellsNotices: Bool
 
     /// Encodes everything, finishes the output, and says what came of it.
     ///
@@ -41,7 +45,7 @@ struct EncodeJob {
                 remedy: "leave out --strict to accept that")
         }
         try sink.open(output, options: sinkOptions, description: description)
-        if let notice = session.choice.notice { Terminal.note(notice) }
+        if tellsNotices, let notice = session.choice.notice { Terminal.note(notice) }
         interruption.whenSecond { sink.cancelSoon() }
         var line = ProgressLine(style: progress, expectedFrames: source.info.frameCount, frameRate: configuration.frameRate)
         var interrupted = false
@@ -61,7 +65,7 @@ struct EncodeJob {
         }
         interruption.whenSecond(nil)
         line.finish(tally)
-        return report(description, tally: tally.snapshot, bytes: sink.bytesWritten, interrupted: interrupted)
+        return report(description, session: session, tally: tally.snapshot, bytes: sink.bytesWritten, interrupted: interrupted)
     }
 
     /// Reads until the end or an interruption; true when interrupted.
@@ -100,12 +104,26 @@ struct EncodeJob {
     /// The encoder knows the codec only as told; the command line knows why.
     private func effective(_ description: EncoderDescription) -> [EffectiveEntry] {
         let asked = codecWhy == "asked" ? description.codec.rawValue : nil
+        let entries = description.effective.filter { $0.option != "codec" }.map { entry in
+            guard unasked.contains(entry.option), !entry.differs else { return entry }
+            var entry = entry
+            entry.asked = nil
+            if entry.option == "size" { entry.why = "the input's" }
+            return entry
+        }
+        var rate = EffectiveEntry(
+            option: "frameRate", asked: nil, used: description.frameRate.description, why: "the input's")
+        if !unasked.contains("frameRate") {
+            rate.asked = configuration.frameRate.description
+            rate.why = "as asked"
+        }
         return [EffectiveEntry(option: "codec", asked: asked, used: description.codec.rawValue, why: codecWhy)]
-            + description.effective.filter { $0.option != "codec" } + changes(description)
+            + entries + (entries.contains { $0.option == "frameRate" } ? [] : [rate]) + changes(description)
     }
 
     private func report(
-        _ description: EncoderDescription, tally: EncodeTally.Counts, bytes: Int, interrupted: Bool
+        _ description: EncoderDescription, session: CompressionSession, tally: EncodeTally.Counts, bytes: Int,
+        interrupted: Bool
     ) -> EncodeReport {
         let media = tally.mediaSeconds(frameRate: description.frameRate)
         var frames = tally.frames
@@ -118,8 +136,9 @@ struct EncodeJob {
             bitrate: media > 0 ? Int((Double(tally.packetBytes) * 8 / media).rounded()) : 0,
             seconds: .init(media: rounded(media), wall: rounded(Clock.secondsSinceStart), cpu: rounded(Clock.processorSeconds)),
             latency: tally.latency(),
-            effective: effective(description),
-            output: output, interrupted: interrupted)
+            effective: effective(description), notices: session.choice.notice.map { [FileName.printable($0)] } ?? [],
+            statistics: .init(retried: session.statistics.retried, rebuilds: session.statistics.rebuilds),
+            output: FileName.printable(output), interrupted: interrupted)
     }
 }
 

@@ -31,6 +31,14 @@ struct EncodeReport: Encodable, Sendable {
         var p99Ms = 0.0
     }
 
+    /// What the session survived.
+    struct Statistics: Encodable, Sendable {
+        /// Frames encoded again after a fault.
+        var retried = 0
+        /// Times that the device's side was rebuilt.
+        var rebuilds = 0
+    }
+
     var schema = 1
     var device: Device
     var codec: VideoCodec
@@ -45,6 +53,9 @@ struct EncodeReport: Encodable, Sendable {
     var seconds: Seconds
     var latency: Latency
     var effective: [EffectiveEntry]
+    /// What was decided for the user, one line each.
+    var notices: [String]
+    var statistics: Statistics
     var output: String
     var interrupted: Bool
 }

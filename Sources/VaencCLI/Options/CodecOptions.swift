@@ -19,7 +19,7 @@ struct CodecOptions: ParsableArguments {
         configuration.level = try level.map(Self.level)
         configuration.entropy = entropy
         if entropy != nil, configuration.codec == .hevc {
-            throw VaencError.usage("--entropy is H.264's: HEVC always uses CABAC")
+            throw VaencError.usage("--entropy is an option of H.264", remedy: "leave it out: HEVC always uses CABAC")
         }
         if entropy == .cabac, configuration.profile == .h264ConstrainedBaseline {
             throw VaencError.usage("--entropy cabac contradicts --profile baseline", remedy: "use cavlc, or the profile main")

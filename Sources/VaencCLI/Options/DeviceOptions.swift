@@ -18,7 +18,7 @@ struct DeviceOptions: ParsableArguments {
     func selection() throws -> DeviceSelector {
         let selection = try Self.selector(device)
         if requireHardware, selection == .software || selection == .reference {
-            throw VaencError.usage("--require-hardware contradicts --device \(device)")
+            throw VaencError.usage("--require-hardware contradicts --device \(device)", remedy: "leave out one of them")
         }
         return selection
     }

@@ -9,16 +9,16 @@ struct InputOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Format of raw frames: nv12, i420, yv12, yuyv, p010, …", valueName: "FORMAT"))
     var inputFormat: String?
 
-    @Option(help: ArgumentHelp("Frames per second: 25, 29.97, 30000/1001.", valueName: "R"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Frames per second: 25, 29.97, 30000/1001.", valueName: "R"))
     var fps: String?
 
-    @Option(help: ArgumentHelp("Encode at most this many frames.", valueName: "N"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Encode at most this many frames.", valueName: "N"))
     var frames: Int?
 
-    @Option(help: ArgumentHelp("Skip the input up to this time.", valueName: "SECONDS"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Skip the input up to this time.", valueName: "SECONDS"))
     var start: Double?
 
-    @Option(help: ArgumentHelp("Encode this long.", valueName: "SECONDS"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Encode this long.", valueName: "SECONDS"))
     var duration: Double?
 
     @Option(help: ArgumentHelp("Scale to this size.", valueName: "WxH"))
@@ -49,7 +49,7 @@ struct InputOptions: ParsableArguments {
             }
             options.frameRate = rate
         }
-        if let frames, frames < 1 { throw VaencError.usage("--frames \(frames) is less than 1") }
+        if let frames, frames < 1 { throw VaencError.usage("--frames \(frames) is less than 1", remedy: "give 1 or more") }
         if let start, !(start >= 0 && start < 1e9) {
             throw VaencError.usage("--start \(start) is out of range", remedy: "give seconds, 0 or more")
         }

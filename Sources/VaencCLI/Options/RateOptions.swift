@@ -1,5 +1,5 @@
-import ArgumentParser
-import VideoBase
+public import ArgumentParser
+public import VideoBase
 
 struct RateOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Rate control.", valueName: "cqp|cbr|vbr|icq|qvbr|avbr"))
@@ -11,106 +11,146 @@ struct RateOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Highest bit rate.", valueName: "RATE"))
     var maxBitrate: String?
 
-    @Option(help: ArgumentHelp("Constant QP of P pictures, 0 to 51.", valueName: "N"))
+    @Option(help: ArgumentHelp("Size of the decoder's buffer in bits, for example 6M.", valueName: "BITS"))
+    var vbvSize: String?
+
+    @Option(
+        parsing: .unconditional, help: ArgumentHelp("Its fullness when decoding begins, 0 to 100.", valueName: "PERCENT"))
+    var vbvInitial: Int?
+
+    @Option(parsing: .unconditional, help: ArgumentHelp("Constant QP of P pictures, 0 to 51.", valueName: "N"))
     var qp: Int?
 
-    @Option(help: ArgumentHelp("Constant QP of I pictures.", valueName: "N"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Constant QP of I pictures.", valueName: "N"))
     var qpI: Int?
 
-    @Option(help: ArgumentHelp("Constant QP of B pictures.", valueName: "N"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Constant QP of B pictures.", valueName: "N"))
     var qpB: Int?
 
-    @Option(help: ArgumentHelp("Quality to aim at, 1 (best) to 51; 24 unless told.", valueName: "N"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Quality to aim at, 1 (best) to 51; 24 unless told.", valueName: "N"))
     var quality: Int?
 
-    @Option(help: ArgumentHelp("Lowest QP.", valueName: "N"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Lowest QP.", valueName: "N"))
     var minQp: Int?
 
-    @Option(help: ArgumentHelp("Highest QP.", valueName: "N"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Highest QP.", valueName: "N"))
     var maxQp: Int?
 
-    @Option(help: ArgumentHelp("1 best … 7 fastest.", valueName: "N"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("No picture is larger.", valueName: "BYTES"))
+    var maxFrameBytes: Int?
+
+    @Option(parsing: .unconditional, help: ArgumentHelp("No slice is larger.", valueName: "BYTES"))
+    var maxSliceBytes: Int?
+
+    @Option(
+        help: ArgumentHelp("At most so many bytes in any so many seconds (may be repeated).", valueName: "BYTES/SECONDS"))
+    var dataRateLimit: [String] = []
+
+    @Option(
+        parsing: .unconditionalSingleValue,
+        help: ArgumentHelp("A rectangle with another QP; negative is better (may be repeated).", valueName: "X,Y,WxH:DELTA"))
+    var roi: [String] = []
+
+    @Option(parsing: .unconditional, help: ArgumentHelp("1 best … 7 fastest.", valueName: "N"))
     var preset: Int?
 
-    @Option(help: .hidden) var vbvSize: String?
-    @Option(help: .hidden) var vbvInitial: String?
+    @Option(help: ArgumentHelp("Who controls the rate; the driver where it can, unless told.", valueName: "driver|vaenc"))
+    var rateController: RateController?
+
+    @Option(help: ArgumentHelp("Rate control below the picture.", valueName: "auto|on|off"))
+    var macroblockRateControl: Automatic = .auto
+
+    @Option(help: ArgumentHelp("Rate–distortion optimised quantisation.", valueName: "auto|on|off"))
+    var trellis: Automatic = .auto
+
     @Option(help: .hidden) var lookahead: String?
     @Flag(help: .hidden) var twoPass = false
     @Option(help: .hidden) var targetSsim: String?
-    @Option(help: .hidden) var maxFrameBytes: String?
-    @Option(help: .hidden) var maxSliceBytes: String?
-    @Option(help: .hidden) var roi: [String] = []
 
     @Flag(help: "Any difference between what was asked and what the device does is an error.")
     var strict = false
 
     func apply(to configuration: inout EncoderConfiguration) throws {
-        try refuseWhatIsNotBuilt()
-        for (name, value, range) in [
-            ("--qp", qp, 0...51), ("--qp-i", qpI, 0...51), ("--qp-b", qpB, 0...51), ("--min-qp", minQp, 0...51),
-            ("--max-qp", maxQp, 0...51), ("--quality", quality, 1...51), ("--preset", preset, 1...7),
-        ] {
-            if let value, !range.contains(value) {
-                throw VaencError.usage("\(name) \(value) is out of range", remedy: "use \(range.lowerBound) to \(range.upperBound)")
-            }
+        for (asked, feature) in [
+            (lookahead != nil, "--lookahead"), (twoPass, "--two-pass"), (targetSsim != nil, "--target-ssim"),
+        ] where asked {
+            throw VaencError.notBuilt(feature)
         }
-        if let minQp, let maxQp, minQp > maxQp {
-            throw VaencError.usage("--min-qp \(minQp) is above --max-qp \(maxQp)")
-        }
-        let rate = try bitrate.map { try Self.rate("--bitrate", $0) }
-        let limit = try maxBitrate.map { try Self.rate("--max-bitrate", $0) }
+        try checkRanges()
+        let rate = try bitrate.map { try OptionValue.rate("--bitrate", $0) }
+        let limit = try maxBitrate.map { try OptionValue.rate("--max-bitrate", $0) }
         if let rate, let limit, limit < rate {
-            throw VaencError.usage("--max-bitrate \(maxBitrate ?? "") is below --bitrate \(bitrate ?? "")")
+            throw VaencError.usage(
+                "--max-bitrate \(maxBitrate ?? "") is below --bitrate \(bitrate ?? "")", remedy: "give at least the average")
         }
-        try refuseContradictions(rate: rate)
-        configuration.rateControl = rateControl ?? (rate != nil ? .vbr : qp != nil || qpI != nil ? .cqp : nil)
+        try refuseContradictions(rate: rate, limit: limit)
+        configuration.rateControl = rateControl ?? (rate != nil ? .vbr : qp != nil || qpI != nil || qpB != nil ? .cqp : nil)
         configuration.bitrate = rate
         configuration.maxBitrate = limit
+        configuration.vbvSize = try vbvSize.map {
+            guard let bits = BitsPerSecond($0), bits.value >= 1000 else {
+                throw VaencError.usage("--vbv-size \($0) is not a number of bits", remedy: "write 6M, 800k or 1500000")
+            }
+            return bits.value
+        }
+        configuration.vbvInitialPercent = vbvInitial
         configuration.qp = qp
         configuration.qpI = qpI
         configuration.qpB = qpB
         configuration.quality = quality
         configuration.minQP = minQp
         configuration.maxQP = maxQp
+        configuration.maxFrameBytes = maxFrameBytes
+        configuration.maxSliceBytes = maxSliceBytes
+        configuration.dataRateLimits = try dataRateLimit.map(OptionValue.dataRateLimit)
+        configuration.regionsOfInterest = try roi.map(OptionValue.region)
+        configuration.rateController = rateController
+        configuration.macroblockRateControl = macroblockRateControl.value
+        configuration.trellis = trellis.value
         configuration.preset = preset
         configuration.strict = strict
     }
 
-    private func refuseContradictions(rate: BitsPerSecond?) throws {
+    private func checkRanges() throws {
+        for (name, value, range) in [
+            ("--qp", qp, 0...51), ("--qp-i", qpI, 0...51), ("--qp-b", qpB, 0...51), ("--min-qp", minQp, 0...51),
+            ("--max-qp", maxQp, 0...51), ("--quality", quality, 1...51), ("--preset", preset, 1...7),
+            ("--vbv-initial", vbvInitial, 0...100), ("--max-frame-bytes", maxFrameBytes, 100...1_000_000_000),
+            ("--max-slice-bytes", maxSliceBytes, 100...1_000_000_000),
+        ] {
+            try OptionValue.check(name, value, range)
+        }
+        if let minQp, let maxQp, minQp > maxQp {
+            throw VaencError.usage("--min-qp \(minQp) is above --max-qp \(maxQp)", remedy: "exchange them")
+        }
+    }
+
+    private func refuseContradictions(rate: BitsPerSecond?, limit: BitsPerSecond?) throws {
+        let one = "give one of them"
         let anyQP = qp ?? qpI ?? qpB
-        if rate != nil, anyQP != nil {
-            throw VaencError.usage("--qp contradicts --bitrate", remedy: "give one of them")
-        }
-        if quality != nil, anyQP != nil {
-            throw VaencError.usage("--qp contradicts --quality", remedy: "give one of them")
-        }
+        if rate != nil, anyQP != nil { throw VaencError.usage("--qp contradicts --bitrate", remedy: one) }
+        if quality != nil, anyQP != nil { throw VaencError.usage("--qp contradicts --quality", remedy: one) }
+        let name = rateControl?.rawValue ?? ""
         switch rateControl {
         case .cqp where rate != nil || quality != nil:
-            throw VaencError.usage("--rate-control cqp contradicts --\(rate != nil ? "bitrate" : "quality")", remedy: "give --qp")
+            throw VaencError.usage(
+                "--rate-control cqp contradicts --\(rate != nil ? "bitrate" : "quality")", remedy: "give --qp")
         case .cbr where rate == nil, .vbr where rate == nil, .avbr where rate == nil, .qvbr where rate == nil:
-            throw VaencError.usage("--rate-control \(rateControl?.rawValue ?? "") needs --bitrate")
-        case .cbr where anyQP != nil, .vbr where anyQP != nil, .avbr where anyQP != nil, .icq where anyQP != nil:
-            throw VaencError.usage("--qp contradicts --rate-control \(rateControl?.rawValue ?? "")")
+            throw VaencError.usage("--rate-control \(name) needs a rate", remedy: "add --bitrate, as --bitrate 6M")
+        case .cbr where anyQP != nil, .vbr where anyQP != nil, .avbr where anyQP != nil, .icq where anyQP != nil,
+            .qvbr where anyQP != nil:
+            throw VaencError.usage("--qp contradicts --rate-control \(name)", remedy: one)
         case .icq where rate != nil:
             throw VaencError.usage("--bitrate contradicts --rate-control icq", remedy: "give --quality, or use qvbr")
+        case .cbr where limit != nil && limit != rate:
+            throw VaencError.usage("--max-bitrate contradicts --rate-control cbr", remedy: "leave it out, or use vbr")
+        case nil where limit != nil && rate == nil:
+            throw VaencError.usage("--max-bitrate needs an average", remedy: "add --bitrate, as --bitrate 4M")
         default: break
         }
     }
-
-    private func refuseWhatIsNotBuilt() throws {
-        for (asked, feature) in [
-            (vbvSize != nil, "--vbv-size"), (vbvInitial != nil, "--vbv-initial"), (lookahead != nil, "--lookahead"),
-            (twoPass, "--two-pass"), (targetSsim != nil, "--target-ssim"), (maxFrameBytes != nil, "--max-frame-bytes"),
-            (maxSliceBytes != nil, "--max-slice-bytes"), (!roi.isEmpty, "--roi"),
-        ] where asked {
-            throw VaencError.notBuilt(feature)
-        }
-    }
-
-    private static func rate(_ option: String, _ text: String) throws -> BitsPerSecond {
-        guard let rate = BitsPerSecond(text) else {
-            throw VaencError.usage("\(option) \(text) is not a bit rate", remedy: "write 6M, 800k or 1500000")
-        }
-        return rate
-    }
 }
+
+extension RateController: ExpressibleByArgument {}

@@ -2,82 +2,125 @@ import ArgumentParser
 import VideoBase
 
 struct StructureOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Frames from one key frame to the next.", valueName: "FRAMES"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Frames from one key frame to the next.", valueName: "FRAMES"))
     var gop: Int?
 
-    @Option(help: ArgumentHelp("Seconds from one key frame to the next; 5 unless told.", valueName: "S"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Seconds from one key frame to the next; 5 unless told.", valueName: "S"))
     var gopSeconds: Double?
 
-    @Option(help: ArgumentHelp("B frames between P frames.", valueName: "N"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Every so many key frames is an IDR picture, the others I pictures.", valueName: "N"))
+    var idrInterval: Int?
+
+    @Flag(help: "B frames before a key frame may predict from frames before it.")
+    var openGop = false
+
+    @Option(parsing: .unconditional, help: ArgumentHelp("B frames between P frames, 0 to 7.", valueName: "N"))
     var bframes: Int?
 
-    @Option(help: ArgumentHelp("Reference pictures.", valueName: "N"))
+    @Flag(inversion: .prefixedNo, help: "B frames predict from B frames.")
+    var bPyramid: Bool?
+
+    @Option(parsing: .unconditional, help: ArgumentHelp("Reference pictures.", valueName: "N"))
     var refs: Int?
 
-    @Option(help: ArgumentHelp("Slices per picture.", valueName: "N"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Slices per picture.", valueName: "N"))
     var slices: Int?
 
     @Option(help: ArgumentHelp("Key frames at these frames, or seconds with an s.", valueName: "0,50,12.5s"))
     var forceKey: String?
 
+    @Option(
+        parsing: .unconditional, help: ArgumentHelp("Layers in time, 1 to 4: the top ones can be dropped.", valueName: "N"))
+    var temporalLayers: Int?
+
+    @Flag(help: "Intra-coded columns or rows move through the picture in place of key frames.")
+    var intraRefresh = false
+
+    @Option(parsing: .unconditional, help: ArgumentHelp("Long-term references to keep.", valueName: "N"))
+    var ltr: Int?
+
     @Flag(help: "Each packet leaves before the next frame is taken.")
     var lowLatency = false
 
-    @Option(help: ArgumentHelp("Frames in flight.", valueName: "N"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Frames in flight.", valueName: "N"))
     var asyncDepth: Int?
 
-    @Option(help: .hidden) var idrInterval: String?
-    @Flag(help: .hidden) var openGop = false
-    @Flag(help: .hidden) var bPyramid = false
-    @Option(help: .hidden) var temporalLayers: String?
-    @Flag(help: .hidden) var intraRefresh = false
-    @Option(help: .hidden) var ltr: String?
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Frames that may go in before the first packet comes out.", valueName: "N"))
+    var maxFrameDelay: Int?
+
+    @Option(
+        name: .customLong("transform-8x8"), help: ArgumentHelp("The 8×8 transform of H.264 High.", valueName: "auto|on|off"))
+    var transform8x8: Automatic = .auto
+
+    @Option(parsing: .unconditional, help: ArgumentHelp("The deblocking filter.", valueName: "on|off|ALPHA:BETA"))
+    var deblock: String?
+
+    @Option(help: ArgumentHelp("Buffering and timing messages for the decoder's buffer.", valueName: "auto|on|off"))
+    var hrd: Automatic = .auto
+
+    @Option(help: ArgumentHelp("The encoder's name and version in the stream.", valueName: "auto|on|off"))
+    var identifier: Automatic = .auto
 
     func apply(to configuration: inout EncoderConfiguration) throws {
-        for (asked, feature) in [
-            (idrInterval != nil, "--idr-interval"), (openGop, "--open-gop"), (bPyramid, "--b-pyramid"),
-            (temporalLayers != nil, "--temporal-layers"), (intraRefresh, "--intra-refresh"), (ltr != nil, "--ltr"),
-        ] where asked {
-            throw VaencError.notBuilt(feature)
-        }
         for (name, value, range) in [
             ("--gop", gop, 1...1_000_000), ("--bframes", bframes, 0...7), ("--refs", refs, 1...16),
             ("--slices", slices, 1...4096), ("--async-depth", asyncDepth, 1...64),
+            ("--idr-interval", idrInterval, 1...10_000), ("--temporal-layers", temporalLayers, 1...4),
+            ("--ltr", ltr, 0...15), ("--max-frame-delay", maxFrameDelay, 0...64),
         ] {
-            if let value, !range.contains(value) {
-                throw VaencError.usage("\(name) \(value) is out of range", remedy: "use \(range.lowerBound) to \(range.upperBound)")
-            }
+            try OptionValue.check(name, value, range)
         }
         if let gopSeconds, !(gopSeconds > 0 && gopSeconds <= 86400) {
             throw VaencError.usage("--gop-seconds \(gopSeconds) is out of range", remedy: "use more than 0, at most 86400")
         }
-        if lowLatency, let bframes, bframes > 0 {
-            throw VaencError.usage("--low-latency contradicts --bframes \(bframes)", remedy: "B frames need reordering")
-        }
-        if lowLatency, let asyncDepth, asyncDepth > 1 {
-            throw VaencError.usage("--low-latency contradicts --async-depth \(asyncDepth)")
-        }
+        try refuseContradictions()
         configuration.gopFrames = gop
         configuration.gopSeconds = gopSeconds
+        configuration.idrInterval = idrInterval
+        configuration.openGOP = openGop
         configuration.bFrames = bframes
+        configuration.bPyramid = bPyramid
         configuration.references = refs
         configuration.slices = slices
+        configuration.temporalLayers = temporalLayers
+        configuration.intraRefresh = intraRefresh
+        configuration.longTermReferences = ltr
         configuration.asyncDepth = asyncDepth
+        configuration.maxFrameDelay = maxFrameDelay
         configuration.lowLatency = lowLatency
-        configuration.forcedKeyFrames = try forcedKeyFrames(rate: configuration.frameRate)
+        configuration.transform8x8 = transform8x8.value
+        configuration.deblocking = try deblock.map(OptionValue.deblocking)
+        configuration.hrdParameters = hrd.value
+        configuration.identifier = identifier.value
+        if let forceKey {
+            let list = try OptionValue.keyFrames(forceKey)
+            configuration.forcedKeyFrames = list.frames
+            configuration.forcedKeyTimes = list.times
+        }
     }
 
-    private func forcedKeyFrames(rate: Rational) throws -> Set<Int> {
-        guard let forceKey else { return [] }
-        return Set(
-            try forceKey.split(separator: ",", omittingEmptySubsequences: false).map { part in
-                if part.last == "s", let seconds = Double(part.dropLast()), seconds >= 0, seconds < 1e9 {
-                    return Int((seconds * rate.value).rounded())
-                }
-                guard let frame = Int(part), frame >= 0 else {
-                    throw VaencError.usage("--force-key \(forceKey) is not a list", remedy: "write frames or seconds, as 0,50,12.5s")
-                }
-                return frame
-            })
+    private func refuseContradictions() throws {
+        if lowLatency, let bframes, bframes > 0 {
+            throw VaencError.usage("--low-latency contradicts --bframes \(bframes)", remedy: "B frames need reordering: leave one out")
+        }
+        if lowLatency, let asyncDepth, asyncDepth > 1 {
+            throw VaencError.usage("--low-latency contradicts --async-depth \(asyncDepth)", remedy: "leave one out")
+        }
+        if bPyramid == true, let bframes, bframes < 2 {
+            throw VaencError.usage("--b-pyramid contradicts --bframes \(bframes)", remedy: "a pyramid needs 2 B frames or more")
+        }
+        if intraRefresh, let bframes, bframes > 0 {
+            throw VaencError.usage(
+                "--intra-refresh contradicts --bframes \(bframes)", remedy: "use --bframes 0: the refreshed part must stay clean")
+        }
+        if openGop, intraRefresh {
+            throw VaencError.usage("--open-gop contradicts --intra-refresh", remedy: "leave one out")
+        }
     }
 }

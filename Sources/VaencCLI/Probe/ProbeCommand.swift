@@ -31,6 +31,6 @@ struct ProbeCommand: ParsableCommand {
                 report.why?.contains("no permission") == true ? .noPermission : .unavailable, report.why ?? "the device does not work")
         }
         let text = json ? try JSON.text(ProbeReport(reports)) + "\n" : ProbeTable.text(reports, everything: all)
-        guard Terminal.write(text, to: 1) else { throw VaencError(.inputOutput, "cannot write to stdout") }
+        guard Terminal.write(text, to: 1) else { throw VaencError(.inputOutput, "cannot write to stdout", remedy: "look at what reads it") }
     }
 }

@@ -32,10 +32,10 @@ enum Failure {
 }
 
 extension VaencError {
-    static func usage(_ message: String, remedy: String? = nil) -> VaencError { VaencError(.usage, message, remedy: remedy) }
+    static func usage(_ message: String, remedy: String) -> VaencError { VaencError(.usage, message, remedy: remedy) }
 
     /// What the contract promises and this version does not do yet.
-    static func notBuilt(_ feature: String) -> VaencError {
-        VaencError(.unavailable, "\(feature) is not built yet")
+    static func notBuilt(_ feature: String, remedy: String = "leave it out") -> VaencError {
+        VaencError(.unavailable, "\(feature) is not built yet", remedy: remedy)
     }
 }

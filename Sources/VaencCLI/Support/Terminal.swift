@@ -1,10 +1,11 @@
 import Glibc
+import MediaFiles
 
 /// Lines for people go to stderr, whole, each with one write.
 enum Terminal {
     static var isInteractive: Bool { isatty(STDERR_FILENO) == 1 }
 
-    static func note(_ line: String) { write("vaenc: \(line)\n", to: STDERR_FILENO) }
+    static func note(_ line: String) { write("vaenc: \(FileName.printable(line))\n", to: STDERR_FILENO) }
 
     /// Writes all of the text; false where the other end is gone.
     @discardableResult

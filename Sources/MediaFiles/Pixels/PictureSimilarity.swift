@@ -1,0 +1,110 @@
+public import VideoBase
+
+/// Structural similarity of pictures (Wang et al. 2004) as FFmpeg's `ssim` filter has it: windows of 8×8 samples, four
+/// apart, unweighted; the mean of a plane, and of the pictures that are added.
+public struct PictureSimilarity: Sendable, Hashable {
+    private var sums: [Double] = [0, 0, 0]
+    private var samples: [Int] = [0, 0, 0]
+    private var count = 0
+
+    public init() {}
+
+    /// Over the pictures added, 1 where equal: of Y (0), Cb (1), Cr (2).
+    public func ssim(plane: Int) -> Double { count == 0 ? 1 : sums[plane] / Double(count) }
+
+    /// The planes' values by their numbers of samples.
+    public var ssimOfAll: Double {
+        let total = samples.reduce(0, +)
+        return total == 0 ? 1 : (0..<3).reduce(0) { $0 + ssim(plane: $1) * Double(samples[$1]) / Double(total) }
+    }
+
+    /// Adds a pair of pictures of equal size, 8-bit 4:2:0 in any layout, at least 8×8 (16×16 for the chroma to count).
+    /// - Throws: `usage` for other formats or different sizes.
+    public mutating func add(_ a: PixelPlanes, _ b: PixelPlanes) throws {
+        let known: Set<PixelFormat> = [.nv12, .i420, .yv12]
+        let size = unsafe a.size
+        guard unsafe size == b.size, known.contains(unsafe a.format), known.contains(unsafe b.format) else {
+            throw VaencError(
+                .usage, "pictures of different sizes or layouts cannot be compared", remedy: "bring both to 8-bit 4:2:0")
+        }
+        let chroma = VideoSize(width: (size.width + 1) / 2, height: (size.height + 1) / 2)
+        for plane in 0..<3 {
+            let planeSize = plane == 0 ? size : chroma
+            samples[plane] = planeSize.width * planeSize.height
+            sums[plane] += unsafe Self.mean(Samples(a, plane), Samples(b, plane), planeSize)
+        }
+        count += 1
+    }
+
+    /// The samples of a plane: where the first is, and the steps to the next one and the next row.
+    @safe private struct Samples {
+        let base: UnsafePointer<UInt8>
+        let step: Int
+        let pitch: Int
+
+        // SAFETY: the picture is lent for the call that makes this.
+        init(_ planes: PixelPlanes, _ plane: Int) {
+            let isInterleaved = unsafe planes.format == .nv12 && plane > 0
+            let place = unsafe isInterleaved ? 1 : planes.format == .yv12 && plane > 0 ? 3 - plane : plane
+            let start = unsafe planes.base(place).assumingMemoryBound(to: UInt8.self)
+            unsafe base = UnsafePointer(start) + (isInterleaved ? plane - 1 : 0)
+            step = isInterleaved ? 2 : 1
+            pitch = unsafe planes.pitch(place)
+        }
+    }
+
+    /// Sums over a block of 4×4 samples: of both, of their squares together, of their products.
+    private struct Block {
+        var a: Int32 = 0
+        var b: Int32 = 0
+        var squares: Int32 = 0
+        var products: Int32 = 0
+
+        static func + (x: Block, y: Block) -> Block {
+            Block(a: x.a &+ y.a, b: x.b &+ y.b, squares: x.squares &+ y.squares, products: x.products &+ y.products)
+        }
+
+        /// Of 64 samples; the constants are (0.01·255)²·64 and (0.03·255)²·64·63, rounded.
+        var similarity: Double {
+            let a = Double(self.a), b = Double(self.b)
+            let variances = Double(squares) * 64 - a * a - b * b
+            let covariance = Double(products) * 64 - a * b
+            return (2 * a * b + 416) * (2 * covariance + 235_963) / ((a * a + b * b + 416) * (variances + 235_963))
+        }
+    }
+
+    private static func mean(_ a: Samples, _ b: Samples, _ size: VideoSize) -> Double {
+        let columns = size.width / 4
+        let rows = size.height / 4
+        guard columns >= 2, rows >= 2 else { return 1 }
+        var above = [Block](repeating: Block(), count: columns)
+        var current = above
+        var sum = 0.0
+        for row in 0..<rows {
+            swap(&above, &current)
+            for column in 0..<columns { unsafe current[column] = block(a, b, row * 4, column * 4) }
+            if row == 0 { continue }
+            for column in 0..<columns - 1 {
+                sum += (above[column] + above[column + 1] + current[column] + current[column + 1]).similarity
+            }
+        }
+        return sum / Double((columns - 1) * (rows - 1))
+    }
+
+    // SAFETY: four rows and columns from (row, column) on lie inside the plane.
+    @unsafe private static func block(_ a: Samples, _ b: Samples, _ row: Int, _ column: Int) -> Block {
+        var block = Block()
+        for y in row..<row + 4 {
+            let left = unsafe a.base + y * a.pitch + column * a.step
+            let right = unsafe b.base + y * b.pitch + column * b.step
+            for x in 0..<4 {
+                let p = unsafe Int32(left[x * a.step]), q = unsafe Int32(right[x * b.step])
+                block.a &+= p
+                block.b &+= q
+                block.squares &+= p &* p &+ q &* q
+                block.products &+= p &* q
+            }
+        }
+        return block
+    }
+}

@@ -1,0 +1,65 @@
+import VideoBase
+
+extension EncoderSettings {
+    mutating func mapProfile() {
+        let c = configuration
+        if codec == .h264 {
+            let profile = c.profile ?? .h264High
+            let name = profile == .h264ConstrainedBaseline ? "baseline" : profile == .h264Main ? "main" : "high"
+            options.append(("profile", name))
+            var entropy = c.entropy ?? .cabac
+            var why = Self.why(c.entropy)
+            if profile == .h264ConstrainedBaseline, entropy == .cabac {
+                (entropy, why) = (.cavlc, "the profile has CAVLC only")
+            }
+            set("cabac", entropy == .cabac ? 1 : 0)
+            report("entropy", c.entropy?.rawValue, entropy.rawValue, why)
+            if let level = c.level { set("level", level == 9 ? "1b" : "\(level / 10).\(level % 10)") }
+        } else {
+            options.append(("profile", c.profile == .hevcMain10 ? "main10" : "main"))
+            if let entropy = c.entropy { report("entropy", entropy.rawValue, "cabac", "HEVC has CABAC only") }
+            if let level = c.level { set("level-idc", "\(level / 10).\(level % 10)") }
+            // libx265 prints to stderr by itself.
+            set("log-level", "none")
+        }
+    }
+
+    /// Transform, filter, quantisation and regions.
+    mutating func mapPicture() {
+        let c = configuration
+        if let wanted = c.transform8x8 {
+            let isHigh = codec == .h264 && (c.profile ?? .h264High) == .h264High
+            let used = codec == .hevc || (wanted && isHigh)
+            if codec == .h264 { set("8x8dct", used ? 1 : 0) }
+            report(
+                "transform8x8", wanted ? "on" : "off", used ? "on" : "off",
+                used == wanted ? "as asked" : codec == .hevc ? "HEVC always has it" : "only High has it")
+        }
+        if let filter = c.deblocking {
+            let text = filter.isOn ? "\(filter.alphaOffset):\(filter.betaOffset)" : "off"
+            if filter.isOn { set("deblock", "\(filter.alphaOffset),\(filter.betaOffset)") } else { set("no-deblock", 1) }
+            report("deblocking", text, text, "as asked")
+        }
+        if let wanted = c.trellis {
+            if codec == .h264 { set("trellis", wanted ? 2 : 0) } else { set("rdoq-level", wanted ? 2 : 0) }
+            report("trellis", wanted ? "on" : "off", wanted ? "on" : "off", "as asked")
+        }
+        if let wanted = c.macroblockRateControl {
+            let used = wanted && mode != .cqp
+            set("aq-mode", used ? 1 : 0)
+            report(
+                "macroblockRateControl", wanted ? "on" : "off", used ? "on" : "off",
+                used == wanted ? "the library's adaptive quantisation" : "the QP is constant")
+        }
+        if !c.regionsOfInterest.isEmpty {
+            report(
+                "regionsOfInterest", c.regionsOfInterest.count, takesRegions ? "\(c.regionsOfInterest.count)" : "0",
+                takesRegions ? "as asked" : "the library has them with adaptive quantisation, not at a constant QP")
+        }
+        if c.maxFrameBytes != nil { lacks("maxFrameBytes", c.maxFrameBytes, used: "none") }
+        if c.identifier == false { report("identifier", "off", "on", "\(encoderName) signs its streams") }
+    }
+
+    /// The libraries take regions as offsets of adaptive quantisation.
+    var takesRegions: Bool { mode != .cqp && configuration.macroblockRateControl != false }
+}

@@ -1,0 +1,195 @@
+import VideoBase
+
+extension EncoderSettings {
+    var mode: RateControlMode {
+        let c = configuration
+        return c.rateControl ?? (c.bitrate != nil ? .vbr : c.qp ?? c.qpI ?? c.qpB != nil ? .cqp : .icq)
+    }
+
+    mutating func mapRate() {
+        let c = configuration
+        let bitrate = c.bitrate?.value ?? 0
+        switch mode {
+        case .cqp: mapConstantQP()
+        case .icq, .qvbr:
+            let quality = c.quality ?? 24
+            set("crf", quality)
+            report("quality", c.quality, "\(quality)", "\(Self.why(c.quality)), as the library's constant rate factor")
+            if mode == .qvbr, let limit = c.maxBitrate ?? c.bitrate { mapLimit(limit) }
+        case .vbr:
+            mapAverage(bitrate)
+            mapLimit(c.maxBitrate ?? BitsPerSecond(bitrate + bitrate / 2))
+        case .avbr:
+            mapAverage(bitrate)
+            if c.maxBitrate != nil { lacks("maxBitrate", c.maxBitrate, used: "none") }
+        case .cbr:
+            mapAverage(bitrate)
+            mapLimit(BitsPerSecond(bitrate))
+            if codec == .hevc {
+                set("strict-cbr", 1)
+            } else if c.hrdParameters != false {
+                set("nal-hrd", "cbr")
+            } else {
+                set("filler", 1)
+            }
+        }
+        mapBuffer()
+        mapRateReport()
+    }
+
+    private mutating func mapRateReport() {
+        let c = configuration
+        let mode = mode
+        let label = mode == .icq || mode == .qvbr ? "quality-targeted (\(encoderName) CRF)" : "\(encoderName) \(mode.rawValue)"
+        let asked = c.bitrate != nil ? "a bit rate" : c.qp ?? c.qpI ?? c.qpB != nil ? "a QP" : "nothing"
+        report(
+            "rateControl", c.rateControl?.rawValue, mode.rawValue,
+            c.rateControl != nil ? label : "\(label): \(asked) was asked")
+        if c.rateController == .vaenc {
+            report("rateController", "vaenc", "driver", "the library has its own rate control")
+        }
+        for (option, name, limit) in [("minQP", "qpmin", c.minQP), ("maxQP", "qpmax", c.maxQP)] {
+            guard let limit else { continue }
+            if mode == .cqp {
+                report(option, limit, "\(limit)", "no effect but on the constant QP, which is kept within it")
+            } else {
+                set(name, limit)
+                report(option, limit, "\(limit)", "as asked")
+            }
+        }
+    }
+
+    private mutating func mapAverage(_ bitrate: Int) {
+        limits.bitrate = max(1, bitrate / 1000)
+        report("bitrate", configuration.bitrate?.value, "\(bitrate)", "as asked")
+    }
+
+    /// Maximum rate, over a buffer of one second where no other size is asked for.
+    private mutating func mapLimit(_ limit: BitsPerSecond) {
+        limits.maxRate = max(1, limit.value / 1000)
+        limits.bufferSize = limits.maxRate
+        report(
+            "maxBitrate", configuration.maxBitrate?.value, "\(limit.value)",
+            configuration.maxBitrate == nil ? "default" : configuration.maxBitrate == limit ? "as asked" : "constant")
+    }
+
+    /// The decoder's buffer, and limits of bytes in a time, which are one.
+    private mutating func mapBuffer() {
+        let c = configuration
+        let limited = c.dataRateLimits.min { $0.bytesPerSecond < $1.bytesPerSecond }
+        if let limited {
+            let used = mode != .cqp
+            if used { apply(limited) }
+            for limit in c.dataRateLimits {
+                let text = "\(limit.bytes)/\(limit.seconds)"
+                report(
+                    "dataRateLimits", text, used && limit == limited ? text : "none",
+                    !used ? "the QP is constant" : limit == limited ? "as the decoder's buffer" : "the lowest rate alone is kept")
+            }
+        }
+        let has = limits.maxRate > 0
+        if let size = c.vbvSize {
+            if has { limits.bufferSize = max(1, size / 1000) }
+            report("vbvSize", size, has ? "\(size)" : "none", has ? "as asked" : "\(mode.rawValue) keeps no buffer")
+        } else if has {
+            report("vbvSize", Int?.none, "\(limits.bufferSize * 1000)", limited == nil ? "one second" : "the limit's")
+        }
+        if let percent = c.vbvInitialPercent {
+            if has {
+                limits.initialPercent = percent
+                if codec == .hevc { set("vbv-init", Double(percent) / 100) }
+            }
+            report("vbvInitial", percent, has ? "\(percent)" : "none", has ? "as asked" : "\(mode.rawValue) keeps no buffer")
+        }
+        mapHRD(has)
+    }
+
+    private mutating func mapHRD(_ hasBuffer: Bool) {
+        guard let wanted = configuration.hrdParameters else { return }
+        let used = wanted && hasBuffer
+        if used, codec == .hevc { set("hrd", 1) }
+        if used, codec == .h264, mode != .cbr { set("nal-hrd", "vbr") }
+        report(
+            "hrdParameters", wanted ? "on" : "off", used ? "on" : "off",
+            used == wanted ? "as asked" : "\(mode.rawValue) keeps no buffer")
+    }
+
+    private mutating func apply(_ limit: DataRateLimit) {
+        let rate = max(1, Int(limit.bytesPerSecond * 8 / 1000))
+        limits.maxRate = limits.maxRate == 0 ? rate : min(limits.maxRate, rate)
+        limits.bufferSize = max(1, limit.bytes * 8 / 1000)
+        if limits.bitrate > limits.maxRate { limits.bitrate = limits.maxRate }
+    }
+
+    /// What a change asks for, where the library can do it while it runs.
+    func changed(_ limits: RateLimits, by change: RunningChange) throws(VaencError) -> RateLimits {
+        func refuse(_ what: String, _ remedy: String = "make a new session") -> VaencError {
+            VaencError(.unavailable, "\(encoderName) cannot change \(what) while it runs", remedy: remedy)
+        }
+        if change.qp != nil { throw refuse("its QP") }
+        if change.minQP != nil || change.maxQP != nil { throw refuse("its QP limits") }
+        if change.frameRate != nil { throw refuse("the frame rate") }
+        guard change.bitrate != nil || change.maxBitrate != nil || change.dataRateLimits != nil else { return limits }
+        if codec == .hevc { throw refuse("its rate") }
+        if limits.bitrate == 0 || limits.maxRate == 0 { throw refuse("the rate of \(mode.rawValue)", "use vbr or cbr") }
+        if parameters.contains(where: { $0.name == "nal-hrd" }) {
+            throw refuse("its rate with HRD parameters in the stream", "turn them off")
+        }
+        var next = self
+        next.limits = limits
+        if let rate = change.bitrate { next.limits.bitrate = max(1, rate.value / 1000) }
+        let seconds = Double(limits.bufferSize) / Double(limits.maxRate)
+        let ratio = Double(limits.maxRate) / Double(limits.bitrate)
+        next.limits.maxRate =
+            change.maxBitrate.map { max(1, $0.value / 1000) }
+            ?? (change.bitrate == nil ? limits.maxRate : max(1, Int(Double(next.limits.bitrate) * ratio)))
+        next.limits.bufferSize = max(1, Int(Double(next.limits.maxRate) * seconds))
+        if let limit = change.dataRateLimits?.min(by: { $0.bytesPerSecond < $1.bytesPerSecond }) { next.apply(limit) }
+        if next.limits.maxRate < next.limits.bitrate {
+            throw VaencError(.usage, "the highest bit rate is below the average", remedy: "change both")
+        }
+        return next.limits
+    }
+
+    /// The libraries derive the QP of I and B pictures from P's through ratios of quantizer steps.
+    private mutating func mapConstantQP() {
+        let c = configuration
+        let range = (c.minQP ?? 0)...max(c.maxQP ?? 51, c.minQP ?? 0)
+        // QP 0 of libx264 is lossless coding, which the High profile has not.
+        let lowest = codec == .h264 ? max(1, range.lowerBound) : range.lowerBound
+        func kept(_ qp: Int) -> Int { min(max(qp, lowest), max(lowest, range.upperBound)) }
+        func reason(_ asked: Int?, _ used: Int, _ otherwise: String) -> String {
+            guard let asked else { return otherwise }
+            if asked == used { return "as asked" }
+            return range.contains(asked) ? "QP 0 is lossless coding in libx264, a profile of its own" : "kept within min-qp and max-qp"
+        }
+        let qp = kept(c.qp ?? 26)
+        let qpI = kept(c.qpI ?? qp), qpB = kept(c.qpB ?? qp)
+        set("qp", qp)
+        report("qp", c.qp, "\(qp)", reason(c.qp, qp, "default"))
+        func ratio(_ difference: Int) -> String { "\(Self.power(Double(difference) / 6))" }
+        set("ipratio", ratio(qp - qpI))
+        set("pbratio", ratio(qpB - qp))
+        report("qpI", c.qpI, "\(qpI)", reason(c.qpI, qpI, "as of P pictures"))
+        report("qpB", c.qpB, "\(qpB)", reason(c.qpB, qpB, "as of P pictures"))
+    }
+
+    /// 2 to the power of a sixth or more, to four places (no C library here).
+    private static func power(_ exponent: Double) -> Double {
+        var rest = exponent
+        var result = 1.0
+        while rest >= 1 { result *= 2; rest -= 1 }
+        while rest < 0 { result /= 2; rest += 1 }
+        // The series of e^(rest · ln 2), rest in 0..<1.
+        var term = 1.0, sum = 1.0
+        for n in 1...20 {
+            term *= rest * 0.693147180559945 / Double(n)
+            sum += term
+        }
+        return result * sum
+    }
+}
+
+extension DataRateLimit {
+    var bytesPerSecond: Double { Double(bytes) / seconds }
+}

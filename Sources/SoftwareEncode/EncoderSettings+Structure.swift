@@ -1,0 +1,108 @@
+import VideoBase
+
+extension EncoderSettings {
+    /// Preset, GOP and B pictures.
+    mutating func mapStructure() {
+        let c = configuration
+        let preset = c.preset ?? 4
+        options.append(("preset", Self.presetNames[preset - 1]))
+        report("preset", c.preset, "\(preset)", "\(encoderName) \(Self.presetNames[preset - 1])")
+        options.append(("forced-idr", "1"))
+        if c.lowLatency {
+            options.append(("tune", "zerolatency"))
+            report("lowLatency", "on", "on", "tune zerolatency: no reordering, no look-ahead")
+        }
+        let gop = mapGOP()
+        mapBFrames(gop: gop)
+        if let depth = c.asyncDepth {
+            report("asyncDepth", depth, "\(queueDepth)", c.lowLatency ? "low latency waits for each frame" : "as asked")
+        }
+        if c.lowPower == true { report("entryPoint", "EncSliceLP", "software", "software has one way of encoding") }
+    }
+
+    private mutating func mapGOP() -> Int {
+        let c = configuration
+        let seconds = c.gopSeconds.map { max(1, Int(($0 * c.frameRate.value).rounded())) }
+        var gop = c.gopFrames ?? seconds ?? max(1, Int((5 * c.frameRate.value).rounded()))
+        var why = c.gopFrames != nil ? "as asked" : c.gopSeconds.map { "\($0) s" } ?? "5 s"
+        if let seconds, seconds < gop { (gop, why) = (seconds, "gop-seconds comes first") }
+        set("keyint", gop)
+        set("min-keyint", 1)
+        // Key frames stand where the GOP says, as in hardware.
+        set("scenecut", 0)
+        report("gop", c.gopFrames, "\(gop)", why)
+        var open = c.openGOP
+        if c.openGOP {
+            let reason = c.intraRefresh ? "intra refresh has no key frames" : c.bFrames == 0 || c.lowLatency ? "there are no B frames" : nil
+            if reason != nil { open = false }
+            report("openGOP", "on", open ? "on" : "off", reason ?? "as asked")
+        }
+        set("open-gop", open ? 1 : 0)
+        if c.intraRefresh {
+            set("intra-refresh", 1)
+            report("intraRefresh", "on", "on", "as asked: a column moves through the picture")
+        }
+        if let interval = c.idrInterval, interval != 1 {
+            report("idrInterval", interval, "1", "\(encoderName) makes every key frame of a closed GOP an IDR picture")
+        }
+        return gop
+    }
+
+    private mutating func mapBFrames(gop: Int) {
+        let c = configuration
+        var count = c.bFrames ?? 2
+        var why = Self.why(c.bFrames)
+        if count > 0, c.lowLatency { (count, why) = (0, "low latency does not reorder") }
+        if count > 0, c.profile == .h264ConstrainedBaseline { (count, why) = (0, "the profile has no B frames") }
+        if count > 0, gop == 1 { (count, why) = (0, "every picture is a key frame") }
+        if count > 0, c.intraRefresh, c.bFrames == nil { (count, why) = (0, "the refreshed part must stay clean") }
+        if let delay = c.maxFrameDelay {
+            if count > delay { (count, why) = (delay, "max-frame-delay") }
+            // What is left of the delay may be looked ahead; threads must share a picture, not hold several.
+            set("rc-lookahead", max(delay - 1, 0))
+            if codec == .h264 {
+                set("sync-lookahead", 0)
+                set("sliced-threads", 1)
+            } else {
+                set("frame-threads", 1)
+            }
+            if delay <= 1 { set(codec == .h264 ? "mbtree" : "cutree", 0) }
+            report("maxFrameDelay", delay, "\(delay)", "as asked")
+        }
+        set("bframes", count)
+        // As many as asked, as in hardware: the library would choose fewer by content.
+        if c.bFrames != nil { set("b-adapt", 0) }
+        report("bFrames", c.bFrames, "\(count)", why)
+        var pyramid = c.bPyramid ?? true
+        why = Self.why(c.bPyramid)
+        if count < 2 { (pyramid, why) = (false, "it takes two B frames") }
+        set("b-pyramid", codec == .h264 ? (pyramid ? "normal" : "none") : (pyramid ? "1" : "0"))
+        report("bPyramid", c.bPyramid.map { $0 ? "on" : "off" }, pyramid ? "on" : "off", why)
+    }
+
+    /// References, layers, slices.
+    mutating func mapReferences() {
+        let c = configuration
+        if let references = c.references {
+            set("ref", references)
+            report("references", references, "\(references)", "as asked")
+        }
+        if let layers = c.temporalLayers, layers != 1 { lacks("temporalLayers", layers, used: "1") }
+        if let kept = c.longTermReferences, kept > 0 { lacks("longTermReferences", kept, used: "0") }
+        let rows = (codedSize.height + 15) / 16
+        if let slices = c.slices {
+            let used = min(slices, rows)
+            set("slices", used)
+            report("slices", slices, "\(used)", used == slices ? "as asked" : "the picture has \(rows) macroblock rows")
+        }
+        if let bytes = c.maxSliceBytes {
+            if codec == .h264 {
+                set("slice-max-size", bytes)
+                report("maxSliceBytes", bytes, "\(bytes)", "as asked")
+            } else {
+                lacks("maxSliceBytes", bytes, used: "none")
+            }
+        }
+        if c.accessUnitDelimiters { set("aud", 1) }
+    }
+}

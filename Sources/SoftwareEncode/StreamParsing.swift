@@ -1,0 +1,58 @@
+import NALWriting
+import VideoBase
+
+/// What a packet of a library says of itself, read from its NAL units.
+struct PacketKind {
+    /// IDR pictures begin a stream anew; other intra pictures and refreshes are where decoding may start.
+    var isIDR = false
+    /// Frames after which the picture is whole when decoding starts here: H.264 D.2.8, HEVC D.3.8. Zero at CRA pictures.
+    var recovery: Int?
+    /// No other picture predicts from it.
+    var isDisposable = false
+
+    init(_ bytes: [UInt8], codec: VideoCodec) {
+        var hasReference = false
+        for range in AnnexB.units(in: bytes.span) where range.count > 2 {
+            let header = bytes[range.lowerBound]
+            if codec == .h264 {
+                let type = header & 31
+                if type == 5 { isIDR = true }
+                if (1...5).contains(type), header & 0x60 != 0 { hasReference = true }
+                if type == 6 { readSEI(bytes[range].dropFirst(), isSigned: false) }
+            } else {
+                let type = header >> 1 & 63
+                if type == 19 || type == 20 { isIDR = true }
+                if type == 21 { recovery = 0 }
+                // Types below 16 that are odd are references of their sub-layer, and so are all above.
+                if type < 32, type & 1 == 1 || type >= 16 { hasReference = true }
+                if type == 39 { readSEI(bytes[range].dropFirst(2), isSigned: true) }
+            }
+        }
+        isDisposable = !hasReference
+    }
+
+    /// The messages of an SEI NAL unit: type and size in bytes of 255 and a rest, then the payload.
+    private mutating func readSEI(_ unit: ArraySlice<UInt8>, isSigned: Bool) {
+        var payload = unit[...]
+        func number(_ rest: inout ArraySlice<UInt8>) -> Int? {
+            var value = 0
+            while let byte = rest.popFirst() {
+                value += Int(byte)
+                if byte != 255 { return value }
+            }
+            return nil
+        }
+        while payload.count > 2 {
+            guard let type = number(&payload), let size = number(&payload), size <= payload.count else { return }
+            if type == 6 { recovery = Self.exponentialGolomb(payload.prefix(size)).map { isSigned ? ($0 + 1) / 2 : $0 } }
+            payload = payload.dropFirst(size)
+        }
+    }
+
+    /// ue(v), H.264 9.1, at the start of the bytes.
+    private static func exponentialGolomb(_ bytes: ArraySlice<UInt8>) -> Int? {
+        let bits = bytes.prefix(6).flatMap { byte in (0..<8).map { Int(byte >> (7 - $0)) & 1 } }
+        guard let zeros = bits.firstIndex(of: 1), 2 * zeros < bits.count else { return nil }
+        return bits[zeros...(2 * zeros)].reduce(0) { $0 << 1 | $1 } - 1
+    }
+}
