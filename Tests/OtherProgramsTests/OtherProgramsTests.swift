@@ -8,7 +8,7 @@ import Testing
         #expect(result.status == 0)
         for text in [
             "vaenc reference driver", "VAProfileH264ConstrainedBaseline/VAEntrypointEncSlice",
-            "VAProfileH264Main/VAEntrypointEncSlice", "VAProfileH264High/VAEntrypointEncSlice", "VA_RC_CQP",
+            "VAProfileH264Main/VAEntrypointEncSlice", "VAProfileH264High/VAEntrypointEncSlice", "VA_RC_CQP", "VA_RC_CBR", "VA_RC_QVBR",
             "VA_RT_FORMAT_YUV420", "VA_ENC_PACKED_HEADER_RAW_DATA", "l0=16",
         ] {
             #expect(result.output.contains(text), "\(text)")
@@ -42,6 +42,32 @@ import Testing
         let stream = try ForeignStream.ffmpeg(width, height, options: options)
         judge(stream)
         #expect(stream.reconstruction.pictures.first?.type == "IDR")
+    }
+
+    @Test(arguments: [
+        ["-bf", "2"], ["-bf", "1", "-slices", "3"], ["-bf", "3", "-b_depth", "3"], ["-bf", "7", "-b_depth", "4"],
+        ["-bf", "2", "-coder", "cavlc", "-profile:v", "main"],
+        ["-bf", "2", "-rc_mode", "CBR", "-b:v", "900k"],
+        ["-bf", "3", "-b_depth", "3", "-rc_mode", "VBR", "-b:v", "700k", "-maxrate", "900k"],
+    ])
+    func ffmpegEncodesWithBPictures(options: [String]) throws {
+        let stream = try ForeignStream.ffmpeg(176, 144, frames: 20, options: options)
+        judge(stream, frames: 20)
+        #expect(stream.reconstruction.pictures.contains { $0.type == "B" })
+    }
+
+    @Test(arguments: ["CBR", "VBR", "ICQ", "QVBR", "AVBR"])
+    func ffmpegControlsTheRate(mode: String) throws {
+        let stream = try ForeignStream.ffmpeg(
+            176, 144, frames: 60, options: ["-rc_mode", mode, "-b:v", "900k", "-global_quality", "26", "-g", "20"])
+        judge(stream, frames: 60)
+        let qps = Set(stream.reconstruction.pictures.map(\.qp))
+        let rate = Double(stream.bytes.count * 8) / 2
+        switch mode {
+        case "ICQ": #expect(qps == [23, 26])
+        case "QVBR": #expect(qps.allSatisfy { $0 >= 23 } && rate < 1_000_000)
+        default: #expect(qps.count > 2 && abs(rate / 900_000 - 1) < 0.15, "\(rate)")
+        }
     }
 
     @Test func ffmpegsQPReachesTheStream() throws {
@@ -96,6 +122,12 @@ import Testing
             (176, 144, []),
             (640, 272, ["cabac=true", "dct8x8=true"]),
             (328, 242, ["num-slices=4", "refs=3", "keyframe-period=7", "aud=true"]),
+            (176, 144, ["max-bframes=2", "cabac=true"]),
+            (176, 144, ["max-bframes=3", "prediction-type=hierarchical-b", "refs=2"]),
+            (176, 144, ["rate-control=cbr", "bitrate=900"]),
+            (176, 144, ["rate-control=vbr", "bitrate=900", "max-bframes=1"]),
+            (176, 144, ["rate-control=icq", "quality-factor=24"]),
+            (176, 144, ["rate-control=qvbr", "bitrate=900", "quality-factor=24"]),
         ] as [(Int, Int, [String])])
     func gstreamerEncodes(width: Int, height: Int, options: [String]) throws {
         judge(try ForeignStream.gstreamer(width, height, options: options))

@@ -1,3 +1,4 @@
+import BitstreamInspection
 import TestOracles
 import Testing
 
@@ -23,6 +24,20 @@ import Testing
             damaged.stream[Int.random(in: data, using: &generator)] ^= 0x10
             #expect(!damaged.faults(frameCount: 6).isEmpty)
         }
+        #expect(sound.violations().isEmpty)
+        for dropped in 0..<5 {
+            let range = sound.inspected.frames[dropped].nalUnits
+            let units = sound.inspected.nalUnits[range]
+            var damaged = sound
+            let start = units.first?.offset ?? 0
+            damaged.stream.removeSubrange(start..<(start + units.reduce(0) { $0 + $1.byteCount }))
+            #expect(!damaged.violations().isEmpty, "without picture \(dropped)")
+        }
+        var mistaken = sound
+        mistaken.reconstruction.pictures[2].poc += 2
+        mistaken.reconstruction.pictures[3].type = "B"
+        #expect(mistaken.violations().count == 2)
+
         for plane in [0, 64 * 64, 64 * 64 * 5 / 4] {
             var damaged = sound
             var bytes = sound.reconstruction.frames[3].bytes

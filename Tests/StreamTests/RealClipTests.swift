@@ -35,7 +35,7 @@ import Testing
         let encoded = try EncodedStream(
             raw: each.clip.rawPath(frames: each.frames), width: each.clip.width, height: each.clip.height,
             options: options)
-        let faults = encoded.faults(frameCount: each.frames)
+        let faults = encoded.faults(frameCount: each.frames) + encoded.violations()
         #expect(faults.isEmpty)
         let source = try each.clip.frames(each.frames)
         #expect(source.count == each.frames)

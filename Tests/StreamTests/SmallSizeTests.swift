@@ -67,7 +67,7 @@ import Testing
                 Issue.record("\(each): \(error)")
                 continue
             }
-            let faults = encoded.faults(frameCount: count)
+            let faults = encoded.faults(frameCount: count) + encoded.violations()
             #expect(faults.isEmpty, "\(each)")
             // Far below what any sound coder reaches, far above what a broken one does.
             let floor = each.qp <= 30 ? 28 : 28 - 0.9 * Double(each.qp - 30)

@@ -50,6 +50,28 @@ enum Quality {
         return figures
     }
 
+    /// B pictures in a pyramid against none, by BD-rate on the reference driver.
+    static func pyramids() throws -> [Figure] {
+        try clips.prefix(2).map { clip in
+            let raw = try clip.fixture.rawPath(width: clip.width, height: clip.height)
+            let source = try clip.fixture.frames(width: clip.width, height: clip.height)
+            func curve(_ structure: [String]) throws -> [BDRate.Point] {
+                try quantisers.map { qp in
+                    let encoded = try EncodedStream(
+                        raw: raw, width: clip.width, height: clip.height,
+                        options: ["--codec", "h264", "--qp", "\(qp)", "--preset", "4", "--gop", "1000"] + structure)
+                    return try point(encoded.stream, source)
+                }
+            }
+            let name = "\(clip.fixture) \(clip.width)×\(clip.height): BD-rate of a B pyramid against I and P"
+            guard
+                let percent = BDRate.percent(
+                    of: try curve(["--bframes", "3", "--b-pyramid"]), against: try curve(["--bframes", "0"]))
+            else { throw Unmeasurable(description: "\(name): the curves cannot be compared") }
+            return Figure(name, percent, "%", atMost: -8)
+        }
+    }
+
     /// Preset 7 at 1280×720 on one core.
     static func speed() throws -> [Figure] {
         let raw = try Fixture.bigBuckBunny.rawPath()

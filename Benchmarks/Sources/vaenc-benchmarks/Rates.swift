@@ -1,0 +1,127 @@
+import BitstreamInspection
+import TestOracles
+
+/// Rate control on a minute of real video: the driver's controller and vaenc's own, CBR and VBR.
+enum Rates {
+    private static let clips: [(fixture: Fixture, rate: String)] = [
+        (.bigBuckBunny, "25"), (.bikes, "25"), (.carphone, "30000/1001"),
+    ]
+    private static let kilobits = [500, 1000, 2000]
+    private static let width = 640
+    private static let height = 360
+
+    private struct Run {
+        var bitsPerSecond: Double
+        /// Bits of the fullest second, over the allowed maximum.
+        var fullestSecond: Double
+        var violations: [String]
+        var psnr: Double
+    }
+
+    static func run() throws -> [Figure] {
+        var figures: [Figure] = []
+        for clip in clips {
+            try Files.withTemporaryFolder { folder in
+                let raw = try minute(clip.fixture, clip.rate, folder)
+                for kilobits in kilobits {
+                    for mode in ["cbr", "vbr"] {
+                        let name = "\(clip.fixture) \(kilobits) kbit/s \(mode.uppercased())"
+                        var quality: [Double] = []
+                        for controller in ["driver", "vaenc"] {
+                            let run = try encode(raw, clip.rate, mode, kilobits, controller, folder)
+                            quality.append(run.psnr)
+                            let error = abs(run.bitsPerSecond / Double(kilobits * 1000) - 1) * 100
+                            figures += [
+                                Figure("\(name), \(controller): off by", error, "%", atMost: mode == "cbr" ? 2 : 5),
+                                Figure(
+                                    "\(name), \(controller): HRD violations", Double(run.violations.count), "",
+                                    atMost: 0),
+                            ]
+                            if mode == "vbr" {
+                                figures.append(
+                                    Figure(
+                                        "\(name), \(controller): fullest second, of the maximum", run.fullestSecond,
+                                        "", atMost: 1))
+                            }
+                            if let first = run.violations.first { print("  \(name), \(controller): \(first)") }
+                        }
+                        figures.append(
+                            Figure("\(name): driver's PSNR over vaenc's", quality[0] - quality[1], "dB", atMost: 0.5))
+                    }
+                }
+            }
+        }
+        return figures
+    }
+
+    /// A minute of the clip, over and over, as I420.
+    private static func minute(_ fixture: Fixture, _ rate: String, _ folder: String) throws -> String {
+        let raw = folder + "/in.yuv"
+        let result = try ProcessRunner.run(
+            "ffmpeg",
+            [
+                "-v", "error", "-nostdin", "-stream_loop", "-1", "-i", try fixture.path(), "-t", "60", "-vf",
+                "scale=\(width):\(height):flags=bicubic", "-r", rate, "-pix_fmt", "yuv420p", "-f", "rawvideo", "-y",
+                raw,
+            ], timeout: 600)
+        guard result.status == 0 else { throw Unmeasurable(description: result.errors) }
+        return raw
+    }
+
+    private static func encode(
+        _ raw: String, _ rate: String, _ mode: String, _ kilobits: Int, _ controller: String, _ folder: String
+    ) throws -> Run {
+        let output = folder + "/out.h264"
+        let maximum = mode == "cbr" ? kilobits : kilobits * 3 / 2
+        var arguments = [
+            "encode", raw, "--input-size", "\(width)x\(height)", "--input-format", "i420", "--fps", rate, "--device",
+            "reference", "--codec", "h264", "--preset", "7", "--rate-control", mode, "--bitrate", "\(kilobits)k",
+            "--rate-controller", controller, "--vbv-size", "\(maximum)k", "--gop", "125", "--overwrite", "-o", output,
+        ]
+        if mode == "vbr" { arguments += ["--max-bitrate", "\(maximum)k"] }
+        let result = try ProcessRunner.run(Checkout.vaenc, arguments, timeout: 900)
+        guard result.status == 0 else { throw Unmeasurable(description: result.errors) }
+        let stream = Streams.inspect(try Files.read(output))
+        guard let fps = framesPerSecond(rate), !stream.frames.isEmpty else {
+            throw Unmeasurable(description: "no frames")
+        }
+        var violations = stream.violations.map(\.description)
+        if let report = stream.hrd() {
+            violations += report.violations.map(\.description)
+        } else {
+            violations.append("no HRD parameters")
+        }
+        let sizes = stream.frames.map { Double($0.byteCount * 8) }
+        let second = Int(fps.rounded())
+        var window = sizes.prefix(second).reduce(0, +)
+        var fullest = window
+        for place in sizes.indices.dropFirst(second) {
+            window += sizes[place] - sizes[place - second]
+            fullest = max(fullest, window)
+        }
+        return Run(
+            bitsPerSecond: sizes.reduce(0, +) * fps / Double(sizes.count),
+            fullestSecond: fullest / Double(maximum * 1000), violations: violations,
+            psnr: try psnr(output, raw, rate))
+    }
+
+    private static func framesPerSecond(_ rate: String) -> Double? {
+        let parts = rate.split(separator: "/").compactMap { Double($0) }
+        return parts.isEmpty ? nil : parts[0] / (parts.count > 1 ? parts[1] : 1)
+    }
+
+    /// Luma PSNR over all frames, by ffmpeg.
+    private static func psnr(_ stream: String, _ raw: String, _ rate: String) throws -> Double {
+        let result = try ProcessRunner.run(
+            "ffmpeg",
+            [
+                "-nostdin", "-hide_banner", "-r", rate, "-i", stream, "-f", "rawvideo", "-pix_fmt", "yuv420p", "-s",
+                "\(width)x\(height)", "-r", rate, "-i", raw, "-lavfi", "psnr", "-f", "null", "-",
+            ], timeout: 600)
+        guard let line = result.errors.split(separator: "\n").last(where: { $0.contains("PSNR y:") }),
+            let value = line.split(separator: "y:").dropFirst().first?.split(separator: " ").first,
+            let psnr = Double(value)
+        else { throw Unmeasurable(description: "ffmpeg printed no PSNR") }
+        return psnr
+    }
+}
