@@ -31,7 +31,7 @@ for gpu in "$@"; do
         mkdir -p "$at/mode-$name"
         # shellcheck disable=SC2086
         on_gpu "mode-$name/run" env LIBVA_TRACE="$at/mode-$name/trace" "$vaenc" encode testsrc:640x368@30:100 \
-            --device $node --codec h264 --gop 30 --slices 1 --json --overwrite --strict $options \
+            --device $node --codec h264 --gop 30 --json --overwrite --strict $options \
             -o "$at/mode-$name/run.h264"
     done <"$at/modes"
 done

@@ -198,41 +198,63 @@ def check_parameters(at, gpu):
 METHODS = {"cqp": {0}, "cbr": {3}, "vbr": {1, 2}, "qvbr": {4}}
 
 
-def planned_types(has_b):
-    """Slice types in coding order: an IDR picture every 30 frames, two B pictures before each P, a GOP closed by P."""
+def planned_types(mode):
+    """Slice types in coding order: an IDR picture every 30 frames, two B pictures after each P, a GOP closed by P. A
+    rolling refresh has one IDR picture."""
     types = []
-    for start in range(0, FRAMES, GOP):
+    gop = FRAMES if mode == "refresh" else GOP
+    for start in range(0, FRAMES, gop):
         types.append("I")
-        left = min(GOP, FRAMES - start) - 1
+        left = min(gop, FRAMES - start) - 1
         while left > 0:
-            group = min(3 if has_b else 1, left)
+            group = min(3 if mode == "b" else 1, left)
             types += ["P"] + ["B"] * (group - 1)
             left -= group
     return types
 
 
+# Bits per second. A driver's target is a whole percentage of the maximum: 67 % of 1492537 is 1 Mbit/s, less a rounded bit.
+TARGET, MOST, MOST_SAID = 1000000, 1500000, 1000000 * 100 // 67
+
+
 def judge_rate(at, mode):
-    """What AMD's driver told the chip of the rate."""
+    """What AMD's driver told the chip: rate, slice types, references, and the QP where that is constant."""
     method = target = peak = None
-    kinds = []
+    pictures, qps = [], []
     for line in read(f"{at}/run.amd").splitlines():
         words = line.split()
         if words[:1] == ["rc_session_init"]:
             method = int(words[2])
         elif words[:1] == ["rc_layer_init"]:
             target, peak = int(words[2]), int(words[3])
+        elif words[:1] == ["rc_per_picture"]:
+            qps = [int(words[2])] * 3
+        elif words[:1] == ["rc_per_picture_ex"]:
+            qps = [int(word) for word in words[2:5]]
         elif words[:1] == ["encode_params"]:
-            kinds.append({0: "B", 1: "P", 2: "I"}[int(words[2])])
-    if len(kinds) == FRAMES + 1:  # the picture in which vaenc reads the driver's parameter sets
-        kinds = kinds[1:]
-    assert kinds == planned_types(mode == "b"), f"types {''.join(kinds[:12])}…"
-    if mode == "b":
+            values = [int(w, 16) if "f" in w else int(w) for w in words[2:]]
+            kind = {0: "B", 1: "P", 2: "I"}[values[0]]
+            pictures.append((kind, values[9], values[10], qps and qps["IPB".index(kind)]))
+    if len(pictures) == FRAMES + 1:  # the picture in which vaenc reads the driver's parameter sets
+        pictures = pictures[1:]
+    kinds = "".join(kind for kind, *_ in pictures)
+    assert kinds == "".join(planned_types(mode)), f"types {kinds[:12]}…"
+    anchor = None
+    for index, (kind, reference, reconstruction, qp) in enumerate(pictures):
+        # A P picture predicts from the reference picture before it; so does the first list of a B picture.
+        if kind != "B" and mode not in ("ltr", "layers"):
+            wanted = 0xffffffff if kind == "I" else anchor
+            assert reference == wanted, f"picture {index}: references slot {reference}, not {wanted}"
+            anchor = reconstruction
+        if mode not in METHODS or mode == "cqp":
+            assert qp == 27, f"picture {index}: QP {qp}"
+    if mode not in METHODS:
         return
     assert method in METHODS[mode], f"method {method} for {mode}"
     if mode != "cqp":
-        assert target == 1000000, f"{target} bit/s asked of the chip"
+        assert 0 <= TARGET - target <= 1, f"{target} bit/s asked of the chip"
     if mode in ("vbr", "qvbr"):
-        assert peak == 1500000, f"at most {peak} bit/s asked of the chip"
+        assert peak == MOST_SAID <= MOST, f"at most {peak} bit/s asked of the chip"
 
 
 def check_modes(at, gpu):
@@ -246,7 +268,8 @@ def check_modes(at, gpu):
             judge_pictures(f"{folder}/run.h264")
             types = [{0: "P", 1: "B", 2: "I"}[u["slice_type"] % 5] for u in headers(f"{folder}/run.h264")
                      if u["unit"] == "Slice Header"]
-            assert types == planned_types(mode == "b"), f"slice types {''.join(types[:12])}…"
+            types = types[::4] if mode == "slices" else types
+            assert types == planned_types(mode), f"slice types {''.join(types[:12])}…"
             if gpu.startswith("amd"):
                 judge_rate(folder, mode)
         except AssertionError as error:
