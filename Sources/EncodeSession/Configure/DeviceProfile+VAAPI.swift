@@ -43,7 +43,9 @@ extension DeviceLimits {
     }
 
     private static func structure(_ offered: VAAPI.SliceStructure) -> SliceStructure {
-        if !offered.isDisjoint(with: [.arbitraryRows, .arbitraryMacroblocks]) || offered.isEmpty { return .rows }
+        if !offered.isDisjoint(with: [.arbitraryRows, .arbitraryMacroblocks]) { return .rows }
+        // A driver that says nothing may cut all slices as long as the first (Mesa's on the first VCN does).
+        if offered.isEmpty { return .equalRows }
         return offered.isDisjoint(with: [.equalRows, .equalMultiRows]) ? .powerOfTwoRows : .equalRows
     }
 
