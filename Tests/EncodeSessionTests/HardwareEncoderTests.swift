@@ -96,6 +96,7 @@ final class Received: Sendable {
                 $0.gopFrames = 4
                 $0.forcedKeyFrames = [6]
                 $0.references = 2
+                $0.bFrames = 0
             }, frames: 12, options: { FrameOptions(forceKeyFrame: $0 == 9) })
         let packets = received.packets
         #expect(packets.map(\.type) == [.idr, .p, .p, .p, .idr, .p, .idr, .p, .p, .idr, .p, .p])
@@ -109,6 +110,22 @@ final class Received: Sendable {
             if packet.isKey { #expect(Array(AnnexB.split(packet.bytes).prefix(2)) == description.parameterSets) }
         }
         #expect(description.kind == .reference && description.codec == .h264 && description.profile == .h264High)
+    }
+
+    /// Two B frames by default: the k-th packet is decoded when the frame before the k-th shown is shown.
+    @Test func packetsOutOfOrder() throws {
+        let (received, _) = try encode(configuration(), frames: 8)
+        let packets = received.packets
+        #expect(packets.map(\.type) == [.idr, .p, .b, .b, .p, .b, .b, .p])
+        #expect(packets.map(\.displayIndex) == [0, 3, 1, 2, 6, 4, 5, 7])
+        #expect(packets.map(\.codingIndex) == Array(0..<8))
+        for (index, packet) in packets.enumerated() {
+            #expect(packet.presentation == time(packet.displayIndex).presentation)
+            #expect(packet.duration == time(0).duration && packet.latencyNanoseconds > 0)
+            #expect(packet.qp == (packet.isKey ? 17 : packet.type == .b ? 22 : 20))
+            #expect(packet.isReference == (packet.type != .b))
+            #expect(abs(packet.decode.seconds - Double(index - 1) / 30) < 1e-4)
+        }
     }
 
     /// Foreign decoders show what went in, cropped to the visible size, from every kind of stream.
@@ -244,10 +261,10 @@ final class Received: Sendable {
     }
 
     /// A failure comes after the packets of what was submitted before, once, and every later call throws it.
-    @Test func failureEndsTheSession() throws {
+    @Test(arguments: [0, 2]) func failureEndsTheSession(bFrames: Int) throws {
         let received = Received()
         let display = try ReferenceDisplay.open()
-        let settings = try SettingsResolver.resolve(configuration(), on: DeviceProfile(display))
+        let settings = try SettingsResolver.resolve(configuration { $0.bFrames = bFrames }, on: DeviceProfile(display))
         let supervisor = try Supervisor(
             display, settings, limits: .of(display.kind), handler: received.handler)
         for index in 0..<3 {
@@ -260,7 +277,11 @@ final class Received: Sendable {
         #expect(throws: failure) { try supervisor.complete(until: nil) }
         #expect(throws: failure) { _ = try supervisor.makeBuffer() }
         supervisor.close()
-        #expect(received.packets.count == 3)
+        // B frames wait for the frame after them, and are not submitted without.
+        let delivered = bFrames > 0 ? 1 : 3
+        #expect(received.packets.count == delivered)
+        #expect(supervisor.statistics.taken == 3 && supervisor.statistics.delivered == delivered)
+        #expect(supervisor.statistics.dropped == 3 - delivered)
         #expect(received.errors == ["the engine is on fire"])
     }
 

@@ -13,20 +13,14 @@ extension Supervisor {
         }
     }
 
-    /// A frame in the buffer's own surface, or in a copy. Blocks while all surfaces are in use.
-    func frame(of buffer: any PixelBuffer, timing: FrameTiming, options: FrameOptions) throws -> TakenFrame {
-        let taken = ContinuousClock.now
+    /// The buffer itself where it is one of the session's, else a copy. Blocks while all surfaces are in use.
+    func input(of buffer: any PixelBuffer) throws -> InputBuffer {
         try check(buffer)
-        if let own = buffer as? InputBuffer, own.pool === state.withLock({ $0.pool }) {
-            return TakenFrame(
-                index: 0, surface: try own.takeSurface(), pool: own.pool, timing: timing, taken: taken,
-                options: options)
-        }
+        if let own = buffer as? InputBuffer, own.pool === state.withLock({ $0.pool }) { return own }
         let copy = try makeBuffer()
         try unsafe buffer.withUnsafePlanes { source in
             try unsafe copy.withUnsafePlanes { target in unsafe FrameCopy.copy(source, to: target) }
         }
-        return TakenFrame(
-            index: 0, surface: try copy.takeSurface(), pool: copy.pool, timing: timing, taken: taken, options: options)
+        return copy
     }
 }

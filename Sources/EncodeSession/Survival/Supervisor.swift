@@ -98,15 +98,19 @@ final class Supervisor: Sendable {
     func encode(_ buffer: any PixelBuffer, timing: FrameTiming, options: FrameOptions) throws {
         try state.withLock { try $0.throwIfEnded() }
         for region in options.regionsOfInterest ?? [] { try SettingsResolver.check(region) }
-        let given = try frame(of: buffer, timing: timing, options: options)
+        let taken = ContinuousClock.now
+        let input = try input(of: buffer)
         let due: [MediaTime] = try admitted { pipeline, submission in
             if let last = submission.presentations.last, timing.presentation <= last {
-                given.pool.giveBack(given.surface)
                 throw VaencError(
                     .usage,
                     "frame \(submission.nextIndex) at \(timing.presentation.seconds) s is not after the one before",
                     remedy: "give frames in the order in which they are shown")
             }
+            // What is refused until here leaves the buffer as it was.
+            let given = TakenFrame(
+                index: 0, surface: try input.takeSurface(), pool: input.pool, timing: timing, taken: taken,
+                options: options)
             // The device may have been made anew since the buffer was filled.
             var frame = given.pool === pipeline.inputs ? given : FrameRescue.move(given, to: pipeline.inputs)
             frame?.index = submission.nextIndex
