@@ -8,17 +8,25 @@ import VideoBase
 @Suite struct StructureStreamTests {
     struct Case: Sendable, CustomTestStringConvertible {
         var testDescription: String
+        /// Those whose pictures count.
+        var judges: [ForeignDecoder]
         var change: @Sendable (inout EncoderConfiguration) -> Void
 
-        init(_ name: String, _ change: @escaping @Sendable (inout EncoderConfiguration) -> Void) {
+        init(
+            _ name: String, judges: [ForeignDecoder] = ForeignDecoder.allCases,
+            _ change: @escaping @Sendable (inout EncoderConfiguration) -> Void
+        ) {
             testDescription = name
+            self.judges = judges
             self.change = change
         }
     }
 
     static let cases = [
         Case("default") { _ in },
-        Case("three flat B frames, forced keys") {
+        // openh264 2.3 shows an IDR picture twice in place of the P picture before it, where B pictures came between:
+        // in x264's streams too.
+        Case("three flat B frames, forced keys", judges: [.libavcodec]) {
             $0.bFrames = 3
             $0.bPyramid = false
             $0.forcedKeyFrames = [7]
@@ -85,6 +93,7 @@ import VideoBase
             let decoded = decoder.decode(packets.stream)
             #expect(decoded.messages == [] && decoded.frames.count == count, "\(decoder)")
             for (index, frame) in decoded.frames.enumerated() {
+                guard structure.judges.contains(decoder) else { break }
                 let quality = PSNR.of(frame.luma, TestSession.source(index)[...])
                 #expect(quality > 32, "\(decoder), frame \(index)")
             }
