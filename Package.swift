@@ -125,8 +125,8 @@ let package = Package(
         .testTarget(
             name: "EncodeSessionTests",
             dependencies: [
-                "EncodeSession", "EncodePlanning", "H264Syntax", "NALWriting", "ReferenceDisplay", "TestOracles",
-                "VAAPI", "VideoBase",
+                "BitstreamInspection", "EncodeSession", "EncodePlanning", "H264Syntax", "NALWriting", "ReferenceDisplay",
+                "TestOracles", "VAAPI", "VideoBase",
             ],
             swiftSettings: strict),
     ]

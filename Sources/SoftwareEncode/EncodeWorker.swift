@@ -92,6 +92,7 @@ final class EncodeWorker: Sendable {
 
     private func run(_ first: CodecContext?) {
         var context = first
+        var limits = settings.limits
         var history = TimeHistory(frameRate: settings.configuration.frameRate)
         do {
             while true {
@@ -103,7 +104,13 @@ final class EncodeWorker: Sendable {
                 switch work {
                 case .stop: return
                 case .picture(let job):
-                    let encoder = try context ?? CodecContext(settings)
+                    if let encoder = context, settings.needsNewStream(limits, job.limits) {
+                        context = nil
+                        try encoder.sendEnd()
+                        try deliver(from: encoder, &history)
+                    }
+                    limits = job.limits
+                    let encoder = try context ?? CodecContext(settings.with(limits))
                     context = encoder
                     history.append(job)
                     job.buffer.memory.padToEven()

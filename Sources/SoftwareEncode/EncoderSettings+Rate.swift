@@ -151,6 +151,16 @@ extension EncoderSettings {
         return next.limits
     }
 
+    /// libx264 follows another average in a running stream where the rate is constant alone; elsewhere a new stream
+    /// begins, with a key frame.
+    func needsNewStream(_ old: RateLimits, _ new: RateLimits) -> Bool { mode != .cbr && new.bitrate != old.bitrate }
+
+    func with(_ limits: RateLimits) -> EncoderSettings {
+        var copy = self
+        copy.limits = limits
+        return copy
+    }
+
     /// The libraries derive the QP of I and B pictures from P's through ratios of quantizer steps.
     private mutating func mapConstantQP() {
         let c = configuration

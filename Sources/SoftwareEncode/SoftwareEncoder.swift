@@ -205,7 +205,8 @@ public final class SoftwareEncoder: VideoEncoder {
         return result
     }
 
-    /// Rates only, and in H.264: what libx264 can change between two pictures.
+    /// Rates only, and in H.264: what libx264 can change between two pictures. Another average of a variable rate needs
+    /// a new stream of the library, which begins with a key frame.
     public func change(_ change: RunningChange) throws {
         try worker().monitor.withLock { state in
             try Self.check(state)

@@ -43,6 +43,25 @@ import Testing
         #expect(decodes(client))
     }
 
+    /// window_size: no stretch of that time takes more than the highest rate, though the buffer would allow it.
+    @Test(arguments: [500, 1000]) func noWindowOverTheHighestRate(milliseconds: Int) throws {
+        let rate = 200_000
+        func fullest(_ window: Int) throws -> Int {
+            let client = try RateClient(VA_RC_VBR)
+            #expect(
+                client.encode(
+                    200,
+                    [
+                        RateWords(bitRate: UInt32(rate), percentage: 95, window: UInt32(window)).buffer, frameRate,
+                        buffer(4 * rate, 4 * rate),
+                    ]))
+            let count = milliseconds * RateClient.framesPerSecond / 1000
+            return (0...200 - count).map { client.pictures[$0..<$0 + count].reduce(0) { $0 + $1.bits } }.max() ?? 0
+        }
+        #expect(try fullest(milliseconds) <= rate * milliseconds / 1000)
+        #expect(try fullest(0) > rate * milliseconds / 1000)
+    }
+
     @Test func averageBitRate() throws {
         let client = try RateClient(VA_RC_AVBR)
         #expect(client.encode(450, [RateWords(bitRate: 150_000, window: 60).buffer, frameRate]))

@@ -60,6 +60,8 @@ struct DeviceLimits: Sendable, Hashable {
     var sliceStructure = SliceStructure.rows
     /// VA_ENC_SLICE_STRUCTURE_MAX_SLICE_SIZE.
     var limitsSliceBytes = false
+    /// VAConfigAttribMaxFrameSize.
+    var limitsFrameBytes = false
     var packedHeaders: PackedHeaders = []
     var quality = QualityScale.none
     /// Regions of interest that a picture may have, with QP differences.

@@ -28,6 +28,7 @@ extension DeviceLimits {
         maxSlices = max(attributes.maxSlices ?? 1, 1)
         sliceStructure = Self.structure(attributes.sliceStructure)
         limitsSliceBytes = attributes.sliceStructure.contains(.maxSliceSize)
+        limitsFrameBytes = attributes.maxFrameSize
         packedHeaders = PackedHeaders(rawValue: attributes.packedHeaders.rawValue).intersection(.all)
         quality = Self.quality(attributes.qualityLevels ?? 0, driver: display.vendor)
         if let regions = attributes.regionsOfInterest { maxRegions = regions.count }

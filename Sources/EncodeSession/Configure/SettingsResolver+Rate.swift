@@ -90,7 +90,7 @@ extension SettingsResolver {
                 why = "the device has no ICQ: constant QP aims at the quality"
             }
         case .cbr, .vbr, .qvbr:
-            if canOwn, prefersOwn || !offered.contains(wanted) { controller = .vaenc }
+            if canOwn, prefersOwn || !offered.contains(wanted) || missing(limits) != nil { controller = .vaenc }
             if controller == .driver, !offered.contains(wanted) {
                 used = try nearest(to: wanted, limits)
                 why = "the nearest that the driver has; it keeps one QP for all pictures, so vaenc cannot control it"
@@ -98,7 +98,7 @@ extension SettingsResolver {
         case .avbr:
             if !offered.contains(.avbr) || (prefersOwn && canOwn) {
                 used = .vbr
-                why = "the device has no AVBR"
+                why = offered.contains(.avbr) ? "vaenc's own controller has no AVBR" : "the device has no AVBR"
                 if prefersOwn || !offered.contains(.vbr) { controller = canOwn ? .vaenc : .driver }
                 if controller == .driver { used = try nearest(to: .vbr, limits) }
             }
@@ -106,6 +106,14 @@ extension SettingsResolver {
         report.add("rateControl", asked: asked.rateControl?.rawValue, used: used.rawValue, why: why)
         reportController(used, controller, limits)
         return (used, controller)
+    }
+
+    /// What was asked of the pictures' sizes, and the driver's controller cannot keep; nil: nothing, or the driver's
+    /// controller was asked for all the same.
+    private func missing(_ limits: DeviceLimits) -> String? {
+        if asked.rateController == .driver { return nil }
+        if asked.maxFrameBytes != nil, !limits.limitsFrameBytes { return "the driver limits no picture's size" }
+        return asked.dataRateLimits.isEmpty ? nil : "drivers keep no data-rate limits"
     }
 
     private func nearest(to wanted: RateControlMode, _ limits: DeviceLimits) throws -> RateControlMode {
@@ -139,6 +147,8 @@ extension SettingsResolver {
             why = Reason.asked
         } else if controller == .driver {
             why = asked.rateController == nil ? Reason.standard : "the driver takes no QP for each picture"
+        } else if limits.rateControl.contains(mode), let missing = missing(limits) {
+            why = missing
         } else if limits.entryPoint == .sliceLowPower, limits.rateControl == [.cqp] {
             why = "the driver has constant QP alone: without the HuC firmware Intel's low power has no rate control"
         } else {
@@ -210,7 +220,11 @@ extension SettingsResolver {
     private mutating func chooseLimits(_ rate: inout RateSettings, _ limits: DeviceLimits) {
         rate.maxFrameBytes = asked.maxFrameBytes
         if let bytes = asked.maxFrameBytes {
-            report.add("maxFrameBytes", asked: bytes, used: bytes, why: rate.isOwn ? Reason.asked : "the driver's to keep")
+            let isKept = rate.isOwn || limits.limitsFrameBytes
+            if !isKept { rate.maxFrameBytes = nil }
+            report.add(
+                "maxFrameBytes", asked: "\(bytes)", used: isKept ? "\(bytes)" : "none",
+                why: rate.isOwn ? Reason.asked : isKept ? "the driver's to keep" : "the driver limits no picture's size")
         }
         rate.limits = asked.dataRateLimits
         if !asked.dataRateLimits.isEmpty {

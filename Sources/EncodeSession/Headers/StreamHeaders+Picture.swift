@@ -14,6 +14,8 @@ struct PictureClock: Sendable, Hashable {
         private var sinceBuffering = 0
         private var codingIndexOfKey = 0
 
+        init(sinceBuffering: Int = 0) { self.sinceBuffering = sinceBuffering }
+
         mutating func next(_ plan: FramePlan, reorderDepth: Int) -> PictureClock {
             if plan.type.isKey { codingIndexOfKey = plan.codingIndex }
             let coded = plan.codingIndex - codingIndexOfKey

@@ -47,10 +47,12 @@ extension EncodePipeline {
             try submitted.sync(timeoutNanoseconds: timeoutNanoseconds)
             let segments = try submitted.read(appendingTo: &bytes)
             try check(segments, frame: picture.frame.index)
+            let driverBytes = bytes.count
             try assembler.withLock { try $0.assemble(&bytes, picture, delay: rate.initialDelay) }
-            guard let better = rate.finish(&bytes, picture.plan, canRepeat: attempt < Self.attempts) else {
-                return (bytes, qp)
-            }
+            guard
+                let better = rate.finish(
+                    &bytes, driverBytes: driverBytes, picture.plan, canRepeat: attempt < Self.attempts)
+            else { return (bytes, qp) }
             submitted = try picture.encodeAgain(better)
             qp = better
         }

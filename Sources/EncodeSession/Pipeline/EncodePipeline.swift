@@ -73,13 +73,15 @@ final class EncodePipeline: Sendable {
         submission = Mutex(
             Submission(
                 planner: FramePlanner(structure: settings.structure),
-                submitter: PictureSubmitter(settings, headers, objects),
+                submitter: PictureSubmitter(
+                    settings, headers, objects, picturesSinceBuffering: rate.picturesSinceBuffering),
                 forcedKeys: settings.forcedKeys))
         let packsParameterSets = objects.packed.contains(.sequence)
         var assembler = AccessUnitAssembler(headers)
         if !packsParameterSets || settings.limits.rewritesParameterSets {
             try HeaderTrial.run(
                 settings, headers, objects, inputs: inputs, timeoutNanoseconds: timeoutNanoseconds, &assembler)
+            rate.startOver()
         }
         self.assembler = Mutex(assembler)
         thread = try DeviceThread()

@@ -9,9 +9,13 @@ struct PictureSubmitter: Sendable {
     private let headers: StreamHeaders
     private let objects: DeviceObjects
     private var numbering: H264Numbering
-    private var clock = PictureClock.Counter()
+    private var clock: PictureClock.Counter
 
-    init(_ settings: EncodeSettings, _ headers: StreamHeaders, _ objects: DeviceObjects) {
+    /// - Parameter picturesSinceBuffering: of the stream so far.
+    init(
+        _ settings: EncodeSettings, _ headers: StreamHeaders, _ objects: DeviceObjects, picturesSinceBuffering: Int = 0
+    ) {
+        clock = PictureClock.Counter(sinceBuffering: picturesSinceBuffering)
         self.settings = settings
         self.headers = headers
         self.objects = objects

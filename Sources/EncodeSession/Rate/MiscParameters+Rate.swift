@@ -3,9 +3,12 @@ import VideoBase
 
 extension MiscParameters {
     /// What a driver that controls the rate is told: rate, buffer, largest picture.
-    static func rate(_ rate: RateSettings) -> [MiscParameters] {
+    ///
+    /// - Parameter startsOver: the driver forgets what it coded before.
+    static func rate(_ rate: RateSettings, startsOver: Bool = false) -> [MiscParameters] {
         guard rate.driverChoosesQP else { return [] }
         var control = RateControl()
+        control.reset = startsOver
         control.minQP = UInt32(rate.minQP ?? 0)
         control.maxQP = UInt32(rate.maxQP ?? 0)
         control.disableBitStuffing = rate.mode != .cbr

@@ -15,12 +15,24 @@ final class RateSession: Sendable {
         var rate: RateSettings
         var frameRate: Rational
         var qps: QPs
-        /// vaenc's own.
-        var controller: PictureRateController?
-        var hrd: HRDTiming?
+        var books: Books
+        /// Before each picture that has finished and is not out, the oldest first.
+        var undelivered: [Books] = []
+        var overhead = DriverOverhead()
         /// Told to the driver with the next picture.
         var isNew = true
         var frameRateIsNew = false
+        /// The driver has seen other pictures than the stream's.
+        var startsOver = false
+    }
+
+    /// What pictures change.
+    private struct Books {
+        /// vaenc's own.
+        var controller: PictureRateController?
+        var hrd: HRDTiming?
+        /// Since the latest that began a buffering period, that one included.
+        var pictures = 0
     }
 
     struct QPs: Sendable, Hashable {
@@ -46,16 +58,17 @@ final class RateSession: Sendable {
         self.settings = settings
         let rate = settings.rate
         isSerial = rate.isOwn
-        var state = State(
-            rate: rate, frameRate: settings.frameRate,
-            qps: QPs(i: settings.qpI, p: settings.qpP, b: settings.qpB))
-        if rate.isOwn { state.controller = PictureRateController(Self.targets(rate, settings.frameRate, settings)) }
+        var books = Books()
+        if rate.isOwn { books.controller = PictureRateController(Self.targets(rate, settings.frameRate, settings)) }
         if let hrd = settings.hrd {
-            state.hrd = HRDTiming(
+            books.hrd = HRDTiming(
                 bitrate: hrd.bitrate.value, bufferSize: hrd.cpbSize, initialFullness: rate.vbvInitial,
                 frameRate: settings.frameRate, isConstant: hrd.cbr_flag)
         }
-        self.state = Mutex(state)
+        state = Mutex(
+            State(
+                rate: rate, frameRate: settings.frameRate,
+                qps: QPs(i: settings.qpI, p: settings.qpP, b: settings.qpB), books: books))
     }
 
     private static func targets(
@@ -75,19 +88,19 @@ final class RateSession: Sendable {
         state.withLock { state in
             let rate = state.rate
             var parameters: [MiscParameters] = []
-            if state.isNew || plan.type == .idr { parameters = MiscParameters.rate(rate) }
+            if state.isNew || plan.type == .idr { parameters = Self.parameters(&state) }
             if state.frameRateIsNew || plan.type == .idr {
                 parameters.append(.frameRate(state.frameRate, temporalLayer: 0))
             }
             state.isNew = false
             state.frameRateIsNew = false
-            guard state.controller == nil else {
+            guard state.books.controller == nil else {
                 let distance = settings.structure.intraRefreshSteps == nil ? settings.structure.keyInterval : nil
                 let age = plan.displayIndex - plan.keyDisplayIndex
                 let picture = RatePicture(
                     type: plan.type, depth: plan.depth, temporalLayer: plan.temporalLayer,
                     distanceToIntra: distance.map { max($0 - age, 1) })
-                let qp = state.controller?.plan(picture) ?? state.qps.p
+                let qp = state.books.controller?.plan(picture) ?? state.qps.p
                 return Decision(qp: qp, isDriversChoice: false, parameters: parameters)
             }
             let qp =
@@ -100,19 +113,37 @@ final class RateSession: Sendable {
         }
     }
 
+    /// The driver's part of the rate, in its terms.
+    private static func parameters(_ state: inout State) -> [MiscParameters] {
+        var rate = state.rate
+        let overhead = state.overhead.bitsPerSecond(state.frameRate)
+        rate.bitrate = max(rate.bitrate - overhead, rate.bitrate / 4)
+        rate.maxBitrate = max(rate.maxBitrate - overhead, rate.maxBitrate / 4)
+        if state.startsOver, let hrd = state.books.hrd { rate.vbvInitial = hrd.buffer.fullness }
+        defer { state.startsOver = false }
+        return MiscParameters.rate(rate, startsOver: state.startsOver)
+    }
+
     // MARK: Once its bytes are there
+
+    /// Pictures coded since the latest that began a buffering period.
+    var picturesSinceBuffering: Int { state.withLock { $0.books.pictures } }
 
     /// For the buffering period that begins with the picture; nil where the stream has none.
     var initialDelay: SEIMessage.InitialRemovalDelay? {
-        state.withLock { $0.hrd?.initialDelay }.map { SEIMessage.InitialRemovalDelay(delay: $0.delay, offset: $0.offset) }
+        state.withLock { $0.books.hrd?.initialDelay }.map { SEIMessage.InitialRemovalDelay(delay: $0.delay, offset: $0.offset) }
     }
 
     /// Takes a whole access unit: gives the QP with which the picture must be encoded again, or books it, filled up
     /// where the rate is constant.
-    func finish(_ bytes: inout [UInt8], _ plan: FramePlan, canRepeat: Bool) -> Int? {
+    ///
+    /// - Parameter driverBytes: bytes of it that the driver wrote, and counts.
+    func finish(_ bytes: inout [UInt8], driverBytes: Int, _ plan: FramePlan, canRepeat: Bool) -> Int? {
         let count = bytes.count
         let filler: Int
-        switch state.withLock({ Self.book(&$0, bits: count * 8, plan, canRepeat: canRepeat) }) {
+        switch state.withLock({ 
+            Self.book(&$0, bits: count * 8, addedBits: (count - driverBytes) * 8, plan, canRepeat: canRepeat)
+        }) {
         case .encodeAgain(let qp): return qp
         case .accepted(let bits): filler = bits / 8
         }
@@ -122,17 +153,24 @@ final class RateSession: Sendable {
     }
 
     private static func book(
-        _ state: inout State, bits: Int, _ plan: FramePlan, canRepeat: Bool
+        _ state: inout State, bits: Int, addedBits: Int, _ plan: FramePlan, canRepeat: Bool
     ) -> PictureRateController.Verdict {
+        let before = state.books
         var filler = 0
-        switch state.controller?.finished(bits: bits, canRepeat: canRepeat) {
+        switch state.books.controller?.finished(bits: bits, canRepeat: canRepeat) {
         case .encodeAgain(let qp): return .encodeAgain(qp: qp)
         case .accepted(let bits): filler = bits
-        case nil: filler = state.rate.mode == .cbr ? state.hrd?.filler(afterBits: bits) ?? 0 : 0
+        case nil: filler = state.rate.mode == .cbr ? before.hrd?.filler(afterBits: bits) ?? 0 : 0
         }
-        state.hrd?.coded(bits: bits + filler, beginsBufferingPeriod: plan.beginsBufferingPeriod)
+        state.books.hrd?.coded(bits: bits + filler, beginsBufferingPeriod: plan.beginsBufferingPeriod)
+        state.books.pictures = plan.beginsBufferingPeriod ? 1 : before.pictures + 1
+        state.undelivered.append(before)
+        if state.rate.driverChoosesQP, state.overhead.add(addedBits) { state.isNew = true }
         return .accepted(fillerBits: filler)
     }
+
+    /// So many more pictures, in coding order, are out for good.
+    func delivered(_ count: Int) { state.withLock { $0.undelivered.removeFirst(min(count, $0.undelivered.count)) } }
 
     // MARK: Changes
 
@@ -156,20 +194,39 @@ final class RateSession: Sendable {
                 guard rate.numerator > 0, rate.denominator > 0, rate.value <= 1000 else {
                     throw VaencError(.usage, "the frame rate \(rate) is not between 0 and 1000 frames per second")
                 }
+                guard !new.promisesHRD || rate.reduced == state.frameRate.reduced else {
+                    throw VaencError(
+                        .unavailable, "the stream's HRD parameters promise \(state.frameRate) frames per second",
+                        remedy: "make the session without --hrd")
+                }
                 state.frameRateIsNew = rate.reduced != state.frameRate.reduced
                 state.frameRate = rate
             }
             state.isNew = new != state.rate
             state.rate = new
-            state.controller?.change(Self.targets(new, state.frameRate, settings))
+            state.books.controller?.change(Self.targets(new, state.frameRate, settings))
         }
     }
 
-    /// Pictures under way were lost: they will be planned anew.
+    /// The pictures under way and those that are not out were lost, and will be planned anew, by a driver that knows
+    /// nothing of those before.
     func restart() {
         state.withLock { state in
-            state.controller?.forgetPending()
+            if let first = state.undelivered.first {
+                // A change in the meantime stays.
+                let changed = first.controller?.targets != state.books.controller?.targets
+                let targets = state.books.controller?.targets
+                state.books = first
+                if changed, let targets { state.books.controller?.change(targets) }
+            }
+            state.undelivered = []
+            state.books.controller?.forgetPending()
             state.isNew = true
+            state.frameRateIsNew = state.frameRate.reduced != settings.frameRate.reduced
+            state.startsOver = true
         }
     }
+
+    /// The driver has coded a picture that is not the stream's.
+    func startOver() { state.withLock { $0.startsOver = true } }
 }

@@ -236,6 +236,7 @@ final class Supervisor: Sendable {
             let group = state.withLock { state in
                 guard generation == state.generation, !state.isEnded else { return [EncodedPacket]() }
                 let group = state.pending.take(packet)
+                rate.delivered(group.count)
                 if !group.isEmpty { state.failuresInARow = 0 }
                 return group
             }

@@ -11,6 +11,8 @@ struct RateController: Sendable {
 
     private var settings: RateSettings
     private var buffer: DecoderBuffer
+    /// nil where the mode or the client names none.
+    private var window: RateWindow?
     private var layers: [RateLayer]
     /// The picture being coded.
     private var picture: RatedPicture
@@ -22,6 +24,7 @@ struct RateController: Sendable {
         settings = first.settings
         picture = first
         buffer = Self.buffer(first.settings)
+        window = Self.window(first.settings)
         layers = first.settings.layers.indices.map { _ in RateLayer(first.settings) }
     }
 
@@ -29,6 +32,17 @@ struct RateController: Sendable {
         let size = Self.bufferBits(settings)
         return DecoderBuffer(
             size: size, fullness: settings.initialFullness.map(Double.init) ?? size * 0.75, arrival: arrival(settings))
+    }
+
+    /// VAEncMiscParameterRateControl's window_size: in no such time are there more bits than at the highest rate.
+    private static func window(_ settings: RateSettings) -> RateWindow? {
+        guard settings.mode == .variableBitRate || settings.mode == .qualityVariableBitRate, settings.window > 0,
+            settings.layers.count == 1
+        else { return nil }
+        let seconds = Double(settings.window) / 1000
+        let count = (seconds * settings.stream.framesPerSecond - 1e-6).rounded(.up)
+        return RateWindow(
+            limit: seconds * Double(settings.stream.maximumBitRate), count: Int(min(max(count, 1), 600)))
     }
 
     private static func bufferBits(_ settings: RateSettings) -> Double {
@@ -73,11 +87,17 @@ struct RateController: Sendable {
         settings = new
         if new.resets != old.resets || new.mode != old.mode {
             buffer = Self.buffer(new)
+            window = Self.window(new)
             layers = new.layers.indices.map { _ in RateLayer(new) }
             return
         }
         let scale = new.bufferBits == 0 ? Self.bufferBits(new) / Self.bufferBits(old) : 1
         buffer.change(size: Self.bufferBits(new), arrival: Self.arrival(new), scale: scale)
+        if let wanted = Self.window(new), window != nil {
+            window?.change(limit: wanted.limit, count: wanted.count)
+        } else {
+            window = Self.window(new)
+        }
         if new.layers.count != layers.count {
             layers = new.layers.indices.map { $0 < layers.count ? layers[$0] : RateLayer(new) }
         }
@@ -113,11 +133,18 @@ struct RateController: Sendable {
                 if least > 0 { wanted = min(wanted, layers[picture.layer].qp(kind, forBits: least)) }
             }
         }
+        if let window {
+            let rooms = window.rooms.map { $0 - Self.windowReserve * window.limit }
+            wanted = max(wanted, layers[picture.layer].qp(kind, within: rooms))
+        }
         if settings.maximumFrameBits > 0 {
             wanted = max(wanted, layers[picture.layer].qp(kind, forBits: 0.9 * Double(settings.maximumFrameBits)))
         }
         return limited(Int(min(max(wanted, 0), 60).rounded()))
     }
+
+    /// The share of a window that is kept for what estimates are wrong by.
+    private static var windowReserve: Double { 0.04 }
 
     /// How much more than its share the average picture may take now, as a factor.
     private func correction(_ share: Double) -> Double {
@@ -173,6 +200,7 @@ struct RateController: Sendable {
         if settings.maximumFrameBits > 0 { limits.append(Double(settings.maximumFrameBits)) }
         // A little is kept for the pictures after.
         if hasBuffer { limits.append(0.93 * buffer.fullness) }
+        if let window { limits.append(window.rooms[0] - Self.windowReserve / 2 * window.limit) }
         return limits.min()
     }
 
@@ -194,5 +222,6 @@ struct RateController: Sendable {
             picture.kind, bits: Double(bits + filler), share: share, limit: limit)
         layers[picture.layer].learn(picture.kind, bits: Double(bits), qp: qp, intraShare: intraShare)
         buffer.remove(Double(bits + filler))
+        window?.add(Double(bits + filler))
     }
 }

@@ -86,6 +86,16 @@ struct RateLayer: Sendable {
         return bits > 0 ? 6 * log2(cost / bits) : 51
     }
 
+    /// The QP at which a picture of this kind fits the first of `rooms`, with a mean picture after it the second, and
+    /// so on; 0 where nothing is known.
+    func qp(_ kind: RatedPicture.Kind, within rooms: [Double]) -> Double {
+        let (mean, own) = costs(kind)
+        guard mean > 0 else { return 0 }
+        var scale = Double.infinity
+        for (count, room) in rooms.enumerated() { scale = min(scale, max(room, 1) / (own + Double(count) * mean)) }
+        return Self.offset(kind) - 6 * log2(scale)
+    }
+
     mutating func forgetSurplus() {
         surplus = 0
         cycle = 0

@@ -1,0 +1,226 @@
+import BitstreamInspection
+import ReferenceDisplay
+import TestOracles
+import Testing
+import VideoBase
+
+@testable import EncodeSession
+
+/// Changes while the encoder runs: they hold from the next picture on, with no IDR picture and nothing drained.
+@Suite struct RateChangeTests {
+    static let size = VideoSize(width: 352, height: 288)
+
+    /// carphone, enlarged, there and back again without end.
+    private static let clip: Result<[SystemPixelBuffer], any Error> = Result {
+        try Fixture.carphone.frames(60, width: size.width, height: size.height).map { frame in
+            let buffer = SystemPixelBuffer(format: .i420, size: size)
+            try unsafe buffer.withUnsafePlanes { planes in
+                var next = 0
+                for plane in 0..<3 {
+                    let (width, height) = plane == 0 ? (size.width, size.height) : (size.width / 2, size.height / 2)
+                    for y in 0..<height {
+                        for x in 0..<width {
+                            unsafe planes.base(plane).storeBytes(
+                                of: frame.bytes[next], toByteOffset: y * planes.pitch(plane) + x, as: UInt8.self)
+                            next += 1
+                        }
+                    }
+                }
+            }
+            return buffer
+        }
+    }
+
+    /// A session, and where it stands.
+    private final class Run {
+        let encoder: HardwareEncoder
+        let received = Received()
+        private(set) var frames = 0
+
+        init(_ change: (inout EncoderConfiguration) -> Void) throws {
+            var configuration = EncoderConfiguration(size: RateChangeTests.size)
+            configuration.frameRate = Rational(30)
+            configuration.preset = 7
+            configuration.gopFrames = 1000
+            change(&configuration)
+            encoder = try HardwareEncoder(
+                display: ReferenceDisplay.open(), configuration: configuration, onPacket: received.handler)
+        }
+
+        func encode(_ count: Int) throws {
+            let clip = try RateChangeTests.clip.get()
+            for _ in 0..<count {
+                let place = frames % (2 * clip.count)
+                try encoder.encode(
+                    clip[place < clip.count ? place : 2 * clip.count - 1 - place],
+                    timing: FrameTiming(presentation: MediaTime(value: Int64(frames) * 3000, timescale: 90000)),
+                    options: FrameOptions())
+                frames += 1
+            }
+        }
+
+        func change(_ body: (inout RunningChange) -> Void) throws {
+            var change = RunningChange()
+            body(&change)
+            try encoder.change(change)
+        }
+
+        func finish() throws -> [EncodedPacket] {
+            try encoder.completeFrames(until: nil)
+            encoder.invalidate()
+            if let error = received.errors.first { throw VaencError(.internalFault, error) }
+            return received.packets
+        }
+    }
+
+    /// Bits a second at 30 pictures a second.
+    private func rate(_ packets: [EncodedPacket], _ range: Range<Int>, framesPerSecond: Double = 30) -> Double {
+        Double(packets[range].reduce(0) { $0 + $1.bytes.count }) * 8 * framesPerSecond / Double(range.count)
+    }
+
+    private func checkWhole(_ packets: [EncodedPacket], frames: Int) {
+        #expect(packets.filter(\.isKey).map(\.displayIndex) == [0])
+        #expect(packets.count == frames)
+        let decoded = ForeignDecoder.libavcodec.decode(packets.stream)
+        #expect(decoded.messages == [] && decoded.frames.count == frames)
+        #expect(Streams.inspect(packets.stream).violations.map(\.description) == [])
+    }
+
+    struct Case: Sendable, CustomTestStringConvertible {
+        var mode: RateControlMode
+        var controller: RateController
+        var bFrames = 0
+        var testDescription: String { "\(mode.rawValue), \(controller.rawValue), \(bFrames) B pictures" }
+    }
+
+    static let cases = [
+        Case(mode: .cbr, controller: .driver), Case(mode: .cbr, controller: .vaenc, bFrames: 2),
+        Case(mode: .vbr, controller: .driver, bFrames: 2), Case(mode: .vbr, controller: .vaenc),
+    ]
+
+    /// From 1 to 4 Mbit/s and back.
+    @Test(arguments: cases) func theRateFollowsWithinASecond(_ each: Case) throws {
+        let run = try Run {
+            $0.rateControl = each.mode
+            $0.rateController = each.controller
+            $0.bFrames = each.bFrames
+            $0.bitrate = BitsPerSecond(1_000_000)
+        }
+        try run.encode(90)
+        // Nothing is drained: pictures are under way before and after, and the order of types goes on.
+        let before = run.encoder.pendingFrameCount
+        try run.change { $0.bitrate = BitsPerSecond(4_000_000) }
+        let after = run.encoder.pendingFrameCount
+        if each.bFrames > 0 { #expect(before > 0 && after > 0) }
+        try run.encode(90)
+        try run.change { $0.bitrate = BitsPerSecond(1_000_000) }
+        try run.encode(90)
+        let packets = try run.finish()
+        checkWhole(packets, frames: 270)
+        // B pictures that waited at a change have what was changed.
+        let late = each.bFrames + 1
+        #expect(abs(rate(packets, 30..<90 - late) / 1_000_000 - 1) < 0.15, "\(rate(packets, 30..<90 - late))")
+        let first = rate(packets, 90..<120)
+        let second = rate(packets, 120..<150)
+        #expect(first > 3_000_000 && first < 6_000_000, "in the second after it: \(first)")
+        #expect(abs(second / 4_000_000 - 1) < 0.12, "in the second after that: \(second)")
+        let down = rate(packets, 210..<240)
+        #expect(rate(packets, 180..<210) < 1_600_000, "\(rate(packets, 180..<210))")
+        #expect(abs(down / 1_000_000 - 1) < 0.2, "\(down)")
+        let types = packets.dropFirst().map(\.type)
+        if each.bFrames > 0 {
+            let pattern = types[1..<1 + 3 * 60]
+            #expect(pattern.enumerated().allSatisfy { $0.element == pattern[1 + $0.offset % 3] })
+        }
+    }
+
+    /// Half as many frames a second take twice the bits each.
+    @Test(arguments: [RateController.driver, .vaenc]) func theFrameRateFollows(_ controller: RateController) throws {
+        let run = try Run {
+            $0.rateControl = .cbr
+            $0.rateController = controller
+            $0.bFrames = 0
+            $0.bitrate = BitsPerSecond(1_000_000)
+        }
+        try run.encode(60)
+        try run.change { $0.frameRate = Rational(15) }
+        try run.encode(60)
+        let packets = try run.finish()
+        checkWhole(packets, frames: 120)
+        #expect(abs(rate(packets, 30..<60) / 1_000_000 - 1) < 0.15)
+        let slower = rate(packets, 75..<120, framesPerSecond: 15)
+        #expect(abs(slower / 1_000_000 - 1) < 0.15, "\(slower)")
+    }
+
+    /// A quality that needs more than the maximum: the maximum decides, before and after.
+    @Test(arguments: [RateController.driver, .vaenc]) func theHighestRateFollows(_ controller: RateController) throws {
+        let run = try Run {
+            $0.rateControl = .vbr
+            $0.rateController = controller
+            $0.bFrames = 0
+            $0.gopFrames = 15
+            $0.bitrate = BitsPerSecond(1_000_000)
+            $0.maxBitrate = BitsPerSecond(3_000_000)
+        }
+        try run.encode(60)
+        try run.change { $0.maxBitrate = BitsPerSecond(1_100_000) }
+        try run.encode(90)
+        let error = #expect(throws: VaencError.self) { try run.change { $0.maxBitrate = BitsPerSecond(900_000) } }
+        #expect(error?.category == .usage)
+        let packets = try run.finish()
+        for start in 90...120 {
+            let fullest = rate(packets, start..<start + 30)
+            #expect(fullest <= 1_100_000, "\(fullest)")
+        }
+        #expect(packets.filter(\.isKey).map(\.displayIndex) == Array(stride(from: 0, to: 150, by: 15)))
+    }
+
+    @Test(arguments: [RateController.driver, .vaenc]) func limitsOfQPFollow(_ controller: RateController) throws {
+        let run = try Run {
+            $0.rateControl = .vbr
+            $0.rateController = controller
+            $0.bFrames = 0
+            $0.bitrate = BitsPerSecond(1_000_000)
+        }
+        try run.encode(20)
+        try run.change {
+            $0.minQP = 34
+            $0.maxQP = 36
+        }
+        try run.encode(20)
+        try run.change {
+            $0.minQP = 1
+            $0.maxQP = 12
+        }
+        try run.encode(20)
+        let packets = try run.finish()
+        checkWhole(packets, frames: 60)
+        let qps = Streams.inspect(packets.stream).frames.map(\.qp)
+        // Neither pair of limits holds before it is set.
+        #expect(qps[..<20].contains { $0 < 34 } && qps[..<20].contains { $0 > 12 })
+        #expect(qps[20..<40].allSatisfy { (34...36).contains($0) })
+        #expect(qps[40...].allSatisfy { $0 <= 12 })
+    }
+
+    @Test func whatTheStreamPromisesStays() throws {
+        let run = try Run {
+            $0.bitrate = BitsPerSecond(1_000_000)
+            $0.maxBitrate = BitsPerSecond(2_000_000)
+            $0.hrdParameters = true
+            $0.bFrames = 0
+        }
+        try run.encode(30)
+        #expect(throws: VaencError.self) { try run.change { $0.maxBitrate = BitsPerSecond(3_000_000) } }
+        #expect(throws: VaencError.self) { try run.change { $0.frameRate = Rational(15) } }
+        try run.change {
+            $0.bitrate = BitsPerSecond(500_000)
+            $0.maxBitrate = BitsPerSecond(1_000_000)
+        }
+        try run.encode(60)
+        let packets = try run.finish()
+        checkWhole(packets, frames: 90)
+        let report = try #require(Streams.inspect(packets.stream).hrd())
+        #expect(report.violations.map(\.description) == [])
+        #expect(abs(rate(packets, 60..<90) / 500_000 - 1) < 0.2, "\(rate(packets, 60..<90))")
+    }
+}

@@ -1,0 +1,108 @@
+import Testing
+import VideoBase
+
+@testable import EncodeSession
+
+/// Who controls the rate, and in which mode: every set of modes that a driver could offer, whatever is asked.
+@Suite struct RateResolverTests {
+    private static let modes = RateControlMode.allCases
+
+    private func settle(
+        _ offered: Set<RateControlMode>, hasOneQP: Bool = false, limitsFrameBytes: Bool = true,
+        _ change: (inout EncoderConfiguration) -> Void
+    ) throws -> EncodeSettings {
+        let limits = SettingsResolverTests.limits {
+            $0.rateControl = offered
+            $0.hasOneQP = hasOneQP
+            $0.limitsFrameBytes = limitsFrameBytes
+        }
+        return try SettingsResolver.resolve(
+            SettingsResolverTests.configuration(1280, 720, change),
+            on: DeviceProfile(driver: "a driver", limits: [limits]))
+    }
+
+    private func entry(_ settings: EncodeSettings, _ option: String) -> EffectiveEntry? {
+        settings.effective.first { $0.option == option }
+    }
+
+    @Test func everyOfferAndEveryWish() throws {
+        var refused = 0
+        var own = 0
+        for bits in 0..<1 << Self.modes.count {
+            let offered = Set(Self.modes.indices.filter { bits >> $0 & 1 != 0 }.map { Self.modes[$0] })
+            for wanted in Self.modes {
+                for controller in [nil, RateController.driver, .vaenc] {
+                    for hasOneQP in [false, true] {
+                        func ask(_ configuration: inout EncoderConfiguration) {
+                            configuration.rateControl = wanted
+                            configuration.rateController = controller
+                            if ![.cqp, .icq].contains(wanted) { configuration.bitrate = BitsPerSecond(2_000_000) }
+                        }
+                        let settings: EncodeSettings
+                        do {
+                            settings = try settle(offered, hasOneQP: hasOneQP, ask)
+                        } catch let error as VaencError {
+                            // Only where nothing comes near.
+                            #expect(error.category == .unavailable && error.remedy != nil)
+                            #expect(!offered.contains(wanted))
+                            refused += 1
+                            continue
+                        }
+                        let rate = settings.rate
+                        let name = "\(offered.map(\.rawValue).sorted()), \(wanted), \(controller as Any), \(hasOneQP)"
+                        #expect(offered.contains(rate.deviceMode), "\(name)")
+                        if rate.isOwn {
+                            own += 1
+                            #expect(!hasOneQP && [.cbr, .vbr, .qvbr].contains(rate.mode), "\(name)")
+                            #expect(controller == .vaenc || !offered.contains(wanted), "\(name)")
+                        } else if offered.contains(wanted), controller != .vaenc {
+                            #expect(rate.mode == wanted, "\(name)")
+                        }
+                        #expect(entry(settings, "rateControl")?.used == rate.mode.rawValue, "\(name)")
+                        if ![.cqp, .icq].contains(rate.mode) {
+                            #expect(entry(settings, "rateController")?.used == rate.controller.rawValue, "\(name)")
+                        }
+                        let differs = settings.effective.contains(where: \.differs)
+                        let isWhatWasAsked =
+                            rate.mode == wanted
+                            && (controller == nil || controller == rate.controller || [.cqp, .icq].contains(rate.mode))
+                        #expect(differs != isWhatWasAsked, "\(name)")
+                        var isStrict = true
+                        do {
+                            _ = try settle(offered, hasOneQP: hasOneQP) {
+                                ask(&$0)
+                                $0.strict = true
+                            }
+                        } catch { isStrict = false }
+                        #expect(isStrict == isWhatWasAsked, "\(name)")
+                    }
+                }
+            }
+        }
+        #expect(refused > 100 && own > 100)
+    }
+
+    /// What drivers cannot keep, vaenc's controller does, unless the driver's is asked for.
+    @Test func limitsThatTheDriverLacks() throws {
+        func ask(_ configuration: inout EncoderConfiguration) {
+            configuration.bitrate = BitsPerSecond(2_000_000)
+            configuration.maxFrameBytes = 50_000
+        }
+        let offered: Set<RateControlMode> = [.cqp, .vbr]
+        #expect(try settle(offered, ask).rate.controller == .driver)
+        let own = try settle(offered, limitsFrameBytes: false, ask)
+        #expect(own.rate.controller == .vaenc && own.rate.maxFrameBytes == 50_000)
+        #expect(entry(own, "rateController")?.why == "the driver limits no picture's size")
+        let insisting = try settle(offered, limitsFrameBytes: false) {
+            ask(&$0)
+            $0.rateController = .driver
+        }
+        #expect(insisting.rate.controller == .driver && insisting.rate.maxFrameBytes == nil)
+        #expect(entry(insisting, "maxFrameBytes")?.used == "none")
+        let windows = try settle(offered) {
+            $0.bitrate = BitsPerSecond(2_000_000)
+            $0.dataRateLimits = [DataRateLimit(bytes: 300_000, seconds: 1)]
+        }
+        #expect(windows.rate.controller == .vaenc && windows.rate.limits.count == 1)
+    }
+}
