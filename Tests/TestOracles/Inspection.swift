@@ -8,6 +8,29 @@ package enum Streams {
 }
 
 extension EncodedStream {
+    /// Without the driver's pictures that the stream has not: those encoded again with another QP, and the one by which
+    /// an encoder learns a driver's parameter sets. Of several in a row that could be a picture of the stream, it has the
+    /// last.
+    public var withoutRepeats: EncodedStream {
+        var copy = self
+        let frames = inspected.frames
+        var kept: [Int] = []
+        for place in reconstruction.pictures.indices {
+            guard kept.count < frames.count else { break }
+            let picture = reconstruction.pictures[place]
+            let frame = frames[kept.count]
+            func isFrame(_ other: Reconstruction.Picture) -> Bool {
+                other.type.uppercased() == frame.typeName && other.poc == frame.pictureOrderCount
+            }
+            let left = reconstruction.pictures.count - place - 1
+            let isFollowed = left >= frames.count - kept.count && isFrame(reconstruction.pictures[place + 1])
+            if isFrame(picture), !isFollowed { kept.append(place) }
+        }
+        copy.reconstruction.pictures = kept.map { reconstruction.pictures[$0] }
+        copy.reconstruction.frames = kept.map { reconstruction.frames[$0] }
+        return copy
+    }
+
     /// The stream as the reader sees it.
     package var inspected: H264Stream { Streams.inspect(stream) }
 

@@ -3,12 +3,12 @@ import TestOracles
 
 /// Rate control on a minute of real video: the driver's controller and vaenc's own, CBR and VBR.
 enum Rates {
-    private static let clips: [(fixture: Fixture, rate: String)] = [
+    static let clips: [(fixture: Fixture, rate: String)] = [
         (.bigBuckBunny, "25"), (.bikes, "25"), (.carphone, "30000/1001"),
     ]
     private static let kilobits = [500, 1000, 2000]
-    private static let width = 640
-    private static let height = 360
+    static let width = 640
+    static let height = 360
 
     private struct Run {
         var bitsPerSecond: Double
@@ -33,6 +33,7 @@ enum Rates {
                             let error = abs(run.bitsPerSecond / Double(kilobits * 1000) - 1) * 100
                             figures += [
                                 Figure("\(name), \(controller): off by", error, "%", atMost: mode == "cbr" ? 2 : 5),
+                                Figure("\(name), \(controller): PSNR", run.psnr, "dB"),
                                 Figure(
                                     "\(name), \(controller): HRD violations", Double(run.violations.count), "",
                                     atMost: 0),
@@ -55,7 +56,7 @@ enum Rates {
     }
 
     /// A minute of the clip, over and over, as I420.
-    private static func minute(_ fixture: Fixture, _ rate: String, _ folder: String) throws -> String {
+    static func minute(_ fixture: Fixture, _ rate: String, _ folder: String) throws -> String {
         let raw = folder + "/in.yuv"
         let result = try ProcessRunner.run(
             "ffmpeg",
@@ -105,7 +106,7 @@ enum Rates {
             psnr: try psnr(output, raw, rate))
     }
 
-    private static func framesPerSecond(_ rate: String) -> Double? {
+    static func framesPerSecond(_ rate: String) -> Double? {
         let parts = rate.split(separator: "/").compactMap { Double($0) }
         return parts.isEmpty ? nil : parts[0] / (parts.count > 1 ? parts[1] : 1)
     }

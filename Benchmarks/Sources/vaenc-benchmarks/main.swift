@@ -10,6 +10,7 @@ let parts: [(name: String, title: String, run: () throws -> [Figure])] = [
     ("quality", "Compression of the reference driver, QP 22/26/30/34/38, one GOP", Quality.run),
     ("bframes", "B pictures of the reference driver, QP 22/26/30/34/38, one GOP, preset 4", Quality.pyramids),
     ("rates", "Rate control over a minute at 640×360 on the reference driver, preset 7", Rates.run),
+    ("ratechange", "The bit rate changed while encoding, at 640×360 on the reference driver", RateChange.run),
 ]
 let asked = CommandLine.arguments.dropFirst()
 if let unknown = asked.first(where: { name in !parts.contains { $0.name == name } }) {

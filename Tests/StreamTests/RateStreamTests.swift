@@ -1,0 +1,215 @@
+import BitstreamInspection
+import TestOracles
+import Testing
+
+/// Rate control from end to end: every mode, by the driver's controller and by vaenc's own, decoded, compared with the
+/// reconstruction and run through the hypothetical decoder of annex C.
+@Suite struct RateStreamTests {
+    private static let frames = 240
+    private static let framesPerSecond = 30.0
+
+    /// carphone, twice.
+    private static let clip: Result<String, any Error> = Result {
+        let path = "\(Fixture.folder)/carphone-176x144-twice.yuv"
+        let once = try Files.read(try Fixture.carphone.rawPath())
+        if Files.size(path) != once.count * 2 { try Files.write(once + once, to: path) }
+        return path
+    }
+
+    private func encode(_ options: String, personality: String? = nil) throws -> EncodedStream {
+        try EncodedStream(
+            raw: try Self.clip.get(), width: 176, height: 144,
+            options: "--fps 30 --codec h264 --preset 7 --json \(options)".split(separator: " ").map(String.init),
+            personality: personality
+        ).withoutRepeats
+    }
+
+    private func rate(_ stream: H264Stream) -> Double {
+        Double(stream.frames.reduce(0) { $0 + $1.byteCount }) * 8 * Self.framesPerSecond / Double(stream.frames.count)
+    }
+
+    struct Mode: Sendable, CustomTestStringConvertible {
+        var options: String
+        /// Bits per second that come out, and the share by which they may differ; nil: none is aimed at.
+        var rate: (bits: Double, error: Double)?
+        var hasHRD = true
+        var testDescription: String { options }
+
+        static let all: [Mode] = {
+            var all: [Mode] = []
+            for structure in [" --bframes 0 --gop 60", " --bframes 2 --gop 60", " --bframes 3 --b-pyramid --refs 2 --gop 61"] {
+                for controller in [" --rate-controller driver", " --rate-controller vaenc"] {
+                    let more = controller + structure
+                    all.append(
+                        Mode(options: "--rate-control cbr --bitrate 200k --vbv-size 100k" + more, rate: (200_000, 0.03)))
+                    all.append(
+                        Mode(
+                            options: "--rate-control vbr --bitrate 150k --max-bitrate 225k" + more,
+                            rate: (150_000, 0.06)))
+                    // The quality is out of reach for the rate.
+                    all.append(
+                        Mode(options: "--rate-control qvbr --quality 10 --bitrate 150k --max-bitrate 225k" + more))
+                }
+                all.append(
+                    Mode(options: "--rate-control avbr --bitrate 150k" + structure, rate: (150_000, 0.06)))
+                all.append(Mode(options: "--rate-control icq --quality 30" + structure, hasHRD: false))
+                all.append(Mode(options: "--rate-control cqp --qp 30" + structure, hasHRD: false))
+            }
+            return all
+        }()
+    }
+
+    @Test(arguments: Mode.all) func everyModeKeepsItsRateAndBuffer(_ mode: Mode) throws {
+        let encoded = try encode(mode.options)
+        // openh264 2.3 shows an IDR picture twice in place of the P picture before it, where a pyramid came between.
+        let order = mode.options.contains("pyramid") ? "openh264: picture" : "none"
+        #expect(encoded.faults(frameCount: Self.frames).filter { !$0.hasPrefix(order) } == [])
+        #expect(encoded.violations() == [])
+        let stream = encoded.inspected
+        #expect((stream.hrd() != nil) == mode.hasHRD)
+        if let (bits, error) = mode.rate {
+            let measured = rate(stream)
+            #expect(abs(measured / bits - 1) <= error, "\(measured) bit/s")
+        }
+        if let maximum = maximum(mode.options) {
+            let fullest = fullestSecond(stream)
+            #expect(fullest <= maximum, "\(fullest) bits in a second")
+        }
+    }
+
+    private func maximum(_ options: String) -> Int? { options.contains("--max-bitrate 225k") ? 225_000 : nil }
+
+    private func fullestSecond(_ stream: H264Stream) -> Int {
+        let bits = stream.frames.map { $0.byteCount * 8 }
+        return (0...max(bits.count - 30, 0)).map { bits[$0..<min($0 + 30, bits.count)].reduce(0, +) }.max() ?? 0
+    }
+
+    /// Drivers without packed headers do not see what is put in after the encode: the rate and the buffer hold with it.
+    @Test(arguments: ["cbr --bitrate 150k --vbv-size 75k", "vbr --bitrate 150k --max-bitrate 200k"])
+    func headersAddedAfterwardsCount(_ mode: String) throws {
+        let count = 250
+        let encoded = try EncodedStream(
+            raw: try Fixture.bikes.rawPath(width: 320, height: 136), width: 320, height: 136,
+            options: "--fps 25 --codec h264 --preset 7 --aud --gop 50 --rate-control \(mode)".split(separator: " ")
+                .map(String.init), personality: "radeonsi-raven"
+        ).withoutRepeats
+        #expect(encoded.faults(frameCount: count) == [])
+        #expect(encoded.violations() == [])
+        let stream = encoded.inspected
+        #expect(stream.nalUnits.count { $0.type == 9 } == count)
+        let rate = Double(stream.frames.reduce(0) { $0 + $1.byteCount }) * 8 * 25 / Double(count)
+        #expect(abs(rate / 150_000 - 1) < 0.06, "\(rate)")
+    }
+
+    @Test(arguments: ["driver", "vaenc"]) func limitsOfQPHold(_ controller: String) throws {
+        for (bitrate, end) in [("30k", 32), ("8M", 27)] {
+            let encoded = try encode(
+                "--rate-control vbr --bitrate \(bitrate) --rate-controller \(controller) --min-qp 27 --max-qp 32 "
+                    + "--bframes 2 --slices 2 --gop 60")
+            #expect(encoded.faults(frameCount: Self.frames) == [])
+            let qps = encoded.inspected.frames.flatMap { $0.slices.map(\.header.qp) }
+            #expect(qps.count == Self.frames * 2)
+            #expect(qps.allSatisfy { (27...32).contains($0) })
+            #expect(qps.count { $0 == end } > Self.frames)
+        }
+    }
+
+    @Test(arguments: ["driver", "vaenc"]) func noPictureOverItsLimit(_ controller: String) throws {
+        let encoded = try encode(
+            "--rate-control vbr --bitrate 600k --rate-controller \(controller) --max-frame-bytes 3000 --gop 60")
+        #expect(encoded.faults(frameCount: Self.frames) == [])
+        #expect(encoded.violations() == [])
+        let sizes = encoded.inspected.frames.map(\.byteCount)
+        #expect(sizes.allSatisfy { $0 <= 3000 }, "\(sizes.max() ?? 0) bytes")
+        #expect(sizes.contains { $0 > 2000 })
+    }
+
+    /// A picture that stands still cannot take the rate: CBR fills it up, VBR leaves it.
+    @Test(arguments: ["driver", "vaenc"]) func fillerAtAConstantRate(_ controller: String) throws {
+        let still = [PlanarFrame](repeating: try Fixture.carphone.frames(1)[0], count: 90)
+        for mode in ["cbr", "vbr"] {
+            let encoded = try EncodedStream(
+                still,
+                options: [
+                    "--fps", "30", "--codec", "h264", "--preset", "7", "--gop", "30", "--min-qp", "20", "--rate-control",
+                    mode, "--bitrate", "900k", "--vbv-size", "450k", "--rate-controller", controller,
+                ]
+            ).withoutRepeats
+            #expect(encoded.faults(frameCount: 90) == [])
+            #expect(encoded.violations() == [])
+            let stream = encoded.inspected
+            let filler = stream.nalUnits.filter { $0.type == 12 }
+            let rate = rate(stream)
+            if mode == "cbr" {
+                #expect(filler.count > 60)
+                // Half a second of the buffer is what three seconds may be off by.
+                #expect(abs(rate / 900_000 - 1) < 0.1, "\(rate) bit/s")
+            } else {
+                #expect(filler.isEmpty)
+                #expect(rate < 450_000, "\(rate) bit/s")
+            }
+        }
+    }
+
+    /// What the driver has not, vaenc does, and says so.
+    @Test func ownControllerWhereTheDriverHasNone() throws {
+        func effective(_ encoded: EncodedStream, _ option: String) -> JSONValue? {
+            encoded.report?["effective"]?.array.first { $0["option"]?.string == option }
+        }
+        func bikes(_ options: String, personality: String?) throws -> EncodedStream {
+            try EncodedStream(
+                raw: try Fixture.bikes.rawPath(width: 320, height: 136, frames: 12), width: 320, height: 136,
+                options: "--codec h264 --preset 7 --json \(options)".split(separator: " ").map(String.init),
+                personality: personality)
+        }
+        // The old Intel driver offers CQP, CBR and VBR; Mesa 22 does too, but with one QP for all pictures.
+        let qvbr = "--rate-control qvbr --bitrate 200k --quality 28"
+        let own = try bikes(qvbr + " --strict", personality: "i965-5916")
+        #expect(effective(own, "rateController")?["used"]?.string == "vaenc")
+        #expect(effective(own, "rateController")?["why"]?.string?.contains("QVBR") == true)
+        #expect(effective(own, "rateControl")?["used"]?.string == "qvbr")
+        #expect(own.violations() == [])
+        let drivers = try bikes(qvbr + " --strict", personality: nil)
+        #expect(effective(drivers, "rateController")?["used"]?.string == "driver")
+        let refused = #expect(throws: EncodedStream.Failure.self) {
+            _ = try bikes(qvbr + " --rate-controller driver --strict", personality: "i965-5916")
+        }
+        let fixed = try bikes(qvbr, personality: "radeonsi-raven")
+        #expect(effective(fixed, "rateControl")?["used"]?.string == "vbr")
+        #expect(effective(fixed, "rateControl")?["why"]?.string?.contains("one QP") == true)
+        #expect(effective(fixed, "rateController")?["used"]?.string == "driver")
+        #expect(refused?.status == 69)
+        let average = "--rate-control avbr --bitrate 200k"
+        let nearest = try bikes(average, personality: "radeonsi-raven")
+        #expect(effective(nearest, "rateControl")?["used"]?.string == "vbr")
+        #expect(effective(nearest, "rateControl")?["asked"]?.string == "avbr")
+        let strict = #expect(throws: EncodedStream.Failure.self) {
+            _ = try bikes(average + " --strict", personality: "radeonsi-raven")
+        }
+        #expect(strict?.status == 69)
+    }
+
+    /// A device that fails now and then: what went on after it is one stream with one buffer.
+    @Test(arguments: [
+        "cbr --rate-controller driver", "cbr --rate-controller vaenc", "vbr --rate-controller vaenc --bframes 2",
+    ])
+    func theBufferGoesOnOverFaults(_ mode: String) throws {
+        try Files.withTemporaryFolder { folder in
+            let output = folder + "/out.h264"
+            let result = try ProcessRunner.run(
+                Checkout.vaenc,
+                ["encode", try Self.clip.get(), "--input-size", "176x144", "--input-format", "i420", "--device", "reference"]
+                    + "--fps 30 --codec h264 --preset 7 --gop 60 --bitrate 200k --rate-control \(mode) --json -o \(output)"
+                    .split(separator: " ").map(String.init),
+                environment: ["VAENC_FAULT": "vaEndPicture@47=status:1; vaSyncBuffer@90=status:1; vaMapBuffer@200=status:1"])
+            try #require(result.status == 0, "\(result.errors)")
+            let stream = Streams.inspect(try Files.read(output))
+            #expect(stream.frames.count == Self.frames)
+            #expect(stream.frames.count(where: \.isIDR) > 4, "the faults had no effect")
+            #expect(stream.violations.map(\.description) == [])
+            let report = try #require(stream.hrd())
+            #expect(report.violations.map(\.description) == [])
+            #expect(abs(rate(stream) / 200_000 - 1) < 0.08, "\(rate(stream))")
+        }
+    }
+}
