@@ -72,7 +72,7 @@ let package = Package(
         .target(
             name: "Vaenc",
             dependencies: [
-                "VideoBase", "VAAPI", "EncodeSession", "SoftwareEncode", "MediaFiles", "ReferenceDisplay",
+                "VideoBase", "NALWriting", "VAAPI", "EncodeSession", "SoftwareEncode", "MediaFiles", "ReferenceDisplay",
             ],
             swiftSettings: strict),
         // L5
@@ -95,7 +95,7 @@ let package = Package(
         .testTarget(name: "CommandLineTests", dependencies: ["TestOracles"], swiftSettings: strict),
         .testTarget(name: "TestOraclesTests", dependencies: ["TestOracles"], swiftSettings: strict),
         .testTarget(name: "VideoBaseTests", dependencies: ["VideoBase"]),
-        .testTarget(name: "VaencTests", dependencies: ["Vaenc", "VAAPI", "TestOracles"]),
+        .testTarget(name: "VaencTests", dependencies: ["Vaenc", "VAAPI", "TestOracles", "VideoBase"]),
         .testTarget(name: "NALWritingTests", dependencies: ["NALWriting"], swiftSettings: strict),
         .testTarget(
             name: "H264SyntaxTests", dependencies: ["H264Syntax", "NALWriting", "TestOracles", "VideoBase"],

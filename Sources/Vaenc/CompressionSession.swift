@@ -19,121 +19,214 @@ public import VideoBase
 /// `async` one that suspends; the work itself always runs on the session's threads. Packets come in decoding
 /// order, either through `packets` or through the handler given at creation. The session may be used from
 /// several threads; the order of frames is the order in which `encode` was entered.
+///
+/// Back-pressure: `makePixelBuffer` waits while all buffers are in use, and `encode` while the pipeline is full or
+/// `packetCapacity` packets are unread. Completing, invalidating and recovering never wait for a reader.
+///
+/// Cancellation: a call whose task is cancelled throws a `CancellationError`. `encode` then has not taken the frame; once
+/// a frame is taken, it returns as if nothing had happened. `completeFrames` and `flush` only stop waiting.
 public final class CompressionSession: Sendable {
-    private let encoder: any VideoEncoder
-    private let caller: SerialThread
-    private let stream: AsyncThrowingStream<EncodedPacket, any Error>?
-    private let continuation: AsyncThrowingStream<EncodedPacket, any Error>.Continuation?
-
-    /// Why this device and codec were taken, one line for a person.
-    public let choice: EncoderChoice
+    let core: SessionCore
+    /// Orders frames, and what must stand between them.
+    let caller = SerialThread()
+    /// Apart from `caller`: a buffer may come free by a frame that another task hands in.
+    let bufferMaker = SerialThread()
+    let channel: PacketChannel?
 
     /// Creates a session whose packets are read from `packets`.
     ///
+    /// - Parameter packetCapacity: unread packets at which `encode` waits for the reader. Where nobody reads before all
+    ///   is encoded, it must hold the whole stream.
     /// - Throws: a `DescribedError`: no such device, no permission, a size or option that no device can do.
     public convenience init(
-        configuration: EncoderConfiguration, device: DeviceSelector = .auto, requireHardware: Bool = false
+        configuration: EncoderConfiguration, device: DeviceSelector = .auto, requireHardware: Bool = false,
+        packetCapacity: Int = 256
     ) throws {
-        let (stream, continuation) = AsyncThrowingStream<EncodedPacket, any Error>.makeStream()
-        try self.init(
-            configuration: configuration, device: device, requireHardware: requireHardware, stream: stream,
-            continuation: continuation
-        ) { result in
-            switch result {
-            case .success(let packet): continuation.yield(packet)
-            case .failure(let error): continuation.finish(throwing: error)
-            }
-        }
+        let channel = PacketChannel(capacity: packetCapacity)
+        try self.init(configuration, device, requireHardware, channel: channel) { result, _ in channel.add(result) }
     }
 
     /// Creates a session that calls `handler` for each access unit, in decoding order, on a thread of the
-    /// session's; a failure comes once and is the last call. The handler must not call back into the session.
+    /// session's; a failure comes once and is the last call. A handler that is slow slows the encoder down. It must not
+    /// call back into the session, but for its counts.
     public convenience init(
         configuration: EncoderConfiguration, device: DeviceSelector = .auto, requireHardware: Bool = false,
         handler: @escaping PacketHandler
     ) throws {
-        try self.init(
-            configuration: configuration, device: device, requireHardware: requireHardware, stream: nil,
-            continuation: nil, handler: handler)
+        try self.init(configuration, device, requireHardware, channel: nil) { result, _ in handler(result) }
+    }
+
+    /// Creates a session that calls `handler` for each NAL unit, with parameter sets apart; otherwise as with a handler
+    /// of packets.
+    public convenience init(
+        unitsOf configuration: EncoderConfiguration, device: DeviceSelector = .auto, requireHardware: Bool = false,
+        handler: @escaping UnitHandler
+    ) throws {
+        let splitter = UnitSplitter(handler)
+        try self.init(configuration, device, requireHardware, channel: nil) { splitter.add($0, codec: $1) }
     }
 
     private init(
-        configuration: EncoderConfiguration, device: DeviceSelector, requireHardware: Bool,
-        stream: AsyncThrowingStream<EncodedPacket, any Error>?,
-        continuation: AsyncThrowingStream<EncodedPacket, any Error>.Continuation?,
-        handler: @escaping PacketHandler
+        _ configuration: EncoderConfiguration, _ device: DeviceSelector, _ requireHardware: Bool,
+        channel: PacketChannel?, _ outlet: @escaping @Sendable (Result<EncodedPacket, any Error>, VideoCodec) -> Void
     ) throws {
-        let made = try EncoderChoice.makeEncoder(
-            configuration: configuration, device: device, requireHardware: requireHardware, handler: handler)
-        encoder = made.encoder
-        choice = made.choice
-        caller = SerialThread()
-        self.stream = stream
-        self.continuation = continuation
+        core = try SessionCore(
+            configuration, device: device, requireHardware: requireHardware, relay: PacketRelay(outlet))
+        self.channel = channel
     }
 
-    deinit { encoder.invalidate() }
+    /// The device is let go on a thread of the session's: this may be one of the encoder's, in a handler.
+    deinit { caller.add { [core] in core.invalidate() } }
 
-    /// The packets, for one reader. Ends after `invalidate`, or with the error that ended the session.
-    /// Packets not yet read are kept, without a limit: the pipeline itself holds only a few frames.
-    public var packets: AsyncThrowingStream<EncodedPacket, any Error> {
-        stream ?? AsyncThrowingStream { $0.finish() }
+    /// The packets, for one reader at a time; empty for a session with a handler.
+    public var packets: PacketSequence {
+        PacketSequence(channel: channel ?? { let none = PacketChannel(capacity: 1); none.finish(.success(())); return none }())
     }
+
+    /// Packets that nobody has read yet.
+    public var unreadPacketCount: Int { channel?.unreadCount ?? 0 }
+
+    /// Why this device and codec were taken, one line for a person.
+    public var choice: EncoderChoice { core.state.withLock { $0.stage.choice } }
+
+    /// What the session is made of, as asked: `encoderDescription` has what became of it.
+    public var configuration: EncoderConfiguration { core.state.withLock { $0.configuration } }
 
     /// What the session turned out to be, with the effective configuration; prepares it if that was not done.
     public var encoderDescription: EncoderDescription {
         get throws {
-            try encoder.prepare()
-            return try encoder.encoderDescription
+            try core.with { stage in
+                try stage.encoder.prepare()
+                return try stage.encoder.encoderDescription
+            }
         }
     }
 
-    /// Frames taken, delivered and dropped, and what the session survived.
-    public var statistics: EncoderStatistics { encoder.statistics }
+    /// Frames taken, delivered and dropped, and what the session survived, over all its formats.
+    public var statistics: EncoderStatistics { core.statistics }
 
     /// Frames taken and not yet delivered.
-    public var pendingFrameCount: Int { encoder.pendingFrameCount }
+    public var pendingFrameCount: Int { core.state.withLock { $0.stage }.encoder.pendingFrameCount }
+
+    // MARK: Calls that block
 
     /// Allocates what encoding needs, so that the first frame does not pay for it. Blocks.
-    public func prepare() throws { try encoder.prepare() }
+    public func prepare() throws { try core.with { try $0.encoder.prepare() } }
 
     /// A buffer in the device's own memory to draw into; dropping it gives it back. Blocks while all are in use.
-    public func makePixelBuffer() throws -> any PixelBuffer { try encoder.makePixelBuffer() }
+    public func makePixelBuffer() throws -> any PixelBuffer {
+        while true {
+            // Not inside: others must be able to go on, and to give buffers back.
+            let stage = try core.present()
+            do {
+                return try stage.encoder.makePixelBuffer()
+            } catch {
+                if !core.hasReplaced(stage) { throw error }
+            }
+        }
+    }
 
-    /// Takes a frame; blocks while the pipeline is full. Presentation times must increase.
+    /// Takes a frame; blocks while the pipeline or the packets are full. Presentation times must increase.
     public func encode(
-        _ buffer: any PixelBuffer, presentation: MediaTime, duration: MediaTime? = nil, options: FrameOptions = FrameOptions()
+        _ buffer: any PixelBuffer, presentation: MediaTime, duration: MediaTime? = nil,
+        options: FrameOptions = FrameOptions()
     ) throws {
-        try encoder.encode(buffer, timing: FrameTiming(presentation: presentation, duration: duration), options: options)
+        let timing = FrameTiming(presentation: presentation, duration: duration)
+        try encode(buffer, timing, options, isCancelled: { false })
+    }
+
+    private func encode(
+        _ buffer: any PixelBuffer, _ timing: FrameTiming, _ options: FrameOptions, isCancelled: () -> Bool
+    ) throws {
+        try channel?.waitForRoom(isCancelled)
+        try core.with(begins: true) { stage in
+            var options = options
+            let acknowledged = core.state.withLock { state in
+                defer { state.acknowledged = [] }
+                return state.acknowledged
+            }
+            options.acknowledgedTokens = (options.acknowledgedTokens + acknowledged).compactMap {
+                PacketRelay.Token.encoder($0, format: stage.format)
+            }
+            try stage.encoder.encode(buffer, timing: timing, options: options)
+        }
     }
 
     /// Blocks until the packets of all frames up to `time` (nil: of all) were delivered.
-    public func completeFrames(until time: MediaTime? = nil) throws { try encoder.completeFrames(until: time) }
-
-    /// Ends the session and frees the device's objects; frames that were not completed are dropped. Idempotent.
-    public func invalidate() {
-        encoder.invalidate()
-        continuation?.finish()
+    public func completeFrames(until time: MediaTime? = nil) throws {
+        try core.with { try $0.encoder.completeFrames(until: time) }
     }
+
+    /// Blocks until the packets of all frames taken were delivered.
+    public func flush() throws { try completeFrames() }
+
+    /// Delivers the frames taken, then has the device's side made anew: the next frame is a key frame. Blocks.
+    public func refresh() throws { try core.with { try $0.encoder.refresh() } }
+
+    /// Ends the session and frees the device's objects; frames that were not completed are dropped, and counted so.
+    /// Packets that came out can still be read. Idempotent.
+    public func invalidate() {
+        core.invalidate()
+        channel?.finish(.success(()))
+    }
+
+    // MARK: What does not wait
+
+    /// Has the packets of all frames taken before this call delivered; `completion` is called once, on a thread of the
+    /// session's.
+    public func flush(completion: @escaping @Sendable (Result<Void, any Error>) -> Void) {
+        caller.add { [core] in
+            completion(Result { try core.with { try $0.encoder.completeFrames(until: nil) } })
+        }
+    }
+
+    /// Applies to the frames encoded after the call, with no IDR picture and no drain.
+    ///
+    /// - Throws: `unavailable` for what the encoder cannot change while it runs; then nothing changed.
+    public func change(_ change: RunningChange) throws { try core.with { try $0.encoder.change(change) } }
+
+    /// A receiver lost these frames (by display index): nothing coded afterwards predicts from them or from pictures
+    /// that do. Where nothing else is left, the next frame is a key frame.
+    public func invalidateReferences(displayIndices: [Int]) throws {
+        try core.with { stage in
+            // Nothing predicts across formats.
+            let own = displayIndices.map { $0 - stage.frames }.filter { $0 >= 0 }
+            if !own.isEmpty { try stage.encoder.invalidateReferences(displayIndices: own) }
+        }
+    }
+
+    /// The receiver has the packets with these tokens: `FrameOptions.refreshFromLongTerm` may predict from them, from
+    /// the next frame on. The same as `FrameOptions.acknowledgedTokens`, for callers that hear of them apart.
+    public func acknowledge(_ tokens: [Int]) { core.state.withLock { $0.acknowledged += tokens } }
 
     // MARK: The same for tasks
 
-    public func prepare() async throws { try await caller.run { [encoder] in try encoder.prepare() } }
+    public func prepare() async throws {
+        try await caller.run { [core] _ in try core.with { try $0.encoder.prepare() } }
+    }
 
     public func makePixelBuffer() async throws -> any PixelBuffer {
-        try await caller.run { [encoder] in try encoder.makePixelBuffer() }
+        try await bufferMaker.run(.abandons) { [self] _ in try makePixelBuffer() }
     }
 
     public func encode(
-        _ buffer: any PixelBuffer, presentation: MediaTime, duration: MediaTime? = nil, options: FrameOptions = FrameOptions()
+        _ buffer: any PixelBuffer, presentation: MediaTime, duration: MediaTime? = nil,
+        options: FrameOptions = FrameOptions()
     ) async throws {
-        try await caller.run { [encoder] in
-            try encoder.encode(
-                buffer, timing: FrameTiming(presentation: presentation, duration: duration), options: options)
+        let timing = FrameTiming(presentation: presentation, duration: duration)
+        try await caller.run { [self] request in
+            request.whenCancelled { [channel] in channel?.wake() }
+            try encode(buffer, timing, options, isCancelled: { request.isCancelled })
         }
     }
 
     public func completeFrames(until time: MediaTime? = nil) async throws {
-        try await caller.run { [encoder] in try encoder.completeFrames(until: time) }
+        try await caller.run(.abandons) { [core] _ in try core.with { try $0.encoder.completeFrames(until: time) } }
+    }
+
+    public func flush() async throws { try await completeFrames() }
+
+    public func refresh() async throws {
+        try await caller.run { [core] _ in try core.with { try $0.encoder.refresh() } }
     }
 }

@@ -7,6 +7,8 @@ public import VideoBase
 /// Which encoder a session got, and why.
 public struct EncoderChoice: Sendable, Hashable {
     public var kind: DeviceKind
+    /// The render node, nil where there is none.
+    public var path: String?
     /// One line for a person where something was decided for the user, else nil.
     public var notice: String?
 
@@ -40,7 +42,7 @@ public struct EncoderChoice: Sendable, Hashable {
     ) throws -> (encoder: any VideoEncoder, choice: EncoderChoice) {
         let display = try Display.open(renderNode: path)
         let encoder = try HardwareEncoder(display: display, configuration: configuration, onPacket: handler)
-        return (encoder, EncoderChoice(kind: .vaapi))
+        return (encoder, EncoderChoice(kind: .vaapi, path: path))
     }
 
     /// The first render node whose driver encodes what is asked, proved by preparing it; else software.

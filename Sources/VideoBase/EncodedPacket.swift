@@ -34,6 +34,11 @@ public struct EncodedPacket: Sendable {
     /// To hand back in `FrameOptions.acknowledgedTokens` once the receiver has the packet; nil where the picture is
     /// not a long-term reference: *RequireLTRAcknowledgementToken*.
     public var acknowledgementToken: Int?
+    /// Which of the session's formats the packet is of, counted from 0: it grows with each swap of size or codec.
+    public var formatIndex = 0
+    /// The first packet of another format than the one before: a key frame with new parameter sets, which decoders that
+    /// are not fed the byte stream, and files, must be told of.
+    public var changesFormat = false
     /// Nanoseconds from the frame's `encode` call to the packet's delivery.
     public var latencyNanoseconds: Int64
 

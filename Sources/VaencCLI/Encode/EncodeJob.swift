@@ -108,7 +108,7 @@ struct EncodeJob {
             guard unasked.contains(entry.option), !entry.differs else { return entry }
             var entry = entry
             entry.asked = nil
-            if entry.option == "size" { entry.why = "the input's" }
+            if entry.why == "as asked" { entry.why = entry.option == "rateControl" ? "a QP is asked for" : "the input's" }
             return entry
         }
         var rate = EffectiveEntry(
@@ -126,6 +126,7 @@ struct EncodeJob {
         interrupted: Bool
     ) -> EncodeReport {
         let media = tally.mediaSeconds(frameRate: description.frameRate)
+        let counts = session.statistics
         var frames = tally.frames
         frames.dropped = frames.input - frames.encoded
         return EncodeReport(
@@ -137,7 +138,9 @@ struct EncodeJob {
             seconds: .init(media: rounded(media), wall: rounded(Clock.secondsSinceStart), cpu: rounded(Clock.processorSeconds)),
             latency: tally.latency(),
             effective: effective(description), notices: session.choice.notice.map { [FileName.printable($0)] } ?? [],
-            statistics: .init(retried: session.statistics.retried, rebuilds: session.statistics.rebuilds),
+            statistics: .init(
+                taken: counts.taken, delivered: counts.delivered, dropped: counts.dropped, retried: counts.retried,
+                rebuilds: counts.rebuilds),
             output: FileName.printable(output), interrupted: interrupted)
     }
 }

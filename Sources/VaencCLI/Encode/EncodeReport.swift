@@ -31,8 +31,11 @@ struct EncodeReport: Encodable, Sendable {
         var p99Ms = 0.0
     }
 
-    /// What the session survived.
+    /// The session's counts: every frame taken is delivered or dropped.
     struct Statistics: Encodable, Sendable {
+        var taken = 0
+        var delivered = 0
+        var dropped = 0
         /// Frames encoded again after a fault.
         var retried = 0
         /// Times that the device's side was rebuilt.

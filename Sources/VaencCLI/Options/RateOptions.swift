@@ -86,7 +86,7 @@ struct RateOptions: ParsableArguments {
                 "--max-bitrate \(maxBitrate ?? "") is below --bitrate \(bitrate ?? "")", remedy: "give at least the average")
         }
         try refuseContradictions(rate: rate, limit: limit)
-        configuration.rateControl = rateControl ?? (rate != nil ? .vbr : qp != nil || qpI != nil || qpB != nil ? .cqp : nil)
+        configuration.rateControl = rateControl ?? (rate == nil && qp == nil && (qpI ?? qpB) != nil ? .cqp : nil)
         configuration.bitrate = rate
         configuration.maxBitrate = limit
         configuration.vbvSize = try vbvSize.map {
@@ -132,6 +132,9 @@ struct RateOptions: ParsableArguments {
         let anyQP = qp ?? qpI ?? qpB
         if rate != nil, anyQP != nil { throw VaencError.usage("--qp contradicts --bitrate", remedy: one) }
         if quality != nil, anyQP != nil { throw VaencError.usage("--qp contradicts --quality", remedy: one) }
+        if rate != nil, quality != nil, rateControl != .qvbr {
+            throw VaencError.usage("--quality contradicts --bitrate", remedy: "give one of them, or use --rate-control qvbr")
+        }
         let name = rateControl?.rawValue ?? ""
         switch rateControl {
         case .cqp where rate != nil || quality != nil:

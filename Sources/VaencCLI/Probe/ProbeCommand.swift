@@ -17,11 +17,12 @@ struct ProbeCommand: ParsableCommand {
     @Flag(help: "One JSON object.")
     var json = false
 
-    @Flag(help: .hidden) var verify = false
+    @Flag(help: "Encode a few pictures in each mode that is advertised, and name those that fail.")
+    var verify = false
+
     @Flag(help: .hidden) var capture = false
 
     func run() throws {
-        if verify { throw VaencError.notBuilt("--verify") }
         if capture { throw VaencError.notBuilt("--capture") }
         let selector = try DeviceOptions.selector(device)
         let reports = Devices.reports(selector)
@@ -30,7 +31,30 @@ struct ProbeCommand: ParsableCommand {
             throw VaencError(
                 report.why?.contains("no permission") == true ? .noPermission : .unavailable, report.why ?? "the device does not work")
         }
-        let text = json ? try JSON.text(ProbeReport(reports)) + "\n" : ProbeTable.text(reports, everything: all)
+        let verified = verify ? reports.map { report in report.capabilities.map { Devices.verify($0, of: report) } } : nil
+        let text =
+            json
+            ? try JSON.text(ProbeReport(reports, verified: verified)) + "\n"
+            : ProbeTable.text(reports, everything: all, verified: verified)
         guard Terminal.write(text, to: 1) else { throw VaencError(.inputOutput, "cannot write to stdout", remedy: "look at what reads it") }
+        if let verified, let error = Self.failure(reports, verified) { throw error }
+    }
+
+    /// The error of modes that were advertised and do not work; nil where all work.
+    private static func failure(_ reports: [DeviceReport], _ verified: [[[TrialResult]]]) -> VaencError? {
+        var names: [String] = []
+        var count = 0
+        for (report, trials) in zip(reports, verified) {
+            for (capability, trials) in zip(report.capabilities, trials) {
+                count += trials.count
+                names += trials.filter { $0.failure != nil }.map {
+                    "\(report.path ?? report.kind.rawValue) \(capability.profile) \(capability.entrypoint) \($0.mode)"
+                }
+            }
+        }
+        if names.isEmpty { return nil }
+        return VaencError(
+            .deviceFailed, "\(names.count) of \(count) modes that are advertised failed: \(names.joined(separator: ", "))",
+            remedy: "use the modes that work, or update the driver")
     }
 }

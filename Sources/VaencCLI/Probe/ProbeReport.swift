@@ -13,7 +13,7 @@ struct ProbeReport: Encodable {
         var why: Nullable<String>
         var capabilities: [Entry]
 
-        init(_ report: DeviceReport) {
+        init(_ report: DeviceReport, _ verified: [[TrialResult]]?) {
             kind = report.kind
             path = Nullable(report.path)
             pci = Nullable(report.pci)
@@ -21,7 +21,7 @@ struct ProbeReport: Encodable {
             libva = Nullable(report.libva)
             usable = report.usable
             why = Nullable(report.why)
-            capabilities = report.capabilities.map(Entry.init)
+            capabilities = report.capabilities.enumerated().map { Entry($1, verified?[$0]) }
         }
     }
 
@@ -49,8 +49,10 @@ struct ProbeReport: Encodable {
         var intraRefresh: [String]
         var memoryTypes: [String]
         var attributes: [String: UInt32]
+        /// After `--verify`: `ok`, or what failed; without entries for what vaenc does not encode.
+        var verified: [String: String]?
 
-        init(_ capability: Capability) {
+        init(_ capability: Capability, _ trials: [TrialResult]?) {
             codec = capability.codec
             profile = capability.profile
             entrypoint = capability.entrypoint
@@ -69,6 +71,9 @@ struct ProbeReport: Encodable {
             intraRefresh = capability.intraRefresh
             memoryTypes = capability.memoryTypes
             attributes = Dictionary(capability.attributes.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
+            verified = trials.map { trials in
+                Dictionary(trials.map { ($0.mode, $0.failure ?? "ok") }, uniquingKeysWith: { first, _ in first })
+            }
         }
     }
 
@@ -82,8 +87,9 @@ struct ProbeReport: Encodable {
     var devices: [Device]
     var `default`: Default
 
-    init(_ reports: [DeviceReport]) {
-        devices = reports.map(Device.init)
+    /// - Parameter verified: of each report's capabilities, after `--verify`.
+    init(_ reports: [DeviceReport], verified: [[[TrialResult]]]?) {
+        devices = reports.enumerated().map { Device($1, verified?[$0]) }
         let choice = Devices.defaultChoice(among: reports)
         self.default = Default(device: Nullable(choice.device), codec: choice.codec, why: choice.why)
     }

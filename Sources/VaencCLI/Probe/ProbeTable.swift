@@ -3,8 +3,11 @@ import Vaenc
 
 /// The reports as people read them: a block a device, a row a profile and entry point.
 enum ProbeTable {
-    static func text(_ reports: [DeviceReport], everything: Bool) -> String {
-        var text = reports.map { device($0, everything: everything) }.joined(separator: "\n")
+    /// - Parameter verified: of each report's capabilities, after `--verify`.
+    static func text(_ reports: [DeviceReport], everything: Bool, verified: [[[TrialResult]]]?) -> String {
+        var text = reports.enumerated().map { index, report in
+            device(report, everything: everything) + (verified.map { trials(report, $0[index]) } ?? "")
+        }.joined(separator: "\n")
         let choice = Devices.defaultChoice(among: reports)
         text += "\nDefault: \(choice.device ?? "nothing"), \(choice.codec == .h264 ? "H.264" : "HEVC") (\(choice.why))\n"
         return text
@@ -32,6 +35,20 @@ enum ProbeTable {
                 .joined(separator: ", ") + "\n"
         }
         return everything ? text + attributes(report) : text
+    }
+
+    /// A line for each profile and entry point with the modes that work, and one for each that does not.
+    private static func trials(_ report: DeviceReport, _ verified: [[TrialResult]]) -> String {
+        var text = ""
+        for (capability, trials) in zip(report.capabilities, verified) where capability.encodes {
+            text += "  tried \(codecName(capability)) \(capability.profile) \(capability.entrypoint): "
+            let working = trials.filter { $0.failure == nil }.map(\.mode)
+            text += trials.isEmpty ? "not built yet\n" : working.isEmpty ? "nothing works\n" : working.joined(separator: " ") + " ok\n"
+            for trial in trials {
+                if let failure = trial.failure { text += "    \(trial.mode) FAILED: \(failure)\n" }
+            }
+        }
+        return text
     }
 
     private static func row(_ capability: Capability) -> [String] {

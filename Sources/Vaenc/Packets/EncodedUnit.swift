@@ -1,0 +1,57 @@
+import NALWriting
+public import VideoBase
+
+/// What a session gives out NAL unit by NAL unit.
+public enum EncodedUnit: Sendable {
+    /// Before the first packet, and before each whose parameter sets are not those given last: without start codes, in
+    /// the order of the stream. They are not among the units.
+    case parameterSets([[UInt8]])
+    /// A NAL unit without start code.
+    ///
+    /// - Parameters:
+    ///   - packet: the access unit that it is of, with its times; its bytes are left empty.
+    ///   - isLast: of its access unit.
+    case unit([UInt8], packet: EncodedPacket, isLast: Bool)
+}
+
+/// Where NAL units, or the error that ends the session, go.
+public typealias UnitHandler = @Sendable (Result<EncodedUnit, any Error>) -> Void
+
+extension EncodedPacket {
+    /// The packet's NAL units without start codes, parameter sets included.
+    public var units: [[UInt8]] { AnnexB.split(bytes) }
+}
+
+/// Takes packets apart.
+final class UnitSplitter: Sendable {
+    private let given = Monitor<[[UInt8]]>([])
+    private let handler: UnitHandler
+
+    init(_ handler: @escaping UnitHandler) { self.handler = handler }
+
+    func add(_ result: Result<EncodedPacket, any Error>, codec: VideoCodec) {
+        switch result {
+        case .failure(let error): handler(.failure(error))
+        case .success(var packet):
+            let units = packet.units
+            let sets = units.filter { Self.isParameterSet($0, codec) }
+            if !sets.isEmpty, given.withLock({ old in
+                defer { old = sets }
+                return old != sets
+            }) {
+                handler(.success(.parameterSets(sets)))
+            }
+            let rest = units.filter { !Self.isParameterSet($0, codec) }
+            packet.bytes = []
+            for (index, unit) in rest.enumerated() {
+                handler(.success(.unit(unit, packet: packet, isLast: index == rest.count - 1)))
+            }
+        }
+    }
+
+    /// H.264 7.4.1 table 7-1: SPS, PPS; HEVC table 7-1: VPS, SPS, PPS.
+    private static func isParameterSet(_ unit: [UInt8], _ codec: VideoCodec) -> Bool {
+        guard let first = unit.first else { return false }
+        return codec == .h264 ? (7...8).contains(first & 31) : (32...34).contains(first >> 1 & 63)
+    }
+}

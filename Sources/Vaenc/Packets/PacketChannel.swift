@@ -1,0 +1,144 @@
+import VideoBase
+
+/// The packets between the encoder's thread and the task that reads them: for one reader at a time, and bounded. What
+/// waits for room is `encode`, never the encoder's thread: completing and ending a session need no reader.
+final class PacketChannel: Sendable {
+    private struct State {
+        var packets: [EncodedPacket] = []
+        /// Of those read.
+        var head = 0
+        var end: Result<Void, any Error>?
+        var reader: ObjectIdentifier?
+        var hadReader = false
+        var waiting: CheckedContinuation<EncodedPacket?, any Error>?
+        var waitersForRoom = 0
+
+        var unread: Int { packets.count - head }
+
+        mutating func removeFirst() -> EncodedPacket? {
+            guard head < packets.count else { return nil }
+            let packet = packets[head]
+            head += 1
+            if head > 64, head * 2 > packets.count {
+                packets.removeFirst(head)
+                head = 0
+            }
+            return packet
+        }
+
+        mutating func takeWaiting() -> CheckedContinuation<EncodedPacket?, any Error>? {
+            defer { waiting = nil }
+            return waiting
+        }
+    }
+
+    private let state = Monitor(State())
+    private let capacity: Int
+
+    init(capacity: Int) { self.capacity = max(1, capacity) }
+
+    // MARK: The encoder's side
+
+    func add(_ result: Result<EncodedPacket, any Error>) {
+        switch result {
+        case .success(let packet):
+            let reader = state.withLock { state in
+                guard state.end == nil else { return CheckedContinuation<EncodedPacket?, any Error>?.none }
+                if let reader = state.takeWaiting() { return reader }
+                state.packets.append(packet)
+                return nil
+            }
+            reader?.resume(returning: packet)
+        case .failure(let error): finish(.failure(error))
+        }
+    }
+
+    /// Ends the packets: those unread can still be read.
+    func finish(_ end: Result<Void, any Error>) {
+        let reader = state.withLock { state in
+            guard state.end == nil else { return CheckedContinuation<EncodedPacket?, any Error>?.none }
+            let reader = state.takeWaiting()
+            // An error is given to one reader, once.
+            state.end = reader == nil ? end : .success(())
+            return reader
+        }
+        switch end {
+        case .success: reader?.resume(returning: nil)
+        case .failure(let error): reader?.resume(throwing: error)
+        }
+    }
+
+    /// Blocks while as many packets are unread as are kept.
+    ///
+    /// - Throws: `CancellationError` as soon as `isCancelled` says so (`wake` has it asked again); `usage` where the
+    ///   reader has gone.
+    func waitForRoom(_ isCancelled: () -> Bool) throws {
+        var waits = false
+        defer { if waits { state.withLock { $0.waitersForRoom -= 1 } } }
+        try state.wait { state -> Void? in
+            if isCancelled() { throw CancellationError() }
+            if state.end != nil || state.unread < capacity { return () }
+            if state.hadReader, state.reader == nil {
+                throw VaencError(
+                    .usage, "\(state.unread) packets wait, and their reader has gone",
+                    remedy: "read the session's packets, or invalidate it")
+            }
+            if !waits { state.waitersForRoom += 1 }
+            waits = true
+            return nil
+        }
+    }
+
+    func wake() { state.withLock { _ in } }
+
+    /// Packets that wait for a reader.
+    var unreadCount: Int { state.withLock { $0.unread } }
+
+    var waitersForRoom: Int { state.withLock { $0.waitersForRoom } }
+    var hasWaitingReader: Bool { state.withLock { $0.waiting != nil } }
+
+    // MARK: The reader's side
+
+    func next(_ reader: ObjectIdentifier) async throws -> EncodedPacket? {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                if let result = state.withLock({ Self.read(&$0, reader, continuation) }) {
+                    continuation.resume(with: result)
+                }
+            }
+        } onCancel: {
+            let waiting = state.withLock { $0.reader == reader ? $0.takeWaiting() : nil }
+            waiting?.resume(throwing: CancellationError())
+        }
+    }
+
+    /// nil where the reader has to wait.
+    private static func read(
+        _ state: inout State, _ reader: ObjectIdentifier, _ continuation: CheckedContinuation<EncodedPacket?, any Error>
+    ) -> Result<EncodedPacket?, any Error>? {
+        // The task is marked before its handler runs: either is seen.
+        if Task.isCancelled { return .failure(CancellationError()) }
+        guard state.reader == nil || state.reader == reader, state.waiting == nil else {
+            return .failure(
+                VaencError(
+                    .usage, "the session's packets are being read already",
+                    remedy: "read them in one task, and share them from there"))
+        }
+        state.reader = reader
+        state.hadReader = true
+        if let packet = state.removeFirst() { return .success(packet) }
+        switch state.end {
+        case nil:
+            state.waiting = continuation
+            return nil
+        case .success: return .success(nil)
+        case .failure(let error):
+            state.end = .success(())
+            return .failure(error)
+        }
+    }
+
+    func leave(_ reader: ObjectIdentifier) {
+        state.withLock { if $0.reader == reader { $0.reader = nil } }
+    }
+}

@@ -1,0 +1,197 @@
+import VideoBase
+
+/// A property's value without its type: for properties that are named at run time, and for storing them.
+public enum PropertyValue: Sendable, Hashable {
+    case bool(Bool)
+    case integer(Int)
+    case number(Double)
+    case string(String)
+    case list([PropertyValue])
+}
+
+extension PropertyValue: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
+    ExpressibleByStringLiteral, ExpressibleByArrayLiteral
+{
+    public init(booleanLiteral value: Bool) { self = .bool(value) }
+    public init(integerLiteral value: Int) { self = .integer(value) }
+    public init(floatLiteral value: Double) { self = .number(value) }
+    public init(stringLiteral value: String) { self = .string(value) }
+    public init(arrayLiteral elements: PropertyValue...) { self = .list(elements) }
+}
+
+/// Written as the JSON value that it is.
+extension PropertyValue: Codable {
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if let value = try? container.decode(Bool.self) {
+            self = .bool(value)
+        } else if let value = try? container.decode(Int.self) {
+            self = .integer(value)
+        } else if let value = try? container.decode(Double.self) {
+            self = .number(value)
+        } else if let value = try? container.decode(String.self) {
+            self = .string(value)
+        } else {
+            self = .list(try container.decode([PropertyValue].self))
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .bool(let value): try container.encode(value)
+        case .integer(let value): try container.encode(value)
+        case .number(let value): try container.encode(value)
+        case .string(let value): try container.encode(value)
+        case .list(let value): try container.encode(value)
+        }
+    }
+}
+
+extension PropertyValue {
+    var asInteger: Int? { if case .integer(let value) = self { value } else { nil } }
+
+    var asNumber: Double? {
+        switch self {
+        case .number(let value): value
+        case .integer(let value): Double(value)
+        default: nil
+        }
+    }
+
+    var asString: String? { if case .string(let value) = self { value } else { nil } }
+    var asList: [PropertyValue]? { if case .list(let value) = self { value } else { nil } }
+}
+
+/// A type that a property may have.
+public protocol PropertyType: Sendable, Hashable {
+    /// For lists of properties: `integer`.
+    static var propertyTypeName: String { get }
+    /// nil where the value is of another type.
+    init?(propertyValue: PropertyValue)
+    var propertyValue: PropertyValue { get }
+}
+
+extension Bool: PropertyType {
+    public static var propertyTypeName: String { "boolean" }
+    public init?(propertyValue: PropertyValue) {
+        guard case .bool(let value) = propertyValue else { return nil }
+        self = value
+    }
+    public var propertyValue: PropertyValue { .bool(self) }
+}
+
+extension Int: PropertyType {
+    public static var propertyTypeName: String { "integer" }
+    public init?(propertyValue: PropertyValue) {
+        guard let value = propertyValue.asInteger else { return nil }
+        self = value
+    }
+    public var propertyValue: PropertyValue { .integer(self) }
+}
+
+extension Double: PropertyType {
+    public static var propertyTypeName: String { "number" }
+    public init?(propertyValue: PropertyValue) {
+        guard let value = propertyValue.asNumber else { return nil }
+        self = value
+    }
+    public var propertyValue: PropertyValue { .number(self) }
+}
+
+extension String: PropertyType {
+    public static var propertyTypeName: String { "string" }
+    public init?(propertyValue: PropertyValue) {
+        guard let value = propertyValue.asString else { return nil }
+        self = value
+    }
+    public var propertyValue: PropertyValue { .string(self) }
+}
+
+extension BitsPerSecond: PropertyType {
+    public static var propertyTypeName: String { "bits per second" }
+    public init?(propertyValue: PropertyValue) {
+        guard let value = propertyValue.asInteger else { return nil }
+        self.init(value)
+    }
+    public var propertyValue: PropertyValue { .integer(value) }
+}
+
+/// A whole number, or text such as `30000/1001`.
+extension Rational: PropertyType {
+    public static var propertyTypeName: String { "ratio" }
+    public init?(propertyValue: PropertyValue) {
+        switch propertyValue {
+        case .integer(let value): self.init(value)
+        case .number(let value): self.init(rate: "\(value)")
+        case .string(let text): self.init(rate: text)
+        default: return nil
+        }
+    }
+    public var propertyValue: PropertyValue { .string(description) }
+}
+
+/// Enumerations by their names.
+extension PropertyType where Self: RawRepresentable & CaseIterable, RawValue == String {
+    public static var propertyTypeName: String { "name" }
+    public init?(propertyValue: PropertyValue) {
+        guard let name = propertyValue.asString else { return nil }
+        self.init(rawValue: name)
+    }
+    public var propertyValue: PropertyValue { .string(rawValue) }
+}
+
+extension RateControlMode: PropertyType {}
+extension RateController: PropertyType {}
+extension EntropyCoder: PropertyType {}
+extension CodecProfile: PropertyType {}
+extension PixelFormat: PropertyType {}
+extension VideoCodec: PropertyType {}
+
+/// A list of limits: bytes and seconds by turns.
+extension Array: PropertyType where Element: PropertyElement {
+    public static var propertyTypeName: String { "list of \(Element.elementTypeName)" }
+    public init?(propertyValue: PropertyValue) {
+        guard let list = propertyValue.asList, list.count % Element.fieldCount == 0 else { return nil }
+        var result: [Element] = []
+        for start in stride(from: 0, to: list.count, by: Element.fieldCount) {
+            guard let element = Element(fields: list[start..<(start + Element.fieldCount)].map { $0.asNumber }) else {
+                return nil
+            }
+            result.append(element)
+        }
+        self = result
+    }
+    public var propertyValue: PropertyValue { .list(flatMap(\.fields)) }
+}
+
+/// What a list in a property holds, each element as so many numbers.
+public protocol PropertyElement: Sendable, Hashable {
+    static var elementTypeName: String { get }
+    static var fieldCount: Int { get }
+    init?(fields: [Double?])
+    var fields: [PropertyValue] { get }
+}
+
+extension DataRateLimit: PropertyElement {
+    public static var elementTypeName: String { "bytes, seconds" }
+    public static var fieldCount: Int { 2 }
+    public init?(fields: [Double?]) {
+        guard fields.count == 2, let bytes = fields[0].flatMap(Int.init(exactly:)), let seconds = fields[1] else {
+            return nil
+        }
+        self.init(bytes: bytes, seconds: seconds)
+    }
+    public var fields: [PropertyValue] { [.integer(bytes), .number(seconds)] }
+}
+
+extension RegionOfInterest: PropertyElement {
+    public static var elementTypeName: String { "x, y, width, height, QP difference" }
+    public static var fieldCount: Int { 5 }
+    public init?(fields: [Double?]) {
+        let whole = fields.compactMap { $0.flatMap(Int.init(exactly:)) }
+        guard whole.count == 5 else { return nil }
+        self.init(x: whole[0], y: whole[1], width: whole[2], height: whole[3], qpDelta: whole[4])
+    }
+    public var fields: [PropertyValue] { [x, y, width, height, qpDelta].map { .integer($0) } }
+}

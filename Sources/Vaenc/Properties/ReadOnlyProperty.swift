@@ -1,0 +1,37 @@
+import VideoBase
+
+/// What a session tells of itself by name, and nobody sets.
+enum ReadOnlyProperty: String, CaseIterable, Sendable {
+    case numberOfPendingFrames = "NumberOfPendingFrames"
+    case usingHardwareAcceleratedVideoEncoder = "UsingHardwareAcceleratedVideoEncoder"
+    /// The driver, or the library and its encoder.
+    case encoderID = "EncoderID"
+    /// The render node's path.
+    case usingGPU = "UsingGPU"
+    case pixelFormat = "PixelFormat"
+    case codec = "Codec"
+    case width = "Width"
+    case height = "Height"
+
+    var type: String {
+        switch self {
+        case .numberOfPendingFrames, .width, .height: Int.propertyTypeName
+        case .usingHardwareAcceleratedVideoEncoder: Bool.propertyTypeName
+        case .encoderID, .usingGPU, .pixelFormat, .codec: String.propertyTypeName
+        }
+    }
+
+    func value(_ session: CompressionSession) throws -> PropertyValue? {
+        let configuration = session.configuration
+        switch self {
+        case .numberOfPendingFrames: return .integer(session.pendingFrameCount)
+        case .usingHardwareAcceleratedVideoEncoder: return .bool(session.choice.kind == .vaapi)
+        case .encoderID: return .string(try session.encoderDescription.driver)
+        case .usingGPU: return try session.encoderDescription.path.map { .string($0) }
+        case .pixelFormat: return .string((session.choice.kind == .software && configuration.codec == .hevc ? PixelFormat.i420 : .nv12).rawValue)
+        case .codec: return .string(configuration.codec.rawValue)
+        case .width: return .integer(configuration.size.width)
+        case .height: return .integer(configuration.size.height)
+        }
+    }
+}

@@ -1,0 +1,242 @@
+import VAAPI
+public import VideoBase
+
+// Rate and quality.
+
+extension SessionProperty where Value == BitsPerSecond {
+    /// Bits per second over the stream: the average of VBR, the rate of CBR.
+    public static var averageBitRate: Self {
+        Self("AverageBitRate", \.bitrate, change: \.bitrate) { _ in .whole(1000...4_000_000_000) }
+    }
+
+    /// What no second exceeds.
+    public static var maxBitRate: Self {
+        Self("VBVMaxBitRate", \.maxBitrate, change: \.maxBitrate) { _ in .whole(1000...4_000_000_000) }
+    }
+}
+
+extension SessionProperty where Value == [DataRateLimit] {
+    public static var dataRateLimits: Self {
+        Self(
+            "DataRateLimits", { _ in .any }, read: { $0.dataRateLimits }, write: { $0.dataRateLimits = $1 ?? [] },
+            change: { $0.dataRateLimits = $1 })
+    }
+}
+
+extension SessionProperty where Value == [RegionOfInterest] {
+    /// For every frame; `FrameOptions.regionsOfInterest` replaces them.
+    public static var regionsOfInterest: Self {
+        Self(
+            "RegionsOfInterest", { $0.regions > 0 ? .any : nil }, read: { $0.regionsOfInterest },
+            write: { $0.regionsOfInterest = $1 ?? [] })
+    }
+}
+
+extension SessionProperty where Value == RateControlMode {
+    public static var rateControl: Self {
+        Self("RateControl", \.rateControl) { .names($0.modes.map(\.rawValue)) }
+    }
+}
+
+extension SessionProperty where Value == RateController {
+    public static var rateController: Self {
+        Self("RateController", \.rateController) { abilities in
+            .names(abilities.isSoftware ? ["driver"] : RateController.allCases.map(\.rawValue))
+        }
+    }
+}
+
+// Structure and pictures.
+
+extension SessionProperty where Value == Rational {
+    /// Frames per second: what the rate control counts with, and the stream says.
+    public static var expectedFrameRate: Self {
+        Self(
+            "ExpectedFrameRate", { _ in .any }, read: { $0.frameRate },
+            write: { $0.frameRate = $1 ?? Rational(30) }, change: { $0.frameRate = $1 })
+    }
+
+    /// Width of a sample over its height.
+    public static var pixelAspectRatio: Self { Self("PixelAspectRatio", \.sampleAspectRatio) { _ in .any } }
+}
+
+extension SessionProperty where Value == Double {
+    /// Seconds from an intra picture to the next.
+    public static var maxKeyFrameIntervalDuration: Self {
+        Self("MaxKeyFrameIntervalDuration", \.gopSeconds) { _ in .range(0.001, 86400) }
+    }
+}
+
+extension SessionProperty where Value == CodecProfile {
+    public static var profile: Self {
+        Self("Profile", \.profile) { .names($0.profiles.map(\.rawValue)) }
+    }
+}
+
+extension SessionProperty where Value == EntropyCoder {
+    public static var h264EntropyMode: Self {
+        Self("H264EntropyMode", \.entropy) { $0.codec == .h264 ? .names(EntropyCoder.allCases.map(\.rawValue)) : nil }
+    }
+}
+
+extension SessionProperty where Value == Bool {
+    /// B frames may be used. false is `bFrameCount` 0.
+    public static var allowFrameReordering: Self {
+        Self(
+            "AllowFrameReordering", { _ in .any }, read: { $0.bFrames.map { $0 > 0 } },
+            write: { configuration, value in
+                switch value {
+                case false?: configuration.bFrames = 0
+                default: if configuration.bFrames == 0 { configuration.bFrames = nil }
+                }
+            })
+    }
+
+    /// P and B frames may be used. false makes every frame a key frame.
+    public static var allowTemporalCompression: Self {
+        Self(
+            "AllowTemporalCompression", { _ in .any }, read: { $0.gopFrames.map { $0 > 1 } },
+            write: { configuration, value in
+                switch value {
+                case false?: configuration.gopFrames = 1
+                default: if configuration.gopFrames == 1 { configuration.gopFrames = nil }
+                }
+            })
+    }
+
+    public static var allowOpenGOP: Self {
+        Self("AllowOpenGOP", { $0.bFrames ? .any : nil }, read: { $0.openGOP }, write: { $0.openGOP = $1 ?? false })
+    }
+
+    /// Key frames beyond the first are left out where long-term references stand in for them; `longTermReferences` says
+    /// how many are kept.
+    public static var enableLTR: Self {
+        Self(
+            "EnableLTR", { $0.choosesReferences ? .any : nil }, read: { $0.longTermReferences.map { $0 > 0 } },
+            write: { configuration, value in
+                switch value {
+                case true?: if (configuration.longTermReferences ?? 0) == 0 { configuration.longTermReferences = 1 }
+                case false?: configuration.longTermReferences = 0
+                case nil: configuration.longTermReferences = nil
+                }
+            })
+    }
+
+    public static var realTime: Self { Self("RealTime", \.realTime) { _ in .any } }
+
+    /// Each packet leaves before the next frame is taken.
+    public static var lowLatency: Self {
+        Self("EnableLowLatencyRateControl", { _ in .any }, read: { $0.lowLatency }, write: { $0.lowLatency = $1 ?? false })
+    }
+
+    /// Intel's low-power entry point.
+    public static var maximizePowerEfficiency: Self {
+        Self("MaximizePowerEfficiency", \.lowPower) { $0.hasLowPower ? .any : nil }
+    }
+
+    public static var bPyramid: Self { Self("BPyramid", \.bPyramid) { $0.bFrames ? .any : nil } }
+    public static var transform8x8: Self { Self("Transform8x8", \.transform8x8) { $0.codec == .h264 ? .any : nil } }
+    public static var trellis: Self { Self("Trellis", \.trellis) { _ in .any } }
+    public static var macroblockRateControl: Self { Self("MacroblockRateControl", \.macroblockRateControl) { _ in .any } }
+    public static var hrdParameters: Self { Self("HRDParameters", \.hrdParameters) { _ in .any } }
+    public static var identifier: Self { Self("Identifier", \.identifier) { _ in .any } }
+
+    public static var intraRefresh: Self {
+        Self(
+            "IntraRefresh", { $0.isSoftware || $0.capability?.intraRefresh.isEmpty == false ? .any : nil },
+            read: { $0.intraRefresh }, write: { $0.intraRefresh = $1 ?? false })
+    }
+
+    public static var accessUnitDelimiters: Self {
+        Self(
+            "AccessUnitDelimiters", { _ in .any }, read: { $0.accessUnitDelimiters },
+            write: { $0.accessUnitDelimiters = $1 ?? false })
+    }
+
+    /// A difference between what is asked and what the device does is an error.
+    public static var strict: Self {
+        Self("Strict", { _ in .any }, read: { $0.strict }, write: { $0.strict = $1 ?? false })
+    }
+}
+
+extension SessionProperty where Value == Int {
+    /// On the QP scale: 1 is best, 51 is worst.
+    public static var quality: Self { Self("Quality", \.quality) { _ in .whole(1...51) } }
+    /// Of P pictures, at a constant QP.
+    public static var qp: Self { Self("QP", \.qp, change: \.qp) { _ in .whole(0...51) } }
+    public static var qpI: Self { Self("QPOfIFrames", \.qpI) { _ in .whole(0...51) } }
+    public static var qpB: Self { Self("QPOfBFrames", \.qpB) { _ in .whole(0...51) } }
+    public static var minAllowedFrameQP: Self {
+        Self("MinAllowedFrameQP", \.minQP, change: \.minQP) { _ in .whole(0...51) }
+    }
+    public static var maxAllowedFrameQP: Self {
+        Self("MaxAllowedFrameQP", \.maxQP, change: \.maxQP) { _ in .whole(0...51) }
+    }
+    /// The decoder's buffer in bits.
+    public static var vbvBufferSize: Self { Self("VBVBufferSize", \.vbvSize) { _ in .whole(1000...4_000_000_000) } }
+    /// Its fullness when decoding begins, in percent.
+    public static var vbvInitialDelayPercentage: Self {
+        Self("VBVInitialDelayPercentage", \.vbvInitialPercent) { _ in .whole(0...100) }
+    }
+    public static var maxFrameBytes: Self { Self("MaxFrameBytes", \.maxFrameBytes) { _ in .whole(100...1_000_000_000) } }
+    public static var maxSliceBytes: Self {
+        Self("MaxH264SliceBytes", \.maxSliceBytes) { _ in .whole(64...(1 << 28)) }
+    }
+    /// 1 best … 7 fastest.
+    public static var preset: Self { Self("Preset", \.preset) { _ in .whole(1...7) } }
+    /// Frames from an intra picture to the next.
+    public static var maxKeyFrameInterval: Self {
+        Self("MaxKeyFrameInterval", \.gopFrames) { _ in .whole(1...Int(Int32.max)) }
+    }
+    public static var idrInterval: Self { Self("IDRInterval", \.idrInterval) { _ in .whole(1...Int(Int32.max)) } }
+    public static var bFrameCount: Self { Self("BFrameCount", \.bFrames) { .whole(0...($0.bFrames ? 7 : 0)) } }
+    public static var referenceBufferCount: Self {
+        Self("ReferenceBufferCount", \.references) { .whole(1...$0.references) }
+    }
+    public static var temporalLayers: Self {
+        Self("TemporalLayers", \.temporalLayers) { $0.choosesReferences ? .whole(1...4) : nil }
+    }
+    public static var longTermReferences: Self {
+        Self("LongTermReferences", \.longTermReferences) { $0.choosesReferences ? .whole(0...15) : nil }
+    }
+    /// Tenths: 41 is level 4.1; 9 is level 1b.
+    public static var level: Self { Self("Level", \.level) { _ in .whole(9...62) } }
+    public static var slices: Self { Self("Slices", \.slices) { .whole(1...$0.slices) } }
+    /// Frames that the encoder may hold before it gives out the first packet.
+    public static var maxFrameDelayCount: Self { Self("MaxFrameDelayCount", \.maxFrameDelay) { _ in .whole(0...64) } }
+    /// Frames in flight.
+    public static var asyncDepth: Self { Self("AsyncDepth", \.asyncDepth) { _ in .whole(1...64) } }
+    /// Code points of ITU-T H.273.
+    public static var colorPrimaries: Self { color("ColorPrimaries", \.primaries) }
+    public static var transferFunction: Self { color("TransferFunction", \.transfer) }
+    public static var yCbCrMatrix: Self { color("YCbCrMatrix", \.matrix) }
+
+    private static func color(
+        _ name: String, _ field: any WritableKeyPath<ColorDescription, UInt8> & Sendable
+    ) -> Self {
+        Self(
+            name, { _ in .whole(0...255) }, read: { Int($0.color[keyPath: field]) },
+            write: { $0.color[keyPath: field] = $1.map { UInt8(clamping: $0) } ?? 2 })
+    }
+}
+
+extension AnyProperty {
+    /// All of them, in the order of lists.
+    static let all: [AnyProperty] = [
+        AnyProperty(.averageBitRate), AnyProperty(.maxBitRate), AnyProperty(.dataRateLimits), AnyProperty(.rateControl),
+        AnyProperty(.rateController), AnyProperty(.vbvBufferSize), AnyProperty(.vbvInitialDelayPercentage),
+        AnyProperty(.quality), AnyProperty(.qp), AnyProperty(.qpI), AnyProperty(.qpB), AnyProperty(.minAllowedFrameQP),
+        AnyProperty(.maxAllowedFrameQP), AnyProperty(.maxFrameBytes), AnyProperty(.maxSliceBytes),
+        AnyProperty(.regionsOfInterest), AnyProperty(.macroblockRateControl), AnyProperty(.trellis),
+        AnyProperty(.preset), AnyProperty(.hrdParameters), AnyProperty(.expectedFrameRate),
+        AnyProperty(.maxKeyFrameInterval), AnyProperty(.maxKeyFrameIntervalDuration), AnyProperty(.idrInterval),
+        AnyProperty(.allowOpenGOP), AnyProperty(.allowTemporalCompression), AnyProperty(.allowFrameReordering),
+        AnyProperty(.bFrameCount), AnyProperty(.bPyramid), AnyProperty(.referenceBufferCount), AnyProperty(.enableLTR),
+        AnyProperty(.longTermReferences), AnyProperty(.temporalLayers), AnyProperty(.intraRefresh),
+        AnyProperty(.slices), AnyProperty(.transform8x8), AnyProperty(.h264EntropyMode), AnyProperty(.profile),
+        AnyProperty(.level), AnyProperty(.colorPrimaries), AnyProperty(.transferFunction), AnyProperty(.yCbCrMatrix),
+        AnyProperty(.pixelAspectRatio), AnyProperty(.accessUnitDelimiters), AnyProperty(.identifier),
+        AnyProperty(.maxFrameDelayCount), AnyProperty(.asyncDepth), AnyProperty(.lowLatency), AnyProperty(.realTime),
+        AnyProperty(.maximizePowerEfficiency), AnyProperty(.strict),
+    ]
+}

@@ -1,0 +1,136 @@
+import VideoBase
+
+/// A property of a session, by its name and type: `session.set(.averageBitRate, to: BitsPerSecond(4_000_000))`.
+///
+/// Names are VideoToolbox's where it has the same thing (docs/VIDEOTOOLBOX.md maps them all).
+public struct SessionProperty<Value: PropertyType>: Sendable {
+    /// As in lists: `AverageBitRate`.
+    public let name: String
+    let domain: @Sendable (DeviceAbilities) -> PropertyDomain?
+    let read: @Sendable (EncoderConfiguration) -> Value?
+    let write: @Sendable (inout EncoderConfiguration, Value?) -> Void
+    /// nil: stands from the first frame on.
+    let change: (@Sendable (inout RunningChange, Value) -> Void)?
+
+    /// - Parameter domain: which values the device takes; nil where it does not have the property.
+    init(
+        _ name: String, _ domain: @escaping @Sendable (DeviceAbilities) -> PropertyDomain?,
+        read: @escaping @Sendable (EncoderConfiguration) -> Value?,
+        write: @escaping @Sendable (inout EncoderConfiguration, Value?) -> Void,
+        change: (@Sendable (inout RunningChange, Value) -> Void)? = nil
+    ) {
+        self.name = name
+        self.domain = domain
+        self.read = read
+        self.write = write
+        self.change = change
+    }
+
+    /// A property that is a field of the configuration.
+    init(
+        _ name: String, _ field: any WritableKeyPath<EncoderConfiguration, Value?> & Sendable,
+        _ domain: @escaping @Sendable (DeviceAbilities) -> PropertyDomain?
+    ) {
+        self.init(name, domain, read: { $0[keyPath: field] }, write: { $0[keyPath: field] = $1 })
+    }
+
+    /// One that may change while the session runs.
+    init(
+        _ name: String, _ field: any WritableKeyPath<EncoderConfiguration, Value?> & Sendable,
+        change: any WritableKeyPath<RunningChange, Value?> & Sendable,
+        _ domain: @escaping @Sendable (DeviceAbilities) -> PropertyDomain?
+    ) {
+        self.init(
+            name, domain, read: { $0[keyPath: field] }, write: { $0[keyPath: field] = $1 },
+            change: { $0[keyPath: change] = $1 })
+    }
+}
+
+/// Which values a property takes.
+enum PropertyDomain: Sendable, Hashable {
+    case any
+    case range(Double, Double)
+    case names([String])
+
+    static func whole(_ range: ClosedRange<Int>) -> PropertyDomain {
+        .range(Double(range.lowerBound), Double(range.upperBound))
+    }
+
+    func contains(_ value: PropertyValue) -> Bool {
+        switch self {
+        case .any: true
+        case .range(let low, let high): value.asNumber.map { $0 >= low && $0 <= high } ?? true
+        case .names(let names): value.asString.map(names.contains) ?? true
+        }
+    }
+
+    var description: String {
+        switch self {
+        case .any: "any"
+        case .range(let low, let high):
+            high == high.rounded() && low == low.rounded() ? "\(Int(low)) to \(Int(high))" : "\(low) to \(high)"
+        case .names(let names): names.joined(separator: ", ")
+        }
+    }
+}
+
+/// A property as a device has it: what VTSessionCopySupportedPropertyDictionary says of one.
+public struct SupportedProperty: Sendable, Hashable, Encodable {
+    public var name: String
+    /// `boolean`, `integer`, `number`, `string`, `name`, `ratio`, `bits per second`, or a list of something.
+    public var type: String
+    public var isReadOnly: Bool
+    /// It may be set between frames; others are set before the first.
+    public var changesWhileRunning: Bool
+    /// nil where there is none.
+    public var minimum: Double?
+    public var maximum: Double?
+    /// The values of a name; nil for other types.
+    public var choices: [String]?
+}
+
+/// A property without the type of its values.
+struct AnyProperty: Sendable {
+    var name: String
+    var type: String
+    var changes: Bool
+    var domain: @Sendable (DeviceAbilities) -> PropertyDomain?
+    var read: @Sendable (EncoderConfiguration) -> PropertyValue?
+    /// false where the value is of another type.
+    var write: @Sendable (inout EncoderConfiguration, PropertyValue?) -> Bool
+    var change: @Sendable (inout RunningChange, PropertyValue) -> Bool
+
+    init<Value>(_ property: SessionProperty<Value>) {
+        name = property.name
+        type = Value.propertyTypeName
+        changes = property.change != nil
+        domain = property.domain
+        read = { property.read($0)?.propertyValue }
+        write = { configuration, value in
+            guard let value else {
+                property.write(&configuration, nil)
+                return true
+            }
+            guard let own = Value(propertyValue: value) else { return false }
+            property.write(&configuration, own)
+            return true
+        }
+        change = { change, value in
+            guard let own = Value(propertyValue: value) else { return false }
+            property.change?(&change, own)
+            return true
+        }
+    }
+
+    func supported(_ abilities: DeviceAbilities) -> SupportedProperty? {
+        guard let domain = domain(abilities) else { return nil }
+        var result = SupportedProperty(
+            name: name, type: type, isReadOnly: false, changesWhileRunning: changes && abilities.changes(name))
+        switch domain {
+        case .any: break
+        case .range(let low, let high): (result.minimum, result.maximum) = (low, high)
+        case .names(let names): result.choices = names
+        }
+        return result
+    }
+}

@@ -1,0 +1,201 @@
+import VAAPI
+import VideoBase
+
+/// What is behind a session: the encoder of its present format, which a swap replaces, and what spans formats.
+///
+/// Calls that work on the encoder are inside at the same time; a change of the encoder waits until none is, and keeps
+/// others out meanwhile.
+final class SessionCore: Sendable {
+    /// An encoder, and where it stands in the session's life.
+    struct Stage: Sendable {
+        var encoder: any VideoEncoder
+        var choice: EncoderChoice
+        var format: Int
+        /// Frames that were taken before its first.
+        var frames = 0
+    }
+
+    struct State {
+        var configuration: EncoderConfiguration
+        var device: DeviceSelector
+        var stage: Stage
+        /// The configuration was changed since the encoder was made, which has taken nothing yet.
+        var isStale = false
+        var hasBegun = false
+        var isChanging = false
+        var isInvalidated = false
+        var inside = 0
+        var acknowledged: [Int] = []
+        /// Of the formats before.
+        var statistics = EncoderStatistics()
+    }
+
+    let state: Monitor<State>
+    private let requireHardware: Bool
+    private let relay: PacketRelay
+
+    static let invalidated = VaencError(.usage, "the session was invalidated", remedy: "make a new one")
+
+    init(
+        _ configuration: EncoderConfiguration, device: DeviceSelector, requireHardware: Bool, relay: PacketRelay
+    ) throws {
+        self.requireHardware = requireHardware
+        self.relay = relay
+        let stage = try Self.makeStage(configuration, device, requireHardware, relay, format: 0)
+        state = Monitor(State(configuration: configuration, device: device, stage: stage))
+    }
+
+    private static func makeStage(
+        _ configuration: EncoderConfiguration, _ device: DeviceSelector, _ requireHardware: Bool, _ relay: PacketRelay,
+        format: Int
+    ) throws -> Stage {
+        let codec = configuration.codec
+        let made = try EncoderChoice.makeEncoder(
+            configuration: configuration, device: device, requireHardware: requireHardware
+        ) { relay.add($0, codec, format: format) }
+        return Stage(encoder: made.encoder, choice: made.choice, format: format)
+    }
+
+    // MARK: Calls
+
+    /// Runs `body` with the encoder, at the same time as others. Blocks while the encoder is being changed.
+    ///
+    /// - Parameter begins: it hands in a frame: from now on the configuration stands.
+    func with<R>(begins: Bool = false, _ body: (Stage) throws -> R) throws -> R {
+        let stage = try enter(begins)
+        defer { state.withLock { $0.inside -= 1 } }
+        return try body(stage)
+    }
+
+    private enum Entry {
+        case stage(Stage)
+        case mustRenew
+    }
+
+    private func enter(_ begins: Bool) throws -> Stage {
+        while true {
+            let entry: Entry = try state.wait { state in
+                if state.isInvalidated { throw Self.invalidated }
+                if state.isChanging { return nil }
+                if state.isStale {
+                    state.isChanging = true
+                    return .mustRenew
+                }
+                state.inside += 1
+                if begins { state.hasBegun = true }
+                return .stage(state.stage)
+            }
+            if case .stage(let stage) = entry { return stage }
+            defer { state.withLock { $0.isChanging = false } }
+            try renew()
+        }
+    }
+
+    /// The encoder at this moment, for calls that may block until others have done their work.
+    func present() throws -> Stage { try with { $0 } }
+
+    /// Whether another encoder has taken the stage's place; where one is about to, once it has.
+    func hasReplaced(_ stage: Stage) -> Bool {
+        state.wait { state in
+            if state.isInvalidated { return false }
+            return state.isChanging ? nil : state.stage.encoder !== stage.encoder
+        }
+    }
+
+    /// Makes the encoder of a changed configuration in the place of one that has taken nothing. Only with `isChanging`.
+    private func renew() throws {
+        let (configuration, device, old) = state.withLock { ($0.configuration, $0.device, $0.stage) }
+        let stage = try Self.makeStage(configuration, device, requireHardware, relay, format: old.format)
+        try install(stage, inPlaceOf: old) { $0.isStale = false }
+    }
+
+    private func install(_ stage: Stage, inPlaceOf old: Stage, _ body: (inout State) -> Void) throws {
+        old.encoder.invalidate()
+        let isInvalidated = state.withLock { state in
+            if !state.isInvalidated {
+                state.stage = stage
+                body(&state)
+            }
+            return state.isInvalidated
+        }
+        guard isInvalidated else { return }
+        stage.encoder.invalidate()
+        throw Self.invalidated
+    }
+
+    // MARK: Changes
+
+    /// Changes what the encoder is made of; false where frames were taken already.
+    func configure(_ body: (inout EncoderConfiguration) -> Void) throws -> Bool {
+        try state.wait { state -> Bool? in
+            if state.isInvalidated { throw Self.invalidated }
+            if state.isChanging { return nil }
+            if state.hasBegun { return false }
+            body(&state.configuration)
+            state.isStale = true
+            return true
+        }
+    }
+
+    /// Puts an encoder of another configuration in the place of this one, whose frames come out before.
+    ///
+    /// - Throws: what making the new encoder throws, and then the old one goes on; what draining the old one throws.
+    func swap(to configuration: EncoderConfiguration, device: DeviceSelector?) throws {
+        let (old, selector, hasBegun) = try state.wait { state -> (Stage, DeviceSelector, Bool)? in
+            if state.isInvalidated { throw Self.invalidated }
+            if state.isChanging { return nil }
+            state.isChanging = true
+            return (state.stage, device ?? state.device, state.hasBegun)
+        }
+        defer { state.withLock { $0.isChanging = false } }
+        state.wait { $0.inside == 0 ? () : nil }
+        let frames = old.frames + old.encoder.statistics.taken
+        var relative = configuration
+        // Counted over the session's life, as the packets are.
+        relative.forcedKeyFrames = Set(configuration.forcedKeyFrames.filter { $0 >= frames }.map { $0 - frames })
+        var stage = try Self.makeStage(
+            relative, selector, requireHardware, relay, format: hasBegun ? old.format + 1 : old.format)
+        stage.frames = frames
+        do {
+            try stage.encoder.prepare()
+            if hasBegun { try old.encoder.completeFrames(until: nil) }
+        } catch {
+            stage.encoder.invalidate()
+            throw error
+        }
+        let counts = old.encoder.statistics
+        let packets = state.withLock { $0.statistics.delivered } + counts.delivered
+        relay.begin(stage.format, frames: frames, packets: packets)
+        try install(stage, inPlaceOf: old) { state in
+            state.configuration = configuration
+            state.device = selector
+            state.isStale = false
+            state.acknowledged = []
+            state.statistics.add(counts)
+        }
+    }
+
+    func invalidate() {
+        let stage = state.withLock { state in
+            defer { state.isInvalidated = true }
+            return state.isInvalidated ? nil : state.stage
+        }
+        stage?.encoder.invalidate()
+    }
+
+    var statistics: EncoderStatistics {
+        var (sum, stage) = state.withLock { ($0.statistics, $0.stage) }
+        sum.add(stage.encoder.statistics)
+        return sum
+    }
+}
+
+extension EncoderStatistics {
+    mutating func add(_ other: EncoderStatistics) {
+        taken += other.taken
+        delivered += other.delivered
+        dropped += other.dropped
+        retried += other.retried
+        rebuilds += other.rebuilds
+    }
+}

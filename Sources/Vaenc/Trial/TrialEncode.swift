@@ -1,0 +1,149 @@
+import EncodeSession
+import ReferenceDisplay
+public import VAAPI
+import VideoBase
+
+/// What came of trying a mode that a device advertises.
+public struct TrialResult: Sendable, Hashable {
+    /// A rate control mode (`vbr`), or the capability's field that was tried (`bFrames`).
+    public var mode: String
+    /// The call that failed, with its status, or what else went wrong; nil where the mode works.
+    public var failure: String?
+}
+
+extension Devices {
+    /// Encodes a few small pictures in each mode that the capability advertises, through its profile and entry point.
+    /// Empty for what vaenc does not encode on a device. Blocks, for some 10 ms a mode.
+    public static func verify(_ capability: Capability, of report: DeviceReport) -> [TrialResult] {
+        guard report.kind != .software, let profile = TrialEncode.profile(capability) else { return [] }
+        return TrialEncode.modes(capability).map { mode in
+            let trial = TrialEncode(report: report, capability: capability, profile: profile, mode: mode)
+            do {
+                try trial.run()
+                return TrialResult(mode: mode, failure: nil)
+            } catch {
+                return TrialResult(mode: mode, failure: (error as? any DescribedError)?.message ?? "\(error)")
+            }
+        }
+    }
+}
+
+/// One mode, on a display of its own: what one trial breaks is not held against the next.
+struct TrialEncode {
+    var report: DeviceReport
+    var capability: Capability
+    var profile: CodecProfile
+    var mode: String
+
+    private static let frameCount = 7
+
+    static func profile(_ capability: Capability) -> CodecProfile? {
+        guard capability.encodes else { return nil }
+        // The codecs that the engine encodes.
+        return CodecProfile.allCases.first {
+            $0.codec == .h264 && $0.codec.rawValue == capability.codec && $0.shortName == capability.profile
+        }
+    }
+
+    static func modes(_ capability: Capability) -> [String] {
+        var modes = capability.rateControl.map(\.rawValue)
+        if capability.bFrames { modes.append("bFrames") }
+        if (capability.maxReferences?.l0 ?? 0) > 1 { modes.append("maxReferences") }
+        if (capability.maxSlices ?? 1) > 1 { modes.append("maxSlices") }
+        if (capability.qualityLevels ?? 1) > 1 { modes.append("qualityLevels") }
+        if capability.roi > 0 { modes.append("roi") }
+        if capability.intraRefresh.contains(where: { ["column", "row"].contains($0) }) { modes.append("intraRefresh") }
+        return modes
+    }
+
+    private func configuration() -> EncoderConfiguration {
+        func side(_ least: Int?, _ wanted: Int) -> Int { max(least ?? 0, wanted).aligned(to: 16) }
+        var c = EncoderConfiguration(
+            size: VideoSize(width: side(capability.minWidth, 128), height: side(capability.minHeight, 96)))
+        c.frameRate = Rational(25)
+        c.profile = profile
+        c.lowPower = capability.entrypoint == "EncSliceLP"
+        c.gopFrames = 8
+        c.bFrames = 0
+        // What is advertised is tried, not the nearest thing.
+        c.strict = true
+        let mode = RateControlMode(rawValue: mode)
+        let rate = mode ?? (capability.rateControl.contains(.cqp) ? .cqp : capability.rateControl.first) ?? .cqp
+        c.rateControl = rate
+        switch rate {
+        case .cqp: c.qp = 30
+        case .icq: c.quality = 30
+        case .cbr, .vbr, .avbr: c.bitrate = BitsPerSecond(400_000)
+        case .qvbr:
+            c.bitrate = BitsPerSecond(400_000)
+            c.quality = 30
+        }
+        if [.cbr, .vbr, .avbr, .qvbr].contains(rate) { c.rateController = .driver }
+        switch self.mode {
+        case "bFrames": c.bFrames = 2
+        case "maxReferences": c.references = 2
+        case "maxSlices": c.slices = 2
+        case "qualityLevels": c.preset = 7
+        case "roi": c.regionsOfInterest = [RegionOfInterest(x: 0, y: 0, width: 32, height: 32, qpDelta: -5)]
+        case "intraRefresh": c.intraRefresh = true
+        default: break
+        }
+        return c
+    }
+
+    private func open() throws -> Display {
+        switch report.kind {
+        case .vaapi: try Display.open(renderNode: report.path ?? "")
+        default: try ReferenceDisplay.open()
+        }
+    }
+
+    func run() throws {
+        let display = try open()
+        var limits = SurvivalLimits.of(display.kind)
+        limits.setUpTries = 1
+        limits.failuresInARow = 1
+        limits.pictureNanoseconds = min(limits.pictureNanoseconds, 20_000_000_000)
+        let packets = Monitor<[EncodedPacket]>([])
+        let encoder = try HardwareEncoder(display: display, configuration: configuration(), limits: limits) { result in
+            if case .success(let packet) = result { packets.withLock { $0.append(packet) } }
+        }
+        defer { encoder.invalidate() }
+        try encoder.prepare()
+        for index in 0..<Self.frameCount {
+            let buffer = try encoder.makePixelBuffer()
+            try unsafe buffer.withUnsafePlanes { planes in unsafe Self.draw(index, into: planes) }
+            let time = MediaTime(value: Int64(index), timescale: 25)
+            try encoder.encode(buffer, timing: FrameTiming(presentation: time), options: FrameOptions())
+        }
+        try encoder.completeFrames(until: nil)
+        try judge(packets.withLock { $0 })
+    }
+
+    private func judge(_ packets: [EncodedPacket]) throws {
+        func fail(_ message: String) -> VaencError { VaencError(.deviceFailed, message) }
+        guard packets.count == Self.frameCount else {
+            throw fail("\(packets.count) of \(Self.frameCount) pictures came out")
+        }
+        guard packets[0].isKey else { throw fail("the first picture is no key frame") }
+        if mode == "bFrames", !packets.contains(where: { $0.type == .b }) { throw fail("no B picture came out") }
+    }
+
+    /// A gradient that moves.
+    @unsafe private static func draw(_ index: Int, into planes: PixelPlanes) {
+        // SAFETY: rows and columns stay inside the visible size, which the planes hold.
+        let size = unsafe planes.size
+        for y in 0..<size.height {
+            let row = unsafe planes.base(0) + y * planes.pitch(0)
+            for x in 0..<size.width {
+                unsafe row.storeBytes(of: UInt8(truncatingIfNeeded: x + 2 * y + 5 * index), toByteOffset: x, as: UInt8.self)
+            }
+        }
+        for y in 0..<size.height / 2 {
+            let row = unsafe planes.base(1) + y * planes.pitch(1)
+            for x in 0..<size.width {
+                unsafe row.storeBytes(of: UInt8(truncatingIfNeeded: 96 + x / 2), toByteOffset: x, as: UInt8.self)
+            }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import TestOracles
+import Testing
+
+/// `vaenc probe --verify`: each advertised mode is tried, and those that fail are named.
+@Suite struct ProbeTests {
+    private func probe(
+        _ arguments: [String] = ["--json"], personality: String? = nil, fault: String? = nil
+    ) throws -> (result: ProcessRunner.Result, capabilities: [JSONValue]) {
+        let result = try ProcessRunner.run(
+            Checkout.vaenc, ["probe", "--device", "reference", "--verify"] + arguments,
+            environment: ["VAENC_REFERENCE_PERSONALITY": personality, "VAENC_FAULT": fault], timeout: 120)
+        let devices = JSONValue(result.output)?["devices"]?.array ?? []
+        return (result, devices.first?["capabilities"]?.array ?? [])
+    }
+
+    private func verified(_ capability: JSONValue) -> [String: String] {
+        guard case .object(let members)? = capability["verified"] else { return [:] }
+        return members.compactMapValues(\.string)
+    }
+
+    /// Everything that the reference driver and the chips that it plays advertise works.
+    @Test(arguments: [nil, "iHD-9A49", "iHD25nonfree-7D55", "i965-5916", "radeonsi-navi21", "radeonsi25-navi31"])
+    func allWorks(_ personality: String?) throws {
+        let (result, capabilities) = try probe(personality: personality)
+        #expect(result.status == 0, "\(result.errors)")
+        var tried = 0
+        for capability in capabilities {
+            let verified = verified(capability)
+            let encodes = capability["codec"]?.string == "h264" && capability["entrypoint"]?.string?.hasPrefix("EncSlice") == true
+            #expect(verified.isEmpty != encodes, "\(capability)")
+            guard encodes else { continue }
+            tried += verified.count
+            #expect(verified.values.allSatisfy { $0 == "ok" }, "\(verified)")
+            let modes = capability["rateControl"]?.array.compactMap(\.string) ?? []
+            #expect(!modes.isEmpty && Set(modes).isSubset(of: verified.keys), "\(verified)")
+            #expect((verified["bFrames"] != nil) == (capability["bFrames"]?.bool == true))
+            #expect((verified["roi"] != nil) == ((capability["roi"]?.int ?? 0) > 0))
+        }
+        #expect(tried >= 5)
+    }
+
+    /// A driver that fails once spoils one mode; the failing call and its status are named, and so is the mode.
+    @Test func oneModeFails() throws {
+        let (result, capabilities) = try probe(fault: "vaCreateContext@3=status:2")
+        #expect(result.status == 75)
+        let failures = capabilities.flatMap { verified($0).filter { $0.value != "ok" } }
+        #expect(failures.count == 1, "\(failures)")
+        #expect(failures.first?.value.contains("vaCreateContext failed") == true, "\(failures)")
+        #expect(result.errorLines.count == 1 && result.errors.contains(failures.first?.key ?? "?"), "\(result.errors)")
+    }
+
+    /// One whose every picture fails.
+    @Test func nothingWorks() throws {
+        let (result, capabilities) = try probe(fault: "vaEndPicture@*=status:24")
+        #expect(result.status == 75)
+        let outcomes = capabilities.flatMap { verified($0).values }
+        #expect(outcomes.count > 5 && outcomes.allSatisfy { $0.contains("vaEndPicture failed") }, "\(outcomes)")
+    }
+
+    /// Coded data that the driver marks as broken is no picture.
+    @Test func brokenOutputIsAFailure() throws {
+        let (result, capabilities) = try probe(fault: "vaMapBuffer@*=corrupt")
+        #expect(result.status == 75)
+        #expect(capabilities.flatMap { verified($0).values }.allSatisfy { $0 != "ok" })
+    }
+
+    @Test func asATable() throws {
+        let sound = try probe([]).result
+        #expect(sound.status == 0 && sound.output.contains("tried H.264 High EncSlice: ") && !sound.output.contains("FAILED"))
+        let broken = try probe([], fault: "vaCreateContext@1=status:2").result
+        #expect(broken.status == 75)
+        #expect(broken.output.split(separator: "\n").filter { $0.contains("FAILED: vaCreateContext failed") }.count == 1)
+    }
+
+    /// Without the option nothing is tried, and nothing of it printed.
+    @Test func onlyWhenAsked() throws {
+        let result = try ProcessRunner.run(
+            Checkout.vaenc, ["probe", "--device", "reference", "--json"],
+            environment: ["VAENC_FAULT": "vaCreateContext@*=status:2"], timeout: 60)
+        #expect(result.status == 0 && !result.output.contains("verified"))
+    }
+}

@@ -1,0 +1,79 @@
+import TestOracles
+import Testing
+@testable import Vaenc
+
+/// The pages name what is there.
+@Suite struct DocumentTests {
+    private func text(_ path: String) throws -> String {
+        String(decoding: try Files.read(Checkout.root + "/" + path), as: UTF8.self)
+    }
+
+    private func sources(_ folders: [String]) throws -> String {
+        let find = try ProcessRunner.run("find", folders.map { Checkout.root + "/Sources/" + $0 } + ["-name", "*.swift"])
+        return try find.output.split(separator: "\n").map { String(decoding: try Files.read(String($0)), as: UTF8.self) }
+            .joined()
+    }
+
+    /// In docs/VIDEOTOOLBOX.md, what stands in backticks and is no name of Apple's is a property or a member that the
+    /// library has, and every property is mapped.
+    @Test func theMapNamesWhatThereIs() throws {
+        let page = try text("docs/VIDEOTOOLBOX.md")
+        let code = try sources(["Vaenc", "VideoBase", "VAAPI"])
+        var properties: Set<String> = []
+        for match in code.matches(of: #/static var (\w+): Self/#) { properties.insert(String(match.1)) }
+        #expect(properties.count == AnyProperty.all.count)
+        let declared = Set(code.matches(of: #/(?:var|let|func|case|struct|class|enum|protocol|typealias) `?(\w+)/#).map { String($0.1) })
+        let labels = Set(code.matches(of: #/(\w+)(?: \w+)?:/#).map { String($0.1) })
+        let readOnly = Set(ReadOnlyProperty.allCases.map(\.rawValue) + AnyProperty.all.map(\.name))
+        var mapped: Set<String> = []
+        for match in page.matches(of: #/`([^`]+)`/#) {
+            let name = String(match.1)
+            if ["kVT", "VT", "kCM", "CM", "session.set", "vaenc "].contains(where: name.hasPrefix) { continue }
+            if name == "Vaenc" { continue }
+            if name.hasPrefix(".") {
+                mapped.insert(String(name.dropFirst()))
+                #expect(properties.contains(String(name.dropFirst())), "\(name)")
+                continue
+            }
+            let parts = name.split(whereSeparator: { ".(:)".contains($0) }).map(String.init).filter { $0 != "_" }
+            for part in parts where part != "init" {
+                #expect(
+                    declared.contains(part) || readOnly.contains(part) || labels.contains(part) || properties.contains(part),
+                    "\(name)")
+            }
+        }
+        #expect(properties.subtracting(mapped) == [], "not on the page")
+    }
+
+    /// Each row of the page says something of ours, or why there is nothing.
+    @Test func everyRowIsAnswered() throws {
+        let rows = try text("docs/VIDEOTOOLBOX.md").split(separator: "\n").filter { $0.hasPrefix("| `") || $0.hasPrefix("| a ") }
+        #expect(rows.count > 130)
+        for row in rows {
+            let cells = row.split(separator: "|", omittingEmptySubsequences: false).map { $0.trimmingPrefix(" ") }
+            #expect(cells.count >= 4 && cells[2].count > 1, "\(row)")
+            if cells[2].hasPrefix("none") { #expect(cells[2].hasPrefix("none:") || cells[2].hasPrefix("none,") || cells[2].hasPrefix("none for") || cells[3].count > 2, "\(row)") }
+        }
+    }
+
+    /// The Swift of README.md and docs stands in Examples.swift, which the compiler has read.
+    @Test(arguments: ["README.md", "docs/LIBRARY.md"]) func examplesCompile(_ page: String) throws {
+        let examples = try text("Tests/VaencTests/Examples.swift")
+        func normal(_ line: some StringProtocol) -> String {
+            String(line.drop { $0 == " " }.split(separator: "//", maxSplits: 1, omittingEmptySubsequences: false)[0].reversed().drop { $0 == " " }.reversed())
+        }
+        let known = Set(examples.split(separator: "\n").map(normal))
+        var inside = false
+        var count = 0
+        for line in try text(page).split(separator: "\n", omittingEmptySubsequences: false) {
+            if line.hasPrefix("```") {
+                inside = line == "```swift"
+                continue
+            }
+            guard inside, !normal(line).isEmpty else { continue }
+            count += 1
+            #expect(known.contains(normal(line)), "\(page): \(line)")
+        }
+        #expect(count > 5)
+    }
+}

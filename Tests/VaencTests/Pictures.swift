@@ -1,0 +1,82 @@
+import TestOracles
+import Testing
+import VAAPI
+import Vaenc
+
+/// Sessions and pictures for tests, small.
+enum Pictures {
+    static let size = VideoSize(width: 96, height: 80)
+
+    static func configuration(_ size: VideoSize = size) -> EncoderConfiguration {
+        var configuration = EncoderConfiguration(size: size)
+        configuration.frameRate = Rational(25)
+        configuration.qp = 30
+        configuration.qpI = 30
+        configuration.qpB = 30
+        configuration.gopFrames = 1000
+        configuration.bFrames = 0
+        return configuration
+    }
+
+    /// Each packet is out when `encode` returns.
+    static func immediate() -> EncoderConfiguration {
+        var configuration = configuration()
+        configuration.lowLatency = true
+        return configuration
+    }
+
+    static func time(_ index: Int) -> MediaTime { MediaTime(value: Int64(index), timescale: 25) }
+
+    /// A moving gradient, the same for the same index.
+    static func draw(_ index: Int, into buffer: any PixelBuffer) throws {
+        try buffer.withUnsafePlanes { planes in
+            for y in 0..<planes.size.height {
+                for x in 0..<planes.size.width {
+                    let value = UInt8(truncatingIfNeeded: 3 * x + 2 * y + 5 * index)
+                    planes.base(0).storeBytes(of: value, toByteOffset: y * planes.pitch(0) + x, as: UInt8.self)
+                }
+            }
+            for plane in 1..<planes.format.planeCount {
+                let width = planes.format.planeCount == 2 ? planes.size.width : planes.size.width / 2
+                for y in 0..<planes.size.height / 2 {
+                    for x in 0..<width {
+                        let value = UInt8(truncatingIfNeeded: 100 + x / 2 + y + index)
+                        planes.base(plane).storeBytes(of: value, toByteOffset: y * planes.pitch(plane) + x, as: UInt8.self)
+                    }
+                }
+            }
+        }
+    }
+
+    static func encode(
+        _ range: Range<Int>, on session: CompressionSession, options: FrameOptions = FrameOptions()
+    ) throws {
+        for index in range {
+            let buffer = try session.makePixelBuffer()
+            try draw(index, into: buffer)
+            try session.encode(buffer, presentation: time(index), options: options)
+        }
+    }
+
+    /// What a foreign decoder makes of packets of one format.
+    static func decode(_ packets: [EncodedPacket], _ sourceLocation: SourceLocation = #_sourceLocation) -> [PlanarFrame] {
+        let video = ForeignDecoder.libavcodec.decode(packets.flatMap(\.bytes))
+        #expect(video.messages.isEmpty, "\(video.messages)", sourceLocation: sourceLocation)
+        #expect(video.frames.count == packets.count, sourceLocation: sourceLocation)
+        return video.frames
+    }
+}
+
+/// Reads so many packets.
+func read(_ count: Int, of session: CompressionSession) async throws -> [EncodedPacket] {
+    var packets: [EncodedPacket] = []
+    if count == 0 { return packets }
+    for try await packet in session.packets {
+        packets.append(packet)
+        if packets.count == count { break }
+    }
+    return packets
+}
+
+/// Lets others run until it is so; a test's time limit ends it otherwise.
+func until(_ isSo: () -> Bool) async { while !isSo() { await Task.yield() } }

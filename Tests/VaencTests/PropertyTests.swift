@@ -1,0 +1,183 @@
+import TestOracles
+import Testing
+import VAAPI
+@testable import Vaenc
+
+@Suite(.timeLimit(.minutes(2))) struct PropertyTests {
+    private func session(_ device: DeviceSelector = .reference) throws -> CompressionSession {
+        var configuration = EncoderConfiguration(size: Pictures.size)
+        configuration.frameRate = Rational(25)
+        return try CompressionSession(configuration: configuration, device: device)
+    }
+
+    private func category(_ body: () throws -> Void) -> ErrorCategory? {
+        do {
+            try body()
+            return nil
+        } catch {
+            return (error as? any DescribedError)?.category
+        }
+    }
+
+    /// A value inside the property's range that is not what it has, of the property's type.
+    private func sample(_ property: SupportedProperty) -> PropertyValue {
+        switch property.type {
+        // VideoToolbox's switches that are on unless turned off.
+        case "boolean": return .bool(!["AllowFrameReordering", "AllowTemporalCompression"].contains(property.name))
+        case "integer": return .integer(min(Int(property.minimum ?? 1) + 3, Int(property.maximum ?? 50)))
+        case "bits per second": return 700_000
+        case "number": return .number(2.5)
+        case "ratio": return "30000/1001"
+        case "name": return .string(property.choices?.last ?? "")
+        default: return property.name == "DataRateLimits" ? [100_000, 1.0] : [0, 0, 32, 32, -3]
+        }
+    }
+
+    /// Every property of every device can be set before the first frame, and read back; of a wrong type it cannot.
+    @Test(arguments: [DeviceSelector.reference, .software]) func allCanBeSet(_ device: DeviceSelector) throws {
+        let session = try session(device)
+        let supported = try session.supportedProperties
+        #expect(supported.count > 40)
+        for property in supported {
+            if property.isReadOnly {
+                #expect(category { try session.set(named: property.name, to: 1) } == .usage, "\(property.name)")
+                _ = try session.value(named: property.name)
+                continue
+            }
+            let value = sample(property)
+            #expect(category { try session.set(named: property.name, to: value) } == nil, "\(property.name) \(value)")
+            #expect(try session.value(named: property.name) == value, "\(property.name)")
+            #expect(category { try session.set(named: property.name, to: .list([true])) } == .usage, "\(property.name)")
+            try session.set(named: property.name, to: nil)
+            if let high = property.maximum {
+                let beyond: PropertyValue = property.type == "number" ? .number(high + 1) : .integer(Int(high) + 1)
+                #expect(category { try session.set(named: property.name, to: beyond) } == .unavailable, "\(property.name)")
+            }
+            if property.choices != nil {
+                #expect(category { try session.set(named: property.name, to: "nothing") } != nil, "\(property.name)")
+            }
+        }
+        #expect(category { try session.set(named: "NoSuchThing", to: 1) } == .usage)
+        #expect(Set(supported.map(\.name)).count == supported.count)
+        session.invalidate()
+    }
+
+    /// What is set before the first frame is what is encoded with, as if it had stood in the configuration.
+    @Test func whatIsSetCounts() async throws {
+        let session = try session()
+        try await session.prepare()
+        try session.set(.qp, to: 33)
+        try session.set(.bFrameCount, to: 0)
+        try session.set(["H264EntropyMode": "cavlc", "MaxKeyFrameInterval": 3, "Slices": 2, "AccessUnitDelimiters": true])
+        #expect(session.value(.qp) == 33)
+        #expect(session.value(.h264EntropyMode) == .cavlc)
+        #expect(session.value(.level) == nil)
+        try Pictures.encode(0..<7, on: session)
+        try await session.completeFrames()
+        session.invalidate()
+        let packets = try await read(7, of: session)
+        #expect(packets.map(\.isKey) == [true, false, false, true, false, false, true])
+        #expect(packets.filter { !$0.isKey }.allSatisfy { $0.qp == 33 })
+        #expect(packets.allSatisfy { packet in packet.units.filter { [1, 5].contains($0[0] & 31) }.count == 2 })
+        #expect(packets.allSatisfy { $0.units[0][0] & 31 == 9 })
+        let effective = try? session.encoderDescription
+        #expect(effective == nil)
+        _ = Pictures.decode(packets)
+    }
+
+    /// While the session runs: what may change does, with no key frame; what may not is refused, and stays.
+    @Test func whatChangesWhileRunning() async throws {
+        var configuration = Pictures.immediate()
+        configuration.qp = 40
+        let session = try CompressionSession(configuration: configuration, device: .reference)
+        try Pictures.encode(0..<3, on: session)
+        try session.set(.qp, to: 22)
+        try Pictures.encode(3..<6, on: session)
+        let changing = try session.supportedProperties.filter(\.changesWhileRunning).map(\.name)
+        #expect(Set(changing) == ["AverageBitRate", "VBVMaxBitRate", "DataRateLimits", "QP", "MinAllowedFrameQP", "MaxAllowedFrameQP", "ExpectedFrameRate"])
+        for property in try session.supportedProperties where !property.changesWhileRunning {
+            let before = try session.value(named: property.name)
+            #expect(category { try session.set(named: property.name, to: sample(property)) } == .usage, "\(property.name)")
+            #expect(try session.value(named: property.name) == before, "\(property.name)")
+        }
+        // A constant QP has no bit rate: nothing changes, of several not even the part that could.
+        #expect(category { try session.set(["QP": 10, "AverageBitRate": 1_000_000]) } == .unavailable)
+        #expect(session.value(.qp) == 22 && session.value(.averageBitRate) == nil)
+        try Pictures.encode(6..<7, on: session)
+        session.invalidate()
+        let packets = try await read(7, of: session)
+        #expect(packets.dropFirst().map(\.qp) == [40, 40, 22, 22, 22, 22])
+        #expect(packets.map(\.isKey) == [true, false, false, false, false, false, false])
+        _ = Pictures.decode(packets)
+    }
+
+    /// A device that can do less has fewer properties, and smaller ranges.
+    @Test func listsFollowTheDevice() throws {
+        var report = try #require(Devices.reports(.reference).first)
+        let full = Devices.supportedProperties(report, codec: .h264, profile: .h264High)
+        for index in report.capabilities.indices {
+            report.capabilities[index].bFrames = false
+            report.capabilities[index].packedHeaders = []
+            report.capabilities[index].roi = 0
+            report.capabilities[index].intraRefresh = []
+            report.capabilities[index].maxSlices = 1
+            report.capabilities[index].rateControl = [.cqp, .icq]
+        }
+        let less = Devices.supportedProperties(report, codec: .h264, profile: .h264High)
+        let gone = Set(full.map(\.name)).subtracting(less.map(\.name))
+        #expect(gone == ["AllowOpenGOP", "BPyramid", "EnableLTR", "LongTermReferences", "TemporalLayers", "RegionsOfInterest", "IntraRefresh"])
+        func maximum(_ name: String) -> Double? { less.first { $0.name == name }?.maximum }
+        #expect(maximum("BFrameCount") == 0 && maximum("Slices") == 1)
+        #expect(less.first { $0.name == "RateControl" }?.choices == ["cqp", "cbr", "vbr", "icq", "qvbr"])
+        #expect(Devices.supportedProperties(report, codec: .hevc).isEmpty)
+    }
+
+    /// Stored and set again, a session is the same.
+    @Test func propertiesSurviveStorage() throws {
+        let first = try session()
+        try first.set(.averageBitRate, to: BitsPerSecond(900_000))
+        try first.set(.dataRateLimits, to: [DataRateLimit(bytes: 200_000, seconds: 1), DataRateLimit(bytes: 1_000_000, seconds: 6)])
+        try first.set(.regionsOfInterest, to: [RegionOfInterest(x: 1, y: 2, width: 3, height: 4, qpDelta: -5)])
+        try first.set(.expectedFrameRate, to: Rational(30000, 1001))
+        try first.set(.allowFrameReordering, to: false)
+        let stored = first.serializableProperties
+        #expect(stored["DataRateLimits"] == [200_000, 1.0, 1_000_000, 6.0])
+        #expect(stored["ExpectedFrameRate"] == "30000/1001")
+        let second = try session()
+        try second.set(stored)
+        #expect(second.configuration == first.configuration)
+        first.invalidate()
+        second.invalidate()
+    }
+
+    @Test func switchesOfVideoToolbox() throws {
+        let session = try session()
+        try session.set(.allowFrameReordering, to: false)
+        #expect(session.configuration.bFrames == 0)
+        try session.set(.allowFrameReordering, to: true)
+        #expect(session.configuration.bFrames == nil)
+        try session.set(.allowTemporalCompression, to: false)
+        #expect(session.configuration.gopFrames == 1)
+        try session.set(.allowTemporalCompression, to: true)
+        #expect(session.configuration.gopFrames == nil)
+        try session.set(.enableLTR, to: true)
+        #expect(session.configuration.longTermReferences == 1)
+        try session.set(.enableLTR, to: false)
+        #expect(session.configuration.longTermReferences == 0)
+        #expect(try session.value(named: "UsingHardwareAcceleratedVideoEncoder") == false)
+        #expect(try session.value(named: "Width") == 96)
+        #expect(try session.value(named: "EncoderID") != nil)
+        session.invalidate()
+    }
+
+    /// A contradiction shows when the encoder is settled, and can be mended.
+    @Test func contradictionsShowAtThePreparation() throws {
+        let session = try session()
+        try session.set(.rateControl, to: .cbr)
+        #expect(category { try session.prepare() } == .usage)
+        try session.set(.averageBitRate, to: BitsPerSecond(500_000))
+        try session.prepare()
+        #expect(try session.encoderDescription.effective.contains { $0.option == "rateControl" && $0.used == "cbr" })
+        session.invalidate()
+    }
+}

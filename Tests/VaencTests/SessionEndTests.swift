@@ -1,0 +1,236 @@
+import Synchronization
+import Testing
+import VAAPI
+@testable import Vaenc
+import VideoBase
+
+/// Waiting for buffers, completing, and ending a session while others use it.
+@Suite(.timeLimit(.minutes(2))) struct SessionEndTests {
+    /// All buffers of a session: with one frame in flight and no B frames, two; in software, three.
+    private func hold(_ session: CompressionSession) async throws -> [any PixelBuffer] {
+        var held: [any PixelBuffer] = []
+        for _ in 0..<(session.choice.kind == .software ? 3 : 2) { held.append(try await session.makePixelBuffer()) }
+        return held
+    }
+
+    private func session(_ device: DeviceSelector) throws -> CompressionSession {
+        var configuration = Pictures.immediate()
+        configuration.asyncDepth = 1
+        return try CompressionSession(configuration: configuration, device: device)
+    }
+
+    /// A task that waits for a buffer does not keep another from handing in the one that it waits for.
+    @Test(arguments: [DeviceSelector.reference, .software])
+    func waitingForABufferHoldsUpNobody(_ device: DeviceSelector) async throws {
+        let session = try session(device)
+        let held = try await hold(session)
+        let waiting = Task { try await session.makePixelBuffer() }
+        await until { session.bufferMaker.isWorking }
+        try Pictures.draw(0, into: held[0])
+        try await session.encode(held[0], presentation: Pictures.time(0))
+        let buffer = try await waiting.value
+        try Pictures.draw(1, into: buffer)
+        try await session.encode(buffer, presentation: Pictures.time(1))
+        try await session.completeFrames()
+        session.invalidate()
+        #expect(Pictures.decode(try await read(2, of: session)).count == 2)
+    }
+
+    /// The buffer that a cancelled task would have got goes back to the pool.
+    @Test func aCancelledWaitForABufferIsOver() async throws {
+        let session = try session(.reference)
+        var held = try await hold(session)
+        let waiting = Task { try await session.makePixelBuffer() }
+        await until { session.bufferMaker.isWorking }
+        waiting.cancel()
+        await #expect(throws: CancellationError.self) { try await waiting.value }
+        held = []
+        for _ in 0..<2 { held.append(try await session.makePixelBuffer()) }
+        #expect(held.count == 2)
+        held = []
+        try Pictures.encode(0..<3, on: session)
+        session.invalidate()
+    }
+
+    /// All who wait are freed: for a buffer, for room, for a packet.
+    @Test(arguments: [DeviceSelector.reference, .software])
+    func invalidateFreesAllWhoWait(_ device: DeviceSelector) async throws {
+        let reading = try session(device)
+        let reader = Task { try await read(1, of: reading) }
+        let channel = try #require(reading.channel)
+        await until { channel.hasWaitingReader }
+        let held = try await hold(reading)
+        let buffer = Task { try await reading.makePixelBuffer() }
+        await until { reading.bufferMaker.isWorking }
+        reading.invalidate()
+        #expect(try await reader.value.isEmpty)
+        await #expect(throws: (any Error).self) { try await buffer.value }
+        await #expect(throws: (any Error).self) { try await reading.encode(held[0], presentation: .zero) }
+        await #expect(throws: (any Error).self) { try await reading.completeFrames() }
+        await #expect(throws: (any Error).self) { try await reading.prepare() }
+
+        let full = try CompressionSession(
+            configuration: Pictures.immediate(), device: device, packetCapacity: 1)
+        try Pictures.encode(0..<1, on: full)
+        let fullChannel = try #require(full.channel)
+        let encode = Task { try Pictures.encode(1..<2, on: full) }
+        await until { fullChannel.waitersForRoom == 1 }
+        full.invalidate()
+        await #expect(throws: (any Error).self) { try await encode.value }
+        #expect(full.statistics.taken == 1 && full.statistics.delivered == 1)
+        #expect(try await read(2, of: full).count == 1)
+    }
+
+    /// Ended from outside at any moment, every frame is counted: delivered or dropped.
+    @Test(arguments: [DeviceSelector.reference, .software], 0..<6)
+    func invalidateDuringEncode(_ device: DeviceSelector, _ count: Int) async throws {
+        let session = try CompressionSession(configuration: Pictures.configuration(), device: device)
+        let producers = (0..<2).map { producer in
+            Task.detached {
+                var index = producer
+                while true {
+                    let buffer = try await session.makePixelBuffer()
+                    do {
+                        try await session.encode(buffer, presentation: Pictures.time(index))
+                    } catch let error as VaencError where error.message.contains("after") {
+                        // The other was first with a later time.
+                    }
+                    index += 2
+                }
+            }
+        }
+        let packets = try await read(count, of: session)
+        session.invalidate()
+        for producer in producers {
+            await #expect(throws: (any Error).self) { try await producer.value }
+        }
+        var rest = 0
+        for try await _ in session.packets { rest += 1 }
+        let statistics = session.statistics
+        #expect(packets.count == count)
+        #expect(statistics.taken == statistics.delivered + statistics.dropped, "\(statistics)")
+        #expect(packets.count + rest <= statistics.delivered)
+        #expect(session.pendingFrameCount == 0)
+    }
+
+    /// The session may be let go from anywhere, also from its own handler, where it can wait for nothing.
+    @Test(arguments: [DeviceSelector.reference, .software])
+    func aSessionLetGoInItsHandlerEnds(_ device: DeviceSelector) async throws {
+        let box = SessionBox()
+        let (calls, call) = AsyncStream<Void>.makeStream()
+        do {
+            let session = try CompressionSession(configuration: Pictures.configuration(), device: device) { _ in
+                box.waitAndRelease()
+                call.yield()
+            }
+            try Pictures.encode(0..<1, on: session)
+            session.flush { _ in }
+            box.keep(session)
+        }
+        var iterator = calls.makeAsyncIterator()
+        #expect(await iterator.next() != nil)
+        await until { box.isGone }
+    }
+
+    @Test func flushTellsWhenAllIsOut() async throws {
+        let packets = PacketList()
+        var configuration = Pictures.configuration()
+        configuration.asyncDepth = 4
+        let session = try CompressionSession(configuration: configuration, device: .reference) { packets.add($0) }
+        try Pictures.encode(0..<3, on: session)
+        let delivered: Int = try await withCheckedThrowingContinuation { continuation in
+            session.flush { result in
+                continuation.resume(with: result.flatMap { Result { try packets.values().count } })
+            }
+        }
+        #expect(delivered == 3)
+        try Pictures.encode(3..<5, on: session)
+        try await session.flush()
+        #expect(try packets.values().count == 5)
+        session.invalidate()
+        let error: any Error = await withCheckedContinuation { continuation in
+            session.flush { if case .failure(let error) = $0 { continuation.resume(returning: error) } }
+        }
+        #expect((error as? any DescribedError)?.category == .usage)
+    }
+
+    /// A cancelled wait for completion only stops waiting.
+    @Test func aCancelledCompletionStillCompletes() async throws {
+        let session = try CompressionSession(configuration: Pictures.configuration(), device: .reference)
+        try Pictures.encode(0..<4, on: session)
+        let completion = Task { try await session.completeFrames() }
+        completion.cancel()
+        _ = await completion.result
+        try await session.completeFrames()
+        #expect(session.statistics.delivered == 4)
+        session.invalidate()
+    }
+
+    @Test func refreshBeginsAnew() async throws {
+        let session = try CompressionSession(configuration: Pictures.configuration(), device: .reference)
+        try Pictures.encode(0..<3, on: session)
+        try await session.refresh()
+        #expect(session.unreadPacketCount == 3)
+        try Pictures.encode(3..<5, on: session)
+        try await session.completeFrames()
+        session.invalidate()
+        let packets = try await read(5, of: session)
+        #expect(packets.map(\.isKey) == [true, false, false, true, false])
+        #expect(packets.map(\.changesFormat) == [false, false, false, false, false])
+        _ = Pictures.decode(packets)
+    }
+
+    /// NAL unit by NAL unit, the stream is the same.
+    @Test func unitsMakeUpThePackets() throws {
+        let packets = PacketList()
+        let whole = try CompressionSession(configuration: Pictures.configuration(), device: .reference) { packets.add($0) }
+        try Pictures.encode(0..<4, on: whole)
+        try whole.completeFrames()
+        whole.invalidate()
+        let units = Mutex<[EncodedUnit]>([])
+        let apart = try CompressionSession(unitsOf: Pictures.configuration(), device: .reference) { result in
+            if case .success(let unit) = result { units.withLock { $0.append(unit) } }
+        }
+        try Pictures.encode(0..<4, on: apart)
+        try apart.completeFrames()
+        apart.invalidate()
+        var rebuilt: [[UInt8]] = []
+        var ends = 0
+        for unit in units.withLock({ $0 }) {
+            switch unit {
+            case .parameterSets(let sets):
+                #expect(sets.map { $0[0] & 31 } == [7, 8])
+                rebuilt += sets
+            case .unit(let bytes, let packet, let isLast):
+                #expect(packet.bytes.isEmpty && packet.displayIndex == ends)
+                rebuilt.append(bytes)
+                if isLast { ends += 1 }
+            }
+        }
+        #expect(ends == 4)
+        // An access unit may begin with a delimiter or message before its parameter sets.
+        #expect(Set(rebuilt) == Set(try packets.values().flatMap(\.units)))
+        #expect(rebuilt.count == (try packets.values().flatMap(\.units).count))
+    }
+}
+
+/// Keeps a session until it is told to let it go.
+final class SessionBox: Sendable {
+    private struct State {
+        var session: CompressionSession?
+        weak var watched: CompressionSession?
+    }
+
+    private let state = Monitor(State())
+
+    func keep(_ session: CompressionSession) {
+        state.withLock {
+            $0.session = session
+            $0.watched = session
+        }
+    }
+
+    func waitAndRelease() { state.wait { $0.session == nil ? nil : ($0.session = nil) } }
+
+    var isGone: Bool { state.withLock { $0.watched == nil } }
+}

@@ -1,0 +1,208 @@
+import TestOracles
+import Testing
+import VAAPI
+@testable import Vaenc
+
+/// Another size, codec or device in mid-stream: both parts decode, and nothing is lost between them.
+@Suite(.timeLimit(.minutes(2))) struct SwapTests {
+    private static let other = VideoSize(width: 128, height: 64)
+
+    /// Two parts of a stream, as a reader finds them by the packets alone.
+    private func parts(_ packets: [EncodedPacket]) -> [[EncodedPacket]] {
+        var parts: [[EncodedPacket]] = [[]]
+        for packet in packets {
+            if packet.changesFormat { parts.append([]) }
+            parts[parts.count - 1].append(packet)
+        }
+        return parts
+    }
+
+    private func expectOneLine(_ packets: [EncodedPacket], count: Int, _ sourceLocation: SourceLocation = #_sourceLocation) {
+        #expect(packets.map(\.displayIndex).sorted() == Array(0..<count), sourceLocation: sourceLocation)
+        #expect(packets.map(\.codingIndex) == Array(0..<count), sourceLocation: sourceLocation)
+        for packet in packets {
+            #expect(packet.presentation == Pictures.time(packet.displayIndex), sourceLocation: sourceLocation)
+            #expect(packet.decode <= packet.presentation, sourceLocation: sourceLocation)
+        }
+        for (a, b) in zip(packets, packets.dropFirst()) {
+            #expect(a.decode < b.decode, "\(a.decode) \(b.decode)", sourceLocation: sourceLocation)
+        }
+    }
+
+    @Test(arguments: [DeviceSelector.reference, .software]) func sizeChanges(_ device: DeviceSelector) async throws {
+        let session = try CompressionSession(configuration: Pictures.configuration(), device: device)
+        try Pictures.encode(0..<5, on: session)
+        let before = try session.encoderDescription.parameterSets
+        try await session.swap(to: Pictures.configuration(Self.other))
+        #expect(session.unreadPacketCount == 5)
+        #expect(try session.encoderDescription.parameterSets != before)
+        #expect(try await session.makePixelBuffer().size == Self.other)
+        try Pictures.encode(5..<9, on: session)
+        try await session.completeFrames()
+        session.invalidate()
+        let packets = try await read(9, of: session)
+        expectOneLine(packets, count: 9)
+        let parts = parts(packets)
+        #expect(parts.map(\.count) == [5, 4])
+        #expect(parts[1][0].isKey && parts[1].allSatisfy { $0.formatIndex == 1 })
+        // Without B frames the border shows in the times: nothing is held back.
+        let frames = parts.map { Pictures.decode($0) }
+        #expect(frames[0].allSatisfy { $0.width == Pictures.size.width && $0.height == Pictures.size.height })
+        #expect(frames[1].allSatisfy { $0.width == Self.other.width && $0.height == Self.other.height })
+        let statistics = session.statistics
+        #expect(statistics.taken == 9 && statistics.delivered == 9 && statistics.dropped == 0)
+        // As one stream, too.
+        let whole = ForeignDecoder.libavcodec.decode(packets.flatMap(\.bytes))
+        #expect(whole.frames.map(\.width) == frames.flatMap { $0.map(\.width) }, "\(whole.messages)")
+    }
+
+    /// From H.264 on one device to HEVC in software, with frames held back for B frames on both sides.
+    @Test func codecChanges() async throws {
+        var first = Pictures.configuration()
+        first.bFrames = 2
+        var second = Pictures.configuration()
+        second.codec = .hevc
+        second.bFrames = 2
+        let session = try CompressionSession(configuration: first, device: .reference)
+        try Pictures.encode(0..<6, on: session)
+        try await session.swap(to: second, device: .software)
+        #expect(session.choice.kind == .software)
+        try Pictures.encode(6..<12, on: session)
+        try await session.completeFrames()
+        session.invalidate()
+        let packets = try await read(12, of: session)
+        expectOneLine(packets, count: 12)
+        let parts = parts(packets)
+        #expect(parts.map(\.count) == [6, 6])
+        #expect(Pictures.decode(parts[0]).count == 6)
+        try Files.withTemporaryFolder { folder in
+            try Files.write(parts[1].flatMap(\.bytes), to: folder + "/b.h265")
+            let result = try ProcessRunner.run(
+                "ffmpeg",
+                ["-v", "error", "-xerror", "-err_detect", "explode", "-i", "b.h265", "-f", "rawvideo", "-pix_fmt", "yuv420p", "b.yuv"],
+                directory: folder)
+            #expect(result.status == 0 && result.errors.isEmpty, "\(result.errors)")
+            #expect(Files.size(folder + "/b.yuv") == 6 * PlanarFrame.byteCount(width: Pictures.size.width, height: Pictures.size.height))
+        }
+    }
+
+    /// A format that reorders more than the one before.
+    @Test(arguments: [0, 1, 3], [0, 2, 7]) func timesGoOnOverReordering(_ before: Int, _ after: Int) async throws {
+        var first = Pictures.configuration()
+        first.bFrames = before
+        var second = Pictures.configuration()
+        second.bFrames = after
+        second.bPyramid = after > 2
+        let session = try CompressionSession(configuration: first, device: .reference)
+        try Pictures.encode(0..<9, on: session)
+        try await session.swap(to: second)
+        try Pictures.encode(9..<20, on: session)
+        try await session.completeFrames()
+        session.invalidate()
+        let packets = try await read(20, of: session)
+        expectOneLine(packets, count: 20)
+        #expect(packets.filter(\.changesFormat).map(\.displayIndex) == [9])
+        #expect(parts(packets).map { Pictures.decode($0).count } == [9, 11])
+    }
+
+    @Test func aSwapThatFailsChangesNothing() async throws {
+        let session = try CompressionSession(configuration: Pictures.configuration(), device: .reference)
+        try Pictures.encode(0..<3, on: session)
+        var impossible = Pictures.configuration(VideoSize(width: 16384, height: 16384))
+        await #expect(throws: (any Error).self) { try await session.swap(to: impossible) }
+        impossible = Pictures.configuration()
+        impossible.qp = 99
+        await #expect(throws: (any Error).self) { try await session.swap(to: impossible) }
+        #expect(session.configuration == Pictures.configuration())
+        try Pictures.encode(3..<6, on: session)
+        try await session.completeFrames()
+        session.invalidate()
+        let packets = try await read(6, of: session)
+        #expect(packets.map(\.isKey) == [true, false, false, false, false, false])
+        #expect(!packets.contains { $0.changesFormat })
+    }
+
+    /// Frames forced to be key frames are counted over the session's life.
+    @Test func forcedKeyFramesGoOn() async throws {
+        var configuration = Pictures.configuration()
+        configuration.forcedKeyFrames = [2, 7]
+        let session = try CompressionSession(configuration: configuration, device: .reference)
+        try Pictures.encode(0..<5, on: session)
+        try await session.swap(to: configuration)
+        try Pictures.encode(5..<10, on: session)
+        try await session.completeFrames()
+        session.invalidate()
+        let packets = try await read(10, of: session)
+        #expect(packets.filter(\.isKey).map(\.displayIndex) == [0, 2, 5, 7])
+    }
+
+    /// Before the first frame there is nothing to change from.
+    @Test func aSwapAtTheStartIsNoChange() async throws {
+        let session = try CompressionSession(configuration: Pictures.configuration(), device: .reference)
+        try await session.prepare()
+        try await session.swap(to: Pictures.configuration(Self.other))
+        try Pictures.encode(0..<2, on: session)
+        try await session.completeFrames()
+        session.invalidate()
+        let packets = try await read(2, of: session)
+        #expect(packets.map(\.formatIndex) == [0, 0] && !packets.contains { $0.changesFormat })
+        #expect(Pictures.decode(packets).first?.width == Self.other.width)
+    }
+
+    /// Swaps while another task encodes lose nothing; frames of the old size are refused, not mixed up.
+    @Test func swapsDuringEncode() async throws {
+        let session = try CompressionSession(configuration: Pictures.configuration(), device: .reference)
+        let producer = Task {
+            for index in 0..<30 {
+                while true {
+                    let buffer = try await session.makePixelBuffer()
+                    try Pictures.draw(index, into: buffer)
+                    do {
+                        try await session.encode(buffer, presentation: Pictures.time(index))
+                        break
+                    } catch let error as VaencError where error.message.contains("for an encoder of") {}
+                }
+            }
+        }
+        for step in 0..<6 {
+            let goal = step * 4 + 2
+            await until { session.statistics.taken >= goal }
+            try await session.swap(to: Pictures.configuration(step % 2 == 0 ? Self.other : Pictures.size))
+        }
+        try await producer.value
+        try await session.completeFrames()
+        session.invalidate()
+        let packets = try await read(30, of: session)
+        expectOneLine(packets, count: 30)
+        let parts = parts(packets)
+        #expect(parts.count == 7 || parts.count > 2)
+        for part in parts { #expect(Pictures.decode(part).count == part.count) }
+        #expect(session.statistics.taken == 30 && session.statistics.delivered == 30)
+    }
+
+    /// What a receiver acknowledged of another format is no reference any more.
+    @Test func tokensEndWithTheirFormat() async throws {
+        var configuration = Pictures.configuration()
+        configuration.longTermReferences = 1
+        let session = try CompressionSession(configuration: configuration, device: .reference)
+        var refresh = FrameOptions()
+        refresh.refreshFromLongTerm = true
+        try Pictures.encode(0..<2, on: session)
+        try await session.completeFrames()
+        let first = try await read(2, of: session)
+        let token = try #require(first.compactMap(\.acknowledgementToken).first)
+        session.acknowledge([token])
+        try Pictures.encode(2..<3, on: session, options: refresh)
+        try await session.swap(to: configuration)
+        try Pictures.encode(3..<4, on: session)
+        session.acknowledge([token])
+        try Pictures.encode(4..<5, on: session, options: refresh)
+        try await session.completeFrames()
+        session.invalidate()
+        let packets = try await first + read(3, of: session)
+        // Acknowledged, a P frame is enough; a token of the format before is nothing here.
+        #expect(packets.map(\.isKey) == [true, false, false, true, true])
+        let mixed = Set(packets.compactMap(\.acknowledgementToken))
+        #expect(mixed.count == packets.compactMap(\.acknowledgementToken).count)
+    }
+}
