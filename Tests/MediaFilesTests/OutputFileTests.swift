@@ -153,8 +153,11 @@ import VideoBase
             #expect(found.format == format && found.codec == codec, "\(name)")
         }
         var options = SinkOptions()
+        options.format = .avcc
+        #expect(try MediaOutput.format(of: "a.h264", options: options) == (.avcc, .h264))
+        #expect(try MediaOutput.format(of: "a.unknown", options: options) == (.avcc, nil))
         options.format = .mkv
-        #expect(try MediaOutput.format(of: "a.h264", options: options) == (.mkv, .h264))
+        #expect(failure { try MediaOutput.format(of: "a.h264", options: options) }?.category == .usage)
         for name in ["a", "a.txt", ".h264", "dir.mp4/a"] {
             #expect(failure { try MediaOutput.format(of: name) }?.category == .usage, "\(name)")
         }
