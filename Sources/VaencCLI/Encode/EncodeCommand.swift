@@ -57,9 +57,10 @@ struct EncodeCommand: ParsableCommand {
         sinkOptions.sampleAspectRatio = configuration.sampleAspectRatio
 
         let job = EncodeJob(
-            source: source, configuration: configuration, device: selection, requireHardware: device.requireHardware,
-            output: name, sinkOptions: sinkOptions, interruption: interruption, progress: progressStyle(output: name),
-            codecWhy: codec.why, unasked: unasked, tellsNotices: !(reporting.json && name == "-"))
+            source: source, configuration: configuration, rateChanges: try rate.changes(), device: selection,
+            requireHardware: device.requireHardware, output: name, sinkOptions: sinkOptions, interruption: interruption,
+            progress: progressStyle(output: name), codecWhy: codec.why, unasked: unasked,
+            tellsNotices: !(reporting.json && name == "-"))
         let report = try job.run()
         try show(report, toStandardError: name == "-")
         if report.interrupted { throw ExitCode(Int32(ErrorCategory.interrupted.rawValue)) }

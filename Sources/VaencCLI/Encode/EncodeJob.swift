@@ -8,6 +8,8 @@ import Vaenc
 struct EncodeJob {
     let source: any FrameSource
     let configuration: EncoderConfiguration
+    /// By the frame before which they are made.
+    let rateChanges: [Int: RunningChange]
     let device: DeviceSelector
     let requireHardware: Bool
     let output: String
@@ -72,9 +74,12 @@ struct EncodeJob {
     private func feed(
         _ session: CompressionSession, sink: SinkBox, tally: EncodeTally, line: inout ProgressLine
     ) throws -> Bool {
+        var frame = 0
         while true {
+            defer { frame += 1 }
             if interruption.isRequested { return true }
             if let failure = sink.failure { throw failure }
+            if let change = rateChanges[frame] { try session.change(change) }
             let buffer = try session.makePixelBuffer()
             let timing: FrameTiming?
             do {

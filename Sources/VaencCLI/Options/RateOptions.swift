@@ -65,6 +65,9 @@ struct RateOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Rate–distortion optimised quantisation.", valueName: "auto|on|off"))
     var trellis: Automatic = .auto
 
+    /// FRAME=RATE: for measuring how a running encoder follows.
+    @Option(help: .hidden) var changeBitrate: [String] = []
+
     @Option(help: .hidden) var lookahead: String?
     @Flag(help: .hidden) var twoPass = false
     @Option(help: .hidden) var targetSsim: String?
@@ -111,6 +114,19 @@ struct RateOptions: ParsableArguments {
         configuration.trellis = trellis.value
         configuration.preset = preset
         configuration.strict = strict
+    }
+
+    /// By the frame before which they are made.
+    func changes() throws -> [Int: RunningChange] {
+        var changes: [Int: RunningChange] = [:]
+        for text in changeBitrate {
+            let parts = text.split(separator: "=").map(String.init)
+            guard parts.count == 2, let frame = Int(parts[0]), frame >= 0 else {
+                throw VaencError.usage("--change-bitrate \(text) is not known", remedy: "write FRAME=RATE, as 250=4M")
+            }
+            changes[frame, default: RunningChange()].bitrate = try OptionValue.rate("--change-bitrate", parts[1])
+        }
+        return changes
     }
 
     private func checkRanges() throws {
