@@ -19,6 +19,8 @@ final class RateSession: Sendable {
         /// Before each picture that has finished and is not out, the oldest first.
         var undelivered: [Books] = []
         var overhead = DriverOverhead()
+        /// Pictures planned after the latest intra picture.
+        var plannedSinceIntra = 0
         /// Told to the driver with the next picture.
         var isNew = true
         var frameRateIsNew = false
@@ -96,7 +98,9 @@ final class RateSession: Sendable {
             state.frameRateIsNew = false
             guard state.books.controller == nil else {
                 let distance = settings.structure.intraRefreshSteps == nil ? settings.structure.keyInterval : nil
-                let age = plan.displayIndex - plan.keyDisplayIndex
+                // Groups of pictures are as long in coding order as in display order, open ones too.
+                state.plannedSinceIntra = plan.type == .idr || plan.type == .i ? 0 : state.plannedSinceIntra + 1
+                let age = state.plannedSinceIntra
                 let picture = RatePicture(
                     type: plan.type, depth: plan.depth, temporalLayer: plan.temporalLayer,
                     distanceToIntra: distance.map { max($0 - age, 1) })
