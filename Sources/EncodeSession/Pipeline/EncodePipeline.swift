@@ -79,9 +79,9 @@ final class EncodePipeline: Sendable {
         let packsParameterSets = objects.packed.contains(.sequence)
         var assembler = AccessUnitAssembler(headers)
         if !packsParameterSets || settings.limits.rewritesParameterSets {
-            try HeaderTrial.run(
+            let added = try HeaderTrial.run(
                 settings, headers, objects, inputs: inputs, timeoutNanoseconds: timeoutNanoseconds, &assembler)
-            rate.startOver()
+            rate.startOver(addedBits: added * 8)
         }
         self.assembler = Mutex(assembler)
         thread = try DeviceThread()

@@ -6,22 +6,28 @@ import VideoBase
 /// the first packet is there.
 enum HeaderTrial {
     /// Gives `assembler` what the driver writes.
+    ///
+    /// - Returns: bytes of the key frame that the driver did not write.
     static func run(
         _ settings: EncodeSettings, _ headers: StreamHeaders, _ objects: DeviceObjects, inputs: InputPool,
         timeoutNanoseconds: UInt64, _ assembler: inout AccessUnitAssembler
-    ) throws {
-        guard let surface = objects.inputs.first, let output = objects.coded.first else { return }
+    ) throws -> Int {
+        guard let surface = objects.inputs.first, let output = objects.coded.first else { return 0 }
         var planner = FramePlanner(structure: settings.structure)
         var submitter = PictureSubmitter(settings, headers, objects)
         let frame = TakenFrame(
             index: 0, surface: surface, pool: inputs, timing: FrameTiming(presentation: .zero), taken: .now)
         let rate = RateSession(settings)
+        var added = 0
         for plan in planner.add(forceKey: true) {
             let picture = try submitter.submit(plan, frame, rate.decide(plan), into: output)
             try picture.submitted.sync(timeoutNanoseconds: timeoutNanoseconds)
             var bytes: [UInt8] = []
             _ = try picture.submitted.read(appendingTo: &bytes)
+            added -= bytes.count
             try assembler.assemble(&bytes, picture, delay: rate.initialDelay)
+            added += bytes.count
         }
+        return added
     }
 }

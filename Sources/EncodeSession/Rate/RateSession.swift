@@ -124,6 +124,10 @@ final class RateSession: Sendable {
         rate.bitrate = max(rate.bitrate - overhead, rate.bitrate / 4)
         rate.maxBitrate = max(rate.maxBitrate - overhead, rate.maxBitrate / 4)
         if state.startsOver, let hrd = state.books.hrd { rate.vbvInitial = hrd.buffer.fullness }
+        // As seen by the driver, the buffer has less in it all the time.
+        let reserve = min(state.overhead.reserve, rate.vbvSize / 4)
+        rate.vbvSize -= reserve
+        rate.vbvInitial = max(rate.vbvInitial - reserve, rate.vbvInitial / 2)
         defer { state.startsOver = false }
         return MiscParameters.rate(rate, startsOver: state.startsOver)
     }
@@ -231,6 +235,11 @@ final class RateSession: Sendable {
         }
     }
 
-    /// The driver has coded a picture that is not the stream's.
-    func startOver() { state.withLock { $0.startsOver = true } }
+    /// The driver has coded a key frame that is not the stream's, to which so many bits were added.
+    func startOver(addedBits: Int) {
+        state.withLock { state in
+            state.startsOver = true
+            state.overhead.expect(keyBits: addedBits)
+        }
+    }
 }
