@@ -4,10 +4,13 @@ package import VideoBase
 package struct WindowLimit: Sendable, Hashable {
     package var bits: Int
     package var seconds: Double
+    /// The pictures shown in that time, too; else those decoded in it.
+    package var isOfDisplay: Bool
 
-    package init(bits: Int, seconds: Double) {
+    package init(bits: Int, seconds: Double, isOfDisplay: Bool = true) {
         self.bits = bits
         self.seconds = seconds
+        self.isOfDisplay = isOfDisplay
     }
 }
 
@@ -39,7 +42,7 @@ package struct RateTargets: Sendable, Hashable {
     /// Macroblocks of a picture: what the first guess goes by.
     package var macroblocks: Int
     package var offsets = QPOffsets()
-    /// Pictures by which decoding order and display order differ at most: windows hold in either order.
+    /// Pictures by which decoding order and display order differ at most: windows of display hold in either order.
     package var reorderDepth = 0
 
     package init(
@@ -63,7 +66,7 @@ package struct RateTargets: Sendable, Hashable {
     /// Pictures of which `window` may hold that many in a row.
     func count(of window: WindowLimit) -> Int {
         let frames = (window.seconds * frameRate.value - 1e-6).rounded(.up)
-        return max(Int(min(frames, 1e5)), 1) + (reorderDepth > 0 ? reorderDepth + 1 : 0)
+        return max(Int(min(frames, 1e5)), 1) + (window.isOfDisplay && reorderDepth > 0 ? reorderDepth + 1 : 0)
     }
 }
 

@@ -64,7 +64,9 @@ struct RateSettings: Sendable, Hashable {
         targets.qpRange = low...max(maxQP ?? 51, low)
         targets.maxPictureBits = maxFrameBytes.map { $0 * 8 }
         targets.windows = limits.map { WindowLimit(bits: $0.bytes * 8, seconds: $0.seconds) }
-        if mode != .cbr { targets.windows.append(WindowLimit(bits: maxBitrate, seconds: 1)) }
+        if mode != .cbr {
+            targets.windows.append(WindowLimit(bits: maxBitrate, seconds: 1, isOfDisplay: false))
+        }
         targets.reorderDepth = reorderDepth
         targets.offsets = offsets
         return targets
