@@ -51,9 +51,11 @@ package struct CodedPictureBuffer: Sendable, Hashable {
         return (rate * scale).dividingFullWidth((high, low)).quotient
     }
 
+    /// The least that takes so many ticks.
     private func units(ticks: Int) -> Int {
         let (high, low) = (rate * scale).multipliedFullWidth(by: ticks)
-        return 90_000.dividingFullWidth((high, low)).quotient
+        let (whole, rest) = 90_000.dividingFullWidth((high, low))
+        return rest > 0 ? whole + 1 : whole
     }
 
     /// A buffering period begins with the next picture: where bits do not arrive all the time, those that the delay in

@@ -198,8 +198,8 @@ package struct PictureRateController: Sendable {
         if rateChanged { setpoint = Double(buffer.fullness) }
         windows = new.windows.enumerated().map { index, limit in
             var window = SlidingWindow(limit: limit.bits, count: new.count(of: limit))
-            // The window's pictures so far count against the old limit, those to come against the new.
-            if index < windows.count, limit.bits <= windows[index].limit { window.takeOver(windows[index]) }
+            // The pictures so far kept to the old limit: a lower one counts from here on.
+            if index < windows.count, limit.bits >= windows[index].limit { window.takeOver(windows[index]) }
             return window
         }
     }
