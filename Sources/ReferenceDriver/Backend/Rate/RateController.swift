@@ -11,6 +11,9 @@ struct RateController: Sendable {
 
     private var settings: RateSettings
     private var buffer: DecoderBuffer
+    /// The fullness that CBR leads the buffer to: after a change of rate what it is then, and from there slowly back to
+    /// `restingFullness`. nil: there.
+    private var home: Double?
     /// nil where the mode or the client names none.
     private var window: RateWindow?
     private var layers: [RateLayer]
@@ -89,6 +92,7 @@ struct RateController: Sendable {
             buffer = Self.buffer(new)
             window = Self.window(new)
             layers = new.layers.indices.map { _ in RateLayer(new) }
+            home = nil
             return
         }
         let scale = new.bufferBits == 0 ? Self.bufferBits(new) / Self.bufferBits(old) : 1
@@ -104,6 +108,7 @@ struct RateController: Sendable {
         if new.layers != old.layers {
             // Savings and debts were the old rate's.
             for index in layers.indices { layers[index].forgetSurplus() }
+            home = buffer.fullness
         }
     }
 
@@ -157,8 +162,7 @@ struct RateController: Sendable {
             let seconds = buffer.size / Double(settings.stream.maximumBitRate)
             pictures = min(max(seconds * rate, 2), 3 * rate)
             if layers.count == 1 {
-                let initial = settings.initialFullness.map(Double.init) ?? 0.75 * buffer.size
-                saved = buffer.fullness - min(max(initial, 0.5 * buffer.size), 0.75 * buffer.size)
+                saved = buffer.fullness - (home ?? restingFullness)
             }
         case .averageBitRate:
             pictures = settings.window > 0 ? Double(settings.window) : 4 * rate
@@ -168,6 +172,11 @@ struct RateController: Sendable {
         }
         saved += layer.cycle
         return min(max(1 + saved / (share * pictures), 0.4), 2.5)
+    }
+
+    private var restingFullness: Double {
+        let initial = settings.initialFullness.map(Double.init) ?? 0.75 * buffer.size
+        return min(max(initial, 0.5 * buffer.size), 0.75 * buffer.size)
     }
 
     // MARK: After a picture
@@ -223,5 +232,10 @@ struct RateController: Sendable {
         layers[picture.layer].learn(picture.kind, bits: Double(bits), qp: qp, intraShare: intraShare)
         buffer.remove(Double(bits + filler))
         window?.add(Double(bits + filler))
+        if let home {
+            let step = 0.02 * share
+            let rest = restingFullness - home
+            self.home = abs(rest) <= step ? nil : home + (rest < 0 ? -step : step)
+        }
     }
 }
