@@ -233,7 +233,7 @@ struct RateController: Sendable {
         buffer.remove(Double(bits + filler))
         window?.add(Double(bits + filler))
         if let home {
-            let step = 0.02 * share
+            let step = 0.01 * share
             let rest = restingFullness - home
             self.home = abs(rest) <= step ? nil : home + (rest < 0 ? -step : step)
         }
