@@ -51,6 +51,19 @@ import Vaenc
         } == .unavailable)
     }
 
+    /// A wish that the mode leaves unused is a difference too.
+    @Test func unusedWishesAreDifferences() throws {
+        for change: (inout EncoderConfiguration) -> Void in [
+            { $0.bitrate = BitsPerSecond(500_000); $0.rateControl = .vbr },
+            { $0.quality = 20 },
+            { $0.rateControl = .icq },
+            { $0.qp = nil; $0.quality = 20; $0.rateControl = .cbr; $0.bitrate = BitsPerSecond(500_000) },
+        ] {
+            #expect(category { try open(.reference) { change(&$0) } } == nil)
+            #expect(category { try open(.reference) { change(&$0); $0.strict = true } } == .unavailable)
+        }
+    }
+
     /// Where no hardware works, `auto` takes software and says so; `requireHardware` refuses.
     @Test func autoFallsBackAloud() throws {
         let hardware = DeviceReport.ofRenderNodes().contains { $0.isHardwareEncodeSupported(.h264) }

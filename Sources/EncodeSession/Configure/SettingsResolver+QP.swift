@@ -23,10 +23,10 @@ extension SettingsResolver {
         let b = limits.hasOneQP ? p : (asked.qpB ?? p + Self.bidirectionalOffset).clamped(to: range)
         if let asked = asked.quality {
             report.add(
-                "quality", asked: asked, used: self.asked.qp == nil ? p : asked,
+                "quality", asked: "\(asked)", used: self.asked.qp == nil ? "\(p)" : "none",
                 why:
                     self.asked.qp == nil
-                    ? (p == asked ? "as QP" : "kept within min-qp and max-qp") : "qp is given: not used")
+                    ? (p == asked ? "as QP" : "kept within min-qp and max-qp") : "qp is given")
         }
         let limited = "kept within min-qp and max-qp"
         report.add(

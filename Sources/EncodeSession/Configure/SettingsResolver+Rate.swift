@@ -22,9 +22,9 @@ extension SettingsResolver {
             chooseLimits(&rate, limits)
             if rate.mode == .qvbr { reportQuality(rate) }
             if rate.mode != .qvbr, let quality = asked.quality {
-                report.add("quality", asked: quality, used: quality, why: "a bit rate is aimed at: not used")
+                report.add("quality", asked: "\(quality)", used: "none", why: "a bit rate is aimed at")
             }
-            if let qp = asked.qp { report.add("qp", asked: qp, used: qp, why: "a bit rate is aimed at: not used") }
+            if let qp = asked.qp { report.add("qp", asked: "\(qp)", used: "none", why: "a bit rate is aimed at") }
         }
         if rate.driverChoosesQP || rate.isOwn { reportQPLimits() }
         chooseMacroblockRateControl(&rate)
@@ -258,7 +258,7 @@ extension SettingsResolver {
             why: asked.quality == nil
                 ? Reason.standard : asked.quality == rate.quality ? Reason.asked : "kept within min-qp and max-qp")
         if let qp = asked.qp, rate.mode == .icq {
-            report.add("qp", asked: qp, used: qp, why: "the mode aims at a quality: not used")
+            report.add("qp", asked: "\(qp)", used: "none", why: "the mode aims at a quality")
         }
     }
 
