@@ -1,37 +1,52 @@
 import VideoBase
 
 /// What is put into access units after the encode, which a driver that controls the rate does not see: it is told
-/// that much less.
+/// that much less rate, and led to believe in less buffer than there is.
 struct DriverOverhead: Sendable, Hashable {
     private var bits = 0
     private var pictures = 0
-    /// Bits of a picture on average, as the driver was last told.
-    private(set) var mean = 0
+    private var picturesSinceTold = 0
+    /// Bits of a picture that the driver's rate leaves out.
+    private(set) var told = 0
     /// Bits of the picture that had most.
-    private(set) var largest = 0
+    private var largest = 0
+    /// Bits that the driver believes to be in the decoder's buffer and are not; negative where it believes too few.
+    private var excess = 0
 
-    /// - Parameter keyBits: of a key frame, before the first picture.
-    mutating func expect(keyBits: Int) {
+    /// Changes of a byte or two, as emulation prevention makes them, do not count.
+    private static let noise = 64
+
+    /// Before the first picture.
+    ///
+    /// - Parameters:
+    ///   - keyBits: of pictures at which decoding can begin.
+    ///   - otherBits: of the others.
+    mutating func expect(keyBits: Int, otherBits: Int) {
         largest = max(keyBits, 0)
-        // A delimiter and picture timing.
-        mean = min(largest, 160)
+        told = min(max(otherBits, 0), largest)
     }
 
-    /// - Returns: whether the driver should be told anew. Rarely: after 4, 8, 16… pictures, where it matters.
+    /// Bits of the buffer that the driver does not count on: one picture more than it sees fits.
+    var reserve: Int { largest < Self.noise ? 0 : largest + 128 }
+
+    /// The driver was told how full the buffer is, less the reserve.
+    mutating func begin() { excess = -reserve }
+
+    /// - Returns: whether the driver should be told anew. Seldom: a change may disturb its controller.
     mutating func add(_ added: Int) -> Bool {
         bits += max(added, 0)
         pictures += 1
+        picturesSinceTold += 1
         largest = max(largest, added)
-        guard pictures >= 4, pictures & (pictures - 1) == 0 else { return false }
-        // Rather too much: what is missing then is filled up, or saved.
-        let new = (bits + bits / 16 + pictures - 1) / pictures
-        guard abs(new - mean) > max(mean / 20, 16) else { return false }
-        mean = new
-        return true
+        excess += added - told
+        let error = excess + reserve
+        let tolerance = max(reserve / 2, 8 * Self.noise)
+        guard abs(error) > tolerance, picturesSinceTold >= (abs(error) > 3 * tolerance ? 4 : 32) else { return false }
+        picturesSinceTold = 0
+        let new = max((bits + pictures - 1) / pictures + error / 32, 0)
+        defer { told = new }
+        return new != told
     }
 
-    func bitsPerSecond(_ frameRate: Rational) -> Int { Int(Double(mean) * frameRate.value) }
-
-    /// Bits of the decoder's buffer that the driver must not count on.
-    var reserve: Int { 2 * largest }
+    func bitsPerSecond(_ frameRate: Rational) -> Int { Int(Double(told) * frameRate.value) }
 }

@@ -24,6 +24,8 @@ final class RateSession: Sendable {
         /// Told to the driver with the next picture.
         var isNew = true
         var frameRateIsNew = false
+        /// The driver was told of the buffer.
+        var hasBegun = false
         /// The driver has seen other pictures than the stream's.
         var startsOver = false
     }
@@ -67,10 +69,14 @@ final class RateSession: Sendable {
                 bitrate: hrd.bitrate.value, bufferSize: hrd.cpbSize, initialFullness: rate.vbvInitial,
                 frameRate: settings.frameRate, isConstant: hrd.cbr_flag)
         }
-        state = Mutex(
-            State(
-                rate: rate, frameRate: settings.frameRate,
-                qps: QPs(i: settings.qpI, p: settings.qpP, b: settings.qpB), books: books))
+        var state = State(
+            rate: rate, frameRate: settings.frameRate,
+            qps: QPs(i: settings.qpI, p: settings.qpP, b: settings.qpB), books: books)
+        if settings.structure.idrInterval > 1 || settings.structure.intraRefreshSteps != nil {
+            // Parameter sets where decoding can begin without an IDR picture are put in after the encode.
+            state.overhead.expect(keyBits: 1000, otherBits: 0)
+        }
+        self.state = Mutex(state)
     }
 
     private static func targets(
@@ -124,6 +130,8 @@ final class RateSession: Sendable {
         rate.bitrate = max(rate.bitrate - overhead, rate.bitrate / 4)
         rate.maxBitrate = max(rate.maxBitrate - overhead, rate.maxBitrate / 4)
         if state.startsOver, let hrd = state.books.hrd { rate.vbvInitial = hrd.buffer.fullness }
+        if state.startsOver || !state.hasBegun { state.overhead.begin() }
+        state.hasBegun = true
         // As seen by the driver, the buffer has less in it all the time.
         let reserve = min(state.overhead.reserve, rate.vbvSize / 4)
         rate.vbvSize -= reserve
@@ -239,7 +247,8 @@ final class RateSession: Sendable {
     func startOver(addedBits: Int) {
         state.withLock { state in
             state.startsOver = true
-            state.overhead.expect(keyBits: addedBits)
+            // A delimiter and picture timing go with every picture.
+            state.overhead.expect(keyBits: addedBits, otherBits: 160)
         }
     }
 }
