@@ -8,12 +8,27 @@ import Testing
         #expect(result.status == 0)
         for text in [
             "vaenc reference driver", "VAProfileH264ConstrainedBaseline/VAEntrypointEncSlice",
-            "VAProfileH264Main/VAEntrypointEncSlice", "VAProfileH264High/VAEntrypointEncSlice", "VA_RC_CQP", "VA_RC_CBR", "VA_RC_QVBR",
+            "VAProfileH264Main/VAEntrypointEncSlice", "VAProfileH264High/VAEntrypointEncSlice", "VA_RC_CQP", "VA_RC_CBR",
+            "VA_RC_QVBR", "VA_RC_MB", "VA_ENC_QUANTIZATION_TRELLIS_SUPPORTED", "VA_ENC_SLICE_STRUCTURE_MAX_SLICE_SIZE",
             "VA_RT_FORMAT_YUV420", "VA_ENC_PACKED_HEADER_RAW_DATA", "l0=16",
         ] {
             #expect(result.output.contains(text), "\(text)")
         }
         #expect(!result.output.contains("HEVC"))
+    }
+
+    @Test(arguments: [
+        ("iHDnonfree-9A49", "Intel iHD driver", "VAEntrypointEncSliceLP", "VA_RC_TCBRC", "VA_ENC_PACKED_HEADER_NONE"),
+        ("i965-5916", "Intel i965 driver for Intel(R) Kaby Lake", "VAEntrypointEncSliceLP", "VA_RC_MB", "VA_RC_ICQ"),
+        ("radeonsi-navi21", "radeonsi, navi21", "VA_ENC_PACKED_HEADER_NONE", "l0=1", "VAEntrypointEncSliceLP"),
+        ("radeonsi25-navi31", "radeonsi, navi31", "VA_RC_QVBR", "l1=1", "VA_RC_ICQ"),
+    ])
+    func vainfoShowsThePersonality(name: String, driver: String, one: String, other: String, absent: String) throws {
+        let result = try VirtualScreen.run(
+            "vainfo", ["-a", "--display", "x11"], environment: ["VAENC_REFERENCE_PERSONALITY": name])
+        #expect(result.status == 0)
+        for text in [name, driver, one, other] { #expect(result.output.contains(text), "\(text)") }
+        #expect(!result.output.contains(absent))
     }
 
     private func judge(_ stream: ForeignStream, frames: Int = 12) {
@@ -48,12 +63,31 @@ import Testing
         ["-bf", "2"], ["-bf", "1", "-slices", "3"], ["-bf", "3", "-b_depth", "3"], ["-bf", "7", "-b_depth", "4"],
         ["-bf", "2", "-coder", "cavlc", "-profile:v", "main"],
         ["-bf", "2", "-rc_mode", "CBR", "-b:v", "900k"],
+        ["-bf", "3", "-b_depth", "3", "-rc_mode", "CBR", "-b:v", "900k"],
         ["-bf", "3", "-b_depth", "3", "-rc_mode", "VBR", "-b:v", "700k", "-maxrate", "900k"],
+        ["-bf", "3", "-b_depth", "3", "-rc_mode", "ICQ", "-global_quality", "26"],
+        ["-bf", "3", "-b_depth", "3", "-rc_mode", "QVBR", "-b:v", "900k", "-global_quality", "26"],
+        ["-bf", "3", "-b_depth", "3", "-rc_mode", "AVBR", "-b:v", "900k"],
     ])
     func ffmpegEncodesWithBPictures(options: [String]) throws {
         let stream = try ForeignStream.ffmpeg(176, 144, frames: 20, options: options)
         judge(stream, frames: 20)
         #expect(stream.reconstruction.pictures.contains { $0.type == "B" })
+    }
+
+    /// FFmpeg asks a driver what it can do: other headers, references and entry points with each personality.
+    @Test(arguments: [
+        ("iHD-9A49", ["-low_power", "1", "-slices", "3"], 0), ("iHDnonfree-9A49", ["-bf", "2", "-b_depth", "2"], 1),
+        ("iHDnonfree-9A49", ["-bf", "2", "-rc_mode", "CBR", "-b:v", "900k"], 1), ("i965-5916", ["-bf", "2"], 1),
+        ("i965-5916", ["-low_power", "1"], 0), ("iHD25nonfree-7D55", ["-rc_mode", "VBR", "-b:v", "900k"], 0),
+        ("radeonsi-raven", ["-rc_mode", "VBR", "-b:v", "900k"], 0), ("radeonsi-navi21", ["-slices", "2"], 0),
+        ("radeonsi25-navi31", ["-bf", "2"], 1), ("radeonsi25-renoir", ["-rc_mode", "CBR", "-b:v", "900k"], 0),
+    ])
+    func ffmpegEncodesOnPersonalities(name: String, options: [String], mostB: Int) throws {
+        let stream = try ForeignStream.ffmpeg(
+            320, 180, options: options, environment: ["VAENC_REFERENCE_PERSONALITY": name])
+        judge(stream)
+        #expect(stream.reconstruction.pictures.contains { $0.type == "B" } == (mostB > 0))
     }
 
     @Test(arguments: ["CBR", "VBR", "ICQ", "QVBR", "AVBR"])
@@ -126,10 +160,18 @@ import Testing
             (176, 144, ["max-bframes=3", "prediction-type=hierarchical-b", "refs=2"]),
             (176, 144, ["rate-control=cbr", "bitrate=900"]),
             (176, 144, ["rate-control=vbr", "bitrate=900", "max-bframes=1"]),
+            (176, 144, ["rate-control=cbr", "bitrate=900", "max-bframes=3", "prediction-type=hierarchical-b", "refs=2"]),
+            (176, 144, ["rate-control=vbr", "bitrate=900", "max-bframes=3", "prediction-type=hierarchical-b", "refs=2"]),
+            (176, 144, ["rate-control=icq", "quality-factor=24", "max-bframes=2"]),
+            (176, 144, ["rate-control=qvbr", "bitrate=900", "quality-factor=24", "max-bframes=2"]),
             (176, 144, ["rate-control=icq", "quality-factor=24"]),
             (176, 144, ["rate-control=qvbr", "bitrate=900", "quality-factor=24"]),
         ] as [(Int, Int, [String])])
     func gstreamerEncodes(width: Int, height: Int, options: [String]) throws {
-        judge(try ForeignStream.gstreamer(width, height, options: options))
+        let stream = try ForeignStream.gstreamer(width, height, options: options)
+        judge(stream)
+        #expect(
+            stream.reconstruction.pictures.contains { $0.type == "B" }
+                == options.contains { $0.hasPrefix("max-bframes=") })
     }
 }

@@ -12,6 +12,7 @@ enum VirtualScreen {
         variables["XDG_RUNTIME_DIR"] = "/tmp"
         variables["VAENC_REFERENCE_RECON"] = .some(nil)
         variables["VAENC_REFERENCE_MODE"] = .some(nil)
+        variables["VAENC_REFERENCE_PERSONALITY"] = .some(nil)
         for (name, value) in environment { variables[name] = value }
         return try ProcessRunner.run(
             "xvfb-run", ["-a", program] + arguments, environment: variables, timeout: timeout)

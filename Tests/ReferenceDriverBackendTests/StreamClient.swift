@@ -35,21 +35,22 @@ final class StreamClient {
 
     init(
         _ client: Client = Client(), width: Int = 64, height: Int = 48, profile: VAProfile = VAProfileH264High,
-        packedHeaders: UInt32 = 0, rateControl: Int32 = VA_RC_CQP, codedBytes: Int = 1 << 16
+        entrypoint: VAEntrypoint = VAEntrypointEncSlice, packedHeaders: UInt32 = 0, rateControl: Int32 = VA_RC_CQP,
+        codedBytes: Int = 1 << 16, kept: Int = 2
     ) {
         self.client = client
         self.width = width
         self.height = height
         config =
             client.createConfig(
-                profile, VAEntrypointEncSlice,
+                profile, entrypoint,
                 [
                     (VAConfigAttribEncPackedHeaders, packedHeaders),
                     (VAConfigAttribRateControl, UInt32(bitPattern: rateControl)),
                 ]
             ).1
         sources = client.createSurfaces(width, height, 2).1
-        reconstructions = client.createSurfaces(width, height, 2).1
+        reconstructions = client.createSurfaces(width, height, kept).1
         context = client.createContext(config, width, height, targets: sources).1
         coded = client.createBuffer(context, VAEncCodedBufferType, size: codedBytes).1
     }
@@ -134,9 +135,10 @@ final class StreamClient {
         return Buffers(sequence: index == 0 ? sequence : nil, picture: picture, slices: slices)
     }
 
-    private func frame(_ index: Int) -> VAPictureH264 {
+    /// The picture `index` as buffers name it.
+    func frame(_ index: Int) -> VAPictureH264 {
         var picture = VAPictureH264()
-        picture.picture_id = reconstructions[index % 2]
+        picture.picture_id = reconstructions[index % reconstructions.count]
         picture.frame_idx = UInt32(index)
         picture.flags = UInt32(VA_PICTURE_H264_SHORT_TERM_REFERENCE)
         picture.TopFieldOrderCnt = Int32(2 * index)

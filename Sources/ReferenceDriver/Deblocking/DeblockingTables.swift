@@ -40,3 +40,10 @@ struct SliceFiltering {
     var offsetA: Int
     var offsetB: Int
 }
+
+extension SliceFiltering {
+    init(_ slice: SliceJob) {
+        self.init(
+            mode: slice.disableDeblockingFilterIdc, offsetA: slice.filterOffsetA, offsetB: slice.filterOffsetB)
+    }
+}

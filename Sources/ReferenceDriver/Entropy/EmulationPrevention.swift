@@ -1,3 +1,23 @@
+/// Counts the emulation prevention bytes that a growing RBSP will need.
+struct EmulationCount {
+    private(set) var found = 0
+    private var read = 0
+    private var zeros = 0
+
+    /// Goes on to byte `end`.
+    mutating func count(_ source: Lane<UInt8>, upTo end: Int) {
+        while read < end {
+            let byte = source[read]
+            if zeros >= 2 && byte <= 3 {
+                found &+= 1
+                zeros = 0
+            }
+            zeros = byte == 0 ? zeros &+ 1 : 0
+            read &+= 1
+        }
+    }
+}
+
 /// emulation_prevention_three_byte, H.264 7.4.1.1.
 package enum EmulationPrevention {
     /// `prefix` as it is, then `count` bytes of RBSP in which a 3 goes before every byte 0…3 that follows two zeros.

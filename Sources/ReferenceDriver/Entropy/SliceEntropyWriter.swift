@@ -66,6 +66,8 @@ package final class SliceEntropyWriter {
     package func begin(_ slice: EntropySlice, header: SliceHeaderBits) {
         self.slice = slice
         prefix = header.prefix
+        marked = nil
+        emulated = EmulationCount()
         reserve(used: 0, more: header.payload.count + Self.largestMacroblock)
         var sink = SliceBitSink(output.lane)
         sink.put(header)
@@ -129,6 +131,49 @@ package final class SliceEntropyWriter {
         }
         if macroblock.kind != .skip { grid.finish(&record) }
         records.lane[column] = record
+    }
+
+    // MARK: Going back
+
+    /// The coders as they were at `mark`; contexts need no way back, since a slice ends where it goes back to.
+    private var marked: (cavlc: CAVLCCoder, cabac: CABACCoder)?
+    /// A carry of later bits goes to this byte, over bytes of 255 after it.
+    private var markedByte: (index: Int, value: UInt8) = (0, 0)
+    private var emulated = EmulationCount()
+
+    /// The slice may come to end here: see `returnToMark`.
+    func mark() {
+        marked = (cavlc, cabac)
+        guard slice.cabac else { return }
+        var index = cabac.arithmetic.byteCount - 1
+        while index >= 0 && output.lane[index] == 0xFF { index -= 1 }
+        markedByte = (index, index < 0 ? 0 : output.lane[index])
+    }
+
+    /// Takes back what was written since `mark`. Only `finish` may follow.
+    func returnToMark() {
+        guard let marked else { return }
+        cavlc = marked.cavlc
+        cabac = marked.cabac
+        cavlc.sink.move(to: output.lane)
+        cabac.arithmetic.move(to: output.lane)
+        guard slice.cabac else { return }
+        let start = markedByte.index + 1
+        if start > 0 { output.lane[markedByte.index] = markedByte.value }
+        for index in start..<max(start, cabac.arithmetic.byteCount) { output.lane[index] = 0xFF }
+    }
+
+    /// Bytes that the NAL unit has at most if the slice ends here.
+    func mostBytes() -> Int {
+        // Bytes that no carry reaches any more are counted; of the few others every second may need a 3 before it.
+        var settled = slice.cabac ? cabac.arithmetic.byteCount : cavlc.sink.byteCount
+        if slice.cabac {
+            repeat { settled -= 1 } while settled > 0 && output.lane[settled] == 0xFF
+        }
+        emulated.count(output.lane, upTo: max(settled, 0))
+        // What the coders hold back, a run of skipped macroblocks and the trailing bits.
+        let bytes = bitCount / 8 + 8
+        return prefix.count + bytes + emulated.found + (bytes - max(settled, 0)) / 2
     }
 
     /// Ends the slice and returns its NAL unit: the header's prefix as it was given, the rest with emulation

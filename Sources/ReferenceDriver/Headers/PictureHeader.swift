@@ -10,7 +10,9 @@ package struct PictureHeader: Equatable, Sendable {
     package var weightedPrediction = false
     package var weightedBipredIdc = 0
     /// 26 + pic_init_qp_minus26.
-    package var initialQP = 26
+    package var initialQP = PictureHeader.usualQP
+    /// The QP for which pic_init_qp_minus26 is 0.
+    package static let usualQP = 26
     package var chromaQPIndexOffset = 0
     package var deblockingControlPresent = false
     package var constrainedIntraPrediction = false

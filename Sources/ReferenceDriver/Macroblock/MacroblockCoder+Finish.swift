@@ -106,7 +106,7 @@ extension MacroblockCoder {
             syntax.intraModes.lane.copy(from: candidate.modes + 16, count: 16)
         }
         copyLevels(candidate, to: syntax)
-        if effort.choosesLevels { learnLevels(syntax) }
+        if effort.choosesLevels || effort.decidesByCost { learnLevels(syntax) }
     }
 
     /// Copies the levels of coded blocks, and clears the counts of the others.

@@ -127,7 +127,7 @@ struct MacroblockCoder {
         source = job.source
         planes = job.reconstruction.planes
         self.tables = tables
-        effort = Effort(quality: job.quality)
+        effort = Effort(quality: job.quality, choosesLevels: job.choosesLevels)
         allowsTransform8x8 = job.transform8x8
         constrainedIntra = job.constrainedIntraPrediction
         chromaOffsets = SIMD2(job.chromaQPIndexOffset, job.secondChromaQPIndexOffset)

@@ -25,8 +25,9 @@ struct Effort {
     /// Kinds of macroblocks and transforms are compared by their finished errors and bits.
     private(set) var decidesByCost = false
 
-    /// `quality`: 1 best … 7 fastest.
-    init(quality: Int) {
+    /// `quality`: 1 best … 7 fastest. `choosesLevels`: whatever the quality says of it.
+    init(quality: Int, choosesLevels asked: Bool? = nil) {
+        defer { if let asked { choosesLevels = asked } }
         switch quality {
         case ...1:
             references = 4

@@ -46,17 +46,34 @@ package final class PictureEncoder {
         var result = PictureResult(slices: [])
         result.slices.reserveCapacity(job.slices.count)
         var syntax = MacroblockSyntax()
-        for (number, slice) in job.slices.enumerated() {
+        /// By slice, which may be more than the job's.
+        var filters: [SliceFiltering] = []
+        for (index, slice) in job.slices.enumerated() {
             listReferences(slice, refreshGuard)
-            coder.begin(slice, number: number)
-            entropy.begin(slice, transform8x8: job.transform8x8)
-            for address in slice.firstMacroblock..<slice.firstMacroblock + slice.macroblockCount {
-                coder.code(address, into: &syntax)
-                entropy.write(syntax, address: address)
+            var part = slice
+            let end = slice.firstMacroblock + slice.macroblockCount
+            while part.macroblockCount > 0 {
+                coder.begin(part, number: filters.count)
+                entropy.begin(part, transform8x8: job.transform8x8)
+                filters.append(SliceFiltering(part))
+                if let limit = job.sliceByteLimit {
+                    encode(part, limit.bytes, &coder, &syntax)
+                } else {
+                    for address in part.firstMacroblock..<end {
+                        coder.code(address, into: &syntax)
+                        entropy.write(syntax, address: address)
+                    }
+                    codedEnd = end
+                }
+                result.slices.append(entropy.finish())
+                part.firstMacroblock = codedEnd
+                part.macroblockCount = end - codedEnd
+                if let limit = job.sliceByteLimit, part.macroblockCount > 0 {
+                    part.header = limit.header(index, codedEnd)
+                }
             }
-            result.slices.append(entropy.finish())
         }
-        deblock(job)
+        deblock(job, filters)
         let planes = job.reconstruction.planes
         job.reconstruction.finish(isReference: job.isReference)
         result.intraMacroblocks = coder.intraCount
@@ -64,6 +81,28 @@ package final class PictureEncoder {
         result.skippedMacroblocks = coder.skipCount
         result.lumaSquaredError = squaredError(job.source, planes)
         return result
+    }
+
+    /// The address after the macroblocks of the slice coded last.
+    private var codedEnd = 0
+
+    /// Codes a slice up to its end, or to the macroblock that would make its NAL unit larger than `limit` bytes.
+    private func encode(
+        _ slice: SliceJob, _ limit: Int, _ coder: inout MacroblockCoder, _ syntax: inout MacroblockSyntax
+    ) {
+        codedEnd = slice.firstMacroblock
+        while codedEnd < slice.firstMacroblock + slice.macroblockCount {
+            let before = coder
+            entropy.mark()
+            coder.code(codedEnd, into: &syntax)
+            entropy.write(syntax, address: codedEnd)
+            if codedEnd > slice.firstMacroblock && entropy.mostBytes() > limit {
+                entropy.returnToMark()
+                coder = before
+                return
+            }
+            codedEnd += 1
+        }
     }
 
     /// Sets the planes of the lists, and gives each distinct picture a number: deblocking compares pictures, not
@@ -86,19 +125,15 @@ package final class PictureEncoder {
     /// The pictures that this picture's slices refer to.
     private var distinct: [ReconstructedPicture] = []
 
-    private func deblock(_ job: PictureJob) {
+    private func deblock(_ job: PictureJob, _ slices: [SliceFiltering]) {
         distinct.removeAll()
         if job.slices.allSatisfy({ $0.disableDeblockingFilterIdc == 1 }) { return }
         for qp in 0..<52 {
             chromaQPs.lane[qp] = Int8(TransformTables.chromaQP(qp, offset: job.chromaQPIndexOffset))
             chromaQPs.lane[52 + qp] = Int8(TransformTables.chromaQP(qp, offset: job.secondChromaQPIndexOffset))
         }
-        let filtering = LaneStorage(
-            count: job.slices.count, repeating: SliceFiltering(mode: 1, offsetA: 0, offsetB: 0))
-        for (number, slice) in job.slices.enumerated() {
-            filtering.lane[number] = SliceFiltering(
-                mode: slice.disableDeblockingFilterIdc, offsetA: slice.filterOffsetA, offsetB: slice.filterOffsetB)
-        }
+        let filtering = LaneStorage(count: slices.count, repeating: SliceFiltering(mode: 1, offsetA: 0, offsetB: 0))
+        for (number, slice) in slices.enumerated() { filtering.lane[number] = slice }
         let deblocker = Deblocker(
             width: widthInMacroblocks, height: heightInMacroblocks, stride: geometry.stride,
             planes: job.reconstruction.planes, tables: tables.tables, slices: filtering.lane, chromaQPs: chromaQPs.lane,

@@ -104,6 +104,8 @@ package struct PictureJob: Sendable {
     /// the first on (`lowerBound` 0) a round begins; what a round has renewed is from then on predicted only from
     /// what it has renewed of earlier pictures, so that a decoder that starts with the round is right at its end.
     package var intraRefresh: IntraRefresh?
+    /// Levels are chosen by what they cost (trellis), or not; nil leaves it to `quality`.
+    package var choosesLevels: Bool?
     /// Bytes that no slice's NAL unit shall exceed, where one macroblock does not.
     package var sliceByteLimit: SliceByteLimit?
 

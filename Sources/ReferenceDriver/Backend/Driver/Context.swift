@@ -117,7 +117,8 @@ final class Context: @unchecked Sendable {
         var byteCount: Int { units.reduce(0) { $0 + $1.count } }
     }
 
-    private func encode(_ picture: PlannedPicture, room: Int) -> CodedPicture {
+    private func encode(_ planned: PlannedPicture, room: Int) -> CodedPicture {
+        var picture = planned
         if picture.isSkipped {
             return CodedPicture(units: picture.leading + picture.trailing, averageQP: picture.initialQP)
         }
@@ -131,6 +132,7 @@ final class Context: @unchecked Sendable {
             return (self.coded(picture, job, result), result)
         }
         guard let rated = picture.rate else { return encodeOnce(qp: nil).0 }
+        if picture.adaptsMacroblocks { picture.activity = MacroblockActivity.deltas(picture.encode) }
         var controller = self.controller ?? RateController(rated)
         var qp = controller.begin(rated)
         var (coded, result) = encodeOnce(qp: qp)
@@ -157,8 +159,10 @@ final class Context: @unchecked Sendable {
     private func coded(_ picture: PlannedPicture, _ job: PictureJob, _ result: PictureResult) -> CodedPicture {
         let count = widthInMacroblocks * heightInMacroblocks
         let sum = result.qpSum > 0 ? result.qpSum : job.slices.reduce(0) { $0 + $1.qp * $1.macroblockCount }
+        let limit = picture.maximumSliceBytes > 0 ? picture.maximumSliceBytes : .max
         return CodedPicture(
-            units: picture.leading + result.slices + picture.trailing, averageQP: (sum + count / 2) / count)
+            units: picture.leading + result.slices + picture.trailing, averageQP: (sum + count / 2) / count,
+            flags: result.slices.contains { $0.count > limit } ? UInt32(VA_CODED_BUF_STATUS_SLICE_OVERFLOW_MASK) : 0)
     }
 
     private func record(_ picture: PlannedPicture, _ coded: CodedPicture) {

@@ -56,6 +56,11 @@ extension Driver {
         let sets = try stream.parameterSets.resolve(
             sequence, parameters, profile: DriverProfile(context.config.entry.profile))
         units.insert(sets.written)
+        var written = sets.picture
+        if capabilities.manners.rewritesHeaders {
+            units.rewritePictureSets()
+            written.initialQP = PictureHeader.usualQP
+        }
         units.end(parameters.last_picture)
         _ = try sets.sequence.visibleArea()
 
@@ -77,8 +82,11 @@ extension Driver {
         var fields: [SliceFields] = []
         var references: [Surface] = []
         for (index, slice) in slices.enumerated() {
-            let header = try planner.header(slice, packed: units.slices.isEmpty ? nil : units.slices[index])
-            guard let places = SliceFields(header, sequence: sets.sequence, picture: sets.picture) else {
+            var header = try planner.header(slice, packed: units.slices.isEmpty ? nil : units.slices[index])
+            if capabilities.manners.rewritesHeaders {
+                header = try planner.rewritten(header, for: written)
+            }
+            guard let places = SliceFields(header, sequence: sets.sequence, picture: written) else {
                 throw Refusal.invalidParameter("a slice header that cannot be read")
             }
             fields.append(places)
@@ -95,7 +103,7 @@ extension Driver {
         let weighted = jobs.reduce(0) { $0 + $1.qp * $1.macroblockCount }
         let total = jobs.reduce(0) { $0 + $1.macroblockCount }
         return Plan(
-            parameters: parameters, sequence: sets.sequence, picture: sets.picture, units: units, slices: jobs,
+            parameters: parameters, sequence: sets.sequence, picture: written, units: units, slices: jobs,
             references: references, fields: fields, averageQP: (weighted + total / 2) / total,
             rate: try rated(picture, sequence, jobs, &stream, context))
     }
@@ -206,14 +214,16 @@ extension Driver {
             slices: plan.slices)
         job.isReference = unsafe plan.parameters.pic_fields.bits.reference_pic_flag != 0
         job.intraRefresh = intraRefresh(picture, plan, context)
+        job.choosesLevels = stream.trellis.isAsked(plan.slices.map(\.type).first { $0 != .i } ?? .i)
         let record = PictureRecord(
             type: isIDR ? "IDR" : type, pictureOrderCount: Int(current.TopFieldOrderCnt),
             crop: try plan.sequence.visibleArea())
-        let planned = PlannedPicture(
+        var planned = PlannedPicture(
             encode: job, leading: plan.units.leading, trailing: plan.units.trailing, sliceFields: plan.fields,
             initialQP: plan.picture.initialQP, qpDeltas: qpDeltas(picture, plan, context),
             maximumSliceBytes: stream.maximumSliceBytes, rate: plan.rate,
             isSkipped: picture.skip?.skip_frame_flag == 2, maximumFrameBits: stream.maximumFrameBits, record: record)
+        planned.adaptsMacroblocks = plan.rate != nil && context.config.adaptsMacroblocks(stream.macroblockRateControl)
         let used = [target, destination] + plan.references
         let dependencies = used.flatMap(\.jobs).filter { $0.contextID != context.id }
         try context.submit(

@@ -98,6 +98,9 @@ extension StreamState {
             rate.apply(new)
         case .rateControl(let new):
             rate.apply(new)
+            macroblockRateControl = unsafe new.rc_flags.bits.mb_rate_control
+        case .trellis(let new):
+            trellis = new
         case .hrd(let new):
             rate.bufferBits = Int(new.buffer_size)
             rate.initialFullness = new.buffer_size == 0 ? nil : Int(new.initial_buffer_fullness)

@@ -88,6 +88,7 @@ struct Capabilities: Sendable {
                     (VAConfigAttribEncQualityRange, 7),
                     (VAConfigAttribPredictionDirection, predictionDirections),
                     (VAConfigAttribEncIntraRefresh, intraRefreshKinds),
+                    (VAConfigAttribEncQuantization, UInt32(VA_ENC_QUANTIZATION_TRELLIS_SUPPORTED)),
                     (VAConfigAttribEncSkipFrame, 1),
                     // Regions, with priorities or QP differences.
                     (VAConfigAttribEncROI, 32 | 1 << 8 | 1 << 9),
@@ -105,7 +106,7 @@ struct Capabilities: Sendable {
         VA_ENC_PACKED_HEADER_SEQUENCE | VA_ENC_PACKED_HEADER_PICTURE | VA_ENC_PACKED_HEADER_SLICE
             | VA_ENC_PACKED_HEADER_MISC | VA_ENC_PACKED_HEADER_RAW_DATA)
     private static let rateControlModes = UInt32(
-        VA_RC_CQP | VA_RC_CBR | VA_RC_VBR | VA_RC_ICQ | VA_RC_QVBR | VA_RC_AVBR)
+        VA_RC_CQP | VA_RC_CBR | VA_RC_VBR | VA_RC_ICQ | VA_RC_QVBR | VA_RC_AVBR | VA_RC_MB)
     private static let predictionDirections = UInt32(
         VA_PREDICTION_DIRECTION_PREVIOUS | VA_PREDICTION_DIRECTION_FUTURE)
     private static let intraRefreshKinds = UInt32(
@@ -113,6 +114,6 @@ struct Capabilities: Sendable {
             | VA_ENC_INTRA_REFRESH_MULTI_REF)
     private static let sliceStructures = UInt32(
         VA_ENC_SLICE_STRUCTURE_ARBITRARY_MACROBLOCKS | VA_ENC_SLICE_STRUCTURE_ARBITRARY_ROWS
-            | VA_ENC_SLICE_STRUCTURE_EQUAL_ROWS | VA_ENC_SLICE_STRUCTURE_EQUAL_MULTI_ROWS
+            | VA_ENC_SLICE_STRUCTURE_MAX_SLICE_SIZE | VA_ENC_SLICE_STRUCTURE_EQUAL_ROWS | VA_ENC_SLICE_STRUCTURE_EQUAL_MULTI_ROWS
             | VA_ENC_SLICE_STRUCTURE_POWER_OF_TWO_ROWS)
 }

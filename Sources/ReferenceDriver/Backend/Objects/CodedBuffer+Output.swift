@@ -18,7 +18,7 @@ extension CodedBuffer {
                 break
             }
             if manners.chainsHeaders && index < headers {
-                segments += Self.units(in: unit).map {
+                segments += StreamUnits.units(in: unit).map {
                     Segment(
                         offset: count + $0.lowerBound, count: $0.count,
                         status: UInt32(VA_CODED_BUF_STATUS_SINGLE_NALU))
@@ -32,17 +32,5 @@ extension CodedBuffer {
         if manners.hasNoStatus { status = 0 }
         let start = segments.last.map { $0.offset + $0.count } ?? 0
         setSegments(segments + [Segment(offset: start, count: count - start, status: status)])
-    }
-
-    /// The NAL units in bytes that begin with a start code, each with its start code.
-    private static func units(in bytes: [UInt8]) -> [Range<Int>] {
-        var starts: [Int] = []
-        for index in 0..<max(bytes.count - 3, 0)
-        where bytes[index] == 0 && bytes[index + 1] == 0 && bytes[index + 2] == 1 {
-            starts.append(index > 0 && bytes[index - 1] == 0 ? index - 1 : index)
-        }
-        guard !starts.isEmpty else { return [0..<bytes.count] }
-        starts[0] = 0
-        return zip(starts, starts.dropFirst() + [bytes.count]).map { $0..<$1 }
     }
 }

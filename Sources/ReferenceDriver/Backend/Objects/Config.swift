@@ -48,6 +48,12 @@ extension Config.Choice {
         }
     }
 
+    /// Whether QPs change inside a picture, as `mb_rate_control` (0: as the config says) asks.
+    func adaptsMacroblocks(_ asked: UInt32) -> Bool {
+        guard (entry.value(VAConfigAttribRateControl) ?? 0) & UInt32(VA_RC_MB) != 0 else { return false }
+        return asked == 0 ? rateControl & UInt32(VA_RC_MB) != 0 : asked == 1
+    }
+
     /// Checks what was chosen against `entry`; attributes not given take their defaults (CQP, no packed headers).
     init(entry: Capabilities.Entry, attributes chosen: [VAConfigAttrib]) throws {
         var rateControl = UInt32(VA_RC_CQP)

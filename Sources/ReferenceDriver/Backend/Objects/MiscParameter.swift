@@ -1,5 +1,26 @@
 internal import CVA
 
+/// VAEncMiscParameterQuantization.
+struct Trellis {
+    /// The flags; none: the driver's choice.
+    private var flags: UInt32 = 0
+
+    init() {}
+    init(_ parameters: VAEncMiscParameterQuantization) { flags = unsafe parameters.quantization_flags.value }
+
+    /// Whether slices of a type are asked to have it; nil where it is left to the quality level.
+    func isAsked(_ type: SliceType) -> Bool? {
+        if flags & 1 != 0 { return false }
+        let bit: UInt32 =
+            switch type {
+            case .i: 2
+            case .p: 4
+            case .b: 8
+            }
+        return flags & 0b1110 == 0 ? nil : flags & bit != 0
+    }
+}
+
 /// A misc parameter buffer as the H.264 encoder understands it.
 enum MiscParameter {
     case frameRate(VAEncMiscParameterFrameRate)
@@ -18,6 +39,8 @@ enum MiscParameter {
     case intraRefresh(VAEncMiscParameterRIR)
     /// For the next picture only.
     case skippedPictures(VAEncMiscParameterSkipFrame)
+    /// Whether levels are chosen by what they cost.
+    case trellis(Trellis)
     /// What may help an encoder, and changes nothing here.
     case hint
 
@@ -54,8 +77,9 @@ enum MiscParameter {
             // Bytes. How often, and with which QPs, is the controller's to choose.
             let limit: VAEncMiscParameterBufferMultiPassFrameSize = try unsafe Self.body(memory)
             self = .maximumFrameSize(unsafe UInt32(clamping: 8 * UInt64(limit.max_frame_size)))
-        case VAEncMiscParameterTypeQuantization where entry.value(VAConfigAttribEncQuantization) ?? 0 != 0,
-            VAEncMiscParameterTypeDirtyRect where entry.value(VAConfigAttribEncDirtyRect) ?? 0 != 0,
+        case VAEncMiscParameterTypeQuantization where entry.value(VAConfigAttribEncQuantization) ?? 0 != 0:
+            self = .trellis(Trellis(try Self.body(memory)))
+        case VAEncMiscParameterTypeDirtyRect where entry.value(VAConfigAttribEncDirtyRect) ?? 0 != 0,
             VAEncMiscParameterTypeParallelBRC where entry.value(VAConfigAttribEncParallelRateControl) ?? 0 != 0:
             self = .hint
         default:
@@ -94,7 +118,8 @@ enum MiscParameter {
             guard skip.skip_frame_flag <= 2 else {
                 throw Refusal.invalidParameter("skip_frame_flag \(skip.skip_frame_flag)")
             }
-        case .qualityLevel, .maximumFrameSize, .maximumSliceSize, .temporalLayers, .regions, .intraRefresh, .hint:
+        case .qualityLevel, .maximumFrameSize, .maximumSliceSize, .temporalLayers, .regions, .intraRefresh, .trellis,
+            .hint:
             break
         }
     }

@@ -14,6 +14,10 @@ struct PlannedPicture: Sendable {
     var maximumSliceBytes: Int
     /// Nil where the client gives the QPs.
     var rate: RatedPicture?
+    /// Each macroblock's QP follows what it shows.
+    var adaptsMacroblocks = false
+    /// What that adds, once it is known.
+    var activity: [Int]?
     /// No slices: only what stands around them.
     var isSkipped: Bool
     /// Bits above which the coded buffer's status says so; 0 for no limit.
@@ -31,11 +35,14 @@ extension PlannedPicture {
             job.slices[index].header = job.slices[index].header.replacing(
                 sliceFields[index].qpDelta, signed: qp - initialQP)
         }
-        if let qpDeltas {
-            var qps = [UInt8](repeating: 0, count: qpDeltas.count)
+        if qpDeltas != nil || activity != nil {
+            let limits = rate.map { $0.settings.minimumQP...$0.settings.maximumQP } ?? 0...51
+            var qps = [UInt8](repeating: 0, count: job.widthInMacroblocks * job.heightInMacroblocks)
             for slice in job.slices {
                 for address in slice.firstMacroblock..<slice.firstMacroblock + slice.macroblockCount {
-                    qps[address] = UInt8(min(max(slice.qp + qpDeltas[address], 0), 51))
+                    var qp = slice.qp
+                    if let activity { qp = min(max(qp + activity[address], limits.lowerBound), limits.upperBound) }
+                    qps[address] = UInt8(min(max(qp + (qpDeltas?[address] ?? 0), 0), 51))
                 }
             }
             job.macroblockQPs = qps

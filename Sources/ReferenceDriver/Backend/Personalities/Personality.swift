@@ -6,6 +6,8 @@ struct DriverManners: Sendable {
     var ignoresUnnamedHeaders = false
     /// Every slice needs a packed header.
     var needsSliceHeaders = false
+    /// Clients' picture parameter sets and slice headers are read and written anew, with pic_init_qp 26.
+    var rewritesHeaders = false
     /// A coded picture is a chain: each header's NAL unit a segment with its own flag, then the slices.
     var chainsHeaders = false
     /// Segments' statuses say nothing.
@@ -28,7 +30,7 @@ enum Personality {
             let parts = line.split(separator: "|")
             guard parts.count == 3, parts[0] == name else { continue }
             var capabilities = Capabilities.unrestricted
-            capabilities.vendor = "\(parts[1]), as vaenc's reference driver plays it"
+            capabilities.vendor = "\(parts[1]), as vaenc's reference driver plays it: \(name)"
             capabilities.entries = parts[2].split(separator: " ").compactMap { entry($0, sets) }
             capabilities.manners = manners(of: name)
             return capabilities
@@ -65,6 +67,7 @@ enum Personality {
         } else if name.hasPrefix("radeonsi25-") {
             // Mesa 25.0.7: streams without packed slice headers came out broken.
             manners.needsSliceHeaders = true
+            manners.rewritesHeaders = true
             manners.chainsHeaders = true
             manners.quality = presets
         }

@@ -36,6 +36,9 @@ struct StreamState {
     /// 0: no limit.
     var maximumSliceBytes = 0
     var rate = RateParameters()
+    var trellis = Trellis()
+    /// mb_rate_control: 0 the driver's default, 1 on, 2 off.
+    var macroblockRateControl: UInt32 = 0
     /// Pictures since the last IDR picture, which is 0.
     var pictureNumber = 0
     /// The client's own parameter sets, by id.

@@ -56,6 +56,17 @@ struct SlicePlan {
         return packed
     }
 
+    /// The header as another picture parameter set has it, which differs in pic_init_qp only.
+    func rewritten(_ header: SliceHeaderBits, for other: PictureHeader) throws -> SliceHeaderBits {
+        guard var fields = SliceHeader(header, sequence: sequence, picture: picture) else {
+            throw Refusal.invalidParameter("a slice header that cannot be read")
+        }
+        fields.qpDelta += picture.initialQP - other.initialQP
+        var bits = fields.bits(sequence: sequence, picture: other)
+        bits.prefix = header.prefix
+        return bits
+    }
+
     /// References that the slice uses in list 0 or 1: num_ref_idx_l0_active or num_ref_idx_l1_active.
     func activeCount(_ slice: VAEncSliceParameterBufferH264, list: Int) throws -> Int {
         guard slice.slice_type % 5 == 1 || list == 0 && slice.slice_type % 5 == 0 else { return 0 }

@@ -43,6 +43,33 @@ struct StreamUnits {
         leading.insert(contentsOf: sets + (rest.isEmpty ? [] : [rest]), at: 1)
     }
 
+    /// Writes every picture parameter set anew, with pic_init_qp 26.
+    mutating func rewritePictureSets() {
+        leading = leading.map { bytes in
+            Self.units(in: bytes).flatMap { range in
+                let unit = Array(bytes[range])
+                guard let start = Self.startCode(in: unit, from: 0), unit[start + 3] & 31 == 8,
+                    var picture = PictureHeader(rbsp: EmulationPrevention.unescape(unit[(start + 4)...]))
+                else { return unit }
+                picture.initialQP = PictureHeader.usualQP
+                return picture.nalUnit()
+            }
+        }
+    }
+
+    /// The NAL units in bytes that begin with a start code, each with its start code.
+    static func units(in bytes: [UInt8]) -> [Range<Int>] {
+        var starts: [Int] = []
+        var next = startCode(in: bytes, from: 0)
+        while let found = next {
+            starts.append(found > 0 && bytes[found - 1] == 0 ? found - 1 : found)
+            next = startCode(in: bytes, from: found + 3)
+        }
+        guard !starts.isEmpty else { return [0..<bytes.count] }
+        starts[0] = 0
+        return zip(starts, starts.dropFirst() + [bytes.count]).map { $0..<$1 }
+    }
+
     /// Adds what `last_picture` asks for.
     mutating func end(_ flags: UInt8) {
         if flags & UInt8(H264_LAST_PICTURE_EOSEQ) != 0 { trailing.append([0, 0, 1, 10]) }
