@@ -20,7 +20,7 @@ import Testing
     @Test(arguments: [
         ("iHDnonfree-9A49", "Intel iHD driver", "VAEntrypointEncSliceLP", "VA_RC_TCBRC", "VA_ENC_PACKED_HEADER_NONE"),
         ("i965-5916", "Intel i965 driver for Intel(R) Kaby Lake", "VAEntrypointEncSliceLP", "VA_RC_MB", "VA_RC_ICQ"),
-        ("radeonsi-navi21", "radeonsi, navi21", "VA_ENC_PACKED_HEADER_NONE", "l0=1", "VAEntrypointEncSliceLP"),
+        ("radeonsi-navi21", "RX 6800 (navi21", "VA_ENC_PACKED_HEADER_NONE", "l0=1", "VAEntrypointEncSliceLP"),
         ("radeonsi25-navi31", "radeonsi, navi31", "VA_RC_QVBR", "l1=1", "VA_RC_ICQ"),
     ])
     func vainfoShowsThePersonality(name: String, driver: String, one: String, other: String, absent: String) throws {
@@ -31,15 +31,28 @@ import Testing
         #expect(!result.output.contains(absent))
     }
 
-    private func judge(_ stream: ForeignStream, frames: Int = 12) {
+    /// `saysOrder`: the stream says how far pictures are reordered. Where it does not, libavcodec finds out too late.
+    private func judge(_ stream: ForeignStream, frames: Int = 12, saysOrder: Bool = true) {
         #expect(stream.reconstruction.frames.count == frames)
+        let shown = stream.reconstruction.framesInOutputOrder
+        let hasB = stream.reconstruction.pictures.contains { $0.type == "B" }
         for decoder in ForeignDecoder.allCases {
             let video = decoder.decode(stream.bytes)
-            #expect(video.messages == [], "\(decoder)")
-            #expect(video.frames == stream.reconstruction.framesInOutputOrder, "\(decoder)")
+            let messages = video.messages.filter { saysOrder || !$0.contains("Increasing reorder buffer") }
+            #expect(messages == [], "\(decoder)")
+            if saysOrder && (decoder == .libavcodec || !hasB) {
+                #expect(video.frames == shown, "\(decoder)")
+            } else {
+                // Without delay openh264 hands out B pictures as they come.
+                #expect(counted(video.frames) == counted(shown), "\(decoder)")
+            }
         }
         #expect(stream.worstPSNR > 30, "\(stream.worstPSNR) dB")
         #expect(stream.reconstruction.pictures.map(\.bytes).reduce(0, +) == stream.bytes.count)
+    }
+
+    private func counted(_ frames: [PlanarFrame]) -> [PlanarFrame: Int] {
+        frames.reduce(into: [:]) { $0[$1, default: 0] += 1 }
     }
 
     @Test(arguments: [
@@ -169,7 +182,7 @@ import Testing
         ] as [(Int, Int, [String])])
     func gstreamerEncodes(width: Int, height: Int, options: [String]) throws {
         let stream = try ForeignStream.gstreamer(width, height, options: options)
-        judge(stream)
+        judge(stream, saysOrder: !options.contains("prediction-type=hierarchical-b"))
         #expect(
             stream.reconstruction.pictures.contains { $0.type == "B" }
                 == options.contains { $0.hasPrefix("max-bframes=") })

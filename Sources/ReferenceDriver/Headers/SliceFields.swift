@@ -4,6 +4,8 @@ package struct SliceFields: Equatable, Sendable {
     package var firstMacroblock: Range<Int>
     /// slice_qp_delta.
     package var qpDelta: Range<Int>
+    /// Where the header ends. A client's bits may go on: FFmpeg packs the alignment before CABAC's data, too.
+    package var end = 0
 
     package init(firstMacroblock: Range<Int>, qpDelta: Range<Int>) {
         self.firstMacroblock = firstMacroblock
@@ -19,6 +21,11 @@ package struct SliceFields: Equatable, Sendable {
 }
 
 extension SliceHeaderBits {
+    /// The first `count` bits of the header.
+    package func shortened(to count: Int) -> SliceHeaderBits {
+        SliceHeaderBits(prefix: prefix, payload: payload, bitCount: min(count, bitCount))
+    }
+
     /// The header with se(v) of `value` in place of the bits in `range`.
     package func replacing(_ range: Range<Int>, signed value: Int) -> SliceHeaderBits {
         replacing(range) { $0.putSigned(value) }

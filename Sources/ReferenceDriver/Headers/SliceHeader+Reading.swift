@@ -60,6 +60,7 @@ extension SliceHeader {
                 betaOffsetDiv2 = bits.signed()
             }
         }
+        fields.end = bits.position
         if bits.failed { return nil }
     }
 

@@ -90,6 +90,8 @@ extension Driver {
                 throw Refusal.invalidParameter("a slice header that cannot be read")
             }
             fields.append(places)
+            // Another slice_qp_delta, or another first_mb_in_slice, moves what aligned the data.
+            if written.cabac { header = header.shortened(to: places.end) }
             let lists = try (0..<2).map { list in
                 let surfaces = try listed(
                     slice, list: list, count: planner.activeCount(slice, list: list), parameters, context)

@@ -86,7 +86,11 @@ struct Capabilities: Sendable {
                     (VAConfigAttribMaxPictureWidth, UInt32(maximumSide)),
                     (VAConfigAttribMaxPictureHeight, UInt32(maximumSide)),
                     (VAConfigAttribEncQualityRange, 7),
-                    (VAConfigAttribPredictionDirection, predictionDirections),
+                    (
+                        VAConfigAttribPredictionDirection,
+                        profile == VAProfileH264ConstrainedBaseline
+                            ? UInt32(VA_PREDICTION_DIRECTION_PREVIOUS) : predictionDirections
+                    ),
                     (VAConfigAttribEncIntraRefresh, intraRefreshKinds),
                     (VAConfigAttribEncQuantization, UInt32(VA_ENC_QUANTIZATION_TRELLIS_SUPPORTED)),
                     (VAConfigAttribEncSkipFrame, 1),
