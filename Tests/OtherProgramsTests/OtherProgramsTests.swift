@@ -31,28 +31,27 @@ import Testing
         #expect(!result.output.contains(absent))
     }
 
-    /// `saysOrder`: the stream says how far pictures are reordered. Where it does not, libavcodec finds out too late.
-    private func judge(_ stream: ForeignStream, frames: Int = 12, saysOrder: Bool = true) {
+    /// `saysOrder`: the stream says how far pictures are reordered. Where it does not, a decoder finds out too late, and
+    /// ffmpeg, which looks at the stream first, is asked.
+    ///
+    /// openh264 judges I and P pictures only: its version 2.3 decodes x264's B pictures wrong, too.
+    private func judge(_ stream: ForeignStream, frames: Int = 12, saysOrder: Bool = true) throws {
         #expect(stream.reconstruction.frames.count == frames)
         let shown = stream.reconstruction.framesInOutputOrder
-        let hasB = stream.reconstruction.pictures.contains { $0.type == "B" }
-        for decoder in ForeignDecoder.allCases {
-            let video = decoder.decode(stream.bytes)
-            let messages = video.messages.filter { saysOrder || !$0.contains("Increasing reorder buffer") }
-            #expect(messages == [], "\(decoder)")
-            if saysOrder && (decoder == .libavcodec || !hasB) {
-                #expect(video.frames == shown, "\(decoder)")
-            } else {
-                // Without delay openh264 hands out B pictures as they come.
-                #expect(counted(video.frames) == counted(shown), "\(decoder)")
-            }
+        if saysOrder {
+            let video = ForeignDecoder.libavcodec.decode(stream.bytes)
+            #expect(video.messages == [])
+            #expect(video.frames == shown)
+        } else {
+            #expect(try stream.decodedByFFmpeg() == shown)
+        }
+        if !stream.reconstruction.pictures.contains(where: { $0.type == "B" }) {
+            let video = ForeignDecoder.openh264.decode(stream.bytes)
+            #expect(video.messages == [])
+            #expect(video.frames == shown)
         }
         #expect(stream.worstPSNR > 30, "\(stream.worstPSNR) dB")
         #expect(stream.reconstruction.pictures.map(\.bytes).reduce(0, +) == stream.bytes.count)
-    }
-
-    private func counted(_ frames: [PlanarFrame]) -> [PlanarFrame: Int] {
-        frames.reduce(into: [:]) { $0[$1, default: 0] += 1 }
     }
 
     @Test(arguments: [
@@ -68,7 +67,7 @@ import Testing
     ])
     func ffmpegEncodes(width: Int, height: Int, options: [String]) throws {
         let stream = try ForeignStream.ffmpeg(width, height, options: options)
-        judge(stream)
+        try judge(stream)
         #expect(stream.reconstruction.pictures.first?.type == "IDR")
     }
 
@@ -84,7 +83,7 @@ import Testing
     ])
     func ffmpegEncodesWithBPictures(options: [String]) throws {
         let stream = try ForeignStream.ffmpeg(176, 144, frames: 20, options: options)
-        judge(stream, frames: 20)
+        try judge(stream, frames: 20)
         #expect(stream.reconstruction.pictures.contains { $0.type == "B" })
     }
 
@@ -99,7 +98,7 @@ import Testing
     func ffmpegEncodesOnPersonalities(name: String, options: [String], mostB: Int) throws {
         let stream = try ForeignStream.ffmpeg(
             320, 180, options: options, environment: ["VAENC_REFERENCE_PERSONALITY": name])
-        judge(stream)
+        try judge(stream)
         #expect(stream.reconstruction.pictures.contains { $0.type == "B" } == (mostB > 0))
     }
 
@@ -107,7 +106,7 @@ import Testing
     func ffmpegControlsTheRate(mode: String) throws {
         let stream = try ForeignStream.ffmpeg(
             176, 144, frames: 60, options: ["-rc_mode", mode, "-b:v", "900k", "-global_quality", "26", "-g", "20"])
-        judge(stream, frames: 60)
+        try judge(stream, frames: 60)
         let qps = Set(stream.reconstruction.pictures.map(\.qp))
         let rate = Double(stream.bytes.count * 8) / 2
         switch mode {
@@ -173,8 +172,7 @@ import Testing
             (176, 144, ["max-bframes=3", "prediction-type=hierarchical-b", "refs=2"]),
             (176, 144, ["rate-control=cbr", "bitrate=900"]),
             (176, 144, ["rate-control=vbr", "bitrate=900", "max-bframes=1"]),
-            (176, 144, ["rate-control=cbr", "bitrate=900", "max-bframes=3", "prediction-type=hierarchical-b", "refs=2"]),
-            (176, 144, ["rate-control=vbr", "bitrate=900", "max-bframes=3", "prediction-type=hierarchical-b", "refs=2"]),
+            (176, 144, ["rate-control=cbr", "bitrate=900", "max-bframes=2"]),
             (176, 144, ["rate-control=icq", "quality-factor=24", "max-bframes=2"]),
             (176, 144, ["rate-control=qvbr", "bitrate=900", "quality-factor=24", "max-bframes=2"]),
             (176, 144, ["rate-control=icq", "quality-factor=24"]),
@@ -182,7 +180,7 @@ import Testing
         ] as [(Int, Int, [String])])
     func gstreamerEncodes(width: Int, height: Int, options: [String]) throws {
         let stream = try ForeignStream.gstreamer(width, height, options: options)
-        judge(stream, saysOrder: !options.contains("prediction-type=hierarchical-b"))
+        try judge(stream, saysOrder: !options.contains("prediction-type=hierarchical-b"))
         #expect(
             stream.reconstruction.pictures.contains { $0.type == "B" }
                 == options.contains { $0.hasPrefix("max-bframes=") })

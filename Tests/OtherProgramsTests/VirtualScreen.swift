@@ -38,8 +38,8 @@ struct ForeignStream {
                     "-hide_banner", "-loglevel", "warning", "-nostdin", "-init_hw_device",
                     "vaapi=va:,connection_type=x11",
                     "-f", "rawvideo", "-pix_fmt", "yuv420p", "-s", "\(width)x\(height)", "-r", "30", "-i", input,
-                    "-vf", "format=nv12,hwupload", "-c:v", "h264_vaapi", "-bf", "0", "-qp", "24",
-                ] + options
+                    "-vf", "format=nv12,hwupload", "-c:v", "h264_vaapi", "-bf", "0",
+                ] + (options.contains("-rc_mode") ? [] : ["-qp", "24"]) + options
                     + ["-f", "h264", folder + "/out.h264"],
                 environment: environment.merging(["VAENC_REFERENCE_RECON": folder + "/recon.yuv"]) { given, _ in given }
             )
@@ -64,6 +64,24 @@ struct ForeignStream {
                     "VAENC_REFERENCE_RECON": folder + "/recon.yuv",
                 ])
             return try ForeignStream(result, folder, input, width, height)
+        }
+    }
+
+    /// What the ffmpeg program shows of the stream.
+    func decodedByFFmpeg() throws -> [PlanarFrame] {
+        try Files.withTemporaryFolder { folder in
+            try Files.write(bytes, to: folder + "/in.h264")
+            let result = try ProcessRunner.run(
+                "ffmpeg",
+                [
+                    "-hide_banner", "-loglevel", "error", "-nostdin", "-xerror", "-f", "h264", "-i", folder + "/in.h264",
+                    "-vsync", "passthrough", "-pix_fmt", "yuv420p", "-f", "rawvideo", folder + "/out.yuv",
+                ])
+            guard result.status == 0, result.errors.isEmpty, let first = reconstruction.frames.first else {
+                throw Failure(description: "ffmpeg: \(result.errors)")
+            }
+            return PlanarFrame.split(
+                try Files.read(folder + "/out.yuv"), width: first.width, height: first.height) ?? []
         }
     }
 
