@@ -10,7 +10,7 @@ SWIFTFLAGS ?= --explicit-target-dependency-import-check error
 TESTABLE := -Xswiftc -enable-testing
 BUILD := .build/release
 
-.PHONY: all build demo test test-drivers faults bench install uninstall fixtures format sanitize clean
+.PHONY: all build demo test test-drivers faults bench install check-install uninstall fixtures format sanitize clean
 
 all: build
 
@@ -38,7 +38,7 @@ test: packages-test fixtures
 
 # Every call of an encode, failing, late and corrupt, at every place; prints the table.
 faults: packages-test build
-	@VAENC_FAULT_TABLE=1 $(SWIFT) test -c release $(SWIFTFLAGS) $(TESTABLE) --filter FaultSweep
+	@$(SWIFT) test -c release $(SWIFTFLAGS) $(TESTABLE) --filter FaultSweep
 
 # The real Intel and AMD drivers over faked kernels; needs the tools in SHARED.
 test-drivers: packages-test
@@ -58,6 +58,10 @@ uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/vaenc $(DESTDIR)$(PREFIX)/lib/vaenc/libvaenc_drv_video.so
 	rm -f $(DESTDIR)$(PREFIX)/lib/vaenc/libvaenc_fault_drv_video.so
 	-rmdir $(DESTDIR)$(PREFIX)/lib/vaenc 2>/dev/null
+
+# The fault driver as installed, around the reference driver as installed, under vainfo.
+check-install: packages-test
+	@scripts/check-fault-driver.sh $(DESTDIR)$(PREFIX)/lib/vaenc
 
 # Address, leak and thread sanitizers over the tests that make and free VA objects.
 sanitize: packages-test fixtures

@@ -52,7 +52,7 @@ let package = Package(
             linkerSettings: [.unsafeFlags(["-static-stdlib", "-Xlinker", "--exclude-libs=ALL"])]),
         .target(name: "FaultDriver", dependencies: ["CVA"], swiftSettings: strict),
         .target(
-            name: "StandaloneFaultDriver",
+            name: "StandaloneFaultDriver", dependencies: ["CVA", "FaultDriver"], swiftSettings: strict,
             linkerSettings: [.unsafeFlags(["-static-stdlib", "-Xlinker", "--exclude-libs=ALL"])]),
         // L3
         .target(
@@ -114,6 +114,13 @@ let package = Package(
         .testTarget(name: "OtherProgramsTests", dependencies: ["TestOracles"]),
         .testTarget(
             name: "EncodePlanningTests", dependencies: ["EncodePlanning", "VideoBase"], swiftSettings: strict),
+        .testTarget(
+            name: "FaultTests",
+            dependencies: [
+                "BitstreamInspection", "EncodeSession", "FaultDriver", "ReferenceDisplay", "TestOracles", "VAAPI",
+                "VideoBase",
+            ],
+            swiftSettings: strict),
         .testTarget(name: "RateControlTests", dependencies: ["RateControl", "VideoBase"], swiftSettings: strict),
         .testTarget(
             name: "MediaFilesTests",

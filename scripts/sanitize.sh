@@ -3,9 +3,10 @@
 # sanitizers.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-filter=${FILTER:-VAAPITests|EncodeSessionTests|ReferenceDisplayTests|VaencTests|SoftwareEncodeTests|MediaFilesTests}
+filter=${FILTER:-VAAPITests|EncodeSessionTests|ReferenceDisplayTests|VaencTests|SoftwareEncodeTests|MediaFilesTests|FaultTests}
 # The driver is loaded as users load it: release, without instrumentation of its own.
 swift build -c release --product vaenc_drv_video
+swift build -c release --product vaenc_fault_drv_video
 export VAENC_DRIVER_DIR=$PWD/.build/release
 # libva keeps drivers loaded for good (RTLD_NODELETE), and Swift's runtime keeps its metadata caches.
 export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/scripts/leaks.txt:print_suppressions=0}

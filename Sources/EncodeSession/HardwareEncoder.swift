@@ -34,9 +34,17 @@ package final class HardwareEncoder: VideoEncoder {
         onPacket: @escaping PacketHandler
     ) throws {
         let limits = limits ?? .of(display.kind)
-        self.display = display
         self.limits = limits
-        settings = try SetUp.attempt(limits) { try SettingsResolver.resolve(configuration, on: DeviceProfile(display)) }
+        let (device, profile) = try SetUp.attempt(limits) { attempt in
+            let device = attempt > 1 ? try display.reopened() ?? display : display
+            device.watch.limitNanoseconds = limits.pictureNanoseconds
+            let profile = try device.watch.run("asking for capabilities", device.vendor, .setUp) {
+                try DeviceProfile(device)
+            }
+            return (device, profile)
+        }
+        self.display = device
+        settings = try SettingsResolver.resolve(configuration, on: profile)
         handler = onPacket
     }
 

@@ -43,7 +43,8 @@ enum DriverFile {
     }
 
     private static func ownFolder() -> String? {
-        guard let name = unsafe vaenc_file_of(vaDriverInit) else { return nil }
+        let here: Init = { _ in VA_STATUS_ERROR_UNIMPLEMENTED }
+        guard let name = unsafe vaenc_file_of(here) else { return nil }
         let path = unsafe String(cString: name)
         return path.lastIndex(of: "/").map { String(path[..<$0]) }
     }

@@ -1,9 +1,8 @@
-public import CVA
+package import CVA
 internal import Glibc
 
-/// The one symbol that libva looks for (`va_backend.h`).
-@_cdecl("__vaDriverInit_1_0")
-public func vaDriverInit(_ context: VADriverContextP?) -> VAStatus {
+/// What libva calls first (`va_backend.h`, __vaDriverInit).
+package func startFaultDriver(_ context: VADriverContextP?) -> VAStatus {
     guard let context = unsafe context, let table = unsafe context.pointee.vtable else {
         return VA_STATUS_ERROR_INVALID_PARAMETER
     }
@@ -30,10 +29,11 @@ private func openDriver(
         throw FaultPlan.Unreadable(message: "VAENC_FAULT: \(error.message)")
     }
     let start = unsafe try DriverFile.load(Variables.value("VAENC_FAULT_DRIVER") ?? "libvaenc")
-    CallCounter.shared.start(text, plan)
-    guard let driver = unsafe WrappedDriver(like: context) else { return VA_STATUS_ERROR_ALLOCATION_FAILED }
-    switch CallCounter.shared.next("vaInitialize") {
-    case .status(let status): return status
+    let wrapper = unsafe WrappedDriver(
+        like: context, CallCounter.of(text, plan), tracePath: Variables.value("VAENC_FAULT_TRACE"))
+    guard let driver = wrapper else { return VA_STATUS_ERROR_ALLOCATION_FAILED }
+    switch driver.fault("vaInitialize") {
+    case .status(let status), .lost(let status): return status
     case .delay(let milliseconds): sleep(milliseconds: milliseconds)
     case .corrupt: return VA_STATUS_ERROR_OPERATION_FAILED
     case nil: break
@@ -76,22 +76,22 @@ private func terminate(_ client: VADriverContextP?) -> VAStatus {
     }
     unsafe client.pointee.pDriverData = nil
     let driver = unsafe Unmanaged<WrappedDriver>.fromOpaque(data).takeRetainedValue()
-    let fault = CallCounter.shared.next("vaTerminate")
+    let fault = driver.fault("vaTerminate")
     if case .delay(let milliseconds) = fault { sleep(milliseconds: milliseconds) }
     let status = unsafe driver.calls.pointee.vaTerminate(driver.context)
-    if let path = Variables.value("VAENC_FAULT_TRACE") { writeTrace(path) }
+    if let path = driver.tracePath { writeTrace(driver.counter.report, to: path) }
     switch fault {
-    case .status(let failure): return failure
+    case .status(let failure), .lost(let failure): return failure
     case .corrupt: return VA_STATUS_ERROR_OPERATION_FAILED
     case .delay, nil: return status
     }
 }
 
 /// VAENC_FAULT_TRACE: how often each call came, for choosing which of them to fail.
-private func writeTrace(_ path: String) {
+private func writeTrace(_ report: String, to path: String) {
     let file = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
     guard file >= 0 else { return }
-    let bytes = Array(CallCounter.shared.report.utf8)
+    let bytes = Array(report.utf8)
     _ = unsafe bytes.withUnsafeBytes { unsafe write(file, $0.baseAddress, $0.count) }
     close(file)
 }

@@ -11,6 +11,11 @@ internal import Synchronization
     let processing: UnsafeMutablePointer<VADriverVTableVPP>
     let protection: UnsafeMutablePointer<VADriverVTableProt>
     let buffers = BufferKinds()
+    let counter: CallCounter
+    /// VAENC_FAULT_TRACE.
+    let tracePath: String?
+    /// What every call returns since the device was lost; nil before.
+    private let lost = Mutex<VAStatus?>(nil)
 
     /// The driver of the client's display.
     static func of(_ client: VADriverContextP?) -> WrappedDriver? {
@@ -18,10 +23,20 @@ internal import Synchronization
         return unsafe Unmanaged<WrappedDriver>.fromOpaque(data).takeUnretainedValue()
     }
 
+    /// Counts a call, and says what goes wrong with it.
+    func fault(_ call: String) -> FaultPlan.Fault? {
+        let fault = counter.next(call)
+        return lost.withLock { lost in
+            if let status = lost { return .lost(status) }
+            if case .lost(let status) = fault { lost = status }
+            return fault
+        }
+    }
+
     /// nil where memory is out.
     ///
     /// Drivers built for other versions of libva than this one may know more calls: their tables have room.
-    init?(like client: VADriverContextP) {
+    init?(like client: VADriverContextP, _ counter: CallCounter, tracePath: String?) {
         let context = unsafe Self.allocate(VADriverContext.self)
         let calls = unsafe Self.allocate(VADriverVTable.self)
         let processing = unsafe Self.allocate(VADriverVTableVPP.self)
@@ -29,6 +44,8 @@ internal import Synchronization
         guard let context = unsafe context, let calls = unsafe calls, let processing = unsafe processing,
             let protection = unsafe protection
         else { return nil }
+        self.counter = counter
+        self.tracePath = tracePath
         unsafe context.pointee = client.pointee
         unsafe context.pointee.pDriverData = nil
         unsafe context.pointee.vtable = calls

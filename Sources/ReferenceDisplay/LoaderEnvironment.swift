@@ -9,17 +9,20 @@ internal import VAAPI
 enum LoaderEnvironment {
     private static let lock = Mutex<Void>(())
 
-    /// - Parameter folder: searched first; what LIBVA_DRIVERS_PATH named stays behind it.
-    static func with<R: Sendable>(driversIn folder: String, _ body: () throws -> R) throws -> R {
+    /// - Parameters:
+    ///   - folder: searched first; what LIBVA_DRIVERS_PATH named stays behind it.
+    ///   - variables: set besides.
+    static func with<R: Sendable>(
+        driversIn folder: String, _ variables: [String: String] = [:], _ body: () throws -> R
+    ) throws -> R {
         try lock.withLock { _ in
+            var new: [String: String?] = variables
             let path = Environment.value("LIBVA_DRIVERS_PATH")
-            let name = Environment.value("LIBVA_DRIVER_NAME")
-            set("LIBVA_DRIVERS_PATH", path.map { "\(folder):\($0)" } ?? folder)
-            set("LIBVA_DRIVER_NAME", nil)
-            defer {
-                set("LIBVA_DRIVERS_PATH", path)
-                set("LIBVA_DRIVER_NAME", name)
-            }
+            new["LIBVA_DRIVERS_PATH"] = path.map { "\(folder):\($0)" } ?? folder
+            new["LIBVA_DRIVER_NAME"] = .some(nil)
+            let old = new.map { ($0.key, Environment.value($0.key)) }
+            for (name, value) in new { set(name, value) }
+            defer { for (name, value) in old { set(name, value) } }
             return try body()
         }
     }

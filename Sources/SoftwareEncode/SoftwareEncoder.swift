@@ -201,6 +201,7 @@ public final class SoftwareEncoder: VideoEncoder {
             result.taken = $0.taken
             result.delivered = $0.delivered
             result.dropped = $0.dropped
+            result.pending = $0.taken - $0.delivered - $0.dropped
         }
         return result
     }

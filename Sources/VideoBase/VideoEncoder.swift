@@ -105,6 +105,8 @@ public struct EncoderStatistics: Sendable, Hashable, Codable {
     public var delivered = 0
     /// Frames that were taken and never came out.
     public var dropped = 0
+    /// Frames that are on their way.
+    public var pending = 0
     /// Frames encoded again after a fault.
     public var retried = 0
     /// Times that the device's side was rebuilt after a fault.

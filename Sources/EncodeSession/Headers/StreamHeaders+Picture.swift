@@ -11,9 +11,10 @@ struct PictureClock: Sendable, Hashable {
 
     /// Follows the pictures in decoding order.
     struct Counter: Sendable {
-        private var sinceBuffering = 0
+        private var sinceBuffering: Int
         private var codingIndexOfKey = 0
 
+        /// - Parameter sinceBuffering: pictures before, since the latest that began a buffering period.
         init(sinceBuffering: Int = 0) { self.sinceBuffering = sinceBuffering }
 
         mutating func next(_ plan: FramePlan, reorderDepth: Int) -> PictureClock {

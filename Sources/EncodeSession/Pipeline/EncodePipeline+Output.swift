@@ -43,9 +43,7 @@ extension EncodePipeline {
         var submitted = picture.submitted
         var qp = picture.qp
         for attempt in 1... {
-            var bytes: [UInt8] = []
-            try submitted.sync(timeoutNanoseconds: timeoutNanoseconds)
-            let segments = try submitted.read(appendingTo: &bytes)
+            var (bytes, segments) = try take(submitted)
             try check(segments, frame: picture.frame.index)
             let driverBytes = bytes.count
             try assembler.withLock { try $0.assemble(&bytes, picture, delay: rate.initialDelay) }
@@ -53,10 +51,20 @@ extension EncodePipeline {
                 let better = rate.finish(
                     &bytes, driverBytes: driverBytes, picture.plan, canRepeat: attempt < Self.attempts)
             else { return (bytes, qp) }
-            submitted = try picture.encodeAgain(better)
+            submitted = try watch.run("vaEndPicture", "frame \(picture.frame.index)") { try picture.encodeAgain(better) }
             qp = better
         }
         throw VaencError(.internalFault, "attempts without an end")
+    }
+
+    private func take(_ submitted: SubmittedPicture) throws -> ([UInt8], [CodedSegment]) {
+        let limit = timeoutNanoseconds
+        return try watch.run("vaSyncBuffer", "frame \(submitted.frame ?? 0)", .wait) {
+            var bytes: [UInt8] = []
+            try submitted.sync(timeoutNanoseconds: limit)
+            let segments = try submitted.read(appendingTo: &bytes)
+            return (bytes, segments)
+        }
     }
 
     /// Times that a picture may be encoded to fit its limits.

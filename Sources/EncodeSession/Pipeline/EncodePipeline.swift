@@ -41,6 +41,7 @@ final class EncodePipeline: Sendable {
     }
 
     let start: Start
+    let watch: DeviceWatch
     let settings: EncodeSettings
     let inputs: InputPool
     let state: Monitor<State>
@@ -64,6 +65,7 @@ final class EncodePipeline: Sendable {
         let headers = StreamHeaders(settings)
         let objects = try DeviceObjects(display, settings, inputs: kept?.surfaces, codedScale: codedScale)
         self.start = start
+        watch = display.watch
         self.settings = settings
         self.rate = rate
         self.handler = handler
@@ -153,11 +155,11 @@ final class EncodePipeline: Sendable {
 
     private func submit(_ plans: [FramePlan], _ submission: inout Submission) throws {
         for var plan in plans {
-            guard let frame = submission.waiting.removeValue(forKey: plan.displayIndex) else {
-                throw VaencError(.internalFault, "the planner names frame \(plan.displayIndex), which is not there")
-            }
             plan.sequenceIndex += start.sequenceIndex
             do {
+                guard let frame = submission.waiting.removeValue(forKey: plan.displayIndex) else {
+                    throw VaencError(.internalFault, "the planner names frame \(plan.displayIndex), which is not there")
+                }
                 let output = try state.wait { state -> CodedBuffer? in
                     if let failure = state.failure { throw failure }
                     if state.isClosed { throw Self.closed }
@@ -165,13 +167,27 @@ final class EncodePipeline: Sendable {
                     state.inFlight += 1
                     return buffer
                 }
-                let picture = try submission.submitter.submit(plan, frame, rate.decide(plan), into: output)
+                let picture = try submit(plan, frame, into: output, with: &submission.submitter)
                 thread.async { self.finish(picture) }
             } catch {
                 fail(error)
                 throw error
             }
         }
+    }
+
+    private func submit(
+        _ plan: FramePlan, _ frame: TakenFrame, into output: CodedBuffer, with submitter: inout PictureSubmitter
+    ) throws -> InFlightPicture {
+        let before = submitter
+        let decision = rate.decide(plan)
+        let (after, picture) = try watch.run("vaEndPicture", "frame \(frame.index)") {
+            var submitter = before
+            let picture = try submitter.submit(plan, frame, decision, into: output)
+            return (submitter, picture)
+        }
+        submitter = after
+        return picture
     }
 
     /// Ends the pipeline with an error. What was submitted before is still delivered, then the error, once.

@@ -52,46 +52,96 @@ final class InputPool: Sendable {
 
 /// A surface of the pool on loan, to be filled and handed to `encode`. Dropped, it goes back.
 final class InputBuffer: PixelBuffer {
-    private enum State { case blank, filled, encoded }
+    /// Gives a pool in the place of one whose surfaces cannot be mapped any more.
+    typealias Renewal = @Sendable (_ failed: InputPool, _ why: any Error) throws -> InputPool
+
+    private enum Stage { case blank, filled, encoded }
+
+    private struct State {
+        var stage = Stage.blank
+        var pool: InputPool
+        var surface: Surface
+        /// Why what was drawn did not reach the surface.
+        var loss: (any Error)?
+    }
+
+    /// What `encode` takes over.
+    struct Contents: Sendable {
+        var surface: Surface
+        var pool: InputPool
+        var loss: (any Error)?
+    }
 
     let format = PixelFormat.nv12
-    var size: VideoSize { pool.visible }
-    let pool: InputPool
-    private let surface: Surface
-    private let state = Mutex(State.blank)
+    let size: VideoSize
+    /// Of the session that it belongs to.
+    let session: ObjectIdentifier
+    private let renewal: Renewal
+    private let state: Mutex<State>
 
-    init(from pool: InputPool) throws {
-        self.pool = pool
-        surface = try pool.take()
+    init(from pool: InputPool, of session: ObjectIdentifier, renewal: @escaping Renewal) throws {
+        size = pool.visible
+        self.session = session
+        self.renewal = renewal
+        state = Mutex(State(pool: pool, surface: try pool.take()))
     }
 
     deinit {
-        if state.withLock({ $0 != .encoded }) { pool.giveBack(surface) }
+        state.withLock { if $0.stage != .encoded { $0.pool.giveBack($0.surface) } }
     }
 
-    /// The edges beyond the visible size are filled when `body` returns.
+    var pool: InputPool { state.withLock { $0.pool } }
+
+    /// The edges beyond the visible size are filled when `body` returns. Where the device fails afterwards, what was
+    /// drawn is lost, and `encode` counts the frame as dropped.
     func withUnsafePlanes<R>(_ body: (PixelPlanes) throws -> R) throws -> R {
-        let access = try state.withLock { state in
-            defer { if state == .blank { state = .filled } }
-            switch state {
-            case .blank: return Surface.Access.write
-            case .filled: return .readWrite
-            case .encoded: throw Self.alreadyEncoded
+        while true {
+            let (surface, pool, stage) = state.withLock { ($0.surface, $0.pool, $0.stage) }
+            if stage == .encoded { throw Self.alreadyEncoded }
+            var isMapped = false
+            var drawn: R?
+            do {
+                return try unsafe surface.withUnsafePlanes(stage == .blank ? .write : .readWrite, visible: size) { planes in
+                    isMapped = true
+                    state.withLock { if $0.stage == .blank { $0.stage = .filled } }
+                    let result = unsafe try body(planes)
+                    drawn = result
+                    unsafe EdgePadding.fill(planes, coded: surface.size)
+                    return result
+                }
+            } catch {
+                guard error.isDeviceFault else { throw error }
+                if let drawn {
+                    state.withLock { $0.loss = error }
+                    return drawn
+                }
+                guard !isMapped, stage == .blank else { throw error }
+                try renew(instead: pool, error)
             }
         }
-        return try unsafe surface.withUnsafePlanes(access, visible: pool.visible) { planes in
-            let result = unsafe try body(planes)
-            unsafe EdgePadding.fill(planes, coded: surface.size)
-            return result
+    }
+
+    private func renew(instead failed: InputPool, _ error: any Error) throws {
+        var failed = failed
+        while true {
+            let pool = try renewal(failed, error)
+            do {
+                let surface = try pool.take()
+                let old = state.withLock { state in
+                    defer { (state.pool, state.surface) = (pool, surface) }
+                    return (state.pool, state.surface)
+                }
+                return old.0.giveBack(old.1)
+            } catch is InputPool.Replaced { failed = pool }
         }
     }
 
     /// Takes the surface over for encoding; whoever takes it gives it back to the pool.
-    func takeSurface() throws -> Surface {
+    func takeContents() throws -> Contents {
         try state.withLock { state in
-            if state == .encoded { throw Self.alreadyEncoded }
-            state = .encoded
-            return surface
+            if state.stage == .encoded { throw Self.alreadyEncoded }
+            state.stage = .encoded
+            return Contents(surface: state.surface, pool: state.pool, loss: state.loss)
         }
     }
 

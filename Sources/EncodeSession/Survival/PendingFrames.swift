@@ -53,6 +53,14 @@ struct PendingFrames: Sendable {
     /// Forgets the packets that wait: their frames are encoded again.
     mutating func forgetHeld() { held = [] }
 
+    /// Gives up all frames but those whose packets are on their way out: how many.
+    mutating func dropUnsettled() -> Int {
+        let count = frames.count
+        held = []
+        frames = frames.filter { leaving.contains($0.index) }
+        return count - frames.count
+    }
+
     /// Replaces frames that are not on their way out by themselves in other surfaces; those not named are dropped.
     mutating func replace(with moved: [TakenFrame]) {
         frames = frames.filter { leaving.contains($0.index) } + moved

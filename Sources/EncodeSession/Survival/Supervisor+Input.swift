@@ -13,14 +13,81 @@ extension Supervisor {
         }
     }
 
-    /// The buffer itself where it is one of the session's, else a copy. Blocks while all surfaces are in use.
-    func input(of buffer: any PixelBuffer) throws -> InputBuffer {
+    /// A frame in the buffer's own surface, or in a copy. Blocks while all surfaces are in use.
+    ///
+    /// - Returns: and whether its samples were lost with the device.
+    func frame(
+        of buffer: any PixelBuffer, timing: FrameTiming, options: FrameOptions
+    ) throws -> (TakenFrame, isLost: Bool) {
+        let taken = ContinuousClock.now
         try check(buffer)
-        if let own = buffer as? InputBuffer, own.pool === state.withLock({ $0.pool }) { return own }
+        let own = buffer as? InputBuffer
+        let isOwn = own?.session == ObjectIdentifier(self)
+        while true {
+            let contents = try (isOwn ? own : nil)?.takeContents() ?? copy(of: buffer)
+            if let loss = contents.loss {
+                // The surface is of no use; the copy can be made once more.
+                _ = try pool(insteadOf: contents.pool, loss)
+                if !isOwn { continue }
+            }
+            let frame = TakenFrame(
+                index: 0, surface: contents.surface, pool: contents.pool, timing: timing, taken: taken,
+                options: options)
+            return (frame, contents.loss != nil)
+        }
+    }
+
+    private func copy(of buffer: any PixelBuffer) throws -> InputBuffer.Contents {
         let copy = try makeBuffer()
         try unsafe buffer.withUnsafePlanes { source in
             try unsafe copy.withUnsafePlanes { target in unsafe FrameCopy.copy(source, to: target) }
         }
-        return copy
+        return try copy.takeContents()
+    }
+
+    /// Blocks while all buffers are in use.
+    func makeBuffer() throws -> InputBuffer {
+        while true {
+            let pool = try state.wait { state -> InputPool? in
+                try state.throwIfEnded()
+                return state.pool
+            }
+            do {
+                return try InputBuffer(from: pool, of: ObjectIdentifier(self)) { [weak self] in
+                    guard let self else { throw EncodePipeline.closed }
+                    return try self.pool(insteadOf: $0, $1)
+                }
+            } catch is InputPool.Replaced { continue }
+        }
+    }
+
+    /// The pool that takes another's place, whose surfaces cannot be mapped: the device is made anew, on a display of
+    /// its own. Blocks until that is done.
+    private func pool(insteadOf failed: InputPool, _ why: any Error) throws -> InputPool {
+        let generation = state.withLock { state -> Int? in
+            guard state.pool === failed, state.runningPipeline != nil else { return nil }
+            state.reopens = true
+            return state.generation
+        }
+        if let generation { fault(why, generation: generation) }
+        return try state.wait { state in
+            try state.throwIfEnded()
+            return state.pool === failed ? nil : state.pool
+        }
+    }
+
+    /// The frame in a surface of the device as it is now; nil where its samples cannot be read any more. Blocks while
+    /// all surfaces are in use.
+    func inCurrentSurface(_ frame: TakenFrame) throws -> TakenFrame? {
+        while true {
+            let pool = try state.wait { state -> InputPool? in
+                try state.throwIfEnded()
+                return state.pool
+            }
+            if frame.pool === pool { return frame }
+            do {
+                return FrameRescue.move(frame, to: try pool.take(), of: pool)
+            } catch is InputPool.Replaced { continue }
+        }
     }
 }

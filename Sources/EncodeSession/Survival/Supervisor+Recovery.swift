@@ -1,3 +1,4 @@
+import EncodePlanning
 import Synchronization
 import VAAPI
 import VideoBase
@@ -6,10 +7,10 @@ extension Supervisor {
     /// Makes a pipeline in the failed one's place and encodes again what was not delivered. On the recovery thread.
     func recover(_ failed: Int) {
         submission.withLock { _ in
-            let old: (pipeline: EncodePipeline?, failures: Int)? = state.withLock { state in
+            let old: (pipeline: EncodePipeline?, reopens: Bool)? = state.withLock { state in
                 guard case .recovering(failed) = state.phase else { return nil }
                 defer { state.pipeline = nil }
-                return (state.pipeline, state.failuresInARow)
+                return (state.pipeline, state.reopens || state.failuresInARow > 1)
             }
             guard let old else { return }
             old.pipeline?.close()
@@ -22,7 +23,7 @@ extension Supervisor {
             }
             do {
                 let made = try makePipeline(
-                    generation: generation, mayReopen: old.failures > 1, stopsAtRefusals: false)
+                    generation: generation, reopens: old.reopens, stopsAtRefusals: false)
                 try install(made, generation: generation)
                 let frames = state.withLock { state in
                     state.statistics.retried += state.pending.unsettled.count
@@ -69,7 +70,7 @@ extension Supervisor {
                 : "see `dmesg`, or use --device software")
     }
 
-    struct Made {
+    struct Made: Sendable {
         var pipeline: EncodePipeline
         var display: Display
         /// The frames to encode, in surfaces of the pipeline's pool.
@@ -79,15 +80,14 @@ extension Supervisor {
     /// Makes the device's objects in a few tries with growing pauses, on a new display from the second on.
     ///
     /// - Parameters:
-    ///   - mayReopen: the first try too may be on a new display.
+    ///   - reopens: the first try too is on a new display.
     ///   - stopsAtRefusals: what the device cannot do is not tried again.
-    func makePipeline(generation: Int, mayReopen: Bool, stopsAtRefusals: Bool) throws -> Made {
+    func makePipeline(generation: Int, reopens: Bool, stopsAtRefusals: Bool) throws -> Made {
         var failure: any Error = EncodePipeline.closed
         for attempt in 0..<limits.setUpTries {
             if attempt > 0 { try pause(attempt) }
             do {
-                let reopens = generation > 0 ? mayReopen || attempt > 0 : attempt > 1
-                return try makeOnce(generation: generation, reopens: reopens)
+                return try makeOnce(generation: generation, reopens: reopens || attempt > 0)
             } catch {
                 failure = error
                 if !error.isDeviceFault { throw error }
@@ -105,13 +105,17 @@ extension Supervisor {
             )
         }
         let display = reopens ? (try old.reopened() ?? old) : old
+        display.watch.limitNanoseconds = limits.pictureNanoseconds
         let kept = display === old ? pool : nil
-        let pipeline = try EncodePipeline(
-            display, settings, rate: rate, start: start, inputs: kept, codedScale: scale,
-            timeoutNanoseconds: limits.pictureNanoseconds
-        ) { [weak self] in self?.receive($0, generation: generation) }
-        let moved = kept != nil ? frames : frames.compactMap { FrameRescue.move($0, to: pipeline.inputs) }
-        return Made(pipeline: pipeline, display: display, frames: moved)
+        let limits = limits
+        let handler: PacketHandler = { [weak self] in self?.receive($0, generation: generation) }
+        return try display.watch.run("making the encoder", "\(settings.codedSize) pictures", .setUp) { [settings, rate] in
+            let pipeline = try EncodePipeline(
+                display, settings, rate: rate, start: start, inputs: kept, codedScale: scale,
+                timeoutNanoseconds: limits.pictureNanoseconds, handler: handler)
+            let moved = kept != nil ? frames : frames.compactMap { FrameRescue.move($0, to: pipeline.inputs) }
+            return Made(pipeline: pipeline, display: display, frames: moved)
+        }
     }
 
     /// Takes a pipeline into service.
@@ -120,9 +124,13 @@ extension Supervisor {
             try state.throwIfEnded()
             state.pipeline = made.pipeline
             state.display = made.display
-            let lost = state.pending.unsettled.count - made.frames.count
-            state.statistics.dropped += lost
+            let kept = Set(made.frames.map(\.index))
+            for frame in state.pending.unsettled where !kept.contains(frame.index) {
+                state.statistics.dropped += 1
+                state.decodeTimes.drop(frame.timing.presentation)
+            }
             state.pending.replace(with: made.frames)
+            state.reopens = false
             defer { state.pool = made.pipeline.inputs }
             return state.pool === made.pipeline.inputs ? nil : state.pool
         }

@@ -34,6 +34,8 @@ final class Supervisor: Sendable {
         var nextCodingIndex = 0
         /// IDR pictures delivered: the next differs from the last in idr_pic_id.
         var sequences = 0
+        /// The display is of no use any more.
+        var reopens = false
         /// How many times larger than needed coded buffers are: drivers' wants differ.
         var codedScale = 1
         /// Times up to which callers wait for packets; nil for all.
@@ -70,7 +72,7 @@ final class Supervisor: Sendable {
             State(
                 display: display,
                 decodeTimes: DecodeTimes(depth: settings.structure.reorderDepth, frameRate: settings.frameRate)))
-        try install(try makePipeline(generation: 0, mayReopen: true, stopsAtRefusals: true), generation: 0)
+        try install(try makePipeline(generation: 0, reopens: false, stopsAtRefusals: true), generation: 0)
         state.withLock { $0.phase = .running }
     }
 
@@ -83,36 +85,35 @@ final class Supervisor: Sendable {
 
     // MARK: Callers
 
-    /// Blocks while all buffers are in use.
-    func makeBuffer() throws -> InputBuffer {
-        while true {
-            let pool = try state.wait { state -> InputPool? in
-                try state.throwIfEnded()
-                return state.pool
-            }
-            do { return try InputBuffer(from: pool) } catch is InputPool.Replaced { continue }
-        }
-    }
-
     /// Takes a frame. Blocks while the device has all it may have, and while it is made anew.
     func encode(_ buffer: any PixelBuffer, timing: FrameTiming, options: FrameOptions) throws {
         try state.withLock { try $0.throwIfEnded() }
         for region in options.regionsOfInterest ?? [] { try SettingsResolver.check(region) }
-        let taken = ContinuousClock.now
-        let input = try input(of: buffer)
-        let due: [MediaTime] = try admitted { pipeline, submission in
-            if let last = submission.presentations.last, timing.presentation <= last {
-                throw VaencError(
-                    .usage,
-                    "frame \(submission.nextIndex) at \(timing.presentation.seconds) s is not after the one before",
-                    remedy: "give frames in the order in which they are shown")
+        // What is refused here leaves the buffer as it was.
+        try admitted { _, submission in try submission.check(timing) }
+        let (given, isLost) = try frame(of: buffer, timing: timing, options: options)
+        var due: [MediaTime]?
+        while due == nil { due = try take(given, isLost: isLost) }
+        for time in due ?? [] { try wait(until: time) }
+    }
+
+    /// Gives the time up to which packets must be out before the next frame is taken; nil where the device was made
+    /// anew in between.
+    private func take(_ given: TakenFrame, isLost: Bool) throws -> [MediaTime]? {
+        let timing = given.timing
+        // The device may have been made anew since the buffer was filled.
+        let current = isLost ? nil : try inCurrentSurface(given)
+        return try admitted { pipeline, submission -> [MediaTime]? in
+            if let current, current.pool !== pipeline.inputs {
+                if current.pool !== given.pool { current.pool.giveBack(current.surface) }
+                return nil
             }
-            // What is refused until here leaves the buffer as it was.
-            let given = TakenFrame(
-                index: 0, surface: try input.takeSurface(), pool: input.pool, timing: timing, taken: taken,
-                options: options)
-            // The device may have been made anew since the buffer was filled.
-            var frame = given.pool === pipeline.inputs ? given : FrameRescue.move(given, to: pipeline.inputs)
+            do { try submission.check(timing) } catch {
+                // Another caller's frame came in between.
+                if let current { current.pool.giveBack(current.surface) }
+                throw error
+            }
+            var frame = current
             frame?.index = submission.nextIndex
             submission.nextIndex += 1
             submission.presentations.append(timing.presentation)
@@ -125,7 +126,6 @@ final class Supervisor: Sendable {
             if let frame { submit([frame], to: pipeline) }
             return submission.due(settings.maxFrameDelay).map { [$0] } ?? []
         }
-        for time in due { try wait(until: time) }
     }
 
     /// Has the frames up to that time (nil: all) encoded, and waits for their packets.
@@ -176,13 +176,15 @@ final class Supervisor: Sendable {
 
     /// Ends the session; returns when the device is done with what it has.
     func close() {
-        let (pool, first) = state.withLock { state in
-            let wasOpen = !state.isEnded
-            if !state.isClosed { state.phase = .closed }
-            state.statistics.dropped += state.pending.unsettled.count
-            return (state.pool, wasOpen)
+        let pool = state.withLock { state in
+            // A session that fails just now counts its frames itself.
+            if !state.isEnded {
+                state.phase = .closed
+                state.statistics.dropped += state.pending.dropUnsettled()
+            }
+            return state.pool
         }
-        if first { pool?.close(EncodePipeline.closed) }
+        pool?.close(EncodePipeline.closed)
         recovery.sync {}
         let pipeline = state.withLock { state in
             defer { state.pipeline = nil }
@@ -190,7 +192,8 @@ final class Supervisor: Sendable {
         }
         pipeline?.close()
         state.withLock { state in
-            state.pending = PendingFrames()
+            state.phase = .closed
+            state.statistics.dropped += state.pending.dropUnsettled()
             state.pool = nil
         }
     }
@@ -218,7 +221,13 @@ final class Supervisor: Sendable {
         }
     }
 
-    var statistics: EncoderStatistics { state.withLock { $0.statistics } }
+    var statistics: EncoderStatistics {
+        state.withLock { state in
+            var statistics = state.statistics
+            statistics.pending = state.pending.count
+            return statistics
+        }
+    }
 
     var pendingCount: Int { state.withLock { $0.pending.count } }
 
@@ -262,7 +271,7 @@ final class Supervisor: Sendable {
         }
     }
 
-    private func fault(_ error: any Error, generation: Int) {
+    func fault(_ error: any Error, generation: Int) {
         let recovers: Bool? = state.withLock { state in
             guard generation == state.generation, !state.isEnded else { return nil }
             state.failuresInARow += 1
@@ -291,10 +300,7 @@ final class Supervisor: Sendable {
             guard let held else { return }
             pool?.close(error)
             send(held, generation: generation)
-            state.withLock { state in
-                state.statistics.dropped += state.pending.count
-                state.pending = PendingFrames()
-            }
+            state.withLock { $0.statistics.dropped += $0.pending.dropUnsettled() }
             handler(.failure(error))
             state.withLock { $0.failureWasDelivered = true }
         }
@@ -327,6 +333,14 @@ extension Supervisor.State {
 }
 
 extension Supervisor.Submission {
+    /// Frames come in the order in which they are shown.
+    func check(_ timing: FrameTiming) throws {
+        guard let last = presentations.last, timing.presentation <= last else { return }
+        throw VaencError(
+            .usage, "frame \(nextIndex) at \(timing.presentation.seconds) s is not after the one before",
+            remedy: "give frames in the order in which they are shown")
+    }
+
     /// The time up to which packets must be out before the next frame is taken; nil for none.
     mutating func due(_ maxFrameDelay: Int?) -> MediaTime? {
         guard let delay = maxFrameDelay else {

@@ -3,7 +3,7 @@ package import VideoBase
 
 /// How long a device may take, and how often it may fail, before a session gives up.
 package struct SurvivalLimits: Sendable, Hashable {
-    /// How long the device may work on one picture before it counts as hung.
+    /// How long the device may work on one picture, or on a call, before it counts as hung.
     package var pictureNanoseconds: UInt64 = 10_000_000_000
     /// Times that making the device's objects is tried.
     package var setUpTries = 5
@@ -14,14 +14,10 @@ package struct SurvivalLimits: Sendable, Hashable {
 
     package init() {}
 
-    /// VAENC_DEVICE_TIMEOUT_MS, where set, replaces the time for a picture. Otherwise the reference driver gets more:
-    /// it encodes in software, on a machine that may be busy.
+    /// With `DeviceWatch.usualLimit` for a picture.
     package static func of(_ kind: DeviceKind) -> SurvivalLimits {
         var limits = SurvivalLimits()
-        if kind == .reference { limits.pictureNanoseconds = 120_000_000_000 }
-        if let text = Environment.value("VAENC_DEVICE_TIMEOUT_MS"), let milliseconds = UInt64(text), milliseconds > 0 {
-            limits.pictureNanoseconds = min(milliseconds, 86_400_000) * 1_000_000
-        }
+        limits.pictureNanoseconds = DeviceWatch.usualLimit(of: kind)
         return limits
     }
 }

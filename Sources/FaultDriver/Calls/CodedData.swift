@@ -22,9 +22,9 @@ func mapBuffer(
     _ client: VADriverContextP?, _ buffer: VABufferID, _ address: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
 ) -> VAStatus {
     guard let driver = unsafe WrappedDriver.of(client) else { return VA_STATUS_ERROR_INVALID_DISPLAY }
-    let fault = CallCounter.shared.next("vaMapBuffer")
+    let fault = driver.fault("vaMapBuffer")
     switch fault {
-    case .status(let status): return status
+    case .status(let status), .lost(let status): return status
     case .delay(let milliseconds): sleep(milliseconds: milliseconds)
     case .corrupt, nil: break
     }

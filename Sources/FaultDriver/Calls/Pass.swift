@@ -15,10 +15,14 @@ func pass(
     _ call: (WrappedDriver) -> VAStatus, corrupt: (() -> Void)? = nil
 ) -> VAStatus {
     guard let driver = unsafe WrappedDriver.of(client) else { return VA_STATUS_ERROR_INVALID_DISPLAY }
-    let counted = name == "vaCreateSurfaces2" ? "vaCreateSurfaces" : name
-    switch CallCounter.shared.next(counted) {
+    let fault = driver.fault(CallNames.counted(name) ?? name)
+    switch fault {
     case nil: return call(driver)
     case .status(let status): return status
+    case .lost(let status):
+        // What a client lets go of is let go of all the same.
+        if CallNames.frees(name) { _ = call(driver) }
+        return status
     case .delay(let milliseconds):
         let allowed = Int(min(limit / 1_000_000, UInt64(Int32.max)))
         sleep(milliseconds: min(milliseconds, allowed))

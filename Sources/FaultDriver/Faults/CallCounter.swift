@@ -1,39 +1,41 @@
 internal import Glibc
 internal import Synchronization
 
-/// Counts the calls of each name in the process, over all displays, and says what is to go wrong.
+/// Counts the calls of each name over the displays that were started with the same rules, and says what is to go wrong.
+///
+/// So counting goes on over a display that takes a failed one's place, and displays with other rules count for
+/// themselves.
 package final class CallCounter: Sendable {
-    package static let shared = CallCounter()
+    private static let all = Mutex<[String: CallCounter]>([:])
 
-    private struct State {
-        var text: String?
-        var plan = FaultPlan()
-        var counts: [String: Int] = [:]
-    }
-
-    private let state = Mutex(State())
-
-    /// Takes a plan over. Counting goes on where the text is that of the display before, and begins again otherwise.
-    package func start(_ text: String, _ plan: FaultPlan) {
-        state.withLock { state in
-            if state.text == text { return }
-            state = State(text: text, plan: plan)
+    /// The counter of these rules: made with the first display that has them.
+    package static func of(_ text: String, _ plan: FaultPlan) -> CallCounter {
+        all.withLock { all in
+            if let known = all[text] { return known }
+            let made = CallCounter(plan)
+            all[text] = made
+            return made
         }
     }
+
+    private let plan: FaultPlan
+    private let counts = Mutex<[String: Int]>([:])
+
+    private init(_ plan: FaultPlan) { self.plan = plan }
 
     /// Counts a call.
     package func next(_ call: String) -> FaultPlan.Fault? {
-        state.withLock { state in
-            let number = state.counts[call, default: 0] + 1
-            state.counts[call] = number
-            return state.plan.fault(call, number: number)
+        let number = counts.withLock { counts in
+            counts[call, default: 0] += 1
+            return counts[call, default: 0]
         }
+        return plan.fault(call, number: number)
     }
 
     /// How often each call came so far, a line each, by name.
     package var report: String {
-        state.withLock { state in
-            state.counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)\n" }.joined()
+        counts.withLock { counts in
+            counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)\n" }.joined()
         }
     }
 }

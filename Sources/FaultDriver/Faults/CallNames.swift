@@ -10,6 +10,11 @@ package enum CallNames {
         }
     }
 
+    /// Calls by which clients let go of what they have.
+    package static func frees(_ name: String) -> Bool {
+        name.hasPrefix("vaDestroy") || name.hasPrefix("vaUnmap") || name.hasPrefix("vaRelease")
+    }
+
     package static let all: Set<String> = [
         "vaAcquireBufferHandle", "vaAssociateSubpicture", "vaAttachProtectedSession", "vaBeginPicture",
         "vaBufferInfo", "vaBufferSetNumElements", "vaCopy", "vaCreateBuffer", "vaCreateBuffer2", "vaCreateConfig",

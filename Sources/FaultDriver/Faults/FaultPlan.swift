@@ -2,7 +2,7 @@
 ///
 /// Rules stand apart by semicolons: `CALL@WHEN=WHAT`. WHEN is `5` (the fifth call of that name in the process), `5+`
 /// (from the fifth on), `*/5` (every fifth), `*` (all). WHAT is `status:N` (the call is not made and returns N),
-/// `delay:MS`, `hang`, or `corrupt`.
+/// `delay:MS`, `hang`, `lost[:N]` or `corrupt[:silent|:FLAGS]`. What begins with # is a comment.
 package struct FaultPlan: Sendable, Hashable {
     package struct Rule: Sendable, Hashable {
         package var call: String
@@ -29,6 +29,8 @@ package struct FaultPlan: Sendable, Hashable {
         /// A VAStatus.
         case status(Int32)
         case delay(milliseconds: Int)
+        /// This call and all that follow on the display return the VAStatus; a display opened anew works.
+        case lost(Int32)
         case corrupt(Corruption)
     }
 
@@ -50,7 +52,7 @@ package struct FaultPlan: Sendable, Hashable {
     package init(reading text: String) throws(Unreadable) {
         for part in text.split(separator: ";") {
             let rule = Self.trimmed(part)
-            if rule.isEmpty { continue }
+            if rule.isEmpty || rule.hasPrefix("#") { continue }
             rules.append(try Self.rule(rule))
         }
     }
@@ -80,7 +82,8 @@ package struct FaultPlan: Sendable, Hashable {
         let faultText = trimmed(text[text.index(after: equals)...])
         guard let fault = fault(faultText) else {
             throw Unreadable(
-                message: "'\(faultText)' in '\(text)' is none of status:N, delay:MS, hang, corrupt[:silent|:FLAGS]")
+                message:
+                    "'\(faultText)' in '\(text)' is none of status:N, delay:MS, hang, lost[:N], corrupt[:silent|:FLAGS]")
         }
         return Rule(call: call, when: when, fault: fault)
     }
@@ -96,18 +99,23 @@ package struct FaultPlan: Sendable, Hashable {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         let argument = parts.count > 1 ? parts[1] : nil
         switch (parts[0], argument) {
-        case ("status", let value?):
-            guard let number = integer(value), number != 0 else { return nil }
-            return Int32(exactly: number).map { .status($0) }
+        case ("status", let value?): return status(value).map { .status($0) }
         case ("delay", let value?):
             guard let number = integer(value), (0...86_400_000).contains(number) else { return nil }
             return .delay(milliseconds: number)
         case ("hang", nil): return .delay(milliseconds: 86_400_000)
+        case ("lost", nil): return .lost(1)
+        case ("lost", let value?): return status(value).map { .lost($0) }
         case ("corrupt", nil): return .corrupt(.marked)
         case ("corrupt", "silent"?): return .corrupt(.silent)
         case ("corrupt", let value?): return integer(value).flatMap { UInt32(exactly: $0) }.map { .corrupt(.flags($0)) }
         default: return nil
         }
+    }
+
+    private static func status(_ text: Substring) -> Int32? {
+        guard let number = integer(text), number != 0 else { return nil }
+        return Int32(exactly: number)
     }
 
     private static func positive(_ text: Substring) -> Int? {

@@ -1,5 +1,6 @@
 internal import CVA
 internal import Glibc
+internal import Synchronization
 package import VideoBase
 
 /// A connection to a VA-API driver: one GPU, or the reference driver.
@@ -22,17 +23,36 @@ package import VideoBase
     package let vendor: String
     /// The VA-API version of the libva that is loaded: `1.17`.
     package let version: String
+    /// Through which calls are made that must not keep their caller.
+    package let watch: DeviceWatch
     let messages: MessageLog
     let abilities = DriverAbilities()
     let images = ImagePool()
     private let descriptor: CInt?
-    private let again: (@Sendable () throws -> Display)?
+    private let again: Opening?
+
+    /// Makes another display of the same device, with the limit for its calls.
+    package typealias Opening = @Sendable (_ limitNanoseconds: UInt64) throws -> Display
 
     /// Connects to the driver of a render node.
     ///
     /// - Throws: `VAError` or `VaencError`: `.unavailable` where the path is no render node or has no driver that
     ///   starts, `.noPermission` where it may not be opened.
     package static func open(renderNode path: String) throws -> Display {
+        try inAFewTries { try openOnce(renderNode: path, DeviceWatch.usualLimit(of: .vaapi)) }
+    }
+
+    /// Opens a display whose driver may fail to start for a moment: five times, with pauses of 5, 10, 20 and 40 ms.
+    package static func inAFewTries(_ open: () throws -> Display) throws -> Display {
+        for attempt in 0..<4 {
+            do { return try open() } catch let error as VAError where error.isPassing {
+                usleep(5000 << UInt32(attempt))
+            }
+        }
+        return try open()
+    }
+
+    private static func openOnce(renderNode path: String, _ limit: UInt64) throws -> Display {
         let descriptor = try RenderNode.open(path)
         guard let handle = unsafe vaGetDisplayDRM(descriptor) else {
             close(descriptor)
@@ -41,8 +61,9 @@ package import VideoBase
         }
         return try unsafe Display(
             handle: handle, kind: .vaapi, path: path, pciAddress: RenderNode.pciAddress(of: descriptor),
-            kernelDriver: RenderNode.kernelDriver(of: descriptor), descriptor: descriptor
-        ) { try open(renderNode: path) }
+            kernelDriver: RenderNode.kernelDriver(of: descriptor), descriptor: descriptor,
+            limitNanoseconds: limit
+        ) { try openOnce(renderNode: path, $0) }
     }
 
     /// Takes over a VADisplay that was not initialized yet, starts its driver, and ends it with the last object.
@@ -50,16 +71,31 @@ package import VideoBase
     /// - Parameters:
     ///   - handle: the VADisplay; ended with vaTerminate also when this throws.
     ///   - descriptor: closed after vaTerminate; nil where the display has none.
+    ///   - limitNanoseconds: how long the device may take for a picture or a call; nil for what is usual.
     ///   - again: makes another display of the same device; nil where that cannot be done.
     @unsafe package init(
         handle: UnsafeMutableRawPointer, kind: DeviceKind, path: String?, pciAddress: String? = nil,
-        kernelDriver: String? = nil, descriptor: Int32? = nil, again: (@Sendable () throws -> Display)? = nil
+        kernelDriver: String? = nil, descriptor: Int32? = nil, limitNanoseconds: UInt64? = nil,
+        again: Opening? = nil
     ) throws {
         let messages = MessageLog()
         unsafe messages.attach(to: handle)
-        var major: CInt = 0
-        var minor: CInt = 0
-        let status = StatusCode(rawValue: unsafe vaInitialize(handle, &major, &minor))
+        let watch = DeviceWatch(limitNanoseconds: limitNanoseconds ?? DeviceWatch.usualLimit(of: kind))
+        // SAFETY: the handle stays valid: it is ended below or in deinit, and not at all where the call does not end.
+        nonisolated(unsafe) let started = unsafe handle
+        let status: StatusCode
+        let major: CInt
+        let minor: CInt
+        do {
+            (status, major, minor) = try watch.run("vaInitialize", path ?? "the reference driver", .setUp) {
+                var major: CInt = 0
+                var minor: CInt = 0
+                return (StatusCode(rawValue: unsafe vaInitialize(started, &major, &minor)), major, minor)
+            }
+        } catch {
+            unsafe HungDisplays.keep(handle, messages)
+            throw error
+        }
         guard status == .success else {
             unsafe Self.end(handle, descriptor: descriptor)
             throw Self.startFailure(status, path: path, kernelDriver: kernelDriver, words: messages.take())
@@ -73,6 +109,7 @@ package import VideoBase
         self.descriptor = descriptor
         self.again = again
         self.messages = messages
+        self.watch = watch
         version = "\(major).\(minor)"
         if let text = unsafe vaQueryVendorString(handle) {
             vendor = unsafe String(cString: text)
@@ -82,12 +119,20 @@ package import VideoBase
     }
 
     deinit {
-        unsafe images.drain(handle)
-        unsafe Self.end(handle, descriptor: descriptor)
+        // SAFETY: this is the last use of the handle, and nothing else knows the pool any more.
+        nonisolated(unsafe) let handle = unsafe handle
+        let descriptor = descriptor
+        let images = images
+        let messages = messages
+        watch.release {
+            unsafe images.drain(handle)
+            unsafe Self.end(handle, descriptor: descriptor)
+        }
+        if watch.isHung { unsafe HungDisplays.keep(handle, messages) }
     }
 
     /// Another display of the same device, with a driver of its own; nil where that cannot be done.
-    package func reopened() throws -> Display? { try again?() }
+    package func reopened() throws -> Display? { try again?(watch.limitNanoseconds) }
 
     private static func end(_ handle: UnsafeMutableRawPointer, descriptor: CInt?) {
         _ = unsafe vaTerminate(handle)
@@ -130,5 +175,22 @@ package import VideoBase
         throw VAError(
             call: call, status: StatusCode(rawValue: rawStatus), object: object(), frame: frame,
             driverMessage: messages.take(), remedy: remedy(), category: category)
+    }
+}
+
+/// Displays whose driver did not come back from a call. They are kept for the life of the process: the call may go on,
+/// and then works with them.
+enum HungDisplays {
+    // SAFETY: the handles are only kept, never used.
+    @safe private struct Kept: @unchecked Sendable {
+        var handle: UnsafeMutableRawPointer
+        var messages: MessageLog
+    }
+
+    private static let all = Mutex<[Kept]>([])
+
+    @unsafe static func keep(_ handle: UnsafeMutableRawPointer, _ messages: MessageLog) {
+        let kept = unsafe Kept(handle: handle, messages: messages)
+        all.withLock { $0.append(kept) }
     }
 }

@@ -51,6 +51,9 @@ public struct VAError: DescribedError, Hashable {
         return copy
     }
 
+    /// What may be over soon: not a driver that is not there (libva says `unknown`), nor one that hangs.
+    var isPassing: Bool { status.category == .deviceFailed && status != .unknown && status != .timedOut }
+
     /// The same error, telling the frame that was being worked on.
     public func at(frame: Int) -> VAError {
         var copy = self

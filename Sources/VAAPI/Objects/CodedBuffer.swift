@@ -25,7 +25,10 @@ internal import CVA
         self.id = id
     }
 
-    deinit { BufferCalls.destroy(context.display, id) }
+    deinit {
+        let (display, id) = (context.display, id)
+        display.watch.release { BufferCalls.destroy(display, id) }
+    }
 
     /// Blocks until the buffer holds its access unit: vaSyncBuffer, or a sync of the input surface where the driver
     /// lacks it (found once, remembered).

@@ -29,7 +29,10 @@ internal import VideoBase
         self.id = id
     }
 
-    deinit { _ = unsafe vaDestroyConfig(display.handle, id) }
+    deinit {
+        let (display, id) = (display, id)
+        display.watch.release { _ = unsafe vaDestroyConfig(display.handle, id) }
+    }
 
     /// vaQuerySurfaceAttributes.
     package func surfaceCapabilities() throws(VAError) -> SurfaceCapabilities {

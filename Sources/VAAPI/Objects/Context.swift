@@ -50,7 +50,10 @@ package import VideoBase
         self.id = id
     }
 
-    deinit { _ = unsafe vaDestroyContext(display.handle, id) }
+    deinit {
+        let (display, id) = (display, id)
+        display.watch.release { _ = unsafe vaDestroyContext(display.handle, id) }
+    }
 }
 
 extension VideoCodec {

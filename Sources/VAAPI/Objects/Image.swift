@@ -104,13 +104,16 @@ internal import VideoBase
         isDerived ? VideoSize(width: Int(image.width), height: Int(image.height)) : surface.size
     }
 
-    /// The planes while `body` runs; then they are unmapped.
-    mutating func withUnsafePlanes<R>(visible: VideoSize, _ body: (PixelPlanes) throws -> R) throws -> R {
+    /// The planes while `body` runs.
+    func withUnsafePlanes<R>(visible: VideoSize, _ body: (PixelPlanes) throws -> R) throws -> R {
         guard let base = unsafe address else {
             throw VAError(call: "vaMapBuffer", status: .invalidImage, object: what)
         }
-        let count = surface.format.planeCount
-        let result = unsafe try planes(base, count, visible, body)
+        return unsafe try planes(base, surface.format.planeCount, visible, body)
+    }
+
+    mutating func unmap() throws(VAError) {
+        guard unsafe address != nil else { return }
         unsafe address = nil
         var status = BufferCalls.unmap(surface.display, image.buf)
         if status != 0 { status = BufferCalls.unmap(surface.display, image.buf) }
@@ -118,7 +121,6 @@ internal import VideoBase
             isBroken = true
             throw VAError(call: "vaUnmapBuffer", status: StatusCode(rawValue: status), object: what).endingSession()
         }
-        return result
     }
 
     @unsafe private func planes<R>(

@@ -31,8 +31,11 @@ package import VideoBase
     }
 
     deinit {
-        var id = id
-        _ = unsafe vaDestroySurfaces(display.handle, &id, 1)
+        let (display, id) = (display, id)
+        display.watch.release {
+            var id = id
+            _ = unsafe vaDestroySurfaces(display.handle, &id, 1)
+        }
     }
 
     /// vaCreateSurfaces: `count` surfaces at once, each freed by itself.

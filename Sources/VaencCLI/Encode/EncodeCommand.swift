@@ -158,6 +158,7 @@ struct EncodeCommand: ParsableCommand {
             \(report.codec == .h264 ? "H.264" : "HEVC") \(report.profile)@\(report.level), \(report.bytes) bytes, \
             \(report.bitrate / 1000) kbit/s, \(decimal(fps, 0)) fps, on \(report.device.driver)\
             \(report.frames.dropped > 0 ? ", \(counted(report.frames.dropped, "frame")) DROPPED" : "")\
+            \(report.statistics.rebuilds > 0 ? ", device made anew \(counted(report.statistics.rebuilds, "time"))" : "")\
             \(report.interrupted ? ", interrupted" : "")
             """)
     }

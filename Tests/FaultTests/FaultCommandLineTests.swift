@@ -1,0 +1,91 @@
+import TestOracles
+import Testing
+
+/// `vaenc encode` on a device that fails: exit status, message, file and counts.
+@Suite struct FaultCommandLineTests {
+    private func encode(
+        _ faults: String, _ options: [String] = [], output: String = "a.h264", timeout: String? = nil
+    ) throws -> (result: ProcessRunner.Result, files: [String], stream: [UInt8]?) {
+        try Files.withTemporaryFolder { folder in
+            let result = try ProcessRunner.run(
+                Checkout.vaenc,
+                ["encode", "testsrc:96x64@30:12", "-o", output, "--device", "reference", "--qp", "26", "--json"] + options,
+                environment: ["VAENC_FAULT": faults, "VAENC_DEVICE_TIMEOUT_MS": timeout], directory: folder, timeout: 60)
+            let stream = Files.exists("\(folder)/\(output)") ? try Files.read("\(folder)/\(output)") : nil
+            return (result, Files.list(folder), stream)
+        }
+    }
+
+    @Test(arguments: [
+        ("vaEndPicture@5=status:24", nil), ("vaSyncBuffer@3=lost", nil), ("vaMapBuffer@*/7=corrupt:0x8000", nil),
+        ("vaSyncBuffer@4=hang", "700"), ("vaEndPicture@6=hang", "700"), ("vaCreateContext@1=status:1", nil),
+        ("vaInitialize@1=status:1", nil), ("vaEndPicture@*/6=status:1", nil),
+    ] as [(String, String?)])
+    func survived(_ faults: String, _ timeout: String?) throws {
+        let (result, files, stream) = try encode(faults, timeout: timeout)
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(files == ["a.h264"])
+        let report = try #require(JSONValue(result.output))
+        let input = report["frames"]?["input"]?.int ?? 0
+        let encoded = report["frames"]?["encoded"]?.int ?? 0
+        let dropped = report["frames"]?["dropped"]?.int ?? -1
+        #expect(input == 12 && encoded + dropped == 12)
+        #expect(faults.contains("lost") || faults.contains("hang") || dropped == 0)
+        if !faults.contains("@1=") { #expect(report["statistics"]?["rebuilds"]?.int ?? 0 >= 1) }
+        let decoded = ForeignDecoder.libavcodec.decode(try #require(stream))
+        #expect(decoded.messages == [])
+        #expect(decoded.frames.count == encoded)
+    }
+
+    @Test(arguments: [
+        ("vaEndPicture@5+=status:1", "vaEndPicture failed (operation failed)", nil),
+        ("vaSyncBuffer@3+=status:24", "vaSyncBuffer failed (encoding error)", nil),
+        ("vaMapBuffer@*=corrupt:0x8000", "BAD_BITSTREAM", nil),
+        ("vaSyncBuffer@3=lost; vaInitialize@2+=status:1; vaCreateContext@2+=status:5", "failed", nil),
+        ("vaCreateContext@*=status:1", "vaCreateContext failed (operation failed)", nil),
+        ("vaEndPicture@3+=hang; vaInitialize@2+=status:1", "", "400"),
+    ] as [(String, String, String?)])
+    func forGood(_ faults: String, _ words: String, _ timeout: String?) throws {
+        for output in ["a.h264", "a.mp4"] {
+            let (result, files, _) = try encode(faults, output: output, timeout: timeout)
+            #expect(result.status == 75, "\(result.errors)")
+            #expect(files == [], "something half-written")
+            #expect(result.errorLines.count == 1, "\(result.errors)")
+            #expect(result.errors.contains(words) && result.errors.hasPrefix("vaenc: "), "\(result.errors)")
+            #expect(result.wallSeconds < 20)
+        }
+    }
+
+    @Test func unreadableRulesAreNamed() throws {
+        let (result, files, _) = try encode("vaEndPicture@soon=hang")
+        #expect(result.status == 69)
+        #expect(files == [])
+        #expect(result.errors.contains("VAENC_FAULT: 'soon'"), "\(result.errors)")
+    }
+
+    @Test func aWrappedDriverThatIsNotThereIsNamed() throws {
+        let result = try ProcessRunner.run(
+            Checkout.vaenc, ["encode", "testsrc:96x64@30:2", "-o", "/dev/null", "--overwrite", "--device", "reference"],
+            environment: ["VAENC_FAULT": "vaEndPicture@1=hang", "VAENC_FAULT_DRIVER": "nosuch"], timeout: 60)
+        #expect(result.status == 69)
+        #expect(result.errors.contains("there is no driver 'nosuch'"), "\(result.errors)")
+    }
+
+    /// Under programs that know nothing of it: the wrapped driver's name and capabilities, and its faults.
+    @Test func vainfoSeesTheWrappedDriver() throws {
+        func vainfo(_ faults: String) throws -> ProcessRunner.Result {
+            try ProcessRunner.run(
+                "xvfb-run", ["-a", "vainfo", "--display", "x11"],
+                environment: [
+                    "LIBVA_DRIVERS_PATH": Checkout.buildFolder, "LIBVA_DRIVER_NAME": "libvaenc_fault",
+                    "VAENC_FAULT_DRIVER": "libvaenc", "VAENC_FAULT": faults, "XDG_RUNTIME_DIR": "/tmp",
+                ], timeout: 60)
+        }
+        let sound = try vainfo("")
+        #expect(sound.status == 0, "\(sound.errors)")
+        #expect(sound.output.contains("vaenc reference driver"))
+        #expect(sound.output.contains("VAProfileH264High"))
+        #expect(try vainfo("vaQueryConfigProfiles@1=status:1").status != 0)
+        #expect(try vainfo("vaInitialize@1=status:1").status != 0)
+    }
+}

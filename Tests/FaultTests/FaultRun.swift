@@ -1,0 +1,215 @@
+import BitstreamInspection
+import Glibc
+import ReferenceDisplay
+import Synchronization
+import TestOracles
+import VAAPI
+import VideoBase
+
+@testable import EncodeSession
+
+/// One session on the reference driver behind the fault driver, and what came of it.
+struct FaultRun {
+    enum Shape: String, CaseIterable, Sendable {
+        case ip = "I/P"
+        case b = "B pyramid"
+        case ownRate = "own rate control"
+
+        var configuration: EncoderConfiguration {
+            var configuration = EncoderConfiguration(size: FaultRun.size)
+            configuration.gopFrames = 5
+            switch self {
+            case .ip:
+                configuration.qp = 26
+                configuration.bFrames = 0
+            case .b:
+                configuration.qp = 26
+                configuration.bFrames = 3
+                configuration.bPyramid = true
+            case .ownRate:
+                configuration.rateControl = .cbr
+                configuration.rateController = .vaenc
+                configuration.bitrate = BitsPerSecond(200_000)
+                configuration.bFrames = 0
+            }
+            return configuration
+        }
+    }
+
+    enum Outcome: Character {
+        /// Every frame came out.
+        case whole = "w"
+        /// Frames are missing, and counted.
+        case short = "s"
+        case error = "e"
+    }
+
+    static let size = VideoSize(width: 64, height: 48)
+    static let frameCount = 9
+
+    var rules: String
+    var taken: Int
+    var packets: [EncodedPacket] = []
+    /// Through the handler, and thrown to the caller.
+    var reported: [any Error] = []
+    var thrown: (any Error)?
+    /// Packets after the error.
+    var late = 0
+    var statistics = EncoderStatistics()
+    /// Moments at which the counts did not add up.
+    var unbalanced: [EncoderStatistics] = []
+    var seconds = 0.0
+
+    var outcome: Outcome {
+        if !reported.isEmpty || thrown != nil { return .error }
+        return statistics.dropped > 0 ? .short : .whole
+    }
+
+    /// Faults are counted by rules: a comment makes them this run's own.
+    private static let number = Atomic<Int>(0)
+
+    /// Encodes `frames` frames and ends the session.
+    ///
+    /// - Parameters:
+    ///   - trace: where the driver writes how often each call came.
+    ///   - options: for each frame.
+    init(
+        _ configuration: EncoderConfiguration, _ rules: String, frames: Int = FaultRun.frameCount,
+        limitMilliseconds: UInt64 = 20_000, trace: String? = nil,
+        options: @escaping (Int, Inbox) -> FrameOptions = { _, _ in FrameOptions() }
+    ) {
+        self.rules = rules
+        taken = frames
+        let start = ContinuousClock.now
+        let inbox = Inbox()
+        var limits = SurvivalLimits()
+        limits.pictureNanoseconds = limitMilliseconds * 1_000_000
+        limits.pauseNanoseconds = 1_000_000
+        do {
+            let number = Self.number.add(1, ordering: .relaxed).newValue
+            var variables = ["VAENC_FAULT": "# run \(number); \(rules)"]
+            if let trace { variables["VAENC_FAULT_TRACE"] = trace }
+            let encoder = try HardwareEncoder(
+                display: ReferenceDisplay.open(variables, limitNanoseconds: limits.pictureNanoseconds),
+                configuration: configuration, limits: limits,
+                onPacket: inbox.handler)
+            defer {
+                encoder.invalidate()
+                statistics = encoder.statistics
+                note(statistics)
+            }
+            for index in 0..<frames {
+                let buffer = try encoder.makePixelBuffer()
+                try Self.draw(index, buffer)
+                try encoder.encode(buffer, timing: Self.timing(index), options: options(index, inbox))
+                note(encoder.statistics)
+            }
+            try encoder.completeFrames(until: nil)
+            note(encoder.statistics)
+        } catch {
+            thrown = error
+        }
+        let elapsed = (ContinuousClock.now - start).components
+        seconds = Double(elapsed.seconds) + Double(elapsed.attoseconds) / 1e18
+        (packets, reported, late) = inbox.all
+    }
+
+    private mutating func note(_ statistics: EncoderStatistics) {
+        if statistics.taken != statistics.delivered + statistics.dropped + statistics.pending {
+            unbalanced.append(statistics)
+        }
+    }
+
+    static func timing(_ index: Int) -> FrameTiming {
+        FrameTiming(
+            presentation: MediaTime(value: Int64(index) * 3000, timescale: 90000),
+            duration: MediaTime(value: 3000, timescale: 90000))
+    }
+
+    /// Stripes that move over a texture that stands still.
+    static func draw(_ frame: Int, _ buffer: any PixelBuffer) throws {
+        try unsafe buffer.withUnsafePlanes { planes in
+            for y in 0..<size.height {
+                let row = unsafe planes.base(0) + y * planes.pitch(0)
+                for x in 0..<size.width {
+                    let value = UInt8(40 + (x + 2 * frame + 3 * (y / 16)) % 64 * 2 + (x &* 7 &+ y &* 13) % 16)
+                    unsafe row.storeBytes(of: value, toByteOffset: x, as: UInt8.self)
+                }
+            }
+            for y in 0..<size.height / 2 {
+                unsafe (planes.base(1) + y * planes.pitch(1)).initializeMemory(
+                    as: UInt8.self, repeating: UInt8(100 + (y + frame) % 40), count: size.width)
+            }
+        }
+    }
+
+    // MARK: Judgement
+
+    /// What is wrong with the run: nothing may be, whatever failed.
+    func faults(secondsAllowed: Double) -> [String] {
+        var faults: [String] = []
+        func check(_ holds: Bool, _ text: @autoclosure () -> String) { if !holds { faults.append(text()) } }
+        check(unbalanced.isEmpty, "uncounted frames: \(unbalanced)")
+        check(statistics.pending == 0, "\(statistics.pending) frames pending at the end")
+        check(statistics.delivered == packets.count, "\(packets.count) packets, \(statistics.delivered) counted")
+        check(Set(packets.map(\.displayIndex)).count == packets.count, "a frame came out twice")
+        check(packets.map(\.codingIndex) == Array(0..<packets.count), "coding indices have gaps")
+        check(late == 0, "\(late) results after the error")
+        check(reported.count <= 1, "\(reported.count) errors")
+        check(seconds < secondsAllowed, "took \(seconds) s")
+        for error in reported + [thrown].compactMap({ $0 }) {
+            check((error as? any DescribedError)?.category != .usage, "no typed error: \(error)")
+            check(error is any DescribedError, "no typed error: \(error)")
+        }
+        if outcome != .error {
+            check(statistics.taken == taken, "\(statistics.taken) taken of \(taken)")
+            check(statistics.delivered + statistics.dropped == taken, "\(statistics) of \(taken)")
+        }
+        for (a, b) in zip(packets, packets.dropFirst()) {
+            check(a.decode < b.decode, "decode times \(a.decode), \(b.decode)")
+        }
+        for packet in packets {
+            check(packet.decode <= packet.presentation, "frame \(packet.displayIndex) decoded after it is shown")
+        }
+        return faults + streamFaults()
+    }
+
+    private func streamFaults() -> [String] {
+        if packets.isEmpty { return outcome == .whole ? ["no packet"] : [] }
+        let stream = packets.flatMap(\.bytes)
+        let decoded = ForeignDecoder.libavcodec.decode(stream)
+        var faults = decoded.messages.map { "libavcodec: \($0)" }
+        if decoded.frames.count != packets.count {
+            faults.append("libavcodec: \(decoded.frames.count) pictures of \(packets.count) packets")
+        }
+        if outcome == .whole { faults += Streams.inspect(stream).violations.map { "reader: \($0.description)" } }
+        return faults
+    }
+}
+
+/// What a session's handler was given.
+final class Inbox: Sendable {
+    private struct State {
+        var packets: [EncodedPacket] = []
+        var errors: [any Error] = []
+        var late = 0
+    }
+
+    private let state = Mutex(State())
+
+    var all: ([EncodedPacket], [any Error], Int) { state.withLock { ($0.packets, $0.errors, $0.late) } }
+    var packets: [EncodedPacket] { all.0 }
+    var errors: [any Error] { all.1 }
+
+    var handler: PacketHandler {
+        { result in
+            self.state.withLock { state in
+                if !state.errors.isEmpty { state.late += 1 }
+                switch result {
+                case .success(let packet): state.packets.append(packet)
+                case .failure(let error): state.errors.append(error)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,141 @@
+import Glibc
+import Synchronization
+import TestOracles
+import VAAPI
+
+/// Every VA call that a session makes × every kind of fault × its first, middle and last time.
+struct FaultSweep: Sendable {
+    struct Kind: Sendable, Hashable {
+        var name: String
+        var what: String
+        /// From that time on.
+        var lasts = false
+        /// Threads sleep through it.
+        var isSlow = false
+    }
+
+    struct Cell: Sendable {
+        var shape: FaultRun.Shape
+        var call: String
+        var kind: Kind
+        /// Of the call, counted from 1.
+        var time: Int
+        /// Its column among those of the kind.
+        var place: Int
+
+        var rule: String { "\(call)@\(time)\(kind.lasts ? "+" : "")=\(kind.what)" }
+    }
+
+    struct Result: Sendable {
+        var cell: Cell
+        var mark: Character
+        var faults: [String]
+    }
+
+    static let always = [
+        Kind(name: "failed", what: "status:1"),
+        Kind(name: "lost", what: "lost"),
+        Kind(name: "corrupt", what: "corrupt"),
+        Kind(name: "hang", what: "hang", isSlow: true),
+    ]
+    static let more: [FaultRun.Shape: [Kind]] = [
+        .ip: [
+            Kind(name: "bad context", what: "status:5"), Kind(name: "unknown", what: "status:-1"),
+            Kind(name: "lacking", what: "status:20"), Kind(name: "timeout", what: "status:38"),
+            Kind(name: "delay", what: "delay:30", isSlow: true), Kind(name: "for good", what: "status:1", lasts: true),
+        ],
+        .b: [
+            Kind(name: "encoding", what: "status:24"), Kind(name: "no memory", what: "status:2"),
+            Kind(name: "for good", what: "status:24", lasts: true),
+        ],
+        .ownRate: [Kind(name: "busy", what: "status:34"), Kind(name: "bad surface", what: "status:6")],
+    ]
+    /// What a driver can say of coded data.
+    static let marks = [
+        Kind(name: "bad stream", what: "corrupt:0x8000"), Kind(name: "slice overflow", what: "corrupt:0x200"),
+        Kind(name: "frame overflow", what: "corrupt:0x1000"), Kind(name: "rate overflow", what: "corrupt:0x400"),
+    ]
+
+    /// How often each call comes in a run without faults.
+    static func counts(_ shape: FaultRun.Shape) throws -> (run: FaultRun, counts: [String: Int]) {
+        try Files.withTemporaryFolder { folder in
+            let run = FaultRun(shape.configuration, "", trace: folder + "/calls")
+            var counts: [String: Int] = [:]
+            for line in String(decoding: try Files.read(folder + "/calls"), as: UTF8.self).split(separator: "\n") {
+                let words = line.split(separator: " ")
+                if words.count == 2 { counts[String(words[0])] = Int(words[1]) }
+            }
+            return (run, counts)
+        }
+    }
+
+    static func cells(_ shape: FaultRun.Shape, _ counts: [String: Int]) -> [Cell] {
+        var cells: [Cell] = []
+        for (call, count) in counts.sorted(by: { $0.key < $1.key }) {
+            let times = [1, (count + 1) / 2, count]
+            for kind in always + (more[shape] ?? []) {
+                for (place, time) in times.enumerated() where place == times.firstIndex(of: time) {
+                    cells.append(Cell(shape: shape, call: call, kind: kind, time: time, place: place))
+                }
+            }
+            guard call == "vaMapBuffer" else { continue }
+            for kind in marks {
+                for time in 1...count { cells.append(Cell(shape: shape, call: call, kind: kind, time: time, place: time)) }
+            }
+        }
+        return cells
+    }
+
+    /// Runs them on so many threads of their own.
+    static func run(_ cells: [Cell], threads: Int, limitMilliseconds: UInt64, secondsAllowed: Double) throws -> [Result] {
+        let work = Work(cells)
+        let workers = try (0..<threads).map { _ in try DeviceThread() }
+        for worker in workers {
+            worker.async {
+                while let cell = work.next() {
+                    let run = FaultRun(cell.shape.configuration, cell.rule, limitMilliseconds: limitMilliseconds)
+                    work.add(
+                        Result(cell: cell, mark: run.outcome.rawValue, faults: run.faults(secondsAllowed: secondsAllowed)))
+                }
+            }
+        }
+        for worker in workers { worker.sync {} }
+        return work.results
+    }
+
+    private final class Work: Sendable {
+        private let state: Mutex<(cells: [Cell], results: [Result])>
+
+        init(_ cells: [Cell]) { state = Mutex((cells.reversed(), [])) }
+
+        var results: [Result] { state.withLock { $0.results } }
+
+        func next() -> Cell? { state.withLock { $0.cells.popLast() } }
+
+        func add(_ result: Result) { state.withLock { $0.results.append(result) } }
+    }
+
+    /// A row per call, a column per kind; in each field the first, middle and last time, once where they are the same.
+    static func table(_ results: [Result], _ shape: FaultRun.Shape) -> String {
+        let own = results.filter { $0.cell.shape == shape }
+        let kinds = always + (more[shape] ?? []) + marks
+        let calls = Set(own.map(\.cell.call)).sorted()
+        func pad(_ text: String, _ width: Int) -> String {
+            text + String(repeating: " ", count: max(width - text.count, 0))
+        }
+        var lines = ["\(shape.rawValue)  (w whole stream, s whole but for counted frames, e one error)"]
+        lines.append(pad("", 26) + kinds.map { pad($0.name, 12) }.joined())
+        for call in calls {
+            let fields = kinds.map { kind in
+                let marks = own.filter { $0.cell.call == call && $0.cell.kind == kind }
+                    .sorted { $0.cell.place < $1.cell.place }.map { $0.faults.isEmpty ? $0.mark : "!" }
+                // Of every time of a call only how many.
+                let text = marks.count <= 3 ? String(marks) : Dictionary(grouping: marks) { $0 }
+                    .map { "\($0.value.count)\($0.key)" }.sorted().joined(separator: "+")
+                return pad(text, 12)
+            }
+            lines.append(pad(call, 26) + fields.joined())
+        }
+        return lines.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,29 @@
+import Testing
+
+/// Whatever call fails, and however: a whole stream or one typed error, and every frame counted.
+@Suite(.serialized) struct FaultSweepTests {
+    @Test func everyCallEveryFault() throws {
+        var fast: [FaultSweep.Cell] = []
+        var slow: [FaultSweep.Cell] = []
+        for shape in FaultRun.Shape.allCases {
+            let clean = try FaultSweep.counts(shape)
+            #expect(clean.run.faults(secondsAllowed: 60) == [] && clean.run.outcome == .whole, "\(shape)")
+            #expect(clean.counts.count > 15 && clean.counts["vaEndPicture"] ?? 0 >= FaultRun.frameCount, "\(clean.counts)")
+            let cells = FaultSweep.cells(shape, clean.counts)
+            fast += cells.filter { !$0.kind.isSlow }
+            slow += cells.filter { $0.kind.isSlow }
+        }
+        var results = try FaultSweep.run(fast, threads: 3, limitMilliseconds: 20_000, secondsAllowed: 20)
+        // A hang costs four times the limit at the most, for making the encoder.
+        results += try FaultSweep.run(slow, threads: 12, limitMilliseconds: 400, secondsAllowed: 8)
+        for shape in FaultRun.Shape.allCases { print(FaultSweep.table(results, shape) + "\n") }
+        for result in results where !result.faults.isEmpty {
+            Issue.record("\(result.cell.shape.rawValue): \(result.cell.rule): \(result.faults.joined(separator: "; "))")
+        }
+        #expect(results.count == fast.count + slow.count)
+        // The faults are real: some runs end in an error, some lose frames, most survive.
+        let marks = results.map(\.mark)
+        for outcome in [FaultRun.Outcome.whole, .error] { #expect(marks.contains(outcome.rawValue)) }
+        #expect(marks.count { $0 == "w" } * 2 > marks.count)
+    }
+}

@@ -1,0 +1,226 @@
+import BitstreamInspection
+import Glibc
+import ReferenceDisplay
+import TestOracles
+import Testing
+import VAAPI
+import VideoBase
+
+@testable import EncodeSession
+
+/// What a session promises when its device fails: how often it tries, when it gives up, and what it keeps.
+@Suite struct SurvivalTests {
+    /// Runs with a count of the calls that were made.
+    private func traced(
+        _ rules: String, frames: Int = FaultRun.frameCount
+    ) throws -> (run: FaultRun, calls: [String: Int]) {
+        try Files.withTemporaryFolder { folder in
+            let run = FaultRun(FaultRun.Shape.ip.configuration, rules, frames: frames, trace: folder + "/calls")
+            let text = Files.exists(folder + "/calls") ? String(decoding: try Files.read(folder + "/calls"), as: UTF8.self) : ""
+            var calls: [String: Int] = [:]
+            for line in text.split(separator: "\n") {
+                let words = line.split(separator: " ")
+                if words.count == 2 { calls[String(words[0])] = Int(words[1]) }
+            }
+            return (run, calls)
+        }
+    }
+
+    private func failing(_ call: String, _ range: ClosedRange<Int>, _ what: String = "status:1") -> String {
+        range.map { "\(call)@\($0)=\(what)" }.joined(separator: "; ")
+    }
+
+    // MARK: How often
+
+    @Test(arguments: ["vaCreateContext", "vaCreateSurfaces", "vaQueryConfigEntrypoints", "vaInitialize"])
+    func setUpIsTriedFiveTimes(_ call: String) throws {
+        let four = try traced(failing(call, 1...4))
+        #expect(four.run.outcome == .whole, "\(four.run.thrown.map { "\($0)" } ?? "")")
+        #expect(four.run.faults(secondsAllowed: 30) == [])
+
+        let five = try traced(failing(call, 1...9))
+        #expect(five.run.outcome == .error && five.run.packets.isEmpty)
+        #expect(five.run.thrown is VAError)
+        #expect((five.run.thrown as? VAError)?.call == call)
+        if call != "vaInitialize" { #expect(five.calls[call] == 5) }
+    }
+
+    @Test func whatTheDeviceCannotDoIsNotTriedAgain() throws {
+        let (run, calls) = try traced("vaCreateContext@1+=status:0x13")
+        #expect(calls["vaCreateContext"] == 1)
+        #expect((run.thrown as? any DescribedError)?.category == .unavailable)
+    }
+
+    @Test func twentyFailuresInARowAreAnError() throws {
+        let nineteen = try traced(failing("vaEndPicture", 3...21))
+        #expect(nineteen.run.outcome == .whole)
+        #expect(nineteen.run.faults(secondsAllowed: 60) == [])
+        #expect(nineteen.run.statistics.rebuilds == 19)
+
+        let forGood = try traced("vaEndPicture@3+=status:1")
+        #expect(forGood.run.outcome == .error)
+        #expect(forGood.run.faults(secondsAllowed: 60) == [])
+        #expect(forGood.calls["vaEndPicture"] == 22)
+        #expect(forGood.run.statistics.rebuilds == 19)
+        #expect(forGood.run.reported.count == 1)
+        #expect((forGood.run.reported.first as? any DescribedError)?.category == .deviceFailed)
+        // What was encoded before stands.
+        #expect(forGood.run.packets.count == 2)
+    }
+
+    @Test func aPacketBetweenFailuresBeginsTheCountAnew() throws {
+        // Every second picture fails, for longer than 20 in a row would allow.
+        let (run, _) = try traced("vaEndPicture@*/2=status:24", frames: 30)
+        #expect(run.outcome == .whole)
+        #expect(run.faults(secondsAllowed: 60) == [])
+        #expect(run.statistics.rebuilds > 20)
+    }
+
+    // MARK: What is kept
+
+    @Test(arguments: FaultRun.Shape.allCases) func anyPictureLost(_ shape: FaultRun.Shape) throws {
+        var configuration = shape.configuration
+        configuration.gopFrames = 100
+        for fault in ["status:1", "lost"] {
+            for call in ["vaEndPicture", "vaSyncBuffer"] {
+                for picture in 1...FaultRun.frameCount {
+                    let run = FaultRun(configuration, "\(call)@\(picture)=\(fault)")
+                    #expect(run.faults(secondsAllowed: 30) == [], "\(call)@\(picture)=\(fault)")
+                    #expect(run.outcome != .error && run.statistics.rebuilds == 1, "\(call)@\(picture)=\(fault)")
+                    if fault == "lost" { continue }
+                    #expect(run.outcome == .whole)
+                    // The frame is encoded again from an IDR picture; the first was one already.
+                    #expect(run.packets.count(where: \.isKey) == (picture == 1 ? 1 : 2), "\(call)@\(picture)")
+                }
+            }
+        }
+    }
+
+    /// The counts as another thread sees them, all the time.
+    @Test func everyFrameIsCountedAtEveryMoment() throws {
+        var configuration = FaultRun.Shape.b.configuration
+        configuration.gopFrames = 12
+        let encoder = try HardwareEncoder(
+            display: ReferenceDisplay.open(["VAENC_FAULT": "# moments; vaEndPicture@*/7=status:1; vaMapBuffer@*/23=corrupt"]),
+            configuration: configuration, onPacket: { _ in })
+        let watcher = try DeviceThread()
+        let state = Monitor((ended: false, looks: 0, wrong: [EncoderStatistics]()))
+        watcher.async {
+            while !state.withLock({ $0.ended }) {
+                let counts = encoder.statistics
+                state.withLock { state in
+                    state.looks += 1
+                    if counts.taken != counts.delivered + counts.dropped + counts.pending { state.wrong.append(counts) }
+                }
+            }
+        }
+        for index in 0..<40 {
+            let buffer = try encoder.makePixelBuffer()
+            try FaultRun.draw(index, buffer)
+            try encoder.encode(buffer, timing: FaultRun.timing(index), options: FrameOptions())
+        }
+        encoder.invalidate()
+        state.withLock { $0.ended = true }
+        watcher.sync {}
+        let (_, looks, wrong) = state.withLock { $0 }
+        #expect(looks > 20)
+        #expect(wrong.isEmpty, "\(wrong.prefix(3))")
+        let counts = encoder.statistics
+        #expect(counts.taken == 40 && counts.pending == 0 && counts.delivered + counts.dropped == 40, "\(counts)")
+        #expect(counts.rebuilds > 2)
+    }
+
+    @Test func forcedKeysAndTimesOutliveTheDevice() throws {
+        var configuration = FaultRun.Shape.b.configuration
+        configuration.gopFrames = 100
+        configuration.forcedKeyFrames = [9, 17]
+        let run = FaultRun(configuration, "vaSyncBuffer@6=status:1; vaSyncBuffer@16=lost", frames: 24)
+        #expect(run.faults(secondsAllowed: 30) == [])
+        #expect(run.statistics.rebuilds == 2)
+        for key in [0, 9, 17] { #expect(run.packets.first { $0.displayIndex == key }?.isKey ?? true, "\(key)") }
+        #expect(Set(run.packets.map(\.presentation)).count == run.packets.count)
+    }
+
+    /// The decoder's buffer as the stream describes it holds over a device made anew.
+    @Test func theBufferModelOutlivesTheDevice() throws {
+        var configuration = FaultRun.Shape.ownRate.configuration
+        configuration.gopFrames = 12
+        configuration.vbvSize = 100_000
+        configuration.hrdParameters = true
+        for controller in [RateController.vaenc, .driver] {
+            configuration.rateController = controller
+            for faults in ["", "vaSyncBuffer@9=status:1; vaEndPicture@23=status:1", "vaMapBuffer@*/17=corrupt:0x8000"] {
+                let run = FaultRun(configuration, faults, frames: 40)
+                #expect(run.faults(secondsAllowed: 30) == [])
+                let hrd = Streams.inspect(run.packets.flatMap(\.bytes)).hrd()
+                #expect(hrd != nil)
+                #expect(hrd?.violations.map(\.description) ?? [] == [], "\(controller.rawValue), \(faults)")
+                #expect(run.statistics.rebuilds >= (faults.isEmpty ? 0 : 2))
+            }
+        }
+    }
+
+    @Test func tokensOfADeviceThatIsGoneMeanNothing() throws {
+        var configuration = FaultRun.Shape.ip.configuration
+        configuration.longTermReferences = 2
+        configuration.gopFrames = 100
+        let run = FaultRun(configuration, "vaEndPicture@12=status:1", frames: 24, options: { index, inbox in
+            var options = FrameOptions()
+            // All tokens so far, those from before the fault too.
+            options.acknowledgedTokens = inbox.packets.compactMap(\.acknowledgementToken)
+            options.refreshFromLongTerm = index % 5 == 4
+            return options
+        })
+        #expect(run.faults(secondsAllowed: 30) == [])
+        #expect(run.outcome == .whole && run.statistics.rebuilds == 1)
+        let tokens = run.packets.compactMap(\.acknowledgementToken)
+        #expect(Set(tokens).count == tokens.count && !tokens.isEmpty)
+    }
+
+    // MARK: Ends
+
+    @Test func aWaitDuringRecoveryIsFinished() throws {
+        // Making the encoder anew takes its time, and the flush comes in between.
+        let run = FaultRun(
+            FaultRun.Shape.b.configuration, "vaSyncBuffer@8=status:1; vaCreateContext@2=delay:80", frames: 8)
+        #expect(run.faults(secondsAllowed: 30) == [])
+        #expect(run.outcome == .whole)
+    }
+
+    @Test(arguments: ["vaSyncBuffer@3=hang", "vaEndPicture@3=hang", "vaEndPicture@3=status:1; vaCreateContext@2=hang"])
+    func closingDuringAHang(_ rules: String) throws {
+        var limits = SurvivalLimits()
+        limits.pictureNanoseconds = 500_000_000
+        let inbox = Inbox()
+        let encoder = try HardwareEncoder(
+            display: ReferenceDisplay.open(["VAENC_FAULT": "# closing; \(rules)"]),
+            configuration: FaultRun.Shape.ip.configuration, limits: limits, onPacket: inbox.handler)
+        let feeder = try DeviceThread()
+        feeder.async {
+            for index in 0..<9 {
+                guard let buffer = try? encoder.makePixelBuffer(), (try? FaultRun.draw(index, buffer)) != nil else { return }
+                guard (try? encoder.encode(buffer, timing: FaultRun.timing(index), options: FrameOptions())) != nil else { return }
+            }
+        }
+        usleep(150_000)
+        let start = ContinuousClock.now
+        encoder.invalidate()
+        feeder.sync {}
+        let after = inbox.all
+        #expect(ContinuousClock.now - start < .seconds(6))
+        usleep(50_000)
+        #expect(inbox.packets.count == after.0.count && inbox.errors.count == after.1.count)
+        let counts = encoder.statistics
+        #expect(counts.taken == counts.delivered + counts.dropped && counts.pending == 0, "\(counts)")
+        #expect(counts.delivered == after.0.count)
+    }
+
+    @Test func aDeviceThatNeverComesBackEndsWithOneError() throws {
+        let run = FaultRun(FaultRun.Shape.ip.configuration, "vaEndPicture@4=lost; vaInitialize@2+=status:1; vaCreateContext@2+=status:1")
+        #expect(run.faults(secondsAllowed: 30) == [])
+        #expect(run.outcome == .error)
+        let error = try #require(run.reported.first as? any DescribedError)
+        #expect(error.category == .deviceFailed)
+        #expect(run.statistics.taken == run.statistics.delivered + run.statistics.dropped)
+    }
+}

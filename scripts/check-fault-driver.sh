@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# check-fault-driver.sh FOLDER: the fault driver there loads, wraps the reference driver there, and fails when told to.
+set -euo pipefail
+export LIBVA_DRIVERS_PATH=$1 LIBVA_DRIVER_NAME=libvaenc_fault VAENC_FAULT_DRIVER=libvaenc XDG_RUNTIME_DIR=${XDG_RUNTIME_DIR:-/tmp}
+info() { xvfb-run -a vainfo --display x11 2>&1; }
+sound=$(info) || { echo "the fault driver in $1 does not load: $sound" >&2; exit 1; }
+grep -q 'vaenc reference driver' <<<"$sound" || { echo "it does not wrap the reference driver: $sound" >&2; exit 1; }
+grep -q 'VAProfileH264High *: *VAEntrypointEncSlice' <<<"$sound" || { echo "no encoder: $sound" >&2; exit 1; }
+if VAENC_FAULT='vaQueryConfigProfiles@1=status:1' info >/dev/null; then
+    echo "the fault driver in $1 does not fail when told to" >&2
+    exit 1
+fi
+echo "the fault driver in $1 loads, wraps and fails as told"
