@@ -124,7 +124,7 @@ struct FaultSweep: Sendable {
             text + String(repeating: " ", count: max(width - text.count, 0))
         }
         var lines = ["\(shape.rawValue)  (w whole stream, s whole but for counted frames, e one error)"]
-        lines.append(pad("", 26) + kinds.map { pad($0.name, 12) }.joined())
+        lines.append(pad("", 26) + kinds.map { pad($0.name, 16) }.joined())
         for call in calls {
             let fields = kinds.map { kind in
                 let marks = own.filter { $0.cell.call == call && $0.cell.kind == kind }
@@ -132,7 +132,7 @@ struct FaultSweep: Sendable {
                 // Of every time of a call only how many.
                 let text = marks.count <= 3 ? String(marks) : Dictionary(grouping: marks) { $0 }
                     .map { "\($0.value.count)\($0.key)" }.sorted().joined(separator: "+")
-                return pad(text, 12)
+                return pad(text, 16)
             }
             lines.append(pad(call, 26) + fields.joined())
         }
