@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("vaEndPicture@5=status:24", nil), ("vaSyncBuffer@3=lost", nil), ("vaMapBuffer@*/7=corrupt:0x8000", nil),
+        ("vaEndPicture@5=status:24", nil), ("vaSyncBuffer@3=lost", nil), ("vaMapBuffer@*/3=corrupt:0x8000", nil),
         ("vaSyncBuffer@4=hang", "700"), ("vaEndPicture@6=hang", "700"), ("vaCreateContext@1=status:1", nil),
         ("vaInitialize@1=status:1", nil), ("vaEndPicture@*/6=status:1", nil),
     ] as [(String, String?)])
