@@ -5,7 +5,7 @@ export LIBVA_DRIVERS_PATH=$1 LIBVA_DRIVER_NAME=libvaenc_fault VAENC_FAULT_DRIVER
 info() { xvfb-run -a vainfo --display x11 2>&1; }
 sound=$(info) || { echo "the fault driver in $1 does not load: $sound" >&2; exit 1; }
 grep -q 'vaenc reference driver' <<<"$sound" || { echo "it does not wrap the reference driver: $sound" >&2; exit 1; }
-grep -q 'VAProfileH264High *: *VAEntrypointEncSlice' <<<"$sound" || { echo "no encoder: $sound" >&2; exit 1; }
+grep -q 'VAProfileH264High.*VAEntrypointEncSlice' <<<"$sound" || { echo "no encoder: $sound" >&2; exit 1; }
 if VAENC_FAULT='vaQueryConfigProfiles@1=status:1' info >/dev/null; then
     echo "the fault driver in $1 does not fail when told to" >&2
     exit 1
