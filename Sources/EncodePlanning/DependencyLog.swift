@@ -6,6 +6,9 @@ struct DependencyLog: Sendable {
         var codingIndex: Int
         var displayIndex: Int
         var references: [Int]
+        var isLongTerm: Bool
+        /// What it pushes out of the decoded picture buffer is not what the sliding window would.
+        var hasCommands: Bool
     }
 
     /// Losses are reported within a few round trips.
@@ -25,7 +28,9 @@ struct DependencyLog: Sendable {
         }
         entries.append(
             Entry(
-                codingIndex: plan.codingIndex, displayIndex: plan.displayIndex, references: plan.list0 + plan.list1))
+                codingIndex: plan.codingIndex, displayIndex: plan.displayIndex, references: plan.list0 + plan.list1,
+                isLongTerm: plan.longTermIndex != nil,
+                hasCommands: !plan.released.isEmpty || plan.longTermIndex != nil || !plan.madeLongTerm.isEmpty))
     }
 
     /// Coding indices of the lost pictures of this coded video sequence and of all that depend on them; nil where that
@@ -37,6 +42,13 @@ struct DependencyLog: Sendable {
             let isLost = displayIndices.contains(entry.displayIndex)
             if isLost { found += 1 }
             if isLost || entry.references.contains(where: spoiled.contains) { spoiled.insert(entry.codingIndex) }
+            // A receiver without the commands lets the sliding window drop another short-term picture: which of them it
+            // still has is not known.
+            if isLost, entry.hasCommands {
+                for other in entries where other.codingIndex < entry.codingIndex && !other.isLongTerm {
+                    spoiled.insert(other.codingIndex)
+                }
+            }
         }
         guard isCut, let last = entries.last else { return spoiled }
         let sought = displayIndices.count { $0 >= keyDisplayIndex && $0 <= last.displayIndex }

@@ -48,8 +48,8 @@ extension FramePlanner {
             plan.intraRefresh = refreshStep(anchor.displayIndex)
             if plan.intraRefresh?.index == 0 { plan.recoveryFrameCount = structure.intraRefreshSteps }
         }
-        if plan.temporalLayer == 0 { assignLongTerm(&plan, anchor) }
         let low = frames.isEmpty ? nil : past?.codingIndex
+        if plan.temporalLayer == 0 { assignLongTerm(&plan, anchor, keeping: low) }
         let first = emit(plan, needed: low.map { [$0] } ?? [], barrier: frames.isEmpty ? intraDisplayIndex : barrier)
         var needed: Set<Int> = [first.codingIndex]
         if let low { needed.insert(low) }
@@ -151,9 +151,14 @@ extension FramePlanner {
             {
                 needed.insert(base.codingIndex)
             }
+            let stale = staleAnchors(storing: plan)
             plan.released = buffer.released(
                 storing: plan.longTermIndex, needed: needed, prefersDead: structure.bReferenceLevels > 0
-            ) { !$0.isUsable || $0.isB || $0.displayIndex < barrier }
+            ) { !$0.isUsable || $0.isB || $0.displayIndex < barrier || stale.contains($0.codingIndex) }
+            if plan.longTermIndex != nil, structure.bReferenceLevels > 0 {
+                // It takes another's place, so that none goes of itself.
+                plan.released += stale.subtracting(needed).subtracting(plan.released).sorted()
+            }
             var stored = StoredPicture(
                 codingIndex: plan.codingIndex, displayIndex: plan.displayIndex, slot: plan.slot)
             stored.longTermIndex = plan.longTermIndex
@@ -164,5 +169,13 @@ extension FramePlanner {
         }
         log.append(plan)
         return plan
+    }
+
+    /// Short-term pictures that no list reaches any more. Left alone, they would stay until frame_num came round to
+    /// theirs, where B pictures make room for everything else.
+    private func staleAnchors(storing plan: FramePlan) -> Set<Int> {
+        let kept = structure.references + (structure.bFrames > 0 ? 1 : 0) - (plan.type == .b ? 0 : 1)
+        let stale = buffer.entries.filter(isAnchor).dropLast(kept).filter { $0.picture.longTermIndex == nil }
+        return Set(stale.map(\.codingIndex))
     }
 }

@@ -46,11 +46,16 @@ extension FramePlanner {
     }
 
     /// Makes the picture a long-term reference if it is time for one.
-    mutating func assignLongTerm(_ plan: inout FramePlan, _ frame: Frame) {
+    ///
+    /// - Parameter needed: coding index of a picture that the group's B pictures predict from; where it alone could
+    ///   make room, the next picture becomes one.
+    mutating func assignLongTerm(_ plan: inout FramePlan, _ frame: Frame, keeping needed: Int? = nil) {
         guard structure.longTermReferences > 0 else { return }
         if frame.request.makeLongTerm { wantsLongTerm = true }
         let isDue = plan.displayIndex - lastLongTermDisplayIndex >= structure.longTermInterval
         guard wantsLongTerm || isDue, let index = longTermIndex(for: plan) else { return }
+        let holder = buffer.entries.first { $0.picture.longTermIndex == index }
+        if let holder, holder.codingIndex == needed { return }
         makeLongTerm(&plan, index: index)
     }
 

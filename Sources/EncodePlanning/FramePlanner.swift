@@ -79,11 +79,13 @@ public struct FramePlanner: Sendable {
             plans += codePending()
             plans.append(codeKey(frame))
         case .intra:
-            if !structure.isOpen { plans += codePending() }
+            // A receiver that asks for a refresh lacks what the pictures before would be predicted from.
+            if !structure.isOpen || frame.request.refreshFromLongTerm { plans += codePending() }
             plans += codeGroup(before: frame, as: .i)
         case .refresh:
             plans += codePending()
-            plans.append(codeRefresh(frame))
+            // The last of those that waited may have taken the long-term reference's place.
+            plans.append(acknowledgedReferences.isEmpty ? codeKey(frame) : codeRefresh(frame))
         case .predicted:
             pending.append(frame)
             if pending.count > structure.bFrames { plans += codePending() }

@@ -30,11 +30,26 @@ struct PlanJudge {
     }
 
     /// Judges the next plan in coding order.
-    mutating func take(_ plan: FramePlan) {
+    ///
+    /// - Parameter damage: changes the picture's syntax elements on their way to the decoder.
+    mutating func take(_ plan: FramePlan, damage: (inout H264PictureNumbers) -> Void = { _ in }) {
         let index = coded.count
         func fault(_ text: String) { faults.append("\(text) at \(index)") }
         if plan.codingIndex != index { fault("coding index \(plan.codingIndex)") }
-        let numbers = numbering.number(plan)
+        var numbers = numbering.number(plan)
+        damage(&numbers)
+        // What the decoder keeps, by the syntax elements so far, is what the plan counts on.
+        if plan.type != .idr {
+            let isSame =
+                decoder.frames.count == plan.stored.count
+                && decoder.frames.allSatisfy { frame in
+                    plan.stored.contains { $0.codingIndex == frame.name && $0.longTermIndex == frame.longTerm }
+                }
+            if !isSame {
+                let kept = decoder.frames.map { [$0.name ?? -1, $0.longTerm ?? -1] }
+                fault("the decoder keeps \(kept), not \(plan.stored.map { [$0.codingIndex, $0.longTermIndex ?? -1] })")
+            }
+        }
         commands += numbers.modifications0.count + numbers.modifications1.count + numbers.marking.count
         let seen = decoder.decode(plan.type, name: index, numbers)
         if seen.list0 != plan.list0 { fault("list 0: \(seen.list0), not \(plan.list0)") }

@@ -24,7 +24,7 @@ import VideoBase
         return Array(found)
     }
 
-    @Test(arguments: 1...17) func sweep(_ interval: Int) {
+    @Test(arguments: Array(1...20)) func sweep(_ interval: Int) {
         var faults: [String] = []
         var runs = 0
         for structure in Self.structures(interval) {
@@ -51,5 +51,50 @@ import VideoBase
         }
         #expect(runs == Self.structures(interval).count * min(2 * interval, 19))
         #expect(faults == [])
+    }
+
+    /// With long-term references and temporal layers as well.
+    @Test(arguments: [nil, 1, 2, 3, 5, 8, 11]) func longTermReferencesAndLayers(_ interval: Int?) {
+        var structures: Set<GOPStructure> = []
+        for bFrames in [0, 1, 2, 3, 7] {
+            for shape in 0..<4 {
+                for references in 1...4 {
+                    for layers in 1...4 {
+                        for longTerm in 0...3 {
+                            var structure = GOPStructure(keyInterval: interval, references: references)
+                            structure.bFrames = bFrames
+                            structure.isPyramid = shape & 1 == 1
+                            structure.isOpen = shape & 2 == 2
+                            structure.idrInterval = shape & 2 == 2 ? 2 : 1
+                            structure.temporalLayers = layers
+                            structure.longTermReferences = longTerm
+                            structure.longTermInterval = 3
+                            structures.insert(structure.consistent)
+                        }
+                    }
+                }
+            }
+        }
+        var faults: [String] = []
+        var longTerm = 0
+        var layered = 0
+        for structure in structures {
+            for forced in 1...9 {
+                var planner = FramePlanner(structure: structure)
+                var judge = PlanJudge(structure)
+                var plans: [FramePlan] = []
+                for index in 0..<20 { plans += planner.add(forceKey: index == forced) }
+                plans += planner.finish()
+                for plan in plans { judge.take(plan) }
+                judge.finish(frames: 20)
+                let expected = PlanJudge.expectedTypes(structure, frames: 20, forced: [forced])
+                if PlanJudge.types(plans) != expected { faults.append("\(structure), key \(forced): types") }
+                longTerm += plans.count { $0.longTermIndex != nil }
+                layered += plans.count { $0.temporalLayer > 0 }
+                faults += judge.faults.map { "\(structure), key \(forced): \($0)" }
+            }
+        }
+        #expect(structures.count > 200 && longTerm > 1000 && (layered > 1000 || interval == 1))
+        #expect(faults.prefix(5) == [])
     }
 }

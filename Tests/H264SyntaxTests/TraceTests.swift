@@ -89,7 +89,12 @@ import VideoBase
         ]
         for (name, value) in expected { #expect(set[name] == value, "\(name)") }
         let delays = found.units.flatMap(\.fields)
-        func value(_ name: String) -> Int? { delays.first { $0.name == name }?.value }
+        /// FFmpeg 5 and 6 call both buffers' delays by one name, first NAL's and then VCL's.
+        func value(_ name: String) -> Int? {
+            if let field = delays.first(where: { $0.name == name }) { return field.value }
+            let both = delays.filter { $0.name == name.dropFirst(4) }
+            return name.hasPrefix("vcl_") ? both.dropFirst().first?.value : both.first?.value
+        }
         let fields: [String: Int] = [
             "nal_initial_cpb_removal_delay[0]": 81000, "nal_initial_cpb_removal_delay_offset[0]": 9000,
             "vcl_initial_cpb_removal_delay[0]": 70000, "vcl_initial_cpb_removal_delay_offset[0]": 20000,

@@ -2,12 +2,14 @@
 struct H264InitialLists {
     let frame_num: Int
     let maxFrameNum: Int
+    private let isB: Bool
     private(set) var list0: [H264StoredPicture]
     private(set) var list1: [H264StoredPicture] = []
 
     init(stored: [H264StoredPicture], frame_num: Int, maxFrameNum: Int, picOrderCount: Int, isB: Bool) {
         self.frame_num = frame_num
         self.maxFrameNum = maxFrameNum
+        self.isB = isB
         list0 = []
         let short = stored.filter { $0.longTermIndex == nil }
         let long = stored.filter { $0.longTermIndex != nil }.sorted { ($0.longTermIndex ?? 0) < ($1.longTermIndex ?? 0) }
@@ -32,13 +34,14 @@ struct H264InitialLists {
     /// The shortest series of modifications that moves `wanted` to the front of `initial`. Each moves one picture to
     /// the next place and shifts the rest (8.2.4.3.1), so they may stop where the rest already stands right.
     ///
-    /// - Parameter isExplicit: name every entry, unless the only one is the short-term picture coded last: then a
-    ///   decoder that missed pictures, and keeps others, still finds the right ones.
+    /// - Parameter isExplicit: name every entry, unless the only one is, for a P picture, the short-term picture coded
+    ///   last: then a decoder that missed pictures, and keeps others, still finds the right ones.
     func modifications(
         from initial: [H264StoredPicture], to wanted: [H264StoredPicture], isExplicit: Bool
     ) -> [H264ListModification] {
         var moved = 0
-        if isExplicit, wanted.count > 1 || wanted.first != initial.first || wanted.first?.longTermIndex != nil {
+        let isLatest = wanted.first.map { $0.longTermIndex == nil && ($0.frame_num + 1) % maxFrameNum == frame_num }
+        if isExplicit, isB || wanted.count > 1 || isLatest != true {
             moved = wanted.count
         }
         while moved < wanted.count {
