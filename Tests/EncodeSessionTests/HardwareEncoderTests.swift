@@ -1,3 +1,4 @@
+import Glibc
 import H264Syntax
 import NALWriting
 import ReferenceDisplay
@@ -274,6 +275,8 @@ final class Received: Sendable {
         let pipeline = try #require(supervisor.state.withLock { $0.pipeline })
         pipeline.fail(failure)
         pipeline.fail(VaencError(.internalFault, "a second failure"))
+        // Reported on another thread: until then, what is delivered is complete.
+        for _ in 0..<5000 where received.errors.isEmpty { usleep(1000) }
         #expect(throws: failure) { try supervisor.complete(until: nil) }
         #expect(throws: failure) { _ = try supervisor.makeBuffer() }
         supervisor.close()

@@ -17,6 +17,8 @@ import Testing
                     case .rows:
                         isRight = isRight && first.count == min(slices, rows)
                         isRight = isRight && (heights.max() ?? 0) - (heights.min() ?? 0) <= 1
+                        // i965 fails where the last slice is the smallest.
+                        isRight = isRight && heights.last == heights.max()
                     case .equalRows, .powerOfTwoRows:
                         isRight = isRight && first.count <= slices
                         isRight =

@@ -72,6 +72,8 @@ struct DeviceLimits: Sendable, Hashable {
     var maxStored = 16
     /// The status flags of coded buffers mean something.
     var reportsStatus = true
+    /// A coded buffer that is done by its own word may not be mapped before the surface is, too.
+    var mapsAfterSurfaceSync = false
     /// Parameter sets that the driver takes come out changed.
     var rewritesParameterSets = false
     /// All pictures get the QP of the first picture's pic_init_qp; slice_qp_delta is not looked at.

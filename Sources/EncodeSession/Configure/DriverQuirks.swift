@@ -8,6 +8,7 @@ enum DriverQuirks {
     /// Corrects what a driver answered.
     static func apply(to limits: inout DeviceLimits, driver: String) {
         if driver.contains("iHD") {
+            limits.mapsAfterSurfaceSync = true
             // The low-power hardware has as many references as its lists, and where both lists are said to have three
             // it is three in all: more corrupt the pictures.
             let isUnion = limits.maxReferences0 == limits.maxReferences1

@@ -59,9 +59,15 @@ extension EncodePipeline {
 
     private func take(_ submitted: SubmittedPicture) throws -> ([UInt8], [CodedSegment]) {
         let limit = timeoutNanoseconds
+        let mapsAfterSurface = settings.limits.mapsAfterSurfaceSync
         return try watch.run("vaSyncBuffer", "frame \(submitted.frame ?? 0)", .wait) {
             var bytes: [UInt8] = []
             try submitted.sync(timeoutNanoseconds: limit)
+            do {
+                let segments = try submitted.read(appendingTo: &bytes)
+                return (bytes, segments)
+            } catch let error as VAError where mapsAfterSurface && error.status != .timedOut {}
+            try submitted.surface.sync(timeoutNanoseconds: limit, frame: submitted.frame)
             let segments = try submitted.read(appendingTo: &bytes)
             return (bytes, segments)
         }

@@ -1,0 +1,101 @@
+import BitstreamInspection
+import TestOracles
+import Testing
+import VideoBase
+
+@testable import EncodeSession
+
+/// What a frame carries besides its picture, as ffprobe and FFmpeg's caption decoder find it.
+@Suite struct CaptionTests {
+    /// A pair of EIA-608 bytes for field 1, with odd parity, as cc_data of A/53.
+    private func pair(_ a: UInt8, _ b: UInt8) -> [UInt8] {
+        [0xFC] + [a, b].map { $0.nonzeroBitCount % 2 == 0 ? $0 | 0x80 : $0 }
+    }
+
+    /// Controls come twice, as in broadcasts: pop-on mode, empty the memory, row 15, the text, show it.
+    private var captions: [[UInt8]] {
+        func twice(_ a: UInt8, _ b: UInt8) -> [[UInt8]] { [pair(a, b), pair(a, b)] }
+        return twice(0x14, 0x20) + twice(0x14, 0x2E) + twice(0x14, 0x70)
+            + [pair(0x48, 0x45), pair(0x4C, 0x4C), pair(0x4F, 0x21)] + twice(0x14, 0x2F)
+    }
+
+    private func write<R>(_ packets: [EncodedPacket], _ body: (String) throws -> R) throws -> R {
+        try Files.withTemporaryFolder { folder in
+            try Files.write(packets.stream, to: folder + "/a.h264")
+            return try body(folder + "/a.h264")
+        }
+    }
+
+    /// What ffprobe says of each frame, in the order in which they are shown.
+    private func sideData(_ path: String) throws -> [Substring] {
+        try ProcessRunner.run(
+            "ffprobe",
+            ["-v", "error", "-show_entries", "frame=pict_type:side_data=side_data_type", "-of", "compact", path]
+        ).output.split(separator: "\n").filter { $0.hasPrefix("frame|") }
+    }
+
+    /// The text comes out though the pictures are coded in another order.
+    @Test(arguments: [0, 3]) func captionsAreRead(bFrames: Int) throws {
+        let captions = captions
+        let packets = try TestSession.run(
+            frames: 40,
+            options: { index in
+                var options = FrameOptions()
+                if index < captions.count { options.captions = captions[index] }
+                if index == 30 { options.captions = pair(0x14, 0x2C) }
+                return options
+            }
+        ) { $0.bFrames = bFrames }
+        try write(packets) { path in
+            // The caption decoder wants times, which a raw stream has not: decoded, and encoded by x264.
+            let timed = path + ".mkv"
+            let copy = try ProcessRunner.run(
+                "ffmpeg",
+                ["-v", "error", "-nostdin", "-r", "30", "-i", path, "-c:v", "libx264", "-preset", "ultrafast", timed])
+            #expect(copy.status == 0, "\(copy.errors)")
+            let text = try ProcessRunner.run(
+                "ffmpeg",
+                [
+                    "-v", "error", "-nostdin", "-f", "lavfi", "-i", "movie=\(timed)[out+subcc]", "-map", "0:s", "-f", "srt",
+                    "-",
+                ])
+            #expect(text.status == 0 && text.output.contains("HELLO!"), "\(text.errors)")
+            let lines = try sideData(path).map { $0.components(of: "ATSC A53 Part 4 Closed Captions") }
+            #expect(lines == (0..<40).map { $0 < captions.count || $0 == 30 ? 1 : 0 })
+        }
+    }
+
+    /// Messages of one's own, and the encoder's name, come out as they went in.
+    @Test func userDataIsRead() throws {
+        let own = Array(UInt8(0)..<16) + [0, 0, 1, 0, 0, 0, 0, 3]
+        let packets = try TestSession.run(
+            frames: 5,
+            options: { index in
+                var options = FrameOptions()
+                if index == 3 { options.userData = [own, own + [9]] }
+                return options
+            }
+        ) { _ in }
+        try write(packets) { path in
+            // ffprobe says once that there is any.
+            let found = try sideData(path).map { $0.components(of: "User Data Unregistered") }
+            #expect(found == [1, 0, 0, 1, 0])
+        }
+        let stream = H264Stream(annexB: packets.stream)
+        let messages = stream.framesInOutputOrder[3].information
+        #expect(messages == [[], [9]].map { .userData(uuid: Array(own.prefix(16)), Array(own.dropFirst(16)) + $0) })
+        #expect(packets.frame(0)?.bytes.contains("vaenc ") == true)
+    }
+}
+
+extension Substring {
+    /// How often `part` is there.
+    fileprivate func components(of part: String) -> Int { split(separator: part, omittingEmptySubsequences: false).count - 1 }
+}
+
+extension [UInt8] {
+    fileprivate func contains(_ text: String) -> Bool {
+        let text = Array(text.utf8)
+        return indices.dropLast(text.count - 1).contains { self[$0..<$0 + text.count].elementsEqual(text) }
+    }
+}

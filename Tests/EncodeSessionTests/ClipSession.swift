@@ -1,0 +1,102 @@
+import ReferenceDisplay
+import TestOracles
+import VideoBase
+
+@testable import EncodeSession
+
+/// A session on the reference driver, or on one of its personalities, that encodes a real clip and keeps the driver's
+/// reconstruction.
+final class ClipSession {
+    /// What a session made.
+    struct Result {
+        /// In coding order.
+        var packets: [EncodedPacket]
+        /// By display index, as the driver reconstructed them.
+        var pictures: [PlanarFrame]
+
+        var keys: [Int] { packets.filter(\.isKey).map(\.displayIndex) }
+        /// The pictures of these packets, in the order in which they are shown.
+        func pictures(of packets: [EncodedPacket]) -> [PlanarFrame] {
+            packets.map(\.displayIndex).sorted().map { pictures[$0] }
+        }
+    }
+
+    static let size = VideoSize(width: 176, height: 144)
+    /// A talking head before a moving landscape.
+    static let clip = Swift.Result { try Fixture.carphone.frames(60) }
+
+    let encoder: HardwareEncoder
+    let received = Received()
+    private let folder: String
+    private let source: [PlanarFrame]
+
+    private init(
+        _ folder: String, _ source: [PlanarFrame], personality: String?,
+        _ change: (inout EncoderConfiguration) -> Void
+    ) throws {
+        self.folder = folder
+        self.source = source
+        var configuration = EncoderConfiguration(size: VideoSize(width: source[0].width, height: source[0].height))
+        configuration.qp = 28
+        change(&configuration)
+        var variables = ["VAENC_REFERENCE_RECON": folder + "/recon.yuv"]
+        variables["VAENC_REFERENCE_PERSONALITY"] = personality
+        encoder = try HardwareEncoder(
+            display: ReferenceDisplay.open(variables), configuration: configuration, onPacket: received.handler)
+    }
+
+    /// - Parameter body: encodes the frames.
+    static func run(
+        of source: [PlanarFrame]? = nil, personality: String? = nil,
+        _ change: (inout EncoderConfiguration) -> Void, _ body: (ClipSession) throws -> Void
+    ) throws -> Result {
+        try Files.withTemporaryFolder { folder in
+            let session = try ClipSession(folder, try source ?? clip.get(), personality: personality, change)
+            try body(session)
+            return try session.finish()
+        }
+    }
+
+    /// Encodes the clip's first `frames` frames.
+    static func run(
+        frames: Int, from first: Int = 0, personality: String? = nil,
+        _ change: (inout EncoderConfiguration) -> Void
+    ) throws -> Result {
+        try run(of: Array(clip.get()[first...]), personality: personality, change) { session in
+            for index in 0..<frames { try session.encode(index) }
+        }
+    }
+
+    func encode(_ index: Int, _ options: FrameOptions = FrameOptions()) throws {
+        let frame = source[index]
+        let buffer = SystemPixelBuffer(format: .i420, size: VideoSize(width: frame.width, height: frame.height))
+        // SAFETY: rows of the plane's width, inside its pitch, from an array of the frame's size.
+        try unsafe buffer.withUnsafePlanes { planes in
+            var position = 0
+            for plane in 0..<3 {
+                let shift = plane == 0 ? 0 : 1
+                for y in 0..<frame.height >> shift {
+                    let row = Array(frame.bytes[position..<position + frame.width >> shift])
+                    unsafe (planes.base(plane) + y * planes.pitch(plane)).copyMemory(from: row, byteCount: row.count)
+                    position += frame.width >> shift
+                }
+            }
+        }
+        try encoder.encode(buffer, timing: TestSession.timing(index), options: options)
+    }
+
+    private func finish() throws -> Result {
+        try encoder.completeFrames(until: nil)
+        encoder.invalidate()
+        if let error = received.errors.first { throw VaencError(.internalFault, error) }
+        let packets = received.packets
+        let lines = Files.list(folder).filter { $0.hasSuffix(".txt") }
+        guard lines.count == 1 else { throw VaencError(.internalFault, "\(lines.count) reconstructions") }
+        let reconstruction = try Reconstruction(
+            path: folder + "/" + String(lines[0].dropLast(4)), width: source[0].width, height: source[0].height)
+        // A driver that writes its own parameter sets was asked for them with a picture before.
+        let extra = reconstruction.frames.count - packets.count
+        let shown = packets.sorted { $0.displayIndex < $1.displayIndex }
+        return Result(packets: packets, pictures: shown.map { reconstruction.frames[extra + $0.codingIndex] })
+    }
+}

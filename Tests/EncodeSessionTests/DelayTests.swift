@@ -1,0 +1,105 @@
+import TestOracles
+import Testing
+import VideoBase
+
+@testable import EncodeSession
+
+/// When packets come, and where key frames are.
+@Suite struct DelayTests {
+    /// Each packet is out when `encode` returns: low latency, or no frame of delay, whatever else is asked.
+    @Test(arguments: [
+        StructureStreamTests.Case("low latency") { $0.lowLatency = true },
+        StructureStreamTests.Case("no delay") { $0.maxFrameDelay = 0 },
+        StructureStreamTests.Case("no delay, eight in flight, B frames") {
+            $0.maxFrameDelay = 0
+            $0.asyncDepth = 8
+            $0.bFrames = 3
+        },
+        StructureStreamTests.Case("low latency, refresh") {
+            $0.lowLatency = true
+            $0.intraRefresh = true
+        },
+        StructureStreamTests.Case("low latency, layers") {
+            $0.lowLatency = true
+            $0.temporalLayers = 3
+        },
+    ]) func eachPacketBeforeTheNextFrame(structure: StructureStreamTests.Case) throws {
+        let session = try TestSession(structure.change)
+        for index in 0..<10 {
+            try session.encode(index)
+            #expect(session.received.packets.map(\.displayIndex) == Array(0...index))
+            #expect(session.encoder.pendingFrameCount == 0)
+        }
+        let packets = try session.finish()
+        #expect(packets.allSatisfy { $0.decode == $0.presentation && $0.type != .b })
+    }
+
+    private func keys(
+        frames: Int = 40, options: (Int) -> FrameOptions = { _ in FrameOptions() },
+        _ change: (inout EncoderConfiguration) -> Void
+    ) throws -> (idr: [Int], intra: [Int]) {
+        let packets = try TestSession.run(frames: frames, options: options, change)
+        // By nal_unit_type and slice_type, where FFmpeg reads them.
+        let trace = try Files.withTemporaryFolder { folder in
+            try Files.write(packets.stream, to: folder + "/a.h264")
+            return try TraceHeaders(path: folder + "/a.h264")
+        }
+        let slices = trace.units(named: "Slice Header")
+        #expect(slices.count == frames)
+        let coded = zip(packets, slices).sorted { $0.0.displayIndex < $1.0.displayIndex }
+        let idr = coded.filter { $0.1["nal_unit_type"] == 5 }.map(\.0.displayIndex)
+        #expect(idr == coded.filter(\.0.isKey).map(\.0.displayIndex))
+        let decoded = ForeignDecoder.libavcodec.decode(packets.stream)
+        #expect(decoded.messages == [] && decoded.frames.count == frames)
+        return (idr, coded.filter { $0.1["slice_type"].map { $0 % 5 } == 2 }.map(\.0.displayIndex))
+    }
+
+    /// By place, by time and with the frame, at every place against the B frames; each begins the count anew.
+    @Test(arguments: [0, 2, 3, 7]) func forcedKeys(bFrames: Int) throws {
+        #expect(
+            try keys {
+                $0.bFrames = bFrames
+                $0.forcedKeyFrames = [1, 2, 9, 30]
+            }.idr == [0, 1, 2, 9, 30])
+        // 30 frames a second: 0.34 s is between frames 10 and 11, 0.5 s is frame 15's, 0.51 and 0.52 s frame 16's.
+        #expect(
+            try keys {
+                $0.bFrames = bFrames
+                $0.forcedKeyTimes = [0.34, 0.5, 0.51, 0.52, 0]
+            }.idr == [0, 11, 15, 16])
+        #expect(
+            try keys(options: { FrameOptions(forceKeyFrame: [4, 5, 23].contains($0)) }) {
+                $0.bFrames = bFrames
+                $0.gopFrames = 12
+                $0.forcedKeyFrames = [23, 38]
+            }.idr == [0, 4, 5, 17, 23, 35, 38])
+    }
+
+    @Test func groups() throws {
+        // Seconds, at a frame rate that does not divide them; the shorter of both counts.
+        #expect(try keys { $0.gopSeconds = 0.4 }.idr == [0, 12, 24, 36])
+        #expect(
+            try keys {
+                $0.frameRate = Rational(24000, 1001)
+                $0.gopSeconds = 0.5
+            }.idr == [0, 12, 24, 36])
+        #expect(
+            try keys {
+                $0.gopSeconds = 0.5
+                $0.gopFrames = 20
+            }.idr == [0, 15, 30])
+        let closed = try keys {
+            $0.gopFrames = 6
+            $0.idrInterval = 3
+        }
+        #expect(closed.intra == [0, 6, 12, 18, 24, 30, 36] && closed.idr == [0, 18, 36])
+        let open = try keys {
+            $0.gopFrames = 10
+            $0.openGOP = true
+            $0.bFrames = 3
+            $0.idrInterval = 2
+            $0.forcedKeyFrames = [33]
+        }
+        #expect(open.intra == [0, 10, 20, 30, 33] && open.idr == [0, 20, 33])
+    }
+}

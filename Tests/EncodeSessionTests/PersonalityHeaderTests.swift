@@ -1,0 +1,120 @@
+import BitstreamInspection
+import TestOracles
+import Testing
+import VideoBase
+
+@testable import EncodeSession
+
+/// The same configuration gives the same headers on every driver: those that take packed headers, those that take some
+/// and those that take none, where the engine puts them in after the encode. Read by a reader of our own, which shares
+/// no code with the writer; the streams decode without a word.
+@Suite struct PersonalityHeaderTests {
+    /// One for each set of attributes that the dumps of real drivers have.
+    static let packed = [
+        "i965-1616", "i965-1916", "iHD-1912", "iHD-4680", "iHD-56A0", "iHD-8A52", "iHD25nonfree-46A6",
+        "iHD25nonfree-56A0", "iHD25nonfree-5916", "iHD25nonfree-7D55", "iHD25nonfree-8A52",
+    ]
+    /// They write every header themselves.
+    static let own = ["radeonsi-navi10", "radeonsi-raven", "radeonsi-vangogh"]
+    static let frames = 6
+    static let clip = Swift.Result { try Fixture.carphone.frames(frames, width: 270, height: 130) }
+
+    static func everything(_ configuration: inout EncoderConfiguration) {
+        configuration.qpI = 28
+        configuration.bFrames = 0
+        configuration.gopFrames = 4
+        configuration.accessUnitDelimiters = true
+        configuration.color = ColorDescription(primaries: 1, transfer: 13, matrix: 6, fullRange: true)
+        configuration.sampleAspectRatio = Rational(8, 9)
+        configuration.frameRate = Rational(30000, 1001)
+    }
+
+    static func buffered(_ configuration: inout EncoderConfiguration) {
+        everything(&configuration)
+        configuration.qp = nil
+        configuration.qpI = nil
+        configuration.rateControl = .cbr
+        configuration.bitrate = BitsPerSecond(500_000)
+        configuration.vbvSize = 400_000
+    }
+
+    private func encode(
+        _ personality: String?, _ change: (inout EncoderConfiguration) -> Void
+    ) throws -> (stream: H264Stream, bytes: [UInt8]) {
+        let result = try ClipSession.run(of: Self.clip.get(), personality: personality, change) { session in
+            for index in 0..<Self.frames {
+                var options = FrameOptions()
+                options.captions = [0xFC, UInt8(0x80 + index), 0x20]
+                if index == 2 { options.userData = [Array(repeating: 0xA5, count: 16) + [1, 2, 0, 0, 3]] }
+                try session.encode(index, options)
+            }
+        }
+        let decoded = ForeignDecoder.libavcodec.decode(result.packets.stream)
+        #expect(decoded.messages == [] && decoded.frames == result.pictures)
+        let stream = H264Stream(annexB: result.packets.stream)
+        #expect(stream.violations.map(\.description) == [])
+        return (stream, result.packets.stream)
+    }
+
+    private func units(_ stream: H264Stream, _ bytes: [UInt8], _ types: Set<Int>) -> [[UInt8]] {
+        stream.nalUnits.filter { types.contains($0.type) }.map { Array(bytes[$0.payload]) }
+    }
+
+    /// Parameter sets, delimiters and SEI byte for byte, and every field of the slice headers.
+    @Test(arguments: packed) func packedHeaders(personality: String) throws {
+        let (expected, bytes) = try encode(nil, Self.everything)
+        let (found, own) = try encode(personality, Self.everything)
+        #expect(found.nalUnits.map(\.type) == expected.nalUnits.map(\.type))
+        #expect(units(found, own, [6, 7, 8, 9]) == units(expected, bytes, [6, 7, 8, 9]))
+        #expect(found.frames.map { $0.slices.map(\.header) } == expected.frames.map { $0.slices.map(\.header) })
+    }
+
+    /// What the driver writes itself stays in what describes the coding; the rest is as everywhere.
+    @Test(arguments: own) func headersPutInAfterwards(personality: String) throws {
+        let (expected, bytes) = try encode(nil, Self.everything)
+        let (found, own) = try encode(personality, Self.everything)
+        #expect(found.nalUnits.map(\.type) == expected.nalUnits.map(\.type))
+        #expect(units(found, own, [6, 9]) == units(expected, bytes, [6, 9]))
+        func sets(_ stream: H264Stream) -> [[Int]] {
+            stream.sequenceSets.map {
+                [$0.profile_idc, Int($0.constraint_flags), $0.level_idc, $0.visibleSize.width, $0.visibleSize.height]
+            }
+        }
+        #expect(sets(found) == sets(expected))
+        #expect(found.sequenceSets.map(\.vui) == expected.sequenceSets.map(\.vui))
+        #expect(found.sequenceSets[0].vui?.videoSignal?.video_full_range_flag == true)
+        #expect(found.frames.map(\.typeName) == expected.frames.map(\.typeName))
+        // The same by FFmpeg's reading, field by field from the cropping on.
+        let fields = [
+            "profile_idc", "level_idc", "frame_crop_right_offset", "frame_crop_bottom_offset", "aspect_ratio_idc",
+            "sar_width", "sar_height", "colour_primaries", "transfer_characteristics", "matrix_coefficients",
+            "video_full_range_flag", "num_units_in_tick", "time_scale", "max_num_reorder_frames",
+            "max_dec_frame_buffering", "primary_pic_type", "last_payload_type_byte", "itu_t_t35_country_code",
+        ]
+        let (a, b) = try (trace(bytes), trace(own))
+        for field in fields { #expect(a[field] == b[field] && !a[field].isEmpty, "\(field)") }
+    }
+
+    private func trace(_ bytes: [UInt8]) throws -> TraceHeaders {
+        try Files.withTemporaryFolder { folder in
+            try Files.write(bytes, to: folder + "/a.h264")
+            return try TraceHeaders(path: folder + "/a.h264")
+        }
+    }
+
+    /// HRD parameters and their messages, with the driver's rate control and with ours.
+    @Test(arguments: packed + own, [RateController.driver, .vaenc])
+    func buffers(personality: String, controller: RateController) throws {
+        func change(_ configuration: inout EncoderConfiguration) {
+            Self.buffered(&configuration)
+            configuration.rateController = controller
+        }
+        let (expected, _) = try encode(nil, change)
+        let (found, _) = try encode(personality, change)
+        #expect(found.sequenceSets.map(\.vui) == expected.sequenceSets.map(\.vui))
+        #expect(found.sequenceSets[0].vui?.nalHRD != nil)
+        #expect(found.frames.map(\.pictureTiming) == expected.frames.map(\.pictureTiming))
+        #expect(found.frames.map { $0.bufferingPeriod != nil } == [true, false, false, false, true, false])
+        #expect(found.frames.allSatisfy { $0.pictureTiming != nil })
+    }
+}
