@@ -91,7 +91,10 @@ let package = Package(
         .testTarget(
             name: "BitstreamInspectionTests", dependencies: ["BitstreamInspection", "TestOracles"],
             swiftSettings: strict),
-        .testTarget(name: "StreamTests", dependencies: ["TestOracles", "BitstreamInspection"], swiftSettings: strict),
+        .testTarget(
+            name: "StreamTests",
+            dependencies: ["TestOracles", "BitstreamInspection", "EncodeSession", "ReferenceDisplay", "VideoBase"],
+            swiftSettings: strict),
         .testTarget(name: "CommandLineTests", dependencies: ["TestOracles"], swiftSettings: strict),
         .testTarget(name: "TestOraclesTests", dependencies: ["TestOracles"], swiftSettings: strict),
         .testTarget(name: "VideoBaseTests", dependencies: ["VideoBase"]),
@@ -101,7 +104,7 @@ let package = Package(
             name: "H264SyntaxTests", dependencies: ["H264Syntax", "NALWriting", "TestOracles", "VideoBase"],
             swiftSettings: strict),
         .testTarget(
-            name: "VAAPITests", dependencies: ["VAAPI", "ReferenceDisplay", "VideoBase", "CVA"],
+            name: "VAAPITests", dependencies: ["VAAPI", "ReferenceDisplay", "VideoBase", "TestOracles", "CVA"],
             swiftSettings: strict),
         .testTarget(
             name: "ReferenceDisplayTests", dependencies: ["ReferenceDisplay", "VAAPI", "VideoBase"],

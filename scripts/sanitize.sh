@@ -3,7 +3,8 @@
 # sanitizers.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-filter=${FILTER:-VAAPITests|EncodeSessionTests|ReferenceDisplayTests|VaencTests|SoftwareEncodeTests|MediaFilesTests|FaultTests}
+# Of FaultTests those in one process: libva frees with the C library's own what a static vaenc allocates with a sanitizer's.
+filter=${FILTER:-VAAPITests|EncodeSessionTests|ReferenceDisplayTests|VaencTests|SoftwareEncodeTests|MediaFilesTests|FaultTests[.](FaultSweep|Survival|FaultPlan)}
 # The driver is loaded as users load it: release, without instrumentation of its own.
 swift build -c release --product vaenc_drv_video
 swift build -c release --product vaenc_fault_drv_video

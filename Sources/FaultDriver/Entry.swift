@@ -21,7 +21,8 @@ package func startFaultDriver(_ context: VADriverContextP?) -> VAStatus {
 private func openDriver(
     _ context: VADriverContextP, _ table: UnsafeMutablePointer<VADriverVTable>
 ) throws(FaultPlan.Unreadable) -> VAStatus {
-    let text = Variables.value("VAENC_FAULT") ?? ""
+    let told = unsafe Told(context)
+    let text = told.value("VAENC_FAULT") ?? ""
     let plan: FaultPlan
     do throws(FaultPlan.Unreadable) {
         plan = try FaultPlan(reading: text)
@@ -30,7 +31,7 @@ private func openDriver(
     }
     let start = unsafe try DriverFile.load(Variables.value("VAENC_FAULT_DRIVER") ?? "libvaenc")
     let wrapper = unsafe WrappedDriver(
-        like: context, CallCounter.of(text, plan), tracePath: Variables.value("VAENC_FAULT_TRACE"))
+        like: context, CallCounter.of(text, plan), tracePath: told.value("VAENC_FAULT_TRACE"))
     guard let driver = wrapper else { return VA_STATUS_ERROR_ALLOCATION_FAILED }
     switch driver.fault("vaInitialize") {
     case .status(let status), .lost(let status): return status
@@ -105,5 +106,25 @@ private func say(_ line: String, to context: VADriverContextP) {
     } else {
         let bytes = Array((line + "\n").utf8)
         _ = unsafe bytes.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    }
+}
+
+/// What a display of this process says in place of the environment: vaenc's ReferenceDisplay, to some of its displays.
+private struct Told {
+    private var lines: [Substring] = []
+
+    /// SAFETY: displays of DRM have no native display in libva; where there is one of that type, it is a string of lines
+    /// that lives as long as the display.
+    init(_ context: VADriverContextP) {
+        guard unsafe context.pointee.display_type == CUnsignedLong(VA_DISPLAY_DRM_RENDERNODES),
+            let text = unsafe context.pointee.native_dpy
+        else { return }
+        lines = unsafe String(cString: text.assumingMemoryBound(to: CChar.self)).split(separator: "\n")
+    }
+
+    /// Nothing of the environment holds for a display that is told.
+    func value(_ name: String) -> String? {
+        if lines.isEmpty { return Variables.value(name) }
+        return lines.first { $0.hasPrefix(name + "=") }.map { String($0.dropFirst(name.utf8.count + 1)) }
     }
 }

@@ -4,7 +4,10 @@ internal import Glibc
 /// A VADisplayContext with no device behind it, as libva's own vaGetDisplayDRM would make one (`va_backend.h`).
 enum BareDisplay {
     /// A VADisplay for vaInitialize; vaTerminate frees it. nil where memory is out.
-    @unsafe static func make() -> UnsafeMutableRawPointer? {
+    ///
+    /// - Parameter faults: variables for the fault driver, which looks for them, as lines, where displays of DRM have no
+    ///   native display.
+    @unsafe static func make(_ faults: [String: String]) -> UnsafeMutableRawPointer? {
         // SAFETY: all memory comes from calloc, as libva expects of displays, and is freed once, in `destroyDisplay`.
         // libva 2.20 calls vaGetDriverNames, which in older headers is the first reserved word.
         guard let last = unsafe MemoryLayout<VADisplayContext>.offset(of: \.vaGetDriverNameByIndex) else { return nil }
@@ -20,6 +23,10 @@ enum BareDisplay {
         unsafe state.pointee.fd = -1
         unsafe driver.pointee.pDisplayContext = UnsafeMutableRawPointer(display)
         unsafe driver.pointee.display_type = CUnsignedLong(VA_DISPLAY_DRM_RENDERNODES)
+        if !faults.isEmpty {
+            let lines = faults.map { "\($0.key)=\($0.value)\n" }.sorted().joined()
+            unsafe driver.pointee.native_dpy = UnsafeMutableRawPointer(strdup(lines))
+        }
         unsafe driver.pointee.drm_state = UnsafeMutableRawPointer(state)
         unsafe display.pointee.vadpy_magic = VA_DISPLAY_MAGIC
         unsafe display.pointee.pDriverContext = driver
@@ -48,6 +55,7 @@ private func isValid(_ display: VADisplayContextP?) -> CInt { unsafe display == 
 private func destroyDisplay(_ display: VADisplayContextP?) {
     // SAFETY: libva calls this once, last, for the display that `make` allocated.
     guard let display = unsafe display else { return }
+    unsafe free(display.pointee.pDriverContext.pointee.native_dpy)
     unsafe free(display.pointee.pDriverContext.pointee.drm_state)
     unsafe free(display.pointee.pDriverContext)
     unsafe free(display)
@@ -58,11 +66,15 @@ private func candidateCount(_: VADisplayContextP?, _ count: UnsafeMutablePointer
     return VA_STATUS_SUCCESS
 }
 
+private func driverFor(_ display: VADisplayContextP?) -> String {
+    unsafe display?.pointee.pDriverContext?.pointee.native_dpy == nil ? DriverFolder.driverName : DriverFolder.faultDriverName
+}
+
 private func driverName(
-    _: VADisplayContextP?, _ name: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+    _ display: VADisplayContextP?, _ name: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> VAStatus {
     // SAFETY: libva frees the name.
-    guard let copy = unsafe strdup(DriverFolder.driverName) else { return VA_STATUS_ERROR_ALLOCATION_FAILED }
+    guard let copy = unsafe strdup(driverFor(display)) else { return VA_STATUS_ERROR_ALLOCATION_FAILED }
     unsafe name?.pointee = copy
     return VA_STATUS_SUCCESS
 }

@@ -5,7 +5,8 @@ internal import VAAPI
 enum DriverFolder {
     /// The name in libva's scheme, NAME_drv_video.so; with VAENC_FAULT set, the driver that wraps this one and fails
     /// on demand.
-    static var driverName: String { Environment.value("VAENC_FAULT") == nil ? "libvaenc" : "libvaenc_fault" }
+    static var driverName: String { Environment.value("VAENC_FAULT") == nil ? "libvaenc" : faultDriverName }
+    static let faultDriverName = "libvaenc_fault"
     static var fileName: String { "\(driverName)_drv_video.so" }
 
     /// The first folder of those below that holds the driver; nil where none does.

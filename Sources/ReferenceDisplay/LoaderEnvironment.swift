@@ -1,4 +1,3 @@
-internal import Glibc
 internal import Synchronization
 internal import VAAPI
 
@@ -21,18 +20,9 @@ enum LoaderEnvironment {
             new["LIBVA_DRIVERS_PATH"] = path.map { "\(folder):\($0)" } ?? folder
             new["LIBVA_DRIVER_NAME"] = .some(nil)
             let old = new.map { ($0.key, Environment.value($0.key)) }
-            for (name, value) in new { set(name, value) }
-            defer { for (name, value) in old { set(name, value) } }
+            for (name, value) in new { Environment.set(name, value) }
+            defer { for (name, value) in old { Environment.set(name, value) } }
             return try body()
-        }
-    }
-
-    private static func set(_ name: String, _ value: String?) {
-        // SAFETY: glibc locks the environment among its own writers; vaenc writes it here alone.
-        if let value {
-            unsafe setenv(name, value, 1)
-        } else {
-            unsafe unsetenv(name)
         }
     }
 }

@@ -90,7 +90,7 @@ struct FaultRun {
             var variables = ["VAENC_FAULT": "# run \(number); \(rules)"]
             if let trace { variables["VAENC_FAULT_TRACE"] = trace }
             let encoder = try HardwareEncoder(
-                display: ReferenceDisplay.open(variables, limitNanoseconds: limits.pictureNanoseconds),
+                display: ReferenceDisplay.open(faults: variables, limitNanoseconds: limits.pictureNanoseconds),
                 configuration: configuration, limits: limits,
                 onPacket: inbox.handler)
             defer {

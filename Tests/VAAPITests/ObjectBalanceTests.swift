@@ -1,4 +1,5 @@
 import Glibc
+import TestOracles
 import Testing
 
 @testable import VAAPI
@@ -71,11 +72,11 @@ import Testing
                 return unsafe String(cString: path)
             })
         for test in traced {
-            let status = unsafe system(
-                "mkdir -p '\(folder)/\(test)' && LIBVA_TRACE='\(folder)/\(test)/trace' '\(program)' "
-                    + "--testing-library swift-testing --no-parallel --filter 'VAAPITests.ObjectsTests/\(test)' "
-                    + ">'\(folder)/log' 2>&1 && cat '\(folder)/\(test)'/trace* >>'\(folder)/all'")
-            #expect(status == 0, "\(test) failed under the trace")
+            let at = "\(folder)/\(test)"
+            let script = "mkdir -p '\(at)' && '\(program)' --testing-library swift-testing --no-parallel --filter "
+                + "'VAAPITests.ObjectsTests/\(test)' && cat '\(at)'/trace* >>'\(folder)/all'"
+            let run = try ProcessRunner.run("sh", ["-c", script], environment: ["LIBVA_TRACE": at + "/trace"])
+            #expect(run.status == 0, "\(test) failed under the trace: \(run.output.suffix(500))")
         }
         var trace = Trace()
         guard let file = unsafe fopen("\(folder)/all", "r") else { throw NoTrace() }

@@ -80,21 +80,18 @@ package import VideoBase
     ) throws {
         let messages = MessageLog()
         unsafe messages.attach(to: handle)
-        let watch = DeviceWatch(limitNanoseconds: limitNanoseconds ?? DeviceWatch.usualLimit(of: kind))
-        // SAFETY: the handle stays valid: it is ended below or in deinit, and not at all where the call does not end.
+        // SAFETY: the handle stays valid: it is ended below or in deinit, and not at all where a call does not end.
         nonisolated(unsafe) let started = unsafe handle
+        let watch = DeviceWatch(limitNanoseconds: limitNanoseconds ?? DeviceWatch.usualLimit(of: kind)) {
+            unsafe HungDisplays.keep(started, messages)
+        }
         let status: StatusCode
         let major: CInt
         let minor: CInt
-        do {
-            (status, major, minor) = try watch.run("vaInitialize", path ?? "the reference driver", .setUp) {
-                var major: CInt = 0
-                var minor: CInt = 0
-                return (StatusCode(rawValue: unsafe vaInitialize(started, &major, &minor)), major, minor)
-            }
-        } catch {
-            unsafe HungDisplays.keep(handle, messages)
-            throw error
+        (status, major, minor) = try watch.run("vaInitialize", path ?? "the reference driver", .setUp) {
+            var major: CInt = 0
+            var minor: CInt = 0
+            return (StatusCode(rawValue: unsafe vaInitialize(started, &major, &minor)), major, minor)
         }
         guard status == .success else {
             unsafe Self.end(handle, descriptor: descriptor)
@@ -123,12 +120,10 @@ package import VideoBase
         nonisolated(unsafe) let handle = unsafe handle
         let descriptor = descriptor
         let images = images
-        let messages = messages
         watch.release {
             unsafe images.drain(handle)
             unsafe Self.end(handle, descriptor: descriptor)
         }
-        if watch.isHung { unsafe HungDisplays.keep(handle, messages) }
     }
 
     /// Another display of the same device, with a driver of its own; nil where that cannot be done.

@@ -19,8 +19,13 @@ package final class DeviceWatch: Sendable {
 
     private let nanoseconds: Atomic<UInt64>
     private let hung = Atomic<Bool>(false)
+    private let onHang: @Sendable () -> Void
 
-    package init(limitNanoseconds: UInt64) { nanoseconds = Atomic(limitNanoseconds) }
+    /// - Parameter onHang: called once, when the first call does not come back.
+    init(limitNanoseconds: UInt64, onHang: @escaping @Sendable () -> Void = {}) {
+        nanoseconds = Atomic(limitNanoseconds)
+        self.onHang = onHang
+    }
 
     /// How long the device may work on one picture, or on one call.
     package var limitNanoseconds: UInt64 {
@@ -74,7 +79,7 @@ package final class DeviceWatch: Sendable {
         }
         let (limit, isTooLong) = limitNanoseconds.multipliedReportingOverflow(by: patience.rawValue)
         let result = outcome.wait(atMostNanoseconds: isTooLong ? .max : limit) { $0 }
-        if result == nil { hung.store(true, ordering: .relaxed) }
+        if result == nil, !hung.exchange(true, ordering: .relaxed) { onHang() }
         return result
     }
 }
