@@ -1,5 +1,6 @@
 #include "result.h"
 #include <libavcodec/avcodec.h>
+#include <libavcodec/bsf.h>
 #include <libavutil/opt.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -8,11 +9,17 @@
 // The log is libavutil's, one for the process: what it says goes to the decode that runs on the calling thread
 // (each decode uses that one thread), and elsewhere is dropped.
 static _Thread_local struct vaenc_oracle_result *listener;
+// What trace_headers says at information level is not about faults: it goes to `bytes`.
+static _Thread_local int is_tracing;
 
 static void listen_to_log(void *source, int level, const char *format, va_list arguments) {
-    if (level > AV_LOG_WARNING || !listener) return;
+    if (!listener || level > (is_tracing ? AV_LOG_INFO : AV_LOG_WARNING)) return;
     char line[900];
     vsnprintf(line, sizeof line, format, arguments);
+    if (level > AV_LOG_WARNING) {
+        oracle_bytes(listener, (const uint8_t *)line, strlen(line));
+        return;
+    }
     AVClass *class = source ? *(AVClass **)source : NULL;
     oracle_message(listener, "%s: %s", class ? class->class_name : "libav", line);
 }
@@ -87,6 +94,56 @@ struct vaenc_oracle_result vaenc_oracle_libavcodec(const char *codec, const uint
     av_parser_close(parser);
     avcodec_free_context(&decoder);
     listener = NULL;
+    return result;
+}
+
+struct vaenc_oracle_result vaenc_oracle_trace_headers(const char *codec, const uint8_t *bytes, size_t size) {
+    ensure_log();
+    struct vaenc_oracle_result result = { 0 };
+    listener = &result;
+    is_tracing = 1;
+    const AVCodec *implementation = avcodec_find_decoder_by_name(codec);
+    const AVBitStreamFilter *filter = av_bsf_get_by_name("trace_headers");
+    AVCodecContext *decoder = implementation ? avcodec_alloc_context3(implementation) : NULL;
+    AVCodecParserContext *parser = implementation ? av_parser_init(implementation->id) : NULL;
+    AVBSFContext *tracer = NULL;
+    AVPacket *packet = av_packet_alloc();
+    uint8_t *padded = calloc(1, size + AV_INPUT_BUFFER_PADDING_SIZE);
+    if (size) memcpy(padded, bytes, size);
+    int status = filter && decoder && parser ? av_bsf_alloc(filter, &tracer) : AVERROR_BSF_NOT_FOUND;
+    if (status >= 0) {
+        tracer->par_in->codec_type = AVMEDIA_TYPE_VIDEO;
+        tracer->par_in->codec_id = implementation->id;
+        status = av_bsf_init(tracer);
+    }
+    if (status < 0) oracle_message(&result, "trace_headers: %s", av_err2str(status));
+    int ended = status < 0;
+    for (size_t position = 0; !ended;) {
+        uint8_t *unit = NULL;
+        int unit_size = 0, given = (int)(size - position);
+        position += av_parser_parse2(
+            parser, decoder, &unit, &unit_size, padded + position, given, AV_NOPTS_VALUE, AV_NOPTS_VALUE, 0);
+        if (!unit_size && given > 0) continue;
+        ended = !unit_size;
+        if (ended) break;
+        status = av_new_packet(packet, unit_size);
+        if (status >= 0) {
+            memcpy(packet->data, unit, unit_size);
+            status = av_bsf_send_packet(tracer, packet);
+        }
+        while (status >= 0 && (status = av_bsf_receive_packet(tracer, packet)) >= 0) av_packet_unref(packet);
+        if (status < 0 && status != AVERROR(EAGAIN)) {
+            oracle_message(&result, "trace_headers: %s", av_err2str(status));
+            av_packet_unref(packet);
+        }
+    }
+    free(padded);
+    av_packet_free(&packet);
+    av_bsf_free(&tracer);
+    av_parser_close(parser);
+    avcodec_free_context(&decoder);
+    listener = NULL;
+    is_tracing = 0;
     return result;
 }
 

@@ -1,59 +1,53 @@
-import BitstreamInspection
+import Synchronization
 import TestOracles
 import Testing
+import VideoBase
 
-/// Every feature on every personality of the reference driver, pairwise: the stream is sound by foreign decoders and by
-/// the rules, it shows what was asked, or the effective configuration says that it does not, and `--strict` refuses.
+/// Every feature alone on every personality of the reference driver: the stream is sound by foreign decoders and by the
+/// rules, and shows what was asked for, or the effective configuration says why not and `--strict` refuses it.
 @Suite struct FeatureMatrixTests {
-    private static let parts = 16
-    private static let frames = 14
-    private static let width = 320
-    private static let height = 136
-
-    @Test(arguments: 0..<parts) func everyPair(_ part: Int) throws {
-        let raw = try Fixture.bikes.rawPath(width: Self.width, height: Self.height, frames: Self.frames)
-        var done = 0
-        for each in FeatureCase.all.enumerated().filter({ $0.offset % Self.parts == part }).map(\.element) {
-            done += 1
-            for fault in try judge(each, raw) { Issue.record("\(each): \(fault)") }
-        }
-        #expect(done > 10)
-    }
-
-    private func judge(_ each: FeatureCase, _ raw: String) throws -> [String] {
-        func encode(_ more: [String]) throws -> EncodedStream {
-            try EncodedStream(
-                raw: raw, width: Self.width, height: Self.height, options: each.options + ["--json"] + more,
-                personality: each.personality, timeout: 60)
-        }
-        var isRefused = false
-        let encoded: EncodedStream
-        do {
-            do {
-                encoded = try encode(["--strict"])
-            } catch let failure as EncodedStream.Failure where failure.status == 69 {
-                isRefused = true
-                encoded = try encode([])
+    @Test func everyFeatureOnEveryPersonality() async throws {
+        let found = await withTaskGroup(of: (Int, [FeatureCell], [String]).self) { group in
+            for (index, personality) in FeatureMatrix.personalities.enumerated() {
+                group.addTask { await Self.column(index, personality) }
             }
-        } catch {
-            return ["\(error)"]
+            return await group.reduce(into: []) { $0.append($1) }
         }
-        guard let report = encoded.report else { return ["no report: \(encoded.result.output)"] }
-        let differing = (report["effective"]?.array ?? []).filter {
-            $0["asked"] != .null && $0["asked"] != $0["used"]
-        }.compactMap { $0["option"]?.string }
-        var faults = encoded.faults(frameCount: Self.frames) + encoded.violations()
-        if isRefused, differing.isEmpty { faults.append("--strict refuses, and nothing differs") }
-        if !isRefused, !differing.isEmpty { faults.append("--strict accepts, and \(differing) differ") }
-        for missing in each.missing(in: encoded.inspected) where !differing.contains(missing.option) {
-            faults.append("\(missing.option): \(missing.what); it differs in \(differing)")
+        let columns = found.sorted { $0.0 < $1.0 }
+        for (index, _, faults) in columns {
+            for fault in faults { Issue.record("\(FeatureMatrix.name(FeatureMatrix.personalities[index])): \(fault)") }
         }
-        return faults
+        let count = Feature.all.reduce(0) { $0 + $1.features.count }
+        #expect(columns.allSatisfy { $0.1.count == count } && columns.count == FeatureMatrix.personalities.count)
+        let page = MatrixPage(columns: columns.map(\.1)).text
+        print(page)
+        let path = Checkout.root + "/docs/FEATURE-MATRIX.md"
+        if updatesPages { try Files.write(Array(page.utf8), to: path) }
+        let written = (try? Files.read(path)).map { String(decoding: $0, as: UTF8.self) }
+        #expect(written == page, "docs/FEATURE-MATRIX.md is not what was found: write it with VAENC_UPDATE_PAGES=1")
     }
 
-    /// The matrix has every pair that is no contradiction.
-    @Test func theCoverIsWhole() {
-        #expect(Set(FeatureCase.all.map { $0.personality ?? "" }).count == FeatureCase.personalities.count)
-        #expect(FeatureCase.all.count > 200)
+    /// On a thread of its own: sessions block.
+    private static func column(_ index: Int, _ personality: String?) async -> (Int, [FeatureCell], [String]) {
+        await onThread {
+            var cells: [FeatureCell] = []
+            var faults: [String] = []
+            do {
+                let plain = try SessionRun(FeatureMatrix.request(nil, on: personality))
+                faults += plain.faults()
+                for feature in Feature.all.flatMap(\.features) {
+                    do {
+                        let (cell, wrong) = try FeatureCell.judge(feature, personality, plain: plain)
+                        cells.append(cell)
+                        faults += wrong.map { "\(feature.name): \($0)" }
+                    } catch {
+                        faults.append("\(feature.name): \(error)")
+                    }
+                }
+            } catch {
+                faults.append("\(error)")
+            }
+            return (index, cells, faults)
+        }
     }
 }

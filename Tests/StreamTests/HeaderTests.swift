@@ -50,13 +50,14 @@ import Testing
 
     @Test(arguments: [10, 27, 45]) func quantiser(_ qp: Int) throws {
         let source = try Fixture.carphone.frames(4)
-        let encoded = try EncodedStream(source, options: ["--codec", "h264", "--qp", "\(qp)", "--qp-i", "\(qp - 3)"])
-        #expect(encoded.reconstruction.pictures.map(\.qp) == [qp - 3, qp, qp, qp])
+        let encoded = try EncodedStream(source, options: ["--codec", "h264", "--qp", "\(qp)", "--qp-i", "\(qp - 3)", "--qp-b", "\(qp + 4)"])
+        // In coding order, as the headers below: two B pictures after the P that is shown after them.
+        #expect(encoded.reconstruction.pictures.map(\.qp) == [qp - 3, qp, qp + 4, qp + 4])
         try Files.withTemporaryFolder { folder in
             try Files.write(encoded.stream, to: folder + "/a.h264")
             let found = try TraceHeaders(path: folder + "/a.h264")
             let start = try #require(found["pic_init_qp_minus26"].first) + 26
-            #expect(found["slice_qp_delta"].map { $0 + start } == [qp - 3, qp, qp, qp])
+            #expect(found["slice_qp_delta"].map { $0 + start } == [qp - 3, qp, qp + 4, qp + 4])
         }
     }
 

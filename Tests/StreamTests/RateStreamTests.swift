@@ -139,6 +139,18 @@ import Testing
         #expect(sizes.contains { $0 > 2000 })
     }
 
+    @Test func noSliceOverItsLimit() throws {
+        let encoded = try encode(
+            "--rate-control cbr --bitrate 300k --max-slice-bytes 400 --bframes 0 --gop 60", personality: "iHD-9A49")
+        #expect(encoded.faults(frameCount: Self.frames) == [])
+        #expect(encoded.violations() == [])
+        let stream = encoded.inspected
+        let sizes = stream.nalUnits.filter(\.isSlice).map(\.byteCount)
+        #expect(sizes.allSatisfy { $0 <= 400 }, "\(sizes.max() ?? 0) bytes")
+        #expect(sizes.contains { $0 > 300 })
+        #expect(Set(stream.frames.map(\.slices.count)).count > 2)
+    }
+
     /// A picture that stands still cannot take the rate: CBR fills it up, VBR leaves it.
     @Test(arguments: ["driver", "vaenc"]) func fillerAtAConstantRate(_ controller: String) throws {
         let still = [PlanarFrame](repeating: try Fixture.carphone.frames(1)[0], count: 90)

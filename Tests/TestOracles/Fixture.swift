@@ -127,17 +127,20 @@ public enum Files {
 
     public static func exists(_ path: String) -> Bool { size(path) != nil }
 
+    /// The whole file; files of /proc too, whose size is said to be 0.
     public static func read(_ path: String) throws -> [UInt8] {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0, let size = size(path) else { throw Failure(description: "cannot read \(path)") }
         defer { close(descriptor) }
-        // SAFETY: at most `size` bytes are read into room for as many.
-        return unsafe [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
-            while count < size {
-                let got = unsafe Glibc.read(descriptor, buffer.baseAddress! + count, size - count)
-                if got <= 0 { break }
-                count += got
+        var bytes: [UInt8] = []
+        let step = max(size + 1, 65536)
+        while true {
+            // SAFETY: at most `step` bytes are read into room for as many.
+            let part = unsafe [UInt8](unsafeUninitializedCapacity: step) { buffer, count in
+                count = max(unsafe Glibc.read(descriptor, buffer.baseAddress, step), 0)
             }
+            if part.isEmpty { return bytes }
+            if bytes.isEmpty { bytes = part } else { bytes += part }
         }
     }
 

@@ -111,16 +111,16 @@ public struct ProcessRunner: Sendable {
         return buffer[..<max(count, 0)]
     }
 
+    /// The environment that this process was started with: what `setenv` puts there for a moment, for a driver that is
+    /// being loaded in this process, is no other program's.
     private static func currentEnvironment() -> [String: String] {
         var result: [String: String] = [:]
-        // SAFETY: environ ends in nil; tests do not change it while programs are started.
-        var entry = unsafe environ
-        while let variable = unsafe entry.pointee {
-            let text = unsafe String(cString: variable)
+        let bytes = (try? Files.read("/proc/self/environ")) ?? []
+        for entry in bytes.split(separator: 0) {
+            let text = String(decoding: entry, as: UTF8.self)
             if let equals = text.firstIndex(of: "=") {
                 result[String(text[..<equals])] = String(text[text.index(after: equals)...])
             }
-            unsafe entry += 1
         }
         return result
     }

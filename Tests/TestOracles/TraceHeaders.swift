@@ -1,3 +1,5 @@
+internal import CTestOracles
+
 /// The syntax elements of a stream's headers, as FFmpeg's trace_headers reads them.
 public struct TraceHeaders: Sendable {
     /// One NAL unit or payload: its name (`Sequence Parameter Set`, `Slice Header`) and fields in stream order.
@@ -35,12 +37,34 @@ public struct TraceHeaders: Sendable {
         self.init(log: result.errors)
     }
 
+    /// Reads an elementary stream's headers in this process.
+    ///
+    /// - Throws: `Failure` with what FFmpeg warns of.
+    public init(stream: [UInt8], codec: String = "h264") throws {
+        // SAFETY: the C side reads `count` bytes during the call; its result owns its memory until it is freed.
+        var result = unsafe stream.withUnsafeBufferPointer {
+            unsafe vaenc_oracle_trace_headers(codec, $0.baseAddress, $0.count)
+        }
+        defer { unsafe vaenc_oracle_free(&result) }
+        if let messages = unsafe result.messages { throw Failure(description: unsafe String(cString: messages)) }
+        let log = unsafe String(decoding: UnsafeBufferPointer(start: result.bytes, count: result.size), as: UTF8.self)
+        self.init(lines: log.split(separator: "\n"))
+    }
+
     /// Reads trace_headers' log. Its lines are `[trace_headers @ 0x…] POSITION NAME BITS = VALUE`, and a unit's name alone.
     public init(log: String) {
+        self.init(
+            lines: log.split(separator: "\n").compactMap { line in
+                guard line.hasPrefix("[trace_headers @ "), let end = line.firstIndex(of: "]") else { return nil }
+                return line[line.index(after: end)...]
+            })
+    }
+
+    /// Reads lines without the log's prefix.
+    private init(lines: [Substring]) {
         units = []
-        for line in log.split(separator: "\n") where line.hasPrefix("[trace_headers @ ") {
-            guard let end = line.firstIndex(of: "]") else { continue }
-            let text = line[line.index(after: end)...].drop { $0 == " " }
+        for line in lines {
+            let text = line.drop { $0 == " " }
             let words = text.split(separator: " ")
             if words.count >= 4, Int(words[0]) != nil, words[words.count - 2] == "=",
                 let value = Int(words[words.count - 1])

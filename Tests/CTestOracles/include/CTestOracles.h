@@ -25,6 +25,10 @@ struct vaenc_oracle_result {
 struct vaenc_oracle_result vaenc_oracle_libavcodec(
     const char *_Nonnull codec, const uint8_t *_Nullable bytes, size_t size);
 
+// Reads an Annex B stream's headers with FFmpeg's trace_headers: its lines are in `bytes`, without the log's prefix.
+struct vaenc_oracle_result vaenc_oracle_trace_headers(
+    const char *_Nonnull codec, const uint8_t *_Nullable bytes, size_t size);
+
 // Decodes an H.264 Annex B stream with openh264, concealment off. Without that library the result is one message.
 struct vaenc_oracle_result vaenc_oracle_openh264(const uint8_t *_Nullable bytes, size_t size);
 

@@ -1,0 +1,175 @@
+import TestOracles
+import Testing
+import VideoBase
+
+/// A personality and a value for each option.
+struct OptionRow: Sendable, CustomStringConvertible {
+    typealias Value = (name: String, change: @Sendable (inout EncoderConfiguration) -> Void)
+
+    static let axes: [[Value]] = [
+        bFrames, pyramid, references, groups, forced, structures, rates, rateLimits, profiles, slices, filters,
+        headers, pictures, entryPoints,
+    ]
+
+    private static let bFrames: [Value] = [
+        ("b auto", { $0.bFrames = nil }), ("b 0", { $0.bFrames = 0 }), ("b 1", { $0.bFrames = 1 }),
+        ("b 2", { $0.bFrames = 2 }), ("b 3", { $0.bFrames = 3 }), ("b 7", { $0.bFrames = 7 }),
+    ]
+    private static let pyramid: [Value] = [
+        ("", { _ in }), ("flat", { $0.bPyramid = false }), ("pyramid", { $0.bPyramid = true }),
+    ]
+    private static let references: [Value] = [
+        ("refs auto", { $0.references = nil }), ("refs 1", { $0.references = 1 }), ("refs 2", { $0.references = 2 }),
+        ("refs 4", { $0.references = 4 }),
+    ]
+    private static let groups: [Value] = [
+        ("gop 250", { $0.gopFrames = 250 }), ("gop 1", { $0.gopFrames = 1 }), ("gop 5", { $0.gopFrames = 5 }),
+        ("gop 6, open", { ($0.gopFrames, $0.openGOP) = (6, true) }),
+        ("gop 4, every third IDR", { ($0.gopFrames, $0.idrInterval) = (4, 3) }),
+        ("gop 3, every second IDR, open", { ($0.gopFrames, $0.idrInterval, $0.openGOP) = (3, 2, true) }),
+    ]
+    private static let forced: [Value] = [
+        ("", { _ in }), ("key at 2", { $0.forcedKeyFrames = [2] }), ("keys at 7, 8", { $0.forcedKeyFrames = [7, 8] }),
+    ]
+    private static let structures: [Value] = [
+        ("", { _ in }), ("2 layers", { $0.temporalLayers = 2 }), ("3 layers", { $0.temporalLayers = 3 }),
+        ("4 layers", { $0.temporalLayers = 4 }), ("refresh", { $0.intraRefresh = true }),
+        ("1 long-term", { $0.longTermReferences = 1 }), ("2 long-term", { $0.longTermReferences = 2 }),
+        ("low latency", { $0.lowLatency = true }),
+    ]
+
+    private static func rate(
+        _ mode: RateControlMode, by controller: RateController? = nil
+    ) -> @Sendable (inout EncoderConfiguration) -> Void {
+        {
+            ($0.qp, $0.rateControl, $0.rateController) = (nil, mode, controller)
+            $0.bitrate = BitsPerSecond(400_000)
+            if mode != .cbr { $0.maxBitrate = BitsPerSecond(700_000) }
+            if mode == .qvbr { $0.quality = 30 }
+        }
+    }
+
+    private static let rates: [Value] = [
+        ("qp 28", { $0.qp = 28 }), ("qps", { ($0.qp, $0.qpI, $0.qpB) = (30, 26, 33) }),
+        ("quality", { ($0.qp, $0.quality) = (nil, 30) }),
+        ("icq", { ($0.qp, $0.rateControl, $0.quality) = (nil, .icq, 32) }), ("cbr", rate(.cbr)), ("vbr", rate(.vbr)),
+        ("qvbr", rate(.qvbr)), ("avbr", rate(.avbr)), ("cbr by vaenc", rate(.cbr, by: .vaenc)),
+        ("vbr by vaenc", rate(.vbr, by: .vaenc)), ("qvbr by vaenc", rate(.qvbr, by: .vaenc)),
+    ]
+    private static let rateLimits: [Value] = [
+        ("", { _ in }), ("qp 22 to 40", { ($0.minQP, $0.maxQP) = (22, 40) }),
+        ("frames of 8000", { $0.maxFrameBytes = 8000 }), ("vbv", { ($0.vbvSize, $0.vbvInitialPercent) = (500_000, 50) }),
+        ("macroblock rate control", { $0.macroblockRateControl = true }),
+    ]
+    private static let profiles: [Value] = [
+        ("", { _ in }), ("baseline", { $0.profile = .h264ConstrainedBaseline }),
+        ("main cavlc", { ($0.profile, $0.entropy) = (.h264Main, .cavlc) }), ("main", { $0.profile = .h264Main }),
+        ("high cavlc", { ($0.profile, $0.entropy) = (.h264High, .cavlc) }), ("no 8x8", { $0.transform8x8 = false }),
+    ]
+    private static let slices: [Value] = [
+        ("", { _ in }), ("2 slices", { $0.slices = 2 }), ("5 slices", { $0.slices = 5 }),
+        ("slices of 1000", { $0.maxSliceBytes = 1000 }),
+    ]
+    private static let filters: [Value] = [
+        ("", { _ in }), ("no filter", { $0.deblocking = Deblocking(isOn: false) }),
+        ("filter -2:3", { $0.deblocking = Deblocking(alphaOffset: -2, betaOffset: 3) }),
+    ]
+    private static let headers: [Value] = [
+        ("", { _ in }), ("aud", { $0.accessUnitDelimiters = true }), ("no hrd", { $0.hrdParameters = false }),
+        ("hrd", { $0.hrdParameters = true }), ("no identifier", { $0.identifier = false }),
+        ("colour", { $0.color = ColorDescription(primaries: 9, transfer: 16, matrix: 9, fullRange: true) }),
+    ]
+    private static let pictures: [Value] = [
+        ("", { _ in }),
+        ("roi", { $0.regionsOfInterest = [RegionOfInterest(x: 16, y: 16, width: 96, height: 64, qpDelta: -6)] }),
+        ("best", { $0.preset = 1 }), ("fastest", { $0.preset = 7 }), ("trellis", { $0.trellis = true }),
+    ]
+    private static let entryPoints: [Value] = [
+        ("", { _ in }), ("low power", { $0.lowPower = true }), ("no low power", { $0.lowPower = false }),
+    ]
+
+    /// Every pair of a personality and a value, and of two values.
+    static let all = PairwiseCover.rows(counts: [FeatureMatrix.personalities.count] + axes.map(\.count)).map(OptionRow.init)
+
+    let personality: String?
+    let names: [String]
+    let configuration: EncoderConfiguration
+    /// Captions and user data on some frames, in every second row.
+    let carriesMessages: Bool
+
+    init(_ row: [Int]) {
+        personality = FeatureMatrix.personalities[row[0]]
+        var configuration = Feature.plain(FeatureMatrix.size)
+        let values = zip(Self.axes, row.dropFirst()).map { $0[$1] }
+        for value in values { value.change(&configuration) }
+        names = values.map(\.name).filter { !$0.isEmpty }
+        self.configuration = configuration
+        carriesMessages = row.reduce(0, +) % 2 == 0
+    }
+
+    var description: String { "\(FeatureMatrix.name(personality)): \(names.joined(separator: ", "))" }
+}
+
+/// Pairs of options on every personality: the stream is sound and is what the effective configuration says, and
+/// `--strict` refuses exactly what differs.
+@Suite struct PairwiseMatrixTests {
+    private static let parts = 16
+
+    @Test(arguments: 0..<parts) func everyPair(_ part: Int) async throws {
+        let rows = OptionRow.all.enumerated().filter { $0.offset % Self.parts == part }.map(\.element)
+        #expect(rows.count > 10)
+        let faults = await onThread { rows.flatMap { row in Self.judge(row).map { "\(row): \($0)" } } }
+        for fault in faults { Issue.record("\(fault)") }
+    }
+
+    private static func judge(_ row: OptionRow) -> [String] {
+        do {
+            var request = SessionRun.Request(
+                personality: row.personality, configuration: row.configuration,
+                source: try FeatureMatrix.source(row.configuration.size))
+            if row.carriesMessages {
+                request.options = { index, _ in
+                    var options = FrameOptions()
+                    options.captions = [0xfc, 0x94, 0x20, 0xfc, UInt8(0x41 + index), 0x42]
+                    if index % 5 == 1 { options.userData = [[UInt8](repeating: 0, count: 20)] }
+                    return options
+                }
+            }
+            let run: SessionRun
+            do {
+                run = try SessionRun(request)
+            } catch let error as VaencError where error.category == .unavailable {
+                // Nothing can stand in for what was asked: AMD's old driver and a rate of vaenc's, for one.
+                return error.remedy == nil ? ["no remedy: \(error)"] : []
+            }
+            var faults = run.faults() + run.contradictions(row.configuration)
+            if run.packets.count != request.source.count { faults.append("\(run.packets.count) packets") }
+            if row.carriesMessages {
+                let captions = run.trace["itu_t_t35_country_code"].count
+                if captions != run.packets.count { faults.append("captions on \(captions) pictures") }
+            }
+            let differing = run.description.effective.filter(\.differs)
+            for entry in differing where entry.why.isEmpty || entry.why == "as asked" {
+                faults.append("\(entry.option) is \(entry.used), asked \(entry.asked ?? ""), for no reason")
+            }
+            faults += strictFaults(request, differing)
+            return faults
+        } catch {
+            return ["\(error)"]
+        }
+    }
+
+    /// `--strict` refuses where something differs, naming all that does, and nowhere else.
+    private static func strictFaults(_ request: SessionRun.Request, _ differing: [EffectiveEntry]) -> [String] {
+        do {
+            try SessionRun.checkStrict(request)
+            return differing.isEmpty ? [] : ["--strict accepts, and \(differing.map(\.option)) differ"]
+        } catch let error as VaencError where error.category == .unavailable {
+            let unnamed = differing.filter { !error.message.contains("\($0.option): ") }
+            if differing.isEmpty { return ["--strict refuses, and nothing differs: \(error.message)"] }
+            return unnamed.map { "--strict does not name \($0.option)" }
+        } catch {
+            return ["\(error)"]
+        }
+    }
+}

@@ -1,0 +1,139 @@
+import BitstreamInspection
+import EncodeSession
+import ReferenceDisplay
+import Synchronization
+import TestOracles
+import VideoBase
+
+/// One session on the reference driver in this process, and everything that judges need of it.
+struct SessionRun {
+    /// What a session is to encode.
+    struct Request {
+        /// VAENC_REFERENCE_PERSONALITY; nil: unrestricted.
+        var personality: String?
+        var configuration: EncoderConfiguration
+        var source: [PlanarFrame]
+        /// What each frame asks for, from its index and the packets that came before.
+        var options: @Sendable (Int, [EncodedPacket]) -> FrameOptions = { _, _ in FrameOptions() }
+        /// Done with the session before each frame is encoded.
+        var before: @Sendable (Int, HardwareEncoder) throws -> Void = { _, _ in }
+    }
+
+    var source: [PlanarFrame]
+    var encoded: EncodedStream
+    var packets: [EncodedPacket]
+    var description: EncoderDescription
+    /// The most frames that waited after `encode` had returned.
+    var mostPending: Int
+    /// The headers as FFmpeg reads them.
+    var trace: TraceHeaders
+    /// The stream as this project's own reader sees it.
+    var stream: H264Stream
+
+    /// - Throws: what the session throws; `VaencError` of category `unavailable` under `strict`.
+    init(_ request: Request) throws {
+        self = try Files.withTemporaryFolder { try SessionRun(request, folder: $0) }
+    }
+
+    private init(_ request: Request, folder: String) throws {
+        var environment = ["VAENC_REFERENCE_RECON": folder + "/recon.yuv"]
+        environment["VAENC_REFERENCE_PERSONALITY"] = request.personality
+        let box = Received()
+        let encoder = try HardwareEncoder(
+            display: ReferenceDisplay.open(environment), configuration: request.configuration,
+            onPacket: box.take)
+        source = request.source
+        description = try encoder.encoderDescription
+        mostPending = 0
+        for (index, frame) in request.source.enumerated() {
+            try request.before(index, encoder)
+            let buffer = try encoder.makePixelBuffer()
+            try fill(buffer, with: frame)
+            let time = MediaTime(value: Int64(index) * 3000, timescale: 90000)
+            try encoder.encode(
+                buffer, timing: FrameTiming(presentation: time), options: request.options(index, box.packets))
+            mostPending = max(mostPending, encoder.pendingFrameCount)
+        }
+        try encoder.completeFrames(until: nil)
+        encoder.invalidate()
+        if let error = box.errors.first { throw VaencError(.internalFault, error) }
+        packets = box.packets
+        // The driver numbers the files of a process.
+        guard let file = Files.list(folder).last(where: { $0.hasPrefix("recon.yuv") && !$0.hasSuffix(".txt") }) else {
+            throw VaencError(.internalFault, "the driver wrote no reconstruction")
+        }
+        var pictures = try Reconstruction(
+            path: "\(folder)/\(file)", width: request.source[0].width, height: request.source[0].height)
+        if let name = request.personality, name.hasPrefix("radeonsi"), pictures.pictures.count == packets.count + 1 {
+            // The key frame by which the session finds out what parameter sets such a driver writes.
+            pictures.pictures.removeFirst()
+            pictures.frames.removeFirst()
+        }
+        encoded = EncodedStream(stream: packets.flatMap(\.bytes), reconstruction: pictures)
+        trace = try TraceHeaders(stream: encoded.stream)
+        stream = encoded.inspected
+    }
+
+    /// Settles the request under `strict`, and encodes nothing.
+    static func checkStrict(_ request: Request) throws {
+        var configuration = request.configuration
+        configuration.strict = true
+        let display = try ReferenceDisplay.open(
+            request.personality.map { ["VAENC_REFERENCE_PERSONALITY": $0] } ?? [:])
+        _ = try HardwareEncoder(display: display, configuration: configuration) { _ in }
+    }
+
+    /// What the effective configuration says of an option; nil where it does not speak of it.
+    func used(_ option: String) -> String? { description.effective.first { $0.option == option }?.used }
+
+    /// What is wrong with the stream, whatever was asked: by two foreign decoders, by the rules, and where this
+    /// project's reader and FFmpeg's disagree.
+    func faults() -> [String] {
+        let count = encoded.reconstruction.pictures.count
+        return encoded.faults(frameCount: packets.count) + encoded.violations() + HeaderAgreement.faults(stream, trace)
+            + (count == packets.count ? [] : ["\(packets.count) packets of \(count) pictures"])
+    }
+}
+
+/// Packets and errors as they come.
+private final class Received: Sendable {
+    private let state = Mutex((packets: [EncodedPacket](), errors: [String]()))
+
+    var packets: [EncodedPacket] { state.withLock { $0.packets } }
+    var errors: [String] { state.withLock { $0.errors } }
+
+    var take: PacketHandler {
+        { result in
+            self.state.withLock { state in
+                switch result {
+                case .success(let packet): state.packets.append(packet)
+                case .failure(let error): state.errors.append("\(error)")
+                }
+            }
+        }
+    }
+}
+
+/// Writes a frame into an NV12 buffer of its size.
+private func fill(_ buffer: any PixelBuffer, with frame: PlanarFrame) throws {
+    // SAFETY: the buffer is the encoder's, as large as the frame, and ours until it is encoded.
+    try unsafe buffer.withUnsafePlanes { planes in
+        unsafe frame.bytes.withUnsafeBytes { bytes in
+            let (width, height) = (frame.width, frame.height)
+            guard let start = bytes.baseAddress else { return }
+            for y in 0..<height {
+                unsafe (planes.base(0) + y * planes.pitch(0)).copyMemory(from: start + y * width, byteCount: width)
+            }
+            let half = width / 2
+            let first = width * height
+            let second = first + half * (height / 2)
+            for y in 0..<(height / 2) {
+                let row = unsafe planes.base(1) + y * planes.pitch(1)
+                for x in 0..<half {
+                    unsafe row.storeBytes(of: bytes[first + y * half + x], toByteOffset: 2 * x, as: UInt8.self)
+                    unsafe row.storeBytes(of: bytes[second + y * half + x], toByteOffset: 2 * x + 1, as: UInt8.self)
+                }
+            }
+        }
+    }
+}
