@@ -31,6 +31,19 @@ extension EncodedStream {
         return copy
     }
 
+    /// A picture's marking speaks of long-term references.
+    var marksLongTerm: Bool {
+        inspected.frames.contains { frame in
+            guard case .adaptive(let operations)? = frame.slices.first?.header.marking else { return frame.isLongTerm }
+            return operations.contains { operation in
+                switch operation {
+                case .makeLongTerm, .limitLongTerm, .currentIsLongTerm, .unmarkLongTerm: true
+                case .unmarkShortTerm, .unmarkAll: false
+                }
+            }
+        }
+    }
+
     /// The stream as the reader sees it.
     package var inspected: H264Stream { Streams.inspect(stream) }
 
