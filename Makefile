@@ -34,7 +34,7 @@ demo: packages-demo build fixtures
 test: packages-test fixtures
 	$(SWIFT) build -c release $(SWIFTFLAGS) $(TESTABLE) --build-tests
 	@scripts/check-exports.sh $(BUILD)/libvaenc_drv_video.so
-	$(SWIFT) test -c release $(SWIFTFLAGS) $(TESTABLE) --skip-build
+	@scripts/run-tests.sh $(SWIFT) test -c release $(SWIFTFLAGS) $(TESTABLE) --skip-build
 
 # Every call of an encode, failing, late and corrupt, at every place; prints the table.
 faults: packages-test build

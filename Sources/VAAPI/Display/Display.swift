@@ -93,6 +93,7 @@ package import VideoBase
             var minor: CInt = 0
             return (StatusCode(rawValue: unsafe vaInitialize(started, &major, &minor)), major, minor)
         }
+        ProcessEnd.driverIsLoaded(of: path ?? "")
         guard status == .success else {
             unsafe Self.end(handle, descriptor: descriptor)
             throw Self.startFailure(status, path: path, kernelDriver: kernelDriver, words: messages.take())

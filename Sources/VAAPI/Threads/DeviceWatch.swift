@@ -50,32 +50,41 @@ package final class DeviceWatch: Sendable {
     ///   - call: what it is, for the error: `vaEndPicture`.
     ///   - object: what it is done with.
     /// - Throws: what `body` throws; a `VAError` of status `.timedOut` when the time is up, and at once when it was up
-    ///   before. `body` may then still be running.
+    ///   before. `body` may then still be running. A `VaencError` when the process is ending.
     package func run<R: Sendable>(
         _ call: String, _ object: String = "", _ patience: Patience = .call,
         _ body: @escaping @Sendable () throws -> R
     ) throws -> R {
         if Worker.isCurrent { return try body() }
-        if !isHung, let result = attempt(patience, body) { return try result.get() }
+        if !isHung {
+            guard let counted = ProcessEnd.Call() else {
+                throw VaencError(.interrupted, "\(call) is not made while the process ends")
+            }
+            if let result = attempt(patience, counted, body) { return try result.get() }
+        }
         throw VAError(
             call: call, status: .timedOut, object: object, remedy: Surface.hangRemedy, category: .deviceFailed)
     }
 
-    /// Lets go of something of the device's. With a hung device nothing is done.
+    /// Lets go of something of the device's. With a hung device, and when the process is ending, nothing is done.
     func release(_ body: @escaping @Sendable () -> Void) {
         if Worker.isCurrent { return body() }
-        if !isHung { _ = attempt(.call, body) }
+        if !isHung, let counted = ProcessEnd.Call() { _ = attempt(.call, counted, body) }
     }
 
     /// nil when the time is up.
     private func attempt<R: Sendable>(
-        _ patience: Patience, _ body: @escaping @Sendable () throws -> R
+        _ patience: Patience, _ counted: ProcessEnd.Call, _ body: @escaping @Sendable () throws -> R
     ) -> Result<R, any Error>? {
+        defer { counted.end() }
         guard let worker = Worker.idle() else { return Result { try body() } }
         let outcome = Monitor<Result<R, any Error>?>(nil)
         worker.start {
             let result = Result { try body() }
-            return { outcome.withLock { $0 = result } }
+            return {
+                counted.end()
+                outcome.withLock { $0 = result }
+            }
         }
         let (limit, isTooLong) = limitNanoseconds.multipliedReportingOverflow(by: patience.rawValue)
         let result = outcome.wait(atMostNanoseconds: isTooLong ? .max : limit) { $0 }

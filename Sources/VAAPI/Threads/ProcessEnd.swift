@@ -1,0 +1,53 @@
+internal import Glibc
+internal import Synchronization
+internal import VideoBase
+
+/// Keeps calls on drivers away from the end of the process.
+///
+/// `exit` runs the destructors of the libraries that are loaded, drivers too, while other threads go on: a call under
+/// way then works on what is gone. So `exit` waits for calls under way, and none begins after it.
+enum ProcessEnd {
+    private struct State {
+        var callsUnderWay = 0
+        var isEnding = false
+        /// Devices whose driver was loaded before the handler that is registered last.
+        var devices: Set<String> = []
+    }
+
+    private static let state = Monitor(State())
+    /// A call that takes longer keeps no process from its end.
+    private static var limitNanoseconds: UInt64 { 5_000_000_000 }
+
+    /// To be called when the driver of a device was loaded: handlers run before the destructors of libraries that were
+    /// loaded before them.
+    static func driverIsLoaded(of device: String) {
+        let isNew = state.withLock { $0.devices.insert(device).inserted }
+        if isNew {
+            atexit {
+                ProcessEnd.state.withLock { $0.isEnding = true }
+                _ = ProcessEnd.state.wait(atMostNanoseconds: ProcessEnd.limitNanoseconds) { state in
+                    state.callsUnderWay == 0 ? () : nil
+                }
+            }
+        }
+    }
+
+    /// A call of a driver, counted while it is under way.
+    final class Call: Sendable {
+        private let isCounted = Atomic(true)
+
+        /// nil when the process is ending.
+        init?() {
+            let begins = ProcessEnd.state.withLock { state in
+                if !state.isEnding { state.callsUnderWay += 1 }
+                return !state.isEnding
+            }
+            guard begins else { return nil }
+        }
+
+        /// It came back, or is not waited for any more. Idempotent.
+        func end() {
+            if isCounted.exchange(false, ordering: .relaxed) { ProcessEnd.state.withLock { $0.callsUnderWay -= 1 } }
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import Glibc
+import Synchronization
+import Testing
+
+@testable import VAAPI
+
+/// The end of a process while calls on a driver are under way.
+@Suite struct ProcessEndTests {
+    private static let hasEnded = Atomic<Bool>(false)
+
+    /// What a driver's destructors would be: run after what was registered later.
+    private static func registerDriver() {
+        atexit { _exit(ProcessEndTests.hasEnded.load(ordering: .acquiring) ? 0 : 3) }
+        ProcessEnd.driverIsLoaded(of: "/dev/dri/renderD128")
+    }
+
+    @Test func callsUnderWayEndFirst() async {
+        await #expect(processExitsWith: .exitCode(0)) {
+            Self.registerDriver()
+            let watch = DeviceWatch(limitNanoseconds: 10_000_000_000)
+            let hasBegun = Gate()
+            let caller = try DeviceThread()
+            caller.async {
+                watch.release {
+                    hasBegun.open()
+                    usleep(300_000)
+                    Self.hasEnded.store(true, ordering: .releasing)
+                }
+            }
+            hasBegun.wait()
+            exit(1)
+        }
+    }
+
+    @Test func aCallThatDoesNotComeBackHoldsNothingUp() async {
+        await #expect(processExitsWith: .exitCode(3)) {
+            Self.registerDriver()
+            let watch = DeviceWatch(limitNanoseconds: 20_000_000)
+            #expect(throws: VAError.self) { try watch.run("vaSyncSurface") { sleep(600) } }
+            exit(1)
+        }
+    }
+
+    @Test func noCallBeginsWhileTheProcessEnds() async {
+        await #expect(processExitsWith: .exitCode(7)) {
+            // Runs after the handler that ends calls.
+            atexit {
+                let watch = DeviceWatch(limitNanoseconds: 1_000_000_000)
+                watch.release { _exit(1) }
+                do { try watch.run("vaEndPicture") { _exit(2) } } catch is VAError { _exit(4) } catch { _exit(7) }
+            }
+            ProcessEnd.driverIsLoaded(of: "/dev/dri/renderD128")
+            exit(1)
+        }
+    }
+}
