@@ -4,9 +4,14 @@ extension EncoderSettings {
     /// Preset, GOP and B pictures.
     mutating func mapStructure() {
         let c = configuration
-        let preset = c.preset ?? 4
+        let preset = c.preset ?? (c.realTime == true ? Self.presetNames.count : 4)
         options.append(("preset", Self.presetNames[preset - 1]))
         report("preset", c.preset, "\(preset)", "\(encoderName) \(Self.presetNames[preset - 1])")
+        if let realTime = c.realTime {
+            let why = !realTime
+                ? "the preset is not changed" : c.preset == nil ? "the fastest preset" : "a hint: the preset asked for decides"
+            report("realTime", realTime ? "on" : "off", realTime ? "on" : "off", why)
+        }
         options.append(("forced-idr", "1"))
         if c.lowLatency {
             options.append(("tune", "zerolatency"))

@@ -82,7 +82,8 @@ public struct EncoderConfiguration: Sendable, Hashable {
     public var forcedKeyTimes: [Double] = []
     /// Frames that the encoder may hold before the first packet comes out: *MaxFrameDelayCount*.
     public var maxFrameDelay: Int?
-    /// A hint that frames come as they are captured: *RealTime*.
+    /// A hint that frames come as they are captured and none may take longer than the time to the next: *RealTime*. On, and
+    /// no preset asked for, the encoder takes its fastest.
     public var realTime: Bool?
     /// nil: the engine's choice; true: EncSliceLP; false: EncSlice.
     public var lowPower: Bool?

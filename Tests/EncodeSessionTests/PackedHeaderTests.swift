@@ -61,4 +61,30 @@ import VideoBase
         #expect(slice.macroblockAddress == 41 && slice.numMacroblocks == 82 && slice.sliceQPDelta == -4)
         #expect(slice.picOrderCntLsb == 2 && slice.sliceType == .p)
     }
+
+    /// The real-time hint is VAEncMiscParameterBufferQualityLevel with the key frame, and the driver follows it.
+    @Test(arguments: [nil, "iHD-9A49", "radeonsi25-navi31"]) func realTime(personality: String?) throws {
+        let (key, predicted) = (plans(2)[0].0, plans(2)[1].0)
+        let profile = try DeviceProfile(
+            ReferenceDisplay.open(personality.map { ["VAENC_REFERENCE_PERSONALITY": $0] } ?? [:]))
+        func sent(_ plan: FramePlan, _ change: (inout EncoderConfiguration) -> Void) throws -> [MiscParameters] {
+            let settings = try SettingsResolver.resolve(SettingsResolverTests.configuration(320, 240, change), on: profile)
+            return MiscParameters.list(plan, FrameOptions(), settings).filter {
+                if case .qualityLevel = $0 { true } else { false }
+            }
+        }
+        let fastest = try sent(key) { $0.preset = 7 }
+        #expect(fastest.count == 1)
+        #expect(try sent(key) { $0.realTime = true } == fastest)
+        #expect(try sent(key) { $0.realTime = true; $0.preset = 1 } == sent(key) { $0.preset = 1 })
+        #expect(try sent(key) { $0.preset = 1 } != fastest)
+        #expect(try sent(key) { $0.realTime = false } == [] && sent(key) { _ in } == [])
+        #expect(try sent(predicted) { $0.realTime = true } == [])
+        func stream(_ change: (inout EncoderConfiguration) -> Void) throws -> [UInt8] {
+            try ClipSession.run(frames: 6, personality: personality, change).packets.stream
+        }
+        let plain = try stream { _ in }
+        let hinted = try stream { $0.realTime = true }
+        #expect(try hinted == stream { $0.preset = 7 } && hinted != plain)
+    }
 }

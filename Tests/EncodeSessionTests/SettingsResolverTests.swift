@@ -206,6 +206,33 @@ import VideoBase
         #expect(try level(3, .none) == nil)
     }
 
+    /// The level, and what is said of preset and hint.
+    @Test func realTime() throws {
+        func level(
+            _ realTime: Bool?, preset: Int? = nil, _ quality: DeviceLimits.QualityScale
+        ) throws -> (level: UInt32?, said: [String?], differences: [String]) {
+            let settings = try settle(
+                Self.configuration {
+                    $0.realTime = realTime; $0.preset = preset
+                }, [Self.limits { $0.quality = quality }])
+            let said = ["preset", "realTime"].map { entry(settings, $0).map { "\($0.used): \($0.why)" } }
+            return (settings.qualityLevel, said, differences(settings))
+        }
+        let fast = try level(true, .levels(count: 7))
+        #expect(fast.level == 7 && fast.differences == [])
+        #expect(fast.said == ["7: real time: quality level 7 of 7", "on: the fastest preset"])
+        #expect(try level(true, .levels(count: 2)).level == 2)
+        #expect(try level(true, .radeonBits) == (1, ["7: real time: the driver's speed mode", "on: the fastest preset"], []))
+        let own = try level(true, preset: 2, .levels(count: 7))
+        #expect(own == (2, ["2: quality level 2 of 7", "on: a hint: the preset asked for decides"], []))
+        #expect(try level(false, .levels(count: 7)) == (nil, ["driver's: default", "off: the preset is not changed"], []))
+        #expect(try level(nil, .levels(count: 7)) == (nil, ["driver's: default", nil], []))
+        let none = try level(true, .none)
+        #expect(none.level == nil && none.differences == ["realTime"])
+        let why = "driver's: the driver has no quality levels"
+        #expect(none.said == [why, why])
+    }
+
     @Test func levelsAndReferences() throws {
         let capped = try settle(
             Self.configuration {

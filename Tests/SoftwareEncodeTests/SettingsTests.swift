@@ -94,6 +94,13 @@ import VideoBase
         #expect(size?.used == "642×360")
         let preset = try used("preset") { $0.preset = 7 }
         #expect(preset?.why == "libx264 ultrafast" && preset?.differs == false)
+        let fastest = try used("preset") { $0.realTime = true }
+        #expect(fastest?.why == "libx264 ultrafast" && fastest?.differs == false)
+        let slow = try used("preset") {
+            $0.realTime = true; $0.preset = 3
+        }
+        #expect(slow?.why == "libx264 slow")
+        #expect(try used("realTime") { $0.realTime = true }?.why == "the fastest preset")
     }
 
     @Test func constantQPIsKeptWithinItsLimits() throws {

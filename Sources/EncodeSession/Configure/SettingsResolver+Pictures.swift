@@ -67,10 +67,6 @@ extension SettingsResolver {
                 "maxFrameDelay", asked: asked.maxFrameDelay, used: delay,
                 why: delay == asked.maxFrameDelay ? Reason.asked : "low latency")
         }
-        if let realTime = asked.realTime {
-            let name = realTime ? "on" : "off"
-            report.add("realTime", asked: name, used: name, why: "a hint: drivers have no setting for it")
-        }
         return (asyncDepth, delay)
     }
 }

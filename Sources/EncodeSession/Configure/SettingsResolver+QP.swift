@@ -52,23 +52,48 @@ extension SettingsResolver {
 
     /// The driver's quality level for a preset of 1 (best) to 7 (fastest); nil leaves the driver's own.
     mutating func choosePreset(_ limits: DeviceLimits) -> UInt32? {
-        guard let preset = asked.preset else {
+        let isRealTime = asked.realTime == true
+        reportRealTime(limits)
+        guard let preset = asked.preset ?? (isRealTime ? Self.fastestPreset : nil) else {
             report.add("preset", asked: nil, used: "driver's", why: Reason.standard)
             return nil
         }
+        func add(_ why: String) {
+            report.add("preset", asked: asked.preset, used: preset, why: asked.preset == nil ? "real time: \(why)" : why)
+        }
         switch limits.quality {
         case .none:
-            report.add("preset", asked: String(preset), used: "driver's", why: "the driver has no quality levels")
+            report.add(
+                "preset", asked: asked.preset.map(String.init), used: "driver's", why: Self.noQualityLevels)
             return nil
         case .levels(let count):
             let level = count == 7 ? preset : 1 + (preset - 1) * (count - 1) / 6
-            report.add("preset", asked: preset, used: preset, why: "quality level \(level) of \(count)")
+            add("quality level \(level) of \(count)")
             return UInt32(level)
         case .radeonBits:
             let (mode, name): (UInt32, String) =
                 preset <= 2 ? (2, "quality") : preset <= 5 ? (1, "balance") : (0, "speed")
-            report.add("preset", asked: preset, used: preset, why: "the driver's \(name) mode")
+            add("the driver's \(name) mode")
             return mode << 1 | 1
+        }
+    }
+
+    /// The end of the presets' scale that real time takes where nobody asks for another.
+    private static let fastestPreset = 7
+    private static let noQualityLevels = "the driver has no quality levels"
+
+    /// Drivers have no setting for real time: its quality level is what makes a picture's time longer or shorter.
+    private mutating func reportRealTime(_ limits: DeviceLimits) {
+        guard let realTime = asked.realTime else { return }
+        let name = realTime ? "on" : "off"
+        if !realTime {
+            report.add("realTime", asked: name, used: name, why: "the preset is not changed")
+        } else if asked.preset != nil {
+            report.add("realTime", asked: name, used: name, why: "a hint: the preset asked for decides")
+        } else if limits.quality == .none {
+            report.add("realTime", asked: name, used: "driver's", why: Self.noQualityLevels)
+        } else {
+            report.add("realTime", asked: name, used: name, why: "the fastest preset")
         }
     }
 }

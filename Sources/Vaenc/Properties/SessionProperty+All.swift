@@ -122,6 +122,7 @@ extension SessionProperty where Value == Bool {
             })
     }
 
+    /// The fastest preset, unless `preset` is set.
     public static var realTime: Self { Self("RealTime", \.realTime) { _ in .any } }
 
     /// Each packet leaves before the next frame is taken.
