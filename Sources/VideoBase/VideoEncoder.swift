@@ -111,8 +111,33 @@ public struct EncoderStatistics: Sendable, Hashable, Codable {
     public var retried = 0
     /// Times that the device's side was rebuilt after a fault.
     public var rebuilds = 0
+    /// What the driver was told where it controls the rate, the latest last; of a long session the first and the
+    /// latest 255.
+    public var driverRates: [DriverRate] = []
 
     public init() {}
+
+    public mutating func add(_ rate: DriverRate) {
+        if driverRates.count == 256 { driverRates.remove(at: 1) }
+        driverRates.append(rate)
+    }
+}
+
+/// What a driver that controls the rate was told, for the pictures from one on. It is less than what the session aims
+/// at where vaenc puts in headers that the driver does not count.
+public struct DriverRate: Sendable, Hashable, Codable {
+    /// Pictures submitted before, those encoded again included.
+    public var picture: Int
+    /// Average, bits per second.
+    public var bitrate: Int
+    /// Bits per second (`bits_per_second` of VAEncMiscParameterRateControl); the average where the mode has no other.
+    public var maxBitrate: Int
+
+    public init(picture: Int, bitrate: Int, maxBitrate: Int) {
+        self.picture = picture
+        self.bitrate = bitrate
+        self.maxBitrate = maxBitrate
+    }
 }
 
 extension VideoEncoder {

@@ -17,11 +17,8 @@ extension MiscParameters {
         case .icq: control.icqQualityFactor = UInt32(rate.quality)
         case .cbr, .avbr: control.bitsPerSecond = UInt32(clamping: rate.bitrate)
         default:
-            // The driver's target is a whole percentage of the maximum: the average is kept, the maximum rounded down.
-            let most = max(rate.maxBitrate, rate.bitrate, 1)
-            let percentage = min(max((rate.bitrate * 100 + most - 1) / most, 1), 100)
-            control.bitsPerSecond = UInt32(clamping: rate.bitrate * 100 / percentage)
-            control.targetPercentage = UInt32(percentage)
+            control.bitsPerSecond = UInt32(clamping: rate.driverMaxBitrate)
+            control.targetPercentage = UInt32(rate.driverPercentage)
         }
         if rate.mode == .qvbr { control.qualityFactor = UInt32(rate.quality) }
         var list = [MiscParameters.rateControl(control)]
@@ -31,5 +28,22 @@ extension MiscParameters {
         }
         if let bytes = rate.maxFrameBytes { list.append(.maxFrameSize(UInt32(clamping: bytes * 8))) }
         return list
+    }
+}
+
+extension RateSettings {
+    /// The driver's target, a whole percentage of the maximum: the average is kept, the maximum rounded down.
+    fileprivate var driverPercentage: Int {
+        let most = max(maxBitrate, bitrate, 1)
+        return min(max((bitrate * 100 + most - 1) / most, 1), 100)
+    }
+
+    /// bits_per_second of VAEncMiscParameterRateControl; 0 where the mode aims at a quality alone.
+    var driverMaxBitrate: Int {
+        switch mode {
+        case .cqp, .icq: 0
+        case .cbr, .avbr: bitrate
+        case .vbr, .qvbr: bitrate * 100 / driverPercentage
+        }
     }
 }

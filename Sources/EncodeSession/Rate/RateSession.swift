@@ -28,6 +28,9 @@ final class RateSession: Sendable {
         var hasBegun = false
         /// The driver has seen other pictures than the stream's.
         var startsOver = false
+        /// Pictures decided on, those encoded again included.
+        var pictures = 0
+        var statistics = EncoderStatistics()
     }
 
     /// What pictures change.
@@ -102,6 +105,7 @@ final class RateSession: Sendable {
             }
             state.isNew = false
             state.frameRateIsNew = false
+            state.pictures += 1
             guard state.books.controller == nil else {
                 let distance = settings.structure.intraRefreshSteps == nil ? settings.structure.keyInterval : nil
                 // Groups of pictures are as long in coding order as in display order, open ones too.
@@ -137,8 +141,18 @@ final class RateSession: Sendable {
         rate.vbvSize -= reserve
         rate.vbvInitial = max(rate.vbvInitial - reserve, rate.vbvInitial / 2)
         defer { state.startsOver = false }
+        let most = rate.driverMaxBitrate
+        if rate.driverChoosesQP, most > 0 {
+            let last = state.statistics.driverRates.last
+            if last?.bitrate != rate.bitrate || last?.maxBitrate != most {
+                state.statistics.add(DriverRate(picture: state.pictures, bitrate: rate.bitrate, maxBitrate: most))
+            }
+        }
         return MiscParameters.rate(rate, startsOver: state.startsOver)
     }
+
+    /// What the driver was told of the rate, the latest last.
+    var told: [DriverRate] { state.withLock { $0.statistics.driverRates } }
 
     // MARK: Once its bytes are there
 

@@ -225,6 +225,7 @@ final class Supervisor: Sendable {
         state.withLock { state in
             var statistics = state.statistics
             statistics.pending = state.pending.count
+            statistics.driverRates = rate.told
             return statistics
         }
     }

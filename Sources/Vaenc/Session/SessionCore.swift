@@ -197,5 +197,6 @@ extension EncoderStatistics {
         dropped += other.dropped
         retried += other.retried
         rebuilds += other.rebuilds
+        for rate in other.driverRates { add(rate) }
     }
 }

@@ -145,7 +145,7 @@ struct EncodeJob {
             effective: effective(description), notices: session.choice.notice.map { [FileName.printable($0)] } ?? [],
             statistics: .init(
                 taken: counts.taken, delivered: counts.delivered, dropped: counts.dropped, retried: counts.retried,
-                rebuilds: counts.rebuilds),
+                rebuilds: counts.rebuilds, driverRates: counts.driverRates),
             output: FileName.printable(output), interrupted: interrupted)
     }
 }

@@ -40,6 +40,8 @@ struct EncodeReport: Encodable, Sendable {
         var retried = 0
         /// Times that the device's side was rebuilt.
         var rebuilds = 0
+        /// What the driver was told where it controls the rate.
+        var driverRates: [DriverRate] = []
     }
 
     var schema = 1
