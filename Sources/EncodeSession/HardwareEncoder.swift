@@ -52,11 +52,12 @@ package final class HardwareEncoder: VideoEncoder {
 
     package var encoderDescription: EncoderDescription {
         get throws {
-            let parameterSets = try supervisor().parameterSets
+            let supervisor = try supervisor()
+            let parameterSets = try supervisor.parameterSets
             return EncoderDescription(
                 kind: display.kind, path: display.path, driver: display.vendor, codec: .h264,
                 profile: settings.profile, level: settings.level.name, size: settings.size,
-                frameRate: settings.frameRate, effective: settings.effective, parameterSets: parameterSets)
+                frameRate: settings.frameRate, effective: supervisor.effective, parameterSets: parameterSets)
         }
     }
 

@@ -56,6 +56,8 @@ struct FaultRun {
     /// Packets after the error.
     var late = 0
     var statistics = EncoderStatistics()
+    /// As told at the end.
+    var effective: [EffectiveEntry] = []
     /// Moments at which the counts did not add up.
     var unbalanced: [EncoderStatistics] = []
     var seconds = 0.0
@@ -106,6 +108,7 @@ struct FaultRun {
             }
             try encoder.completeFrames(until: nil)
             note(encoder.statistics)
+            effective = try encoder.encoderDescription.effective
         } catch {
             thrown = error
         }

@@ -76,6 +76,31 @@ import VideoBase
         #expect(run.statistics.rebuilds > 20)
     }
 
+    /// A driver that says it has quality levels, and takes only key frames at them.
+    @Test func hintsThatPicturesAreRefusedWithAreDropped() throws {
+        var configuration = FaultRun.Shape.ip.configuration
+        configuration.gopFrames = 100
+        configuration.preset = 1
+        configuration.maxFrameDelay = 0
+        let rules = "vaEndPicture@2=status:24; vaEndPicture@4=status:24; vaEndPicture@6=status:24"
+        let run = FaultRun(configuration, rules)
+        #expect(run.outcome == .whole)
+        #expect(run.faults(secondsAllowed: 30) == [])
+        #expect(run.statistics.rebuilds == 3 && run.packets.count(where: \.isKey) == 4)
+        let preset = run.effective.first { $0.option == "preset" }
+        #expect(preset?.asked == "1" && preset?.used == "driver's" && preset?.differs == true)
+
+        configuration.strict = true
+        let strict = FaultRun(configuration, rules)
+        #expect(strict.outcome == .error && strict.faults(secondsAllowed: 30) == [])
+        #expect(strict.statistics.rebuilds == 2 && strict.packets.count == 3)
+
+        // Two are an accident.
+        configuration.strict = false
+        let twice = FaultRun(configuration, "vaEndPicture@2=status:24; vaEndPicture@4=status:24")
+        #expect(twice.outcome == .whole && twice.effective.first { $0.option == "preset" }?.used == "1")
+    }
+
     // MARK: What is kept
 
     @Test(arguments: FaultRun.Shape.allCases) func anyPictureLost(_ shape: FaultRun.Shape) throws {

@@ -28,10 +28,12 @@ for gpu in "$@"; do
     # Each mode that the driver advertises, by entry point; `modes` lists what was run.
     "$(dirname "$0")/modes.py" "$at/probe.out" >"$at/modes"
     while read -r name options; do
+        # A quality level is a hint: where a driver refuses pictures with it, vaenc goes on without.
+        case $name in *-slow | *-fast) strict= ;; *) strict=--strict ;; esac
         mkdir -p "$at/mode-$name"
         # shellcheck disable=SC2086
         on_gpu "mode-$name/run" env LIBVA_TRACE="$at/mode-$name/trace" "$vaenc" encode testsrc:640x368@30:100 \
-            --device $node --codec h264 --gop 30 --json --overwrite --strict $options \
+            --device $node --codec h264 --gop 30 --json --overwrite $strict $options \
             -o "$at/mode-$name/run.h264"
     done <"$at/modes"
 done

@@ -46,6 +46,8 @@ struct EncodeSettings: Sendable, Hashable {
     /// `encode` returns when the packet of the frame so many before was delivered; nil: as the device lets it.
     var maxFrameDelay: Int?
     var forcedKeys: ForcedKeys
+    /// Nothing may differ from what was asked for.
+    var isStrict = false
     var effective: [EffectiveEntry]
 
     var widthInMacroblocks: Int { codedSize.width / 16 }

@@ -53,6 +53,6 @@ struct SettingsResolver {
             identifier: headers.identifier,
             asyncDepth: delays.asyncDepth, maxFrameDelay: delays.maxFrameDelay,
             forcedKeys: ForcedKeys(frames: asked.forcedKeyFrames, times: asked.forcedKeyTimes),
-            effective: report.entries)
+            isStrict: asked.strict, effective: report.entries)
     }
 }

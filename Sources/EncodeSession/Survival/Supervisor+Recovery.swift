@@ -98,10 +98,11 @@ extension Supervisor {
     }
 
     private func makeOnce(generation: Int, reopens: Bool) throws -> Made {
-        let (old, pool, frames, start, scale) = state.withLock { state in
+        let (old, pool, frames, start, scale, settings) = state.withLock { state in
             (
                 state.display, state.pool, state.pending.unsettled,
-                EncodePipeline.Start(generation: generation, sequenceIndex: state.sequences), state.codedScale
+                EncodePipeline.Start(generation: generation, sequenceIndex: state.sequences), state.codedScale,
+                state.settings
             )
         }
         let display = reopens ? (try old.reopened() ?? old) : old
@@ -109,7 +110,7 @@ extension Supervisor {
         let kept = display === old ? pool : nil
         let limits = limits
         let handler: PacketHandler = { [weak self] in self?.receive($0, generation: generation) }
-        return try display.watch.run("making the encoder", "\(settings.codedSize) pictures", .setUp) { [settings, rate] in
+        return try display.watch.run("making the encoder", "\(settings.codedSize) pictures", .setUp) { [rate] in
             let pipeline = try EncodePipeline(
                 display, settings, rate: rate, start: start, inputs: kept, codedScale: scale,
                 timeoutNanoseconds: limits.pictureNanoseconds, handler: handler)

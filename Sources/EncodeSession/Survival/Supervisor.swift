@@ -38,6 +38,9 @@ final class Supervisor: Sendable {
         var reopens = false
         /// How many times larger than needed coded buffers are: drivers' wants differ.
         var codedScale = 1
+        /// What pipelines are made with.
+        var settings: EncodeSettings
+        var hints = RefusedHints()
         /// Times up to which callers wait for packets; nil for all.
         var awaited: [MediaTime?] = []
     }
@@ -71,7 +74,8 @@ final class Supervisor: Sendable {
         state = Monitor(
             State(
                 display: display,
-                decodeTimes: DecodeTimes(depth: settings.structure.reorderDepth, frameRate: settings.frameRate)))
+                decodeTimes: DecodeTimes(depth: settings.structure.reorderDepth, frameRate: settings.frameRate),
+                settings: settings))
         try install(try makePipeline(generation: 0, reopens: false, stopsAtRefusals: true), generation: 0)
         state.withLock { $0.phase = .running }
     }
@@ -82,6 +86,9 @@ final class Supervisor: Sendable {
     }
 
     var display: Display { state.withLock { $0.display } }
+
+    /// What was asked for and what is used, also where that changed on the way.
+    var effective: [EffectiveEntry] { state.withLock { $0.settings.effective } }
 
     // MARK: Callers
 
@@ -248,6 +255,7 @@ final class Supervisor: Sendable {
                 let group = state.pending.take(packet)
                 rate.delivered(group.count)
                 if !group.isEmpty { state.failuresInARow = 0 }
+                state.hints.delivered()
                 return group
             }
             send(group, generation: generation)
@@ -273,12 +281,20 @@ final class Supervisor: Sendable {
     }
 
     func fault(_ error: any Error, generation: Int) {
+        var error = error
         let recovers: Bool? = state.withLock { state in
             guard generation == state.generation, !state.isEnded else { return nil }
             state.failuresInARow += 1
             state.lastFault = error
             guard error.isDeviceFault, state.failuresInARow < limits.failuresInARow else { return false }
             if error is OutputOverflow, state.codedScale < 8 { state.codedScale *= 2 }
+            if state.hints.failed(error), state.settings.hasHints {
+                if settings.isStrict {
+                    error = RefusedHints.strictError(error)
+                    return false
+                }
+                state.settings = state.settings.withoutHints
+            }
             state.phase = .recovering(generation)
             return true
         }

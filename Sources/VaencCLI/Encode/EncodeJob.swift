@@ -51,9 +51,11 @@ struct EncodeJob {
         interruption.whenSecond { sink.cancelSoon() }
         var line = ProgressLine(style: progress, expectedFrames: source.info.frameCount, frameRate: configuration.frameRate)
         var interrupted = false
+        var final = description
         do {
             interrupted = try feed(session, sink: sink, tally: tally, line: &line)
             try session.completeFrames()
+            final = try session.encoderDescription
             guard tally.snapshot.frames.encoded > 0 else {
                 if interrupted { throw VaencError(.interrupted, "interrupted before the first frame: nothing was written") }
                 throw VaencError(.badInput, "the input has no frames to encode", remedy: "look at --start, --duration and the input")
@@ -67,7 +69,7 @@ struct EncodeJob {
         }
         interruption.whenSecond(nil)
         line.finish(tally)
-        return report(description, session: session, tally: tally.snapshot, bytes: sink.bytesWritten, interrupted: interrupted)
+        return report(final, session: session, tally: tally.snapshot, bytes: sink.bytesWritten, interrupted: interrupted)
     }
 
     /// Reads until the end or an interruption; true when interrupted.
