@@ -42,12 +42,14 @@ public struct DeviceReport: Sendable, Hashable {
         var capabilities: [Capability] = []
         var why: String?
         do {
-            capabilities = try display.capabilities()
+            capabilities = try display.watch.run("asking for capabilities", display.vendor, .setUp) {
+                try display.capabilities()
+            }
             if !capabilities.contains(where: { $0.encodes && ["h264", "hevc"].contains($0.codec) }) {
                 why = Self.encoderless(display)
             }
         } catch {
-            why = error.description
+            why = (error as? any DescribedError)?.description ?? "\(error)"
         }
         self.init(
             kind: display.kind, path: display.path, pci: display.pciAddress, driver: display.vendor,

@@ -56,10 +56,16 @@ struct TrialEncode {
         return modes
     }
 
-    private func configuration() -> EncoderConfiguration {
+    /// The most thorough, the middle, the fastest: drivers refuse some.
+    private static let presets = [1, 4, 7]
+
+    private func configuration(preset: Int? = nil) -> EncoderConfiguration {
         func side(_ least: Int?, _ wanted: Int) -> Int { max(least ?? 0, wanted).aligned(to: 16) }
+        // Quality levels search motion in smaller copies of a picture, where it is large enough for them.
+        let least = preset == nil ? VideoSize(width: 128, height: 96) : VideoSize(width: 640, height: 368)
         var c = EncoderConfiguration(
-            size: VideoSize(width: side(capability.minWidth, 128), height: side(capability.minHeight, 96)))
+            size: VideoSize(
+                width: side(capability.minWidth, least.width), height: side(capability.minHeight, least.height)))
         c.frameRate = Rational(25)
         c.profile = profile
         c.lowPower = capability.entrypoint == "EncSliceLP"
@@ -70,6 +76,7 @@ struct TrialEncode {
         let mode = RateControlMode(rawValue: mode)
         let rate = mode ?? (capability.rateControl.contains(.cqp) ? .cqp : capability.rateControl.first) ?? .cqp
         c.rateControl = rate
+        c.preset = preset
         switch rate {
         case .cqp: c.qp = 30
         case .icq: c.quality = 30
@@ -83,7 +90,6 @@ struct TrialEncode {
         case "bFrames": c.bFrames = 2
         case "maxReferences": c.references = 2
         case "maxSlices": c.slices = 2
-        case "qualityLevels": c.preset = 7
         case "roi": c.regionsOfInterest = [RegionOfInterest(x: 0, y: 0, width: 32, height: 32, qpDelta: -5)]
         case "intraRefresh": c.intraRefresh = true
         default: break
@@ -99,13 +105,23 @@ struct TrialEncode {
     }
 
     func run() throws {
+        guard mode == "qualityLevels" else { return try encode(configuration()) }
+        for preset in Self.presets {
+            do { try encode(configuration(preset: preset)) } catch {
+                let why = (error as? any DescribedError)?.message ?? "\(error)"
+                throw VaencError(.deviceFailed, "preset \(preset): \(why)")
+            }
+        }
+    }
+
+    private func encode(_ configuration: EncoderConfiguration) throws {
         let display = try open()
         var limits = SurvivalLimits.of(display.kind)
         limits.setUpTries = 1
         limits.failuresInARow = 1
         limits.pictureNanoseconds = min(limits.pictureNanoseconds, 20_000_000_000)
         let packets = Monitor<[EncodedPacket]>([])
-        let encoder = try HardwareEncoder(display: display, configuration: configuration(), limits: limits) { result in
+        let encoder = try HardwareEncoder(display: display, configuration: configuration, limits: limits) { result in
             if case .success(let packet) = result { packets.withLock { $0.append(packet) } }
         }
         defer { encoder.invalidate() }
