@@ -23,6 +23,7 @@ for gpu in "$@"; do
         --gop 30 --bframes 0 --refs 1 --slices 1 --json --overwrite)
     on_gpu vainfo vainfo -a --display drm --device $node
     on_gpu probe "$vaenc" probe --device $node --json
+    on_gpu verify "$vaenc" probe --device $node --verify --json
     on_gpu encode "$vaenc" "${encode[@]}" -o "$at/encode.h264"
     on_gpu trace env LIBVA_TRACE="$at/trace" "$vaenc" "${encode[@]}" -o "$at/trace.h264"
     # Each mode that the driver advertises, by entry point; `modes` lists what was run.

@@ -291,6 +291,28 @@ def judge_refusals(at):
     judge_pictures(f"{at}/run.h264")
 
 
+def check_verify(at, gpu):
+    """`probe --verify` names the modes that a driver refuses, and no others."""
+    devices = json.loads(read(f"{at}/verify.out"))["devices"]
+    device = next(d for d in devices if d.get("path") == "/dev/dri/renderD128")
+    point = {"EncSlice": "slice", "EncSliceLP": "lp"}
+    tried, failed = 0, set()
+    for entry in device["capabilities"]:
+        if entry["codec"] != "h264":
+            continue
+        for mode, verdict in (entry.get("verified") or {}).items():
+            tried += 1
+            if verdict != "ok":
+                failed.add((point[entry["entrypoint"]], mode))
+    assert tried, "nothing was tried"
+    known = {tuple(name.split("-")) for system, which, name in REFUSED if (system, which) == (SYSTEM, gpu)}
+    known = {(where, "qualityLevels") for where, _ in known}
+    assert failed == known, f"{len(failed)} modes fail: {sorted(failed)}"
+    status = read(f"{at}/verify.status").strip()
+    assert status == ("75" if known else "0"), f"status {status}"
+    return f"{tried} modes tried" + (f", {len(failed)} named as failing" if failed else "")
+
+
 def check_modes(at, gpu):
     ran = []
     for line in read(f"{at}/modes").splitlines():
@@ -318,7 +340,8 @@ def check_modes(at, gpu):
 
 
 CHECKS = {"probe": check_probe, "encode": check_encode, "calls": check_calls, "decode": check_decode,
-          "headers": check_headers, "parameters": check_parameters, "modes": check_modes}
+          "headers": check_headers, "parameters": check_parameters, "verify": check_verify,
+          "modes": check_modes}
 
 
 def main():
