@@ -170,6 +170,8 @@ import Testing
             (328, 242, ["num-slices=4", "refs=3", "keyframe-period=7", "aud=true"]),
             (176, 144, ["max-bframes=2", "cabac=true"]),
             (176, 144, ["max-bframes=3", "prediction-type=hierarchical-b", "refs=2"]),
+            (176, 144, ["rate-control=cbr", "bitrate=900", "max-bframes=3", "prediction-type=hierarchical-b"]),
+            (176, 144, ["rate-control=vbr", "bitrate=900", "max-bframes=3", "prediction-type=hierarchical-b"]),
             (176, 144, ["rate-control=cbr", "bitrate=900"]),
             (176, 144, ["rate-control=vbr", "bitrate=900", "max-bframes=1"]),
             (176, 144, ["rate-control=cbr", "bitrate=900", "max-bframes=2"]),

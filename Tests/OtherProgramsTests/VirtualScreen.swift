@@ -48,21 +48,47 @@ struct ForeignStream {
     }
 
     /// Encodes the same pattern with GStreamer's vaapih264enc. rawvideoparse wants widths of whole words: multiples of 8.
+    ///
+    /// The element has five coded buffers. Out of them it waits until one is free, and looks once more: woken for one
+    /// that it has taken in the meantime, it finds none and fails, at times to hang at its end
+    /// (gst_vaapi_encoder_create_coded_buffer of 1.22). It says so in its log. Then it is run again; with a driver that
+    /// gives it no buffers it fails every time.
     static func gstreamer(_ width: Int, _ height: Int, frames: Int = 12, options: [String]) throws -> ForeignStream {
-        try Files.withTemporaryFolder { folder in
+        for _ in 0..<9 {
+            if let stream = try gstreamerOnce(width, height, frames, options) { return stream }
+        }
+        throw Failure(description: "GStreamer allocates no coded buffer")
+    }
+
+    /// nil where GStreamer missed a free coded buffer.
+    private static func gstreamerOnce(
+        _ width: Int, _ height: Int, _ frames: Int, _ options: [String]
+    ) throws -> ForeignStream? {
+        let missed = 75
+        let script = """
+            missed() { grep -qs 'failed to allocate coded buffer' "$GST_DEBUG_FILE"; }
+            "$@" &
+            until missed || ! kill -0 $! 2>/dev/null; do sleep 0.05; done
+            if missed; then kill -KILL $! 2>/dev/null; exit \(missed); fi
+            wait $!
+            """
+        return try Files.withTemporaryFolder { folder in
             let input = try pattern(width, height, frames, in: folder)
             let result = try VirtualScreen.run(
-                "gst-launch-1.0",
+                "sh",
                 [
-                    "-q", "filesrc", "location=\(input)", "!", "rawvideoparse", "format=i420", "width=\(width)",
-                    "height=\(height)", "framerate=30/1", "!", "videoconvert", "!", "video/x-raw,format=NV12", "!",
-                    "vaapih264enc", "rate-control=cqp", "init-qp=24",
+                    "-c", script, "sh",
+                    "gst-launch-1.0", "-q", "filesrc", "location=\(input)", "!", "rawvideoparse", "format=i420",
+                    "width=\(width)", "height=\(height)", "framerate=30/1", "!", "videoconvert", "!",
+                    "video/x-raw,format=NV12", "!", "vaapih264enc", "rate-control=cqp", "init-qp=24",
                 ] + options
                     + ["!", "filesink", "location=\(folder)/out.h264"],
                 environment: [
                     "GST_VAAPI_ALL_DRIVERS": "1", "GST_REGISTRY_FORK": "no",
+                    "GST_DEBUG": "vaapi:1", "GST_DEBUG_FILE": folder + "/log",
                     "VAENC_REFERENCE_RECON": folder + "/recon.yuv",
                 ])
+            if result.status == missed { return nil }
             return try ForeignStream(result, folder, input, width, height)
         }
     }

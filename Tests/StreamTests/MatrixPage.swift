@@ -23,9 +23,10 @@ struct MatrixPage {
             "# Features by device", "",
             "Written by the tests (FeatureMatrixTests): every cell is a stream that the reference driver made while it",
             "played that device, from the device's own list of capabilities. Nothing here ran on the devices themselves.",
-            "**yes**: two foreign decoders take the stream and show the driver's reconstruction, and the stream shows",
-            "what was asked for (by FFmpeg's trace_headers, where it is a header's field). A number: the device lacks it,",
-            "for the reason below; the effective configuration says so, and `--strict` refuses it.", "",
+            "**yes**: libavcodec takes the stream and shows the driver's reconstruction, so does openh264 where the",
+            "stream has neither B pictures nor long-term references, and the stream shows what was asked for (by FFmpeg's",
+            "trace_headers, where it is a header's field). A number: the device lacks it, for the reason below; the",
+            "effective configuration says so, and `--strict` refuses it.", "",
         ]
         for (group, letter) in zip(groups, Self.letters) {
             let names = group.map { FeatureMatrix.name(FeatureMatrix.personalities[$0]) }

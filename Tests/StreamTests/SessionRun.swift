@@ -86,7 +86,7 @@ struct SessionRun {
     /// What the effective configuration says of an option; nil where it does not speak of it.
     func used(_ option: String) -> String? { description.effective.first { $0.option == option }?.used }
 
-    /// What is wrong with the stream, whatever was asked: by two foreign decoders, by the rules, and where this
+    /// What is wrong with the stream, whatever was asked: by the foreign decoders, by the rules, and where this
     /// project's reader and FFmpeg's disagree.
     func faults() -> [String] {
         let count = encoded.reconstruction.pictures.count
