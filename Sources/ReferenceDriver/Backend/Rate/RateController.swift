@@ -105,7 +105,7 @@ struct RateController: Sendable {
         if new.layers.count != layers.count {
             layers = new.layers.indices.map { $0 < layers.count ? layers[$0] : RateLayer(new) }
         }
-        if new.layers != old.layers {
+        if !new.isNear(old) {
             // Savings and debts were the old rate's.
             for index in layers.indices { layers[index].forgetSurplus() }
             home = buffer.fullness

@@ -4,7 +4,7 @@ internal import Glibc
 struct RateLayer: Sendable {
     /// X by kind: bits of a picture at QP 0; 0 where none was seen.
     private var complexity = [Double](repeating: 0, count: RatedPicture.Kind.count)
-    /// How often each kind comes, by what came lately and at first by what the client said.
+    /// Of all pictures those of each kind, by what came lately and at first by what the client said.
     private var frequency: [Double]
     private let memory: Double
     /// Bits not taken of what the pictures so far were due, limited.
@@ -22,7 +22,7 @@ struct RateLayer: Sendable {
         let intra = 1 / period
         let predicted = max(1 / between - intra, 0)
         // B pictures that others refer to are not announced: they are counted once they come.
-        frequency = [intra, predicted, 0, max(1 - 1 / between, 0)].map { $0 * max(60, 2 * period) }
+        frequency = [intra, predicted, 0, max(1 - 1 / between, 0)]
     }
 
     /// Distance of a kind's QP from the base.
@@ -48,10 +48,23 @@ struct RateLayer: Sendable {
         return 0
     }
 
+    /// Intra pictures are rare, the mix of the others shows at once: clients do not say which pictures nothing refers to.
     mutating func count(_ kind: RatedPicture.Kind) {
-        for index in frequency.indices { frequency[index] *= 1 - 1 / memory }
-        frequency[kind.rawValue] += 1
+        let intra = RatedPicture.Kind.intra.rawValue
+        let isIntra = kind == .intra
+        let others = 1 - frequency[intra]
+        frequency[intra] += ((isIntra ? 1 : 0) - frequency[intra]) / memory
+        let scale = others > 0 ? (1 - frequency[intra]) / others : 0
+        for index in frequency.indices where index != intra {
+            frequency[index] *= scale
+            guard !isIntra else { continue }
+            let share = kind.rawValue == index ? 1 - frequency[intra] : 0
+            frequency[index] += (share - frequency[index]) / Self.mixMemory
+        }
     }
+
+    /// Pictures.
+    private static let mixMemory = 24.0
 
     /// Mean bits of a picture at a base QP of 0, and this kind's.
     private func costs(_ kind: RatedPicture.Kind) -> (mean: Double, kind: Double) {

@@ -46,6 +46,15 @@ struct RateSettings: Equatable, Sendable {
     /// The whole stream's.
     var stream: LayerRate { layers[layers.count - 1] }
 
+    /// Whether the rates are those of `other` but for a correction, as of clients that add to the stream themselves.
+    func isNear(_ other: RateSettings) -> Bool {
+        layers.count == other.layers.count
+            && zip(layers, other.layers).allSatisfy {
+                $0.framesPerSecond == $1.framesPerSecond
+                    && abs($0.targetBitRate - $1.targetBitRate) <= 0.1 * $1.targetBitRate
+            }
+    }
+
     /// What a picture of layer `index` may take on average, in bits.
     func bitsPerPicture(layer index: Int) -> Double {
         let layer = layers[index]

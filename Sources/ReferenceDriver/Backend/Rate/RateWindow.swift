@@ -31,8 +31,11 @@ struct RateWindow: Sendable {
     /// Other limits for the pictures to come.
     mutating func change(limit: Double, count: Int) {
         var new = RateWindow(limit: limit, count: count)
-        // Where the rate rises, those so far hold by the lower limit. Where it falls, they cannot be made good.
-        if limit >= self.limit, count == self.count { new.recent = recent }
+        // Where the rate rises, those so far hold by the lower limit. Where it falls, they cannot be made good: what they
+        // took of the old limit, they take of the new one.
+        let scale = min(limit / self.limit, 1)
+        let kept = recent.suffix(new.recent.count).map { $0 * scale }
+        new.recent.replaceSubrange((new.recent.count - kept.count)..., with: kept)
         self = new
     }
 }
