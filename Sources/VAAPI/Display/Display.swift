@@ -131,7 +131,8 @@ package import VideoBase
     package func reopened() throws -> Display? { try again?(watch.limitNanoseconds) }
 
     private static func end(_ handle: UnsafeMutableRawPointer, descriptor: CInt?) {
-        _ = unsafe vaTerminate(handle)
+        // Where a driver fails to end, libva lets go of it all the same, and keeps the display: the second call ends that.
+        if unsafe vaTerminate(handle) != VA_STATUS_SUCCESS { _ = unsafe vaTerminate(handle) }
         if let descriptor { close(descriptor) }
     }
 

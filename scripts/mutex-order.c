@@ -1,0 +1,34 @@
+/* Tells the thread sanitizer of the order that Synchronization.Mutex makes among threads that contend for it.
+ *
+ * Mutex takes and gives itself by atomics in the code that uses it, which the sanitizer sees; where it must wait, by
+ * futexes inside the Swift runtime's library, which is not instrumented. What lies behind a mutex then looks raced for.
+ * Preloaded, this stands around those two functions. Compiled by clang: they have Swift's calling convention. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdint.h>
+
+#define SWIFT __attribute__((swiftcall))
+#define SELF __attribute__((swift_context))
+/* _MutexHandle._lockSlow(UInt32) and _MutexHandle._unlockSlow(). */
+#define LOCK "$s15Synchronization12_MutexHandleV9_lockSlowyys6UInt32VF"
+#define UNLOCK "$s15Synchronization12_MutexHandleV11_unlockSlowyyF"
+
+typedef SWIFT void (*lock_function)(uint32_t thread, SELF void *mutex);
+typedef SWIFT void (*unlock_function)(SELF void *mutex);
+
+/* Of the sanitizer's runtime; absent from programs without it. */
+__attribute__((weak)) void __tsan_acquire(void *address);
+__attribute__((weak)) void __tsan_release(void *address);
+
+SWIFT void lock_slow(uint32_t thread, SELF void *mutex) __asm__(LOCK);
+SWIFT void unlock_slow(SELF void *mutex) __asm__(UNLOCK);
+
+SWIFT void lock_slow(uint32_t thread, SELF void *mutex) {
+    ((lock_function)dlsym(RTLD_NEXT, LOCK))(thread, mutex);
+    if (__tsan_acquire) __tsan_acquire(mutex);
+}
+
+SWIFT void unlock_slow(SELF void *mutex) {
+    if (__tsan_release) __tsan_release(mutex);
+    ((unlock_function)dlsym(RTLD_NEXT, UNLOCK))(mutex);
+}
