@@ -80,7 +80,7 @@ import Testing
             try ProcessRunner.run(
                 "xvfb-run", ["-a", "vainfo", "--display", "x11"],
                 environment: [
-                    "LIBVA_DRIVERS_PATH": Checkout.buildFolder, "LIBVA_DRIVER_NAME": "libvaenc_fault",
+                    "LIBVA_DRIVERS_PATH": Checkout.driverFolder, "LIBVA_DRIVER_NAME": "libvaenc_fault",
                     "VAENC_FAULT_DRIVER": "libvaenc", "VAENC_FAULT": faults, "XDG_RUNTIME_DIR": "/tmp",
                 ], timeout: 60)
         }

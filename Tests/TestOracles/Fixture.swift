@@ -106,10 +106,15 @@ public enum Checkout {
 
     /// The command line program.
     public static var vaenc: String { buildFolder + "/vaenc" }
+    /// The folder with the drivers: VAENC_DRIVER_DIR, from which vaenc loads them too, or the one just built.
+    public static let driverFolder: String = {
+        guard let path = unsafe getenv("VAENC_DRIVER_DIR") else { return buildFolder }
+        return unsafe String(cString: path)
+    }()
     /// The driver's file, and what LIBVA_DRIVERS_PATH and LIBVA_DRIVER_NAME must be for libva to find it.
-    public static var driver: String { buildFolder + "/libvaenc_drv_video.so" }
+    public static var driver: String { driverFolder + "/libvaenc_drv_video.so" }
     public static var driverEnvironment: [String: String?] {
-        ["LIBVA_DRIVERS_PATH": buildFolder, "LIBVA_DRIVER_NAME": "libvaenc"]
+        ["LIBVA_DRIVERS_PATH": driverFolder, "LIBVA_DRIVER_NAME": "libvaenc"]
     }
 }
 

@@ -21,6 +21,9 @@ final class Buffer {
     /// Elements that count, vaBufferSetNumElements.
     var elementCount: Int
     let content: Content
+    /// What `content` holds, by a plain reference: an enum's bits also say which of its cases it is, and to a checker of
+    /// leaks look like no pointer.
+    private let held: AnyObject
     var isMapped = false
 
     init(id: VABufferID, type: VABufferType, elementSize: Int, count: Int, content: Content) {
@@ -30,6 +33,12 @@ final class Buffer {
         capacity = count
         elementCount = count
         self.content = content
+        held =
+            switch content {
+            case .data(let memory), .image(let memory): memory
+            case .coded(let coded): coded
+            case .surface(let surface): surface
+            }
     }
 
     /// The client's bytes; throws for other kinds of buffer.
