@@ -63,8 +63,8 @@ uninstall:
 check-install: packages-test
 	@scripts/check-fault-driver.sh $(DESTDIR)$(PREFIX)/lib/vaenc
 
-# Address, leak and thread sanitizers over the tests that make and free VA objects.
-sanitize: packages-test fixtures
+# Address, leak and thread sanitizers over the tests that make and free VA objects: 15 minutes besides the builds.
+sanitize: packages-test fixtures build
 	@scripts/sanitize.sh
 
 format:
