@@ -19,16 +19,31 @@ extension FramePlanner {
     mutating func codeRefresh(_ frame: Frame) -> FramePlan {
         var plan = plan(.p, frame)
         plan.list0 = Array(acknowledgedReferences.prefix(structure.references))
-        for index in buffer.entries.indices where !buffer.entries[index].isAcknowledged {
-            buffer.entries[index].isDoubted = true
-        }
+        doubtUnacknowledged()
         layerOrigin = frame.displayIndex
         assignLongTerm(&plan, frame)
         return emit(plan)
     }
 
     /// Codes `anchor`, then the waiting frames as B pictures between it and what was before.
+    ///
+    /// They keep the picture before from being pushed out. Where room would have to be made by a command that names a
+    /// picture which the receiver may miss, they become P pictures.
     mutating func codeGroup(before anchor: Frame, as type: PictureType) -> [FramePlan] {
+        guard !pending.isEmpty, !buffer.entries.allSatisfy(\.isUsable) else { return codeWhole(before: anchor, as: type) }
+        var trial = self
+        let plans = trial.codeWhole(before: anchor, as: type)
+        if !trial.hasNamedDoubtful {
+            self = trial
+            return plans
+        }
+        let frames = pending
+        pending.removeAll()
+        return frames.flatMap { codeWhole(before: $0, as: .p) } + codeWhole(before: anchor, as: type)
+    }
+
+    private mutating func codeWhole(before anchor: Frame, as type: PictureType) -> [FramePlan] {
+        hasNamedDoubtful = false
         let frames = pending
         pending.removeAll()
         let barrier = intraDisplayIndex
@@ -158,6 +173,9 @@ extension FramePlanner {
             if plan.longTermIndex != nil, structure.bReferenceLevels > 0 {
                 // It takes another's place, so that none goes of itself.
                 plan.released += stale.subtracting(needed).subtracting(plan.released).sorted()
+            }
+            if buffer.entries.contains(where: { !$0.isUsable && plan.released.contains($0.codingIndex) }) {
+                hasNamedDoubtful = true
             }
             var stored = StoredPicture(
                 codingIndex: plan.codingIndex, displayIndex: plan.displayIndex, slot: plan.slot)

@@ -15,8 +15,8 @@ extension FramePlanner {
     /// A receiver lost these frames: no picture planned afterwards predicts from them or from any that depends on them.
     /// Where nothing else is left, the next frame is a key frame.
     ///
-    /// What was lost stays in the decoded picture buffer until the sliding window drops it, unless something needed
-    /// would go before: a receiver that misses pictures carries out no command that names them.
+    /// What was lost stays in the decoded picture buffer until the sliding window drops it: a receiver that misses
+    /// pictures carries out no command that names them.
     public mutating func invalidate(displayIndices: some Sequence<Int>) {
         let lost = Set(displayIndices)
         guard !lost.isEmpty, sequenceIndex >= 0 else { return }
@@ -37,6 +37,13 @@ extension FramePlanner {
         }.sorted { $0.codingIndex > $1.codingIndex }.map(\.codingIndex)
     }
 
+    /// Which of the pictures that it did not acknowledge a receiver has, that asks for a refresh, is not known.
+    mutating func doubtUnacknowledged() {
+        for index in buffer.entries.indices where !buffer.entries[index].isAcknowledged {
+            buffer.entries[index].isDoubted = true
+        }
+    }
+
     mutating func makeLongTerm(_ plan: inout FramePlan, index: Int) {
         plan.longTermIndex = index
         plan.acknowledgementToken = nextToken
@@ -45,7 +52,9 @@ extension FramePlanner {
         lastLongTermDisplayIndex = plan.displayIndex
     }
 
-    /// Makes the picture a long-term reference if it is time for one.
+    /// Makes the picture a long-term reference if it is time for one, and if any receiver can make the room: no window
+    /// slides beside the commands, and those that name pictures which it misses come to nothing. Until the window has
+    /// pushed such pictures out, the next picture is waited for.
     ///
     /// - Parameter needed: coding index of a picture that the group's B pictures predict from; where it alone could
     ///   make room, the next picture becomes one.
@@ -54,8 +63,12 @@ extension FramePlanner {
         if frame.request.makeLongTerm { wantsLongTerm = true }
         let isDue = plan.displayIndex - lastLongTermDisplayIndex >= structure.longTermInterval
         guard wantsLongTerm || isDue, let index = longTermIndex(for: plan) else { return }
-        let holder = buffer.entries.first { $0.picture.longTermIndex == index }
-        if let holder, holder.codingIndex == needed { return }
+        let shortTerm = buffer.entries.filter { $0.picture.longTermIndex == nil }
+        guard shortTerm.allSatisfy(\.isUsable) else { return }
+        if let holder = buffer.holder(index) {
+            if holder.codingIndex == needed { return }
+            if !holder.isUsable, !shortTerm.contains(where: { $0.codingIndex != needed }) { return }
+        }
         makeLongTerm(&plan, index: index)
     }
 

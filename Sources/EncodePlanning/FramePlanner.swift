@@ -34,6 +34,8 @@ public struct FramePlanner: Sendable {
     var nextToken = 0
     var wantsLongTerm = false
     var lastLongTermDisplayIndex = 0
+    /// The latest group's commands name a picture that the receiver may miss.
+    var hasNamedDoubtful = false
 
     public init(structure: GOPStructure) {
         self.structure = structure.consistent
@@ -81,6 +83,7 @@ public struct FramePlanner: Sendable {
         case .intra:
             // A receiver that asks for a refresh lacks what the pictures before would be predicted from.
             if !structure.isOpen || frame.request.refreshFromLongTerm { plans += codePending() }
+            if frame.request.refreshFromLongTerm { doubtUnacknowledged() }
             plans += codeGroup(before: frame, as: .i)
         case .refresh:
             plans += codePending()

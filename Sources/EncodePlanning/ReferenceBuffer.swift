@@ -44,7 +44,8 @@ struct ReferenceBuffer: Sendable {
     }
 
     /// What must be named as released when a picture is stored: nothing where there is room or where the sliding
-    /// window drops the right one.
+    /// window drops the right one. A receiver that misses a picture carries out no command that names it, so what it has
+    /// goes first.
     ///
     /// - Parameters:
     ///   - needed: coding indices that stay.
@@ -52,16 +53,21 @@ struct ReferenceBuffer: Sendable {
     func released(
         storing longTermIndex: Int?, needed: Set<Int>, prefersDead: Bool, isDead: (Entry) -> Bool
     ) -> [Int] {
-        let replaced = longTermIndex.map { index in entries.contains { $0.picture.longTermIndex == index } } ?? false
-        guard entries.count - (replaced ? 1 : 0) >= capacity else { return [] }
+        let holder = longTermIndex.flatMap(holder)
+        // Where the receiver may have nothing under the index, something that it has makes the room.
+        let isFull = entries.count - (holder == nil ? 0 : 1) >= capacity || holder?.isUsable == false
         let candidates = entries.filter { $0.picture.longTermIndex == nil }
-        guard let oldest = candidates.first else { return [] }
+        guard isFull, let oldest = candidates.first else { return [] }
         var victim = oldest
-        let dead = candidates.first { isDead($0) && !needed.contains($0.codingIndex) }
         let mustStay = needed.contains(oldest.codingIndex)
         if mustStay || (prefersDead && !isDead(oldest)) {
-            victim = dead ?? candidates.first { !needed.contains($0.codingIndex) } ?? oldest
+            let spare = candidates.filter { !needed.contains($0.codingIndex) }
+            let known = spare.filter(\.isUsable)
+            victim = known.first(where: isDead) ?? known.first ?? spare.first ?? oldest
         }
         return victim.codingIndex == oldest.codingIndex && longTermIndex == nil ? [] : [victim.codingIndex]
     }
+
+    /// The picture under a long-term index.
+    func holder(_ longTermIndex: Int) -> Entry? { entries.first { $0.picture.longTermIndex == longTermIndex } }
 }

@@ -26,6 +26,9 @@ struct DecoderModel {
     let max_num_ref_frames: Int
     /// gaps_in_frame_num_value_allowed_flag, or a decoder that conceals losses so.
     var allowsGaps = false
+    /// Nothing stands in for pictures that a gap in frame_num says are missing: libavcodec does so where the gap shows
+    /// in a picture that is no reference.
+    var infersNothing = false
     var frames: [Frame] = []
     var maxLongTermCount = 0
     var prevRefFrameNum = 0
@@ -46,7 +49,7 @@ struct DecoderModel {
         if type == .idr {
             beginSequence(n)
         } else if n.frame_num != (prevRefFrameNum + 1) % maxFrameNum {
-            if allowsGaps { inferFrames(upTo: n.frame_num) } else { fault("a gap in frame_num") }
+            if !allowsGaps { fault("a gap in frame_num") } else if !infersNothing { inferFrames(upTo: n.frame_num) }
         }
         let (msb, lsb) = order(n)
         let poc = msb + lsb
@@ -63,7 +66,10 @@ struct DecoderModel {
                 mark(n, &current)
             }
             frames.append(current)
-            if frames.count > max_num_ref_frames { fault("too many references") }
+            if frames.count > max_num_ref_frames {
+                fault("too many references")
+                if let oldest = frames.firstIndex(where: { $0.longTerm == nil }) { frames.remove(at: oldest) }
+            }
             prevRefFrameNum = n.frame_num
             prevPicOrderCntMsb = msb
             prevPicOrderCntLsb = lsb

@@ -10,13 +10,16 @@ struct Receiver {
     private(set) var faults: [String] = []
     private let structure: GOPStructure
 
-    init(_ structure: GOPStructure) {
+    init(_ structure: GOPStructure, infersNothing: Bool = false) {
         self.structure = structure
         decoder = DecoderModel(maxFrameNum: 32, maxLsb: 64, max_num_ref_frames: structure.storage, allowsGaps: true)
+        decoder.infersNothing = infersNothing
     }
 
-    /// - Parameter mustBeRight: nothing may be missing of what the picture predicts from.
+    /// - Parameter mustBeRight: nothing may be missing of what the picture predicts from, or is told to forget.
     mutating func receive(_ plan: FramePlan, _ numbers: H264PictureNumbers, mustBeRight: Bool) {
+        let before = decoder.faults.count
+        defer { if mustBeRight { faults += decoder.faults[before...].map { "\(plan.codingIndex): \($0)" } } }
         let seen = decoder.decode(plan.type, name: plan.codingIndex, numbers)
         let isRight =
             seen.list0 == plan.list0 && seen.list1 == plan.list1
@@ -106,7 +109,8 @@ struct Receiver {
     private func run(_ structure: GOPStructure, losses: Set<Int>, delay: Int, _ report: Report, _ tally: inout Tally) {
         var planner = FramePlanner(structure: structure)
         var numbering = numbering(structure)
-        var receiver = Receiver(structure)
+        // What is planned must do for both; what both have right is acknowledged.
+        var receivers = [Receiver(structure), Receiver(structure, infersNothing: true)]
         // Judged as well: an intact decoder must find no fault in any of this.
         var judge = PlanJudge(structure, log2_max_frame_num: 5)
         var news: [(frame: Int, lost: Int?, token: Int?)] = []
@@ -140,10 +144,15 @@ struct Receiver {
                 }
                 if losses.contains(plan.codingIndex) {
                     unreported += 1
+                    for index in receivers.indices where plan.type == .idr { receivers[index].decoder.previousIDR = nil }
                     news.append((frame + delay, plan.displayIndex, nil))
                 } else {
-                    receiver.receive(plan, numbers, mustBeRight: unreported == 0 && sinceReport)
-                    if let token = plan.acknowledgementToken, receiver.right.contains(plan.codingIndex) {
+                    for index in receivers.indices {
+                        receivers[index].receive(plan, numbers, mustBeRight: unreported == 0 && sinceReport)
+                    }
+                    if let token = plan.acknowledgementToken,
+                        receivers.allSatisfy({ $0.right.contains(plan.codingIndex) })
+                    {
                         news.append((frame + delay, nil, token))
                     }
                 }
@@ -151,7 +160,7 @@ struct Receiver {
         }
         judge.finish(frames: frames)
         let name = "\(structure), \(losses.sorted()) lost, \(report) after \(delay): "
-        tally.faults += (receiver.faults.prefix(2) + judge.faults.prefix(2)).map { name + $0 }
+        tally.faults += (receivers.flatMap { $0.faults.prefix(2) } + judge.faults.prefix(2)).map { name + $0 }
     }
 
     private func structures(longTerm: ClosedRange<Int>, interval: Int? = nil) -> [GOPStructure] {
@@ -189,7 +198,7 @@ struct Receiver {
 
     @Test(arguments: [1, 3, 8]) func refresh(_ delay: Int) {
         var tally = Tally()
-        for structure in structures(longTerm: 1...3) + structures(longTerm: 2...2, interval: 20) {
+        for structure in structures(longTerm: 1...4) + structures(longTerm: 2...2, interval: 20) {
             for lost in stride(from: 0, to: 40, by: 2) { run(structure, losses: [lost], delay: delay, .refresh, &tally) }
             for lost in 20..<26 {
                 run(structure, losses: [lost, lost + 2, lost + 9], delay: delay, .refresh, &tally)
