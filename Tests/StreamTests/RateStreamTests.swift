@@ -116,6 +116,20 @@ import Testing
         #expect(abs(rate / wanted - 1) < 0.06, "\(rate)")
     }
 
+    /// A rate that the highest QP does not keep: pictures that the buffer has no room for are counted, each of them.
+    @Test(arguments: ["driver", "vaenc"]) func whatCannotFitIsCounted(_ controller: String) throws {
+        for (options, isPossible) in [("--bitrate 60k --gop 1", false), ("--bitrate 60k --gop 60", true)] {
+            let encoded = try encode("--rate-control cbr \(options) --rate-controller \(controller)")
+            let stream = encoded.inspected
+            let violations = try #require(stream.hrd()).violations
+            let broken = violations.filter { $0.message.contains("underflow") }.compactMap(\.frame)
+            #expect(broken.isEmpty == isPossible && violations.isEmpty == isPossible)
+            #expect(encoded.report?["statistics"]?["limitsBroken"]?.int == broken.count)
+            // Nothing smaller could have been made of them.
+            #expect(broken.allSatisfy { stream.frames[$0].qp == 51 })
+        }
+    }
+
     @Test(arguments: ["driver", "vaenc"]) func limitsOfQPHold(_ controller: String) throws {
         for (bitrate, end) in [("30k", 32), ("8M", 27)] {
             let encoded = try encode(

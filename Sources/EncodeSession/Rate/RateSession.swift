@@ -26,6 +26,8 @@ final class RateSession: Sendable {
         var frameRateIsNew = false
         /// The driver was told of the buffer.
         var hasBegun = false
+        /// The stream's HRD parameters stand: nothing that they say was changed while running.
+        var keepsHRD = true
         /// The driver has seen other pictures than the stream's.
         var startsOver = false
         /// Pictures decided on, those encoded again included.
@@ -40,6 +42,8 @@ final class RateSession: Sendable {
         var hrd: HRDTiming?
         /// Since the latest that began a buffering period, that one included.
         var pictures = 0
+        /// Pictures that stand and broke a limit.
+        var broken = 0
     }
 
     struct QPs: Sendable, Hashable {
@@ -187,17 +191,26 @@ final class RateSession: Sendable {
     ) -> PictureRateController.Verdict {
         let before = state.books
         var filler = 0
+        let bytesLimit = state.rate.mode == .cqp ? nil : state.rate.maxFrameBytes
+        var isBroken = bytesLimit.map { bits > $0 * 8 } ?? false
         switch state.books.controller?.finished(bits: bits, canRepeat: canRepeat) {
         case .encodeAgain(let qp): return .encodeAgain(qp: qp)
         case .accepted(let bits): filler = bits
         case nil: filler = state.rate.mode == .cbr ? before.hrd?.filler(afterBits: bits) ?? 0 : 0
         }
-        state.books.hrd?.coded(bits: bits + filler, beginsBufferingPeriod: plan.beginsBufferingPeriod)
+        if state.books.controller?.violationCount != before.controller?.violationCount { isBroken = true }
+        let keeps = state.books.hrd?.coded(bits: bits + filler, beginsBufferingPeriod: plan.beginsBufferingPeriod)
+        if keeps == false, state.keepsHRD { isBroken = true }
+        if isBroken { state.books.broken += 1 }
         state.books.pictures = plan.beginsBufferingPeriod ? 1 : before.pictures + 1
         state.undelivered.append(before)
         if state.rate.driverChoosesQP, state.overhead.add(addedBits) { state.isNew = true }
         return .accepted(fillerBits: filler)
     }
+
+    /// Pictures that came out larger than the decoder's buffer, a window or the largest picture has room for, and stand
+    /// because not even the highest QP makes them fit, or because the driver chose theirs.
+    var brokenCount: Int { state.withLock { $0.books.broken } }
 
     /// So many more pictures, in coding order, are out for good.
     func delivered(_ count: Int) { state.withLock { $0.undelivered.removeFirst(min(count, $0.undelivered.count)) } }
@@ -231,6 +244,9 @@ final class RateSession: Sendable {
                 }
                 state.frameRateIsNew = rate.reduced != state.frameRate.reduced
                 state.frameRate = rate
+            }
+            if new.maxBitrate > state.rate.maxBitrate || new.vbvSize > state.rate.vbvSize || state.frameRateIsNew {
+                state.keepsHRD = false
             }
             state.isNew = new != state.rate
             state.rate = new

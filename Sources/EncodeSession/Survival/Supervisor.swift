@@ -232,6 +232,7 @@ final class Supervisor: Sendable {
         state.withLock { state in
             var statistics = state.statistics
             statistics.pending = state.pending.count
+            statistics.limitsBroken = rate.brokenCount
             statistics.driverRates = rate.told
             return statistics
         }

@@ -197,6 +197,7 @@ extension EncoderStatistics {
         dropped += other.dropped
         retried += other.retried
         rebuilds += other.rebuilds
+        limitsBroken += other.limitsBroken
         for rate in other.driverRates { add(rate) }
     }
 }

@@ -151,6 +151,7 @@ struct EncodeCommand: ParsableCommand {
         for entry in report.effective where entry.differs {
             Terminal.note("\(entry.option): asked \(entry.asked ?? ""), used \(entry.used) (\(entry.why))")
         }
+        let broken = report.statistics.limitsBroken
         let fps = report.seconds.wall > 0 ? Double(report.frames.encoded) / report.seconds.wall : 0
         Terminal.note(
             """
@@ -159,6 +160,7 @@ struct EncodeCommand: ParsableCommand {
             \(report.bitrate / 1000) kbit/s, \(decimal(fps, 0)) fps, on \(report.device.driver)\
             \(report.frames.dropped > 0 ? ", \(counted(report.frames.dropped, "frame")) DROPPED" : "")\
             \(report.statistics.rebuilds > 0 ? ", device made anew \(counted(report.statistics.rebuilds, "time"))" : "")\
+            \(broken > 0 ? ", \(counted(broken, "picture")) TOO LARGE for the rate's limits" : "")\
             \(report.interrupted ? ", interrupted" : "")
             """)
     }

@@ -147,7 +147,7 @@ struct EncodeJob {
             effective: effective(description), notices: session.choice.notice.map { [FileName.printable($0)] } ?? [],
             statistics: .init(
                 taken: counts.taken, delivered: counts.delivered, dropped: counts.dropped, retried: counts.retried,
-                rebuilds: counts.rebuilds, driverRates: counts.driverRates),
+                rebuilds: counts.rebuilds, limitsBroken: counts.limitsBroken, driverRates: counts.driverRates),
             output: FileName.printable(output), interrupted: interrupted)
     }
 }

@@ -40,6 +40,8 @@ struct EncodeReport: Encodable, Sendable {
         var retried = 0
         /// Times that the device's side was rebuilt.
         var rebuilds = 0
+        /// Pictures too large for the buffer or a limit of the rate.
+        var limitsBroken = 0
         /// What the driver was told where it controls the rate.
         var driverRates: [DriverRate] = []
     }
