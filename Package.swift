@@ -100,7 +100,9 @@ let package = Package(
         .testTarget(name: "CommandLineTests", dependencies: ["TestOracles"], swiftSettings: strict),
         .testTarget(name: "TestOraclesTests", dependencies: ["TestOracles"], swiftSettings: strict),
         .testTarget(name: "VideoBaseTests", dependencies: ["VideoBase"]),
-        .testTarget(name: "VaencTests", dependencies: ["Vaenc", "VAAPI", "TestOracles", "VideoBase"]),
+        .testTarget(
+            name: "VaencTests",
+            dependencies: ["EncodeSession", "ReferenceDisplay", "TestOracles", "VAAPI", "Vaenc", "VideoBase"]),
         .testTarget(name: "NALWritingTests", dependencies: ["NALWriting"], swiftSettings: strict),
         .testTarget(
             name: "H264SyntaxTests", dependencies: ["H264Syntax", "NALWriting", "TestOracles", "VideoBase"],

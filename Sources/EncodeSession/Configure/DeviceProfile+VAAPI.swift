@@ -50,7 +50,7 @@ extension DeviceLimits {
         return offered.isDisjoint(with: [.equalRows, .equalMultiRows]) ? .powerOfTwoRows : .equalRows
     }
 
-    private static func quality(_ levels: Int, driver: String) -> QualityScale {
+    static func quality(_ levels: Int, driver: String) -> QualityScale {
         if DriverQuirks.isRadeon(driver) { return levels > 0 ? .radeonBits : .none }
         return levels > 1 ? .levels(count: levels) : .none
     }

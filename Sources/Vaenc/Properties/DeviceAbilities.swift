@@ -1,3 +1,4 @@
+import EncodeSession
 import SoftwareEncode
 import VAAPI
 import VideoBase
@@ -8,6 +9,8 @@ struct DeviceAbilities: Sendable, Hashable {
     var codec: VideoCodec
     /// nil for software.
     var capability: Capability?
+    /// What sessions make of the answers; nil for software.
+    var engine: EncodeAbilities?
     var profiles: [CodecProfile]
     /// Both entry points are there.
     var hasLowPower = false
@@ -36,19 +39,26 @@ struct DeviceAbilities: Sendable, Hashable {
         }
         guard let best = own.min(by: { rank($0) < rank($1) }) else { return nil }
         capability = best
+        engine = EncodeAbilities(best, driver: report.driver ?? "")
     }
 
     var modes: [RateControlMode] {
         guard let capability else { return RateControlMode.allCases }
         // vaenc's own controller runs these over the QP of each picture.
-        let own: [RateControlMode] = capability.rateControl.contains(.cqp) ? [.cbr, .vbr, .qvbr] : []
+        let own: [RateControlMode] = controlsRate ? [.cbr, .vbr, .qvbr] : []
         return RateControlMode.allCases.filter { capability.rateControl.contains($0) || own.contains($0) }
     }
 
-    /// Which picture is meant, and how long it is kept, is ours to say.
-    var choosesReferences: Bool { capability?.packedHeaders.contains("slice") ?? false }
-    var bFrames: Bool { capability?.bFrames ?? true }
-    var references: Int { isSoftware ? 16 : min(16, max(1, capability?.maxReferences?.l0 ?? 1)) }
+    /// vaenc's own controller is there.
+    var controlsRate: Bool { engine?.controlsRate ?? false }
+    /// Pictures of one kind may have another QP than those of another.
+    var choosesQP: Bool { engine?.choosesQP ?? true }
+    var hasPresets: Bool { engine?.hasQualityLevels ?? true }
+    var bFrames: Bool { engine?.bFrames ?? true }
+    var bPyramid: Bool { engine?.bPyramid ?? true }
+    var references: Int { engine?.references ?? 16 }
+    var longTermReferences: Int { engine?.longTermReferences ?? 0 }
+    var temporalLayers: Int { engine?.temporalLayers ?? 1 }
     var slices: Int { isSoftware ? 16 : max(1, capability?.maxSlices ?? 1) }
     var regions: Int { isSoftware ? 1 : capability?.roi ?? 0 }
 

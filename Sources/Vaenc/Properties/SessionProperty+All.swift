@@ -18,7 +18,8 @@ extension SessionProperty where Value == BitsPerSecond {
 extension SessionProperty where Value == [DataRateLimit] {
     public static var dataRateLimits: Self {
         Self(
-            "DataRateLimits", { _ in .any }, read: { $0.dataRateLimits }, write: { $0.dataRateLimits = $1 ?? [] },
+            "DataRateLimits", { $0.isSoftware || $0.controlsRate ? .any : nil }, read: { $0.dataRateLimits },
+            write: { $0.dataRateLimits = $1 ?? [] },
             change: { $0.dataRateLimits = $1 })
     }
 }
@@ -41,7 +42,7 @@ extension SessionProperty where Value == RateControlMode {
 extension SessionProperty where Value == RateController {
     public static var rateController: Self {
         Self("RateController", \.rateController) { abilities in
-            .names(abilities.isSoftware ? ["driver"] : RateController.allCases.map(\.rawValue))
+            .names(RateController.allCases.filter { $0 == .driver || abilities.controlsRate }.map(\.rawValue))
         }
     }
 }
@@ -112,7 +113,7 @@ extension SessionProperty where Value == Bool {
     /// how many are kept.
     public static var enableLTR: Self {
         Self(
-            "EnableLTR", { $0.choosesReferences ? .any : nil }, read: { $0.longTermReferences.map { $0 > 0 } },
+            "EnableLTR", { $0.longTermReferences > 0 ? .any : nil }, read: { $0.longTermReferences.map { $0 > 0 } },
             write: { configuration, value in
                 switch value {
                 case true?: if (configuration.longTermReferences ?? 0) == 0 { configuration.longTermReferences = 1 }
@@ -135,7 +136,7 @@ extension SessionProperty where Value == Bool {
         Self("MaximizePowerEfficiency", \.lowPower) { $0.hasLowPower ? .any : nil }
     }
 
-    public static var bPyramid: Self { Self("BPyramid", \.bPyramid) { $0.bFrames ? .any : nil } }
+    public static var bPyramid: Self { Self("BPyramid", \.bPyramid) { $0.bPyramid ? .any : nil } }
     public static var transform8x8: Self { Self("Transform8x8", \.transform8x8) { $0.codec == .h264 ? .any : nil } }
     public static var trellis: Self { Self("Trellis", \.trellis) { _ in .any } }
     public static var macroblockRateControl: Self { Self("MacroblockRateControl", \.macroblockRateControl) { _ in .any } }
@@ -165,8 +166,8 @@ extension SessionProperty where Value == Int {
     public static var quality: Self { Self("Quality", \.quality) { _ in .whole(1...51) } }
     /// Of P pictures, at a constant QP.
     public static var qp: Self { Self("QP", \.qp, change: \.qp) { _ in .whole(0...51) } }
-    public static var qpI: Self { Self("QPOfIFrames", \.qpI) { _ in .whole(0...51) } }
-    public static var qpB: Self { Self("QPOfBFrames", \.qpB) { _ in .whole(0...51) } }
+    public static var qpI: Self { Self("QPOfIFrames", \.qpI) { $0.choosesQP ? .whole(0...51) : nil } }
+    public static var qpB: Self { Self("QPOfBFrames", \.qpB) { $0.choosesQP ? .whole(0...51) : nil } }
     public static var minAllowedFrameQP: Self {
         Self("MinAllowedFrameQP", \.minQP, change: \.minQP) { _ in .whole(0...51) }
     }
@@ -184,7 +185,7 @@ extension SessionProperty where Value == Int {
         Self("MaxH264SliceBytes", \.maxSliceBytes) { _ in .whole(64...(1 << 28)) }
     }
     /// 1 best … 7 fastest.
-    public static var preset: Self { Self("Preset", \.preset) { _ in .whole(1...7) } }
+    public static var preset: Self { Self("Preset", \.preset) { $0.hasPresets ? .whole(1...7) : nil } }
     /// Frames from an intra picture to the next.
     public static var maxKeyFrameInterval: Self {
         Self("MaxKeyFrameInterval", \.gopFrames) { _ in .whole(1...Int(Int32.max)) }
@@ -195,10 +196,12 @@ extension SessionProperty where Value == Int {
         Self("ReferenceBufferCount", \.references) { .whole(1...$0.references) }
     }
     public static var temporalLayers: Self {
-        Self("TemporalLayers", \.temporalLayers) { $0.choosesReferences ? .whole(1...4) : nil }
+        Self("TemporalLayers", \.temporalLayers) { $0.temporalLayers > 1 ? .whole(1...$0.temporalLayers) : nil }
     }
     public static var longTermReferences: Self {
-        Self("LongTermReferences", \.longTermReferences) { $0.choosesReferences ? .whole(0...15) : nil }
+        Self("LongTermReferences", \.longTermReferences) {
+            $0.longTermReferences > 0 ? .whole(0...$0.longTermReferences) : nil
+        }
     }
     /// Tenths: 41 is level 4.1; 9 is level 1b.
     public static var level: Self { Self("Level", \.level) { _ in .whole(9...62) } }
