@@ -76,7 +76,10 @@ public final class CompressionSession: Sendable {
     }
 
     /// The device is let go on a thread of the session's: this may be one of the encoder's, in a handler.
-    deinit { caller.add { [core] in core.invalidate() } }
+    deinit {
+        if core.isInvalidated { return }
+        caller.add { [core] in core.invalidate() }
+    }
 
     /// The packets, for one reader at a time; empty for a session with a handler.
     public var packets: PacketSequence {

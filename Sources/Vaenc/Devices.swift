@@ -31,9 +31,18 @@ public enum Devices {
         public var why: String
     }
 
-    /// The device and codec for `--device auto --codec auto`, from reports that were made.
-    public static func defaultChoice(among reports: [DeviceReport]) -> Default {
+    /// The device and codec for `--codec auto` with the device asked for, from the reports that were made of it.
+    public static func defaultChoice(among reports: [DeviceReport], asked: DeviceSelector = .auto) -> Default {
         let codecWhy = "H.264: HEVC through VA-API is not built yet"
+        if asked != .auto {
+            let report = reports.first
+            let encodes = report?.kind == .software || report?.capabilities.contains { $0.encodes && $0.codec == "h264" } == true
+            guard let report, report.usable, encodes else {
+                return Default(device: nil, codec: .h264, why: report?.why ?? "\(asked) does not encode H.264")
+            }
+            return Default(
+                device: report.path ?? report.kind.rawValue, codec: .h264, why: "the device asked for; \(codecWhy)")
+        }
         if let device = reports.first(where: { $0.kind == .vaapi && $0.isHardwareEncodeSupported(.h264) }) {
             return Default(device: device.path, codec: .h264, why: "the first device that encodes H.264; \(codecWhy)")
         }

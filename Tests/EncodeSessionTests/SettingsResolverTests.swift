@@ -202,8 +202,33 @@ import VideoBase
         }
         #expect(try (1...7).map { try level($0, .levels(count: 7)) } == [1, 2, 3, 4, 5, 6, 7])
         #expect(try [1, 7].map { try level($0, .levels(count: 2)) } == [1, 2])
-        #expect(try [1, 4, 7].map { try level($0, .radeonBits) } == [5, 3, 1])
+        #expect(try [1, 4, 7].map { try level($0, .radeonBits) } == [5, 3, 0])
         #expect(try level(3, .none) == nil)
+    }
+
+    @Test func macroblockRateControlWhereTheDriverHasASwitch() throws {
+        for offered in [true, false] {
+            for wanted in [true, false] {
+                let settings = try settle(
+                    Self.configuration {
+                        $0.bitrate = BitsPerSecond(100_000); $0.macroblockRateControl = wanted
+                    }, [Self.limits { $0.rateControl = [.cqp, .vbr]; $0.macroblockRateControl = offered }])
+                #expect(settings.rate.macroblockRateControl == (offered ? wanted : nil))
+                #expect(entry(settings, "macroblockRateControl")?.differs == !offered)
+            }
+        }
+    }
+
+    @Test func regionsAreWithinThePicture() throws {
+        let size = Self.configuration { _ in }.size
+        func settled(_ x: Int, _ y: Int) throws {
+            _ = try settle(
+                Self.configuration { $0.regionsOfInterest = [RegionOfInterest(x: x, y: y, width: 16, height: 16, qpDelta: -3)] },
+                [Self.limits { $0.maxRegions = 4 }])
+        }
+        try settled(size.width - 1, size.height - 1)
+        #expect(throws: VaencError.self) { try settled(size.width, 0) }
+        #expect(throws: VaencError.self) { try settled(0, size.height) }
     }
 
     /// The level, and what is said of preset and hint.
@@ -222,7 +247,7 @@ import VideoBase
         #expect(fast.level == 7 && fast.differences == [])
         #expect(fast.said == ["7: real time: quality level 7 of 7", "on: the fastest preset"])
         #expect(try level(true, .levels(count: 2)).level == 2)
-        #expect(try level(true, .radeonBits) == (1, ["7: real time: the driver's speed mode", "on: the fastest preset"], []))
+        #expect(try level(true, .radeonBits) == (0, ["7: real time: the driver's speed mode", "on: the fastest preset"], []))
         let own = try level(true, preset: 2, .levels(count: 7))
         #expect(own == (2, ["2: quality level 2 of 7", "on: a hint: the preset asked for decides"], []))
         #expect(try level(false, .levels(count: 7)) == (nil, ["driver's: default", "off: the preset is not changed"], []))

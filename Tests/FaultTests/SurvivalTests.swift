@@ -51,6 +51,14 @@ import VideoBase
         #expect((run.thrown as? any DescribedError)?.category == .unavailable)
     }
 
+    /// A driver that hands out objects and then does not know them has failed; vaenc has not.
+    @Test(arguments: ["vaCreateConfig", "vaCreateContext", "vaCreateSurfaces"])
+    func anObjectThatTheDriverForgetsIsItsFailure(_ call: String) throws {
+        let (run, _) = try traced("\(call)@*=corrupt")
+        #expect((run.thrown as? any DescribedError)?.category == .deviceFailed, "\(run.thrown.map { "\($0)" } ?? "")")
+        #expect(run.faults(secondsAllowed: 30) == [])
+    }
+
     @Test func twentyFailuresInARowAreAnError() throws {
         let nineteen = try traced(failing("vaEndPicture", 3...21))
         #expect(nineteen.run.outcome == .whole)

@@ -43,7 +43,7 @@ struct DeviceLimits: Sendable, Hashable {
         case none
         /// 1 (best) … `count` (fastest).
         case levels(count: Int)
-        /// radeonsi: bit 0 says that the value counts, bits 1 and 2 hold 0 speed, 1 balance, 2 quality.
+        /// radeonsi: bit 0 says that the value counts, bits 1 and 2 hold 1 balance, 2 quality; 0 is speed.
         case radeonBits
     }
 
@@ -67,6 +67,8 @@ struct DeviceLimits: Sendable, Hashable {
     /// Regions of interest that a picture may have, with QP differences.
     var maxRegions = 0
     var trellis = false
+    /// VA_RC_MB: the driver's rate control may vary the QP within a picture.
+    var macroblockRateControl = false
     var intraRefresh: IntraRefresh = []
     /// Reference pictures that the device keeps apart, over both lists.
     var maxStored = 16

@@ -33,6 +33,7 @@ extension DeviceLimits {
         quality = Self.quality(attributes.qualityLevels ?? 0, driver: display.vendor)
         if let regions = attributes.regionsOfInterest { maxRegions = regions.count }
         trellis = attributes.trellis
+        macroblockRateControl = attributes.rateControl.contains(.macroblock)
         intraRefresh = IntraRefresh(rawValue: attributes.intraRefresh.rawValue).intersection([.columns, .rows])
         // The limits of the surfaces hold as well as those of the attributes.
         let surfaces = try Config(display, profile: Profile(profile), entryPoint: entryPoint).surfaceCapabilities()

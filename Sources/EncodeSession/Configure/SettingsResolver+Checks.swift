@@ -27,7 +27,7 @@ extension SettingsResolver {
             try check("deblocking alpha", filter.alphaOffset, -6...6)
             try check("deblocking beta", filter.betaOffset, -6...6)
         }
-        for region in asked.regionsOfInterest { try Self.check(region) }
+        for region in asked.regionsOfInterest { try Self.check(region, in: asked.size) }
         if let seconds = asked.gopSeconds, !(seconds > 0 && seconds <= 86400) {
             throw VaencError(.usage, "gop-seconds is \(seconds)", remedy: "give a time above 0 and up to 86400 seconds")
         }
@@ -46,8 +46,8 @@ extension SettingsResolver {
         }
     }
 
-    /// A region must hold something, and its difference be one that QP can have.
-    static func check(_ region: RegionOfInterest) throws {
+    /// A region must hold something of the picture, and its difference be one that QP can have.
+    static func check(_ region: RegionOfInterest, in size: VideoSize) throws {
         guard (1...65535).contains(region.width), (1...65535).contains(region.height),
             (0...65535).contains(region.x), (0...65535).contains(region.y), (-51...51).contains(region.qpDelta)
         else {
@@ -55,6 +55,11 @@ extension SettingsResolver {
                 .usage,
                 "the region of interest \(region.width)×\(region.height) at \(region.x),\(region.y) with \(region.qpDelta) is not one",
                 remedy: "give a size above 0, a place from 0 and a QP difference from -51 to 51")
+        }
+        guard region.x < size.width, region.y < size.height else {
+            throw VaencError(
+                .usage, "the region of interest at \(region.x),\(region.y) is outside of the \(size) picture",
+                remedy: "give a place within the picture")
         }
     }
 

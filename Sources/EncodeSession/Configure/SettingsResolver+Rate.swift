@@ -27,7 +27,7 @@ extension SettingsResolver {
             if let qp = asked.qp { report.add("qp", asked: "\(qp)", used: "none", why: "a bit rate is aimed at") }
         }
         if rate.driverChoosesQP || rate.isOwn { reportQPLimits() }
-        chooseMacroblockRateControl(&rate)
+        chooseMacroblockRateControl(limits, &rate)
         return rate
     }
 
@@ -242,8 +242,13 @@ extension SettingsResolver {
         }
     }
 
-    private mutating func chooseMacroblockRateControl(_ rate: inout RateSettings) {
+    private mutating func chooseMacroblockRateControl(_ limits: DeviceLimits, _ rate: inout RateSettings) {
         guard let wanted = asked.macroblockRateControl else { return }
+        guard limits.macroblockRateControl else {
+            return report.add(
+                "macroblockRateControl", asked: wanted ? "on" : "off", used: "driver's",
+                why: "the driver offers no switch for it")
+        }
         if rate.driverChoosesQP { rate.macroblockRateControl = wanted }
         report.add(
             "macroblockRateControl", asked: wanted ? "on" : "off", used: rate.driverChoosesQP && wanted ? "on" : "off",

@@ -9,7 +9,9 @@ enum SetUp {
         var attempt = 1
         while true {
             do { return try body(attempt) } catch {
-                guard attempt < limits.setUpTries, error.isDeviceFault, !error.isRefusal else { throw error }
+                guard attempt < limits.setUpTries, error.isDeviceFault, !error.isRefusal else {
+                    throw error.afterTries
+                }
             }
             usleep(UInt32(clamping: limits.pauseNanoseconds / 1000 << UInt64(attempt - 1)))
             attempt += 1

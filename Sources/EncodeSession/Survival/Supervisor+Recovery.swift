@@ -94,7 +94,7 @@ extension Supervisor {
                 if stopsAtRefusals, error.isRefusal { throw error }
             }
         }
-        throw failure
+        throw failure.afterTries
     }
 
     private func makeOnce(generation: Int, reopens: Bool) throws -> Made {

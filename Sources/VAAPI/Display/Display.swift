@@ -140,9 +140,12 @@ package import VideoBase
         _ status: StatusCode, path: String?, kernelDriver: String?, words: String?
     ) -> VAError {
         guard let path else {
+            let told = ["VAENC_REFERENCE_PERSONALITY", "VAENC_FAULT"].first { Environment.value($0) != nil }
             return VAError(
                 call: "vaInitialize", status: status, object: "the reference driver", driverMessage: words,
-                remedy: "install vaenc again, or build its driver with this version", category: .unavailable)
+                remedy: told.map { "\($0) is set: correct it, or unset it" }
+                    ?? "install vaenc again, or build its driver with this version",
+                category: .unavailable)
         }
         var remedy =
             switch kernelDriver {

@@ -175,6 +175,8 @@ final class SessionCore: Sendable {
         }
     }
 
+    var isInvalidated: Bool { state.withLock { $0.isInvalidated } }
+
     func invalidate() {
         let stage = state.withLock { state in
             defer { state.isInvalidated = true }

@@ -34,8 +34,8 @@ struct ProbeCommand: ParsableCommand {
         let verified = verify ? reports.map { report in report.capabilities.map { Devices.verify($0, of: report) } } : nil
         let text =
             json
-            ? try JSON.text(ProbeReport(reports, verified: verified)) + "\n"
-            : ProbeTable.text(reports, everything: all, verified: verified)
+            ? try JSON.text(ProbeReport(reports, asked: selector, verified: verified)) + "\n"
+            : ProbeTable.text(reports, asked: selector, everything: all, verified: verified)
         guard Terminal.write(text, to: 1) else { throw VaencError(.inputOutput, "cannot write to stdout", remedy: "look at what reads it") }
         if let verified, let error = Self.failure(reports, verified) { throw error }
     }

@@ -88,9 +88,9 @@ struct ProbeReport: Encodable {
     var `default`: Default
 
     /// - Parameter verified: of each report's capabilities, after `--verify`.
-    init(_ reports: [DeviceReport], verified: [[[TrialResult]]]?) {
+    init(_ reports: [DeviceReport], asked: DeviceSelector, verified: [[[TrialResult]]]?) {
         devices = reports.enumerated().map { Device($1, verified?[$0]) }
-        let choice = Devices.defaultChoice(among: reports)
+        let choice = Devices.defaultChoice(among: reports, asked: asked)
         self.default = Default(device: Nullable(choice.device), codec: choice.codec, why: choice.why)
     }
 }

@@ -4,11 +4,13 @@ import Vaenc
 /// The reports as people read them: a block a device, a row a profile and entry point.
 enum ProbeTable {
     /// - Parameter verified: of each report's capabilities, after `--verify`.
-    static func text(_ reports: [DeviceReport], everything: Bool, verified: [[[TrialResult]]]?) -> String {
+    static func text(
+        _ reports: [DeviceReport], asked: DeviceSelector, everything: Bool, verified: [[[TrialResult]]]?
+    ) -> String {
         var text = reports.enumerated().map { index, report in
             device(report, everything: everything) + (verified.map { trials(report, $0[index]) } ?? "")
         }.joined(separator: "\n")
-        let choice = Devices.defaultChoice(among: reports)
+        let choice = Devices.defaultChoice(among: reports, asked: asked)
         text += "\nDefault: \(choice.device ?? "nothing"), \(choice.codec == .h264 ? "H.264" : "HEVC") (\(choice.why))\n"
         return text
     }

@@ -60,10 +60,14 @@ final class Interruption: Sendable {
         let before = count.add(1, ordering: .relaxed).oldValue
         if before == 0 {
             // Before there is an input there is nothing to finish.
-            guard let action = onFirst.withLock({ $0 }) else { _exit(130) }
+            guard let action = onFirst.withLock({ $0 }) else {
+                Terminal.note("interrupted before the first frame: nothing was written")
+                _exit(130)
+            }
             action()
         } else {
             onSecond.withLock { $0 }?()
+            Terminal.note("interrupted twice: what was not finished is removed")
             _exit(130)
         }
     }

@@ -89,7 +89,7 @@ extension StreamState {
         case .qualityLevel(let level):
             guard level <= levels else { throw Refusal.invalidParameter("quality level \(level) of \(levels)") }
             quality =
-                level == 0 ? Self.defaultQuality : manners.quality?(Int(level)) ?? min(Int(level), Self.worstQuality)
+                manners.quality?(Int(level)) ?? (level == 0 ? Self.defaultQuality : min(Int(level), Self.worstQuality))
         case .maximumFrameSize(let bits):
             maximumFrameBits = Int(bits)
         case .maximumSliceSize(let bits):

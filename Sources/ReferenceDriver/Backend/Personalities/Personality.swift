@@ -74,8 +74,9 @@ enum Personality {
         return manners
     }
 
-    /// AMD's quality level: a valid bit, then speed, balanced, quality or high quality.
+    /// AMD's quality level: a valid bit, then speed, balanced, quality or high quality. The valid bit alone, a 1, is
+    /// read as balanced.
     private static let presets: @Sendable (Int) -> Int = { level in
-        level & 1 == 0 ? StreamState.defaultQuality : [7, 4, 2, 1][level >> 1 & 3]
+        level == 1 ? 4 : [7, 4, 2, 1][level >> 1 & 3]
     }
 }
