@@ -62,6 +62,20 @@ import Testing
         #expect(try fullest(0) > rate * milliseconds / 1000)
     }
 
+    /// Clients that add to the stream themselves correct the rate by a little all the time.
+    @Test func correctionsChangeNothing() throws {
+        let client = try RateClient(VA_RC_VBR)
+        func rate(_ bits: UInt32) -> [UInt8] { RateWords(bitRate: bits, percentage: 95).buffer }
+        #expect(client.encode(8, [rate(60_000), frameRate, buffer(240_000, 240_000)]))
+        for number in 0..<36 { #expect(client.encode(8, [rate(number % 2 == 0 ? 59_600 : 60_000)])) }
+        #expect(abs(client.rate() / 57_000 - 1) < 0.05, "\(client.rate())")
+        let count = RateClient.framesPerSecond
+        let fullest = (0...client.pictures.count - count).map { first in
+            client.pictures[first..<first + count].reduce(0) { $0 + $1.bits }
+        }
+        #expect(fullest.max() ?? 0 <= 60_000, "\(fullest.max() ?? 0)")
+    }
+
     @Test func averageBitRate() throws {
         let client = try RateClient(VA_RC_AVBR)
         #expect(client.encode(450, [RateWords(bitRate: 150_000, window: 60).buffer, frameRate]))

@@ -130,6 +130,28 @@ import Testing
         }
     }
 
+    /// The driver is told again and again of what is added to its pictures: headers, prefix units, start codes.
+    @Test(arguments: [
+        ("", "radeonsi-navi21"), ("--max-slice-bytes 300", "iHD-9A49"), ("--temporal-layers 2", nil),
+        ("--temporal-layers 3", nil), ("--temporal-layers 2 --bframes 1", nil),
+    ])
+    func noSecondOverTheMaximumWithWhatIsAdded(_ options: String, _ personality: String?) throws {
+        let encoded = try EncodedStream(
+            raw: try Fixture.bikes.rawPath(width: 320, height: 136), width: 320, height: 136,
+            options: ("--fps 25 --codec h264 --preset 7 --rate-control vbr --bitrate 200k --max-bitrate 220k "
+                + "--vbv-size 440k --json " + options).split(separator: " ").map(String.init),
+            personality: personality
+        ).withoutRepeats
+        #expect(encoded.faults(frameCount: 250) == [])
+        #expect(encoded.violations() == [])
+        #expect(encoded.report?["statistics"]?["driverRates"]?.array.count ?? 0 > 2, "the driver was not told of anything")
+        let bits = encoded.inspected.frames.map { $0.byteCount * 8 }
+        let average = bits.reduce(0, +) / 10
+        #expect(abs(Double(average) / 200_000 - 1) < 0.05, "\(average) bit/s")
+        let fullest = (0...225).map { bits[$0..<$0 + 25].reduce(0, +) }.max() ?? 0
+        #expect(fullest <= 220_000, "\(fullest) bits in a second")
+    }
+
     @Test(arguments: ["driver", "vaenc"]) func limitsOfQPHold(_ controller: String) throws {
         for (bitrate, end) in [("30k", 32), ("8M", 27)] {
             let encoded = try encode(
