@@ -7,6 +7,8 @@ struct RateLayer: Sendable {
     /// Of all pictures those of each kind, by what came lately and at first by what the client said.
     private var frequency: [Double]
     private let memory: Double
+    /// Pictures that the mix of those that are not intra rests on, the client's word counting as some.
+    private var counted: Double
     /// Bits not taken of what the pictures so far were due, limited.
     private(set) var surplus = 0.0
     /// Bits that the kinds so far were meant to take more than the average picture: what they save or overspend on
@@ -19,6 +21,8 @@ struct RateLayer: Sendable {
         let period = Double(settings.intraPeriod > 0 ? min(settings.intraPeriod, 600) : 300)
         let between = Double(max(settings.referencePeriod, 1))
         memory = max(60, 2 * period)
+        // Without B pictures, the client has said nothing of pictures that no other refers to.
+        counted = between > 1 ? memory : 8
         let intra = 1 / period
         let predicted = max(1 / between - intra, 0)
         // B pictures that others refer to are not announced: they are counted once they come.
@@ -48,23 +52,21 @@ struct RateLayer: Sendable {
         return 0
     }
 
-    /// Intra pictures are rare, the mix of the others shows at once: clients do not say which pictures nothing refers to.
+    /// Slowly, as a mix that follows each picture is wrong for each.
     mutating func count(_ kind: RatedPicture.Kind) {
         let intra = RatedPicture.Kind.intra.rawValue
         let isIntra = kind == .intra
         let others = 1 - frequency[intra]
         frequency[intra] += ((isIntra ? 1 : 0) - frequency[intra]) / memory
         let scale = others > 0 ? (1 - frequency[intra]) / others : 0
+        for index in frequency.indices where index != intra { frequency[index] *= scale }
+        guard !isIntra else { return }
+        counted = min(counted + 1, memory)
         for index in frequency.indices where index != intra {
-            frequency[index] *= scale
-            guard !isIntra else { continue }
             let share = kind.rawValue == index ? 1 - frequency[intra] : 0
-            frequency[index] += (share - frequency[index]) / Self.mixMemory
+            frequency[index] += (share - frequency[index]) / counted
         }
     }
-
-    /// Pictures.
-    private static let mixMemory = 24.0
 
     /// Mean bits of a picture at a base QP of 0, and this kind's.
     private func costs(_ kind: RatedPicture.Kind) -> (mean: Double, kind: Double) {
