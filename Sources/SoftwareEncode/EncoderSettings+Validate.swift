@@ -54,6 +54,8 @@ extension EncoderSettings {
             throw VaencError(
                 .usage, "--max-bitrate \(limit) is below --bitrate \(rate)", remedy: "give at least the average")
         }
+        let quality: RateControlMode = c.qp ?? c.qpI ?? c.qpB != nil ? .cqp : .icq
+        try c.checkContradictions(c.rateControl ?? (c.bitrate != nil ? .vbr : quality))
         guard c.frameRate.numerator > 0, c.frameRate.denominator > 0 else {
             throw VaencError(.usage, "the frame rate \(c.frameRate) is not positive", remedy: "give more than 0")
         }

@@ -4,6 +4,9 @@ public struct EncoderConfiguration: Sendable, Hashable {
     /// The visible size; odd sides are padded by one, and reported.
     public var size: VideoSize
     public var frameRate = Rational(30, 1)
+    /// Frames come at other times than `frameRate` says, which is then their average: the stream does not promise a
+    /// fixed rate.
+    public var frameRateVaries = false
     public var inputFormat = PixelFormat.nv12
     public var profile: CodecProfile?
     /// `level_idc` in tenths: 41 is level 4.1; 9 is level 1b.

@@ -116,6 +116,8 @@ public struct EncoderStatistics: Sendable, Hashable, Codable {
     /// stream then does not keep its HRD parameters. Counted through VA-API, where the stream has HRD parameters or vaenc
     /// controls the rate; where the rate was raised while running, against the new one and by vaenc's controller alone.
     public var limitsBroken = 0
+    /// Pictures that did not keep to what was asked, by limit.
+    public var broken = BrokenLimits()
     /// What the driver was told where it controls the rate, the latest last; of a long session the first and the
     /// latest 255.
     public var driverRates: [DriverRate] = []

@@ -118,11 +118,99 @@ import Testing
         ["--intra-refresh", "--bframes", "1"], ["--intra-refresh", "--open-gop"], ["--low-latency", "--async-depth", "2"],
         ["--require-hardware"], ["--gop-seconds", "0"], ["--max-frame-delay", "65"], ["--async-depth", "0"],
         ["--rate-controller", "nobody"], ["--trellis", "maybe"], ["--low-power", "2"], ["--max-slice-bytes", "5"],
+        ["--max-frame-bytes", "1999", "--bitrate", "400k"], ["--data-rate-limit", "20000/1", "--bitrate", "300k"],
+        ["--data-rate-limit", "799/0.01", "--bitrate", "160k"], ["--vbv-size", "7999", "--bitrate", "200k"],
+        ["--vbv-initial", "0", "--bitrate", "1M", "--hrd", "on"],
         ["--vbv-size", "12"], ["--quality", "0"], ["--progress", "loud"], ["--color-range", "wide"],
     ])
     func contradictions(_ options: [String]) throws {
         let run = try encode(options, frames: 2)
         #expect(run.status == 64, "\(options): \(run.errors)")
         #expect(run.errors.contains(options[0]), "\(run.errors)")
+    }
+
+    /// The nearest that does not contradict itself.
+    @Test(arguments: [
+        ["--max-frame-bytes", "2000", "--bitrate", "400k"], ["--data-rate-limit", "800/0.01", "--bitrate", "160k"],
+        ["--vbv-initial", "0", "--bitrate", "1M", "--hrd", "off"], ["--rate-control", "qvbr", "--max-bitrate", "200k"],
+    ])
+    func noContradictions(_ options: [String]) throws {
+        let run = try encode(options, frames: 2)
+        #expect(run.status == 0, "\(options): \(run.errors)")
+    }
+
+    /// What turns out on the way not to be reachable is counted and told; where it was asked for, `--strict` ends with it.
+    @Test(arguments: [
+        (["--bitrate", "100k", "--max-qp", "10", "--hrd", "on"], "bufferUnderflows"),
+        (["--bitrate", "20k", "--max-qp", "10", "--rate-controller", "vaenc", "--max-frame-bytes", "500"], "overMaxFrameBytes"),
+        (["--bitrate", "20k", "--max-qp", "10", "--max-frame-bytes", "500"], "overMaxFrameBytes"),
+        (["--qp", "4", "--max-slice-bytes", "100"], "overMaxSliceBytes"),
+        (["--bitrate", "20k", "--max-qp", "10", "--data-rate-limit", "3000/1"], "overDataRateLimits"),
+        (["--bitrate", "20k", "--max-qp", "10", "--max-bitrate", "30k", "--hrd", "off"], "overMaxBitrate"),
+        (["--qp", "0", "--gop", "1", "--level", "1.1"], "overLevel"),
+    ])
+    func whatCannotBeReached(_ options: [String], _ count: String) throws {
+        let run = try encode(options, size: "160x96", frames: 40)
+        #expect(run.status == 0, "\(run.errors)")
+        #expect((run.report?["statistics"]?["broken"]?[count]?.int ?? 0) > 0)
+        let notices = (run.report?["notices"]?.array ?? []).compactMap(\.string)
+        #expect(!notices.isEmpty && notices.allSatisfy { run.errors.contains($0) }, "\(notices), \(run.errors)")
+        let strict = try encode(options + ["--strict"], size: "160x96", frames: 40)
+        #expect(strict.status == 69 && strict.report == nil)
+        #expect(strict.errors.contains("strict: frame"), "\(strict.errors)")
+    }
+
+    @Test func nothingIsToldOfWhatIsKept() throws {
+        let run = try encode(["--bitrate", "300k", "--max-frame-bytes", "8000", "--hrd", "on", "--strict"])
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.report?["notices"]?.array.count == 0)
+        let counts = run.report?["statistics"]?["broken"]
+        #expect(counts?["bufferUnderflows"]?.int == 0 && counts?["overMaxFrameBytes"]?.int == 0)
+    }
+
+    /// A QP of pictures that there are not.
+    @Test func aQPWithoutPictures() throws {
+        let run = try encode(["--qp-b", "30", "--qp", "28"], environment: ["VAENC_REFERENCE_PERSONALITY": "iHD-9A49"])
+        #expect(run.effective("qpB")?["used"]?.string == "none")
+        let strict = try encode(
+            ["--qp-b", "30", "--qp", "28", "--strict"], environment: ["VAENC_REFERENCE_PERSONALITY": "iHD-9A49"])
+        #expect(strict.status == 69 && strict.errors.contains("qpB"), "\(strict.errors)")
+    }
+
+    /// The reason for a limit that nobody keeps does not advise what cannot be had.
+    @Test func windowsThatNobodyKeeps() throws {
+        let run = try encode(
+            ["--bitrate", "200k", "--rate-controller", "vaenc", "--data-rate-limit", "40000/1"], size: "256x144",
+            environment: ["VAENC_REFERENCE_PERSONALITY": "radeonsi-navi21"])
+        let why = run.effective("dataRateLimits")?["why"]?.string ?? ""
+        #expect(why.contains("one QP for all pictures") && !why.contains("ask for"), "\(why)")
+    }
+
+    /// A third of the frames is left out here and there: the rate is kept over the time that they are shown.
+    @Test func aVaryingFrameRate() throws {
+        try Files.withTemporaryFolder { folder in
+            let input = folder + "/vfr.mkv"
+            let made = try ProcessRunner.run(
+                "ffmpeg",
+                [
+                    "-v", "error", "-nostdin", "-f", "lavfi", "-i", "testsrc=s=160x96:r=30:d=8", "-vf",
+                    "select='not(mod(n,7)*eq(mod(n,3),1))',noise=alls=20:allf=t", "-vsync", "vfr", "-c:v", "libx264", "-qp", "10", input,
+                ])
+            try #require(made.status == 0, "\(made.errors)")
+            let result = try ProcessRunner.run(
+                Checkout.vaenc,
+                [
+                    "encode", input, "--device", "reference", "--rate-control", "cbr", "--bitrate", "400k", "--json", "-o",
+                    folder + "/o.h264",
+                ], timeout: 60)
+            let report = try #require(JSONValue(result.output), "\(result.errors)")
+            let rate = Double(report["bitrate"]?.int ?? 0)
+            #expect(abs(rate / 400_000 - 1) < 0.05, "\(rate)")
+            #expect(report["notices"]?.array.contains { $0.string?.contains("frame rate varies") == true } == true)
+            let why = report["effective"]?.array.first { $0["option"]?.string == "frameRate" }?["why"]?.string
+            #expect(why == "the average: the frames' times vary")
+            let trace = try TraceHeaders(stream: try Files.read(folder + "/o.h264"))
+            #expect(Set(trace["fixed_frame_rate_flag"]) == [0])
+        }
     }
 }

@@ -137,7 +137,7 @@ extension Feature {
             "greatest QP", "maxQP", change: rate(.vbr, 50_000) { $0.maxQP = 26 },
             missing: holds("no QP above 26") { $0.encoded.reconstruction.pictures.allSatisfy { $0.qp <= 26 } }),
         Feature(
-            "largest frame", "maxFrameBytes", change: rate(.vbr, 500_000) { $0.maxFrameBytes = 900 },
+            "largest frame", "maxFrameBytes", change: rate(.vbr, 200_000) { $0.maxFrameBytes = 900 },
             missing: { run, _ in
                 let most = run.stream.frames.map(\.byteCount).max() ?? 0
                 return most <= 900 ? nil : "a frame of \(most) bytes"

@@ -46,6 +46,10 @@ struct EncodeSettings: Sendable, Hashable {
     /// `encode` returns when the packet of the frame so many before was delivered; nil: as the device lets it.
     var maxFrameDelay: Int?
     var forcedKeys: ForcedKeys
+    /// Frames come at `frameRate` exactly.
+    var hasFixedFrameRate = true
+    /// The level was asked for.
+    var asksLevel = false
     /// Nothing may differ from what was asked for.
     var isStrict = false
     var effective: [EffectiveEntry]

@@ -59,6 +59,7 @@ extension SettingsResolver {
         if let bytes = asked.maxFrameBytes, bytes < 100 {
             throw VaencError(.usage, "max-frame-bytes is \(bytes)", remedy: "give at least 100")
         }
+        try asked.checkContradictions(wanted)
     }
 
     // MARK: Mode
@@ -227,11 +228,13 @@ extension SettingsResolver {
                 why: rate.isOwn ? Reason.asked : isKept ? "the driver's to keep" : "the driver limits no picture's size")
         }
         rate.limits = asked.dataRateLimits
+        rate.asksLimits = !rate.limits.isEmpty
+        rate.asksMaximum = asked.maxBitrate != nil
         if !asked.dataRateLimits.isEmpty {
             let text = asked.dataRateLimits.map { "\($0.bytes) bytes in \($0.seconds) s" }.joined(separator: ", ")
             report.add(
                 "dataRateLimits", asked: text, used: rate.isOwn ? text : "max-bitrate alone",
-                why: rate.isOwn ? Reason.asked : "drivers keep no windows: ask for vaenc's rate controller")
+                why: rate.isOwn ? Reason.asked : "drivers keep no windows\(windowsRemedy(limits))")
         } else if (asked.bFrames ?? 1) == 0 || limits.maxReferences1 == 0, rate.mode != .cbr {
             // H.264 without B frames: 1.5 times the average over a second, as VideoToolbox's clients set it.
             let bytes = min(rate.bitrate + rate.bitrate / 2, rate.maxBitrate) / 8
@@ -240,6 +243,13 @@ extension SettingsResolver {
                 "dataRateLimits", asked: nil, used: "\(bytes) bytes in 1.0 s",
                 why: rate.isOwn ? "H.264 without B frames" : "H.264 without B frames; as the driver's maximum")
         }
+    }
+
+    /// Why vaenc's own controller does not keep them.
+    private func windowsRemedy(_ limits: DeviceLimits) -> String {
+        if limits.hasOneQP { return ", and this one keeps one QP for all pictures, so vaenc cannot either" }
+        if !limits.rateControl.contains(.cqp) { return ", and this one takes no QP, so vaenc cannot either" }
+        return ": ask for vaenc's rate controller"
     }
 
     private mutating func chooseMacroblockRateControl(_ limits: DeviceLimits, _ rate: inout RateSettings) {

@@ -6,22 +6,31 @@ import VideoBase
 /// is left is reported at the end, each option with the first reason that took something from it.
 extension SettingsResolver {
     mutating func chooseStructure(
-        _ limits: DeviceLimits, coded: VideoSize, rate: RateSettings
+        _ limits: DeviceLimits, coded: VideoSize, rate: RateSettings, qp: Int
     ) throws -> (GOPStructure, Level) {
         let interval = chooseGOP(limits)
         var reasons = Obstacles(limits, asked, intraOnly: interval == 1)
         let wanted = wantedStructure(interval, limits, coded, &reasons)
-        let (level, room) = try chooseLevel(limits, coded: coded, wanted, rate)
+        // Where no rate is asked for, what the QP may take decides.
+        func estimate(_ structure: GOPStructure) -> LevelEstimate? {
+            if rate.maxBitrate > 0 { return nil }
+            return LevelEstimate(
+                qp: rate.mode == .icq ? rate.quality : qp, keyInterval: structure.keyInterval ?? .max, coded: coded,
+                frameRate: asked.frameRate)
+        }
+        let (level, room) = try chooseLevel(limits, coded: coded, wanted, rate, estimate(wanted))
         let used = wanted.fitted(
             list0: limits.maxReferences0, list1: limits.maxReferences1, storage: min(limits.maxStored, room))
         reasons.rest = room < limits.maxStored && wanted.storage > room ? "level \(level.name) holds no more" : "driver limit"
         try reportStructure(used, reasons)
-        let final = try chooseLevel(limits, coded: coded, used, rate).level
+        let foreseen = estimate(used)
+        let final = try chooseLevel(limits, coded: coded, used, rate, foreseen).level
         let need = rate.maxBitrate > 0 ? " and \(BitsPerSecond(rate.maxBitrate))" : ""
         report.add(
             "level", asked: try askedLevel()?.name, used: final.name,
             why: asked.level == nil
-                ? "lowest for the size, rate and references"
+                ? foreseen.map { "lowest for the size, references and the \(BitsPerSecond($0.bitrate)) that the QP may take" }
+                    ?? "lowest for the size, rate and references"
                 : final == (try askedLevel()) ? Reason.asked : "needed by \(asked.size) at \(asked.frameRate)\(need)")
         return (used, final)
     }
@@ -88,7 +97,8 @@ extension SettingsResolver {
 
     /// The level, and the pictures that it lets the decoded picture buffer hold.
     private func chooseLevel(
-        _ limits: DeviceLimits, coded: VideoSize, _ structure: GOPStructure, _ settled: RateSettings
+        _ limits: DeviceLimits, coded: VideoSize, _ structure: GOPStructure, _ settled: RateSettings,
+        _ estimate: LevelEstimate?
     ) throws -> (level: Level, room: Int) {
         let rate = asked.frameRate
         let bitrate = settled.maxBitrate > 0 ? BitsPerSecond(settled.maxBitrate) : nil
@@ -115,7 +125,12 @@ extension SettingsResolver {
             return (level, max(level.maxDpbFrames(codedSize: coded), 1))
         }
         let room = max(Level.all[Level.all.count - 1].maxDpbFrames(codedSize: coded), 1)
-        return (lowest(min(structure.storage, room)) ?? floor, room)
+        let references = min(structure.storage, room)
+        let fitting = Level.all.filter {
+            $0.allows(codedSize: coded, frameRate: rate, references: references, bitrate: bitrate, profile: limits.profile)
+        }
+        let kept = estimate.flatMap { estimate in fitting.first { estimate.fits($0, limits.profile) } ?? fitting.last }
+        return (kept ?? fitting.first ?? floor, room)
     }
 
     private func askedLevel() throws -> Level? {
@@ -142,6 +157,10 @@ extension SettingsResolver {
             report.add(
                 "bPyramid", asked: asked.bPyramid.map(name), used: name(used.isPyramid),
                 why: why(used.isPyramid == asked.bPyramid, reasons.pyramid, wasAsked: asked.bPyramid != nil))
+        }
+        if asked.qpB != nil, used.bFrames == 0 {
+            let why = reasons.bFrames ?? (b == 0 ? "none are asked for" : reasons.rest)
+            report.replace("qpB", used: "none", why: "no B pictures: \(why)")
         }
         if asked.openGOP {
             report.add("openGOP", asked: "on", used: name(used.isOpen), why: why(used.isOpen, reasons.open, wasAsked: true))

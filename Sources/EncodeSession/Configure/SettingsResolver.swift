@@ -27,7 +27,9 @@ struct SettingsResolver {
         try checkSize(limits)
         let size = chooseSize()
         let coded = size.aligned(to: 16)
-        report.add("frameRate", asked: "\(asked.frameRate)", used: "\(asked.frameRate)", why: Reason.asked)
+        report.add(
+            "frameRate", asked: "\(asked.frameRate)", used: "\(asked.frameRate)",
+            why: asked.frameRateVaries ? "the average: the frames' times vary" : Reason.asked)
         let entropy = chooseEntropy(limits.profile)
         let transform8x8 = chooseTransform(limits)
         let deblocking = chooseDeblocking(limits)
@@ -36,7 +38,7 @@ struct SettingsResolver {
         let qualityLevel = choosePreset(limits)
         let trellis = chooseTrellis(limits)
         let regions = chooseRegions(limits)
-        let (structure, level) = try chooseStructure(limits, coded: coded, rate: rate)
+        let (structure, level) = try chooseStructure(limits, coded: coded, rate: rate, qp: qp.p)
         let hrd = settleBuffer(&rate, level: level, profile: limits.profile)
         let sliceRows = chooseSlices(limits, rows: coded.height / 16)
         let maxSliceBytes = chooseSliceBytes(limits)
@@ -53,6 +55,6 @@ struct SettingsResolver {
             identifier: headers.identifier,
             asyncDepth: delays.asyncDepth, maxFrameDelay: delays.maxFrameDelay,
             forcedKeys: ForcedKeys(frames: asked.forcedKeyFrames, times: asked.forcedKeyTimes),
-            isStrict: asked.strict, effective: report.entries)
+            hasFixedFrameRate: !asked.frameRateVaries, asksLevel: asked.level != nil, isStrict: asked.strict, effective: report.entries)
     }
 }

@@ -69,6 +69,14 @@ struct AccessUnitAssembler: Sendable {
         bytes = output
     }
 
+    /// Bytes of each slice of an access unit.
+    static func slices(in bytes: [UInt8]) -> [Int] {
+        AnnexB.units(in: bytes.span).filter { range in
+            let type = NALUnitType(of: bytes[range])
+            return type == .slice || type == .idrSlice
+        }.map(\.count)
+    }
+
     /// The expected units, then slices and filler, each behind a start code of four bytes, and nothing else.
     private func isAsExpected(_ bytes: [UInt8], _ found: [Range<Int>], _ expected: [[UInt8]]) -> Bool {
         guard found.count > expected.count, found.last?.upperBound == bytes.count else { return false }

@@ -21,7 +21,7 @@ struct StreamHeaders: Sendable {
         let intraOnly = settings.structure.keyInterval == 1
         var vui = VUIParameters(
             sampleAspectRatio: settings.sampleAspectRatio, color: settings.color, frameRate: settings.frameRate,
-            maxReorderFrames: settings.structure.reorderDepth, maxDecFrameBuffering: settings.structure.storage)
+            fixedFrameRate: settings.hasFixedFrameRate, maxReorderFrames: settings.structure.reorderDepth, maxDecFrameBuffering: settings.structure.storage)
         vui.nal_hrd_parameters = settings.hrd
         var sps = SequenceParameterSet(
             profile: settings.profile, level: settings.level, size: settings.size, codedSize: settings.codedSize,

@@ -44,15 +44,19 @@ extension EncodePipeline {
         var qp = picture.qp
         for attempt in 1... {
             var (bytes, segments) = try take(submitted)
-            try check(segments, frame: picture.frame.index)
+            try check(segments, bytes, capacity: submitted.output.capacity, frame: picture.frame.index)
             let driverBytes = bytes.count
             try assembler.withLock { try $0.assemble(&bytes, picture, delay: rate.initialDelay) }
-            guard
-                let better = rate.finish(
-                    &bytes, driverBytes: driverBytes, picture.plan, canRepeat: attempt < Self.attempts)
-            else { return (bytes, qp) }
-            submitted = try watch.run("vaEndPicture", "frame \(picture.frame.index)") { try picture.encodeAgain(better) }
-            qp = better
+            switch rate.finish(&bytes, driverBytes: driverBytes, picture.plan, canRepeat: attempt < Self.attempts) {
+            case .accepted(let breaking):
+                if settings.isStrict, let limit = rate.asked(breaking) { throw limit.error(frame: picture.frame.index) }
+                return (bytes, qp)
+            case .encodeAgain(let better):
+                submitted = try watch.run("vaEndPicture", "frame \(picture.frame.index)") {
+                    try picture.encodeAgain(better)
+                }
+                qp = better
+            }
         }
         throw VaencError(.internalFault, "attempts without an end")
     }
@@ -77,13 +81,33 @@ extension EncodePipeline {
     private static var attempts: Int { 4 }
 
     /// The driver's own verdict on the access unit, which other clients log and ignore.
-    private func check(_ segments: [CodedSegment], frame: Int) throws {
+    private func check(_ segments: [CodedSegment], _ bytes: [UInt8], capacity: Int, frame: Int) throws {
         guard settings.limits.reportsStatus else { return }
         let errors = segments.reduce(into: CodedStatus()) { $0.formUnion($1.status.errors) }
         guard !errors.isEmpty else { return }
-        guard errors.contains(.badBitstream) else { throw OutputOverflow(frame: frame, flags: errors) }
+        guard errors.contains(.badBitstream) else {
+            if isOfLimits(errors, bytes, capacity: capacity) { return }
+            throw OutputOverflow(frame: frame, flags: errors, limits: limitOptions)
+        }
         throw VaencError(
             .deviceFailed, "frame \(frame): the driver marked its output \(errors.names.joined(separator: ", "))",
             remedy: "see `dmesg`, update the driver")
+    }
+
+    /// Whether an access unit is marked for a limit that was asked for, and is whole: it is counted then.
+    private func isOfLimits(_ errors: CodedStatus, _ bytes: [UInt8], capacity: Int) -> Bool {
+        // Slices may be left out of one that nearly fills its buffer.
+        let slices = AccessUnitAssembler.slices(in: bytes)
+        guard bytes.count <= capacity / 2, slices.count >= settings.sliceRows.count else { return false }
+        let isFrame = settings.rate.maxFrameBytes.map { bytes.count > $0 } ?? false
+        // Drivers count the start code.
+        let isSlice = settings.maxSliceBytes.map { limit in slices.contains { $0 + 4 > limit } } ?? false
+        return (isFrame || !errors.contains(.frameSizeOverflow)) && (isSlice || !errors.contains(.sliceOverflow))
+    }
+
+    /// Options that a driver may mark an access unit for.
+    private var limitOptions: [String] {
+        (settings.rate.maxFrameBytes == nil ? [] : ["--max-frame-bytes"])
+            + (settings.maxSliceBytes == nil ? [] : ["--max-slice-bytes"])
     }
 }

@@ -32,6 +32,8 @@ final class RateSession: Sendable {
         var startsOver = false
         /// Pictures decided on, those encoded again included.
         var pictures = 0
+        /// Those of them that have not finished.
+        var pending = 0
         var statistics = EncoderStatistics()
     }
 
@@ -40,10 +42,9 @@ final class RateSession: Sendable {
         /// vaenc's own.
         var controller: PictureRateController?
         var hrd: HRDTiming?
+        var limits: LimitBooks
         /// Since the latest that began a buffering period, that one included.
         var pictures = 0
-        /// Pictures that stand and broke a limit.
-        var broken = 0
     }
 
     struct QPs: Sendable, Hashable {
@@ -69,7 +70,7 @@ final class RateSession: Sendable {
         self.settings = settings
         let rate = settings.rate
         isSerial = rate.isOwn
-        var books = Books()
+        var books = Books(limits: LimitBooks(settings))
         if rate.isOwn { books.controller = PictureRateController(Self.targets(rate, settings.frameRate, settings)) }
         if let hrd = settings.hrd {
             books.hrd = HRDTiming(
@@ -110,6 +111,7 @@ final class RateSession: Sendable {
             state.isNew = false
             state.frameRateIsNew = false
             state.pictures += 1
+            state.pending += 1
             guard state.books.controller == nil else {
                 let distance = settings.structure.intraRefreshSteps == nil ? settings.structure.keyInterval : nil
                 // Groups of pictures are as long in coding order as in display order, open ones too.
@@ -168,49 +170,72 @@ final class RateSession: Sendable {
         state.withLock { $0.books.hrd?.initialDelay }.map { SEIMessage.InitialRemovalDelay(delay: $0.delay, offset: $0.offset) }
     }
 
-    /// Takes a whole access unit: gives the QP with which the picture must be encoded again, or books it, filled up
-    /// where the rate is constant.
+    enum Verdict: Sendable {
+        /// The picture must be encoded again with this QP.
+        case encodeAgain(qp: Int)
+        /// It stands, and broke these limits.
+        case accepted(breaking: Set<RateLimit>)
+    }
+
+    /// Takes a whole access unit, and books it where it stands, filled up where the rate is constant.
     ///
     /// - Parameter driverBytes: bytes of it that the driver wrote, and counts.
-    func finish(_ bytes: inout [UInt8], driverBytes: Int, _ plan: FramePlan, canRepeat: Bool) -> Int? {
+    func finish(_ bytes: inout [UInt8], driverBytes: Int, _ plan: FramePlan, canRepeat: Bool) -> Verdict {
         let count = bytes.count
-        let filler: Int
-        switch state.withLock({ 
-            Self.book(&$0, bits: count * 8, addedBits: (count - driverBytes) * 8, plan, canRepeat: canRepeat)
-        }) {
-        case .encodeAgain(let qp): return qp
-        case .accepted(let bits): filler = bits / 8
+        let largestSlice = settings.maxSliceBytes == nil ? 0 : AccessUnitAssembler.slices(in: bytes).max() ?? 0
+        let (verdict, filler) = state.withLock {
+            Self.book(
+                &$0, bits: count * 8, addedBits: (count - driverBytes) * 8, largestSlice: largestSlice, plan,
+                canRepeat: canRepeat)
         }
         let overhead = AnnexB.startCode.count
-        if filler > overhead { AnnexB.append(FillerData.unit(byteCount: filler - overhead), to: &bytes) }
-        return nil
+        if filler / 8 > overhead { AnnexB.append(FillerData.unit(byteCount: filler / 8 - overhead), to: &bytes) }
+        return verdict
     }
 
     private static func book(
-        _ state: inout State, bits: Int, addedBits: Int, _ plan: FramePlan, canRepeat: Bool
-    ) -> PictureRateController.Verdict {
+        _ state: inout State, bits: Int, addedBits: Int, largestSlice: Int, _ plan: FramePlan, canRepeat: Bool
+    ) -> (Verdict, fillerBits: Int) {
         let before = state.books
         var filler = 0
-        let bytesLimit = state.rate.mode == .cqp ? nil : state.rate.maxFrameBytes
-        var isBroken = bytesLimit.map { bits > $0 * 8 } ?? false
         switch state.books.controller?.finished(bits: bits, canRepeat: canRepeat) {
-        case .encodeAgain(let qp): return .encodeAgain(qp: qp)
+        case .encodeAgain(let qp): return (.encodeAgain(qp: qp), 0)
         case .accepted(let bits): filler = bits
         case nil: filler = state.rate.mode == .cbr ? before.hrd?.filler(afterBits: bits) ?? 0 : 0
         }
-        if state.books.controller?.violationCount != before.controller?.violationCount { isBroken = true }
-        let keeps = state.books.hrd?.coded(bits: bits + filler, beginsBufferingPeriod: plan.beginsBufferingPeriod)
-        if keeps == false, state.keepsHRD { isBroken = true }
-        if isBroken { state.books.broken += 1 }
+        // A stream whose rate was raised does not claim the buffer any more.
+        let keepsBuffer =
+            state.books.hrd?.coded(bits: bits + filler, beginsBufferingPeriod: plan.beginsBufferingPeriod) != false
+            || !state.keepsHRD
+        let breaking = state.books.limits.add(
+            bits: bits + filler, keepsBuffer: keepsBuffer, largestSlice: largestSlice)
+        state.pending = max(state.pending - 1, 0)
         state.books.pictures = plan.beginsBufferingPeriod ? 1 : before.pictures + 1
         state.undelivered.append(before)
         if state.rate.driverChoosesQP, state.overhead.add(addedBits) { state.isNew = true }
-        return .accepted(fillerBits: filler)
+        return (.accepted(breaking: breaking), filler)
     }
 
-    /// Pictures that came out larger than the decoder's buffer, a window or the largest picture has room for, and stand
-    /// because not even the highest QP makes them fit, or because the driver chose theirs.
-    var brokenCount: Int { state.withLock { $0.books.broken } }
+    /// Pictures that broke a limit and stand, because not even the highest QP makes them fit, or because the driver
+    /// chose theirs: by limit, and those too large for the decoder's buffer, a window or the largest picture.
+    var broken: (limits: BrokenLimits, tooLarge: Int) {
+        state.withLock { ($0.books.limits.broken, $0.books.limits.tooLarge) }
+    }
+
+    /// Of limits that a picture broke, one that was asked for.
+    func asked(_ broken: Set<RateLimit>) -> RateLimit? {
+        if broken.isEmpty { return nil }
+        let rate = state.withLock { $0.rate }
+        return broken.first { limit in
+            switch limit {
+            case .buffer: rate.promisesHRD
+            case .frameBytes, .sliceBytes: true
+            case .dataRate: rate.asksLimits
+            case .maximum: rate.asksMaximum
+            case .level: settings.asksLevel
+            }
+        }
+    }
 
     /// So many more pictures, in coding order, are out for good.
     func delivered(_ count: Int) { state.withLock { $0.undelivered.removeFirst(min(count, $0.undelivered.count)) } }
@@ -251,6 +276,7 @@ final class RateSession: Sendable {
             state.isNew = new != state.rate
             state.rate = new
             state.books.controller?.change(Self.targets(new, state.frameRate, settings))
+            state.books.limits.change(new, state.frameRate, pending: state.pending)
         }
     }
 
@@ -263,9 +289,11 @@ final class RateSession: Sendable {
                 let changed = first.controller?.targets != state.books.controller?.targets
                 let targets = state.books.controller?.targets
                 state.books = first
+                state.books.limits.change(state.rate, state.frameRate, pending: 0)
                 if changed, let targets { state.books.controller?.change(targets) }
             }
             state.undelivered = []
+            state.pending = 0
             state.books.controller?.forgetPending()
             state.isNew = true
             state.frameRateIsNew = state.frameRate.reduced != settings.frameRate.reduced

@@ -22,6 +22,9 @@ struct RateSettings: Sendable, Hashable {
     var maxFrameBytes: Int?
     /// Asked for and default limits over windows; kept by vaenc's own controller alone.
     var limits: [DataRateLimit] = []
+    /// `limits`, and the highest rate, were asked for.
+    var asksLimits = false
+    var asksMaximum = false
     var macroblockRateControl: Bool?
     /// The stream says what a decoder's buffer needs.
     var hasHRD = false
@@ -106,7 +109,10 @@ struct RateSettings: Sendable, Hashable {
         if let low = new.minQP, let high = new.maxQP, low > high {
             throw VaencError(.usage, "min-qp \(low) is above max-qp \(high)")
         }
-        if let limits = change.dataRateLimits { new.limits = limits }
+        if let limits = change.dataRateLimits {
+            new.limits = limits
+            new.asksLimits = true
+        }
         if promisesHRD, new.maxBitrate > maxBitrate || (mode == .cbr && new.bitrate != bitrate) {
             throw VaencError(
                 .unavailable, "the stream's HRD parameters promise \(maxBitrate) bit/s",

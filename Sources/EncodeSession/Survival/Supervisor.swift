@@ -232,8 +232,8 @@ final class Supervisor: Sendable {
         state.withLock { state in
             var statistics = state.statistics
             statistics.pending = state.pending.count
-            statistics.limitsBroken = rate.brokenCount
             statistics.driverRates = rate.told
+            (statistics.broken, statistics.limitsBroken) = rate.broken
             return statistics
         }
     }
@@ -288,7 +288,10 @@ final class Supervisor: Sendable {
             state.failuresInARow += 1
             state.lastFault = error
             guard error.isDeviceFault, state.failuresInARow < limits.failuresInARow else { return false }
-            if error is OutputOverflow, state.codedScale < 8 { state.codedScale *= 2 }
+            if error is OutputOverflow {
+                guard state.failuresInARow < OutputOverflow.tries else { return false }
+                if state.codedScale < 8 { state.codedScale *= 2 }
+            }
             if state.hints.failed(error), state.settings.hasHints {
                 if settings.isStrict {
                     error = RefusedHints.strictError(error)

@@ -40,12 +40,21 @@ extension Error {
     var isRefusal: Bool { (self as? VAError)?.status.category == .unavailable }
 }
 
-/// The driver marked its output as larger than the coded buffer.
+/// The driver marked its output as larger than the coded buffer, or than a limit that was asked for.
 struct OutputOverflow: DescribedError, Hashable {
     var frame: Int
     var flags: CodedStatus
+    /// Options that it may be marked for.
+    var limits: [String] = []
 
-    var category: ErrorCategory { .deviceFailed }
+    /// Tries with larger buffers in a row.
+    static let tries = 4
+
+    var category: ErrorCategory { limits.isEmpty ? .deviceFailed : .unavailable }
     var message: String { "frame \(frame): the driver marked its output \(flags.names.joined(separator: ", "))" }
-    var remedy: String? { "raise --qp: the picture does not fit the coded buffer" }
+    var remedy: String? {
+        limits.isEmpty
+            ? "raise the QP or lower the rate: the picture does not fit the coded buffer"
+            : "raise \(limits.joined(separator: " and "))"
+    }
 }

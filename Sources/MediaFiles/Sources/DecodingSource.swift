@@ -39,7 +39,8 @@ final class DecodingSource: FrameSource {
         let decoder = unsafe try VideoDecoder(
             demuxer.decoder, parameters: demuxer.parameters, timeBase: stream.timeBase, strict: false,
             demuxer.av)
-        let rate = options.frameRate ?? stream.frameRate ?? Rational(25, 1)
+        let varying = options.frameRate == nil ? FrameTimes.varyingRate(of: reader, stream, scratch: decoder) : nil
+        let rate = options.frameRate ?? varying ?? stream.frameRate ?? Rational(25, 1)
         let parameters = unsafe demuxer.parameters.pointee
         let size = VideoSize(width: Int(unsafe parameters.width), height: Int(unsafe parameters.height))
         let color = unsafe Self.color(parameters)
@@ -60,6 +61,7 @@ final class DecodingSource: FrameSource {
             frameCount: count, durationSeconds: seconds,
             nativeFormat: PixelFormat(av: AVPixelFormat(rawValue: unsafe parameters.format)), nativeSize: size,
             kind: "\(stream.container), \(codec)")
+        info.frameRateVaries = varying != nil
         info.changes = demuxer.changes
         if info.nativeFormat == nil {
             info.changes.append(

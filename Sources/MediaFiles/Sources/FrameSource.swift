@@ -6,6 +6,8 @@ public struct SourceInfo: Sendable, Hashable {
     public var size: VideoSize
     /// Frames per second; the average where the rate varies.
     public var frameRate: Rational
+    /// Pictures come at other times than `frameRate` says.
+    public var frameRateVaries = false
     public var color: ColorDescription
     /// Width to height of one sample; nil where not known (decoders take it as 1:1).
     public var sampleAspectRatio: Rational?

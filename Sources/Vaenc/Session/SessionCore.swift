@@ -200,6 +200,7 @@ extension EncoderStatistics {
         retried += other.retried
         rebuilds += other.rebuilds
         limitsBroken += other.limitsBroken
+        broken.add(other.broken)
         for rate in other.driverRates { add(rate) }
     }
 }

@@ -50,6 +50,7 @@ struct EncodeCommand: ParsableCommand {
 
         var configuration = EncoderConfiguration(size: source.info.size)
         configuration.frameRate = source.info.frameRate
+        configuration.frameRateVaries = source.info.frameRateVaries
         try apply(to: &configuration, codec: codec.value)
         configuration.color = try color.description(over: source.info.color)
         configuration.sampleAspectRatio = source.info.sampleAspectRatio

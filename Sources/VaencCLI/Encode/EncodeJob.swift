@@ -47,7 +47,7 @@ struct EncodeJob {
                 remedy: "leave out --strict to accept that")
         }
         try sink.open(output, options: sinkOptions, description: description)
-        if tellsNotices, let notice = session.choice.notice { Terminal.note(notice) }
+        for notice in [session.choice.notice, rateNotice].compactMap({ $0 }) where tellsNotices { Terminal.note(notice) }
         interruption.whenSecond { sink.cancelSoon() }
         var line = ProgressLine(style: progress, expectedFrames: source.info.frameCount, frameRate: configuration.frameRate)
         var interrupted = false
@@ -69,7 +69,31 @@ struct EncodeJob {
         }
         interruption.whenSecond(nil)
         line.finish(tally)
-        return report(final, session: session, tally: tally.snapshot, bytes: sink.bytesWritten, interrupted: interrupted)
+        let late = session.statistics.broken.notices + [unforeseenNotice(tally.snapshot)].compactMap { $0 }
+        for notice in late where tellsNotices { Terminal.note(notice) }
+        return report(
+            final, session: session, tally: tally.snapshot, bytes: sink.bytesWritten,
+            notices: [session.choice.notice, rateNotice].compactMap { $0 } + late, interrupted: interrupted)
+    }
+
+    /// Of an input that is known to vary.
+    private var rateNotice: String? {
+        guard configuration.frameRateVaries else { return nil }
+        return """
+            the input's frame rate varies: rate and buffer are kept as if it were \
+            \(decimal(configuration.frameRate.value, 2)) frames per second all the time
+            """
+    }
+
+    /// Of an input whose frames came at another rate than it said.
+    private func unforeseenNotice(_ tally: EncodeTally.Counts) -> String? {
+        guard !configuration.frameRateVaries, let rate = tally.frameRate,
+            abs(rate / configuration.frameRate.value - 1) > 0.02
+        else { return nil }
+        return """
+            the input's frames came at \(decimal(rate, 2)) a second, not at \(decimal(configuration.frameRate.value, 2)) \
+            as it says: rate and buffer were kept for that; say --fps
+            """
     }
 
     /// Reads until the end or an interruption; true when interrupted.
@@ -130,7 +154,7 @@ struct EncodeJob {
 
     private func report(
         _ description: EncoderDescription, session: CompressionSession, tally: EncodeTally.Counts, bytes: Int,
-        interrupted: Bool
+        notices: [String], interrupted: Bool
     ) -> EncodeReport {
         let media = tally.mediaSeconds(frameRate: description.frameRate)
         let counts = session.statistics
@@ -144,10 +168,11 @@ struct EncodeJob {
             bitrate: media > 0 ? Int((Double(tally.packetBytes) * 8 / media).rounded()) : 0,
             seconds: .init(media: rounded(media), wall: rounded(Clock.secondsSinceStart), cpu: rounded(Clock.processorSeconds)),
             latency: tally.latency(),
-            effective: effective(description), notices: session.choice.notice.map { [FileName.printable($0)] } ?? [],
+            effective: effective(description), notices: notices.map { FileName.printable($0) },
             statistics: .init(
                 taken: counts.taken, delivered: counts.delivered, dropped: counts.dropped, retried: counts.retried,
-                rebuilds: counts.rebuilds, limitsBroken: counts.limitsBroken, driverRates: counts.driverRates),
+                rebuilds: counts.rebuilds, limitsBroken: counts.limitsBroken, broken: counts.broken,
+                driverRates: counts.driverRates),
             output: FileName.printable(output), interrupted: interrupted)
     }
 }

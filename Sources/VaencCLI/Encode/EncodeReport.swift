@@ -42,6 +42,8 @@ struct EncodeReport: Encodable, Sendable {
         var rebuilds = 0
         /// Pictures too large for the buffer or a limit of the rate.
         var limitsBroken = 0
+        /// Pictures that did not keep to a limit, by limit.
+        var broken = BrokenLimits()
         /// What the driver was told where it controls the rate.
         var driverRates: [DriverRate] = []
     }

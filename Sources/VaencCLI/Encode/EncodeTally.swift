@@ -49,6 +49,12 @@ extension EncodeTally.Counts {
         return last.seconds - first.seconds + (lastDuration?.seconds ?? 1 / frameRate.value)
     }
 
+    /// Frames a second from the first to the last; nil of few.
+    var frameRate: Double? {
+        guard let first = firstPresentation, let last = lastPresentation, frames.encoded > 10, last > first else { return nil }
+        return Double(frames.encoded - 1) / (last.seconds - first.seconds)
+    }
+
     func latency() -> EncodeReport.Latency {
         guard !latenciesNanoseconds.isEmpty else { return EncodeReport.Latency() }
         let sorted = latenciesNanoseconds.sorted()

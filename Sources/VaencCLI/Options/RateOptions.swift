@@ -156,8 +156,11 @@ struct RateOptions: ParsableArguments {
         case .cqp where rate != nil || quality != nil:
             throw VaencError.usage(
                 "--rate-control cqp contradicts --\(rate != nil ? "bitrate" : "quality")", remedy: "give --qp")
-        case .cbr where rate == nil, .vbr where rate == nil, .avbr where rate == nil, .qvbr where rate == nil:
+        case .cbr where rate == nil, .vbr where rate == nil, .avbr where rate == nil:
             throw VaencError.usage("--rate-control \(name) needs a rate", remedy: "add --bitrate, as --bitrate 6M")
+        case .qvbr where rate == nil && limit == nil:
+            throw VaencError.usage(
+                "--rate-control qvbr needs a rate", remedy: "add --max-bitrate or --bitrate, as --max-bitrate 6M")
         case .cbr where anyQP != nil, .vbr where anyQP != nil, .avbr where anyQP != nil, .icq where anyQP != nil,
             .qvbr where anyQP != nil:
             throw VaencError.usage("--qp contradicts --rate-control \(name)", remedy: one)

@@ -1,0 +1,44 @@
+import EncodePlanning
+import H264Syntax
+import VideoBase
+
+/// What a stream may take whose rate nobody limits, so that its level is one that it keeps to.
+///
+/// x264 and FFmpeg choose such a stream's level by its size alone, and it then breaks the level's bit rate. Bits of a
+/// macroblock are bounded at 3200 (H.264 A.3.1), which few contents come near: taken is twice what the hardest of three
+/// clips has at that QP (176×144, a talking head before a moving landscape), less for larger pictures, whose parts have
+/// less in them.
+struct LevelEstimate: Sendable, Hashable {
+    /// Bits per second.
+    var bitrate: Int
+    /// Bits of an intra picture.
+    var intraPicture: Int
+
+    /// Of a macroblock in a picture of 99, at QP 0, 6, …, 48.
+    private static let interBits: [Double] = [1990, 1316, 692, 326, 148, 62, 24, 11, 5]
+    /// The same where every picture is intra.
+    private static let intraBits: [Double] = [3172, 2756, 1924, 1270, 814, 504, 298, 150, 75]
+
+    /// - Parameter qp: of P pictures; I pictures are finer as by default.
+    init(qp: Int, keyInterval: Int, coded: VideoSize, frameRate: Rational) {
+        let macroblocks = Double(coded.width / 16 * (coded.height / 16))
+        // The fourth root.
+        let scale = (99 / macroblocks).squareRoot().squareRoot()
+        func bits(_ table: [Double]) -> Double {
+            let place = min(max(Double(qp) / 6, 0), Double(table.count - 1))
+            let index = min(Int(place), table.count - 2)
+            let share = place - Double(index)
+            return min((table[index] * (1 - share) + table[index + 1] * share) * scale, 3200)
+        }
+        let (intra, inter) = (bits(Self.intraBits), bits(Self.interBits))
+        let mean = inter + (intra - inter) / Double(max(keyInterval, 1))
+        bitrate = Int(min(mean * macroblocks * frameRate.value, 1e15))
+        intraPicture = Int(intra * macroblocks)
+    }
+
+    /// Whether the level's limits of coded slices (A.3.1 j with cpbBrVclFactor) hold it.
+    func fits(_ level: Level, _ profile: CodecProfile) -> Bool {
+        let factor = profile == .h264High ? 1250 : 1000
+        return bitrate <= level.maxBR * factor && intraPicture <= level.maxCPB * factor
+    }
+}

@@ -1,0 +1,156 @@
+import H264Syntax
+import RateControl
+import VideoBase
+
+/// A limit that pictures can break.
+enum RateLimit: Sendable, Hashable {
+    case buffer, frameBytes, sliceBytes, dataRate, maximum, level
+}
+
+/// What the pictures must keep to, whoever controls their rate, and how many did not.
+///
+/// Follows them in coding order. Time is counted in pictures of the frame rate.
+struct LimitBooks: Sendable {
+    private(set) var broken = BrokenLimits()
+    /// Pictures that broke the buffer, a data-rate limit or the largest picture.
+    private(set) var tooLarge = 0
+    private var stretches: [Stretch] = []
+    private var second: Stretch?
+    private var level: CodedPictureBuffer
+    private let maxFrameBits: Int?
+    private let maxSliceBytes: Int?
+
+    /// So many pictures in a row may have so many bits.
+    private struct Stretch: Sendable {
+        let limit: Int
+        let count: Int
+        /// Pictures that do not count any more: they were planned under another limit.
+        var pause = 0
+        /// The last `count - 1` pictures, the oldest at `next`.
+        private var recent: [Int] = []
+        private var next = 0
+        private var sum = 0
+
+        init(limit: Int, count: Int) {
+            self.limit = limit
+            self.count = max(count, 1)
+        }
+
+        /// - Returns: whether it holds with the picture.
+        mutating func add(_ bits: Int) -> Bool {
+            if pause > 0 {
+                pause -= 1
+                return true
+            }
+            let holds = sum + bits <= limit
+            if count > 1 {
+                sum += bits
+                if recent.count < count - 1 {
+                    recent.append(bits)
+                } else {
+                    sum -= recent[next]
+                    recent[next] = bits
+                    next = (next + 1) % recent.count
+                }
+            }
+            return holds
+        }
+    }
+
+    init(_ settings: EncodeSettings) {
+        let limits = settings.level
+        level = CodedPictureBuffer(
+            rate: limits.maxBitrate(profile: settings.profile).value, size: limits.maxCPBSize(profile: settings.profile),
+            initialFullness: limits.maxCPBSize(profile: settings.profile), frameRate: settings.frameRate,
+            isConstant: false)
+        maxFrameBits = settings.rate.maxFrameBytes.map { $0 * 8 }
+        maxSliceBytes = settings.maxSliceBytes
+        stretches = Self.stretches(settings.rate, settings.frameRate)
+        second = Self.second(settings.rate, settings.frameRate)
+    }
+
+    private static func stretches(_ rate: RateSettings, _ frameRate: Rational) -> [Stretch] {
+        guard rate.isOwn else { return [] }
+        return rate.limits.map { limit in
+            let count = (limit.seconds * frameRate.value - 1e-6).rounded(.up)
+            return Stretch(limit: limit.bytes * 8, count: Int(min(count, 1e5)))
+        }
+    }
+
+    private static func second(_ rate: RateSettings, _ frameRate: Rational) -> Stretch? {
+        guard rate.mode == .vbr || rate.mode == .qvbr else { return nil }
+        let count = max(frameRate.value.rounded(), 1)
+        return Stretch(limit: Int(Double(rate.maxBitrate) * count / frameRate.value), count: Int(count))
+    }
+
+    /// The next picture, filler included.
+    ///
+    /// - Parameters:
+    ///   - keepsBuffer: it had arrived in the decoder's buffer in time.
+    ///   - largestSlice: bytes of its largest slice; 0 where nobody asked.
+    /// - Returns: the limits that it broke.
+    mutating func add(bits: Int, keepsBuffer: Bool, largestSlice: Int) -> Set<RateLimit> {
+        var found: Set<RateLimit> = []
+        if !keepsBuffer {
+            broken.bufferUnderflows += 1
+            found.insert(.buffer)
+        }
+        if let maxFrameBits, bits > maxFrameBits {
+            broken.overMaxFrameBytes += 1
+            found.insert(.frameBytes)
+        }
+        if let maxSliceBytes, largestSlice > maxSliceBytes {
+            broken.overMaxSliceBytes += 1
+            found.insert(.sliceBytes)
+        }
+        var holds = true
+        for index in stretches.indices where !stretches[index].add(bits) { holds = false }
+        if !holds {
+            broken.overDataRateLimits += 1
+            found.insert(.dataRate)
+        }
+        if second?.add(bits) == false {
+            broken.overMaxBitrate += 1
+            found.insert(.maximum)
+        }
+        if !level.remove(bits: bits) {
+            broken.overLevel += 1
+            found.insert(.level)
+        }
+        if !found.isDisjoint(with: [.buffer, .frameBytes, .dataRate]) { tooLarge += 1 }
+        return found
+    }
+
+    /// From a picture on.
+    ///
+    /// - Parameter pending: pictures that were planned before it and are still to come.
+    mutating func change(_ rate: RateSettings, _ frameRate: Rational, pending: Int) {
+        level.change(frameRate: frameRate)
+        func settle(_ new: Stretch, _ old: Stretch?) -> Stretch {
+            if let old, old.limit == new.limit, old.count == new.count { return old }
+            var new = new
+            // Who controls the rate has the stretch's own time to come down.
+            new.pause = pending + new.count
+            return new
+        }
+        let new = Self.stretches(rate, frameRate)
+        stretches = new.indices.map { settle(new[$0], $0 < stretches.count ? stretches[$0] : nil) }
+        second = Self.second(rate, frameRate).map { settle($0, second) }
+    }
+}
+
+extension RateLimit {
+    /// What to tell under `strict`: the picture did not keep to what was asked for.
+    func error(frame: Int) -> VaencError {
+        let (what, remedy) =
+            switch self {
+            case .buffer: ("comes too late for the decoder's buffer of --hrd on", "raise --max-qp, --bitrate or --vbv-size")
+            case .frameBytes: ("is larger than --max-frame-bytes", "raise it, or --max-qp")
+            case .sliceBytes: ("has a slice larger than --max-slice-bytes", "raise it, or the QP")
+            case .dataRate: ("goes over a --data-rate-limit", "raise it, or --max-qp")
+            case .maximum: ("makes a second go over --max-bitrate", "raise it, or --max-qp")
+            case .level: ("is too much for --level", "name a higher one, or lower the rate")
+            }
+        return VaencError(.unavailable, "strict: frame \(frame) \(what)", remedy: "\(remedy), or leave out --strict")
+    }
+}

@@ -1,0 +1,46 @@
+/// Pictures that did not keep to what was asked of them, or to what the stream says of itself: the driver, a limit of
+/// QP or the content did not let them. They stand all the same.
+public struct BrokenLimits: Sendable, Hashable, Codable {
+    /// Pictures that had not arrived whole in the decoder's buffer when it took them: the stream's HRD parameters do
+    /// not hold.
+    public var bufferUnderflows = 0
+    /// Pictures larger than `maxFrameBytes`.
+    public var overMaxFrameBytes = 0
+    /// Pictures with a slice larger than `maxSliceBytes`.
+    public var overMaxSliceBytes = 0
+    /// Pictures with which a stretch of time had more than its data-rate limit.
+    public var overDataRateLimits = 0
+    /// Pictures with which a second had more than the highest bit rate.
+    public var overMaxBitrate = 0
+    /// Pictures that were too much for the rate and buffer of the stream's level (H.264 Table A-1).
+    public var overLevel = 0
+
+    public init() {}
+
+    public mutating func add(_ other: BrokenLimits) {
+        bufferUnderflows += other.bufferUnderflows
+        overMaxFrameBytes += other.overMaxFrameBytes
+        overMaxSliceBytes += other.overMaxSliceBytes
+        overDataRateLimits += other.overDataRateLimits
+        overMaxBitrate += other.overMaxBitrate
+        overLevel += other.overLevel
+    }
+
+    /// One line for a person for each limit that was broken, with what helps.
+    public var notices: [String] {
+        func line(_ count: Int, _ what: String, _ remedy: String) -> String? {
+            count == 0 ? nil : "\(count) \(count == 1 ? "picture" : "pictures") \(what): \(remedy)"
+        }
+        return [
+            line(
+                bufferUnderflows, "came too late for the decoder's buffer, against the stream's HRD parameters",
+                "raise --max-qp, --bitrate or --vbv-size, or say --hrd off"),
+            line(overMaxFrameBytes, "larger than --max-frame-bytes", "raise it, or --max-qp"),
+            line(overMaxSliceBytes, "with a slice larger than --max-slice-bytes", "raise it, or the QP"),
+            line(overDataRateLimits, "over a --data-rate-limit", "raise it, or --max-qp"),
+            line(overMaxBitrate, "with a second over --max-bitrate", "raise it, or --max-qp"),
+            line(
+                overLevel, "over the rate or buffer of the stream's level", "name a higher --level, or lower the rate"),
+        ].compactMap { $0 }
+    }
+}

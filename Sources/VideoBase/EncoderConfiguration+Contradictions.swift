@@ -1,0 +1,34 @@
+extension EncoderConfiguration {
+    /// Refuses limits that no picture could be coded under at the bit rate asked for: what arithmetic tells before
+    /// anything is encoded.
+    ///
+    /// - Parameter mode: what runs, where `rateControl` leaves it open.
+    /// - Throws: `usage`.
+    package func checkContradictions(_ mode: RateControlMode) throws(VaencError) {
+        let fps = frameRate.value
+        guard fps > 0, ![.cqp, .icq].contains(mode) else { return }
+        if vbvInitialPercent == 0, hrdParameters != false {
+            throw VaencError(
+                .usage, "vbv-initial is 0, and the first picture would find the decoder's buffer empty",
+                remedy: "give --vbv-initial 1 to 100, or --hrd off")
+        }
+        // Of QVBR the rate is the most that may be spent, not what will be.
+        guard mode != .qvbr, let rate = bitrate else { return }
+        func check(_ most: Double, _ option: String, _ what: String) throws(VaencError) {
+            guard most < Double(rate.value) else { return }
+            throw VaencError(
+                .usage, "\(what) at \(frameRate) frames per second make \(Int(most)) bit/s at most, below the bit rate of \(rate)",
+                remedy: "raise --\(option), or lower --bitrate")
+        }
+        if let bytes = maxFrameBytes {
+            try check(Double(bytes) * 8 * fps, "max-frame-bytes", "pictures of \(bytes) bytes")
+        }
+        if let bits = vbvSize { try check(Double(bits) * fps, "vbv-size", "pictures that fit a buffer of \(bits) bits") }
+        for limit in dataRateLimits where limit.seconds > 0 {
+            // As many pictures as the time holds wherever it begins.
+            let count = max((limit.seconds * fps - 1e-6).rounded(.up), 1)
+            try check(
+                Double(limit.bytes) * 8 * fps / count, "data-rate-limit", "\(limit.bytes) bytes in \(limit.seconds) s")
+        }
+    }
+}
