@@ -11,14 +11,14 @@ import VideoBase
     @Test(arguments: [Rational(24000, 1001), Rational(25), Rational(30000, 1001), Rational(60), Rational(120)])
     func fixedRates(_ rate: Rational) {
         let times = (0..<400).map { Int64((Double($0) * 1000 / rate.value).rounded()) }
-        #expect(FrameTimes.meanRate(times, Self.milliseconds, rate) == nil)
+        #expect(FrameTimes.meanRate(times, Self.milliseconds) == nil)
         // A frame or two missing make no varying rate.
-        #expect(FrameTimes.meanRate(times.filter { $0 != times[50] }, Self.milliseconds, rate) == nil)
+        #expect(FrameTimes.meanRate(times.filter { $0 != times[50] }, Self.milliseconds) == nil)
     }
 
     @Test func varyingRates() throws {
         let times = (0..<300).filter { !($0 % 7 != 0 && $0 % 3 == 1) }.map { Int64((Double($0) * 1000 / 30).rounded()) }
-        let rate = try #require(FrameTimes.meanRate(times, Self.milliseconds, Rational(30)))
+        let rate = try #require(FrameTimes.meanRate(times, Self.milliseconds))
         #expect(abs(rate.value - 30 * 5 / 7) < 0.3, "\(rate)")
     }
 }

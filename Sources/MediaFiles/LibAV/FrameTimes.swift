@@ -13,13 +13,14 @@ enum FrameTimes {
     /// - Parameter scratch: a decoder whose packet may be used.
     /// - Returns: the mean rate of a file whose rate varies; nil of a fixed rate, and of what can be read only once.
     static func varyingRate(of reader: ByteReader, _ stream: Demuxer.Stream, scratch: VideoDecoder) -> Rational? {
-        guard reader.isSeekable, let nominal = stream.frameRate else { return nil }
+        guard reader.isSeekable else { return nil }
+        // What is wrong with the file is told where it is read.
+        defer { _ = LibAV.takeLog() }
         do {
             let demuxer = try Demuxer(ByteReader(path: reader.name))
             guard demuxer.stream.timeBase == stream.timeBase else { return nil }
-            return try meanRate(times(demuxer, scratch), stream.timeBase, nominal)
+            return try meanRate(times(demuxer, scratch), stream.timeBase)
         } catch {
-            // Reading tells what is wrong with the file.
             return nil
         }
     }
@@ -48,15 +49,16 @@ enum FrameTimes {
         return isWhole ? times : Array(times.dropLast(16))
     }
 
-    /// - Parameters:
-    ///   - times: in units of `base`, rising.
-    ///   - nominal: what the container says.
-    static func meanRate(_ times: [Int64], _ base: Rational, _ nominal: Rational) -> Rational? {
+    /// Pictures a second where they do not come evenly, else nil.
+    ///
+    /// - Parameter times: in units of `base`, rising.
+    static func meanRate(_ times: [Int64], _ base: Rational) -> Rational? {
         guard times.count > 4, let first = times.first, let last = times.last, last > first else { return nil }
-        let length = 1 / (nominal.value * base.value)
+        let steps = zip(times, times.dropFirst()).map { Double($1 - $0) }.sorted()
+        let usual = steps[steps.count / 2]
         // Times are rounded to the base's units, on both sides.
-        let tolerance = max(length * 0.05, 1.5)
-        let uneven = zip(times, times.dropFirst()).count { abs(Double($1 - $0) - length) > tolerance }
+        let tolerance = max(usual * 0.05, 1.5)
+        let uneven = steps.count { abs($0 - usual) > tolerance }
         guard uneven >= 3, uneven * 100 > times.count else { return nil }
         let rate = Double(times.count - 1) / (Double(last - first) * base.value)
         return Rational(max(Int((rate * 1000).rounded()), 1), 1000).reduced
