@@ -92,7 +92,7 @@ struct EncodeJob {
         else { return nil }
         return """
             the input's frames came at \(decimal(rate, 2)) a second, not at \(decimal(configuration.frameRate.value, 2)) \
-            as it says: rate and buffer were kept for that; say --fps
+            as it says: rate and buffer were kept as if they had
             """
     }
 
