@@ -5,8 +5,8 @@ import VideoBase
 /// What a stream may take whose rate nobody limits, so that its level is one that it keeps to.
 ///
 /// x264 and FFmpeg choose such a stream's level by its size alone, and it then breaks the level's bit rate. Bits of a
-/// macroblock are bounded at 3200 (H.264 A.3.1), which few contents come near: taken is twice what the hardest of three
-/// clips has at that QP (176×144, a talking head before a moving landscape), less for larger pictures, whose parts have
+/// macroblock are bounded at 3200 (H.264 A.3.1), which few contents come near: taken is half as much again as the hardest of three
+/// clips has at that QP (176×144, a talking head before a moving landscape; QP 42 and 48 are guessed), less for larger pictures, whose parts have
 /// less in them.
 struct LevelEstimate: Sendable, Hashable {
     /// Bits per second.
@@ -15,9 +15,9 @@ struct LevelEstimate: Sendable, Hashable {
     var intraPicture: Int
 
     /// Of a macroblock in a picture of 99, at QP 0, 6, …, 48.
-    private static let interBits: [Double] = [1990, 1316, 692, 326, 148, 62, 24, 11, 5]
+    private static let interBits: [Double] = [1493, 987, 519, 245, 111, 47, 18, 8, 4]
     /// The same where every picture is intra.
-    private static let intraBits: [Double] = [3172, 2756, 1924, 1270, 814, 504, 298, 150, 75]
+    private static let intraBits: [Double] = [2379, 2067, 1443, 953, 611, 378, 224, 112, 56]
 
     /// - Parameter qp: of P pictures; I pictures are finer as by default.
     init(qp: Int, keyInterval: Int, coded: VideoSize, frameRate: Rational) {

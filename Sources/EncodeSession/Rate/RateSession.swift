@@ -145,6 +145,8 @@ final class RateSession: Sendable {
         // As seen by the driver, the buffer has less in it all the time.
         let reserve = min(state.overhead.reserve, rate.vbvSize / 4)
         rate.vbvSize -= reserve
+        // And a picture has room for less.
+        rate.maxFrameBytes = rate.maxFrameBytes.map { max($0 - (state.overhead.reserve + 7) / 8, $0 / 2) }
         rate.vbvInitial = max(rate.vbvInitial - reserve, rate.vbvInitial / 2)
         defer { state.startsOver = false }
         let most = rate.driverMaxBitrate
