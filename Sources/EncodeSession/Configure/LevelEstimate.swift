@@ -5,9 +5,9 @@ import VideoBase
 /// What a stream may take whose rate nobody limits, so that its level is one that it keeps to.
 ///
 /// x264 and FFmpeg choose such a stream's level by its size alone, and it then breaks the level's bit rate. Bits of a
-/// macroblock are bounded at 3200 (H.264 A.3.1), which few contents come near: taken is half as much again as the hardest of three
-/// clips has at that QP (176×144, a talking head before a moving landscape; QP 42 and 48 are guessed), less for larger pictures, whose parts have
-/// less in them.
+/// macroblock are bounded at 3200 (H.264 A.3.1), which few contents come near: taken is half as much again as the
+/// hardest of three clips has at that QP (176×144, a talking head before a moving landscape; QP 42 and 48 are guessed),
+/// less for larger pictures, whose parts have less in them.
 struct LevelEstimate: Sendable, Hashable {
     /// Bits per second.
     var bitrate: Int
