@@ -39,7 +39,7 @@ import VideoBase
         Trial(name: "RateControl", values: ["cqp"]) { $0.qp = 30 },
         Trial(name: "RateControl", values: ["cbr", "vbr", "avbr"]) { $0.bitrate = BitsPerSecond(1_000_000) },
         Trial(name: "RateController", values: ["vaenc"]) { $0.bitrate = BitsPerSecond(1_000_000) },
-        Trial(name: "DataRateLimits", values: [[100_000, 1.0]]) { $0.bitrate = BitsPerSecond(1_000_000) },
+        Trial(name: "DataRateLimits", values: [[200_000, 1.0]]) { $0.bitrate = BitsPerSecond(1_000_000) },
     ]
 
     @Test(arguments: personalities) func saysWhatSessionsTake(personality: String?) throws {
