@@ -120,7 +120,9 @@ extension SessionRun {
         let number = used("profile") == "High" ? 100 : used("profile") == "Main" ? 77 : 66
         if Set(trace["profile_idc"]) != [number] { faults.append("profile_idc \(Set(trace["profile_idc"]))") }
         let parts = (used("level") ?? "").split(separator: ".").compactMap { Int($0) }
-        let level = parts[0] * 10 + (parts.count > 1 ? parts[1] : 0)
+        // Level 1b is 11 with a constraint flag but in High (A.3.1, A.3.4).
+        let is1b = used("level") == "1b"
+        let level = is1b ? (number == 100 ? 9 : 11) : parts[0] * 10 + (parts.count > 1 ? parts[1] : 0)
         if Set(trace["level_idc"]) != [level] { faults.append("level_idc \(Set(trace["level_idc"])), not \(level)") }
         let delimiters = trace.units(named: "Access Unit Delimiter").count
         if delimiters != (isOn("accessUnitDelimiters") ? stream.frames.count : 0) { faults.append("\(delimiters) delimiters") }
