@@ -69,7 +69,9 @@ package final class DeviceWatch: Sendable {
     /// Lets go of something of the device's. With a hung device, and when the process is ending, nothing is done.
     func release(_ body: @escaping @Sendable () -> Void) {
         if Worker.isCurrent { return body() }
-        if !isHung, let counted = ProcessEnd.Call() { _ = attempt(.call, counted, body) }
+        if isHung { return }
+        guard let counted = ProcessEnd.Call() else { return ProcessEnd.keep(body) }
+        _ = attempt(.call, counted, body)
     }
 
     /// nil when the time is up.

@@ -12,6 +12,8 @@ enum ProcessEnd {
         var isEnding = false
         /// Devices whose driver was loaded before the handler that is registered last.
         var devices: Set<String> = []
+        /// What was to be let go of too late.
+        var kept: [@Sendable () -> Void] = []
     }
 
     private static let state = Monitor(State())
@@ -31,6 +33,9 @@ enum ProcessEnd {
             }
         }
     }
+
+    /// Holds on to what `release` would let go of: the process ends with it.
+    static func keep(_ release: @escaping @Sendable () -> Void) { state.withLock { $0.kept.append(release) } }
 
     /// A call of a driver, counted while it is under way.
     final class Call: Sendable {
