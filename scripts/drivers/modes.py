@@ -4,7 +4,7 @@ options of vaenc that ask for it. A name is the entry point (slice, lp), then a 
 for beside a constant QP."""
 import json, sys
 
-CQP = "--qp 27 --qp-i 27 --qp-b 27"
+CQP = "--qp 27 --qp-i 27"
 RATES = {
     "cqp": CQP,
     "cbr": "--bitrate 1M",
@@ -21,7 +21,7 @@ def features(entry):
     said = lambda name: has.get("VAConfigAttrib" + name, 0)
     plain = "--bframes 0 --refs 1"
     if entry["bFrames"]:
-        yield "b", "--bframes 2 --refs 1"
+        yield "b", "--bframes 2 --refs 1 --qp-b 27"
     if entry["maxReferences"]["l0"] > 1:
         yield "references", f"--bframes 0 --refs {entry['maxReferences']['l0']}"
     # Which picture is kept and named, the slice header says.
