@@ -78,7 +78,10 @@ public final class CompressionSession: Sendable {
     /// The device is let go on a thread of the session's: this may be one of the encoder's, in a handler.
     deinit {
         if core.isInvalidated { return }
-        caller.add { [core] in core.invalidate() }
+        caller.add { [core, channel] in
+            core.invalidate()
+            channel?.finish(.success(()))
+        }
     }
 
     /// The packets, for one reader at a time; empty for a session with a handler.
@@ -151,7 +154,11 @@ public final class CompressionSession: Sendable {
             options.acknowledgedTokens = (options.acknowledgedTokens + acknowledged).compactMap {
                 PacketRelay.Token.encoder($0, format: stage.format)
             }
-            try stage.encoder.encode(buffer, timing: timing, options: options)
+            do { try stage.encoder.encode(buffer, timing: timing, options: options) } catch {
+                // They go with the next frame that is taken.
+                core.state.withLock { $0.acknowledged = acknowledged + $0.acknowledged }
+                throw error
+            }
         }
     }
 

@@ -98,6 +98,81 @@ import VideoBase
         Case(mode: .vbr, controller: .driver, bFrames: 2), Case(mode: .vbr, controller: .vaenc),
     ]
 
+    /// The driver hears of all of them with the next picture, whatever came between; of one that is refused, nothing.
+    @Test(arguments: [RateControlMode.cbr, .vbr]) func changesBeforeAPictureAddUp(_ mode: RateControlMode) throws {
+        let run = try Run {
+            $0.rateControl = mode
+            $0.rateController = .driver
+            $0.bFrames = 0
+            $0.bitrate = BitsPerSecond(500_000)
+        }
+        try run.encode(30)
+        try run.change { $0.bitrate = BitsPerSecond(2_000_000) }
+        try run.change { $0.frameRate = Rational(60) }
+        try run.change { $0.frameRate = Rational(60) }
+        try run.change { _ in }
+        try run.encode(90)
+        let told = try #require(run.encoder.statistics.driverRates.last)
+        let packets = try run.finish()
+        checkWhole(packets, frames: 120)
+        #expect((1_980_000...2_000_000).contains(told.bitrate), "\(told)")
+        #expect((0.8...1.2).contains(rate(packets, 60..<120, framesPerSecond: 60) / 2_000_000))
+    }
+
+    /// What the configuration refuses, a change does too.
+    @Test func changesOutOfRangeAreRefused() throws {
+        let run = try Run {
+            $0.rateControl = .cbr
+            $0.rateController = .vaenc
+            $0.bitrate = BitsPerSecond(500_000)
+        }
+        try run.encode(2)
+        let wrong: [(inout RunningChange) -> Void] = [
+            { $0.bitrate = BitsPerSecond(.max) }, { $0.bitrate = BitsPerSecond(63) }, { $0.maxBitrate = BitsPerSecond(.max) },
+            { $0.minQP = 52 }, { $0.maxQP = -1 }, { $0.maxQP = .min }, { $0.frameRate = Rational(1, .max) },
+            { $0.frameRate = Rational(0) }, { $0.dataRateLimits = [DataRateLimit(bytes: .max, seconds: 1)] },
+            { $0.dataRateLimits = [DataRateLimit(bytes: 100, seconds: .nan)] },
+            { $0.dataRateLimits = [DataRateLimit(bytes: 0, seconds: 1)] },
+            { $0.dataRateLimits = [DataRateLimit(bytes: 100_000, seconds: .infinity)] },
+        ]
+        for change in wrong { #expect(throws: VaencError.self) { try run.change(change) } }
+        try run.encode(2)
+        #expect(try run.finish().count == 4)
+    }
+
+    /// Nor does a configuration with them come to a session.
+    @Test func configurationsOutOfRangeAreRefused() {
+        let wrong: [(inout EncoderConfiguration) -> Void] = [
+            { $0.maxFrameBytes = .max }, { $0.dataRateLimits = [DataRateLimit(bytes: .max, seconds: 1)] },
+            { $0.frameRate = Rational(1, .max) }, { $0.frameRate = Rational(.max, .max) },
+        ]
+        for change in wrong {
+            #expect(throws: VaencError.self) {
+                _ = try Run {
+                    $0.rateControl = .cbr
+                    $0.bitrate = BitsPerSecond(500_000)
+                    change(&$0)
+                }
+            }
+        }
+    }
+
+    @Test func aRefusedChangeChangesNothing() throws {
+        let run = try Run {
+            $0.qp = 40
+            $0.bFrames = 0
+        }
+        try run.encode(2)
+        #expect(throws: VaencError.self) {
+            try run.change {
+                $0.qp = 20
+                $0.frameRate = Rational(0)
+            }
+        }
+        try run.encode(2)
+        #expect(Set(try run.finish().dropFirst().map(\.qp)).count == 1)
+    }
+
     /// From 1 to 4 Mbit/s and back.
     @Test(arguments: cases) func theRateFollowsWithinASecond(_ each: Case) throws {
         let run = try Run {

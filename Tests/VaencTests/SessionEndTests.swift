@@ -19,6 +19,24 @@ import VideoBase
         return try CompressionSession(configuration: configuration, device: device)
     }
 
+    /// The counts add up while frames wait, and a reader ends with its session.
+    @Test func aSessionLetGoOfEndsItsReader() async throws {
+        var configuration = Pictures.immediate()
+        configuration.bFrames = 3
+        var session: CompressionSession? = try CompressionSession(configuration: configuration, device: .reference)
+        let packets = try #require(session).packets
+        try Pictures.encode(0..<6, on: try #require(session))
+        let counts = try #require(session).statistics
+        #expect(counts.taken == 6 && counts.taken == counts.delivered + counts.dropped + counts.pending)
+        let reader = Task {
+            var count = 0
+            for try await _ in packets { count += 1 }
+            return count
+        }
+        session = nil
+        #expect(try await reader.value <= 6)
+    }
+
     /// A task that waits for a buffer does not keep another from handing in the one that it waits for.
     @Test(arguments: [DeviceSelector.reference, .software])
     func waitingForABufferHoldsUpNobody(_ device: DeviceSelector) async throws {

@@ -180,6 +180,25 @@ import VAAPI
         #expect(session.statistics.taken == 30 && session.statistics.delivered == 30)
     }
 
+    /// A frame that is refused takes no acknowledgement with it.
+    @Test func acknowledgementsWaitForAFrameThatIsTaken() async throws {
+        var configuration = Pictures.configuration()
+        configuration.longTermReferences = 1
+        let session = try CompressionSession(configuration: configuration, device: .reference)
+        try Pictures.encode(0..<2, on: session)
+        try await session.completeFrames()
+        let first = try await read(2, of: session)
+        session.acknowledge([try #require(first.compactMap(\.acknowledgementToken).first)])
+        // Not after the one before.
+        #expect(throws: VaencError.self) { try Pictures.encode(0..<1, on: session) }
+        var refresh = FrameOptions()
+        refresh.refreshFromLongTerm = true
+        try Pictures.encode(2..<3, on: session, options: refresh)
+        try await session.completeFrames()
+        session.invalidate()
+        #expect(try await read(1, of: session).map(\.isKey) == [false])
+    }
+
     /// What a receiver acknowledged of another format is no reference any more.
     @Test func tokensEndWithTheirFormat() async throws {
         var configuration = Pictures.configuration()

@@ -37,10 +37,7 @@ extension SettingsResolver {
         guard asked.size.width > 0, asked.size.height > 0 else {
             throw VaencError(.usage, "a picture of \(asked.size) has no samples")
         }
-        let rate = asked.frameRate
-        guard rate.numerator > 0, rate.denominator > 0, rate.value <= 1000 else {
-            throw VaencError(.usage, "the frame rate \(rate) is not between 0 and 1000 frames per second")
-        }
+        try Self.check(frameRate: asked.frameRate)
         if let aspect = asked.sampleAspectRatio, aspect.value <= 0 {
             throw VaencError(.usage, "the sample aspect ratio \(aspect) is not positive")
         }
@@ -63,7 +60,30 @@ extension SettingsResolver {
         }
     }
 
+    /// Of a configuration, or of a change.
+    static func check(frameRate rate: Rational) throws {
+        let terms = 1...Int64(Int32.max)
+        guard terms.contains(Int64(rate.numerator)), terms.contains(Int64(rate.denominator)), (0.001...1000).contains(rate.value)
+        else {
+            throw VaencError(.usage, "the frame rate \(rate) is not between 0 and 1000 frames per second")
+        }
+    }
+
+    /// Of a configuration, or of a change.
+    static func check(_ limit: DataRateLimit) throws {
+        guard (1...(1 << 40)).contains(limit.bytes), limit.seconds > 0, limit.seconds <= 3600 else {
+            throw VaencError(.usage, "a data-rate limit of \(limit.bytes) bytes in \(limit.seconds) s cannot be kept")
+        }
+    }
+
+    /// Bits per second, as many as VA-API's fields hold.
+    static let bitrates = 64...4_000_000_000
+
     private func check(_ option: String, _ value: Int?, _ range: ClosedRange<Int>) throws {
+        try Self.check(option, value, range)
+    }
+
+    static func check(_ option: String, _ value: Int?, _ range: ClosedRange<Int>) throws {
         guard let value, !range.contains(value) else { return }
         throw VaencError(
             .usage, "\(option) is \(value)", remedy: "give a number from \(range.lowerBound) to \(range.upperBound)")

@@ -53,12 +53,8 @@ extension SettingsResolver {
         if let percent = asked.vbvInitialPercent, !(0...100).contains(percent) {
             throw VaencError(.usage, "vbv-initial is \(percent)", remedy: "give a number from 0 to 100")
         }
-        for limit in asked.dataRateLimits where limit.bytes < 1 || !(limit.seconds > 0 && limit.seconds <= 3600) {
-            throw VaencError(.usage, "a data-rate limit of \(limit.bytes) bytes in \(limit.seconds) s cannot be kept")
-        }
-        if let bytes = asked.maxFrameBytes, bytes < 100 {
-            throw VaencError(.usage, "max-frame-bytes is \(bytes)", remedy: "give at least 100")
-        }
+        for limit in asked.dataRateLimits { try Self.check(limit) }
+        try Self.check("max-frame-bytes", asked.maxFrameBytes, 100...(1 << 28))
         try asked.checkContradictions(wanted)
     }
 

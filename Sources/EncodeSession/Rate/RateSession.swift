@@ -248,6 +248,7 @@ final class RateSession: Sendable {
     func change(_ change: RunningChange) throws {
         try state.withLock { state in
             let new = try state.rate.changed(by: change)
+            var qps = state.qps
             if let qp = change.qp {
                 guard new.mode == .cqp else {
                     throw VaencError(
@@ -255,27 +256,27 @@ final class RateSession: Sendable {
                         remedy: "change the bit rate, or the QP limits")
                 }
                 let range = (new.minQP ?? 0)...max(new.maxQP ?? 51, new.minQP ?? 0)
-                let step = qp.clamped(to: range) - state.qps.p
-                state.qps = QPs(
-                    i: (state.qps.i + step).clamped(to: range), p: (state.qps.p + step).clamped(to: range),
-                    b: (state.qps.b + step).clamped(to: range))
+                let step = qp.clamped(to: range) - qps.p
+                qps = QPs(
+                    i: (qps.i + step).clamped(to: range), p: (qps.p + step).clamped(to: range),
+                    b: (qps.b + step).clamped(to: range))
             }
             if let rate = change.frameRate {
-                guard rate.numerator > 0, rate.denominator > 0, rate.value <= 1000 else {
-                    throw VaencError(.usage, "the frame rate \(rate) is not between 0 and 1000 frames per second")
-                }
+                try SettingsResolver.check(frameRate: rate)
                 guard !new.promisesHRD || rate.reduced == state.frameRate.reduced else {
                     throw VaencError(
                         .unavailable, "the stream's HRD parameters promise \(state.frameRate) frames per second",
                         remedy: "make the session without --hrd")
                 }
-                state.frameRateIsNew = rate.reduced != state.frameRate.reduced
+                // The driver may not have been told of the change before.
+                if rate.reduced != state.frameRate.reduced { state.frameRateIsNew = true }
                 state.frameRate = rate
             }
+            state.qps = qps
             if new.maxBitrate > state.rate.maxBitrate || new.vbvSize > state.rate.vbvSize || state.frameRateIsNew {
                 state.keepsHRD = false
             }
-            state.isNew = new != state.rate
+            if new != state.rate { state.isNew = true }
             state.rate = new
             state.books.controller?.change(Self.targets(new, state.frameRate, settings))
             state.books.limits.change(new, state.frameRate, pending: state.pending)

@@ -87,8 +87,12 @@ struct RateSettings: Sendable, Hashable {
                     remedy: "make the session with --rate-control vbr or cbr")
             }
         }
+        try SettingsResolver.check("bitrate", change.bitrate?.value, SettingsResolver.bitrates)
+        try SettingsResolver.check("max-bitrate", change.maxBitrate?.value, SettingsResolver.bitrates)
+        try SettingsResolver.check("min-qp", change.minQP, 0...51)
+        try SettingsResolver.check("max-qp", change.maxQP, 0...51)
+        for limit in change.dataRateLimits ?? [] { try SettingsResolver.check(limit) }
         if let rate = change.bitrate {
-            guard rate.value >= 64 else { throw VaencError(.usage, "a bit rate of \(rate) is too low") }
             let ratio = Double(maxBitrate) / Double(max(bitrate, 1))
             new.bitrate = rate.value & ~63
             if change.maxBitrate == nil {
@@ -104,8 +108,8 @@ struct RateSettings: Sendable, Hashable {
         guard new.maxBitrate >= new.bitrate else {
             throw VaencError(.usage, "max-bitrate \(new.maxBitrate) is below the bit rate \(new.bitrate)")
         }
-        if let low = change.minQP { new.minQP = low.clamped(to: 0...51) }
-        if let high = change.maxQP { new.maxQP = high.clamped(to: 0...51) }
+        if let low = change.minQP { new.minQP = low }
+        if let high = change.maxQP { new.maxQP = high }
         if let low = new.minQP, let high = new.maxQP, low > high {
             throw VaencError(.usage, "min-qp \(low) is above max-qp \(high)")
         }

@@ -197,6 +197,7 @@ extension EncoderStatistics {
         taken += other.taken
         delivered += other.delivered
         dropped += other.dropped
+        pending += other.pending
         retried += other.retried
         rebuilds += other.rebuilds
         limitsBroken += other.limitsBroken
