@@ -91,6 +91,6 @@ func endExample(_ session: CompressionSession) async throws {
     session.flush { result in allIsOut(result) }
     try await session.refresh()
     let counts = session.statistics
-    precondition(counts.taken == counts.delivered + counts.dropped + session.pendingFrameCount)
+    precondition(counts.taken == counts.delivered + counts.dropped + counts.pending)
     session.invalidate()
 }
