@@ -77,8 +77,8 @@ import Testing
     /// Under programs that know nothing of it: the wrapped driver's name and capabilities, and its faults.
     @Test func vainfoSeesTheWrappedDriver() throws {
         func vainfo(_ faults: String) throws -> ProcessRunner.Result {
-            try ProcessRunner.run(
-                "xvfb-run", ["-a", "vainfo", "--display", "x11"],
+            try VirtualScreen.run(
+                "vainfo", ["--display", "x11"],
                 environment: [
                     "LIBVA_DRIVERS_PATH": Checkout.driverFolder, "LIBVA_DRIVER_NAME": "libvaenc_fault",
                     "VAENC_FAULT_DRIVER": "libvaenc", "VAENC_FAULT": faults, "XDG_RUNTIME_DIR": "/tmp",

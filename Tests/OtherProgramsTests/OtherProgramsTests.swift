@@ -3,8 +3,18 @@ import Testing
 
 /// The reference driver under programs that know nothing of vaenc, on an X display without a GPU.
 @Suite(.serialized) struct OtherProgramsTests {
+    /// A program's status is its own, whatever its display's server does when the program is gone.
+    @Test func theScreenPassesTheStatusOn() throws {
+        for status in [0, 75] {
+            let result = try VirtualScreen.runOnDriver("sh", ["-c", "vainfo --display x11; exit \(status)"])
+            #expect(result.status == status, "\(result.errors)")
+            #expect(result.output.contains("vaenc reference driver"))
+        }
+        #expect(try VirtualScreen.runOnDriver("nosuch-program", []).status == 127)
+    }
+
     @Test func vainfoShowsEveryProfile() throws {
-        let result = try VirtualScreen.run("vainfo", ["-a", "--display", "x11"])
+        let result = try VirtualScreen.runOnDriver("vainfo", ["-a", "--display", "x11"])
         #expect(result.status == 0)
         for text in [
             "vaenc reference driver", "VAProfileH264ConstrainedBaseline/VAEntrypointEncSlice",
@@ -24,7 +34,7 @@ import Testing
         ("radeonsi25-navi31", "radeonsi, navi31", "VA_RC_QVBR", "l1=1", "VA_RC_ICQ"),
     ])
     func vainfoShowsThePersonality(name: String, driver: String, one: String, other: String, absent: String) throws {
-        let result = try VirtualScreen.run(
+        let result = try VirtualScreen.runOnDriver(
             "vainfo", ["-a", "--display", "x11"], environment: ["VAENC_REFERENCE_PERSONALITY": name])
         #expect(result.status == 0)
         for text in [name, driver, one, other] { #expect(result.output.contains(text), "\(text)") }
@@ -149,7 +159,7 @@ import Testing
 
     @Test func refusalsAreLoggedOnDemand() throws {
         func errors(_ log: String?) throws -> String {
-            try VirtualScreen.run(
+            try VirtualScreen.runOnDriver(
                 "ffmpeg",
                 [
                     "-hide_banner", "-loglevel", "quiet", "-nostdin", "-init_hw_device",
