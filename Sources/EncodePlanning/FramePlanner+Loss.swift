@@ -73,7 +73,8 @@ extension FramePlanner {
     }
 
     /// A free index, or that of the picture that is missed least: a useless one, an acknowledged one older than
-    /// another, one that was never acknowledged. The latest acknowledged one stays.
+    /// another, one that was never acknowledged. The latest acknowledged one stays: what would take its place is not
+    /// known to arrive. Where there is one index, it stays until an intra picture ends its use.
     private func longTermIndex(for plan: FramePlan) -> Int? {
         let kept = buffer.entries.filter { $0.picture.longTermIndex != nil }
         if let free = (0..<structure.longTermReferences).first(where: { index in
@@ -81,7 +82,6 @@ extension FramePlanner {
         }) {
             return free
         }
-        if structure.longTermReferences == 1 { return 0 }
         if let useless = kept.first(where: { $0.isLost || $0.displayIndex < intraDisplayIndex }) {
             return useless.picture.longTermIndex
         }

@@ -86,9 +86,9 @@ public struct FramePlanner: Sendable {
             if frame.request.refreshFromLongTerm { doubtUnacknowledged() }
             plans += codeGroup(before: frame, as: .i)
         case .refresh:
+            // None of those that waited takes the place of the latest acknowledged long-term reference.
             plans += codePending()
-            // The last of those that waited may have taken the long-term reference's place.
-            plans.append(acknowledgedReferences.isEmpty ? codeKey(frame) : codeRefresh(frame))
+            plans.append(codeRefresh(frame))
         case .predicted:
             pending.append(frame)
             if pending.count > structure.bFrames { plans += codePending() }

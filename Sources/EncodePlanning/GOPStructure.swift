@@ -22,7 +22,8 @@ public struct GOPStructure: Sendable, Hashable {
     public var references1 = 1
     /// Layers of a temporal hierarchy, 1…4.
     public var temporalLayers = 1
-    /// Long-term references kept, 0…`references`. All key frames and every `longTermInterval`-th picture become ones.
+    /// Long-term references kept, 0…`references`. All key frames and every `longTermInterval`-th picture become ones; with
+    /// one, only while none is acknowledged.
     public var longTermReferences = 0
     /// Frames from a long-term reference to the next, at least.
     public var longTermInterval = 8

@@ -208,6 +208,53 @@ struct Receiver {
         #expect(tally.faults.prefix(5) == [])
     }
 
+    /// The latest acknowledged long-term reference stays, however many pictures follow: a refresh is no key frame, and
+    /// predicts from what the receiver has. With two, a new one comes in beside it.
+    @Test(arguments: 1...3, [0, 2]) func theAcknowledgedReferenceStays(_ count: Int, _ bFrames: Int) {
+        var structure = GOPStructure(keyInterval: nil, references: count)
+        structure.longTermReferences = count
+        structure.longTermInterval = 4
+        structure.bFrames = bFrames
+        var planner = FramePlanner(structure: structure)
+        var judge = PlanJudge(structure.consistent, log2_max_frame_num: 8, log2_max_pic_order_cnt_lsb: 12)
+        var plans = planner.add()
+        let token = plans[0].acknowledgementToken
+        #expect(token != nil)
+        var marked: [Int] = []
+        var refreshes: [[Int]] = []
+        for frame in 1..<400 {
+            var request = FrameRequest()
+            if frame == 5 { request.acknowledgedTokens = [token].compactMap { $0 } }
+            request.refreshFromLongTerm = frame % 90 == 0
+            let new = planner.add(request)
+            if request.refreshFromLongTerm { refreshes.append(new.last?.list0 ?? []) }
+            marked += new.filter { $0.longTermIndex != nil }.map(\.displayIndex)
+            plans += new
+        }
+        plans += planner.finish()
+        #expect(refreshes == Array(repeating: [0], count: 4))
+        #expect(plans.dropFirst().allSatisfy { $0.type != .idr })
+        // Before the acknowledgement none takes its place either: it has time to come.
+        #expect(marked.isEmpty == (count == 1), "\(marked)")
+        for plan in plans { judge.take(plan) }
+        judge.finish(frames: 400)
+        #expect(judge.faults.prefix(3) == [])
+    }
+
+    /// One that nobody acknowledges gives way, so that a receiver which comes later has one to acknowledge.
+    @Test func theUnacknowledgedReferenceGivesWay() {
+        var structure = GOPStructure(keyInterval: nil, references: 1)
+        structure.longTermReferences = 1
+        structure.longTermInterval = 4
+        var planner = FramePlanner(structure: structure)
+        let plans = (0..<40).flatMap { _ in planner.add() }
+        #expect(plans.filter { $0.longTermIndex != nil }.map(\.displayIndex) == [0, 16, 32])
+        let token = plans[32].acknowledgementToken
+        var request = FrameRequest(refreshFromLongTerm: true)
+        request.acknowledgedTokens = [token].compactMap { $0 }
+        #expect(planner.add(request).last?.list0 == [32])
+    }
+
     /// With an older picture left, a loss costs no key frame; with none it does, at once.
     @Test func keyFramesOnlyWhereNothingIsLeft() {
         func next(references: Int, longTerm: Int = 0, lost: [Int]) -> FramePlan {

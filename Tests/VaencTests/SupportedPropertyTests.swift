@@ -57,7 +57,7 @@ import VideoBase
                     var configuration = base
                     trial.with(&configuration)
                     let plain = configuration
-                    #expect(property.write(&configuration, value))
+                    #expect(property.write(value, to: &configuration, on: abilities))
                     let isListed = property.domain(abilities)?.contains(value) ?? false
                     // Other options may be changed for the sake of this one, and are named for it.
                     let isTaken = Self.differences(configuration, profile)?.subtracting(Self.differences(plain, profile) ?? []) == []

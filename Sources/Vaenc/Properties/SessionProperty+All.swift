@@ -109,14 +109,18 @@ extension SessionProperty where Value == Bool {
         Self("AllowOpenGOP", { $0.bFrames ? .any : nil }, read: { $0.openGOP }, write: { $0.openGOP = $1 ?? false })
     }
 
-    /// Key frames beyond the first are left out where long-term references stand in for them; `longTermReferences` says
-    /// how many are kept.
+    /// Long-term references are kept, for `FrameOptions.refreshFromLongTerm`: two, so that a new one does not take the
+    /// place of the acknowledged one, or one where the device or `referenceBufferCount` allows no more.
+    /// `longTermReferences` asks for another number.
     public static var enableLTR: Self {
         Self(
             "EnableLTR", { $0.longTermReferences > 0 ? .any : nil }, read: { $0.longTermReferences.map { $0 > 0 } },
             write: { configuration, value in
                 switch value {
-                case true?: if (configuration.longTermReferences ?? 0) == 0 { configuration.longTermReferences = 1 }
+                case true?:
+                    if (configuration.longTermReferences ?? 0) == 0 {
+                        configuration.longTermReferences = max(min(2, configuration.references ?? 2), 1)
+                    }
                 case false?: configuration.longTermReferences = 0
                 case nil: configuration.longTermReferences = nil
                 }

@@ -122,6 +122,20 @@ struct AnyProperty: Sendable {
         }
     }
 
+    /// Writes the value for a device: what is turned on with no number comes in as many as the device has.
+    ///
+    /// - Returns: false where the value is of another type.
+    func write(
+        _ value: PropertyValue?, to configuration: inout EncoderConfiguration, on abilities: DeviceAbilities
+    ) -> Bool {
+        let hadLongTerm = (configuration.longTermReferences ?? 0) > 0
+        guard write(&configuration, value) else { return false }
+        if !hadLongTerm, name == AnyProperty(.enableLTR).name, let count = configuration.longTermReferences {
+            configuration.longTermReferences = min(count, max(abilities.longTermReferences, 1))
+        }
+        return true
+    }
+
     func supported(_ abilities: DeviceAbilities) -> SupportedProperty? {
         guard let domain = domain(abilities) else { return nil }
         var result = SupportedProperty(
