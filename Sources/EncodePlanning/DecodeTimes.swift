@@ -29,8 +29,8 @@ public struct DecodeTimes: Sendable {
         let frame = Double(frameRate.denominator) / Double(max(frameRate.numerator, 1))
         let early = Double(depth - coded) * frame
         let base = first.timescale >= 1000 ? first : first.converted(to: 90000)
-        let ticks = max(Int64((early * Double(base.timescale)).rounded()), Int64(depth - coded))
-        return MediaTime(value: base.value - ticks, timescale: base.timescale)
+        let ticks = Int64(exactly: (early * Double(base.timescale)).rounded()) ?? .max
+        return base.earlier(byTicks: max(ticks, Int64(depth - coded)))
     }
 
     /// A frame that arrived is not going to be coded.

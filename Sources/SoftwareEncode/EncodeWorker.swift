@@ -20,7 +20,10 @@ final class EncodeWorker: Sendable {
         var taken = 0
         var delivered = 0
         /// Taken, and never to be delivered: the session failed or was invalidated before.
-        var dropped = 0
+        var lost: Set<Int64> = []
+        var dropped: Int { lost.count }
+        /// The frame whose packet the handler has.
+        var leaving: Int64?
         /// Presentation times of the frames taken and not delivered.
         var waiting: [Int64: MediaTime] = [:]
         var lastTime: MediaTime?
@@ -36,6 +39,13 @@ final class EncodeWorker: Sendable {
         var isInvalid = false
         var isRunning = false
         var thread: pthread_t?
+
+        /// Nothing more comes out but the packet that the handler has.
+        mutating func giveUp() {
+            queue = []
+            lost.formUnion(waiting.keys.filter { $0 != leaving })
+            waiting = waiting.filter { $0.key == leaving }
+        }
     }
 
     let monitor = Monitor(State())
@@ -74,9 +84,7 @@ final class EncodeWorker: Sendable {
     func stop() {
         monitor.withLock { state in
             state.isInvalid = true
-            state.queue = []
-            state.waiting = [:]
-            state.dropped = state.taken - state.delivered
+            state.giveUp()
         }
         monitor.wait { state -> Void? in
             let isOwn = state.thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false
@@ -135,8 +143,7 @@ final class EncodeWorker: Sendable {
             let isFirst = monitor.withLock { state in
                 if state.isInvalid { return false }
                 state.error = error
-                state.queue = []
-                state.dropped = state.taken - state.delivered
+                state.giveUp()
                 return true
             }
             if isFirst { handler(.failure(error)) }
@@ -145,15 +152,18 @@ final class EncodeWorker: Sendable {
 
     private func deliver(from encoder: CodecContext, _ history: inout TimeHistory) throws {
         while let output = try encoder.receive() {
-            if monitor.withLock({ $0.isInvalid }) { return }
             guard let packet = history.packet(output, headers, settings.codec) else {
                 throw VaencError(.internalFault, "the software encoder gave a packet of an unknown picture")
             }
+            let isOver = monitor.withLock { state in
+                if !state.isInvalid { state.leaving = output.presentationIndex }
+                return state.isInvalid
+            }
+            if isOver { return }
             handler(.success(packet))
             monitor.withLock { state in
                 state.delivered += 1
-                // Counted as dropped where the session ended while the handler had the packet.
-                if state.isInvalid { state.dropped -= 1 }
+                state.leaving = nil
                 state.waiting[output.presentationIndex] = nil
             }
         }
@@ -201,9 +211,11 @@ private struct TimeHistory {
     private func decodeTime(_ index: Int64) -> MediaTime {
         if let known = entries[index] { return known.timing.presentation }
         guard let first else { return .zero }
-        let scale = Int32(clamping: frameRate.numerator)
-        let steps = first.index - index
-        return MediaTime(
-            value: first.time.converted(to: scale).value - steps * Int64(frameRate.denominator), timescale: scale)
+        // In ticks of the frame rate, which frames' times are whole in, where times of all sizes fit.
+        let isFit = frameRate.numerator <= 1_000_000
+        let scale = isFit ? Int32(frameRate.numerator) : 90_000
+        let dividend = Int128(first.index - index) * Int128(frameRate.denominator) * Int128(scale)
+        let ticks = MediaTime.rounded(dividend, by: Int128(frameRate.numerator))
+        return first.time.converted(to: scale).earlier(byTicks: ticks)
     }
 }

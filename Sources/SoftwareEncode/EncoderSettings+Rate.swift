@@ -151,6 +151,38 @@ extension EncoderSettings {
         return next.limits
     }
 
+    /// The report of the configuration with what was changed since, `change` last.
+    func report(_ before: [EffectiveEntry], with change: RunningChange, _ limits: RateLimits) -> [EffectiveEntry] {
+        var report = before
+        if let rate = change.bitrate { report.change("bitrate", asked: "\(rate.value)", used: "\(rate.value)") }
+        if let rate = change.maxBitrate {
+            // Counted in thousands.
+            let used = limits.maxRate == rate.value / 1000 ? rate.value : limits.maxRate * 1000
+            report.change("maxBitrate", asked: "\(rate.value)", used: "\(used)")
+        } else if change.bitrate != nil, let old = before.first(where: { $0.option == "maxBitrate" }) {
+            let used = "\(limits.maxRate * 1000)"
+            report.change(
+                "maxBitrate", asked: old.asked.map { _ in used }, used: used, why: "changed with the bit rate")
+        }
+        if let windows = change.dataRateLimits {
+            report.removeAll { $0.option == "dataRateLimits" }
+            let kept = windows.min { $0.bytesPerSecond < $1.bytesPerSecond }
+            for limit in windows {
+                let text = "\(limit.bytes)/\(limit.seconds)"
+                report.append(
+                    EffectiveEntry(
+                        option: "dataRateLimits", asked: text, used: limit == kept ? text : "none",
+                        why: limit == kept ? "as the decoder's buffer" : "the lowest rate alone is kept"))
+            }
+        }
+        if let old = before.first(where: { $0.option == "vbvSize" }), old.used != "\(limits.bufferSize * 1000)" {
+            report.change(
+                "vbvSize", asked: old.asked, used: "\(limits.bufferSize * 1000)",
+                why: change.dataRateLimits == nil ? "changed with the bit rate" : "the limit's")
+        }
+        return report
+    }
+
     /// libx264 follows another average in a running stream where the rate is constant alone; elsewhere a new stream
     /// begins, with a key frame.
     func needsNewStream(_ old: RateLimits, _ new: RateLimits) -> Bool { mode != .cbr && new.bitrate != old.bitrate }

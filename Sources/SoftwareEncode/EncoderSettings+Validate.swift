@@ -56,9 +56,10 @@ extension EncoderSettings {
         }
         let quality: RateControlMode = c.qp ?? c.qpI ?? c.qpB != nil ? .cqp : .icq
         try c.checkContradictions(c.rateControl ?? (c.bitrate != nil ? .vbr : quality))
-        guard c.frameRate.numerator > 0, c.frameRate.denominator > 0 else {
-            throw VaencError(.usage, "the frame rate \(c.frameRate) is not positive", remedy: "give more than 0")
-        }
+        let terms = 1...Int(Int32.max)
+        guard terms.contains(c.frameRate.numerator), terms.contains(c.frameRate.denominator),
+            (0.001...1000).contains(c.frameRate.value)
+        else { throw VaencError(.usage, "the frame rate \(c.frameRate) is not between 0 and 1000 frames per second") }
         guard (16...16384).contains(c.size.width), (16...16384).contains(c.size.height) else {
             throw VaencError(
                 .unavailable, "a picture of \(c.size) is outside what the software encoder takes",

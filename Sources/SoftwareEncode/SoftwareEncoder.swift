@@ -111,7 +111,7 @@ public final class SoftwareEncoder: VideoEncoder {
         let worker = try worker()
         let own = try ownBuffer(buffer)
         let depth = settings.queueDepth
-        try worker.monitor.wait { state -> Void? in
+        let index = try worker.monitor.wait { state -> Int64? in
             try Self.check(state)
             if let last = state.lastTime, timing.presentation <= last {
                 throw VaencError(
@@ -137,13 +137,14 @@ public final class SoftwareEncoder: VideoEncoder {
             state.taken += 1
             state.waiting[Int64(index)] = timing.presentation
             state.lastTime = timing.presentation
-            return ()
+            return Int64(index)
         }
         if settings.configuration.lowLatency {
-            // The packet is out before the next picture is asked for.
+            // The packet is out before the next picture is asked for. One that the handler has comes out, whatever
+            // becomes of the session.
             try worker.monitor.wait { state -> Void? in
-                try Self.check(state)
-                return state.delivered >= state.taken ? () : nil
+                if state.lost.contains(index) { try Self.check(state) }
+                return state.waiting[index] == nil ? () : nil
             }
         }
     }
@@ -209,9 +210,14 @@ public final class SoftwareEncoder: VideoEncoder {
     /// Rates only, and in H.264: what libx264 can change between two pictures. Another average of a variable rate needs
     /// a new stream of the library, which begins with a key frame.
     public func change(_ change: RunningChange) throws {
-        try worker().monitor.withLock { state in
+        let limits = try worker().monitor.withLock { state in
             try Self.check(state)
             state.limits = try settings.changed(state.limits, by: change)
+            return state.limits
+        }
+        prepared.withLock { prepared in
+            guard let report = prepared?.description.effective else { return }
+            prepared?.description.effective = settings.report(report, with: change, limits)
         }
     }
 

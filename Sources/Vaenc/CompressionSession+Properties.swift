@@ -73,7 +73,7 @@ extension CompressionSession {
         var draft = configuration
         for (property, value) in values { try Self.check(property, value, abilities, &draft) }
         let isConfigured = try core.configure { configuration in
-            for (property, value) in values { _ = property.write(&configuration, value) }
+            for (property, value) in values { _ = property.write(value, to: &configuration, on: abilities) }
         }
         if !isConfigured { try change(values, abilities) }
     }
@@ -85,7 +85,7 @@ extension CompressionSession {
             throw VaencError(
                 .unavailable, "the device has no \(property.name)", remedy: "supportedProperties lists what it has")
         }
-        guard property.write(&draft, value) else {
+        guard property.write(value, to: &draft, on: abilities) else {
             throw VaencError(.usage, "\(property.name) is not of this type", remedy: "give \(property.type)")
         }
         if let value, !domain.contains(value) {
@@ -109,11 +109,7 @@ extension CompressionSession {
             }
             _ = property.change(&change, value)
         }
-        let final = change
-        try core.with { try $0.encoder.change(final) }
-        core.state.withLock { state in
-            for (property, value) in values { _ = property.write(&state.configuration, value) }
-        }
+        try core.change(change)
     }
 
     private func abilities() throws -> DeviceAbilities {

@@ -21,13 +21,15 @@ public import VideoBase
 /// several threads; the order of frames is the order in which `encode` was entered.
 ///
 /// Back-pressure: `makePixelBuffer` waits while all buffers are in use, and `encode` while the pipeline is full or
-/// `packetCapacity` packets are unread. Completing, invalidating and recovering never wait for a reader.
+/// `packetCapacity` packets are unread. Nothing else waits for a reader: completing, flushing and swapping go on beside an
+/// `encode` that does, and mean the frames taken before.
 ///
 /// Cancellation: a call whose task is cancelled throws a `CancellationError`. `encode` then has not taken the frame; once
 /// a frame is taken, it returns as if nothing had happened. `completeFrames` and `flush` only stop waiting.
 public final class CompressionSession: Sendable {
     let core: SessionCore
-    /// Orders frames, and what must stand between them.
+    /// Orders frames. Apart from `caller`: a frame may have to wait for a reader, which nothing else does.
+    let frames = SerialThread()
     let caller = SerialThread()
     /// Apart from `caller`: a buffer may come free by a frame that another task hands in.
     let bufferMaker = SerialThread()
@@ -132,7 +134,8 @@ public final class CompressionSession: Sendable {
         }
     }
 
-    /// Takes a frame; blocks while the pipeline or the packets are full. Presentation times must increase.
+    /// Takes a frame; blocks while the pipeline or the packets are full. Presentation times must increase, over swaps
+    /// too, and lie within 2^40 seconds of zero, in fewer than 2^62 ticks; `duration` may be 0, and nothing less.
     public func encode(
         _ buffer: any PixelBuffer, presentation: MediaTime, duration: MediaTime? = nil,
         options: FrameOptions = FrameOptions()
@@ -144,8 +147,9 @@ public final class CompressionSession: Sendable {
     private func encode(
         _ buffer: any PixelBuffer, _ timing: FrameTiming, _ options: FrameOptions, isCancelled: () -> Bool
     ) throws {
+        try timing.check()
         try channel?.waitForRoom(isCancelled)
-        try core.with(begins: true) { stage in
+        try core.encode(at: timing.presentation) { stage in
             var options = options
             let acknowledged = core.state.withLock { state in
                 defer { state.acknowledged = [] }
@@ -190,10 +194,12 @@ public final class CompressionSession: Sendable {
         }
     }
 
-    /// Applies to the frames encoded after the call, with no IDR picture and no drain.
+    /// Applies to the frames encoded after the call, with no IDR picture and no drain. `configuration` has it from then
+    /// on, as after `set`, and so what was asked for that goes with it: the highest rate with the average, the QP of I and
+    /// B pictures with that of P pictures.
     ///
     /// - Throws: `unavailable` for what the encoder cannot change while it runs; then nothing changed.
-    public func change(_ change: RunningChange) throws { try core.with { try $0.encoder.change(change) } }
+    public func change(_ change: RunningChange) throws { try core.change(change) }
 
     /// A receiver lost these frames (by display index): nothing coded afterwards predicts from them or from pictures
     /// that do. Where nothing else is left, the next frame is a key frame.
@@ -224,7 +230,7 @@ public final class CompressionSession: Sendable {
         options: FrameOptions = FrameOptions()
     ) async throws {
         let timing = FrameTiming(presentation: presentation, duration: duration)
-        try await caller.run { [self] request in
+        try await frames.run { [self] request in
             request.whenCancelled { [channel] in channel?.wake() }
             try encode(buffer, timing, options, isCancelled: { request.isCancelled })
         }

@@ -14,10 +14,10 @@ public struct Rational: Sendable, Hashable, CustomStringConvertible {
 
     /// Divided by the greatest common divisor, with a positive denominator.
     public var reduced: Rational {
-        var (a, b) = (abs(numerator), abs(denominator))
-        while b != 0 { (a, b) = (b, a % b) }
-        let divisor = max(a, 1) * (denominator < 0 ? -1 : 1)
-        return Rational(numerator / divisor, denominator / divisor)
+        let divisor = Int128(max(greatestCommonDivisor(numerator.magnitude, denominator.magnitude), 1))
+        let sign: Int128 = denominator < 0 ? -1 : 1
+        return Rational(
+            Int(clamping: Int128(numerator) / divisor * sign), Int(clamping: Int128(denominator) / divisor * sign))
     }
 
     /// Reads `25`, `30000/1001` or a decimal such as `29.97` (the NTSC rates are recognised); nil unless positive.
@@ -60,13 +60,14 @@ extension Rational: Codable {
 }
 
 /// A point on, or a length of, the media time line: `value / timescale` seconds.
+///
+/// What cannot be represented saturates; nothing traps.
 public struct MediaTime: Sendable, Hashable, Comparable {
     public var value: Int64
-    /// Ticks per second, positive.
+    /// Ticks per second, positive. A time with another is none: it is before all others, and no session takes it.
     public var timescale: Int32
 
     public init(value: Int64, timescale: Int32) {
-        precondition(timescale > 0, "a time needs a positive timescale")
         self.value = value
         self.timescale = timescale
     }
@@ -77,26 +78,51 @@ public struct MediaTime: Sendable, Hashable, Comparable {
 
     /// The same time in ticks of `timescale`, rounded to the nearest, halves away from zero.
     public func converted(to timescale: Int32) -> MediaTime {
-        if timescale == self.timescale { return self }
-        let product = value.multipliedFullWidth(by: Int64(timescale))
-        let divisor = Int64(self.timescale)
-        let (quotient, remainder) = divisor.dividingFullWidth(product)
-        let away: Int64 = abs(remainder) * 2 >= divisor ? (value < 0 ? -1 : 1) : 0
-        return MediaTime(value: quotient + away, timescale: timescale)
+        if timescale == self.timescale || timescale <= 0 || self.timescale <= 0 { return self }
+        let ticks = Self.rounded(Int128(value) * Int128(timescale), by: Int128(self.timescale))
+        return MediaTime(value: ticks, timescale: timescale)
+    }
+
+    /// A quotient rounded to the nearest, halves away from zero.
+    package static func rounded(_ dividend: Int128, by divisor: Int128) -> Int64 {
+        let (quotient, remainder) = dividend.quotientAndRemainder(dividingBy: divisor)
+        let away: Int128 = remainder.magnitude * 2 >= divisor.magnitude ? (dividend < 0) == (divisor < 0) ? 1 : -1 : 0
+        return Int64(clamping: quotient + away)
+    }
+
+    /// So many ticks earlier.
+    package func earlier(byTicks ticks: Int64) -> MediaTime {
+        MediaTime(value: Int64(clamping: Int128(value) - Int128(ticks)), timescale: timescale)
+    }
+
+    /// Sums and differences of such times, in any ticks of theirs, fit: less than 2^40 seconds (35 thousand years) from
+    /// zero, in fewer than 2^62 ticks.
+    package var isInRange: Bool {
+        timescale > 0 && value.magnitude < 1 << 62 && value.magnitude >> 40 < UInt64(timescale)
     }
 
     public static func < (a: MediaTime, b: MediaTime) -> Bool {
-        let left = a.value.multipliedFullWidth(by: Int64(b.timescale))
-        let right = b.value.multipliedFullWidth(by: Int64(a.timescale))
-        return (left.high, left.low) < (right.high, right.low)
+        guard a.timescale > 0, b.timescale > 0 else { return a.rank < b.rank }
+        return Int128(a.value) * Int128(b.timescale) < Int128(b.value) * Int128(a.timescale)
     }
+
+    /// An order of those that are no times among themselves, and before all that are.
+    private var rank: (Int, Int32, Int64) { timescale > 0 ? (1, 0, 0) : (0, timescale, value) }
 
     public static func == (a: MediaTime, b: MediaTime) -> Bool { !(a < b) && !(b < a) }
 
     public func hash(into hasher: inout Hasher) {
-        let r = Rational(Int(value), Int(timescale)).reduced
-        hasher.combine(r)
+        let divisor = timescale > 0 ? greatestCommonDivisor(value.magnitude, UInt64(timescale)) : 1
+        hasher.combine(value / Int64(divisor))
+        hasher.combine(Int64(timescale) / Int64(divisor))
     }
+}
+
+/// 0 where both are.
+private func greatestCommonDivisor<T: UnsignedInteger>(_ a: T, _ b: T) -> T {
+    var (a, b) = (a, b)
+    while b != 0 { (a, b) = (b, a % b) }
+    return a
 }
 
 /// When a frame is shown, and for how long.
@@ -108,5 +134,21 @@ public struct FrameTiming: Sendable, Hashable {
     public init(presentation: MediaTime, duration: MediaTime? = nil) {
         self.presentation = presentation
         self.duration = duration
+    }
+
+    /// Times that an encoder can count with.
+    ///
+    /// - Throws: `usage`.
+    package func check() throws(VaencError) {
+        guard presentation.isInRange else {
+            throw VaencError(
+                .usage, "a frame cannot be shown at \(presentation.value)/\(presentation.timescale) s",
+                remedy: "give times within 2^40 seconds of zero, in fewer than 2^62 ticks of a positive timescale")
+        }
+        if let duration, duration.value < 0 || !duration.isInRange {
+            throw VaencError(
+                .usage, "a frame cannot be shown for \(duration.value)/\(duration.timescale) s",
+                remedy: "give a duration from 0 to 2^40 seconds, or none")
+        }
     }
 }

@@ -257,4 +257,50 @@ import VideoBase
         #expect(t(1, 3) - t(1, 2) == t(-1, 6))
         #expect(t(7, 30) - .zero == t(7, 30))
     }
+
+    /// Times of all sizes, as far apart as they can be: written, or refused with an error; never an end of the process.
+    @Test(arguments: ["mp4", "mov", "mkv", "ts"]) func extremeTimes(_ format: String) throws {
+        let pairs: [(Int64, Int64, Int32, Int32)] = [
+            (-(1 << 62) + 1, (1 << 62) - 1, .max, .max), (.min, .max, 1, 1), (.min, .max, .max, 1), (0, .max, 1, .max),
+            (-(1 << 40) + 1, 1 << 40, 1, 25), ((1 << 62) - 2, (1 << 62) - 1, .max, .max), (-1, 1, .max, 1),
+            (0, 1, 0, -1), (.max, .min, 90_000, 7),
+        ]
+        try Files.withTemporaryFolder { folder in
+            var written = 0
+            for (index, (a, b, first, second)) in pairs.enumerated() {
+                var packets = try Self.packets(
+                    [MediaTime(value: a, timescale: first), MediaTime(value: b, timescale: second)])
+                packets[0].duration = MediaTime(value: .max, timescale: first)
+                packets[1].decode = MediaTime(value: .min, timescale: second)
+                let sink = try MediaOutput.open("\(folder)/\(index).\(format)", options: SinkOptions())
+                do {
+                    try sink.start(Self.description(packets))
+                    for packet in packets { try sink.write(packet) }
+                    try sink.finish()
+                    written += 1
+                } catch let error as VaencError {
+                    #expect(error.category == .inputOutput)
+                    sink.cancel()
+                }
+            }
+            #expect(written < pairs.count || format != "mp4")
+        }
+    }
+
+    /// Against the definition.
+    @Test func differencesOfExtremes() {
+        let values: [Int64] = [.min, -(1 << 62) + 1, -1, 0, 7, (1 << 62) - 1, .max]
+        let times = values.flatMap { value in [1, 25, 90_000, .max - 1, .max].map { MediaTime(value: value, timescale: $0) } }
+        for a in times {
+            for b in times {
+                let difference = a - b
+                let divisor = Int128(a.timescale) * Int128(b.timescale)
+                let exact = Int128(a.value) * Int128(b.timescale) - Int128(b.value) * Int128(a.timescale)
+                let (low, high) = (Int128(Int64.min) * divisor, Int128(Int64.max) * divisor)
+                let wanted = min(max(exact * Int128(difference.timescale), low), high)
+                let error = (Int128(difference.value) * divisor - wanted).magnitude
+                #expect(2 * error <= divisor.magnitude, "\(a) - \(b)")
+            }
+        }
+    }
 }

@@ -32,6 +32,42 @@ import VAAPI
         _ = Pictures.decode(packets)
     }
 
+    /// Everything else goes on beside an `encode` that waits for a reader, and means the frames taken before.
+    @Test(arguments: [DeviceSelector.reference, .software])
+    func othersGoOnBesideAWaitingEncode(_ device: DeviceSelector) async throws {
+        let session = try CompressionSession(
+            configuration: Pictures.immediate(), device: device, packetCapacity: 2)
+        let channel = try #require(session.channel)
+        try Pictures.encode(0..<2, on: session)
+        let buffers = [try await frame(2, session), try await frame(3, session)]
+        let first = Task { try await session.encode(buffers[0], presentation: Pictures.time(2)) }
+        await until { channel.waitersForRoom == 1 }
+        try await session.prepare()
+        try await session.completeFrames()
+        try await session.completeFrames(until: Pictures.time(2))
+        try await session.flush()
+        try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
+            session.flush { done.resume(with: $0) }
+        }
+        try await session.refresh()
+        try await session.swap(to: session.configuration)
+        #expect(channel.waitersForRoom == 1)
+        var counts = session.statistics
+        #expect(counts.taken == 2 && counts.delivered == 2 && counts.pending == 0 && counts.dropped == 0)
+        // The order among frames stays.
+        let second = Task { try await session.encode(buffers[1], presentation: Pictures.time(3)) }
+        var packets = try await read(2, of: session)
+        try await first.value
+        try await second.value
+        try await session.completeFrames()
+        counts = session.statistics
+        #expect(counts.taken == 4 && counts.delivered == 4 && counts.pending == 0 && counts.dropped == 0)
+        session.invalidate()
+        for try await packet in session.packets { packets.append(packet) }
+        #expect(packets.map(\.displayIndex) == [0, 1, 2, 3])
+        #expect(packets.map(\.formatIndex) == [0, 0, 1, 1])
+    }
+
     /// However slow the reader, no more packets wait than were allowed, and all arrive.
     @Test(arguments: [1, 2, 7]) func aSlowReaderBoundsWhatWaits(_ capacity: Int) async throws {
         let session = try session(capacity: capacity)

@@ -137,6 +137,69 @@ import VideoBase
         #expect(session.pendingFrameCount == 0)
     }
 
+    /// Where its packet comes out, `encode` succeeds, though the session is ended while the handler has it; where it does
+    /// not, `encode` says so. The counts agree.
+    @Test(arguments: [DeviceSelector.reference, .software])
+    func invalidateWhileTheHandlerIsSlow(_ device: DeviceSelector) async throws {
+        let gate = Monitor((isEntered: false, isOpen: false))
+        let packets = PacketList()
+        let session = try CompressionSession(configuration: Pictures.immediate(), device: device) { result in
+            packets.add(result)
+            gate.withLock { $0.isEntered = true }
+            gate.wait { $0.isOpen ? () : nil }
+        }
+        var held = try await hold(session)
+        try Pictures.draw(0, into: held[0])
+        let first = held.removeFirst()
+        let encode = Task { try await session.encode(first, presentation: Pictures.time(0)) }
+        await until { gate.withLock { $0.isEntered } }
+        let end = SerialThread()
+        end.add { session.invalidate() }
+        await until { session.core.isInvalidated }
+        // So that the encoder has heard of it.
+        try await Task.sleep(for: .milliseconds(100))
+        var counts = session.statistics
+        #expect(counts.taken == 1 && counts.delivered == 0 && counts.dropped == 0 && counts.pending == 1)
+        gate.withLock { $0.isOpen = true }
+        try await encode.value
+        counts = session.statistics
+        #expect(counts.taken == 1 && counts.delivered == 1 && counts.dropped == 0 && counts.pending == 0)
+        #expect(try packets.values().count == 1)
+        await #expect(throws: (any Error).self) {
+            try await session.encode(held[0], presentation: Pictures.time(1))
+        }
+    }
+
+    /// A second frame behind the one that the handler has does not come out, and its `encode` says so.
+    @Test(arguments: [DeviceSelector.reference, .software])
+    func invalidateWhileAnotherWaits(_ device: DeviceSelector) async throws {
+        let gate = Monitor((isEntered: false, isOpen: false))
+        let session = try CompressionSession(configuration: Pictures.immediate(), device: device) { _ in
+            gate.withLock { $0.isEntered = true }
+            gate.wait { $0.isOpen ? () : nil }
+        }
+        let held = try await hold(session)
+        let first = Task { try await session.encode(held[0], presentation: Pictures.time(0)) }
+        await until { gate.withLock { $0.isEntered } }
+        // Beside the first, which holds its thread.
+        let result = Monitor<Result<Void, any Error>?>(nil)
+        let other = SerialThread()
+        other.add {
+            let own = Result { try session.encode(held[1], presentation: Pictures.time(1)) }
+            result.withLock { $0 = own }
+        }
+        await until { session.statistics.taken == 2 }
+        let end = SerialThread()
+        end.add { session.invalidate() }
+        await until { session.core.isInvalidated && session.statistics.dropped == 1 }
+        gate.withLock { $0.isOpen = true }
+        try await first.value
+        await until { result.withLock { $0 != nil } }
+        #expect(throws: (any Error).self) { try result.withLock { try $0?.get() } }
+        let counts = session.statistics
+        #expect(counts.taken == 2 && counts.delivered == 1 && counts.dropped == 1 && counts.pending == 0)
+    }
+
     /// The session may be let go from anywhere, also from its own handler, where it can wait for nothing.
     @Test(arguments: [DeviceSelector.reference, .software])
     func aSessionLetGoInItsHandlerEnds(_ device: DeviceSelector) async throws {

@@ -136,6 +136,25 @@ import VAAPI
         #expect(packets.filter(\.isKey).map(\.displayIndex) == [0, 2, 5, 8])
     }
 
+    /// Frames come in presentation order over swaps, too, also over two with nothing between them.
+    @Test(arguments: [DeviceSelector.reference, .software], 1...2)
+    func timesThatGoBackAreRefused(_ device: DeviceSelector, _ swaps: Int) async throws {
+        let session = try CompressionSession(configuration: Pictures.configuration(), device: device)
+        try Pictures.encode(0..<4, on: session)
+        for _ in 0..<swaps { try await session.swap(to: session.configuration) }
+        for index in [-5, 0, 2, 3] {
+            let error = #expect(throws: VaencError.self) { try Pictures.encode(index..<index + 1, on: session) }
+            #expect(error?.category == .usage && error?.remedy != nil)
+        }
+        try Pictures.encode(4..<6, on: session)
+        #expect(throws: VaencError.self) { try Pictures.encode(4..<5, on: session) }
+        try await session.completeFrames()
+        session.invalidate()
+        expectOneLine(try await read(6, of: session), count: 6)
+        let counts = session.statistics
+        #expect(counts.taken == 6 && counts.delivered == 6 && counts.dropped == 0 && counts.pending == 0)
+    }
+
     /// Before the first frame there is nothing to change from.
     @Test func aSwapAtTheStartIsNoChange() async throws {
         let session = try CompressionSession(configuration: Pictures.configuration(), device: .reference)

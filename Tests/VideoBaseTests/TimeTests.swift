@@ -45,4 +45,58 @@ import VideoBase
         #expect(MediaTime(value: -1, timescale: 3) < .zero)
         #expect(!(third < MediaTime(value: 2, timescale: 6)))
     }
+
+    private static let values: [Int64] = [.min, .min + 1, -(1 << 62), -90000, -1, 0, 1, 90000, 1 << 62, .max - 1, .max]
+    private static let scales: [Int32] = [.min, -1, 0, 1, 25, 90000, .max - 1, .max]
+    private static let times = values.flatMap { value in scales.map { MediaTime(value: value, timescale: $0) } }
+
+    /// Nothing traps, and order, equality and hash agree, of what is no time too.
+    @Test func extremesHaveAnOrder() {
+        for a in Self.times {
+            for b in Self.times {
+                #expect([a < b, a == b, b < a].count { $0 } == 1, "\(a) \(b)")
+                if a == b { #expect(a.hashValue == b.hashValue, "\(a) \(b)") }
+                guard a.timescale > 0 else { continue }
+                if b.timescale <= 0 { #expect(b < a) }
+                guard b.timescale > 0 else { continue }
+                #expect((a < b) == (Int128(a.value) * Int128(b.timescale) < Int128(b.value) * Int128(a.timescale)))
+            }
+        }
+        let sorted = Self.times.sorted()
+        for (a, b) in zip(sorted, sorted.dropFirst()) { #expect(a <= b) }
+    }
+
+    /// Rounded, or the nearest that there is.
+    @Test func extremesAreConverted() {
+        for time in Self.times {
+            for scale in Self.scales {
+                let converted = time.converted(to: scale)
+                guard time.timescale > 0, scale > 0 else {
+                    #expect(converted.value == time.value && converted.timescale == time.timescale)
+                    continue
+                }
+                let wanted = Int128(time.value) * Int128(scale)
+                let least = min(max(wanted, Int128(Int64.min) * Int128(time.timescale)), Int128(Int64.max) * Int128(time.timescale))
+                let error = (Int128(converted.value) * Int128(time.timescale) - least).magnitude
+                #expect(2 * error <= UInt128(time.timescale) && converted.timescale == scale, "\(time) to \(scale)")
+            }
+        }
+    }
+
+    @Test func ratiosOfExtremesAreReduced() {
+        for numerator in [Int.min, -6, 0, 6, .max] {
+            for denominator in [Int.min, -4, 4, .max] {
+                let reduced = Rational(numerator, denominator).reduced
+                #expect(reduced.denominator > 0)
+                #expect((reduced.numerator < 0) == ((numerator < 0) != (denominator < 0) && numerator != 0))
+                if abs(numerator.clamped) == 6, abs(denominator.clamped) == 4 {
+                    #expect(abs(reduced.numerator) == 3 && reduced.denominator == 2)
+                }
+            }
+        }
+    }
+}
+
+extension Int {
+    fileprivate var clamped: Int { Swift.max(self, -.max) }
 }

@@ -76,8 +76,8 @@ extension SettingsResolver {
         }
     }
 
-    /// Bits per second, as many as VA-API's fields hold.
-    static let bitrates = 64...4_000_000_000
+    /// Bits per second, as many as VA-API's fields hold. Of a configuration, or of a change.
+    static let bitrates = 1000...4_000_000_000
 
     private func check(_ option: String, _ value: Int?, _ range: ClosedRange<Int>) throws {
         try Self.check(option, value, range)

@@ -16,7 +16,7 @@ extension SettingsResolver {
             return (start, start, start)
         }
         let range = (asked.minQP ?? 0)...(asked.maxQP ?? 51)
-        let quality = asked.quality ?? 24
+        let quality = asked.quality ?? EncoderConfiguration.standardQuality
         let wantedP = asked.qp ?? quality
         let p = wantedP.clamped(to: range)
         let i = limits.hasOneQP ? p : (asked.qpI ?? p + Self.intraOffset).clamped(to: range)

@@ -11,7 +11,7 @@ extension SettingsResolver {
         var rate = RateSettings()
         rate.minQP = asked.minQP
         rate.maxQP = asked.maxQP
-        rate.quality = (asked.quality ?? 24).clamped(to: max(asked.minQP ?? 1, 1)...max(asked.maxQP ?? 51, 1))
+        rate.quality = (asked.quality ?? EncoderConfiguration.standardQuality).clamped(to: max(asked.minQP ?? 1, 1)...max(asked.maxQP ?? 51, 1))
         (rate.mode, rate.controller) = try chooseMode(wanted, limits)
         if rate.mode == .cqp || rate.mode == .icq {
             reportUnused(rate.mode)
@@ -33,7 +33,7 @@ extension SettingsResolver {
 
     private func checkRates(_ wanted: RateControlMode) throws {
         for (option, value) in [("bitrate", asked.bitrate), ("max-bitrate", asked.maxBitrate)] {
-            guard let value, !(1000...4_000_000_000).contains(value.value) else { continue }
+            guard let value, !Self.bitrates.contains(value.value) else { continue }
             throw VaencError(.usage, "\(option) is \(value)", remedy: "give a rate from 1k to 4G bits per second")
         }
         if [.cbr, .vbr, .avbr].contains(wanted), asked.bitrate == nil {

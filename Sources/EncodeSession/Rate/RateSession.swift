@@ -15,6 +15,8 @@ final class RateSession: Sendable {
         var rate: RateSettings
         var frameRate: Rational
         var qps: QPs
+        /// All that was asked for while running.
+        var changes = RunningChange()
         var books: Books
         /// Before each picture that has finished and is not out, the oldest first.
         var undelivered: [Books] = []
@@ -273,6 +275,7 @@ final class RateSession: Sendable {
                 state.frameRate = rate
             }
             state.qps = qps
+            state.changes.merge(change)
             if new.maxBitrate > state.rate.maxBitrate || new.vbvSize > state.rate.vbvSize || state.frameRateIsNew {
                 state.keepsHRD = false
             }
@@ -281,6 +284,12 @@ final class RateSession: Sendable {
             state.books.controller?.change(Self.targets(new, state.frameRate, settings))
             state.books.limits.change(new, state.frameRate, pending: state.pending)
         }
+    }
+
+    /// The report of the configuration, with what was changed since.
+    func changed(_ report: [EffectiveEntry]) -> [EffectiveEntry] {
+        let (rate, qps, changes) = state.withLock { ($0.rate, $0.qps, $0.changes) }
+        return rate.report(report, with: changes, qps)
     }
 
     /// The pictures under way and those that are not out were lost, and will be planned anew, by a driver that knows

@@ -12,6 +12,8 @@ struct PendingFrames: Sendable {
     private var held: [EncodedPacket] = []
     /// Display indices of packets on their way out.
     private var leaving: Set<Int> = []
+    /// Display indices of frames that were given up.
+    private var dropped: Set<Int> = []
 
     var count: Int { frames.count }
 
@@ -55,16 +57,25 @@ struct PendingFrames: Sendable {
 
     /// Gives up all frames but those whose packets are on their way out: how many.
     mutating func dropUnsettled() -> Int {
-        let count = frames.count
+        let lost = unsettled.map(\.index)
         held = []
+        dropped.formUnion(lost)
         frames = frames.filter { leaving.contains($0.index) }
-        return count - frames.count
+        return lost.count
     }
 
     /// Replaces frames that are not on their way out by themselves in other surfaces; those not named are dropped.
     mutating func replace(with moved: [TakenFrame]) {
         frames = frames.filter { leaving.contains($0.index) } + moved
     }
+
+    /// What becomes of a frame that was taken: true where its packet was delivered, nil where that is not settled.
+    func wasDelivered(_ displayIndex: Int) -> Bool? {
+        if frames.contains(where: { $0.index == displayIndex }) { return nil }
+        return !dropped.contains(displayIndex)
+    }
+
+    func isLeaving(_ displayIndex: Int) -> Bool { leaving.contains(displayIndex) }
 
     func contains(until time: MediaTime?) -> Bool {
         time.map { time in frames.contains { $0.timing.presentation <= time } } ?? !frames.isEmpty

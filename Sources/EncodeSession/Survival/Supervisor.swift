@@ -88,7 +88,7 @@ final class Supervisor: Sendable {
     var display: Display { state.withLock { $0.display } }
 
     /// What was asked for and what is used, also where that changed on the way.
-    var effective: [EffectiveEntry] { state.withLock { $0.settings.effective } }
+    var effective: [EffectiveEntry] { rate.changed(state.withLock { $0.settings.effective }) }
 
     // MARK: Callers
 
@@ -99,18 +99,24 @@ final class Supervisor: Sendable {
         // What is refused here leaves the buffer as it was.
         try admitted { _, submission in try submission.check(timing) }
         let (given, isLost) = try frame(of: buffer, timing: timing, options: options)
-        var due: [MediaTime]?
-        while due == nil { due = try take(given, isLost: isLost) }
-        for time in due ?? [] { try wait(until: time) }
+        var place: Place?
+        while place == nil { place = try take(given, isLost: isLost) }
+        if let place, let due = place.due { try wait(until: due, for: place.index) }
     }
 
-    /// Gives the time up to which packets must be out before the next frame is taken; nil where the device was made
-    /// anew in between.
-    private func take(_ given: TakenFrame, isLost: Bool) throws -> [MediaTime]? {
+    /// Where a frame stands that was taken.
+    private struct Place {
+        var index: Int
+        /// The time up to which packets must be out before the next frame is taken; nil for none.
+        var due: MediaTime?
+    }
+
+    /// Gives nil where the device was made anew in between.
+    private func take(_ given: TakenFrame, isLost: Bool) throws -> Place? {
         let timing = given.timing
         // The device may have been made anew since the buffer was filled.
         let current = isLost ? nil : try inCurrentSurface(given)
-        return try admitted { pipeline, submission -> [MediaTime]? in
+        return try admitted { pipeline, submission -> Place? in
             if let current, current.pool !== pipeline.inputs {
                 if current.pool !== given.pool { current.pool.giveBack(current.surface) }
                 return nil
@@ -121,7 +127,8 @@ final class Supervisor: Sendable {
                 throw error
             }
             var frame = current
-            frame?.index = submission.nextIndex
+            let index = submission.nextIndex
+            frame?.index = index
             submission.nextIndex += 1
             submission.presentations.append(timing.presentation)
             state.withLock { state in
@@ -131,7 +138,7 @@ final class Supervisor: Sendable {
                 state.decodeTimes.add(timing.presentation)
             }
             if let frame { submit([frame], to: pipeline) }
-            return submission.due(settings.maxFrameDelay).map { [$0] } ?? []
+            return Place(index: index, due: submission.due(settings.maxFrameDelay))
         }
     }
 
@@ -151,8 +158,13 @@ final class Supervisor: Sendable {
         try wait(until: time)
     }
 
-    private func wait(until time: MediaTime?) throws {
+    /// - Parameter frame: the caller's own: where its packet comes out, all is well, whatever becomes of the session.
+    private func wait(until time: MediaTime?, for frame: Int? = nil) throws {
         try state.wait { state -> Void? in
+            if let frame, state.isEnded {
+                if state.pending.wasDelivered(frame) == true { return () }
+                if state.pending.isLeaving(frame) { return nil }
+            }
             if case .failed(let error) = state.phase {
                 if state.failureWasDelivered { throw error }
                 return nil

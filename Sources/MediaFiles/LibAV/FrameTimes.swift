@@ -54,13 +54,13 @@ enum FrameTimes {
     /// - Parameter times: in units of `base`, rising.
     static func meanRate(_ times: [Int64], _ base: Rational) -> Rational? {
         guard times.count > 4, let first = times.first, let last = times.last, last > first else { return nil }
-        let steps = zip(times, times.dropFirst()).map { Double($1 - $0) }.sorted()
+        let steps = zip(times, times.dropFirst()).map { Double(Int128($1) - Int128($0)) }.sorted()
         let usual = steps[steps.count / 2]
         // Times are rounded to the base's units, on both sides.
         let tolerance = max(usual * 0.05, 1.5)
         let uneven = steps.count { abs($0 - usual) > tolerance }
         guard uneven >= 3, uneven * 100 > times.count else { return nil }
-        let rate = Double(times.count - 1) / (Double(last - first) * base.value)
+        let rate = Double(times.count - 1) / (Double(Int128(last) - Int128(first)) * base.value)
         return Rational(max(Int((rate * 1000).rounded()), 1), 1000).reduced
     }
 }

@@ -143,13 +143,13 @@ final class ContainerSink: PacketSink {
 extension MediaTime {
     /// The time from `b` to `a`, in ticks that hold both where there are such.
     static func - (a: MediaTime, b: MediaTime) -> MediaTime {
-        if a.timescale == b.timescale { return MediaTime(value: a.value - b.value, timescale: a.timescale) }
-        let scale = max(a.timescale, b.timescale)
-        let other = min(a.timescale, b.timescale)
-        if scale % other == 0 {
-            return MediaTime(value: a.converted(to: scale).value - b.converted(to: scale).value, timescale: scale)
-        }
-        let fine = Int64(scale) * Int64(other) <= Int64(Int32.max) ? scale * other : scale
-        return MediaTime(value: a.converted(to: fine).value - b.converted(to: fine).value, timescale: fine)
+        if a.timescale == b.timescale { return a.earlier(byTicks: b.value) }
+        let scale = max(a.timescale, b.timescale, 1)
+        let other = max(min(a.timescale, b.timescale), 1)
+        let isWhole = scale % other == 0 || Int64(scale) * Int64(other) > Int64(Int32.max)
+        let fine = isWhole ? scale : scale * other
+        let (low, high) = (Int128(max(b.timescale, 1)), Int128(max(a.timescale, 1)))
+        let ticks = rounded((Int128(a.value) * low - Int128(b.value) * high) * Int128(fine), by: low * high)
+        return MediaTime(value: ticks, timescale: fine)
     }
 }

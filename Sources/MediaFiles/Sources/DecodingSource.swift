@@ -173,15 +173,17 @@ final class DecodingSource: FrameSource {
         let rate = info.frameRate
         let length = max(1, Int64((1 / rate.value / base.value).rounded()))
         var time = unsafe frame.pointee.best_effort_timestamp
-        if time == none { time = state.previous.map { $0 + length } ?? state.origin }
+        // A file may say any times: those out of all range are the encoder's to refuse.
+        if time == none { time = state.previous.map { Int64(clamping: Int128($0) + Int128(length)) } ?? state.origin }
         // Presentation times must grow.
-        if let previous = state.previous, time <= previous { time = previous + 1 }
+        if let previous = state.previous, time <= previous { time = Int64(clamping: Int128(previous) + 1) }
         if time < state.origin {
             // The picture that is shown at the start may begin before it by a rounding.
             return Step(value: nil)
         }
         state.previous = time
-        if Double(time - state.origin) * base.value >= state.duration - 1e-9 { return nil }
+        let elapsed = Int128(time) - Int128(state.origin)
+        if Double(elapsed) * base.value >= state.duration - 1e-9 { return nil }
         if let rate = state.rate {
             let scale = Int32(clamping: rate.numerator)
             return Step(
@@ -193,8 +195,9 @@ final class DecodingSource: FrameSource {
         let duration = unsafe vaenc_frame_duration(frame)
         return Step(
             value: FrameTiming(
-                presentation: MediaTime(value: (time - state.origin) * Int64(base.numerator), timescale: scale),
-                duration: duration > 0 ? MediaTime(value: duration * Int64(base.numerator), timescale: scale) : nil))
+                presentation: MediaTime(value: Int64(clamping: elapsed * Int128(base.numerator)), timescale: scale),
+                duration: duration > 0
+                    ? MediaTime(value: Int64(clamping: Int128(duration) * Int128(base.numerator)), timescale: scale) : nil))
     }
 
     private func deliver(_ state: inout State, to planes: PixelPlanes) throws {

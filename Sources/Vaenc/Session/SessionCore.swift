@@ -1,3 +1,4 @@
+import Synchronization
 import VAAPI
 import VideoBase
 
@@ -13,6 +14,8 @@ final class SessionCore: Sendable {
         var format: Int
         /// Frames that were taken before its first.
         var frames = 0
+        /// The latest presentation time of those.
+        var start: MediaTime?
     }
 
     struct State {
@@ -25,12 +28,16 @@ final class SessionCore: Sendable {
         var isChanging = false
         var isInvalidated = false
         var inside = 0
+        /// The latest of a frame taken.
+        var lastPresentation: MediaTime?
         var acknowledged: [Int] = []
         /// Of the formats before.
         var statistics = EncoderStatistics()
     }
 
     let state: Monitor<State>
+    /// Held while a running encoder is changed: the configuration follows it in the same order.
+    private let changes = Mutex(())
     private let requireHardware: Bool
     private let relay: PacketRelay
 
@@ -60,11 +67,24 @@ final class SessionCore: Sendable {
 
     /// Runs `body` with the encoder, at the same time as others. Blocks while the encoder is being changed.
     ///
-    /// - Parameter begins: it hands in a frame: from now on the configuration stands.
-    func with<R>(begins: Bool = false, _ body: (Stage) throws -> R) throws -> R {
-        let stage = try enter(begins)
+    func with<R>(_ body: (Stage) throws -> R) throws -> R {
+        let stage = try enter()
         defer { state.withLock { $0.inside -= 1 } }
         return try body(stage)
+    }
+
+    /// Runs `body`, which hands in a frame: from now on the configuration stands. Encoders see to it that times increase
+    /// among their own frames.
+    func encode(at presentation: MediaTime, _ body: (Stage) throws -> Void) throws {
+        let stage = try enter(begins: true)
+        defer { state.withLock { $0.inside -= 1 } }
+        if let start = stage.start, presentation <= start {
+            throw VaencError(
+                .usage, "a frame at \(presentation.seconds) s is not after the one before the swap, at \(start.seconds) s",
+                remedy: "give frames in the order in which they are shown")
+        }
+        try body(stage)
+        state.withLock { $0.lastPresentation = max($0.lastPresentation ?? presentation, presentation) }
     }
 
     private enum Entry {
@@ -72,7 +92,7 @@ final class SessionCore: Sendable {
         case mustRenew
     }
 
-    private func enter(_ begins: Bool) throws -> Stage {
+    private func enter(begins: Bool = false) throws -> Stage {
         while true {
             let entry: Entry = try state.wait { state in
                 if state.isInvalidated { throw Self.invalidated }
@@ -137,6 +157,16 @@ final class SessionCore: Sendable {
         }
     }
 
+    /// Changes the running encoder, and the configuration with it.
+    func change(_ change: RunningChange) throws {
+        try with { stage in
+            try changes.withLock { _ in
+                try stage.encoder.change(change)
+                state.withLock { $0.configuration.apply(change) }
+            }
+        }
+    }
+
     /// Puts an encoder of another configuration in the place of this one, whose frames come out before.
     ///
     /// - Throws: what making the new encoder throws, and then the old one goes on; what draining the old one throws.
@@ -156,6 +186,7 @@ final class SessionCore: Sendable {
         var stage = try Self.makeStage(
             relative, selector, requireHardware, relay, format: hasBegun ? old.format + 1 : old.format)
         stage.frames = frames
+        stage.start = state.withLock { $0.lastPresentation }
         do {
             try stage.encoder.prepare()
             if hasBegun { try old.encoder.completeFrames(until: nil) }

@@ -1,0 +1,72 @@
+import VideoBase
+
+/// What is told of the rate once it was changed while running.
+extension RateSettings {
+    func report(_ before: [EffectiveEntry], with changes: RunningChange, _ qps: RateSession.QPs) -> [EffectiveEntry] {
+        var report = before
+        func entry(_ option: String) -> EffectiveEntry? { before.first { $0.option == option } }
+        if let bitrate = changes.bitrate { report.change("bitrate", asked: "\(bitrate)", used: "\(bitrate)") }
+        if changes.bitrate != nil || changes.maxBitrate != nil {
+            reportMaximum(entry("maxBitrate"), changes, in: &report)
+            if !hasFixedBuffer, let old = entry("vbvSize"), old.used != "\(vbvSize)" {
+                report.change("vbvSize", asked: nil, used: "\(vbvSize)", why: old.why)
+            }
+        }
+        if let windows = changes.dataRateLimits {
+            let text = windows.map { "\($0.bytes) bytes in \($0.seconds) s" }.joined(separator: ", ")
+            if windows.isEmpty {
+                report.change("dataRateLimits", asked: nil, used: "none")
+            } else if isOwn {
+                report.change("dataRateLimits", asked: text, used: text)
+            } else {
+                report.change("dataRateLimits", asked: text, used: "max-bitrate alone", why: "drivers keep no windows")
+            }
+        } else if let old = entry("dataRateLimits"), old.asked == nil {
+            // Derived from the rate.
+            let bytes = limits.first?.bytes ?? min(bitrate + bitrate / 2, maxBitrate) / 8
+            report.change("dataRateLimits", asked: nil, used: "\(bytes) bytes in 1.0 s", why: old.why)
+        }
+        for (option, qp) in [("minQP", changes.minQP), ("maxQP", changes.maxQP)] {
+            if let qp { report.change(option, asked: "\(qp)", used: "\(qp)") }
+        }
+        if let qp = changes.qp {
+            report.change(
+                "qp", asked: "\(qp)", used: "\(qps.p)",
+                why: qp == qps.p ? "changed while running" : "kept within min-qp and max-qp")
+            for (option, used) in [("qpI", qps.i), ("qpB", qps.b)] {
+                guard let old = entry(option), Int(old.used) != nil else { continue }
+                report.change(option, asked: old.asked.map { _ in "\(used)" }, used: "\(used)", why: "changed with qp")
+            }
+        }
+        if let rate = changes.frameRate { report.change("frameRate", asked: "\(rate)", used: "\(rate)") }
+        return report
+    }
+
+    private func reportMaximum(_ old: EffectiveEntry?, _ changes: RunningChange, in report: inout [EffectiveEntry]) {
+        let asked = changes.maxBitrate.map { "\($0)" }
+        if mode == .cbr {
+            guard let asked = asked ?? old?.asked else { return }
+            report.change("maxBitrate", asked: asked, used: "\(BitsPerSecond(bitrate))", why: "CBR's is the bit rate")
+        } else if let asked {
+            report.change("maxBitrate", asked: asked, used: asked)
+        } else {
+            let used = "\(BitsPerSecond(maxBitrate))"
+            report.change("maxBitrate", asked: old?.asked.map { _ in used }, used: used, why: "changed with the bit rate")
+        }
+    }
+}
+
+extension RunningChange {
+    /// Adds a later one.
+    mutating func merge(_ later: RunningChange) {
+        // A highest rate goes with an average that comes after it.
+        if later.bitrate != nil { maxBitrate = nil }
+        bitrate = later.bitrate ?? bitrate
+        maxBitrate = later.maxBitrate ?? maxBitrate
+        frameRate = later.frameRate ?? frameRate
+        minQP = later.minQP ?? minQP
+        maxQP = later.maxQP ?? maxQP
+        qp = later.qp ?? qp
+        dataRateLimits = later.dataRateLimits ?? dataRateLimits
+    }
+}

@@ -1,0 +1,101 @@
+import TestOracles
+import Testing
+import VAAPI
+@testable import Vaenc
+
+/// Times of all sizes at the session's door: taken and counted with, or refused with a remedy.
+@Suite(.timeLimit(.minutes(2))) struct ExtremeTimeTests {
+    private static let values: [Int64] = [
+        .min, .min + 1, -(1 << 62), -(1 << 62) + 1, -(1 << 40), -1, 0, 1, 1 << 40, (1 << 62) - 1, 1 << 62, .max - 1, .max,
+    ]
+    private static let scales: [Int32] = [.min, -1, 0, 1, 25, 999, 90_000, 1_000_000_000, .max]
+
+    /// From the definition, in arithmetic that cannot overflow.
+    private func isTaken(_ time: MediaTime) -> Bool {
+        let magnitude = Int128(time.value.magnitude)
+        return time.timescale > 0 && magnitude < 1 << 62 && magnitude < Int128(time.timescale) << 40
+    }
+
+    private func configuration(_ bFrames: Int, _ rate: Rational) -> EncoderConfiguration {
+        var configuration = Pictures.configuration()
+        configuration.bFrames = bFrames
+        configuration.frameRate = rate
+        return configuration
+    }
+
+    /// Each alone as the first frame of a session, with another soon after it.
+    @Test(arguments: [DeviceSelector.reference, .software]) func first(_ device: DeviceSelector) async throws {
+        var taken = 0
+        for (index, value) in Self.values.enumerated() {
+            let session = try CompressionSession(
+                configuration: configuration(2, index % 2 == 0 ? Rational(25) : Rational(1, 1000)), device: device)
+            var last: MediaTime?
+            var count = 0
+            for scale in Self.scales {
+                let time = MediaTime(value: value, timescale: scale)
+                let buffer = try await session.makePixelBuffer()
+                do {
+                    try await session.encode(buffer, presentation: time)
+                    #expect(isTaken(time) && last.map { $0 < time } ?? true, "\(time)")
+                    last = time
+                    count += 1
+                } catch let error as VaencError {
+                    #expect(error.category == .usage, "\(error)")
+                    #expect(!isTaken(time) || last.map { time <= $0 } ?? false, "\(time): \(error)")
+                }
+            }
+            try await session.completeFrames(until: MediaTime(value: .max, timescale: 1))
+            try await session.completeFrames(until: MediaTime(value: .min, timescale: 0))
+            try await session.completeFrames()
+            let packets = try await read(count, of: session)
+            #expect(packets.count == count)
+            for packet in packets { #expect(packet.decode <= packet.presentation) }
+            for (a, b) in zip(packets, packets.dropFirst()) { #expect(a.decode < b.decode, "\(a.decode) \(b.decode)") }
+            let counts = session.statistics
+            #expect(counts.taken == count && counts.delivered == count && counts.dropped == 0 && counts.pending == 0)
+            taken += count
+            session.invalidate()
+        }
+        #expect(taken > 15)
+    }
+
+    @Test(arguments: [DeviceSelector.reference, .software]) func durations(_ device: DeviceSelector) async throws {
+        let session = try CompressionSession(configuration: configuration(0, Rational(25)), device: device)
+        var count = 0
+        for value in Self.values {
+            for scale in Self.scales {
+                let duration = MediaTime(value: value, timescale: scale)
+                let buffer = try await session.makePixelBuffer()
+                do {
+                    try await session.encode(buffer, presentation: Pictures.time(count), duration: duration)
+                    #expect(isTaken(duration) && value >= 0, "\(duration)")
+                    count += 1
+                } catch let error as VaencError {
+                    #expect(error.category == .usage && error.remedy != nil)
+                    #expect(!isTaken(duration) || value < 0, "\(duration): \(error)")
+                }
+            }
+        }
+        #expect(count > 10)
+        try await session.completeFrames()
+        #expect(session.statistics.delivered == count)
+        session.invalidate()
+    }
+
+    /// The times of a format that begins before the last one's decoding times have ended, at both ends of the line.
+    @Test(arguments: [-(1 << 40) + 1, 1 << 39]) func overASwap(_ start: Int64) async throws {
+        let session = try CompressionSession(configuration: configuration(0, Rational(25)), device: .reference)
+        func encode(_ index: Int64) throws {
+            try session.encode(try session.makePixelBuffer(), presentation: MediaTime(value: start + index, timescale: 1))
+        }
+        for index in 0..<3 { try encode(Int64(index)) }
+        try await session.swap(to: configuration(3, Rational(1, 1000)))
+        for index in 3..<9 { try encode(Int64(index)) }
+        try await session.completeFrames()
+        session.invalidate()
+        let packets = try await read(9, of: session)
+        #expect(packets.count == 9)
+        for (a, b) in zip(packets, packets.dropFirst()) { #expect(a.decode < b.decode) }
+        for packet in packets { #expect(packet.decode <= packet.presentation) }
+    }
+}
