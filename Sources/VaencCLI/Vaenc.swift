@@ -34,6 +34,7 @@ struct VaencCommand: ParsableCommand {
 
     static func main() {
         Clock.begin()
+        Descriptors.makeRoom()
         do {
             var command = try parseAsRoot(arguments())
             try command.run()
