@@ -1,4 +1,5 @@
 import NALWriting
+import VideoBase
 
 /// One step of ref_pic_list_modification(), H.264 7.3.3.1 and 8.2.4.3.
 public enum ReferenceListModification: Sendable, Hashable {
@@ -10,21 +11,7 @@ public enum ReferenceListModification: Sendable, Hashable {
     case longTerm(long_term_pic_num: Int)
 }
 
-/// memory_management_control_operation, H.264 7.4.3.3 and 8.2.5.4.
-public enum MemoryManagementOperation: Sendable, Hashable {
-    /// 1: a short-term picture is no longer a reference.
-    case forgetShortTerm(difference_of_pic_nums: Int)
-    /// 2: a long-term picture is no longer a reference.
-    case forgetLongTerm(long_term_pic_num: Int)
-    /// 3: a short-term picture becomes a long-term one.
-    case makeLongTerm(difference_of_pic_nums: Int, long_term_frame_idx: Int)
-    /// 4: how many long-term indices there are (0: none).
-    case setLongTermCount(max_long_term_frame_idx_plus1: Int)
-    /// 5: nothing before is a reference.
-    case forgetAll
-    /// 6: the current picture becomes a long-term one.
-    case makeCurrentLongTerm(long_term_frame_idx: Int)
-
+extension MemoryManagementOperation {
     func write(to w: inout BitWriter) {
         switch self {
         case .forgetShortTerm(let difference_of_pic_nums):

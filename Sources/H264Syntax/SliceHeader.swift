@@ -1,4 +1,5 @@
 public import NALWriting
+package import VideoBase
 
 /// slice_type modulo 5, H.264 Table 7-6.
 public enum SliceType: UInt8, Sendable {
@@ -26,7 +27,7 @@ public struct SliceHeader: Sendable, Hashable {
     /// IDR pictures: the picture becomes a long-term reference.
     public var long_term_reference_flag = false
     /// Empty: the sliding window (8.2.5.3).
-    public var marking: [MemoryManagementOperation] = []
+    package var marking: [MemoryManagementOperation] = []
     public var cabac_init_idc = 0
     /// SliceQPY.
     public var qp: Int

@@ -61,8 +61,8 @@ public struct H264Numbering: Sendable {
 
     /// What is forgotten, then what becomes long-term. The number of indices is said each time: a decoder may have
     /// missed the first.
-    private func marking(_ plan: FramePlan, _ initial: H264InitialLists) -> [H264Marking] {
-        var operations: [H264Marking] = []
+    private func marking(_ plan: FramePlan, _ initial: H264InitialLists) -> [MemoryManagementOperation] {
+        var operations: [MemoryManagementOperation] = []
         for picture in plan.released.compactMap(find) {
             if let index = picture.longTermIndex {
                 operations.append(.forgetLongTerm(long_term_pic_num: index))

@@ -1,3 +1,5 @@
+package import VideoBase
+
 /// The numbers that H.264 gives a picture, with the standard's names.
 public struct H264PictureNumbers: Sendable, Hashable {
     /// 0: no later picture predicts from this one; else its weight, 1…3.
@@ -17,7 +19,7 @@ public struct H264PictureNumbers: Sendable, Hashable {
     /// The decoded picture buffer's references while this picture is coded.
     public var stored: [H264StoredPicture]
     /// dec_ref_pic_marking's operations; empty: the sliding window (8.2.5.3), or an IDR picture.
-    public var marking: [H264Marking]
+    package var marking: [MemoryManagementOperation]
     /// long_term_reference_flag of an IDR picture.
     public var isLongTermReference: Bool
 }
@@ -37,20 +39,4 @@ public enum H264ListModification: Sendable, Hashable {
     /// The difference of picNumLX from the one before, never 0.
     case shortTerm(picNumDifference: Int)
     case longTerm(long_term_pic_num: Int)
-}
-
-/// memory_management_control_operation, 7.4.3.3, with its operands.
-public enum H264Marking: Sendable, Hashable {
-    /// 1: a short-term picture stops being a reference.
-    case forgetShortTerm(difference_of_pic_nums: Int)
-    /// 2: a long-term picture stops being a reference.
-    case forgetLongTerm(long_term_pic_num: Int)
-    /// 3: a short-term picture becomes a long-term one.
-    case makeLongTerm(difference_of_pic_nums: Int, long_term_frame_idx: Int)
-    /// 4: how many long-term indices there are.
-    case setLongTermCount(max_long_term_frame_idx_plus1: Int)
-    /// 5: nothing before is a reference.
-    case forgetAll
-    /// 6: the current picture becomes a long-term one.
-    case makeCurrentLongTerm(long_term_frame_idx: Int)
 }

@@ -20,7 +20,7 @@ extension SliceHeader {
         disable_deblocking_filter_idc = deblocking.isOn ? 0 : 1
         slice_alpha_c0_offset_div2 = deblocking.alphaOffset
         slice_beta_offset_div2 = deblocking.betaOffset
-        marking = numbers.marking.map(MemoryManagementOperation.init)
+        marking = numbers.marking
         long_term_reference_flag = numbers.isLongTermReference
     }
 
@@ -42,21 +42,6 @@ extension ReferenceListModification {
             case .shortTerm(let difference) where difference < 0: .subtract(abs_diff_pic_num: -difference)
             case .shortTerm(let difference): .add(abs_diff_pic_num: difference)
             case .longTerm(let number): .longTerm(long_term_pic_num: number)
-            }
-    }
-}
-
-extension MemoryManagementOperation {
-    init(_ operation: H264Marking) {
-        self =
-            switch operation {
-            case .forgetShortTerm(let difference): .forgetShortTerm(difference_of_pic_nums: difference)
-            case .forgetLongTerm(let number): .forgetLongTerm(long_term_pic_num: number)
-            case .makeLongTerm(let difference, let index):
-                .makeLongTerm(difference_of_pic_nums: difference, long_term_frame_idx: index)
-            case .setLongTermCount(let count): .setLongTermCount(max_long_term_frame_idx_plus1: count)
-            case .forgetAll: .forgetAll
-            case .makeCurrentLongTerm(let index): .makeCurrentLongTerm(long_term_frame_idx: index)
             }
     }
 }
