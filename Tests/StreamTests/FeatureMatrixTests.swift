@@ -8,17 +8,17 @@ import VideoBase
 @Suite struct FeatureMatrixTests {
     @Test func everyFeatureOnEveryPersonality() async throws {
         let found = await withTaskGroup(of: (Int, [FeatureCell], [String]).self) { group in
-            for (index, personality) in FeatureMatrix.personalities.enumerated() {
+            for (index, personality) in Personality.all.enumerated() {
                 group.addTask { await Self.column(index, personality) }
             }
             return await group.reduce(into: []) { $0.append($1) }
         }
         let columns = found.sorted { $0.0 < $1.0 }
         for (index, _, faults) in columns {
-            for fault in faults { Issue.record("\(FeatureMatrix.name(FeatureMatrix.personalities[index])): \(fault)") }
+            for fault in faults { Issue.record("\(FeatureMatrix.name(Personality.all[index])): \(fault)") }
         }
         let count = Feature.all.reduce(0) { $0 + $1.features.count }
-        #expect(columns.allSatisfy { $0.1.count == count } && columns.count == FeatureMatrix.personalities.count)
+        #expect(columns.allSatisfy { $0.1.count == count } && columns.count == Personality.all.count)
         let page = MatrixPage(columns: columns.map(\.1)).text
         print(page)
         let path = Checkout.root + "/docs/FEATURE-MATRIX.md"

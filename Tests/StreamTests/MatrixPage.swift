@@ -1,3 +1,5 @@
+import TestOracles
+
 /// docs/FEATURE-MATRIX.md from what was found. Personalities that agree in every cell share a column.
 struct MatrixPage {
     /// By personality, then by feature.
@@ -29,7 +31,7 @@ struct MatrixPage {
             "effective configuration says so, and `--strict` refuses it.", "",
         ]
         for (group, letter) in zip(groups, Self.letters) {
-            let names = group.map { FeatureMatrix.name(FeatureMatrix.personalities[$0]) }
+            let names = group.map { FeatureMatrix.name(Personality.all[$0]) }
             lines.append("- **\(letter)**: \(names.joined(separator: ", "))")
         }
         var reasons: [String] = []

@@ -89,7 +89,7 @@ struct OptionRow: Sendable, CustomStringConvertible {
     ]
 
     /// Every pair of a personality and a value, and of two values.
-    static let all = PairwiseCover.rows(counts: [FeatureMatrix.personalities.count] + axes.map(\.count)).map(OptionRow.init)
+    static let all = PairwiseCover.rows(counts: [Personality.all.count] + axes.map(\.count)).map(OptionRow.init)
 
     let personality: String?
     let names: [String]
@@ -98,7 +98,7 @@ struct OptionRow: Sendable, CustomStringConvertible {
     let carriesMessages: Bool
 
     init(_ row: [Int]) {
-        personality = FeatureMatrix.personalities[row[0]]
+        personality = Personality.all[row[0]]
         var configuration = Feature.plain(FeatureMatrix.size)
         let values = zip(Self.axes, row.dropFirst()).map { $0[$1] }
         for value in values { value.change(&configuration) }

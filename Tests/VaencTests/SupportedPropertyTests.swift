@@ -1,4 +1,5 @@
 import ReferenceDisplay
+import TestOracles
 import Testing
 import VAAPI
 import VideoBase
@@ -9,16 +10,6 @@ import VideoBase
 /// What supportedProperties says of a device, against what its sessions then take: on every personality, with the quirks
 /// of its driver.
 @Suite struct SupportedPropertyTests {
-    static let personalities: [String?] = [
-        nil, "i965-1616", "i965-1916", "i965-3E92", "i965-5916", "iHD-1912", "iHD-3E92", "iHD-4680", "iHD-46A6",
-        "iHD-56A0", "iHD-5916", "iHD-8A52", "iHD-9A49", "iHD25nonfree-46A6", "iHD25nonfree-56A0", "iHD25nonfree-5916",
-        "iHD25nonfree-7D55", "iHD25nonfree-8A52", "iHD25nonfree-9A49", "iHDnonfree-1912", "iHDnonfree-46A6",
-        "iHDnonfree-56A0", "iHDnonfree-5916", "iHDnonfree-8A52", "iHDnonfree-9A49", "radeonsi-navi10",
-        "radeonsi-navi21", "radeonsi-raven", "radeonsi-renoir", "radeonsi-vangogh", "radeonsi25-navi10",
-        "radeonsi25-navi21", "radeonsi25-navi31", "radeonsi25-phoenix", "radeonsi25-raven", "radeonsi25-rembrandt",
-        "radeonsi25-renoir", "radeonsi25-vangogh",
-    ]
-
     /// A property, what goes with it, and the values that are tried: each is in the list or refused.
     private struct Trial {
         var name: String
@@ -42,7 +33,7 @@ import VideoBase
         Trial(name: "DataRateLimits", values: [[200_000, 1.0]]) { $0.bitrate = BitsPerSecond(1_000_000) },
     ]
 
-    @Test(arguments: personalities) func saysWhatSessionsTake(personality: String?) throws {
+    @Test(arguments: Personality.all) func saysWhatSessionsTake(personality: String?) throws {
         let display = try ReferenceDisplay.open(personality.map { ["VAENC_REFERENCE_PERSONALITY": $0] } ?? [:])
         let report = DeviceReport(display)
         let profile = try DeviceProfile(display)
