@@ -112,11 +112,12 @@ public struct EncoderStatistics: Sendable, Hashable, Codable {
     /// Times that the device's side was rebuilt after a fault.
     public var rebuilds = 0
     /// Pictures that came out larger than the decoder's buffer, a data rate limit or the largest picture has room for,
-    /// and stand: the rate is too low for the content at the highest QP, or the driver's controller let them pass. The
-    /// stream then does not keep its HRD parameters. Counted through VA-API, where the stream has HRD parameters or vaenc
-    /// controls the rate; where the rate was raised while running, against the new one and by vaenc's controller alone.
+    /// and stand, each counted once: the rate is too low for the content at the highest QP, or the driver's controller
+    /// let them pass. The stream then does not keep its HRD parameters. Counted through VA-API, where the stream has HRD
+    /// parameters or vaenc controls the rate; where the rate was raised while running, against the new one and by
+    /// vaenc's controller alone.
     public var limitsBroken = 0
-    /// Pictures that did not keep to what was asked, by limit.
+    /// Pictures that did not keep to what was asked, by limit: one that breaks two counts under both.
     public var broken = BrokenLimits()
     /// What the driver was told where it controls the rate, the latest last; of a long session the first and the
     /// latest 255.
