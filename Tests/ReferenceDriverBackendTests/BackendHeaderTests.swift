@@ -4,21 +4,6 @@ import Testing
 
 /// Packed headers: taken as given, in any order that clients use, and refused where they contradict the buffers.
 @Suite struct BackendHeaderTests {
-    /// The NAL units of a stream, start codes included.
-    private func units(_ bytes: [UInt8]) -> [[UInt8]] {
-        var starts: [Int] = []
-        var index = 0
-        while index + 2 < bytes.count {
-            if bytes[index] == 0 && bytes[index + 1] == 0 && bytes[index + 2] == 1 {
-                starts.append(index > 0 && bytes[index - 1] == 0 ? index - 1 : index)
-                index += 3
-            } else {
-                index += 1
-            }
-        }
-        return starts.indices.map { Array(bytes[starts[$0]..<($0 + 1 < starts.count ? starts[$0 + 1] : bytes.count)]) }
-    }
-
     private func bits(_ text: String) -> (bytes: [UInt8], count: Int) {
         let digits = text.filter { $0 == "0" || $0 == "1" }.map { UInt8($0 == "1" ? 1 : 0) }
         var bytes = [UInt8](repeating: 0, count: (digits.count + 7) / 8)
@@ -54,7 +39,7 @@ import Testing
     /// A stream whose parameter sets the driver writes, to hand back to it as packed ones.
     private func parameterSets() throws -> [[UInt8]] {
         let bytes = try #require(StreamClient(packedHeaders: 0).encode())
-        return Array(units(bytes).prefix(2))
+        return nalUnits(bytes).prefix(2).map(Array.init)
     }
 
     @Test(arguments: [false, true], [false, true])
@@ -76,7 +61,7 @@ import Testing
             buffers.packed.append((4, 8 * message.count, message, isEscaped))
             buffers.packed += [0, 4, 8].map { sliceHeader(index: index, first: $0) }
             let bytes = try #require(stream.encode(buffers))
-            let found = units(bytes).map { $0.drop { $0 == 0 }.dropFirst().first! & 31 }
+            let found = nalUnits(bytes).map { $0.drop { $0 == 0 }.dropFirst().first! & 31 }
             #expect(found == (index == 0 ? [9, 7, 8, 6, 5, 5, 5] : [9, 6, 1, 1, 1]))
             #expect(bytes.starts(with: delimiter))
             all += bytes
@@ -96,7 +81,7 @@ import Testing
         let message: [UInt8] = [0, 0, 1, 6, 5, 17] + [UInt8](repeating: 7, count: 16) + [0x61, 0x80]
         let bytes: [UInt8] = [0, 0, 0, 1, 9, 0x10] + message
         buffers.packed = [(4, 8 * bytes.count, bytes, true)]
-        let found = units(try #require(stream.encode(buffers))).map { $0.drop { $0 == 0 }.dropFirst().first! & 31 }
+        let found = nalUnits(try #require(stream.encode(buffers))).map { $0.drop { $0 == 0 }.dropFirst().first! & 31 }
         #expect(found == [9, 7, 8, 6, 5])
     }
 

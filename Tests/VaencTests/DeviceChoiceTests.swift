@@ -3,15 +3,6 @@ import VAAPI
 import Vaenc
 
 @Suite struct DeviceChoiceTests {
-    private func category(_ body: () throws -> Void) -> ErrorCategory? {
-        do {
-            try body()
-            return nil
-        } catch {
-            return (error as? any DescribedError)?.category
-        }
-    }
-
     private func open(_ device: DeviceSelector, _ change: (inout EncoderConfiguration) -> Void = { _ in }) throws {
         var configuration = EncoderConfiguration(size: VideoSize(width: 64, height: 64))
         configuration.qp = 30

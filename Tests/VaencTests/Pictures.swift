@@ -80,3 +80,13 @@ func read(_ count: Int, of session: CompressionSession) async throws -> [Encoded
 
 /// Lets others run until it is so; a test's time limit ends it otherwise.
 func until(_ isSo: () -> Bool) async { while !isSo() { await Task.yield() } }
+
+/// The category of the error that `body` throws; nil where it throws none that has one.
+func category(_ body: () throws -> Void) -> ErrorCategory? {
+    do {
+        try body()
+        return nil
+    } catch {
+        return (error as? any DescribedError)?.category
+    }
+}

@@ -10,15 +10,6 @@ import VAAPI
         return try CompressionSession(configuration: configuration, device: device)
     }
 
-    private func category(_ body: () throws -> Void) -> ErrorCategory? {
-        do {
-            try body()
-            return nil
-        } catch {
-            return (error as? any DescribedError)?.category
-        }
-    }
-
     /// A value inside the property's range that is not what it has, of the property's type.
     private func sample(_ property: SupportedProperty) -> PropertyValue {
         switch property.type {

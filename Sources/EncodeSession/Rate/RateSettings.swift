@@ -39,18 +39,7 @@ struct RateSettings: Sendable, Hashable {
     var deviceMode: RateControlMode { isOwn ? .cqp : mode }
 
     /// VAConfigAttribRateControl.
-    var attribute: UInt32 {
-        let mode: RateControlModes =
-            switch deviceMode {
-            case .cqp: .cqp
-            case .cbr: .cbr
-            case .vbr: .vbr
-            case .icq: .icq
-            case .qvbr: .qvbr
-            case .avbr: .avbr
-            }
-        return mode.rawValue
-    }
+    var attribute: UInt32 { RateControlModes(deviceMode).rawValue }
 
     /// What vaenc's own controller follows.
     func targets(frameRate: Rational, macroblocks: Int, reorderDepth: Int, offsets: QPOffsets) -> RateTargets {
