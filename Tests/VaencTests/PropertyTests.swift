@@ -141,6 +141,29 @@ import VAAPI
         second.invalidate()
     }
 
+    /// Several at once are set all or none, before the first frame and while running.
+    @Test(arguments: [DeviceSelector.reference, .software]) func severalAreSetAllOrNone(_ device: DeviceSelector) throws {
+        var configuration = Pictures.configuration()
+        (configuration.qp, configuration.qpI, configuration.qpB) = (nil, nil, nil)
+        configuration.bitrate = BitsPerSecond(500_000)
+        let session = try CompressionSession(configuration: configuration, device: device)
+        let refused: [[String: PropertyValue]] = [
+            ["AverageBitRate": 600_000, "VBVMaxBitRate": 999], ["AverageBitRate": 600_000, "Slices": "many"],
+            ["AverageBitRate": 600_000, "ZNoSuchThing": 1], ["AverageBitRate": 600_000, "UsingGPU": 1],
+            ["AverageBitRate": 600_000, "Level": 99],
+        ]
+        for values in refused {
+            #expect(throws: VaencError.self) { try session.set(values) }
+            #expect(session.configuration == configuration)
+        }
+        try Pictures.encode(0..<1, on: session)
+        for values in refused + [["AverageBitRate": 600_000, "VBVMaxBitRate": 550_000], ["AverageBitRate": 600_000, "Slices": 2]] {
+            #expect(throws: VaencError.self) { try session.set(values) }
+            #expect(session.configuration == configuration)
+        }
+        session.invalidate()
+    }
+
     @Test func switchesOfVideoToolbox() throws {
         let session = try session()
         try session.set(.allowFrameReordering, to: false)

@@ -1,0 +1,53 @@
+import Testing
+import VideoBase
+
+@testable import EncodeSession
+
+/// The highest rate over each second of a stream in the middle of which the device fails: the key frame that comes then is
+/// booked with what was delivered before, and pictures that are encoded again are booked once.
+@Suite struct RateOverFaultTests {
+    private static let frames = 75
+    private static let rules = [
+        "", "vaEndPicture@20=status:24", "vaEndPicture@12=status:24; vaEndPicture@40=status:24; vaEndPicture@41=status:1",
+        "vaRenderPicture@30=status:1", "vaBeginPicture@50=status:1; vaBeginPicture@51=status:1", "vaEndPicture@*/10=status:24",
+    ]
+
+    private func configuration(_ controller: RateController, _ bFrames: Int, maxQP: Int?) -> EncoderConfiguration {
+        var configuration = EncoderConfiguration(size: FaultRun.size)
+        configuration.frameRate = Rational(30)
+        configuration.gopFrames = 1000
+        configuration.bFrames = bFrames
+        configuration.rateControl = .vbr
+        configuration.rateController = controller
+        configuration.bitrate = BitsPerSecond(64_000)
+        configuration.maxBitrate = BitsPerSecond(96_000)
+        configuration.maxQP = maxQP
+        return configuration
+    }
+
+    /// Pictures that end a second of more bits than the highest rate has, from the packets alone.
+    private func secondsOver(_ packets: [EncodedPacket], _ rate: Int) -> Int {
+        let sizes = packets.map { $0.bytes.count * 8 }
+        return sizes.indices.count { sizes[max(0, $0 - 29)...$0].reduce(0, +) > rate }
+    }
+
+    @Test(arguments: rules, [(RateController.vaenc, 0), (.vaenc, 2), (.driver, 0), (.driver, 2)])
+    func seconds(_ rules: String, _ each: (controller: RateController, bFrames: Int)) {
+        let run = FaultRun(configuration(each.controller, each.bFrames, maxQP: nil), rules, frames: Self.frames)
+        #expect(run.outcome == .whole && run.faults(secondsAllowed: 60) == [], "\(run.faults(secondsAllowed: 60))")
+        #expect((run.statistics.rebuilds > 0) == !rules.isEmpty)
+        let over = secondsOver(run.packets, 96_000)
+        #expect(run.statistics.broken.overMaxBitrate == over)
+        // The driver's controller begins anew, and knows nothing of the second before.
+        if each.controller == .vaenc || rules.isEmpty { #expect(over == 0) }
+    }
+
+    /// Where no QP is high enough, they are counted, faults or not.
+    @Test(arguments: rules, [RateController.vaenc, .driver])
+    func secondsThatCannotBeKept(_ rules: String, _ controller: RateController) {
+        let run = FaultRun(configuration(controller, 0, maxQP: 6), rules, frames: Self.frames)
+        #expect(run.outcome == .whole && run.faults(secondsAllowed: 60) == [])
+        let over = secondsOver(run.packets, 96_000)
+        #expect(over > 10 && run.statistics.broken.overMaxBitrate == over, "\(over)")
+    }
+}
