@@ -117,7 +117,8 @@ public struct EncoderStatistics: Sendable, Hashable, Codable {
     /// parameters or vaenc controls the rate; where the rate was raised while running, against the new one and by
     /// vaenc's controller alone.
     public var limitsBroken = 0
-    /// Pictures that did not keep to what was asked, by limit: one that breaks two counts under both. Counted through VA-API.
+    /// Pictures that did not keep to what was asked, by limit: one that breaks two counts under both. Counted through
+    /// VA-API.
     public var broken = BrokenLimits()
     /// What the driver was told where it controls the rate, the latest last; of a long session the first and the
     /// latest 255.
