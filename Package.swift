@@ -67,7 +67,7 @@ let package = Package(
             dependencies: ["VideoBase", "NALWriting", "H264Syntax", "EncodePlanning", "RateControl", "VAAPI"],
             swiftSettings: strict),
         .target(
-            name: "SoftwareEncode", dependencies: ["CLibAV", "LibAV", "VideoBase", "NALWriting"],
+            name: "SoftwareEncode", dependencies: ["CLibAV", "LibAV", "VideoBase", "NALWriting", "H264Syntax"],
             swiftSettings: strict),
         .target(
             name: "MediaFiles", dependencies: ["CLibAV", "LibAV", "VideoBase", "NALWriting"],
@@ -134,7 +134,10 @@ let package = Package(
             dependencies: ["MediaFiles", "SoftwareEncode", "NALWriting", "TestOracles", "VideoBase"],
             swiftSettings: strict),
         .testTarget(
-            name: "SoftwareEncodeTests", dependencies: ["SoftwareEncode", "MediaFiles", "TestOracles", "VideoBase"],
+            name: "SoftwareEncodeTests",
+            dependencies: [
+                "SoftwareEncode", "MediaFiles", "BitstreamInspection", "H264Syntax", "NALWriting", "TestOracles", "VideoBase",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "EncodeSessionTests",

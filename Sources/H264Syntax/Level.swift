@@ -39,6 +39,9 @@ public struct Level: Sendable, Hashable {
         Level(number: 62, maxMBPS: 16_711_680, maxFS: 139_264, maxDpbMbs: 696_320, maxBR: 800_000, maxCPB: 800_000),
     ]
 
+    /// 6.2
+    public static let highest = all[all.count - 1]
+
     private init(number: Int, maxMBPS: Int, maxFS: Int, maxDpbMbs: Int, maxBR: Int, maxCPB: Int) {
         self.number = number
         self.maxMBPS = maxMBPS

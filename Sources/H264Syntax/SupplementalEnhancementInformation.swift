@@ -29,13 +29,20 @@ public struct SEIMessage: Sendable, Hashable {
 
     /// The NAL unit that carries the messages, without a start code.
     public static func unit(_ messages: [SEIMessage]) -> [UInt8] {
+        NALUnit.bytes(.sei, refIdc: 0, rbsp: rbsp(messages))
+    }
+
+    /// sei_rbsp() with its trailing bits. HEVC's is the same (7.3.2.4, 7.3.5 there), and so are the messages with data
+    /// of users.
+    public static func rbsp(_ messages: [SEIMessage]) -> [UInt8] {
         var w = BitWriter()
         for message in messages {
             writeVariable(message.payloadType, to: &w)
             writeVariable(message.payload.count, to: &w)
             w.append(message.payload)
         }
-        return w.unit(.sei, refIdc: 0)
+        w.trailingBits()
+        return w.bytes
     }
 
     /// ff_byte for every 255, then the rest.

@@ -10,6 +10,10 @@ import VideoBase
     private var frame: UnsafeMutablePointer<AVFrame>?
     private var packet: UnsafeMutablePointer<AVPacket>?
     private let codec: VideoCodec
+    /// What libavcodec writes through the library, which counts it. For libx265 nothing: captions are new in FFmpeg 6, and
+    /// user data that FFmpeg 5.1 says it takes (udu_sei) does not come out.
+    private let writesCaptions: Bool
+    private let writesUserData: Bool
 
     /// Parameter sets (and the library's greeting), in Annex B form.
     let headers: [UInt8]
@@ -35,7 +39,7 @@ import VideoBase
         unsafe frame = av.pointee.av_frame_alloc!()
         unsafe packet = av.pointee.av_packet_alloc!()
         guard let context = unsafe context, unsafe frame != nil, unsafe packet != nil else {
-            headers = []
+            (headers, writesCaptions, writesUserData) = ([], false, false)
             throw VaencError(.internalFault, "no memory for \(settings.encoderName)")
         }
         unsafe Self.fill(context, settings)
@@ -44,6 +48,10 @@ import VideoBase
         }
         let parameters = settings.codec == .h264 ? "x264-params" : "x265-params"
         _ = unsafe av.pointee.av_opt_set!(context.pointee.priv_data, parameters, settings.joinedParameters, 0)
+        writesCaptions = unsafe settings.codec == .h264
+            && av.pointee.av_opt_set!(context.pointee.priv_data, "a53cc", "1", 0) >= 0
+        writesUserData = unsafe settings.codec == .h264
+            && av.pointee.av_opt_set!(context.pointee.priv_data, "udu_sei", "1", 0) >= 0
         _ = LibAV.takeLog()
         let code = unsafe av.pointee.avcodec_open2!(context, codec, nil)
         if code < 0 {
@@ -104,7 +112,7 @@ import VideoBase
     /// Gives a picture to the encoder, which may hold on to its memory: `buffer` is released when it lets go.
     func send(
         _ buffer: SoftwarePixelBuffer, index: Int64, forceKey: Bool, regions: [RegionOfInterest] = [],
-        captions: [UInt8] = []
+        captions: [UInt8] = [], userData: [[UInt8]] = []
     ) throws {
         let memory = buffer.memory
         let frame = unsafe self.frame!
@@ -131,20 +139,27 @@ import VideoBase
         unsafe frame.pointee.format = view.format.rawValue
         unsafe frame.pointee.pts = index
         unsafe frame.pointee.pict_type = forceKey ? AV_PICTURE_TYPE_I : AV_PICTURE_TYPE_NONE
-        unsafe attach(regions, captions, to: frame)
+        if writesCaptions, !captions.isEmpty { unsafe attach(captions, AV_FRAME_DATA_A53_CC, to: frame) }
+        if writesUserData { for data in userData { unsafe attach(data, AV_FRAME_DATA_SEI_UNREGISTERED, to: frame) } }
+        unsafe attach(regions, to: frame)
         let code = unsafe av.pointee.avcodec_send_frame!(context, frame)
         unsafe av.pointee.av_frame_unref!(frame)
         if code < 0 { throw failure(code) }
     }
 
+    /// What the library leaves out of a picture's data.
+    func unwritten(captions: [UInt8], userData: [[UInt8]]) -> PictureMessages {
+        PictureMessages(captions: writesCaptions ? [] : captions, userData: writesUserData ? [] : userData)
+    }
+
     // SAFETY: the frame owns the side data, which is written inside the size that was asked for.
-    private func attach(_ regions: [RegionOfInterest], _ captions: [UInt8], to frame: UnsafeMutablePointer<AVFrame>) {
-        if !captions.isEmpty,
-            let data = unsafe av.pointee.av_frame_new_side_data!(frame, AV_FRAME_DATA_A53_CC, captions.count)
-        {
-            unsafe UnsafeMutableRawBufferPointer(start: data.pointee.data, count: captions.count)
-                .copyBytes(from: captions)
-        }
+    private func attach(_ bytes: [UInt8], _ type: AVFrameSideDataType, to frame: UnsafeMutablePointer<AVFrame>) {
+        guard let data = unsafe av.pointee.av_frame_new_side_data!(frame, type, bytes.count) else { return }
+        unsafe UnsafeMutableRawBufferPointer(start: data.pointee.data, count: bytes.count).copyBytes(from: bytes)
+    }
+
+    // SAFETY: as above.
+    private func attach(_ regions: [RegionOfInterest], to frame: UnsafeMutablePointer<AVFrame>) {
         if regions.isEmpty { return }
         let stride = MemoryLayout<AVRegionOfInterest>.stride
         guard

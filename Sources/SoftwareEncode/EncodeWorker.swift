@@ -9,6 +9,7 @@ final class EncodeWorker: Sendable {
         var forceKey: Bool
         var regions: [RegionOfInterest]
         var captions: [UInt8]
+        var userData: [[UInt8]]
         var limits: RateLimits
         var index: Int64
         var start: Int64
@@ -120,12 +121,12 @@ final class EncodeWorker: Sendable {
                     limits = job.limits
                     let encoder = try context ?? CodecContext(settings.with(limits))
                     context = encoder
-                    history.append(job)
+                    history.append(job, encoder.unwritten(captions: job.captions, userData: job.userData))
                     job.buffer.memory.padToEven()
                     encoder.change(job.limits)
                     try encoder.send(
                         job.buffer, index: job.index, forceKey: job.forceKey, regions: job.regions,
-                        captions: job.captions)
+                        captions: job.captions, userData: job.userData)
                     try deliver(from: encoder, &history)
                 case .drain:
                     if let encoder = context, monitor.withLock({ $0.delivered < $0.taken }) {
@@ -172,7 +173,7 @@ final class EncodeWorker: Sendable {
 
 /// The times of the pictures in the encoder, by their number.
 private struct TimeHistory {
-    private var entries: [Int64: (timing: FrameTiming, start: Int64)] = [:]
+    private var entries: [Int64: (timing: FrameTiming, start: Int64, messages: PictureMessages)] = [:]
     private var first: (index: Int64, time: MediaTime)?
     private var codingIndex = 0
     private var oldest: Int64 = 0
@@ -180,9 +181,9 @@ private struct TimeHistory {
 
     init(frameRate: Rational) { self.frameRate = frameRate.reduced }
 
-    mutating func append(_ job: EncodeWorker.Job) {
+    mutating func append(_ job: EncodeWorker.Job, _ messages: PictureMessages) {
         if first == nil { first = (job.index, job.timing.presentation) }
-        entries[job.index] = (job.timing, job.start)
+        entries[job.index] = (job.timing, job.start, messages)
     }
 
     /// The packet as the session gives it out; nil for a picture that was never put in.
@@ -196,8 +197,9 @@ private struct TimeHistory {
             oldest += 1
         }
         defer { codingIndex += 1 }
+        let arranged = headers.arranged(output.bytes, isKey: output.isKey, codec: codec)
         var packet = EncodedPacket(
-            bytes: headers.arranged(output.bytes, isKey: output.isKey, codec: codec), type: output.type,
+            bytes: entry.messages.inserted(into: arranged, codec: codec), type: output.type,
             presentation: entry.timing.presentation, decode: decode, duration: entry.timing.duration,
             displayIndex: Int(output.presentationIndex), codingIndex: codingIndex, qp: output.qp,
             latencyNanoseconds: monotonicNanoseconds() - entry.start)

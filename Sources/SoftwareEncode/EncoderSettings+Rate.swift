@@ -6,6 +6,8 @@ extension EncoderSettings {
         return c.rateControl ?? (c.bitrate != nil ? .vbr : c.qp ?? c.qpI ?? c.qpB != nil ? .cqp : .icq)
     }
 
+    private static let highestRate = SoftwareEncoder.highestRate
+
     mutating func mapRate() {
         let c = configuration
         let bitrate = c.bitrate?.value ?? 0
@@ -18,7 +20,7 @@ extension EncoderSettings {
             if mode == .qvbr, let limit = c.maxBitrate ?? c.bitrate { mapLimit(limit) }
         case .vbr:
             mapAverage(bitrate)
-            mapLimit(c.maxBitrate ?? BitsPerSecond(bitrate + bitrate / 2))
+            mapLimit(c.maxBitrate ?? BitsPerSecond(max(min(bitrate + bitrate / 2, Self.highestRate), bitrate)))
         case .avbr:
             mapAverage(bitrate)
             if c.maxBitrate != nil { lacks("maxBitrate", c.maxBitrate, used: "none") }
@@ -79,7 +81,10 @@ extension EncoderSettings {
         let limited = c.dataRateLimits.min { $0.bytesPerSecond < $1.bytesPerSecond }
         if let limited {
             let used = mode != .cqp
-            if used { apply(limited) }
+            if used {
+                apply(limited)
+                limits.windows = c.dataRateLimits
+            }
             for limit in c.dataRateLimits {
                 let text = "\(limit.bytes)/\(limit.seconds)"
                 report(
@@ -137,17 +142,17 @@ extension EncoderSettings {
         }
         var next = self
         next.limits = limits
+        if let windows = change.dataRateLimits { next.limits.windows = windows }
         if let rate = change.bitrate { next.limits.bitrate = max(1, rate.value / 1000) }
         let seconds = Double(limits.bufferSize) / Double(limits.maxRate)
         let ratio = Double(limits.maxRate) / Double(limits.bitrate)
         next.limits.maxRate =
             change.maxBitrate.map { max(1, $0.value / 1000) }
-            ?? (change.bitrate == nil ? limits.maxRate : max(1, Int(Double(next.limits.bitrate) * ratio)))
-        next.limits.bufferSize = max(1, Int(Double(next.limits.maxRate) * seconds))
-        if let limit = change.dataRateLimits?.min(by: { $0.bytesPerSecond < $1.bytesPerSecond }) { next.apply(limit) }
-        if next.limits.maxRate < next.limits.bitrate {
-            throw VaencError(.usage, "the highest bit rate is below the average", remedy: "change both")
-        }
+            ?? (change.bitrate == nil
+                ? limits.maxRate : max(min(Int(Double(next.limits.bitrate) * ratio), Self.highestRate / 1000), next.limits.bitrate))
+        next.limits.bufferSize = max(1, Int(min(Double(next.limits.maxRate) * seconds, Double(Self.highestRate / 1000))))
+        try check(change, next.limits)
+        if let limit = next.limits.windows.min(by: { $0.bytesPerSecond < $1.bytesPerSecond }) { next.apply(limit) }
         return next.limits
     }
 
@@ -181,6 +186,19 @@ extension EncoderSettings {
                 why: change.dataRateLimits == nil ? "changed with the bit rate" : "the limit's")
         }
         return report
+    }
+
+    /// What the configuration refuses, a change does too.
+    private func check(_ change: RunningChange, _ next: RateLimits) throws(VaencError) {
+        try WrongValues.refuse(bitrate: change.bitrate, "bitrate")
+        try WrongValues.refuse(bitrate: change.maxBitrate, "max-bitrate")
+        for limit in change.dataRateLimits ?? [] { try WrongValues.refuse(limit) }
+        var asked = configuration
+        asked.bitrate = BitsPerSecond(next.bitrate * 1000)
+        asked.maxBitrate = BitsPerSecond(next.maxRate * 1000)
+        asked.vbvSize = next.bufferSize * 1000
+        asked.dataRateLimits = next.windows
+        try asked.checkContradictions(mode)
     }
 
     /// libx264 follows another average in a running stream where the rate is constant alone; elsewhere a new stream

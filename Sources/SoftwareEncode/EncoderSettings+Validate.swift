@@ -30,16 +30,14 @@ extension EncoderSettings {
         try check(c.maxFrameDelay, 0...64, "max-frame-delay")
         try check(c.maxSliceBytes, 100...1_000_000_000, "max-slice-bytes")
         try check(c.maxFrameBytes, 100...1_000_000_000, "max-frame-bytes")
-        for limit in c.dataRateLimits where limit.bytes < 1 || !(limit.seconds > 0 && limit.seconds <= 3600) {
-            throw VaencError(
-                .usage, "a data-rate limit of \(limit.bytes) bytes in \(limit.seconds) s is out of range",
-                remedy: "give 1 byte or more, in more than 0 and up to 3600 seconds")
-        }
+        try WrongValues.refuse(bitrate: c.bitrate, "bitrate")
+        try WrongValues.refuse(bitrate: c.maxBitrate, "max-bitrate")
+        for limit in c.dataRateLimits { try WrongValues.refuse(limit) }
+        for region in c.regionsOfInterest { try WrongValues.refuse(region, in: c.size) }
+        try WrongValues.refuse(frameRate: c.frameRate)
+        if let ratio = c.sampleAspectRatio { try WrongValues.refuse(sampleAspectRatio: ratio) }
         if let seconds = c.gopSeconds, !(seconds > 0 && seconds < 100_000) {
             throw VaencError(.usage, "--gop-seconds \(seconds) is out of range", remedy: "give more than 0")
-        }
-        if let low = c.minQP, let high = c.maxQP, low > high {
-            throw VaencError(.usage, "--min-qp \(low) is above --max-qp \(high)", remedy: "exchange them")
         }
         if let profile = c.profile, profile.codec != c.codec {
             throw VaencError(
@@ -50,16 +48,8 @@ extension EncoderSettings {
             throw VaencError(
                 .usage, "--rate-control \(mode.rawValue) needs a rate", remedy: "add --bitrate, as --bitrate 6M")
         }
-        if let rate = c.bitrate, let limit = c.maxBitrate, limit < rate {
-            throw VaencError(
-                .usage, "--max-bitrate \(limit) is below --bitrate \(rate)", remedy: "give at least the average")
-        }
         let quality: RateControlMode = c.qp ?? c.qpI ?? c.qpB != nil ? .cqp : .icq
         try c.checkContradictions(c.rateControl ?? (c.bitrate != nil ? .vbr : quality))
-        let terms = 1...Int(Int32.max)
-        guard terms.contains(c.frameRate.numerator), terms.contains(c.frameRate.denominator),
-            (0.001...1000).contains(c.frameRate.value)
-        else { throw VaencError(.usage, "the frame rate \(c.frameRate) is not between 0 and 1000 frames per second") }
         guard (16...16384).contains(c.size.width), (16...16384).contains(c.size.height) else {
             throw VaencError(
                 .unavailable, "a picture of \(c.size) is outside what the software encoder takes",

@@ -8,6 +8,8 @@ struct RateLimits: Sendable, Hashable {
     var bufferSize = 0
     /// The buffer's fullness at the start, percent; zero leaves the library's.
     var initialPercent = 0
+    /// Of these the lowest rate is kept.
+    var windows: [DataRateLimit] = []
 }
 
 /// An encoder configuration in the words of libx264 and libx265, and the report of what became of each wish.

@@ -18,6 +18,9 @@ public final class SoftwareEncoder: VideoEncoder {
         }
     }
 
+    /// Of the libraries, in bits per second, and their largest buffer in bits.
+    package static let highestRate = 2_000_000_000
+
     private struct Prepared {
         var description: EncoderDescription
         var worker: EncodeWorker
@@ -109,6 +112,7 @@ public final class SoftwareEncoder: VideoEncoder {
     public func encode(_ buffer: any PixelBuffer, timing: FrameTiming, options: FrameOptions) throws {
         let start = monotonicNanoseconds()
         let worker = try worker()
+        try options.check(settings.configuration.size)
         let own = try ownBuffer(buffer)
         let depth = settings.queueDepth
         let index = try worker.monitor.wait { state -> Int64? in
@@ -133,7 +137,8 @@ public final class SoftwareEncoder: VideoEncoder {
             state.queue.append(
                 EncodeWorker.Job(
                     buffer: own, timing: timing, forceKey: forced, regions: settings.takesRegions ? regions : [],
-                    captions: options.captions, limits: state.limits, index: Int64(index), start: start))
+                    captions: options.captions, userData: options.userData, limits: state.limits, index: Int64(index),
+                    start: start))
             state.taken += 1
             state.waiting[Int64(index)] = timing.presentation
             state.lastTime = timing.presentation

@@ -43,7 +43,9 @@ extension CompressionSession {
         try set([(try Self.property(name), value)])
     }
 
-    /// Several at once, all or none.
+    /// Several at once, all or none, in no order.
+    ///
+    /// - Throws: `usage` also where they contradict each other.
     public func set(_ values: [String: PropertyValue]) throws {
         try set(values.sorted { $0.key < $1.key }.map { (try Self.property($0.key), $0.value) })
     }
@@ -69,29 +71,59 @@ extension CompressionSession {
     }
 
     private func set(_ values: [(AnyProperty, PropertyValue?)]) throws {
-        let abilities = try abilities()
-        var draft = configuration
-        for (property, value) in values { try Self.check(property, value, abilities, &draft) }
+        let (configuration, stage, device) = core.state.withLock { ($0.configuration, $0.stage, $0.device) }
+        let (_, abilities) = try Self.draft(values, of: configuration, on: stage.abilitiesReport(device))
         let isConfigured = try core.configure { configuration in
             for (property, value) in values { _ = property.write(value, to: &configuration, on: abilities) }
         }
         if !isConfigured { try change(values, abilities) }
     }
 
+    /// The configuration with all the values, on a device that takes them.
+    ///
+    /// - Throws: what `set` throws, before anything is set.
+    static func draft(
+        _ values: [(AnyProperty, PropertyValue?)], of configuration: EncoderConfiguration, on report: DeviceReport?
+    ) throws -> (EncoderConfiguration, DeviceAbilities) {
+        var plain = configuration
+        for (property, value) in values {
+            guard value?.isFinite != false, property.write(&plain, value) else {
+                throw VaencError(.usage, "\(property.name) is not of this type", remedy: "give \(property.type)")
+            }
+        }
+        // Some properties decide what others take: the order in which they are given does not.
+        let abilities = try Self.abilities(report, plain)
+        var draft = configuration
+        for (property, value) in values { _ = property.write(value, to: &draft, on: abilities) }
+        for (property, value) in values { try Self.check(property, value, abilities, draft) }
+        if values.count > 1 { try Self.checkTogether(values, draft) }
+        return (draft, abilities)
+    }
+
     private static func check(
-        _ property: AnyProperty, _ value: PropertyValue?, _ abilities: DeviceAbilities, _ draft: inout EncoderConfiguration
+        _ property: AnyProperty, _ value: PropertyValue?, _ abilities: DeviceAbilities, _ draft: EncoderConfiguration
     ) throws {
         guard let domain = property.domain(abilities) else {
             throw VaencError(
                 .unavailable, "the device has no \(property.name)", remedy: "supportedProperties lists what it has")
         }
-        guard property.write(value, to: &draft, on: abilities) else {
-            throw VaencError(.usage, "\(property.name) is not of this type", remedy: "give \(property.type)")
-        }
-        if let value, !domain.contains(value) {
+        guard let value else { return }
+        try property.check(value, draft)
+        if !domain.contains(value) {
             throw VaencError(
                 .unavailable, "\(property.name) is out of the device's range", remedy: "give \(domain.description)")
         }
+    }
+
+    /// What is given at once must go together; one by one it may still become so, until the encoder is prepared.
+    private static func checkTogether(_ values: [(AnyProperty, PropertyValue?)], _ draft: EncoderConfiguration) throws {
+        // Switches that stand for numbers.
+        for case (let property, .bool(let state)?) in values {
+            guard let read = property.read(draft), read != .bool(state) else { continue }
+            throw VaencError(
+                .usage, "\(property.name) \(state) contradicts another of the values", remedy: "leave out one of them")
+        }
+        try draft.checkContradictions(draft.rateControl ?? (draft.bitrate != nil ? .vbr : .icq))
     }
 
     /// Of a session that runs.
@@ -114,7 +146,10 @@ extension CompressionSession {
 
     private func abilities() throws -> DeviceAbilities {
         let (configuration, stage, device) = core.state.withLock { ($0.configuration, $0.stage, $0.device) }
-        let report = stage.abilitiesReport(device)
+        return try Self.abilities(stage.abilitiesReport(device), configuration)
+    }
+
+    private static func abilities(_ report: DeviceReport?, _ configuration: EncoderConfiguration) throws -> DeviceAbilities {
         guard let abilities = report.flatMap({ DeviceAbilities($0, configuration) }) else {
             throw VaencError(
                 .unavailable, "the device does not encode \(configuration.codec.rawValue)",

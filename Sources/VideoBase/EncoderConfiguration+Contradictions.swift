@@ -1,10 +1,17 @@
 extension EncoderConfiguration {
-    /// Refuses limits that no picture could be coded under at the bit rate asked for: what arithmetic tells before
-    /// anything is encoded.
+    /// Refuses limits that contradict each other, and those that no picture could be coded under at the bit rate asked
+    /// for: what arithmetic tells before anything is encoded, or changed while running.
     ///
     /// - Parameter mode: what runs, where `rateControl` leaves it open.
     /// - Throws: `usage`.
     package func checkContradictions(_ mode: RateControlMode) throws(VaencError) {
+        if let low = minQP, let high = maxQP, low > high {
+            throw VaencError(.usage, "min-qp \(low) is above max-qp \(high)", remedy: "exchange them, or give both")
+        }
+        if let rate = bitrate, let most = maxBitrate, most < rate {
+            throw VaencError(
+                .usage, "max-bitrate \(most) is below bitrate \(rate)", remedy: "give at least the average, or change both")
+        }
         let fps = frameRate.value
         guard fps > 0, ![.cqp, .icq].contains(mode) else { return }
         if vbvInitialPercent == 0, hrdParameters != false {

@@ -46,9 +46,9 @@ public struct FrameOptions: Sendable, Hashable {
     public var acknowledgedTokens: [Int] = []
     /// Replaces the configuration's where not nil.
     public var regionsOfInterest: [RegionOfInterest]?
-    /// cc_data of A/53 part 4: triplets of a flag byte and two bytes.
+    /// cc_data of A/53 part 4: up to 31 triplets of a flag byte and two bytes; anything else is refused.
     public var captions: [UInt8] = []
-    /// Messages of user_data_unregistered: 16 bytes of UUID, then the payload.
+    /// Messages of user_data_unregistered: 16 bytes of UUID, then the payload; shorter ones are refused.
     public var userData: [[UInt8]] = []
 
     public init(forceKeyFrame: Bool = false) { self.forceKeyFrame = forceKeyFrame }

@@ -65,6 +65,26 @@ import VideoBase
         }
     }
 
+    /// Nothing of a frame is taken whose captions or messages are of no size that there is.
+    @Test func wrongSizesAreRefused() throws {
+        let session = try TestSession { _ in }
+        defer { session.encoder.invalidate() }
+        func check(_ change: (inout FrameOptions) -> Void) throws {
+            var options = FrameOptions()
+            change(&options)
+            let error = #expect(throws: VaencError.self) { try session.encode(0, options) }
+            #expect(error?.category == .usage && error?.remedy != nil)
+        }
+        for count in [1, 2, 4, 94, 96, 186] { try check { $0.captions = [UInt8](repeating: 0xFC, count: count) } }
+        for count in [0, 1, 15] { try check { $0.userData = [[UInt8](repeating: 1, count: 16), [UInt8](repeating: 1, count: count)] } }
+        #expect(session.encoder.statistics.taken == 0 && session.encoder.pendingFrameCount == 0)
+        var options = FrameOptions()
+        options.captions = [UInt8](repeating: 0xFC, count: 93)
+        options.userData = [[UInt8](repeating: 1, count: 16)]
+        try session.encode(0, options)
+        #expect(session.encoder.statistics.taken == 1)
+    }
+
     /// Messages of one's own, and the encoder's name, come out as they went in.
     @Test func userDataIsRead() throws {
         let own = Array(UInt8(0)..<16) + [0, 0, 1, 0, 0, 0, 0, 3]

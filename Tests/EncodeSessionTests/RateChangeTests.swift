@@ -140,6 +140,89 @@ import VideoBase
         #expect(try run.finish().count == 4)
     }
 
+    /// What contradicts itself once changed is refused as the same configuration is, and changes nothing.
+    @Test(arguments: [RateController.driver, .vaenc]) func contradictionsAreRefused(_ controller: RateController) throws {
+        func ask(_ configuration: inout EncoderConfiguration) {
+            configuration.rateControl = .vbr
+            configuration.rateController = controller
+            configuration.bitrate = BitsPerSecond(512_000)
+            configuration.maxBitrate = BitsPerSecond(800_000)
+            configuration.vbvSize = 40_000
+            configuration.bFrames = 0
+            if controller == .vaenc { configuration.maxFrameBytes = 4000 }
+            (configuration.minQP, configuration.maxQP) = (10, 40)
+        }
+        let run = try Run(ask)
+        try run.encode(2)
+        // As the configuration says it, and as the change does.
+        let wrong: [((inout EncoderConfiguration) -> Void, (inout RunningChange) -> Void)] = [
+            ({ $0.maxBitrate = BitsPerSecond(400_000) }, { $0.maxBitrate = BitsPerSecond(400_000) }),
+            ({ $0.minQP = 41 }, { $0.minQP = 41 }), ({ $0.maxQP = 9 }, { $0.maxQP = 9 }),
+            ({ ($0.minQP, $0.maxQP) = (30, 20) }, { ($0.minQP, $0.maxQP) = (30, 20) }),
+            // A buffer of 40000 bits is 200 kbit/s, pictures of 4000 bytes are 160.
+            ({ $0.frameRate = Rational(5) }, { $0.frameRate = Rational(5) }),
+            ({ ($0.bitrate, $0.maxBitrate) = (BitsPerSecond(1_280_000), BitsPerSecond(2_000_000)) }, {
+                ($0.bitrate, $0.maxBitrate) = (BitsPerSecond(1_280_000), BitsPerSecond(2_000_000))
+            }),
+            ({ $0.bitrate = BitsPerSecond(999) }, { $0.bitrate = BitsPerSecond(999) }),
+        ]
+        for (configure, change) in wrong {
+            let first = #expect(throws: VaencError.self) {
+                _ = try Run { ask(&$0); configure(&$0) }
+            }
+            let second = #expect(throws: VaencError.self) { try run.change(change) }
+            #expect(first?.category == .usage && first?.remedy != nil, "\(first as Any)")
+            #expect(first?.message == second?.message && first?.remedy == second?.remedy, "\(second as Any)")
+        }
+        if controller == .vaenc {
+            let error = #expect(throws: VaencError.self) {
+                try run.change { $0.dataRateLimits = [DataRateLimit(bytes: 60_000, seconds: 1)] }
+            }
+            #expect(error?.category == .usage, "\(error as Any)")
+            try run.change { $0.dataRateLimits = [DataRateLimit(bytes: 80_000, seconds: 1)] }
+            // They stay, and a rate above them is refused.
+            #expect(throws: VaencError.self) { try run.change { $0.bitrate = BitsPerSecond(700_000) } }
+        }
+        // Where it is the whole that fits, it is taken.
+        try run.change { ($0.minQP, $0.maxQP) = (41, 45) }
+        try run.encode(4)
+        let packets = try run.finish()
+        #expect(packets.count == 6)
+        #expect(Streams.inspect(packets.stream).frames.suffix(4).allSatisfy { (41...45).contains($0.qp) })
+    }
+
+    /// Above every level there is nothing to change to.
+    @Test func ratesAboveEveryLevelAreRefused() throws {
+        let run = try Run { $0.bitrate = BitsPerSecond(900_000_000) }
+        let error = #expect(throws: VaencError.self) { try run.change { $0.bitrate = BitsPerSecond(1_300_000_000) } }
+        #expect(error?.category == .unavailable)
+        try run.change { $0.bitrate = BitsPerSecond(1_200_000_000) }
+        run.encoder.invalidate()
+    }
+
+    /// Windows are kept by vaenc's own controller: where the driver's runs, whether limits were asked for from the start
+    /// (which the effective configuration then names) or not, a change to others is refused.
+    @Test(arguments: ["radeonsi-navi21", "radeonsi-raven", "iHD-9A49"], [false, true])
+    func nobodyKeepsWindowsForDrivers(personality: String, hasLimits: Bool) throws {
+        var configuration = EncoderConfiguration(size: Self.size)
+        configuration.bitrate = BitsPerSecond(500_000)
+        configuration.rateController = .driver
+        if hasLimits { configuration.dataRateLimits = [DataRateLimit(bytes: 100_000, seconds: 1)] }
+        let received = Received()
+        let encoder = try HardwareEncoder(
+            display: ReferenceDisplay.open(["VAENC_REFERENCE_PERSONALITY": personality]), configuration: configuration,
+            onPacket: received.handler)
+        defer { encoder.invalidate() }
+        let entry = try encoder.encoderDescription.effective.first { $0.option == "dataRateLimits" && $0.asked != nil }
+        #expect(entry?.differs == (hasLimits ? true : nil))
+        var change = RunningChange()
+        change.dataRateLimits = [DataRateLimit(bytes: 90_000, seconds: 1)]
+        let error = #expect(throws: VaencError.self) { try encoder.change(change) }
+        #expect(error?.category == .unavailable && error?.remedy != nil)
+        change.dataRateLimits = []
+        try encoder.change(change)
+    }
+
     /// Nor does a configuration with them come to a session.
     @Test func configurationsOutOfRangeAreRefused() {
         let wrong: [(inout EncoderConfiguration) -> Void] = [

@@ -52,7 +52,7 @@ import VideoBase
             $0.bitrate = BitsPerSecond(2_000_000)
             $0.dataRateLimits = [DataRateLimit(bytes: 1_000_000, seconds: 2), DataRateLimit(bytes: 150_000, seconds: 0.5)]
         }
-        #expect(limited.limits == RateLimits(bitrate: 2000, maxRate: 2400, bufferSize: 1200))
+        #expect(limited.limits == RateLimits(bitrate: 2000, maxRate: 2400, bufferSize: 1200, windows: limited.configuration.dataRateLimits))
         #expect(limited.effective.filter { $0.option == "dataRateLimits" }.map(\.differs) == [true, false])
         let cbr = try settings {
             $0.bitrate = BitsPerSecond(2_000_000); $0.rateControl = .cbr

@@ -1,4 +1,7 @@
+import BitstreamInspection
+import H264Syntax
 import MediaFiles
+import NALWriting
 import Synchronization
 import Testing
 import TestOracles
@@ -210,6 +213,147 @@ private final class Collector: Sendable {
         let counts = encoder.statistics
         #expect(counts.taken == 123 && counts.delivered == 123 && counts.dropped == 0)
         encoder.invalidate()
+    }
+
+    private static let uuid = Array(UInt8(0x30)..<0x40)
+    /// With what must be escaped.
+    private static let userData = [uuid + [0, 0, 1, 0, 0, 0, 0, 3], uuid + [9], uuid]
+    private static let captions = [[UInt8]](repeating: [0xFC, 0x94, 0x20], count: 31).flatMap(\.self)
+
+    /// Payloads of the messages 4 and 5 of a packet, the library's own greeting left out, and whether they stand before
+    /// its first slice.
+    private static func messages(_ packet: EncodedPacket, _ codec: VideoCodec) -> (payloads: [[UInt8]], areFirst: Bool) {
+        var payloads: [[UInt8]] = []
+        var areFirst = true
+        var hasSlice = false
+        for unit in AnnexB.split(packet.bytes) {
+            let type = codec == .h264 ? unit[0] & 31 : unit[0] >> 1 & 63
+            if codec == .h264 ? (1...5).contains(type) : type < 32 { hasSlice = true }
+            guard type == (codec == .h264 ? 6 : 39) else { continue }
+            var rbsp: [UInt8] = []
+            var zeros = 0
+            for byte in unit.dropFirst(codec == .h264 ? 1 : 2) {
+                if zeros >= 2, byte == 3 {
+                    zeros = 0
+                    continue
+                }
+                zeros = byte == 0 ? zeros + 1 : 0
+                rbsp.append(byte)
+            }
+            var rest = rbsp[...]
+            func number() -> Int {
+                var value = 0
+                while let byte = rest.popFirst() {
+                    value += Int(byte)
+                    if byte != 255 { break }
+                }
+                return value
+            }
+            while rest.count > 2 {
+                let kind = number(), size = number()
+                var payload = Array(rest.prefix(size))
+                // em_data, which says nothing: libavcodec writes 0.
+                if kind == 4, size > 9 { payload[9] = 0xFF }
+                rest = rest.dropFirst(size)
+                if kind == 4 || kind == 5 && payload.starts(with: uuid) {
+                    payloads.append(payload)
+                    areFirst = areFirst && !hasSlice
+                }
+            }
+        }
+        return (payloads, areFirst)
+    }
+
+    /// Captions and messages of frames come out with them, as they went in, whichever of them the library writes itself.
+    @Test(arguments: [VideoCodec.h264, .hevc], [0, 2]) func dataOfFramesIsWritten(_ codec: VideoCodec, bFrames: Int) throws {
+        let size = VideoSize(width: 176, height: 144)
+        var configuration = EncoderConfiguration(size: size)
+        configuration.codec = codec
+        configuration.frameRate = Self.rate
+        configuration.preset = 7
+        configuration.bFrames = bFrames
+        let collector = Collector()
+        let encoder = try SoftwareEncoder(configuration: configuration) { collector.take($0) }
+        for index in 0..<8 {
+            var options = FrameOptions()
+            if index == 0 || index == 3 { options.userData = Self.userData }
+            if index == 3 || index == 4 { options.captions = Self.captions }
+            try encoder.encode(SystemPixelBuffer(format: .i420, size: size), timing: Self.time(index), options: options)
+        }
+        // What has no right size is refused, and nothing is taken.
+        var wrong = [FrameOptions](repeating: FrameOptions(), count: 4)
+        wrong[0].captions = [0xFC]
+        wrong[1].captions = [UInt8](repeating: 0xFC, count: 96)
+        wrong[2].userData = [Self.uuid, Array(Self.uuid.dropLast())]
+        wrong[3].regionsOfInterest = [RegionOfInterest(x: 0, y: 0, width: 0, height: 8, qpDelta: 0)]
+        for options in wrong {
+            let error = #expect(throws: VaencError.self) {
+                try encoder.encode(SystemPixelBuffer(format: .i420, size: size), timing: Self.time(8), options: options)
+            }
+            #expect(error?.category == .usage && error?.remedy != nil)
+        }
+        #expect(encoder.statistics.taken == 8)
+        try encoder.completeFrames(until: nil)
+        encoder.invalidate()
+        #expect(collector.packets.count == 8)
+        let a53: [UInt8] = [0xB5, 0x00, 0x31, 0x47, 0x41, 0x39, 0x34, 0x03, 0x40 | 31, 0xFF] + Self.captions + [0xFF]
+        for packet in collector.packets {
+            var expected: Set<[UInt8]> = []
+            if [0, 3].contains(packet.displayIndex) { expected.formUnion(Self.userData) }
+            if [3, 4].contains(packet.displayIndex) { expected.insert(a53) }
+            let (payloads, areFirst) = Self.messages(packet, codec)
+            #expect(Set(payloads) == expected && payloads.count == expected.count, "\(packet.displayIndex): \(payloads)")
+            #expect(areFirst)
+            // In the order in which they were given.
+            #expect(payloads.filter { $0.starts(with: Self.uuid) } == (packet.displayIndex % 3 == 0 && packet.displayIndex < 6 ? Self.userData : []))
+        }
+        let decoder = try PacketDecoder(codec: codec)
+        var count = 0
+        for packet in collector.packets { try unsafe decoder.decode(packet) { _, _ in count += 1 } }
+        try unsafe decoder.finish { _, _ in count += 1 }
+        #expect(count == 8)
+    }
+
+    /// The unit that is put in where a library writes none, byte by byte.
+    @Test func messagesAreInserted() {
+        let messages = PictureMessages(captions: [], userData: [Self.uuid + [0, 0, 1]])
+        let body: [UInt8] = [5, 19] + Self.uuid + [0, 0, 3, 1, 0x80]
+        let start = AnnexB.startCode
+        let avc = start + [9, 0xF0] + start + [0x67, 1, 2] + start + [0x65, 4, 5] + start + [0x65, 6, 7]
+        #expect(
+            messages.inserted(into: avc, codec: .h264)
+                == start + [9, 0xF0] + start + [0x67, 1, 2] + start + [6] + body + start + [0x65, 4, 5] + start + [0x65, 6, 7])
+        let hevc = start + [0x40, 1, 2] + start + [0x02, 3, 5] + start + [0x02, 3, 7]
+        #expect(
+            messages.inserted(into: hevc, codec: .hevc)
+                == start + [0x40, 1, 2] + start + [0x4E, 3] + body + start + [0x02, 3, 5] + start + [0x02, 3, 7])
+        #expect(PictureMessages(captions: [], userData: []).inserted(into: avc, codec: .h264) == avc)
+    }
+
+    /// A change is refused for what a configuration is refused for, and changes nothing; limits that stand go on.
+    @Test func contradictingChangesAreRefused() throws {
+        var configuration = EncoderConfiguration(size: VideoSize(width: 176, height: 144))
+        configuration.frameRate = Self.rate
+        configuration.bitrate = BitsPerSecond(500_000)
+        configuration.maxBitrate = BitsPerSecond(900_000)
+        configuration.dataRateLimits = [DataRateLimit(bytes: 100_000, seconds: 1)]
+        let settings = try EncoderSettings(configuration)
+        func change(_ body: (inout RunningChange) -> Void) throws -> RateLimits {
+            var change = RunningChange()
+            body(&change)
+            return try settings.changed(settings.limits, by: change)
+        }
+        let wrong: [(inout RunningChange) -> Void] = [
+            { $0.maxBitrate = BitsPerSecond(400_000) }, { $0.bitrate = BitsPerSecond(810_000) },
+            { $0.dataRateLimits = [DataRateLimit(bytes: 60_000, seconds: 1)] }, { $0.bitrate = BitsPerSecond(0) },
+            { $0.dataRateLimits = [DataRateLimit(bytes: 0, seconds: 1)] }, { $0.bitrate = BitsPerSecond(-1) },
+        ]
+        for body in wrong {
+            let error = #expect(throws: VaencError.self) { _ = try change(body) }
+            #expect(error?.category == .usage && error?.remedy != nil, "\(error as Any)")
+        }
+        #expect(try change { $0.bitrate = BitsPerSecond(700_000) }.maxRate == 800)
+        #expect(try change { $0.dataRateLimits = [DataRateLimit(bytes: 75_000, seconds: 1)] }.maxRate == 600)
     }
 
     /// The bare stream in other people's eyes.

@@ -14,8 +14,10 @@ import VAAPI
     private func sample(_ property: SupportedProperty) -> PropertyValue {
         switch property.type {
         // VideoToolbox's switches that are on unless turned off.
-        case "boolean": return .bool(!["AllowFrameReordering", "AllowTemporalCompression"].contains(property.name))
-        case "integer": return .integer(min(Int(property.minimum ?? 1) + 3, Int(property.maximum ?? 50)))
+        case "boolean":
+            if let only = property.choices?.first { return .bool(only == "true") }
+            return .bool(!["AllowFrameReordering", "AllowTemporalCompression"].contains(property.name))
+        case "integer": return .integer(property.choices?.last.flatMap { Int($0) } ?? min(Int(property.minimum ?? 1) + 3, Int(property.maximum ?? 50)))
         case "bits per second": return 700_000
         case "number": return .number(2.5)
         case "ratio": return "30000/1001"
@@ -42,7 +44,12 @@ import VAAPI
             try session.set(named: property.name, to: nil)
             if let high = property.maximum {
                 let beyond: PropertyValue = property.type == "number" ? .number(high + 1) : .integer(Int(high) + 1)
-                #expect(category { try session.set(named: property.name, to: beyond) } == .unavailable, "\(property.name)")
+                // Of frame rates, one that no device takes.
+                let expected: ErrorCategory = property.type == "ratio" ? .usage : .unavailable
+                #expect(category { try session.set(named: property.name, to: beyond) } == expected, "\(property.name)")
+            }
+            for wrong in [PropertyValue.number(.nan), .number(.infinity), .list([.number(.nan), 1])] {
+                #expect(category { try session.set(named: property.name, to: wrong) } == .usage, "\(property.name)")
             }
             if property.choices != nil {
                 #expect(category { try session.set(named: property.name, to: "nothing") } != nil, "\(property.name)")
@@ -116,11 +123,88 @@ import VAAPI
         }
         let less = Devices.supportedProperties(report, codec: .h264, profile: .h264High)
         let gone = Set(full.map(\.name)).subtracting(less.map(\.name))
-        #expect(gone == ["AllowOpenGOP", "BPyramid", "EnableLTR", "LongTermReferences", "TemporalLayers", "RegionsOfInterest", "IntraRefresh"])
+        #expect(gone == ["AllowOpenGOP", "BPyramid", "EnableLTR", "LongTermReferences", "TemporalLayers", "RegionsOfInterest", "IntraRefresh", "QPOfBFrames", "Transform8x8"])
         func maximum(_ name: String) -> Double? { less.first { $0.name == name }?.maximum }
         #expect(maximum("BFrameCount") == 0 && maximum("Slices") == 1)
         #expect(less.first { $0.name == "RateControl" }?.choices == ["cqp", "cbr", "vbr", "icq", "qvbr"])
         #expect(Devices.supportedProperties(report, codec: .hevc).isEmpty)
+    }
+
+    /// What no device takes is refused where it is set, by a usage error that says what to do.
+    @Test func wrongValuesAreRefusedWhenSet() throws {
+        let session = try session()
+        func refused(_ body: () throws -> Void) -> Bool {
+            do {
+                try body()
+                return false
+            } catch {
+                let error = error as? any DescribedError
+                return error?.category == .usage && error?.remedy != nil
+            }
+        }
+        for rate in [Rational(0), Rational(-1), Rational(-1, -1), Rational(1, 1001), Rational(1001)] {
+            #expect(refused { try session.set(.expectedFrameRate, to: rate) }, "\(rate)")
+        }
+        for value in [PropertyValue.integer(0), .integer(-1), .number(.nan), .number(0), .number(-2.5), "0/1", "1/0", "none"] {
+            #expect(refused { try session.set(named: "ExpectedFrameRate", to: value) }, "\(value)")
+            #expect(refused { try session.set(named: "PixelAspectRatio", to: value) }, "\(value)")
+        }
+        for ratio in [Rational(0), Rational(-16, 11), Rational(1, 65536)] {
+            #expect(refused { try session.set(.pixelAspectRatio, to: ratio) }, "\(ratio)")
+        }
+        let regions = [
+            RegionOfInterest(x: 0, y: 0, width: 0, height: 8, qpDelta: 0), RegionOfInterest(x: -1, y: 0, width: 8, height: 8, qpDelta: 0),
+            RegionOfInterest(x: 0, y: 0, width: 8, height: 8, qpDelta: 52), RegionOfInterest(x: 96, y: 0, width: 8, height: 8, qpDelta: 0),
+        ]
+        for region in regions { #expect(refused { try session.set(.regionsOfInterest, to: [region]) }, "\(region)") }
+        let limits = [
+            DataRateLimit(bytes: 0, seconds: 1), DataRateLimit(bytes: 10_000, seconds: 0), DataRateLimit(bytes: 10_000, seconds: -1),
+            DataRateLimit(bytes: 10_000, seconds: .nan), DataRateLimit(bytes: 10_000, seconds: 3601),
+        ]
+        for limit in limits { #expect(refused { try session.set(.dataRateLimits, to: [limit]) }, "\(limit)") }
+        #expect(session.serializableProperties == ["ExpectedFrameRate": "25/1"])
+        session.invalidate()
+    }
+
+    /// A dictionary is set as a whole: one refused value, of whatever kind, and the others are as before; before the first
+    /// frame and after it.
+    @Test(arguments: [DeviceSelector.reference, .software]) func dictionariesAreAllOrNone(_ device: DeviceSelector) throws {
+        var configuration = Pictures.immediate()
+        configuration.bitrate = BitsPerSecond(300_000)
+        let session = try CompressionSession(configuration: configuration, device: device)
+        let wrong: [[String: PropertyValue]] = [
+            // In the order of names, the refused one comes last.
+            ["AverageBitRate": 400_000, "ZZZ": 1], ["AverageBitRate": 400_000, "Width": 1],
+            ["AverageBitRate": 400_000, "MaxAllowedFrameQP": 52], ["AverageBitRate": 400_000, "Profile": "none"],
+            ["AverageBitRate": 400_000, "PixelAspectRatio": 0], ["AverageBitRate": 400_000, "Slices": "two"],
+            ["AverageBitRate": 400_000, "VBVMaxBitRate": 300_000], ["MaxAllowedFrameQP": 20, "MinAllowedFrameQP": 30],
+            ["AverageBitRate": 400_000, "DataRateLimits": [10_000, 1.0]],
+            ["AllowFrameReordering": true, "BFrameCount": 0], ["AllowTemporalCompression": false, "MaxKeyFrameInterval": 30],
+            ["AverageBitRate": 400_000, "ExpectedFrameRate": .number(.nan)],
+        ]
+        for isRunning in [false, true] {
+            if isRunning { try Pictures.encode(0..<2, on: session) }
+            for values in wrong {
+                let before = session.configuration
+                #expect(category { try session.set(values) } != nil, "\(values)")
+                #expect(session.configuration == before, "\(values)")
+            }
+        }
+        try session.set(["AverageBitRate": 400_000, "VBVMaxBitRate": 500_000])
+        #expect(session.value(.averageBitRate)?.value == 400_000 && session.value(.maxBitRate)?.value == 500_000)
+        session.invalidate()
+    }
+
+    /// What one property decides for another holds in whatever order they are given.
+    @Test func dictionariesHaveNoOrder() throws {
+        let session = try session()
+        #expect(category { try session.set(["Transform8x8": true, "Profile": .string(CodecProfile.h264Main.rawValue)]) } == .unavailable)
+        #expect(category { try session.set(["AverageBitRate": 30_000_000, "Level": 30]) } == .unavailable)
+        #expect(session.serializableProperties == ["ExpectedFrameRate": "25/1"])
+        try session.set(["H264EntropyMode": "cavlc", "Profile": .string(CodecProfile.h264ConstrainedBaseline.rawValue)])
+        #expect(category { try session.set(.h264EntropyMode, to: .cabac) } == .unavailable)
+        try session.set(["H264EntropyMode": "cabac", "Profile": .string(CodecProfile.h264High.rawValue)])
+        session.invalidate()
     }
 
     /// Stored and set again, a session is the same.

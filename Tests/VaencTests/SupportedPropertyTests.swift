@@ -10,57 +10,181 @@ import VideoBase
 /// What supportedProperties says of a device, against what its sessions then take: on every personality, with the quirks
 /// of its driver.
 @Suite struct SupportedPropertyTests {
-    /// A property, what goes with it, and the values that are tried: each is in the list or refused.
+    private typealias Change = @Sendable (inout EncoderConfiguration) -> Void
+
+    /// A property, values of it beside those that are listed, and what may go with it: a value is taken where a strict
+    /// session takes it beside any of them.
     private struct Trial {
         var name: String
         var values: [PropertyValue]
-        var with: @Sendable (inout EncoderConfiguration) -> Void = { _ in }
-    }
+        var contexts: [Change]
 
-    private static let trials: [Trial] = [
-        Trial(name: "ReferenceBufferCount", values: (1...16).map { .integer($0) }) { $0.bFrames = 0 },
-        Trial(name: "LongTermReferences", values: (1...15).map { .integer($0) }),
-        Trial(name: "EnableLTR", values: [true]),
-        Trial(name: "TemporalLayers", values: [2, 3, 4]),
-        Trial(name: "BFrameCount", values: (1...7).map { .integer($0) }),
-        Trial(name: "BPyramid", values: [true]) { $0.bFrames = 3 },
-        Trial(name: "AllowOpenGOP", values: [true]) { $0.bFrames = 2 },
-        Trial(name: "QPOfIFrames", values: [20]) { $0.qp = 30 },
-        Trial(name: "Preset", values: [1, 7]),
-        Trial(name: "RateControl", values: ["cqp"]) { $0.qp = 30 },
-        Trial(name: "RateControl", values: ["cbr", "vbr", "avbr"]) { $0.bitrate = BitsPerSecond(1_000_000) },
-        Trial(name: "RateController", values: ["vaenc"]) { $0.bitrate = BitsPerSecond(1_000_000) },
-        Trial(name: "DataRateLimits", values: [[200_000, 1.0]]) { $0.bitrate = BitsPerSecond(1_000_000) },
-    ]
-
-    @Test(arguments: Personality.all) func saysWhatSessionsTake(personality: String?) throws {
-        let display = try ReferenceDisplay.open(personality.map { ["VAENC_REFERENCE_PERSONALITY": $0] } ?? [:])
-        let report = DeviceReport(display)
-        let profile = try DeviceProfile(display)
-        for lowPower in [nil, true] as [Bool?] {
-            var base = EncoderConfiguration(size: VideoSize(width: 256, height: 128))
-            base.lowPower = lowPower
-            let abilities = try #require(DeviceAbilities(report, base))
-            if lowPower == true, !abilities.hasLowPower { continue }
-            for trial in Self.trials {
-                let property = try #require(AnyProperty.all.first { $0.name == trial.name })
-                for value in trial.values {
-                    var configuration = base
-                    trial.with(&configuration)
-                    let plain = configuration
-                    #expect(property.write(value, to: &configuration, on: abilities))
-                    let isListed = property.domain(abilities)?.contains(value) ?? false
-                    // Other options may be changed for the sake of this one, and are named for it.
-                    let isTaken = Self.differences(configuration, profile)?.subtracting(Self.differences(plain, profile) ?? []) == []
-                    #expect(isListed == isTaken, "\(trial.name) \(value), low power \(lowPower as Any)")
-                }
-            }
+        init(_ name: String, _ values: [PropertyValue], _ contexts: [Change] = [{ _ in }]) {
+            (self.name, self.values, self.contexts) = (name, values, contexts)
         }
     }
 
-    /// Options that differ from what was asked; nil: the configuration is refused.
-    private static func differences(_ configuration: EncoderConfiguration, _ profile: DeviceProfile) -> Set<String>? {
-        guard let settings = try? SettingsResolver.resolve(configuration, on: profile) else { return nil }
-        return Set(settings.effective.filter(\.differs).map(\.option))
+    private static let rates: [Change] = [RateControlMode.vbr, .cbr, .qvbr, .avbr].map { mode in
+        { configuration in
+            configuration.bitrate = BitsPerSecond(10_000)
+            configuration.rateControl = mode
+        }
+    }
+    private static let lowest: Change = { $0.bitrate = BitsPerSecond(1000) }
+    private static let regions: [PropertyValue] =
+        (1...33).map { count in .list(Array(repeating: [1, 2, 16, 16, -3] as [PropertyValue], count: count).flatMap(\.self)) }
+        + [[256, 0, 8, 8, 0], [0, 0, 0, 8, 0]]
+    private static let numbers = (0...17).map { PropertyValue.integer($0) }
+
+    /// Values that say no more than a session without the property does are left out: nothing tells whether they are taken.
+    private static let trials: [Trial] = [
+        Trial("AverageBitRate", [999, 1000, 6_000_000, 960_000_000, 960_000_064, 1_200_000_000, 1_200_000_064, 4_000_000_000]),
+        Trial(
+            "VBVMaxBitRate", [999, 1000, 6_000_000, 960_000_000, 1_200_000_000, 1_200_000_064, 4_000_000_000], [lowest]),
+        Trial("DataRateLimits", [[200_000, 1.0], [200_000, 1.0, 300_000, 2.0], [0, 1.0], [100, 0.0]], rates),
+        Trial("RateControl", ["cqp", "icq", "cbr", "vbr", "qvbr", "avbr"], [{ _ in }, { $0.bitrate = BitsPerSecond(1_000_000) }]),
+        Trial("RateController", ["driver", "vaenc"], rates),
+        Trial("VBVBufferSize", [999, 1000, 2_000_000, 960_000_000, 1_200_000_000, 1_200_000_016, 4_000_000_000], [lowest]),
+        Trial("VBVInitialDelayPercentage", [-1, 0, 100, 101], [{ lowest(&$0); $0.hrdParameters = false }]),
+        Trial("Quality", [0, 1, 51, 52]),
+        Trial("QP", [-1, 0, 51, 52]),
+        Trial("QPOfIFrames", [-1, 20, 52], [{ $0.qp = 30 }]),
+        Trial("QPOfBFrames", [-1, 20, 52], [{ ($0.qp, $0.bFrames) = (30, 1) }]),
+        Trial("MinAllowedFrameQP", [-1, 0, 51, 52]), Trial("MaxAllowedFrameQP", [-1, 0, 51, 52]),
+        Trial("MaxFrameBytes", [99, 100, 268_435_456, 268_435_457], rates),
+        Trial("MaxH264SliceBytes", [63, 64, 1500, 268_435_456, 268_435_457]),
+        Trial("RegionsOfInterest", regions),
+        Trial("MacroblockRateControl", [true], rates + [{ $0.quality = 30 }]),
+        Trial("Trellis", [true]),
+        Trial("Preset", [0, 1, 7, 8]),
+        Trial("HRDParameters", [true], rates),
+        Trial("ExpectedFrameRate", [0, -1, "30000/1001", "1/1000", "1/1001", 1000, 1001]),
+        Trial("MaxKeyFrameInterval", [0, 2, 250]), Trial("MaxKeyFrameIntervalDuration", [0, 2.5, 86401]),
+        Trial("IDRInterval", [0, 3]),
+        Trial("AllowOpenGOP", [true], [{ $0.bFrames = 2 }]),
+        Trial("AllowTemporalCompression", [true, false]), Trial("AllowFrameReordering", [true, false]),
+        Trial("BFrameCount", numbers), Trial("BPyramid", [true], [{ $0.bFrames = 3 }]),
+        Trial("ReferenceBufferCount", numbers, [{ $0.bFrames = 0 }]),
+        Trial("EnableLTR", [true]), Trial("LongTermReferences", (1...17).map { .integer($0) }),
+        Trial("TemporalLayers", [2, 3, 4, 5]),
+        Trial("IntraRefresh", [true]), Trial("Slices", numbers),
+        Trial("Transform8x8", [true]), Trial("H264EntropyMode", ["cavlc", "cabac"]),
+        Trial("Profile", CodecProfile.allCases.filter { $0.codec == .h264 }.map { .string($0.rawValue) }),
+        Trial("Level", (8...63).map { .integer($0) }),
+        Trial("ColorPrimaries", [9]), Trial("TransferFunction", [9]), Trial("YCbCrMatrix", [9]),
+        Trial("PixelAspectRatio", ["16/11", 0, -1, "65535/65534", "65536/65535", "-1/2"]),
+        Trial("AccessUnitDelimiters", [true]), Trial("Identifier", [true, false]),
+        Trial("MaxFrameDelayCount", [-1, 0, 64, 65]), Trial("AsyncDepth", [0, 1, 64, 65]),
+        Trial("EnableLowLatencyRateControl", [true]), Trial("RealTime", [true]),
+        Trial("MaximizePowerEfficiency", [true]), Trial("Strict", [true]),
+    ]
+
+    @Test func eachPropertyIsTried() {
+        #expect(Set(Self.trials.map(\.name)) == Set(AnyProperty.all.map(\.name)))
+    }
+
+    /// With each profile, through each entry point: what is listed is taken by a strict session, and may be set; what is
+    /// not, is not, and throws.
+    @Test(arguments: Personality.all) func saysWhatSessionsTake(personality: String?) throws {
+        let display = try ReferenceDisplay.open(personality.map { ["VAENC_REFERENCE_PERSONALITY": $0] } ?? [:])
+        let report = DeviceReport(display)
+        let device = try DeviceProfile(display)
+        var listed: Set<String> = []
+        for profile in [nil, .h264Main, .h264ConstrainedBaseline] as [CodecProfile?] {
+            for lowPower in [nil, true] as [Bool?] {
+                var base = EncoderConfiguration(size: VideoSize(width: 256, height: 256))
+                base.profile = profile
+                base.lowPower = lowPower
+                base.strict = true
+                guard (try? SettingsResolver.resolve(base, on: device)) != nil else { continue }
+                for trial in Self.trials {
+                    let property = try #require(AnyProperty.all.first { $0.name == trial.name })
+                    // An entry point that was asked for already.
+                    if trial.name == "MaximizePowerEfficiency", lowPower != nil { continue }
+                    let abilities = try #require(DeviceAbilities(report, base))
+                    let supported = property.supported(abilities)
+                    if supported != nil { listed.insert(trial.name) }
+                    for value in trial.values + Self.bounds(supported) {
+                        judge(trial, property, value, base, report, device)
+                    }
+                }
+            }
+        }
+        // Something of each kind is there on every device.
+        #expect(listed.isSuperset(of: ["AverageBitRate", "QP", "Level", "Slices", "Profile", "ExpectedFrameRate"]))
+    }
+
+    private func judge(
+        _ trial: Trial, _ property: AnyProperty, _ value: PropertyValue, _ base: EncoderConfiguration,
+        _ report: DeviceReport, _ device: DeviceProfile
+    ) {
+        let place = "\(trial.name) \(value), \(base.profile?.rawValue ?? "any profile"), low power \(base.lowPower as Any)"
+        var isTaken = false
+        for context in trial.contexts where !isTaken {
+            var configuration = base
+            context(&configuration)
+            var plain = configuration
+            _ = property.write(&plain, value)
+            guard let abilities = DeviceAbilities(report, plain), property.write(value, to: &configuration, on: abilities) else {
+                Issue.record("\(place): type")
+                return
+            }
+            isTaken = (try? SettingsResolver.resolve(configuration, on: device)) != nil
+        }
+        do {
+            _ = try CompressionSession.draft([(property, value)], of: base, on: report)
+            #expect(isTaken, "\(place) may be set, and is not taken")
+        } catch {
+            let category = (error as? any DescribedError)?.category
+            #expect(!isTaken && (category == .unavailable || category == .usage), "\(place): \(error)")
+            #expect((error as? any DescribedError)?.remedy != nil, "\(error)")
+            let isListed = DeviceAbilities(report, base).flatMap(property.supported) != nil
+            if !isListed { #expect(category == .unavailable, "\(error)") }
+        }
+    }
+
+    /// The ends of its range, or all of its values.
+    private static func bounds(_ property: SupportedProperty?) -> [PropertyValue] {
+        guard let property else { return [] }
+        switch property.type {
+        case Int.propertyTypeName, BitsPerSecond.propertyTypeName:
+            if let choices = property.choices { return choices.compactMap { Int($0).map { .integer($0) } } }
+            return [property.minimum, property.maximum].compactMap { $0.map { .integer(Int($0)) } }
+        case Double.propertyTypeName, Rational.propertyTypeName:
+            return [property.minimum, property.maximum].compactMap { $0.map { .number($0) } }
+        case Bool.propertyTypeName: return [true, false]
+        default: return (property.choices ?? []).map { .string($0) }
+        }
+    }
+
+    /// A large picture has room for fewer frames a second, fewer levels, and more slices.
+    @Test func boundsFollowTheSize() throws {
+        let display = try ReferenceDisplay.open()
+        let report = DeviceReport(display)
+        let device = try DeviceProfile(display)
+        var base = EncoderConfiguration(size: VideoSize(width: 4096, height: 2304))
+        base.strict = true
+        let abilities = try #require(DeviceAbilities(report, base))
+        for name in ["ExpectedFrameRate", "Level", "Slices"] {
+            let trial = try #require(Self.trials.first { $0.name == name })
+            let property = try #require(AnyProperty.all.first { $0.name == name })
+            for value in trial.values + Self.bounds(property.supported(abilities)) {
+                judge(trial, property, value, base, report, device)
+            }
+        }
+        #expect(abilities.highestFrameRate == 453.333)
+        #expect(abilities.levels == [52, 60, 61, 62])
+    }
+
+    /// The level that is asked for has a highest rate, and a largest buffer.
+    @Test func boundsFollowTheLevel() throws {
+        let report = try #require(Devices.reports(.reference).first)
+        var base = EncoderConfiguration(size: VideoSize(width: 640, height: 360))
+        base.level = 31
+        let abilities = try #require(DeviceAbilities(report, base))
+        #expect(abilities.rates == 1000...21_000_000 && abilities.maxRates == 1000...21_000_000)
+        #expect(abilities.buffers == 1000...21_000_000)
+        base.profile = .h264Main
+        #expect(try #require(DeviceAbilities(report, base)).rates == 1000...16_800_000)
     }
 }

@@ -44,7 +44,7 @@ extension DeviceLimits {
         DriverQuirks.apply(to: &self, driver: display.vendor)
     }
 
-    private static func structure(_ offered: VAAPI.SliceStructure) -> SliceStructure {
+    static func structure(_ offered: VAAPI.SliceStructure) -> SliceStructure {
         if !offered.isDisjoint(with: [.arbitraryRows, .arbitraryMacroblocks]) { return .rows }
         // A driver that says nothing may cut all slices as long as the first (Mesa's on the first VCN does).
         if offered.isEmpty { return .equalRows }

@@ -1,5 +1,6 @@
+import H264Syntax
 package import VAAPI
-import VideoBase
+package import VideoBase
 
 /// What sessions take on a device, with one profile at one entry point: the driver's answers, corrected by what is known
 /// of the driver.
@@ -19,10 +20,23 @@ package struct EncodeAbilities: Sendable, Hashable {
         limits.maxReferences1 = capability.maxReferences?.l1 ?? limits.maxReferences1
         limits.packedHeaders = DeviceLimits.PackedHeaders(capability.packedHeaders)
         limits.quality = DeviceLimits.quality(capability.qualityLevels ?? 0, driver: driver)
+        limits.maxSlices = max(capability.maxSlices ?? 1, 1)
+        limits.maxRegions = capability.roi
+        if capability.intraRefresh.contains("column") { limits.intraRefresh.insert(.columns) }
+        if capability.intraRefresh.contains("row") { limits.intraRefresh.insert(.rows) }
+        let said = ConfigAttributes(capability, [.rateControl, .encSliceStructure, .encQuantization, .maxFrameSize])
+        limits.sliceStructure = DeviceLimits.structure(said.sliceStructure)
+        limits.limitsSliceBytes = said.sliceStructure.contains(.maxSliceSize)
+        limits.limitsFrameBytes = said.maxFrameSize
+        limits.macroblockRateControl = said.rateControl.contains(.macroblock)
+        limits.trellis = said.trellis
         DriverQuirks.apply(to: &limits, driver: driver)
         self.limits = limits
         hasBFrames = capability.bFrames && limits.maxReferences0 > 0 && limits.maxReferences1 > 0
     }
+
+    /// Every picture is intra: nothing is predicted from.
+    package var isIntraOnly: Bool { limits.maxReferences0 == 0 }
 
     /// Which picture is meant, and how long it is kept, is the session's to say.
     package var choosesReferences: Bool { limits.takesSliceHeaders && limits.maxReferences0 > 0 }
@@ -45,6 +59,73 @@ package struct EncodeAbilities: Sendable, Hashable {
     /// vaenc's own rate controller can run.
     package var controlsRate: Bool { choosesQP && limits.rateControl.contains(.cqp) }
     package var hasQualityLevels: Bool { limits.quality != .none }
+    package var hasConstantQP: Bool { limits.rateControl.contains(.cqp) }
+    /// Constant QP stands in for ICQ.
+    package var aimsAtQuality: Bool { hasConstantQP || !limits.rateControl.isDisjoint(with: [.icq, .qvbr]) }
+    /// The driver has a controller of its own for bit rates.
+    package var drivesRate: Bool { !limits.rateControl.isDisjoint(with: [.cbr, .vbr, .qvbr, .avbr]) }
+    package var hasRate: Bool { controlsRate || drivesRate }
+    /// A highest rate beside the average.
+    package var hasMaxRate: Bool { controlsRate || !limits.rateControl.isDisjoint(with: [.vbr, .qvbr, .avbr]) }
+    package var limitsFrameBytes: Bool { controlsRate || limits.limitsFrameBytes && drivesRate }
+    package var limitsSliceBytes: Bool { limits.limitsSliceBytes }
+    /// Of the driver's controller, also of ICQ's.
+    package var macroblockRateControl: Bool {
+        limits.macroblockRateControl && (drivesRate || limits.rateControl.contains(.icq))
+    }
+    package var trellis: Bool { limits.trellis }
+    package var regions: Int { limits.maxRegions }
+    package var intraRefresh: Bool { !limits.intraRefresh.isEmpty && !isIntraOnly }
+    /// transform_8x8_mode_flag is ours to write.
+    package var transform8x8: Bool { limits.profile == .h264High && limits.packedHeaders.contains(.sequence) }
+    package var entropyCoders: [EntropyCoder] {
+        limits.profile == .h264ConstrainedBaseline ? [.cavlc] : EntropyCoder.allCases
+    }
+
+    /// Numbers of slices that a picture can be cut into; nil: of a size that is not known.
+    package func slices(_ size: VideoSize?) -> [Int] {
+        guard let size else { return Array(1...limits.maxSlices) }
+        let rows = size.aligned(to: 16).height / 16
+        return (1...max(min(rows, limits.maxSlices), 1)).filter {
+            SlicePartition.firstRows(rows: rows, slices: $0, structure: limits.sliceStructure).count == $0
+        }
+    }
+
+    /// level_idc in tenths, of the levels that hold pictures of that size (nil: not known) at that rate.
+    package func levels(_ size: VideoSize?, _ frameRate: Rational) -> [Int] {
+        let fitting = Level.all.filter { level in
+            size.map {
+                level.allows(
+                    codedSize: $0.aligned(to: 16), frameRate: frameRate, references: 1, bitrate: nil,
+                    profile: limits.profile)
+            } ?? true
+        }
+        return fitting.map(\.number).sorted()
+    }
+
+    /// Frames per second that the highest level has for pictures of that size, to three places.
+    package func highestFrameRate(_ size: VideoSize?) -> Double {
+        guard let coded = size?.aligned(to: 16) else { return .infinity }
+        return Double(Level.highest.maxMBPS * 1000 / (coded.width / 16 * (coded.height / 16))) / 1000
+    }
+
+    /// What the level (nil: any) holds, in bits per second.
+    package func highestRate(level: Int?) -> Int {
+        (level.flatMap(Level.init(number:)) ?? .highest).maxBitrate(profile: limits.profile).value
+    }
+
+    /// The largest decoder's buffer that the level (nil: any) holds, in bits.
+    package func largestBuffer(level: Int?) -> Int {
+        (level.flatMap(Level.init(number:)) ?? .highest).maxCPBSize(profile: limits.profile)
+    }
+}
+
+extension ConfigAttributes {
+    /// Some of those in a report.
+    fileprivate init(_ capability: Capability, _ types: [AttributeType]) {
+        self.init(values: [:])
+        for type in types { values[type] = capability.attributes.first { $0.name == type.name }?.value }
+    }
 }
 
 extension DeviceLimits.PackedHeaders {

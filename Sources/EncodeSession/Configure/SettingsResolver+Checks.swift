@@ -27,57 +27,16 @@ extension SettingsResolver {
             try check("deblocking alpha", filter.alphaOffset, -6...6)
             try check("deblocking beta", filter.betaOffset, -6...6)
         }
-        for region in asked.regionsOfInterest { try Self.check(region, in: asked.size) }
+        for region in asked.regionsOfInterest { try WrongValues.refuse(region, in: asked.size) }
         if let seconds = asked.gopSeconds, !(seconds > 0 && seconds <= 86400) {
             throw VaencError(.usage, "gop-seconds is \(seconds)", remedy: "give a time above 0 and up to 86400 seconds")
-        }
-        if let low = asked.minQP, let high = asked.maxQP, low > high {
-            throw VaencError(.usage, "min-qp \(low) is above max-qp \(high)")
         }
         guard asked.size.width > 0, asked.size.height > 0 else {
             throw VaencError(.usage, "a picture of \(asked.size) has no samples")
         }
-        try Self.check(frameRate: asked.frameRate)
-        if let aspect = asked.sampleAspectRatio, aspect.value <= 0 {
-            throw VaencError(.usage, "the sample aspect ratio \(aspect) is not positive")
-        }
+        try WrongValues.refuse(frameRate: asked.frameRate)
+        if let ratio = asked.sampleAspectRatio { try WrongValues.refuse(sampleAspectRatio: ratio) }
     }
-
-    /// A region must hold something of the picture, and its difference be one that QP can have.
-    static func check(_ region: RegionOfInterest, in size: VideoSize) throws {
-        guard (1...65535).contains(region.width), (1...65535).contains(region.height),
-            (0...65535).contains(region.x), (0...65535).contains(region.y), (-51...51).contains(region.qpDelta)
-        else {
-            throw VaencError(
-                .usage,
-                "the region of interest \(region.width)×\(region.height) at \(region.x),\(region.y) with \(region.qpDelta) is not one",
-                remedy: "give a size above 0, a place from 0 and a QP difference from -51 to 51")
-        }
-        guard region.x < size.width, region.y < size.height else {
-            throw VaencError(
-                .usage, "the region of interest at \(region.x),\(region.y) is outside of the \(size) picture",
-                remedy: "give a place within the picture")
-        }
-    }
-
-    /// Of a configuration, or of a change.
-    static func check(frameRate rate: Rational) throws {
-        let terms = 1...Int64(Int32.max)
-        guard terms.contains(Int64(rate.numerator)), terms.contains(Int64(rate.denominator)), (0.001...1000).contains(rate.value)
-        else {
-            throw VaencError(.usage, "the frame rate \(rate) is not between 0 and 1000 frames per second")
-        }
-    }
-
-    /// Of a configuration, or of a change.
-    static func check(_ limit: DataRateLimit) throws {
-        guard (1...(1 << 40)).contains(limit.bytes), limit.seconds > 0, limit.seconds <= 3600 else {
-            throw VaencError(.usage, "a data-rate limit of \(limit.bytes) bytes in \(limit.seconds) s cannot be kept")
-        }
-    }
-
-    /// Bits per second, as many as VA-API's fields hold. Of a configuration, or of a change.
-    static let bitrates = 1000...4_000_000_000
 
     private func check(_ option: String, _ value: Int?, _ range: ClosedRange<Int>) throws {
         try Self.check(option, value, range)

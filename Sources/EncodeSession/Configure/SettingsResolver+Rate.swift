@@ -17,7 +17,7 @@ extension SettingsResolver {
             reportUnused(rate.mode)
             if rate.mode == .icq { reportQuality(rate) }
         } else {
-            chooseRates(&rate)
+            chooseRates(&rate, limits.profile)
             chooseBuffer(&rate)
             chooseLimits(&rate, limits)
             if rate.mode == .qvbr { reportQuality(rate) }
@@ -32,10 +32,8 @@ extension SettingsResolver {
     }
 
     private func checkRates(_ wanted: RateControlMode) throws {
-        for (option, value) in [("bitrate", asked.bitrate), ("max-bitrate", asked.maxBitrate)] {
-            guard let value, !Self.bitrates.contains(value.value) else { continue }
-            throw VaencError(.usage, "\(option) is \(value)", remedy: "give a rate from 1k to 4G bits per second")
-        }
+        try WrongValues.refuse(bitrate: asked.bitrate, "bitrate")
+        try WrongValues.refuse(bitrate: asked.maxBitrate, "max-bitrate")
         if [.cbr, .vbr, .avbr].contains(wanted), asked.bitrate == nil {
             throw VaencError(
                 .usage, "rate control \(wanted.rawValue) needs a rate", remedy: "add --bitrate, as --bitrate 6M")
@@ -44,16 +42,13 @@ extension SettingsResolver {
             throw VaencError(
                 .usage, "rate control qvbr needs a rate", remedy: "add --max-bitrate or --bitrate, as --bitrate 6M")
         }
-        if let rate = asked.bitrate, let most = asked.maxBitrate, most < rate {
-            throw VaencError(.usage, "max-bitrate \(most) is below bitrate \(rate)")
-        }
         if let size = asked.vbvSize, !(1000...4_000_000_000).contains(size) {
             throw VaencError(.usage, "vbv-size is \(size)", remedy: "give a size from 1k to 4G bits")
         }
         if let percent = asked.vbvInitialPercent, !(0...100).contains(percent) {
             throw VaencError(.usage, "vbv-initial is \(percent)", remedy: "give a number from 0 to 100")
         }
-        for limit in asked.dataRateLimits { try Self.check(limit) }
+        for limit in asked.dataRateLimits { try WrongValues.refuse(limit) }
         try Self.check("max-frame-bytes", asked.maxFrameBytes, 100...(1 << 28))
         try asked.checkContradictions(wanted)
     }
@@ -157,7 +152,7 @@ extension SettingsResolver {
     // MARK: Rates, buffer, limits
 
     /// Rates in steps of 64 bit/s, which HRD parameters can say.
-    private mutating func chooseRates(_ rate: inout RateSettings) {
+    private mutating func chooseRates(_ rate: inout RateSettings, _ profile: CodecProfile) {
         let average = (asked.bitrate ?? asked.maxBitrate)?.value ?? 0
         rate.bitrate = average & ~63
         if let bitrate = asked.bitrate {
@@ -172,11 +167,20 @@ extension SettingsResolver {
                 report.add("maxBitrate", asked: "\(most)", used: "\(BitsPerSecond(average))", why: "CBR's is the bit rate")
             }
         default:
-            let most = asked.maxBitrate?.value ?? average + average / 2
+            let wanted = average + average / 2
+            // What nobody asks for does not raise the level above the one asked for.
+            let level = asked.level.flatMap(Level.init(number:)).flatMap { level in
+                level.maxBitrate(profile: profile).value >= average ? level : nil
+            }
+            let standard = max(min(wanted, (level ?? .highest).maxBitrate(profile: profile).value), average)
+            let most = asked.maxBitrate?.value ?? standard
             rate.maxBitrate = max(most & ~63, rate.bitrate)
             report.add(
                 "maxBitrate", asked: asked.maxBitrate.map { "\($0)" }, used: "\(BitsPerSecond(most))",
-                why: asked.maxBitrate == nil ? "1.5 times the average, over one second" : Reason.asked)
+                why: asked.maxBitrate != nil
+                    ? Reason.asked
+                    : standard == wanted
+                        ? "1.5 times the average, over one second" : "level \((level ?? .highest).name) holds no more")
         }
     }
 
@@ -202,7 +206,7 @@ extension SettingsResolver {
     /// The buffer kept within the level, once that is known.
     mutating func settleBuffer(_ rate: inout RateSettings, level: Level, profile: CodecProfile) -> HRDParameters? {
         guard rate.vbvSize > 0 else { return nil }
-        let most = level.maxCPB * (profile == .h264High ? 1500 : 1200)
+        let most = level.maxCPBSize(profile: profile)
         if rate.vbvSize > most {
             let share = Double(rate.vbvInitial) / Double(rate.vbvSize)
             rate.vbvSize = most & ~15

@@ -30,7 +30,7 @@ extension SettingsResolver {
             "level", asked: try askedLevel()?.name, used: final.name,
             why: asked.level == nil
                 ? foreseen.map { "lowest for the size, references and the \(BitsPerSecond($0.bitrate)) that the QP may take" }
-                    ?? "lowest for the size, rate and references"
+                    ?? (rate.hasFixedBuffer ? "lowest for the size, rate, buffer and references" : "lowest for the size, rate and references")
                 : final == (try askedLevel()) ? Reason.asked : "needed by \(asked.size) at \(asked.frameRate)\(need)")
         return (used, final)
     }
@@ -102,6 +102,8 @@ extension SettingsResolver {
     ) throws -> (level: Level, room: Int) {
         let rate = asked.frameRate
         let bitrate = settled.maxBitrate > 0 ? BitsPerSecond(settled.maxBitrate) : nil
+        // A buffer that was asked for takes a level that holds it.
+        let buffer = settled.hasFixedBuffer ? min(settled.vbvSize, Level.highest.maxCPBSize(profile: limits.profile)) : 0
         func lowest(_ stored: Int) -> Level? {
             Level.lowest(codedSize: coded, frameRate: rate, references: stored, bitrate: bitrate, profile: limits.profile)
         }
@@ -124,10 +126,11 @@ extension SettingsResolver {
             let level = fits ? wanted : floor
             return (level, max(level.maxDpbFrames(codedSize: coded), 1))
         }
-        let room = max(Level.all[Level.all.count - 1].maxDpbFrames(codedSize: coded), 1)
+        let room = max(Level.highest.maxDpbFrames(codedSize: coded), 1)
         let references = min(structure.storage, room)
         let fitting = Level.all.filter {
             $0.allows(codedSize: coded, frameRate: rate, references: references, bitrate: bitrate, profile: limits.profile)
+                && buffer <= $0.maxCPBSize(profile: limits.profile)
         }
         let kept = estimate.flatMap { estimate in fitting.first { estimate.fits($0, limits.profile) } ?? fitting.last }
         return (kept ?? fitting.first ?? floor, room)

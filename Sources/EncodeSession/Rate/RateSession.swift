@@ -249,7 +249,10 @@ final class RateSession: Sendable {
     /// From the next picture that is planned on.
     func change(_ change: RunningChange) throws {
         try state.withLock { state in
-            let new = try state.rate.changed(by: change)
+            if let rate = change.frameRate { try WrongValues.refuse(frameRate: rate) }
+            let new = try state.rate.changed(
+                by: change, frameRate: change.frameRate ?? state.frameRate,
+                highest: Level.highest.maxBitrate(profile: settings.profile).value)
             var qps = state.qps
             if let qp = change.qp {
                 guard new.mode == .cqp else {
@@ -264,7 +267,6 @@ final class RateSession: Sendable {
                     b: (qps.b + step).clamped(to: range))
             }
             if let rate = change.frameRate {
-                try SettingsResolver.check(frameRate: rate)
                 guard !new.promisesHRD || rate.reduced == state.frameRate.reduced else {
                     throw VaencError(
                         .unavailable, "the stream's HRD parameters promise \(state.frameRate) frames per second",

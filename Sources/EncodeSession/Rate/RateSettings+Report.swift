@@ -16,10 +16,8 @@ extension RateSettings {
             let text = windows.map { "\($0.bytes) bytes in \($0.seconds) s" }.joined(separator: ", ")
             if windows.isEmpty {
                 report.change("dataRateLimits", asked: nil, used: "none")
-            } else if isOwn {
-                report.change("dataRateLimits", asked: text, used: text)
             } else {
-                report.change("dataRateLimits", asked: text, used: "max-bitrate alone", why: "drivers keep no windows")
+                report.change("dataRateLimits", asked: text, used: text)
             }
         } else if let old = entry("dataRateLimits"), old.asked == nil {
             // Derived from the rate.

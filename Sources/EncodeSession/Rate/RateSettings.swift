@@ -66,46 +66,40 @@ struct RateSettings: Sendable, Hashable {
 
     /// With what changes while it runs; nil fields of `change` stay.
     ///
-    /// - Throws: `unavailable` for what the mode does not have.
-    func changed(by change: RunningChange) throws -> RateSettings {
+    /// - Parameters:
+    ///   - frameRate: from now on.
+    ///   - highest: what a stream of the profile may have, in bits per second.
+    /// - Throws: `unavailable` for what the mode does not have, or nobody follows; `usage` for what a configuration would
+    ///   be refused for.
+    func changed(by change: RunningChange, frameRate: Rational, highest: Int) throws -> RateSettings {
+        try check(change)
         var new = self
-        if change.bitrate != nil || change.maxBitrate != nil {
-            guard maxBitrate > 0 else {
-                throw VaencError(
-                    .unavailable, "rate control \(mode.rawValue) has no bit rate to change",
-                    remedy: "make the session with --rate-control vbr or cbr")
-            }
-        }
-        try SettingsResolver.check("bitrate", change.bitrate?.value, SettingsResolver.bitrates)
-        try SettingsResolver.check("max-bitrate", change.maxBitrate?.value, SettingsResolver.bitrates)
-        try SettingsResolver.check("min-qp", change.minQP, 0...51)
-        try SettingsResolver.check("max-qp", change.maxQP, 0...51)
-        for limit in change.dataRateLimits ?? [] { try SettingsResolver.check(limit) }
         if let rate = change.bitrate {
             let ratio = Double(maxBitrate) / Double(max(bitrate, 1))
             new.bitrate = rate.value & ~63
             if change.maxBitrate == nil {
-                new.maxBitrate = mode == .cbr ? new.bitrate : Int(Double(new.bitrate) * ratio) & ~63
+                let wanted = mode == .cbr ? new.bitrate : Int(Double(new.bitrate) * ratio) & ~63
+                new.maxBitrate = max(min(wanted, highest), new.bitrate)
             }
             new.limits = limits.map { limit in
                 // A limit that was derived from the rate goes with it.
-                limit.seconds == 1 && limit.bytes == maxBitrate / 8
+                !asksLimits && limit.seconds == 1 && limit.bytes == maxBitrate / 8
                     ? DataRateLimit(bytes: new.maxBitrate / 8, seconds: 1) : limit
             }
         }
         if let most = change.maxBitrate, mode != .cbr { new.maxBitrate = most.value & ~63 }
-        guard new.maxBitrate >= new.bitrate else {
-            throw VaencError(.usage, "max-bitrate \(new.maxBitrate) is below the bit rate \(new.bitrate)")
+        guard new.maxBitrate <= highest else {
+            throw VaencError(
+                .unavailable, "\(BitsPerSecond(new.maxBitrate)) exceeds H.264's highest level, 6.2",
+                remedy: "lower the bit rate")
         }
         if let low = change.minQP { new.minQP = low }
         if let high = change.maxQP { new.maxQP = high }
-        if let low = new.minQP, let high = new.maxQP, low > high {
-            throw VaencError(.usage, "min-qp \(low) is above max-qp \(high)")
-        }
         if let limits = change.dataRateLimits {
             new.limits = limits
             new.asksLimits = true
         }
+        try new.asConfiguration(frameRate).checkContradictions(mode)
         if promisesHRD, new.maxBitrate > maxBitrate || (mode == .cbr && new.bitrate != bitrate) {
             throw VaencError(
                 .unavailable, "the stream's HRD parameters promise \(maxBitrate) bit/s",
@@ -118,5 +112,37 @@ struct RateSettings: Sendable, Hashable {
             new.vbvInitial = Int(Double(new.vbvSize) * share)
         }
         return new
+    }
+
+    /// Each value by itself.
+    private func check(_ change: RunningChange) throws {
+        let changesRate = change.bitrate != nil || change.maxBitrate != nil
+        guard maxBitrate > 0 || !changesRate && change.dataRateLimits == nil else {
+            throw VaencError(
+                .unavailable, "rate control \(mode.rawValue) has no bit rate to change",
+                remedy: "make the session with --rate-control vbr or cbr")
+        }
+        // Windows are kept by vaenc's own controller, or by none: effective says so where they were asked for before.
+        guard isOwn || change.dataRateLimits?.isEmpty != false else {
+            throw VaencError(
+                .unavailable, "the driver controls the rate, and drivers keep no data-rate limits",
+                remedy: "make the session with limits, or with vaenc's rate controller, where the device takes a QP for each picture; or change the highest rate")
+        }
+        try WrongValues.refuse(bitrate: change.bitrate, "bitrate")
+        try WrongValues.refuse(bitrate: change.maxBitrate, "max-bitrate")
+        try SettingsResolver.check("min-qp", change.minQP, 0...51)
+        try SettingsResolver.check("max-qp", change.maxQP, 0...51)
+        for limit in change.dataRateLimits ?? [] { try WrongValues.refuse(limit) }
+    }
+
+    /// What is controlled, as a configuration would ask for it.
+    private func asConfiguration(_ frameRate: Rational) -> EncoderConfiguration {
+        var asked = EncoderConfiguration(size: VideoSize(width: 16, height: 16))
+        asked.frameRate = frameRate
+        if maxBitrate > 0 { (asked.bitrate, asked.maxBitrate) = (BitsPerSecond(bitrate), BitsPerSecond(maxBitrate)) }
+        if hasFixedBuffer { asked.vbvSize = vbvSize }
+        if asksLimits { asked.dataRateLimits = limits }
+        (asked.minQP, asked.maxQP, asked.maxFrameBytes) = (minQP, maxQP, maxFrameBytes)
+        return asked
     }
 }

@@ -95,7 +95,7 @@ final class Supervisor: Sendable {
     /// Takes a frame. Blocks while the device has all it may have, and while it is made anew.
     func encode(_ buffer: any PixelBuffer, timing: FrameTiming, options: FrameOptions) throws {
         try state.withLock { try $0.throwIfEnded() }
-        for region in options.regionsOfInterest ?? [] { try SettingsResolver.check(region, in: settings.inputSize) }
+        try options.check(settings.inputSize)
         // What is refused here leaves the buffer as it was.
         try admitted { _, submission in try submission.check(timing) }
         let (given, isLost) = try frame(of: buffer, timing: timing, options: options)

@@ -7,13 +7,20 @@ import VideoBase
 struct DeviceAbilities: Sendable, Hashable {
     var kind: DeviceKind
     var codec: VideoCodec
+    /// The one asked for.
+    private let profile: CodecProfile?
+    private let level: Int?
+    private let frameRate: Rational
+    /// nil where it is not known.
+    private let size: VideoSize?
     /// nil for software.
     var capability: Capability?
     /// What sessions make of the answers; nil for software.
     var engine: EncodeAbilities?
     var profiles: [CodecProfile]
-    /// Both entry points are there.
+    /// EncSliceLP is there, and EncSlice.
     var hasLowPower = false
+    private(set) var hasFullPower = false
 
     var isSoftware: Bool { kind == .software }
 
@@ -22,6 +29,10 @@ struct DeviceAbilities: Sendable, Hashable {
     init?(_ report: DeviceReport, _ configuration: EncoderConfiguration) {
         kind = report.kind
         codec = configuration.codec
+        profile = configuration.profile
+        level = configuration.level
+        frameRate = configuration.frameRate
+        size = configuration.size.width > 0 && configuration.size.height > 0 ? configuration.size : nil
         let all = CodecProfile.allCases.filter { $0.codec == configuration.codec }
         if report.kind == .software {
             profiles = all
@@ -29,7 +40,6 @@ struct DeviceAbilities: Sendable, Hashable {
         }
         let own = report.capabilities.filter { $0.encodes && $0.codec == configuration.codec.rawValue }
         profiles = all.filter { profile in own.contains { $0.profile == profile.shortName } }
-        hasLowPower = own.contains { $0.entrypoint == "EncSliceLP" }
         let order = ["High", "Main", "Constrained Baseline", "Main 10"]
         func rank(_ capability: Capability) -> Int {
             let isAsked = configuration.profile.map { $0.shortName == capability.profile } ?? true
@@ -38,6 +48,8 @@ struct DeviceAbilities: Sendable, Hashable {
                 + (capability.entrypoint == entryPoint ? 0 : 1)
         }
         guard let best = own.min(by: { rank($0) < rank($1) }) else { return nil }
+        hasLowPower = own.contains { $0.profile == best.profile && $0.entrypoint == "EncSliceLP" }
+        hasFullPower = own.contains { $0.profile == best.profile && $0.entrypoint == "EncSlice" }
         capability = best
         engine = EncodeAbilities(best, driver: report.driver ?? "")
     }
@@ -51,16 +63,65 @@ struct DeviceAbilities: Sendable, Hashable {
 
     /// vaenc's own controller is there.
     var controlsRate: Bool { engine?.controlsRate ?? false }
+    var controllers: [RateController] {
+        RateController.allCases.filter { $0 == .vaenc ? controlsRate : engine?.drivesRate ?? true }
+    }
+    var hasRate: Bool { engine?.hasRate ?? true }
+    var hasConstantQP: Bool { engine?.hasConstantQP ?? true }
+    var aimsAtQuality: Bool { engine?.aimsAtQuality ?? true }
+    /// QP 0 of libx264 is lossless coding, in a profile of its own.
+    var qps: ClosedRange<Int> { isSoftware && codec == .h264 ? 1...51 : 0...51 }
     /// Pictures of one kind may have another QP than those of another.
-    var choosesQP: Bool { engine?.choosesQP ?? true }
+    var choosesQP: Bool { hasConstantQP && engine?.choosesQP ?? true }
+    var rates: ClosedRange<Int>? {
+        hasRate ? 1000...(engine?.highestRate(level: level) ?? SoftwareEncoder.highestRate) : nil
+    }
+    var maxRates: ClosedRange<Int>? { engine?.hasMaxRate ?? true ? rates : nil }
+    var buffers: ClosedRange<Int>? {
+        hasRate ? 1000...(engine?.largestBuffer(level: level) ?? SoftwareEncoder.highestRate) : nil
+    }
+    /// The libraries limit slices alone.
+    var limitsFrameBytes: Bool { engine?.limitsFrameBytes ?? false }
+    var sliceBytes: ClosedRange<Int>? {
+        guard let engine else { return codec == .h264 ? 100...1_000_000_000 : nil }
+        return engine.limitsSliceBytes ? 64...(1 << 28) : nil
+    }
+    var macroblockRateControl: Bool { engine?.macroblockRateControl ?? true }
+    var trellis: Bool { engine?.trellis ?? true }
     var hasPresets: Bool { engine?.hasQualityLevels ?? true }
-    var bFrames: Bool { engine?.bFrames ?? true }
-    var bPyramid: Bool { engine?.bPyramid ?? true }
+    private var isBaseline: Bool { profile == .h264ConstrainedBaseline }
+    var bFrames: Bool { engine?.bFrames ?? !isBaseline }
+    var bPyramid: Bool { engine?.bPyramid ?? !isBaseline }
+    var keyIntervals: ClosedRange<Int> {
+        isSoftware ? 1...1_000_000 : engine?.isIntraOnly == true ? 1...1 : 1...Int(Int32.max)
+    }
+    /// The libraries make every key frame of a closed group an IDR picture.
+    var idrIntervals: ClosedRange<Int>? { isSoftware ? nil : 1...Int(Int32.max) }
     var references: Int { engine?.references ?? 16 }
     var longTermReferences: Int { engine?.longTermReferences ?? 0 }
     var temporalLayers: Int { engine?.temporalLayers ?? 1 }
-    var slices: Int { isSoftware ? 16 : max(1, capability?.maxSlices ?? 1) }
-    var regions: Int { isSoftware ? 1 : capability?.roi ?? 0 }
+    var intraRefresh: Bool { engine?.intraRefresh ?? true }
+    var slices: [Int] {
+        if let engine { return engine.slices(size) }
+        let rows = size.map { $0.aligned(to: 16).height / 16 } ?? 16
+        return Array(1...(codec == .h264 ? rows : min(rows, 16)))
+    }
+    /// Elements of the lists; nil: without limit.
+    var regions: Int? { engine?.regions }
+    var dataRateLimits: Int? { isSoftware ? 1 : nil }
+    var transform8x8: Bool { engine?.transform8x8 ?? (codec == .h264 && profile ?? .h264High == .h264High) }
+    var entropyCoders: [EntropyCoder] { engine?.entropyCoders ?? (isBaseline ? [.cavlc] : EntropyCoder.allCases) }
+    /// level_idc in tenths.
+    var levels: [Int] {
+        if let engine { return engine.levels(size, frameRate) }
+        return codec == .h264
+            ? [9, 10, 11, 12, 13, 20, 21, 22, 30, 31, 32, 40, 41, 42, 50, 51, 52, 60, 61, 62]
+            : [10, 20, 21, 30, 31, 40, 41, 50, 51, 52, 60, 61, 62]
+    }
+    var highestFrameRate: Double { min(engine?.highestFrameRate(size) ?? 1000, 1000) }
+    /// The libraries sign their streams.
+    var canBeAnonymous: Bool { !isSoftware }
+    var asyncDepths: ClosedRange<Int> { 1...(isSoftware ? 256 : 64) }
 
     /// Of what can change while some encoder runs.
     func changes(_ property: String) -> Bool {

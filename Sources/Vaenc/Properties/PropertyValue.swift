@@ -60,6 +60,14 @@ extension PropertyValue {
     }
 
     var asString: String? { if case .string(let value) = self { value } else { nil } }
+    /// No infinity and no NaN, nor one in a list.
+    var isFinite: Bool {
+        switch self {
+        case .number(let value): value.isFinite
+        case .list(let values): values.allSatisfy(\.isFinite)
+        default: true
+        }
+    }
     var asList: [PropertyValue]? { if case .list(let value) = self { value } else { nil } }
 }
 
@@ -123,8 +131,25 @@ extension Rational: PropertyType {
     public init?(propertyValue: PropertyValue) {
         switch propertyValue {
         case .integer(let value): self.init(value)
-        case .number(let value): self.init(rate: "\(value)")
-        case .string(let text): self.init(rate: text)
+        case .number(let value):
+            if let rate = Self(rate: "\(value)") {
+                self = rate
+            } else if abs(value) < 1e12 {
+                self.init(Int((value * 1000).rounded()), 1000)
+            } else {
+                return nil
+            }
+        case .string(let text):
+            if let rate = Self(rate: text) {
+                self = rate
+            } else {
+                // Of the type, if of no use.
+                let terms = text.split(separator: "/", omittingEmptySubsequences: false).map { Int($0) }
+                guard terms.count == 2, let numerator = terms[0], let denominator = terms[1], denominator != 0 else {
+                    return nil
+                }
+                self.init(numerator, denominator)
+            }
         default: return nil
         }
     }

@@ -6,21 +6,25 @@ public import VideoBase
 extension SessionProperty where Value == BitsPerSecond {
     /// Bits per second over the stream: the average of VBR, the rate of CBR.
     public static var averageBitRate: Self {
-        Self("AverageBitRate", \.bitrate, change: \.bitrate) { _ in .whole(1000...4_000_000_000) }
+        Self("AverageBitRate", \.bitrate, change: \.bitrate) { .whole($0.rates) }
     }
 
     /// What no second exceeds.
     public static var maxBitRate: Self {
-        Self("VBVMaxBitRate", \.maxBitrate, change: \.maxBitrate) { _ in .whole(1000...4_000_000_000) }
+        Self("VBVMaxBitRate", \.maxBitrate, change: \.maxBitrate) { .whole($0.maxRates) }
     }
 }
 
 extension SessionProperty where Value == [DataRateLimit] {
     public static var dataRateLimits: Self {
         Self(
-            "DataRateLimits", { $0.isSoftware || $0.controlsRate ? .any : nil }, read: { $0.dataRateLimits },
-            write: { $0.dataRateLimits = $1 ?? [] },
-            change: { $0.dataRateLimits = $1 })
+            "DataRateLimits",
+            { abilities in
+                if let count = abilities.dataRateLimits { return .elements(upTo: count, each: DataRateLimit.fieldCount) }
+                return abilities.controlsRate ? .any : nil
+            },
+            read: { $0.dataRateLimits }, write: { $0.dataRateLimits = $1 ?? [] }, change: { $0.dataRateLimits = $1 },
+            check: { limits, _ in for limit in limits { try WrongValues.refuse(limit) } })
     }
 }
 
@@ -28,8 +32,15 @@ extension SessionProperty where Value == [RegionOfInterest] {
     /// For every frame; `FrameOptions.regionsOfInterest` replaces them.
     public static var regionsOfInterest: Self {
         Self(
-            "RegionsOfInterest", { $0.regions > 0 ? .any : nil }, read: { $0.regionsOfInterest },
-            write: { $0.regionsOfInterest = $1 ?? [] })
+            "RegionsOfInterest",
+            { abilities in
+                guard let count = abilities.regions else { return .any }
+                return count > 0 ? .elements(upTo: count, each: RegionOfInterest.fieldCount) : nil
+            },
+            read: { $0.regionsOfInterest }, write: { $0.regionsOfInterest = $1 ?? [] },
+            check: { regions, configuration in
+                for region in regions { try WrongValues.refuse(region, in: configuration.size) }
+            })
     }
 }
 
@@ -41,8 +52,8 @@ extension SessionProperty where Value == RateControlMode {
 
 extension SessionProperty where Value == RateController {
     public static var rateController: Self {
-        Self("RateController", \.rateController) { abilities in
-            .names(RateController.allCases.filter { $0 == .driver || abilities.controlsRate }.map(\.rawValue))
+        Self("RateController", \.rateController) {
+            $0.controllers.isEmpty ? nil : .names($0.controllers.map(\.rawValue))
         }
     }
 }
@@ -53,12 +64,17 @@ extension SessionProperty where Value == Rational {
     /// Frames per second: what the rate control counts with, and the stream says.
     public static var expectedFrameRate: Self {
         Self(
-            "ExpectedFrameRate", { _ in .any }, read: { $0.frameRate },
-            write: { $0.frameRate = $1 ?? Rational(30) }, change: { $0.frameRate = $1 })
+            "ExpectedFrameRate", { .range(0.001, $0.highestFrameRate) }, read: { $0.frameRate },
+            write: { $0.frameRate = $1 ?? Rational(30) }, change: { $0.frameRate = $1 },
+            check: { rate, _ in try WrongValues.refuse(frameRate: rate) })
     }
 
     /// Width of a sample over its height.
-    public static var pixelAspectRatio: Self { Self("PixelAspectRatio", \.sampleAspectRatio) { _ in .any } }
+    public static var pixelAspectRatio: Self {
+        Self(
+            "PixelAspectRatio", { _ in .any }, read: { $0.sampleAspectRatio }, write: { $0.sampleAspectRatio = $1 },
+            check: { ratio, _ in try WrongValues.refuse(sampleAspectRatio: ratio) })
+    }
 }
 
 extension SessionProperty where Value == Double {
@@ -76,7 +92,7 @@ extension SessionProperty where Value == CodecProfile {
 
 extension SessionProperty where Value == EntropyCoder {
     public static var h264EntropyMode: Self {
-        Self("H264EntropyMode", \.entropy) { $0.codec == .h264 ? .names(EntropyCoder.allCases.map(\.rawValue)) : nil }
+        Self("H264EntropyMode", \.entropy) { $0.codec == .h264 ? .names($0.entropyCoders.map(\.rawValue)) : nil }
     }
 }
 
@@ -128,7 +144,7 @@ extension SessionProperty where Value == Bool {
     }
 
     /// The fastest preset, unless `preset` is set.
-    public static var realTime: Self { Self("RealTime", \.realTime) { _ in .any } }
+    public static var realTime: Self { Self("RealTime", \.realTime) { $0.hasPresets ? .any : nil } }
 
     /// Each packet leaves before the next frame is taken.
     public static var lowLatency: Self {
@@ -137,19 +153,21 @@ extension SessionProperty where Value == Bool {
 
     /// Intel's low-power entry point.
     public static var maximizePowerEfficiency: Self {
-        Self("MaximizePowerEfficiency", \.lowPower) { $0.hasLowPower ? .any : nil }
+        Self("MaximizePowerEfficiency", \.lowPower) { $0.hasLowPower ? $0.hasFullPower ? .any : .only(true) : nil }
     }
 
     public static var bPyramid: Self { Self("BPyramid", \.bPyramid) { $0.bPyramid ? .any : nil } }
-    public static var transform8x8: Self { Self("Transform8x8", \.transform8x8) { $0.codec == .h264 ? .any : nil } }
-    public static var trellis: Self { Self("Trellis", \.trellis) { _ in .any } }
-    public static var macroblockRateControl: Self { Self("MacroblockRateControl", \.macroblockRateControl) { _ in .any } }
-    public static var hrdParameters: Self { Self("HRDParameters", \.hrdParameters) { _ in .any } }
-    public static var identifier: Self { Self("Identifier", \.identifier) { _ in .any } }
+    public static var transform8x8: Self { Self("Transform8x8", \.transform8x8) { $0.transform8x8 ? .any : nil } }
+    public static var trellis: Self { Self("Trellis", \.trellis) { $0.trellis ? .any : nil } }
+    public static var macroblockRateControl: Self {
+        Self("MacroblockRateControl", \.macroblockRateControl) { $0.macroblockRateControl ? .any : nil }
+    }
+    public static var hrdParameters: Self { Self("HRDParameters", \.hrdParameters) { $0.hasRate ? .any : nil } }
+    public static var identifier: Self { Self("Identifier", \.identifier) { $0.canBeAnonymous ? .any : .only(true) } }
 
     public static var intraRefresh: Self {
         Self(
-            "IntraRefresh", { $0.isSoftware || $0.capability?.intraRefresh.isEmpty == false ? .any : nil },
+            "IntraRefresh", { $0.intraRefresh ? .any : nil },
             read: { $0.intraRefresh }, write: { $0.intraRefresh = $1 ?? false })
     }
 
@@ -167,11 +185,11 @@ extension SessionProperty where Value == Bool {
 
 extension SessionProperty where Value == Int {
     /// On the QP scale: 1 is best, 51 is worst.
-    public static var quality: Self { Self("Quality", \.quality) { _ in .whole(1...51) } }
+    public static var quality: Self { Self("Quality", \.quality) { $0.aimsAtQuality ? .whole(1...51) : nil } }
     /// Of P pictures, at a constant QP.
-    public static var qp: Self { Self("QP", \.qp, change: \.qp) { _ in .whole(0...51) } }
-    public static var qpI: Self { Self("QPOfIFrames", \.qpI) { $0.choosesQP ? .whole(0...51) : nil } }
-    public static var qpB: Self { Self("QPOfBFrames", \.qpB) { $0.choosesQP ? .whole(0...51) : nil } }
+    public static var qp: Self { Self("QP", \.qp, change: \.qp) { $0.hasConstantQP ? .whole($0.qps) : nil } }
+    public static var qpI: Self { Self("QPOfIFrames", \.qpI) { $0.choosesQP ? .whole($0.qps) : nil } }
+    public static var qpB: Self { Self("QPOfBFrames", \.qpB) { $0.choosesQP && $0.bFrames ? .whole($0.qps) : nil } }
     public static var minAllowedFrameQP: Self {
         Self("MinAllowedFrameQP", \.minQP, change: \.minQP) { _ in .whole(0...51) }
     }
@@ -179,22 +197,24 @@ extension SessionProperty where Value == Int {
         Self("MaxAllowedFrameQP", \.maxQP, change: \.maxQP) { _ in .whole(0...51) }
     }
     /// The decoder's buffer in bits.
-    public static var vbvBufferSize: Self { Self("VBVBufferSize", \.vbvSize) { _ in .whole(1000...4_000_000_000) } }
+    public static var vbvBufferSize: Self { Self("VBVBufferSize", \.vbvSize) { .whole($0.buffers) } }
     /// Its fullness when decoding begins, in percent.
     public static var vbvInitialDelayPercentage: Self {
-        Self("VBVInitialDelayPercentage", \.vbvInitialPercent) { _ in .whole(0...100) }
+        Self("VBVInitialDelayPercentage", \.vbvInitialPercent) { $0.hasRate ? .whole(0...100) : nil }
     }
-    public static var maxFrameBytes: Self { Self("MaxFrameBytes", \.maxFrameBytes) { _ in .whole(100...1_000_000_000) } }
+    public static var maxFrameBytes: Self {
+        Self("MaxFrameBytes", \.maxFrameBytes) { $0.limitsFrameBytes ? .whole(100...(1 << 28)) : nil }
+    }
     public static var maxSliceBytes: Self {
-        Self("MaxH264SliceBytes", \.maxSliceBytes) { _ in .whole(64...(1 << 28)) }
+        Self("MaxH264SliceBytes", \.maxSliceBytes) { .whole($0.sliceBytes) }
     }
     /// 1 best … 7 fastest.
     public static var preset: Self { Self("Preset", \.preset) { $0.hasPresets ? .whole(1...7) : nil } }
     /// Frames from an intra picture to the next.
     public static var maxKeyFrameInterval: Self {
-        Self("MaxKeyFrameInterval", \.gopFrames) { _ in .whole(1...Int(Int32.max)) }
+        Self("MaxKeyFrameInterval", \.gopFrames) { .whole($0.keyIntervals) }
     }
-    public static var idrInterval: Self { Self("IDRInterval", \.idrInterval) { _ in .whole(1...Int(Int32.max)) } }
+    public static var idrInterval: Self { Self("IDRInterval", \.idrInterval) { .whole($0.idrIntervals) } }
     public static var bFrameCount: Self { Self("BFrameCount", \.bFrames) { .whole(0...($0.bFrames ? 7 : 0)) } }
     public static var referenceBufferCount: Self {
         Self("ReferenceBufferCount", \.references) { .whole(1...$0.references) }
@@ -208,12 +228,12 @@ extension SessionProperty where Value == Int {
         }
     }
     /// Tenths: 41 is level 4.1; 9 is level 1b.
-    public static var level: Self { Self("Level", \.level) { _ in .whole(9...62) } }
-    public static var slices: Self { Self("Slices", \.slices) { .whole(1...$0.slices) } }
+    public static var level: Self { Self("Level", \.level) { .choice($0.levels) } }
+    public static var slices: Self { Self("Slices", \.slices) { .choice($0.slices) } }
     /// Frames that the encoder may hold before it gives out the first packet.
     public static var maxFrameDelayCount: Self { Self("MaxFrameDelayCount", \.maxFrameDelay) { _ in .whole(0...64) } }
     /// Frames in flight.
-    public static var asyncDepth: Self { Self("AsyncDepth", \.asyncDepth) { _ in .whole(1...64) } }
+    public static var asyncDepth: Self { Self("AsyncDepth", \.asyncDepth) { .whole($0.asyncDepths) } }
     /// Code points of ITU-T H.273.
     public static var colorPrimaries: Self { color("ColorPrimaries", \.primaries) }
     public static var transferFunction: Self { color("TransferFunction", \.transfer) }

@@ -11,19 +11,23 @@ public struct SessionProperty<Value: PropertyType>: Sendable {
     let write: @Sendable (inout EncoderConfiguration, Value?) -> Void
     /// nil: stands from the first frame on.
     let change: (@Sendable (inout RunningChange, Value) -> Void)?
+    /// Throws `usage` for a value that no device takes, in a session of that configuration.
+    let check: @Sendable (Value, EncoderConfiguration) throws -> Void
 
     /// - Parameter domain: which values the device takes; nil where it does not have the property.
     init(
         _ name: String, _ domain: @escaping @Sendable (DeviceAbilities) -> PropertyDomain?,
         read: @escaping @Sendable (EncoderConfiguration) -> Value?,
         write: @escaping @Sendable (inout EncoderConfiguration, Value?) -> Void,
-        change: (@Sendable (inout RunningChange, Value) -> Void)? = nil
+        change: (@Sendable (inout RunningChange, Value) -> Void)? = nil,
+        check: @escaping @Sendable (Value, EncoderConfiguration) throws -> Void = { _, _ in }
     ) {
         self.name = name
         self.domain = domain
         self.read = read
         self.write = write
         self.change = change
+        self.check = check
     }
 
     /// A property that is a field of the configuration.
@@ -51,6 +55,21 @@ enum PropertyDomain: Sendable, Hashable {
     case any
     case range(Double, Double)
     case names([String])
+    /// Whole numbers with gaps, rising.
+    case numbers([Int])
+    /// A switch that is one way only.
+    case only(Bool)
+    /// Lists of so many elements, each of so many numbers.
+    case elements(upTo: Int, each: Int)
+
+    /// nil where there is no range.
+    static func whole(_ range: ClosedRange<Int>?) -> PropertyDomain? { range.map { whole($0) } }
+
+    /// Rising numbers: a range where there are no gaps.
+    static func choice(_ numbers: [Int]) -> PropertyDomain {
+        if let low = numbers.first, let high = numbers.last, high - low == numbers.count - 1 { return whole(low...high) }
+        return .numbers(numbers)
+    }
 
     static func whole(_ range: ClosedRange<Int>) -> PropertyDomain {
         .range(Double(range.lowerBound), Double(range.upperBound))
@@ -59,8 +78,12 @@ enum PropertyDomain: Sendable, Hashable {
     func contains(_ value: PropertyValue) -> Bool {
         switch self {
         case .any: true
-        case .range(let low, let high): value.asNumber.map { $0 >= low && $0 <= high } ?? true
+        case .range(let low, let high):
+            (value.asNumber ?? Rational(propertyValue: value)?.value).map { $0 >= low && $0 <= high } ?? true
         case .names(let names): value.asString.map(names.contains) ?? true
+        case .numbers(let numbers): value.asInteger.map(numbers.contains) ?? true
+        case .only(let state): value == .bool(state)
+        case .elements(let count, let size): value.asList.map { $0.count <= count * size } ?? true
         }
     }
 
@@ -70,6 +93,9 @@ enum PropertyDomain: Sendable, Hashable {
         case .range(let low, let high):
             high == high.rounded() && low == low.rounded() ? "\(Int(low)) to \(Int(high))" : "\(low) to \(high)"
         case .names(let names): names.joined(separator: ", ")
+        case .numbers(let numbers): numbers.map { "\($0)" }.joined(separator: ", ")
+        case .only(let state): "\(state)"
+        case .elements(let count, _): "\(count) at most"
         }
     }
 }
@@ -85,8 +111,10 @@ public struct SupportedProperty: Sendable, Hashable, Encodable {
     /// nil where there is none.
     public var minimum: Double?
     public var maximum: Double?
-    /// The values of a name; nil for other types.
+    /// The values of a name, of a number that has gaps in its range, and of a switch that is one way only; else nil.
     public var choices: [String]?
+    /// Elements that a list may have; nil where nothing limits them, and for other types.
+    public var maximumCount: Int?
 }
 
 /// A property without the type of its values.
@@ -99,6 +127,8 @@ struct AnyProperty: Sendable {
     /// false where the value is of another type.
     var write: @Sendable (inout EncoderConfiguration, PropertyValue?) -> Bool
     var change: @Sendable (inout RunningChange, PropertyValue) -> Bool
+    /// Throws `usage` for a value that no device takes.
+    var check: @Sendable (PropertyValue, EncoderConfiguration) throws -> Void
 
     init<Value>(_ property: SessionProperty<Value>) {
         name = property.name
@@ -119,6 +149,9 @@ struct AnyProperty: Sendable {
             guard let own = Value(propertyValue: value) else { return false }
             property.change?(&change, own)
             return true
+        }
+        check = { value, configuration in
+            if let own = Value(propertyValue: value) { try property.check(own, configuration) }
         }
     }
 
@@ -144,6 +177,11 @@ struct AnyProperty: Sendable {
         case .any: break
         case .range(let low, let high): (result.minimum, result.maximum) = (low, high)
         case .names(let names): result.choices = names
+        case .numbers(let numbers):
+            (result.minimum, result.maximum) = (numbers.first.map(Double.init), numbers.last.map(Double.init))
+            result.choices = numbers.map { "\($0)" }
+        case .only(let state): result.choices = ["\(state)"]
+        case .elements(let count, _): result.maximumCount = count
         }
         return result
     }

@@ -1,0 +1,41 @@
+import H264Syntax
+import NALWriting
+import VideoBase
+
+/// SEI messages of a picture that the library does not write: they go before its first slice.
+struct PictureMessages: Sendable {
+    private let messages: [SEIMessage]
+
+    /// - Parameters:
+    ///   - captions: cc_data of A/53.
+    ///   - userData: UUIDs with what follows, each.
+    init(captions: [UInt8], userData: [[UInt8]]) {
+        messages = SEIMessage.captions(captions) + userData.compactMap(SEIMessage.userData)
+    }
+
+    /// The access unit, in Annex B form, with the messages.
+    func inserted(into packet: [UInt8], codec: VideoCodec) -> [UInt8] {
+        if messages.isEmpty { return packet }
+        let units = AnnexB.units(in: packet.span)
+        let first = units.first { unit in
+            let header = packet[unit.lowerBound]
+            return codec == .h264 ? (1...5).contains(header & 31) : header >> 1 & 63 < 32
+        }
+        guard let first, first.count > 2 else { return packet }
+        var result: [UInt8] = []
+        for unit in units {
+            if unit == first { AnnexB.append(self.unit(before: packet[first], codec: codec), to: &result) }
+            AnnexB.append(packet[unit], to: &result)
+        }
+        return result
+    }
+
+    private func unit(before slice: ArraySlice<UInt8>, codec: VideoCodec) -> [UInt8] {
+        if codec == .h264 { return SEIMessage.unit(messages) }
+        // PREFIX_SEI_NUT, and the layer and sub-layer of its picture: HEVC 7.4.2.2.
+        let prefix: UInt8 = 39
+        var unit = [prefix << 1 | slice[slice.startIndex] & 1, slice[slice.startIndex + 1]]
+        EmulationPrevention.append(SEIMessage.rbsp(messages).span, to: &unit)
+        return unit
+    }
+}

@@ -1,0 +1,77 @@
+/// Values that no device takes, wherever they are given: in a configuration, a property, a frame's options, a change
+/// while running. All throw `usage`.
+package enum WrongValues {
+    /// Bits per second, as many as VA-API's fields hold.
+    package static let bitrates = 1000...4_000_000_000
+
+    package static func refuse(bitrate: BitsPerSecond?, _ option: String) throws(VaencError) {
+        guard let bitrate, !bitrates.contains(bitrate.value) else { return }
+        throw VaencError(.usage, "\(option) is \(bitrate)", remedy: "give a rate from 1k to 4G bits per second")
+    }
+
+    package static func refuse(frameRate rate: Rational) throws(VaencError) {
+        let terms = 1...Int64(Int32.max)
+        guard terms.contains(Int64(rate.numerator)), terms.contains(Int64(rate.denominator)), (0.001...1000).contains(rate.value)
+        else {
+            throw VaencError(
+                .usage, "the frame rate \(rate) is not between 0 and 1000 frames per second",
+                remedy: "give a rate from 0.001 to 1000, as 30000/1001")
+        }
+    }
+
+    /// sar_width and sar_height have 16 bits.
+    package static func refuse(sampleAspectRatio ratio: Rational) throws(VaencError) {
+        let terms = 1...65535
+        let isWhole = ratio.numerator > 0 && ratio.denominator > 0
+        guard isWhole, terms.contains(ratio.reduced.numerator), terms.contains(ratio.reduced.denominator) else {
+            throw VaencError(
+                .usage, "the sample aspect ratio \(ratio) is not one",
+                remedy: "give width and height of a sample, each from 1 to 65535, as 16/11")
+        }
+    }
+
+    package static func refuse(_ limit: DataRateLimit) throws(VaencError) {
+        guard (1...(1 << 40)).contains(limit.bytes), limit.seconds > 0, limit.seconds <= 3600 else {
+            throw VaencError(
+                .usage, "a data-rate limit of \(limit.bytes) bytes in \(limit.seconds) s cannot be kept",
+                remedy: "give 1 byte or more, in more than 0 and up to 3600 seconds")
+        }
+    }
+
+    /// A region must hold something of the picture, and its difference be one that QP can have.
+    package static func refuse(_ region: RegionOfInterest, in size: VideoSize) throws(VaencError) {
+        guard (1...65535).contains(region.width), (1...65535).contains(region.height),
+            (0...65535).contains(region.x), (0...65535).contains(region.y), (-51...51).contains(region.qpDelta)
+        else {
+            throw VaencError(
+                .usage,
+                "the region of interest \(region.width)×\(region.height) at \(region.x),\(region.y) with \(region.qpDelta) is not one",
+                remedy: "give a size above 0, a place from 0 and a QP difference from -51 to 51")
+        }
+        guard region.x < size.width, region.y < size.height else {
+            throw VaencError(
+                .usage, "the region of interest at \(region.x),\(region.y) is outside of the \(size) picture",
+                remedy: "give a place within the picture")
+        }
+    }
+}
+
+extension FrameOptions {
+    /// Refuses what no encoder can put into a frame, before anything of it is taken.
+    ///
+    /// - Parameter size: of the frame.
+    /// - Throws: `usage`.
+    package func check(_ size: VideoSize) throws(VaencError) {
+        for region in regionsOfInterest ?? [] { try WrongValues.refuse(region, in: size) }
+        // cc_count has five bits.
+        guard captions.count % 3 == 0, captions.count <= 31 * 3 else {
+            throw VaencError(
+                .usage, "captions of \(captions.count) bytes are not cc_data of one picture",
+                remedy: "give triplets of a flag byte and two bytes, at most 31 of them")
+        }
+        for data in userData where data.count < 16 {
+            throw VaencError(
+                .usage, "user data of \(data.count) bytes has no UUID", remedy: "begin it with a UUID of 16 bytes")
+        }
+    }
+}
