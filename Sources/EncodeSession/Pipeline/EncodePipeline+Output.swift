@@ -3,8 +3,27 @@ import Synchronization
 import VAAPI
 import VideoBase
 
-/// What runs on the pipeline's own thread.
+/// What runs on the pipeline's own threads.
 extension EncodePipeline {
+    /// Hands a picture to the device; after a failure it does nothing.
+    func submit(_ plan: FramePlan, _ frame: TakenFrame, _ decision: RateSession.Decision, into output: CodedBuffer) {
+        if state.withLock({ $0.submissionFailed || $0.outputFailed || $0.isClosed }) { return }
+        do {
+            try frame.input.mapping?.end()
+            let before = submitter.withLock { $0 }
+            let (after, picture) = try watch.run("vaEndPicture", "frame \(frame.index)") {
+                var submitter = before
+                let picture = try submitter.submit(plan, frame, decision, into: output)
+                return (submitter, picture)
+            }
+            submitter.withLock { $0 = after }
+            finishing.async { self.finish(picture) }
+        } catch {
+            state.withLock { $0.submissionFailed = true }
+            fail(error)
+        }
+    }
+
     /// Waits for a picture, reads it and delivers its packet.
     func finish(_ picture: InFlightPicture) {
         if state.withLock({ $0.outputFailed }) { return }

@@ -3,7 +3,8 @@ import Synchronization
 import VAAPI
 import VideoBase
 
-/// Frames in, packets out: planning and submission on the caller's thread, waiting for the device on one of its own.
+/// Frames in, packets out: planning on the caller's thread, handing pictures to the device on a second, waiting for
+/// them on a third. No caller makes a call on the device that could keep it.
 ///
 /// It ends with its first failure; what it was given then belongs to whoever gave it (`Supervisor`), who makes another.
 final class EncodePipeline: Sendable {
@@ -15,13 +16,15 @@ final class EncodePipeline: Sendable {
         var sequenceIndex = 0
     }
 
-    /// What both threads look at.
+    /// What all threads look at.
     struct State {
         var idleBuffers: [CodedBuffer]
         /// Pictures submitted and not yet read.
         var inFlight = 0
         /// Ends the pipeline; reported once, thrown by every later call.
         var failure: (any Error)?
+        /// The failure came from handing a picture to the device: what waits for that is not handed to it any more.
+        var submissionFailed = false
         /// The failure came from the device's output: what is still in flight is not waited for.
         var outputFailed = false
         var isClosed = false
@@ -30,7 +33,6 @@ final class EncodePipeline: Sendable {
     /// What `encode` works on, one caller at a time.
     private struct Submission {
         var planner: FramePlanner
-        var submitter: PictureSubmitter
         /// Frames taken and not yet submitted, by display index.
         var waiting: [Int: TakenFrame] = [:]
         var nextDisplayIndex = 0
@@ -51,7 +53,12 @@ final class EncodePipeline: Sendable {
     /// How long a picture may take before the device counts as hung.
     let timeoutNanoseconds: UInt64
     private let submission: Mutex<Submission>
-    private let thread: DeviceThread
+    /// Used on the submitting thread alone.
+    let submitter: Mutex<PictureSubmitter>
+    /// Hands pictures to the device.
+    let submitting: DeviceThread
+    /// Waits for them.
+    let finishing: DeviceThread
 
     /// - Parameters:
     ///   - rate: goes on over the pipelines of a session.
@@ -74,10 +81,9 @@ final class EncodePipeline: Sendable {
         state = Monitor(State(idleBuffers: objects.coded))
         submission = Mutex(
             Submission(
-                planner: FramePlanner(structure: settings.structure),
-                submitter: PictureSubmitter(
-                    settings, headers, objects, picturesSinceBuffering: rate.picturesSinceBuffering),
-                forcedKeys: settings.forcedKeys))
+                planner: FramePlanner(structure: settings.structure), forcedKeys: settings.forcedKeys))
+        submitter = Mutex(
+            PictureSubmitter(settings, headers, objects, picturesSinceBuffering: rate.picturesSinceBuffering))
         let packsParameterSets = objects.packed.contains(.sequence)
         var assembler = AccessUnitAssembler(headers)
         if !packsParameterSets || settings.limits.rewritesParameterSets {
@@ -86,7 +92,9 @@ final class EncodePipeline: Sendable {
             rate.startOver(addedBits: added * 8)
         }
         self.assembler = Mutex(assembler)
-        thread = try DeviceThread()
+        submitting = try DeviceThread()
+        finishing = try DeviceThread()
+        for thread in [submitting, finishing] { thread.makesCalls { [weak self] in self?.fail($0) } }
     }
 
     /// Takes a frame, and submits the pictures that it settles. Blocks while the device has all it may have.
@@ -139,7 +147,8 @@ final class EncodePipeline: Sendable {
     /// Ends the pipeline; returns when the device is done with what it has. Nothing is reported afterwards.
     func close() {
         state.withLock { $0.isClosed = true }
-        thread.sync {}
+        submitting.sync {}
+        finishing.sync {}
     }
 
     func throwIfEnded() throws {
@@ -167,27 +176,13 @@ final class EncodePipeline: Sendable {
                     state.inFlight += 1
                     return buffer
                 }
-                let picture = try submit(plan, frame, into: output, with: &submission.submitter)
-                thread.async { self.finish(picture) }
+                let decision = rate.decide(plan)
+                submitting.async { [plan] in self.submit(plan, frame, decision, into: output) }
             } catch {
                 fail(error)
                 throw error
             }
         }
-    }
-
-    private func submit(
-        _ plan: FramePlan, _ frame: TakenFrame, into output: CodedBuffer, with submitter: inout PictureSubmitter
-    ) throws -> InFlightPicture {
-        let before = submitter
-        let decision = rate.decide(plan)
-        let (after, picture) = try watch.run("vaEndPicture", "frame \(frame.index)") {
-            var submitter = before
-            let picture = try submitter.submit(plan, frame, decision, into: output)
-            return (submitter, picture)
-        }
-        submitter = after
-        return picture
     }
 
     /// Ends the pipeline with an error. What was submitted before is still delivered, then the error, once.
@@ -198,9 +193,11 @@ final class EncodePipeline: Sendable {
             return true
         }
         guard isFirst else { return }
-        thread.async {
-            if self.state.withLock({ $0.isClosed }) { return }
-            self.handler(.failure(error))
+        submitting.async {
+            self.finishing.async {
+                if self.state.withLock({ $0.isClosed }) { return }
+                self.handler(.failure(error))
+            }
         }
     }
 }

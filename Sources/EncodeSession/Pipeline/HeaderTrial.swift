@@ -16,7 +16,7 @@ enum HeaderTrial {
         var planner = FramePlanner(structure: settings.structure)
         var submitter = PictureSubmitter(settings, headers, objects)
         let frame = TakenFrame(
-            index: 0, surface: surface, pool: inputs, timing: FrameTiming(presentation: .zero), taken: .now)
+            index: 0, input: InputSurface(surface: surface), pool: inputs, timing: FrameTiming(presentation: .zero), taken: .now)
         let rate = RateSession(settings)
         var added = 0
         for plan in planner.add(forceKey: true) {

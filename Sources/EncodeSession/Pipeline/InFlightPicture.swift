@@ -6,13 +6,17 @@ import VideoBase
 struct TakenFrame: Sendable {
     /// Position in input order, from 0 over the session's life.
     var index: Int
-    var surface: Surface
+    var input: InputSurface
     /// Where the surface goes back to.
     var pool: InputPool
     let timing: FrameTiming
     /// When `encode` was entered.
     let taken: ContinuousClock.Instant
     var options = FrameOptions()
+
+    var surface: Surface { input.surface }
+    /// What was drawn did not reach the surface.
+    var isLost: Bool { input.mapping?.isLost ?? false }
 }
 
 /// A picture that the device works on.

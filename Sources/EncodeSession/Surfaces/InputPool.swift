@@ -2,10 +2,16 @@ import Synchronization
 import VAAPI
 import VideoBase
 
+/// A surface of a pool, and its samples where they are mapped.
+struct InputSurface: Sendable {
+    var surface: Surface
+    var mapping: SurfaceMapping?
+}
+
 /// The surfaces that frames are put into; taking one blocks while all are in use, which is the back-pressure.
 final class InputPool: Sendable {
     private struct State {
-        var free: [Surface]
+        var free: [InputSurface]
         var closed: (any Error)?
     }
 
@@ -21,13 +27,13 @@ final class InputPool: Sendable {
     init(_ surfaces: [Surface], visible: VideoSize) {
         self.visible = visible
         self.surfaces = surfaces
-        state = Monitor(State(free: surfaces))
+        state = Monitor(State(free: surfaces.map { InputSurface(surface: $0) }))
     }
 
     /// Blocks while all surfaces are in use.
     ///
     /// - Throws: what `close` was given.
-    func take() throws -> Surface {
+    func take() throws -> InputSurface {
         try state.wait { state in
             if let error = state.closed { throw error }
             return state.free.popLast()
@@ -35,18 +41,28 @@ final class InputPool: Sendable {
     }
 
     /// nil while all surfaces are in use.
-    func takeIfFree() -> Surface? { state.withLock { $0.closed == nil ? $0.free.popLast() : nil } }
+    func takeIfFree() -> InputSurface? { state.withLock { $0.closed == nil ? $0.free.popLast() : nil } }
 
-    func giveBack(_ surface: Surface) {
+    func giveBack(_ surface: InputSurface) {
         state.withLock { if $0.closed == nil { $0.free.append(surface) } }
+    }
+
+    /// Gives back a surface that the device is done with, mapped for the next frame. On a thread that makes calls on
+    /// the device: the one that fills the surface then need not change threads for it.
+    func giveBackMapped(_ surface: Surface) {
+        guard state.withLock({ $0.closed == nil }) else { return }
+        // Where it cannot be mapped, who takes it tries again and hears why.
+        giveBack(InputSurface(surface: surface, mapping: try? surface.map(.write)))
     }
 
     /// Frees the surfaces that are not in use, and the others as they come back. Those who wait get the error.
     func close(_ error: any Error) {
-        state.withLock {
-            $0.closed = $0.closed ?? error
-            $0.free = []
+        let freed = state.withLock { state in
+            defer { state.free = [] }
+            state.closed = state.closed ?? error
+            return state.free
         }
+        _ = consume freed
     }
 }
 
@@ -60,16 +76,13 @@ final class InputBuffer: PixelBuffer {
     private struct State {
         var stage = Stage.blank
         var pool: InputPool
-        var surface: Surface
-        /// Why what was drawn did not reach the surface.
-        var loss: (any Error)?
+        var input: InputSurface
     }
 
-    /// What `encode` takes over.
+    /// What `encode` takes over; its mapping is open still.
     struct Contents: Sendable {
-        var surface: Surface
+        var input: InputSurface
         var pool: InputPool
-        var loss: (any Error)?
     }
 
     let format = PixelFormat.nv12
@@ -83,39 +96,39 @@ final class InputBuffer: PixelBuffer {
         size = pool.visible
         self.session = session
         self.renewal = renewal
-        state = Mutex(State(pool: pool, surface: try pool.take()))
+        state = Mutex(State(pool: pool, input: try pool.take()))
     }
 
     deinit {
-        state.withLock { if $0.stage != .encoded { $0.pool.giveBack($0.surface) } }
+        state.withLock { if $0.stage != .encoded { $0.pool.giveBack($0.input) } }
     }
 
     var pool: InputPool { state.withLock { $0.pool } }
 
-    /// The edges beyond the visible size are filled when `body` returns. Where the device fails afterwards, what was
-    /// drawn is lost, and `encode` counts the frame as dropped.
+    /// The edges beyond the visible size are filled when `body` returns. The samples stay mapped until the frame is
+    /// handed to the device.
     func withUnsafePlanes<R>(_ body: (PixelPlanes) throws -> R) throws -> R {
+        let mapping = try mapping()
+        state.withLock { if $0.stage == .blank { $0.stage = .filled } }
+        return unsafe try mapping.withUnsafePlanes(visible: size) { planes in
+            let result = unsafe try body(planes)
+            unsafe EdgePadding.fill(planes, coded: mapping.surface.size)
+            return result
+        }
+    }
+
+    /// The samples, mapped; of another surface where this one's cannot be.
+    private func mapping() throws -> SurfaceMapping {
         while true {
-            let (surface, pool, stage) = state.withLock { ($0.surface, $0.pool, $0.stage) }
+            let (input, pool, stage) = state.withLock { ($0.input, $0.pool, $0.stage) }
             if stage == .encoded { throw Self.alreadyEncoded }
-            var isMapped = false
-            var drawn: R?
+            if let mapping = input.mapping { return mapping }
             do {
-                return try unsafe surface.withUnsafePlanes(stage == .blank ? .write : .readWrite, visible: size) { planes in
-                    isMapped = true
-                    state.withLock { if $0.stage == .blank { $0.stage = .filled } }
-                    let result = unsafe try body(planes)
-                    drawn = result
-                    unsafe EdgePadding.fill(planes, coded: surface.size)
-                    return result
-                }
+                let mapping = try input.surface.map(.write)
+                state.withLock { $0.input.mapping = mapping }
+                return mapping
             } catch {
                 guard error.isDeviceFault else { throw error }
-                if let drawn {
-                    state.withLock { $0.loss = error }
-                    return drawn
-                }
-                guard !isMapped, stage == .blank else { throw error }
                 try renew(instead: pool, error)
             }
         }
@@ -126,10 +139,10 @@ final class InputBuffer: PixelBuffer {
         while true {
             let pool = try renewal(failed, error)
             do {
-                let surface = try pool.take()
+                let input = try pool.take()
                 let old = state.withLock { state in
-                    defer { (state.pool, state.surface) = (pool, surface) }
-                    return (state.pool, state.surface)
+                    defer { (state.pool, state.input) = (pool, input) }
+                    return (state.pool, state.input)
                 }
                 return old.0.giveBack(old.1)
             } catch is InputPool.Replaced { failed = pool }
@@ -141,7 +154,7 @@ final class InputBuffer: PixelBuffer {
         try state.withLock { state in
             if state.stage == .encoded { throw Self.alreadyEncoded }
             state.stage = .encoded
-            return Contents(surface: state.surface, pool: state.pool, loss: state.loss)
+            return Contents(input: state.input, pool: state.pool)
         }
     }
 

@@ -14,27 +14,13 @@ extension Supervisor {
     }
 
     /// A frame in the buffer's own surface, or in a copy. Blocks while all surfaces are in use.
-    ///
-    /// - Returns: and whether its samples were lost with the device.
-    func frame(
-        of buffer: any PixelBuffer, timing: FrameTiming, options: FrameOptions
-    ) throws -> (TakenFrame, isLost: Bool) {
+    func frame(of buffer: any PixelBuffer, timing: FrameTiming, options: FrameOptions) throws -> TakenFrame {
         let taken = ContinuousClock.now
         try check(buffer)
-        let own = buffer as? InputBuffer
-        let isOwn = own?.session == ObjectIdentifier(self)
-        while true {
-            let contents = try (isOwn ? own : nil)?.takeContents() ?? copy(of: buffer)
-            if let loss = contents.loss {
-                // The surface is of no use; the copy can be made once more.
-                _ = try pool(insteadOf: contents.pool, loss)
-                if !isOwn { continue }
-            }
-            let frame = TakenFrame(
-                index: 0, surface: contents.surface, pool: contents.pool, timing: timing, taken: taken,
-                options: options)
-            return (frame, contents.loss != nil)
-        }
+        let own = (buffer as? InputBuffer).flatMap { $0.session == ObjectIdentifier(self) ? $0 : nil }
+        let contents = try own?.takeContents() ?? copy(of: buffer)
+        return TakenFrame(
+            index: 0, input: contents.input, pool: contents.pool, timing: timing, taken: taken, options: options)
     }
 
     private func copy(of buffer: any PixelBuffer) throws -> InputBuffer.Contents {

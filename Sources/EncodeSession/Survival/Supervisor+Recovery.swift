@@ -10,7 +10,8 @@ extension Supervisor {
             let old: (pipeline: EncodePipeline?, reopens: Bool)? = state.withLock { state in
                 guard case .recovering(failed) = state.phase else { return nil }
                 defer { state.pipeline = nil }
-                return (state.pipeline, state.reopens || state.failuresInARow > 1)
+                let isLost = state.pending.unsettled.contains { $0.isLost }
+                return (state.pipeline, state.reopens || isLost || state.failuresInARow > 1)
             }
             guard let old else { return }
             old.pipeline?.close()
@@ -114,7 +115,9 @@ extension Supervisor {
             let pipeline = try EncodePipeline(
                 display, settings, rate: rate, start: start, inputs: kept, codedScale: scale,
                 timeoutNanoseconds: limits.pictureNanoseconds, handler: handler)
-            let moved = kept != nil ? frames : frames.compactMap { FrameRescue.move($0, to: pipeline.inputs) }
+            let moved =
+                kept != nil
+                ? frames.filter { !$0.isLost } : frames.compactMap { FrameRescue.move($0, to: pipeline.inputs) }
             return Made(pipeline: pipeline, display: display, frames: moved)
         }
     }

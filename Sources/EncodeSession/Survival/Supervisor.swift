@@ -98,9 +98,9 @@ final class Supervisor: Sendable {
         try options.check(settings.inputSize)
         // What is refused here leaves the buffer as it was.
         try admitted { _, submission in try submission.check(timing) }
-        let (given, isLost) = try frame(of: buffer, timing: timing, options: options)
+        let given = try frame(of: buffer, timing: timing, options: options)
         var place: Place?
-        while place == nil { place = try take(given, isLost: isLost) }
+        while place == nil { place = try take(given) }
         if let place, let due = place.due { try wait(until: due, for: place.index) }
     }
 
@@ -112,18 +112,18 @@ final class Supervisor: Sendable {
     }
 
     /// Gives nil where the device was made anew in between.
-    private func take(_ given: TakenFrame, isLost: Bool) throws -> Place? {
+    private func take(_ given: TakenFrame) throws -> Place? {
         let timing = given.timing
         // The device may have been made anew since the buffer was filled.
-        let current = isLost ? nil : try inCurrentSurface(given)
+        let current = try inCurrentSurface(given)
         return try admitted { pipeline, submission -> Place? in
             if let current, current.pool !== pipeline.inputs {
-                if current.pool !== given.pool { current.pool.giveBack(current.surface) }
+                if current.pool !== given.pool { current.pool.giveBack(current.input) }
                 return nil
             }
             do { try submission.check(timing) } catch {
                 // Another caller's frame came in between.
-                if let current { current.pool.giveBack(current.surface) }
+                if let current { current.pool.giveBack(current.input) }
                 throw error
             }
             var frame = current
@@ -262,7 +262,7 @@ final class Supervisor: Sendable {
     }
 
     private func deliver(_ packet: EncodedPacket, generation: Int) {
-        delivery.withLock { _ in
+        let done = delivery.withLock { _ in
             let group = state.withLock { state in
                 guard generation == state.generation, !state.isEnded else { return [EncodedPacket]() }
                 let group = state.pending.take(packet)
@@ -271,13 +271,17 @@ final class Supervisor: Sendable {
                 state.hints.delivered()
                 return group
             }
-            send(group, generation: generation)
+            return send(group, generation: generation)
         }
+        for frame in done { frame.pool.giveBackMapped(frame.surface) }
     }
 
     /// Only with `delivery` held.
-    private func send(_ group: [EncodedPacket], generation: Int) {
-        for var packet in group {
+    ///
+    /// - Returns: the frames that are done.
+    private func send(_ group: [EncodedPacket], generation: Int) -> [TakenFrame] {
+        group.compactMap { packet in
+            var packet = packet
             state.withLock { state in
                 packet.codingIndex = state.nextCodingIndex
                 packet.decode = state.decodeTimes.next() ?? packet.presentation
@@ -286,9 +290,9 @@ final class Supervisor: Sendable {
                 if packet.isKey { state.sequences += 1 }
             }
             handler(.success(packet))
-            state.withLock { state in
+            return state.withLock { state in
                 state.statistics.delivered += 1
-                if let frame = state.pending.remove(packet.displayIndex) { frame.pool.giveBack(frame.surface) }
+                return state.pending.remove(packet.displayIndex)
             }
         }
     }
@@ -332,7 +336,7 @@ final class Supervisor: Sendable {
             }
             guard let held else { return }
             pool?.close(error)
-            send(held, generation: generation)
+            _ = send(held, generation: generation)
             state.withLock { $0.statistics.dropped += $0.pending.dropUnsettled() }
             handler(.failure(error))
             state.withLock { $0.failureWasDelivered = true }

@@ -46,39 +46,58 @@ package final class DeviceWatch: Sendable {
 
     /// Runs `body` and waits for it. Within a `body` it runs at once, within the time of the outer one.
     ///
+    /// On a thread that can be left behind itself (`DeviceThread.makesCalls`) it is run right there; a caller of
+    /// any other kind waits beside a thread that runs it, which costs two changes of thread.
+    ///
     /// - Parameters:
     ///   - call: what it is, for the error: `vaEndPicture`.
     ///   - object: what it is done with.
     /// - Throws: what `body` throws; a `VAError` of status `.timedOut` when the time is up, and at once when it was up
     ///   before. `body` may then still be running. A `VaencError` when the process is ending.
     package func run<R: Sendable>(
-        _ call: String, _ object: String = "", _ patience: Patience = .call,
+        _ call: String, _ object: @escaping @Sendable @autoclosure () -> String = "", _ patience: Patience = .call,
         _ body: @escaping @Sendable () throws -> R
     ) throws -> R {
-        if Worker.isCurrent { return try body() }
-        if !isHung {
-            guard let counted = ProcessEnd.Call() else {
-                throw VaencError(.interrupted, "\(call) is not made while the process ends")
-            }
-            if let result = attempt(patience, counted, body) { return try result.get() }
+        if Self.isInCall { return try body() }
+        let timedOut = { @Sendable in
+            VAError(call: call, status: .timedOut, object: object(), remedy: Surface.hangRemedy, category: .deviceFailed)
         }
-        throw VAError(
-            call: call, status: .timedOut, object: object, remedy: Surface.hangRemedy, category: .deviceFailed)
+        guard !isHung else { throw timedOut() }
+        guard let counted = ProcessEnd.Call() else {
+            throw VaencError(.interrupted, "\(call) is not made while the process ends")
+        }
+        guard let result = attempt(patience, counted, timedOut, body) else { throw timedOut() }
+        return try result.get()
     }
 
     /// Lets go of something of the device's. With a hung device, and when the process is ending, nothing is done.
     func release(_ body: @escaping @Sendable () -> Void) {
-        if Worker.isCurrent { return body() }
+        if Self.isInCall { return body() }
         if isHung { return }
         guard let counted = ProcessEnd.Call() else { return ProcessEnd.keep(body) }
-        _ = attempt(.call, counted, body)
+        let timedOut = { @Sendable in
+            VAError(call: "letting go", status: .timedOut, object: "", remedy: Surface.hangRemedy, category: .deviceFailed)
+        }
+        _ = attempt(.call, counted, timedOut, body)
     }
+
+    private static var isInCall: Bool { Worker.isCurrent || Crew.Post.current?.isInCall == true }
 
     /// nil when the time is up.
     private func attempt<R: Sendable>(
-        _ patience: Patience, _ counted: ProcessEnd.Call, _ body: @escaping @Sendable () throws -> R
+        _ patience: Patience, _ counted: ProcessEnd.Call, _ timedOut: @escaping @Sendable () -> VAError,
+        _ body: @escaping @Sendable () throws -> R
     ) -> Result<R, any Error>? {
         defer { counted.end() }
+        let (product, isTooLong) = limitNanoseconds.multipliedReportingOverflow(by: patience.rawValue)
+        let limit = isTooLong ? UInt64.max : product
+        if let post = Crew.Post.current, let whenLost = post.whenLost {
+            return here(post, limit, body) { [self] in
+                counted.end()
+                lose()
+                whenLost(timedOut())
+            }
+        }
         guard let worker = Worker.idle() else { return Result { try body() } }
         let outcome = Monitor<Result<R, any Error>?>(nil)
         worker.start {
@@ -88,9 +107,31 @@ package final class DeviceWatch: Sendable {
                 outcome.withLock { $0 = result }
             }
         }
-        let (limit, isTooLong) = limitNanoseconds.multipliedReportingOverflow(by: patience.rawValue)
-        let result = outcome.wait(atMostNanoseconds: isTooLong ? .max : limit) { $0 }
-        if result == nil, !hung.exchange(true, ordering: .relaxed) { onHang() }
+        let result = outcome.wait(atMostNanoseconds: limit) { $0 }
+        if result == nil { lose() }
         return result
+    }
+
+    /// On the caller's thread. nil when the time was up before it came back.
+    private func here<R>(
+        _ post: Crew.Post, _ limit: UInt64, _ body: () throws -> R, whenLost: @escaping @Sendable () -> Void
+    ) -> Result<R, any Error>? {
+        let call = Lookout.shared.begin(nanoseconds: limit) {
+            // The jobs after this one must see that the device hangs.
+            whenLost()
+            post.replace()
+        }
+        post.isInCall = true
+        let result = Result { try body() }
+        post.isInCall = false
+        if let call, !Lookout.shared.end(call) {
+            post.resign()
+            return nil
+        }
+        return result
+    }
+
+    private func lose() {
+        if !hung.exchange(true, ordering: .relaxed) { onHang() }
     }
 }
