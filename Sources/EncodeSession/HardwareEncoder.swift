@@ -6,8 +6,8 @@ package import VideoBase
 /// H.264 on a VA-API device, behind the session protocol of every encoder.
 ///
 /// `init` settles the configuration and asks the driver; `prepare` makes the device's objects, and so does the first
-/// call that needs them. Frames are planned and submitted on the caller's thread; packets are waited for and delivered
-/// on the encoder's own. The handler must not call back into the encoder. Dropped or invalidated, the encoder waits
+/// call that needs them. Frames are planned on the caller's thread; they are handed to the device, and packets are
+/// waited for and delivered, on the encoder's own. The handler must not call back into the encoder. Dropped or invalidated, the encoder waits
 /// for what the device has, with a time limit, and frees everything.
 package final class HardwareEncoder: VideoEncoder {
     private enum Stage {

@@ -1,3 +1,4 @@
+import Glibc
 import Synchronization
 import Testing
 
@@ -55,5 +56,67 @@ import Testing
         }
         for source in sources { source.sync {} }
         #expect(count.value == 1600)
+    }
+
+    /// A call that does not come back keeps its thread and its job; the jobs after it go on, see a device that hangs,
+    /// and nobody who waits for the thread waits for that one.
+    @Test func leavesAThreadBehindInACallThatDoesNotComeBack() throws {
+        let watch = DeviceWatch(limitNanoseconds: 50_000_000)
+        let other = DeviceWatch(limitNanoseconds: 60_000_000_000)
+        let (comesBack, cameBack) = (Gate(), Gate())
+        let lost = Shared<[String]>([])
+        let seen = Shared<[String]>([])
+        func attempt(_ watch: DeviceWatch, _ name: String, _ body: @escaping @Sendable () -> Void) {
+            do {
+                try watch.run(name) { body() }
+                seen.change { $0.append(name) }
+            } catch { seen.change { $0.append("\(name): \((error as? VAError)?.status == .timedOut)") } }
+        }
+        do {
+            let thread = try DeviceThread()
+            thread.makesCalls { error in lost.change { $0.append((error as? VAError)?.call ?? "?") } }
+            thread.async { attempt(watch, "quick") {} }
+            thread.async {
+                attempt(watch, "slow") { comesBack.wait() }
+                cameBack.open()
+            }
+            thread.async { attempt(watch, "next") {} }
+            thread.async { attempt(other, "of another device") {} }
+            #expect(thread.sync { watch.isHung && !other.isHung })
+            #expect(seen.value == ["quick", "next: true", "of another device"])
+        }
+        #expect(lost.value == ["slow"])
+        comesBack.open()
+        cameBack.wait()
+        #expect(seen.value.last == "slow: true" && lost.value == ["slow"])
+    }
+
+    /// Many calls on many threads, each with its own limit: those that come back in time are never lost.
+    @Test func looksAfterManyCallsAtOnce() throws {
+        let watches = (0..<8).map { _ in DeviceWatch(limitNanoseconds: 5_000_000_000) }
+        let lost = Shared(0)
+        let count = Shared(0)
+        do {
+            let threads = try watches.map { _ in try DeviceThread() }
+            for (thread, watch) in zip(threads, watches) {
+                thread.makesCalls { _ in lost.change { $0 += 1 } }
+                thread.async {
+                    for _ in 0..<2000 { if (try? watch.run("call") { true }) == true { count.change { $0 += 1 } } }
+                }
+            }
+        }
+        #expect(count.value == 16000 && lost.value == 0)
+    }
+
+    /// A call inside a call belongs to the outer one.
+    @Test func callsInsideCallsHaveTheTimeOfTheOuterOne() throws {
+        let outer = DeviceWatch(limitNanoseconds: 10_000_000_000)
+        let inner = DeviceWatch(limitNanoseconds: 1)
+        let thread = try DeviceThread()
+        thread.makesCalls { _ in }
+        let answer = try thread.sync { () throws -> Int in
+            try outer.run("outer") { try inner.run("inner") { usleep(20_000); return 5 } }
+        }
+        #expect(answer == 5 && !inner.isHung && !outer.isHung)
     }
 }
