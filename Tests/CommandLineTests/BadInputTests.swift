@@ -48,6 +48,22 @@ import Testing
         try run([input, "-o", output] + device, status: 65)
     }
 
+    /// A frame sixty thousand years after the first.
+    @Test func timesOutOfRange() throws {
+        try Files.withTemporaryFolder { folder in
+            let far = folder + "/far.nut"
+            let made = try ProcessRunner.run(
+                "ffmpeg",
+                [
+                    "-v", "error", "-nostdin", "-f", "lavfi", "-i", "testsrc=s=64x48:r=25", "-frames:v", "3", "-vf",
+                    "settb=1,setpts='if(eq(N,2),2000000000000,N)'", "-fps_mode", "passthrough", "-enc_time_base", "1",
+                    "-c:v", "rawvideo", "-f", "nut", far,
+                ])
+            try #require(made.status == 0, "\(made.errors)")
+            try run([far, "-o", "a.h264"] + device, status: 65)
+        }
+    }
+
     @Test func rawSizeThatDoesNotDivide() throws {
         try run(["odd.yuv", "--input-size", "64x48", "--input-format", "i420", "-o", "a.h264"] + device, status: 65)
     }

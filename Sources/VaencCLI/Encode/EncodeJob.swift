@@ -115,6 +115,11 @@ struct EncodeJob {
                 return true
             }
             guard let timing else { return false }
+            do { try timing.check() } catch {
+                throw VaencError(
+                    .badInput, "frame \(frame) of the input: \(error.message)",
+                    remedy: "look at its times with `ffprobe -show_frames`, and write it anew with times that go on")
+            }
             tally.took()
             try session.encode(buffer, presentation: timing.presentation, duration: timing.duration)
             line.update(tally)
