@@ -92,9 +92,8 @@ final class EncodePipeline: Sendable {
             rate.startOver(addedBits: added * 8)
         }
         self.assembler = Mutex(assembler)
-        submitting = try DeviceThread()
-        finishing = try DeviceThread()
-        for thread in [submitting, finishing] { thread.makesCalls { [weak self] in self?.fail($0) } }
+        (submitting, finishing) = try DeviceThread.pair()
+        submitting.makesCalls { [weak self] in self?.fail($0) }
     }
 
     /// Takes a frame, and submits the pictures that it settles. Blocks while the device has all it may have.

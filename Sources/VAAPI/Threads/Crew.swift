@@ -2,16 +2,48 @@ internal import Glibc
 internal import Synchronization
 internal import VideoBase
 
-/// The thread that takes jobs from a queue, and those that were left behind in calls.
+/// Threads that do the jobs of a few lanes: those of a lane one at a time and in order, lanes side by side, earlier
+/// lanes first.
+///
+/// No thread belongs to a lane. Who ends a job looks for the next in any lane, so that what one job makes the next of,
+/// in another lane, goes on without a change of thread where nothing else is to be done.
 final class Crew: Sendable {
-    let queue = JobQueue()
+    typealias Job = () -> Void
+
+    private struct Lane {
+        var jobs: [Job] = []
+        var isBusy = false
+        var isClosed = false
+
+        var isReady: Bool { !isBusy && !jobs.isEmpty }
+        var isDone: Bool { isClosed && !isBusy && jobs.isEmpty }
+    }
+
+    private struct State {
+        var lanes: [Lane]
+        /// Those that take jobs.
+        var threads = 0
+
+        var isDone: Bool { lanes.allSatisfy(\.isDone) }
+
+        mutating func take() -> (lane: Int, job: Job)? {
+            guard let lane = lanes.firstIndex(where: \.isReady) else { return nil }
+            lanes[lane].isBusy = true
+            return (lane, lanes[lane].jobs.removeFirst())
+        }
+    }
+
     /// Told of calls that do not come back; nil where calls are not made on these threads.
     let whenLost = Mutex<(@Sendable (any Error) -> Void)?>(nil)
-    private let hasEnded = Gate()
+    private let state: Monitor<State>
+    /// Those who wait for a lane's end.
+    private let ends = Monitor(())
 
     /// A thread of a crew, as it knows itself.
     final class Post: Sendable {
         fileprivate let crew: Crew
+        /// Of the job that it does.
+        fileprivate let lane = Atomic(-1)
         fileprivate let isLeftBehind = Atomic(false)
         private let calls = Atomic(false)
 
@@ -38,7 +70,7 @@ final class Crew: Sendable {
         /// Another thread takes the place of this one, which is stuck.
         func replace() {
             resign()
-            if crew.start() != 0 { crew.queue.abandon() }
+            crew.leaveBehind(lane.load(ordering: .acquiring))
         }
     }
 
@@ -47,15 +79,64 @@ final class Crew: Sendable {
         return unsafe pthread_key_create(&key, nil) == 0 ? key : nil
     }()
 
-    /// Whether the thread that asks is one of these.
-    var isCurrent: Bool { Post.current?.crew === self }
+    /// - Throws: `VaencError` where the system gives no more threads.
+    init(lanes: Int) throws {
+        state = Monitor(State(lanes: Array(repeating: Lane(), count: lanes)))
+        for _ in 0..<lanes {
+            let status = start()
+            guard status == 0 else {
+                for lane in 0..<lanes { close(lane) }
+                throw VaencError(.unavailable, "cannot start a thread: \(unsafe String(cString: strerror(status)))")
+            }
+        }
+    }
+
+    /// Whether the thread that asks is doing a job of that lane.
+    func isDoing(_ lane: Int) -> Bool {
+        guard let post = Post.current, post.crew === self else { return false }
+        return post.lane.load(ordering: .relaxed) == lane
+    }
+
+    /// Where no thread could be kept, the job is done at once.
+    ///
+    /// - Parameter isAwaited: the caller waits for it, and takes no job meanwhile.
+    func add(to lane: Int, isAwaited: Bool = false, _ job: sending @escaping Job) {
+        // SAFETY: the job goes to the one thread that takes it out, or stays here.
+        nonisolated(unsafe) let job = job
+        let (hasThread, isReady) = state.withQuietLock { state in
+            let hasThread = state.threads > 0
+            if hasThread { unsafe state.lanes[lane].jobs.append(job) }
+            return (hasThread, state.lanes[lane].isReady)
+        }
+        if !hasThread { return unsafe job() }
+        // One of these threads looks for a job after its own anyway.
+        if isReady, isAwaited || !looksForJobs { state.wakeOne() }
+    }
+
+    /// Whether the thread that asks takes another job after the one that it does.
+    private var looksForJobs: Bool {
+        guard let post = Post.current, post.crew === self else { return false }
+        return !post.isLeftBehind.load(ordering: .acquiring)
+    }
+
+    /// No more jobs come in that lane. Waits for those that were given, but not on one of these threads.
+    func end(_ lane: Int) {
+        close(lane)
+        if Post.current?.crew === self { return }
+        ends.wait { _ in state.withQuietLock { $0.threads == 0 || $0.lanes[lane].isDone } ? () : nil }
+    }
+
+    private func close(_ lane: Int) { state.withLock { $0.lanes[lane].isClosed = true } }
+
+    // MARK: Threads
 
     /// 0, or why there is no thread: an errno.
-    func start() -> CInt {
+    private func start() -> CInt {
         guard Self.key != nil else { return EAGAIN }
         var thread = pthread_t()
         // SAFETY: the new thread takes over the retained post; without a thread it is released here.
         let context = unsafe Unmanaged.passRetained(Post(self)).toOpaque()
+        state.withQuietLock { $0.threads += 1 }
         let status = unsafe pthread_create(
             &thread, nil,
             { context in
@@ -67,19 +148,58 @@ final class Crew: Sendable {
                 unsafe Unmanaged<Post>.fromOpaque(context).release()
                 return nil
             }, context)
-        if status == 0 { pthread_detach(thread) } else { unsafe Unmanaged<Post>.fromOpaque(context).release() }
+        if status == 0 {
+            pthread_detach(thread)
+        } else {
+            state.withQuietLock { $0.threads -= 1 }
+            unsafe Unmanaged<Post>.fromOpaque(context).release()
+        }
         return status
     }
 
     private func work(at post: Post) {
-        queue.run { !post.isLeftBehind.load(ordering: .acquiring) }
-        if !post.isLeftBehind.load(ordering: .acquiring) { hasEnded.open() }
+        while let (lane, job) = next() {
+            post.lane.store(lane, ordering: .releasing)
+            job()
+            post.lane.store(-1, ordering: .releasing)
+            if post.isLeftBehind.load(ordering: .acquiring) { return }
+            finish(lane)
+        }
     }
 
-    /// Waits for the jobs that were given, and ends the thread; from one of its jobs without waiting.
-    func end() {
-        if queue.close(), !isCurrent { hasEnded.wait() }
+    /// nil when all lanes are closed and done.
+    private func next() -> (lane: Int, job: Job)? {
+        let (taken, isMore) = state.waitQuietly { state -> ((lane: Int, job: Job)?, Bool)? in
+            if let taken = state.take() { return (taken, state.lanes.contains(where: \.isReady)) }
+            guard state.isDone else { return nil }
+            state.threads -= 1
+            return (nil, true)
+        }
+        if isMore { state.wakeOne() }
+        return taken
     }
 
-    static func words(_ status: CInt) -> String { unsafe String(cString: strerror(status)) }
+    private func finish(_ lane: Int) {
+        let isDone = state.withQuietLock { state in
+            state.lanes[lane].isBusy = false
+            return state.lanes[lane].isDone
+        }
+        if isDone { ends.withLock { _ in } }
+    }
+
+    /// A thread is stuck in that lane.
+    private func leaveBehind(_ lane: Int) {
+        state.withQuietLock { state in
+            state.threads -= 1
+            if lane >= 0 { state.lanes[lane].isBusy = false }
+        }
+        if start() == 0 { return }
+        // The threads that are left do it all; without any, what waits is done here.
+        guard state.withLock({ $0.threads == 0 }) else { return }
+        while let (lane, job) = state.withQuietLock({ $0.take() }) {
+            job()
+            finish(lane)
+        }
+        ends.withLock { _ in }
+    }
 }

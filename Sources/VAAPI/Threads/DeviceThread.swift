@@ -8,22 +8,28 @@ internal import VideoBase
 /// given before, then ends the thread.
 package final class DeviceThread: Sendable {
     private let crew: Crew
+    private let lane: Int
 
-    /// - Throws: `VaencError` where the system gives no more threads.
-    package init() throws {
-        crew = Crew()
-        let status = crew.start()
-        guard status == 0 else {
-            crew.queue.abandon()
-            throw VaencError(.unavailable, "cannot start a thread: \(Crew.words(status))")
-        }
+    private init(_ crew: Crew, lane: Int) {
+        self.crew = crew
+        self.lane = lane
     }
 
-    deinit { crew.end() }
+    /// - Throws: `VaencError` where the system gives no more threads.
+    package convenience init() throws { self.init(try Crew(lanes: 1), lane: 0) }
 
-    /// Has calls on devices that jobs make through a `DeviceWatch` made right on this thread, where nobody waits beside
-    /// it. Where one does not come back, the thread is left behind with the job, and another one goes on with the jobs
-    /// after it.
+    /// Two that run side by side. What a job of the first gives to the second is done without a change of thread,
+    /// where nothing more is there for the first.
+    package static func pair() throws -> (first: DeviceThread, second: DeviceThread) {
+        let crew = try Crew(lanes: 2)
+        return (DeviceThread(crew, lane: 0), DeviceThread(crew, lane: 1))
+    }
+
+    deinit { crew.end(lane) }
+
+    /// Has calls on devices that jobs make through a `DeviceWatch` made right on this thread (and on its pair's), where
+    /// nobody waits beside it. Where one does not come back, the thread is left behind with the job, and another one goes
+    /// on with the jobs after it.
     ///
     /// - Parameter whenLost: called for each such call, on a thread of its own. The job, should it ever go on, gets the
     ///   same error.
@@ -33,18 +39,18 @@ package final class DeviceThread: Sendable {
 
     /// Runs `job` after those given before it, and returns at once.
     package func async(_ job: sending @escaping () -> Void) {
-        crew.queue.add(job)
+        crew.add(to: lane, job)
     }
 
     /// Runs `job` after those given before it and waits for its result. From a job of this thread, runs it at once.
     package func sync<R, Failure: Error>(_ job: @escaping () throws(Failure) -> R) throws(Failure) -> R {
-        if crew.isCurrent { return try job() }
+        if crew.isDoing(lane) { return try job() }
         // SAFETY: the caller waits while the job runs, so nothing is used from two threads at once; the gate orders
         // what the job wrote before what the caller reads.
         nonisolated(unsafe) let job = job
         nonisolated(unsafe) var result: Result<R, Failure>?
         let done = Gate()
-        crew.queue.add {
+        crew.add(to: lane, isAwaited: true) {
             unsafe result = Result { () throws(Failure) -> R in unsafe try job() }
             done.open()
         }

@@ -30,6 +30,26 @@ internal import Glibc
         unsafe mutex.deallocate()
     }
 
+    /// Wakes one of those who wait, where that is enough.
+    package func wakeOne() { _ = unsafe pthread_cond_signal(condition) }
+
+    /// Runs `body` with the value and wakes nobody: for changes that nobody waits for.
+    package func withQuietLock<R>(_ body: (inout Value) throws -> R) rethrows -> R {
+        _ = unsafe pthread_mutex_lock(mutex)
+        defer { _ = unsafe pthread_mutex_unlock(mutex) }
+        return try body(&value)
+    }
+
+    /// Like `wait`, and wakes nobody afterwards.
+    package func waitQuietly<R>(_ body: (inout Value) throws -> R?) rethrows -> R {
+        _ = unsafe pthread_mutex_lock(mutex)
+        defer { _ = unsafe pthread_mutex_unlock(mutex) }
+        while true {
+            if let result = try body(&value) { return result }
+            _ = unsafe pthread_cond_wait(condition, mutex)
+        }
+    }
+
     /// Runs `body` with the value and wakes those who wait. `body` must not block, nor enter the monitor again.
     package func withLock<R>(_ body: (inout Value) throws -> R) rethrows -> R {
         _ = unsafe pthread_mutex_lock(mutex)
