@@ -261,6 +261,60 @@ final class Received: Sendable {
         }
     }
 
+    /// Completing means the frames taken before: those that come in while it waits may wait for others after them.
+    @Test func completingDoesNotWaitForLaterFrames() throws {
+        let received = Received()
+        let isHeld = Monitor(true)
+        let encoder = try HardwareEncoder(
+            display: ReferenceDisplay.open(),
+            configuration: configuration {
+                $0.bFrames = 2
+                $0.asyncDepth = 4
+            },
+            onPacket: { result in
+                isHeld.wait { $0 ? nil : () }
+                received.handler(result)
+            })
+        func give(_ frames: Range<Int>) throws {
+            for index in frames {
+                try encoder.encode(encoder.makePixelBuffer(), timing: time(index), options: FrameOptions())
+            }
+        }
+        try give(0..<3)
+        let pending = Monitor<Int?>(nil)
+        let completer = try DeviceThread()
+        completer.async {
+            do { try encoder.completeFrames(until: nil) } catch { Issue.record("\(error)") }
+            let count = encoder.pendingFrameCount
+            pending.withLock { $0 = count }
+        }
+        // Time to begin.
+        usleep(200_000)
+        try give(3..<5)
+        isHeld.withLock { $0 = false }
+        #expect(pending.wait(atMostNanoseconds: 20_000_000_000) { $0 } == 2)
+        try encoder.completeFrames(until: nil)
+        #expect(received.packets.count == 5 && encoder.statistics.dropped == 0)
+        encoder.invalidate()
+    }
+
+    /// What is being drawn into is not handed to the device.
+    @Test func buffersBeingDrawnAreRefused() throws {
+        let received = Received()
+        let encoder = try HardwareEncoder(
+            display: ReferenceDisplay.open(), configuration: configuration(), onPacket: received.handler)
+        let buffer = try encoder.makePixelBuffer()
+        _ = try unsafe buffer.withUnsafePlanes { _ in
+            #expect(throws: VaencError.self) { try encoder.encode(buffer, timing: time(0), options: FrameOptions()) }
+        }
+        #expect(encoder.statistics.taken == 0)
+        try encoder.encode(buffer, timing: time(0), options: FrameOptions())
+        try encoder.completeFrames(until: nil)
+        #expect(received.packets.count == 1)
+        #expect(throws: VaencError.self) { try unsafe buffer.withUnsafePlanes { _ in } }
+        encoder.invalidate()
+    }
+
     /// A failure comes after the packets of what was submitted before, once, and every later call throws it.
     @Test(arguments: [0, 2]) func failureEndsTheSession(bFrames: Int) throws {
         let received = Received()

@@ -71,12 +71,12 @@ final class InputBuffer: PixelBuffer {
     /// Gives a pool in the place of one whose surfaces cannot be mapped any more.
     typealias Renewal = @Sendable (_ failed: InputPool, _ why: any Error) throws -> InputPool
 
-    private enum Stage { case blank, filled, encoded }
-
     private struct State {
-        var stage = Stage.blank
+        var isEncoded = false
         var pool: InputPool
         var input: InputSurface
+        /// How many draw into it.
+        var drawers = 0
     }
 
     /// What `encode` takes over; its mapping is open still.
@@ -100,7 +100,7 @@ final class InputBuffer: PixelBuffer {
     }
 
     deinit {
-        state.withLock { if $0.stage != .encoded { $0.pool.giveBack($0.input) } }
+        state.withLock { if !$0.isEncoded { $0.pool.giveBack($0.input) } }
     }
 
     var pool: InputPool { state.withLock { $0.pool } }
@@ -109,7 +109,11 @@ final class InputBuffer: PixelBuffer {
     /// handed to the device.
     func withUnsafePlanes<R>(_ body: (PixelPlanes) throws -> R) throws -> R {
         let mapping = try mapping()
-        state.withLock { if $0.stage == .blank { $0.stage = .filled } }
+        try state.withLock { state in
+            if state.isEncoded { throw Self.alreadyEncoded }
+            state.drawers += 1
+        }
+        defer { state.withLock { $0.drawers -= 1 } }
         return unsafe try mapping.withUnsafePlanes(visible: size) { planes in
             let result = unsafe try body(planes)
             unsafe EdgePadding.fill(planes, coded: mapping.surface.size)
@@ -120,8 +124,8 @@ final class InputBuffer: PixelBuffer {
     /// The samples, mapped; of another surface where this one's cannot be.
     private func mapping() throws -> SurfaceMapping {
         while true {
-            let (input, pool, stage) = state.withLock { ($0.input, $0.pool, $0.stage) }
-            if stage == .encoded { throw Self.alreadyEncoded }
+            let (input, pool, isEncoded) = state.withLock { ($0.input, $0.pool, $0.isEncoded) }
+            if isEncoded { throw Self.alreadyEncoded }
             if let mapping = input.mapping { return mapping }
             do {
                 let mapping = try input.surface.map(.write)
@@ -152,8 +156,13 @@ final class InputBuffer: PixelBuffer {
     /// Takes the surface over for encoding; whoever takes it gives it back to the pool.
     func takeContents() throws -> Contents {
         try state.withLock { state in
-            if state.stage == .encoded { throw Self.alreadyEncoded }
-            state.stage = .encoded
+            if state.isEncoded { throw Self.alreadyEncoded }
+            guard state.drawers == 0 else {
+                throw VaencError(
+                    .usage, "the pixel buffer is being drawn into",
+                    remedy: "encode it when withUnsafePlanes has returned")
+            }
+            state.isEncoded = true
             return Contents(input: state.input, pool: state.pool)
         }
     }

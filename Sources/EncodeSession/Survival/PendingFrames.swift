@@ -77,7 +77,8 @@ struct PendingFrames: Sendable {
 
     func isLeaving(_ displayIndex: Int) -> Bool { leaving.contains(displayIndex) }
 
-    func contains(until time: MediaTime?) -> Bool {
-        time.map { time in frames.contains { $0.timing.presentation <= time } } ?? !frames.isEmpty
+    /// Whether there is one shown up to that time (nil: any time), of those taken before that index.
+    func contains(until time: MediaTime?, before index: Int = .max) -> Bool {
+        frames.contains { frame in frame.index < index && time.map { frame.timing.presentation <= $0 } ?? true }
     }
 }

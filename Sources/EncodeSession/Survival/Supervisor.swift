@@ -142,7 +142,7 @@ final class Supervisor: Sendable {
         }
     }
 
-    /// Has the frames up to that time (nil: all) encoded, and waits for their packets.
+    /// Has the frames taken so far, up to that time (nil: all), encoded, and waits for their packets.
     func complete(until time: MediaTime?) throws {
         state.withLock { $0.awaited.append(time) }
         defer {
@@ -151,15 +151,20 @@ final class Supervisor: Sendable {
             }
         }
         let hasEnded = state.withLock { $0.isEnded }
+        // Frames that are taken while this waits are not its own: they may wait for others after them.
+        var end = Int.max
         if !hasEnded {
-            // A fault comes back through the handler, and is dealt with there.
-            try admitted { pipeline, _ in flush(pipeline, until: time) }
+            end = try admitted { pipeline, submission in
+                // A fault comes back through the handler, and is dealt with there.
+                flush(pipeline, until: time)
+                return submission.nextIndex
+            }
         }
-        try wait(until: time)
+        try wait(until: time, before: end)
     }
 
     /// - Parameter frame: the caller's own: where its packet comes out, all is well, whatever becomes of the session.
-    private func wait(until time: MediaTime?, for frame: Int? = nil) throws {
+    private func wait(until time: MediaTime?, before end: Int = .max, for frame: Int? = nil) throws {
         try state.wait { state -> Void? in
             if let frame, state.isEnded {
                 if state.pending.wasDelivered(frame) == true { return () }
@@ -170,7 +175,7 @@ final class Supervisor: Sendable {
                 return nil
             }
             if case .closed = state.phase { throw EncodePipeline.closed }
-            return state.pending.contains(until: time) ? nil : ()
+            return state.pending.contains(until: time, before: end) ? nil : ()
         }
     }
 
@@ -289,7 +294,7 @@ final class Supervisor: Sendable {
                 state.nextCodingIndex += 1
                 if packet.isKey { state.sequences += 1 }
             }
-            handler(.success(packet))
+            DeviceThread.lent { handler(.success(packet)) }
             return state.withLock { state in
                 state.statistics.delivered += 1
                 return state.pending.remove(packet.displayIndex)
@@ -338,7 +343,7 @@ final class Supervisor: Sendable {
             pool?.close(error)
             _ = send(held, generation: generation)
             state.withLock { $0.statistics.dropped += $0.pending.dropUnsettled() }
-            handler(.failure(error))
+            DeviceThread.lent { handler(.failure(error)) }
             state.withLock { $0.failureWasDelivered = true }
         }
     }

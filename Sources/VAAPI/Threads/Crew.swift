@@ -46,6 +46,7 @@ final class Crew: Sendable {
         fileprivate let lane = Atomic(-1)
         fileprivate let isLeftBehind = Atomic(false)
         private let calls = Atomic(false)
+        private let lent = Atomic(false)
 
         fileprivate init(_ crew: Crew) { self.crew = crew }
 
@@ -62,7 +63,14 @@ final class Crew: Sendable {
             set { calls.store(newValue, ordering: .relaxed) }
         }
 
-        var whenLost: (@Sendable (any Error) -> Void)? { crew.whenLost.withLock { $0 } }
+        /// Used by its own thread alone: whether it runs what is not its own.
+        var isLent: Bool {
+            get { lent.load(ordering: .relaxed) }
+            set { lent.store(newValue, ordering: .relaxed) }
+        }
+
+        /// nil where calls are not made in place.
+        var whenLost: (@Sendable (any Error) -> Void)? { isLent ? nil : crew.whenLost.withLock { $0 } }
 
         /// Takes no more jobs.
         func resign() { isLeftBehind.store(true, ordering: .releasing) }

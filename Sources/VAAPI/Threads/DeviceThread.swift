@@ -37,6 +37,16 @@ package final class DeviceThread: Sendable {
         crew.whenLost.withLock { $0 = whenLost }
     }
 
+    /// Runs what is not the thread's own, a caller's handler: calls on devices that are made there are waited for beside
+    /// them, as on any other thread, and the thread is not left behind for them.
+    package static func lent<R>(_ body: () throws -> R) rethrows -> R {
+        guard let post = Crew.Post.current else { return try body() }
+        let wasLent = post.isLent
+        post.isLent = true
+        defer { post.isLent = wasLent }
+        return try body()
+    }
+
     /// Runs `job` after those given before it, and returns at once.
     package func async(_ job: sending @escaping () -> Void) {
         crew.add(to: lane, job)

@@ -120,7 +120,7 @@ struct EncodeJob {
                     .badInput, "frame \(frame) of the input: \(error.message)",
                     remedy: "look at its times with `ffprobe -show_frames`, and write it anew with times that go on")
             }
-            tally.took()
+            tally.took(at: timing.presentation)
             try session.encode(buffer, presentation: timing.presentation, duration: timing.duration)
             line.update(tally)
         }

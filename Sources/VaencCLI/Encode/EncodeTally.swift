@@ -12,13 +12,22 @@ final class EncodeTally: Sendable {
         var firstPresentation: MediaTime?
         var lastPresentation: MediaTime?
         var lastDuration: MediaTime?
+        /// Of the frames given to the encoder, in the input's order.
+        var firstInput: MediaTime?
+        var lastInput: MediaTime?
     }
 
     private let counts = Mutex(Counts())
 
     var snapshot: Counts { counts.withLock { $0 } }
 
-    func took(_ count: Int = 1) { counts.withLock { $0.frames.input += count } }
+    func took(at presentation: MediaTime) {
+        counts.withLock {
+            $0.frames.input += 1
+            if $0.firstInput == nil { $0.firstInput = presentation }
+            $0.lastInput = presentation
+        }
+    }
 
     func delivered(_ packet: EncodedPacket) {
         counts.withLock {
@@ -49,10 +58,10 @@ extension EncodeTally.Counts {
         return last.seconds - first.seconds + (lastDuration?.seconds ?? 1 / frameRate.value)
     }
 
-    /// Frames a second from the first to the last; nil of few.
+    /// Frames of the input a second, from the first to the last; nil of few.
     var frameRate: Double? {
-        guard let first = firstPresentation, let last = lastPresentation, frames.encoded > 10, last > first else { return nil }
-        return Double(frames.encoded - 1) / (last.seconds - first.seconds)
+        guard let first = firstInput, let last = lastInput, frames.input > 10, last > first else { return nil }
+        return Double(frames.input - 1) / (last.seconds - first.seconds)
     }
 
     func latency() -> EncodeReport.Latency {

@@ -1,0 +1,51 @@
+import EncodeSession
+import ReferenceDisplay
+import Synchronization
+import Testing
+import VideoBase
+
+/// A handler runs on a thread of its session: what it asks of others is theirs.
+@Suite struct HandlerTests {
+    private static let number = Atomic(0)
+
+    private func encoder(_ rules: String, _ handler: @escaping PacketHandler) throws -> HardwareEncoder {
+        var limits = SurvivalLimits()
+        limits.pictureNanoseconds = 1_000_000_000
+        limits.pauseNanoseconds = 1_000_000
+        var configuration = EncoderConfiguration(size: FaultRun.size)
+        configuration.qp = 24
+        configuration.bFrames = 0
+        let number = Self.number.add(1, ordering: .relaxed).newValue
+        return try HardwareEncoder(
+            display: ReferenceDisplay.open(
+                faults: rules.isEmpty ? [:] : ["VAENC_FAULT": "# handler \(number); \(rules)"],
+                limitNanoseconds: limits.pictureNanoseconds),
+            configuration: configuration, limits: limits, onPacket: handler)
+    }
+
+    /// A handler feeds a second session, whose device hangs or is late: that one gets over it, the first is not touched.
+    @Test(arguments: ["vaMapBuffer@1=hang", "vaDeriveImage@1=hang", "vaMapBuffer@1=delay:3000", ""])
+    func anotherSessionsFaultsAreItsOwn(_ rules: String) throws {
+        let (inbox, other) = (Inbox(), Inbox())
+        let second = try encoder(rules, other.handler)
+        let isFirst = Atomic(true)
+        let first = try encoder("") { result in
+            inbox.handler(result)
+            guard isFirst.exchange(false, ordering: .relaxed) else { return }
+            do {
+                let buffer = try second.makePixelBuffer()
+                try unsafe buffer.withUnsafePlanes { unsafe $0.base(0).storeBytes(of: 128, as: UInt8.self) }
+                try second.encode(buffer, timing: FaultRun.timing(0), options: FrameOptions())
+            } catch { Issue.record("\(error)") }
+        }
+        for index in 0..<6 {
+            try first.encode(first.makePixelBuffer(), timing: FaultRun.timing(index), options: FrameOptions())
+        }
+        try first.completeFrames(until: nil)
+        try second.completeFrames(until: nil)
+        #expect(first.statistics.delivered == 6 && first.statistics.rebuilds == 0)
+        #expect(second.statistics.delivered == 1 && (second.statistics.rebuilds > 0) == !rules.isEmpty)
+        first.invalidate()
+        second.invalidate()
+    }
+}
