@@ -10,13 +10,11 @@ extension EncodePipeline {
         if state.withLock({ $0.submissionFailed || $0.outputFailed || $0.isClosed }) { return }
         do {
             try frame.input.mapping?.end()
-            let before = submitter.withLock { $0 }
-            let (after, picture) = try watch.run("vaEndPicture", "frame \(frame.index)") {
-                var submitter = before
-                let picture = try submitter.submit(plan, frame, decision, into: output)
-                return (submitter, picture)
+            let index = frame.index
+            let picture = try watch.run("vaEndPicture", "frame \(index)") { [self] in
+                // Used by no other thread, and not any more after a call that does not come back.
+                try submitter.withLock { try $0.submit(plan, frame, decision, into: output) }
             }
-            submitter.withLock { $0 = after }
             finishing.async { self.finish(picture) }
         } catch {
             state.withLock { $0.submissionFailed = true }

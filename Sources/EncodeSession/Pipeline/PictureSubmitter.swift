@@ -5,9 +5,7 @@ import VideoBase
 
 /// Turns a plan into VA buffers and hands the picture to the device.
 struct PictureSubmitter: Sendable {
-    private let settings: EncodeSettings
-    private let headers: StreamHeaders
-    private let objects: DeviceObjects
+    private let writer: PictureWriter
     private var numbering: H264Numbering
     private var clock: PictureClock.Counter
 
@@ -16,9 +14,7 @@ struct PictureSubmitter: Sendable {
         _ settings: EncodeSettings, _ headers: StreamHeaders, _ objects: DeviceObjects, picturesSinceBuffering: Int = 0
     ) {
         clock = PictureClock.Counter(sinceBuffering: picturesSinceBuffering)
-        self.settings = settings
-        self.headers = headers
-        self.objects = objects
+        writer = PictureWriter(settings, headers, objects)
         numbering = H264Numbering(
             references: headers.sps.max_num_ref_frames, longTermReferences: settings.structure.longTermReferences,
             log2_max_frame_num: headers.sps.log2_max_frame_num,
@@ -30,10 +26,9 @@ struct PictureSubmitter: Sendable {
         _ plan: FramePlan, _ frame: TakenFrame, _ decision: RateSession.Decision, into output: CodedBuffer
     ) throws -> InFlightPicture {
         let numbers = numbering.number(plan)
-        let clock = self.clock.next(plan, reorderDepth: headers.reorderDepth)
-        let submitter = self
-        let encode = { @Sendable (decision: RateSession.Decision) throws -> SubmittedPicture in
-            try submitter.encode(plan, numbers, clock, frame, decision, into: output)
+        let clock = self.clock.next(plan, reorderDepth: writer.headers.reorderDepth)
+        let encode = { @Sendable [writer] (decision: RateSession.Decision) throws -> SubmittedPicture in
+            try writer.encode(plan, numbers, clock, frame, decision, into: output)
         }
         return InFlightPicture(
             plan: plan, frame: frame, submitted: try encode(decision), clock: clock,
@@ -44,9 +39,22 @@ struct PictureSubmitter: Sendable {
                 return try encode(other)
             })
     }
+}
+
+/// Writes the buffers of pictures whose numbers are known.
+private final class PictureWriter: Sendable {
+    private let settings: EncodeSettings
+    let headers: StreamHeaders
+    private let objects: DeviceObjects
+
+    init(_ settings: EncodeSettings, _ headers: StreamHeaders, _ objects: DeviceObjects) {
+        self.settings = settings
+        self.headers = headers
+        self.objects = objects
+    }
 
     /// Buffers in the order that drivers know from other clients: sequence, settings, picture, headers, slices.
-    private func encode(
+    func encode(
         _ plan: FramePlan, _ numbers: H264PictureNumbers, _ clock: PictureClock, _ frame: TakenFrame,
         _ decision: RateSession.Decision, into output: CodedBuffer
     ) throws -> SubmittedPicture {
