@@ -111,7 +111,7 @@ let package = Package(
             name: "VAAPITests", dependencies: ["VAAPI", "ReferenceDisplay", "VideoBase", "TestOracles", "CVA"],
             swiftSettings: strict),
         .testTarget(
-            name: "ReferenceDisplayTests", dependencies: ["ReferenceDisplay", "VAAPI", "VideoBase"],
+            name: "ReferenceDisplayTests", dependencies: ["ReferenceDisplay", "TestOracles", "VAAPI", "VideoBase"],
             swiftSettings: strict),
         .testTarget(
             name: "ReferenceDriverTests", dependencies: ["ReferenceDriver", "TestOracles", "CVA"],

@@ -1,5 +1,6 @@
 import Glibc
 import ReferenceDisplay
+import TestOracles
 import Testing
 import VAAPI
 import VideoBase
@@ -7,15 +8,21 @@ import VideoBase
 /// Opening under environments that users have. The environment belongs to the whole process: each case runs in one of
 /// its own, a copy of this program with `InnerEnvironmentTests` alone.
 @Suite struct EnvironmentTests {
-    private func child(_ test: String, _ variables: String, prepare: String = "true") throws -> Int32 {
+    private func child(_ test: String, _ variables: String) throws -> Int {
         let path = try #require(
             unsafe realpath("/proc/self/exe", nil).map { path in
                 defer { unsafe free(path) }
                 return unsafe String(cString: path)
             })
-        return unsafe system(
-            "\(prepare) && \(variables) VAENC_TEST_CHILD=\(test) '\(path)' --testing-library swift-testing "
-                + "--filter 'ReferenceDisplayTests.InnerEnvironmentTests/\(test)' >/dev/null 2>&1")
+        // With the variables that this process was started with: other tests set some for a moment.
+        return try ProcessRunner.run(
+            "sh",
+            [
+                "-c",
+                "\(variables) VAENC_TEST_CHILD=\(test) '\(path)' --testing-library swift-testing "
+                    + "--filter 'ReferenceDisplayTests.InnerEnvironmentTests/\(test)'",
+            ]
+        ).status
     }
 
     @Test func aUsersVariablesNeitherHinderNorChange() throws {
@@ -28,12 +35,10 @@ import VideoBase
     }
 
     @Test func aBrokenDriverIsAnErrorAndNoCrash() throws {
-        let folder = "/tmp/vaenc-broken-\(getpid())"
-        defer { _ = unsafe system("rm -rf '\(folder)'") }
-        #expect(
-            try child(
-                "saysItDoesNotLoad", "VAENC_DRIVER_DIR='\(folder)'",
-                prepare: "mkdir -p '\(folder)' && echo text >'\(folder)/libvaenc_drv_video.so'") == 0)
+        try Files.withTemporaryFolder { folder in
+            try Files.write(Array("text".utf8), to: folder + "/libvaenc_drv_video.so")
+            #expect(try child("saysItDoesNotLoad", "VAENC_DRIVER_DIR='\(folder)'") == 0)
+        }
     }
 }
 
