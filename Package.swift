@@ -40,6 +40,7 @@ let package = Package(
         .target(name: "LibAV", dependencies: ["CLibAV", "VideoBase"], swiftSettings: strict),
         // L2
         .target(name: "H264Syntax", dependencies: ["VideoBase", "NALWriting"], swiftSettings: strict),
+        .target(name: "HEVCSyntax", dependencies: ["VideoBase", "NALWriting"], swiftSettings: strict),
         // Reads what the writers write, and shares nothing with them.
         .target(name: "BitstreamInspection", swiftSettings: strict),
         .target(name: "EncodePlanning", dependencies: ["VideoBase"], swiftSettings: strict),
@@ -106,6 +107,9 @@ let package = Package(
         .testTarget(name: "NALWritingTests", dependencies: ["NALWriting"], swiftSettings: strict),
         .testTarget(
             name: "H264SyntaxTests", dependencies: ["H264Syntax", "NALWriting", "TestOracles", "VideoBase"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "HEVCSyntaxTests", dependencies: ["HEVCSyntax", "NALWriting", "TestOracles", "VideoBase"],
             swiftSettings: strict),
         .testTarget(
             name: "VAAPITests", dependencies: ["VAAPI", "ReferenceDisplay", "VideoBase", "TestOracles", "CVA"],

@@ -1,0 +1,108 @@
+public import VideoBase
+
+/// general_tier_flag, H.265 A.4.1: how high rates and buffers may go at a level.
+public enum Tier: UInt8, Sendable, Hashable, CaseIterable {
+    case main = 0
+    case high = 1
+
+    /// As printed.
+    public var name: String {
+        switch self {
+        case .main: "Main"
+        case .high: "High"
+        }
+    }
+}
+
+/// A level and its limits, H.265 Tables A.8 and A.9.
+public struct Level: Sendable, Hashable {
+    /// Ten times the number.
+    public let number: Int
+    /// Luma samples per picture.
+    public let maxLumaPs: Int
+    /// Luma samples per second.
+    public let maxLumaSr: Int
+    /// Bit rate of each tier in units of 1000 bits per second over slices, 1100 over all NAL units; nil where the level
+    /// has no such tier.
+    private let maxBRMain: Int
+    private let maxBRHigh: Int?
+    /// Coded picture buffer of each tier, in the same units of bits.
+    private let maxCPBMain: Int
+    private let maxCPBHigh: Int?
+    public let maxSliceSegmentsPerPicture: Int
+    public let maxTileRows: Int
+    public let maxTileCols: Int
+
+    /// Every level in rising order of capability.
+    public static let all: [Level] = [
+        Level(10, 36_864, 552_960, br: 128, nil, cpb: 350, nil, segments: 16, tiles: (1, 1)),
+        Level(20, 122_880, 3_686_400, br: 1500, nil, cpb: 1500, nil, segments: 16, tiles: (1, 1)),
+        Level(21, 245_760, 7_372_800, br: 3000, nil, cpb: 3000, nil, segments: 20, tiles: (1, 1)),
+        Level(30, 552_960, 16_588_800, br: 6000, nil, cpb: 6000, nil, segments: 30, tiles: (2, 2)),
+        Level(31, 983_040, 33_177_600, br: 10000, nil, cpb: 10000, nil, segments: 40, tiles: (3, 3)),
+        Level(40, 2_228_224, 66_846_720, br: 12000, 30000, cpb: 12000, 30000, segments: 75, tiles: (5, 5)),
+        Level(41, 2_228_224, 133_693_440, br: 20000, 50000, cpb: 20000, 50000, segments: 75, tiles: (5, 5)),
+        Level(50, 8_912_896, 267_386_880, br: 25000, 100_000, cpb: 25000, 100_000, segments: 200, tiles: (11, 10)),
+        Level(51, 8_912_896, 534_773_760, br: 40000, 160_000, cpb: 40000, 160_000, segments: 200, tiles: (11, 10)),
+        Level(52, 8_912_896, 1_069_547_520, br: 60000, 240_000, cpb: 60000, 240_000, segments: 200, tiles: (11, 10)),
+        Level(60, 35_651_584, 1_069_547_520, br: 60000, 240_000, cpb: 60000, 240_000, segments: 600, tiles: (22, 20)),
+        Level(
+            61, 35_651_584, 2_139_095_040, br: 120_000, 480_000, cpb: 120_000, 480_000, segments: 600, tiles: (22, 20)),
+        Level(
+            62, 35_651_584, 4_278_190_080, br: 240_000, 800_000, cpb: 240_000, 800_000, segments: 600, tiles: (22, 20)),
+    ]
+
+    /// 6.2
+    public static let highest = all[all.count - 1]
+
+    private init(
+        _ number: Int, _ maxLumaPs: Int, _ maxLumaSr: Int, br mainRate: Int, _ highRate: Int?, cpb mainBuffer: Int,
+        _ highBuffer: Int?, segments: Int, tiles: (rows: Int, columns: Int)
+    ) {
+        self.number = number
+        self.maxLumaPs = maxLumaPs
+        self.maxLumaSr = maxLumaSr
+        maxBRMain = mainRate
+        maxBRHigh = highRate
+        maxCPBMain = mainBuffer
+        maxCPBHigh = highBuffer
+        maxSliceSegmentsPerPicture = segments
+        maxTileRows = tiles.rows
+        maxTileCols = tiles.columns
+    }
+
+    /// The level with that number (41 for 4.1); nil where the table has none.
+    public init?(number: Int) {
+        guard let level = Self.all.first(where: { $0.number == number }) else { return nil }
+        self = level
+    }
+
+    /// As printed: `4.1`.
+    public var name: String { "\(number / 10).\(number % 10)" }
+
+    /// general_level_idc: thirty times the number (A.4.1).
+    public var level_idc: UInt8 { UInt8(number * 3) }
+
+    /// Whether the level has a High tier: from 4 on.
+    public func has(_ tier: Tier) -> Bool { tier == .main || maxBRHigh != nil }
+
+    /// MaxDpbSize, (A-2): pictures of that size in the decoded picture buffer, the current one among them.
+    public func maxDpbSize(codedSize: VideoSize) -> Int {
+        let maxDpbPicBuf = 6
+        let samples = codedSize.width * codedSize.height
+        if samples <= maxLumaPs >> 2 { return min(4 * maxDpbPicBuf, 16) }
+        if samples <= maxLumaPs >> 1 { return min(2 * maxDpbPicBuf, 16) }
+        if samples <= 3 * maxLumaPs >> 2 { return min(4 * maxDpbPicBuf / 3, 16) }
+        return maxDpbPicBuf
+    }
+
+    /// The largest bit rate of the NAL units (A.4.2 with BrNalFactor 1100, Main and Main 10); nil where the level lacks
+    /// the tier.
+    public func maxBitrate(tier: Tier) -> BitsPerSecond? {
+        (tier == .main ? maxBRMain : maxBRHigh).map { BitsPerSecond($0 * 1100) }
+    }
+
+    /// The largest coded picture buffer over the NAL units, in bits (A.4.2 with CpbNalFactor 1100); nil where the level
+    /// lacks the tier.
+    public func maxCPBSize(tier: Tier) -> Int? { (tier == .main ? maxCPBMain : maxCPBHigh).map { $0 * 1100 } }
+}

@@ -1,0 +1,116 @@
+import NALWriting
+
+/// pic_parameter_set_rbsp(), H.265 7.3.2.3.1, without scaling lists and extensions. Fields have the standard's names
+/// and values.
+public struct PictureParameterSet: Sendable, Hashable {
+    /// Tiles in rows and columns of equal size (uniform_spacing_flag 1).
+    public struct Tiles: Sendable, Hashable {
+        /// num_tile_columns_minus1 + 1.
+        public var columns: Int
+        /// num_tile_rows_minus1 + 1.
+        public var rows: Int
+        public var loop_filter_across_tiles_enabled_flag = true
+
+        /// Not both are 1.
+        public init(columns: Int, rows: Int) {
+            self.columns = columns
+            self.rows = rows
+        }
+    }
+
+    /// 0…63.
+    public var pps_pic_parameter_set_id = 0
+    public var pps_seq_parameter_set_id = 0
+    public var dependent_slice_segments_enabled_flag = false
+    public var output_flag_present_flag = false
+    public var sign_data_hiding_enabled_flag = false
+    public var cabac_init_present_flag = false
+    public var num_ref_idx_l0_default_active = 1
+    public var num_ref_idx_l1_default_active = 1
+    /// init_qp_minus26 + 26: from −6·(bit depth − 8) to 51.
+    public var init_qp: Int
+    public var constrained_intra_pred_flag = false
+    public var transform_skip_enabled_flag = false
+    /// Coding units may change the QP, down to blocks this many halvings below the coding tree block; nil:
+    /// cu_qp_delta_enabled_flag 0.
+    public var diff_cu_qp_delta_depth: Int?
+    /// −12…12.
+    public var pps_cb_qp_offset = 0
+    public var pps_cr_qp_offset = 0
+    public var pps_slice_chroma_qp_offsets_present_flag = false
+    public var transquant_bypass_enabled_flag = false
+    /// nil: tiles_enabled_flag 0.
+    public var tiles: Tiles?
+    /// Wavefronts.
+    public var entropy_coding_sync_enabled_flag = false
+    public var pps_loop_filter_across_slices_enabled_flag = false
+    /// Slices may differ from the three fields below.
+    public var deblocking_filter_override_enabled_flag = false
+    public var pps_deblocking_filter_disabled_flag = false
+    /// −6…6.
+    public var pps_beta_offset_div2 = 0
+    public var pps_tc_offset_div2 = 0
+    public var lists_modification_present_flag = false
+    /// log2_parallel_merge_level_minus2 + 2.
+    public var log2_parallel_merge_level = 2
+
+    public init(qp: Int, references: Int = 1) {
+        init_qp = qp
+        num_ref_idx_l0_default_active = max(references, 1)
+    }
+
+    /// deblocking_filter_control_present_flag: something differs from what a decoder takes without it.
+    public var deblocking_filter_control_present_flag: Bool {
+        deblocking_filter_override_enabled_flag || pps_deblocking_filter_disabled_flag || pps_beta_offset_div2 != 0
+            || pps_tc_offset_div2 != 0
+    }
+
+    /// The NAL unit, without a start code.
+    public var unit: [UInt8] {
+        var w = BitWriter()
+        w.ue(pps_pic_parameter_set_id)
+        w.ue(pps_seq_parameter_set_id)
+        w.flag(dependent_slice_segments_enabled_flag)
+        w.flag(output_flag_present_flag)
+        w.u(3, 0)  // num_extra_slice_header_bits
+        w.flag(sign_data_hiding_enabled_flag)
+        w.flag(cabac_init_present_flag)
+        w.ue(num_ref_idx_l0_default_active - 1)
+        w.ue(num_ref_idx_l1_default_active - 1)
+        w.se(init_qp - 26)
+        w.flag(constrained_intra_pred_flag)
+        w.flag(transform_skip_enabled_flag)
+        w.flag(diff_cu_qp_delta_depth != nil)  // cu_qp_delta_enabled_flag
+        if let diff_cu_qp_delta_depth { w.ue(diff_cu_qp_delta_depth) }
+        w.se(pps_cb_qp_offset)
+        w.se(pps_cr_qp_offset)
+        w.flag(pps_slice_chroma_qp_offsets_present_flag)
+        w.flag(false)  // weighted_pred_flag
+        w.flag(false)  // weighted_bipred_flag
+        w.flag(transquant_bypass_enabled_flag)
+        w.flag(tiles != nil)  // tiles_enabled_flag
+        w.flag(entropy_coding_sync_enabled_flag)
+        if let tiles {
+            w.ue(tiles.columns - 1)
+            w.ue(tiles.rows - 1)
+            w.flag(true)  // uniform_spacing_flag
+            w.flag(tiles.loop_filter_across_tiles_enabled_flag)
+        }
+        w.flag(pps_loop_filter_across_slices_enabled_flag)
+        w.flag(deblocking_filter_control_present_flag)
+        if deblocking_filter_control_present_flag {
+            w.flag(deblocking_filter_override_enabled_flag)
+            w.flag(pps_deblocking_filter_disabled_flag)
+            if !pps_deblocking_filter_disabled_flag {
+                w.se(pps_beta_offset_div2)
+                w.se(pps_tc_offset_div2)
+            }
+        }
+        w.flag(false)  // pps_scaling_list_data_present_flag
+        w.flag(lists_modification_present_flag)
+        w.ue(log2_parallel_merge_level - 2)
+        w.flag(false)  // slice_segment_header_extension_present_flag
+        w.flag(false)  // pps_extension_present_flag
+        return w.unit(.pictureParameterSet)
+    }
+}

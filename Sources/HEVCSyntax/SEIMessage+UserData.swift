@@ -1,0 +1,39 @@
+/// Data of others that goes with a picture.
+extension SEIMessage {
+    /// user_data_unregistered, D.2.7, from a UUID of 16 bytes with its payload behind it; nil where that is shorter.
+    public static func userData(_ bytes: [UInt8]) -> SEIMessage? {
+        bytes.count < 16 ? nil : SEIMessage(payloadType: 5, payload: bytes)
+    }
+
+    /// user_data_unregistered, D.2.7: a UUID of 16 bytes and whatever follows.
+    public static func userData(uuid: [UInt8], _ data: some Sequence<UInt8>) -> SEIMessage {
+        precondition(uuid.count == 16, "a UUID has 16 bytes")
+        return SEIMessage(payloadType: 5, payload: uuid + Array(data))
+    }
+
+    /// What vaenc says about itself at the start of a stream: its name and version, and the settings in `text`.
+    public static func identifier(_ text: String) -> SEIMessage {
+        userData(uuid: identifierUUID, text.utf8)
+    }
+
+    /// uuid_iso_iec_11578 of vaenc's identifier.
+    public static let identifierUUID: [UInt8] = [
+        0x1D, 0x5A, 0x43, 0xE7, 0x90, 0x5B, 0x4C, 0x0E, 0xB6, 0x21, 0x76, 0x61, 0x65, 0x6E, 0x63, 0x01,
+    ]
+
+    /// user_data_registered_itu_t_t35, D.2.6: the country code and what its owner defines.
+    public static func registeredUserData(countryCode: UInt8, _ data: [UInt8]) -> SEIMessage {
+        SEIMessage(payloadType: 4, payload: [countryCode] + data)
+    }
+
+    /// A/53 part 4's closed captions: cc_data triplets, 31 to a message; an unfinished triplet is left out.
+    public static func captions(_ triplets: [UInt8]) -> [SEIMessage] {
+        let whole = triplets.count / 3 * 3
+        return stride(from: 0, to: whole, by: 31 * 3).map { start in
+            let data = triplets[start..<min(start + 31 * 3, whole)]
+            // United States, ATSC, "GA94", cc_data; process_cc_data_flag, cc_count; em_data … marker_bits.
+            let head: [UInt8] = [0x00, 0x31, 0x47, 0x41, 0x39, 0x34, 0x03, 0x40 | UInt8(data.count / 3), 0xFF]
+            return registeredUserData(countryCode: 0xB5, head + data + [0xFF])
+        }
+    }
+}

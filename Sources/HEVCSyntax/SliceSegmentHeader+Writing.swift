@@ -1,0 +1,119 @@
+public import NALWriting
+import VideoBase
+
+extension SliceSegmentHeader {
+    /// Writes the header's bits, byte_alignment() among them, which ends them at a byte's end where they began at one:
+    /// slice data follows.
+    ///
+    /// The writer must stand at a byte's end. The NAL unit's header is not written.
+    public func write(to w: inout BitWriter, sps: SequenceParameterSet, pps: PictureParameterSet) {
+        let isFirst = slice_segment_address == 0
+        let isDependent = !isFirst && pps.dependent_slice_segments_enabled_flag && dependent_slice_segment_flag
+        w.flag(isFirst)  // first_slice_segment_in_pic_flag
+        if nal_unit_type.isIRAP { w.flag(no_output_of_prior_pics_flag) }
+        w.ue(pps.pps_pic_parameter_set_id)
+        if !isFirst {
+            if pps.dependent_slice_segments_enabled_flag { w.flag(isDependent) }
+            let blocks = sps.sizeInCtbs
+            w.u(bitsToNumber(blocks.width * blocks.height), slice_segment_address)
+        }
+        if !isDependent {
+            w.ue(slice_type.rawValue)
+            if pps.output_flag_present_flag { w.flag(pic_output_flag) }
+            if !nal_unit_type.isIDR { writeReferencePictures(to: &w, sps: sps) }
+            if sps.sample_adaptive_offset_enabled_flag {
+                w.flag(slice_sao_luma_flag)
+                w.flag(slice_sao_chroma_flag)
+            }
+            if slice_type != .i { writePrediction(to: &w, sps: sps, pps: pps) }
+            writeQuantizationAndFilters(to: &w, sps: sps, pps: pps)
+        }
+        if pps.tiles != nil || pps.entropy_coding_sync_enabled_flag { writeEntryPoints(to: &w) }
+        w.trailingBits()  // byte_alignment(), 7.3.2.12, has the same bits
+    }
+
+    /// From slice_pic_order_cnt_lsb to slice_temporal_mvp_enabled_flag.
+    private func writeReferencePictures(to w: inout BitWriter, sps: SequenceParameterSet) {
+        w.u(sps.log2_max_pic_order_cnt_lsb, slice_pic_order_cnt_lsb)
+        let count = sps.short_term_ref_pic_sets.count
+        switch shortTermReferences {
+        case .explicit(let set):
+            w.flag(false)  // short_term_ref_pic_set_sps_flag
+            set.write(to: &w, index: count)
+        case .index(let index):
+            w.flag(true)
+            w.u(bitsToNumber(count), index)
+        }
+        if sps.long_term_ref_pics_present_flag {
+            w.ue(longTermReferences.count)  // num_long_term_pics
+            var previousCycle = 0
+            for picture in longTermReferences {
+                w.u(sps.log2_max_pic_order_cnt_lsb, picture.poc_lsb_lt)
+                w.flag(picture.isUsed)
+                w.flag(picture.deltaPOCMsbCycle != nil)
+                if let cycle = picture.deltaPOCMsbCycle { w.ue(cycle - previousCycle) }
+                // (7-52): an entry without the field has delta_poc_msb_cycle_lt 0 and keeps the sum.
+                previousCycle = picture.deltaPOCMsbCycle ?? previousCycle
+            }
+        }
+        if sps.sps_temporal_mvp_enabled_flag { w.flag(slice_temporal_mvp_enabled_flag) }
+    }
+
+    /// Of P and B slices: from num_ref_idx_active_override_flag to five_minus_max_num_merge_cand.
+    private func writePrediction(to w: inout BitWriter, sps: SequenceParameterSet, pps: PictureParameterSet) {
+        let overrides = overridesReferenceCount(pps)
+        w.flag(overrides)
+        if overrides {
+            w.ue(num_ref_idx_l0_active - 1)
+            if slice_type == .b { w.ue(num_ref_idx_l1_active - 1) }
+        }
+        let total = numPicTotalCurr(sps)
+        if pps.lists_modification_present_flag, total > 1 {
+            for entries in slice_type == .b ? [list_entry_l0, list_entry_l1] : [list_entry_l0] {
+                w.flag(!entries.isEmpty)  // ref_pic_list_modification_flag_l0 or _l1
+                for entry in entries { w.u(bitsToNumber(total), entry) }
+            }
+        }
+        if slice_type == .b { w.flag(mvd_l1_zero_flag) }
+        if pps.cabac_init_present_flag { w.flag(cabac_init_flag) }
+        if sps.sps_temporal_mvp_enabled_flag, slice_temporal_mvp_enabled_flag {
+            if slice_type == .b { w.flag(collocated_from_l0_flag) }
+            let fromL0 = slice_type == .p || collocated_from_l0_flag
+            if (fromL0 ? num_ref_idx_l0_active : num_ref_idx_l1_active) > 1 { w.ue(collocated_ref_idx) }
+        }
+        w.ue(5 - maxNumMergeCand)
+    }
+
+    /// From slice_qp_delta to slice_loop_filter_across_slices_enabled_flag.
+    private func writeQuantizationAndFilters(
+        to w: inout BitWriter, sps: SequenceParameterSet, pps: PictureParameterSet
+    ) {
+        w.se(qp - pps.init_qp)
+        if pps.pps_slice_chroma_qp_offsets_present_flag {
+            w.se(slice_cb_qp_offset)
+            w.se(slice_cr_qp_offset)
+        }
+        if pps.deblocking_filter_override_enabled_flag {
+            w.flag(deblocking != nil)  // deblocking_filter_override_flag
+            if let deblocking {
+                w.flag(deblocking.slice_deblocking_filter_disabled_flag)
+                if !deblocking.slice_deblocking_filter_disabled_flag {
+                    w.se(deblocking.slice_beta_offset_div2)
+                    w.se(deblocking.slice_tc_offset_div2)
+                }
+            }
+        }
+        let hasSAO = sps.sample_adaptive_offset_enabled_flag && (slice_sao_luma_flag || slice_sao_chroma_flag)
+        if pps.pps_loop_filter_across_slices_enabled_flag, hasSAO || !isDeblockingDisabled(pps) {
+            w.flag(slice_loop_filter_across_slices_enabled_flag)
+        }
+    }
+
+    private func writeEntryPoints(to w: inout BitWriter) {
+        w.ue(entryPoints.count)  // num_entry_point_offsets
+        guard let longest = entryPoints.max() else { return }
+        let bits = max(bitsToNumber(longest), 1)
+        w.ue(bits - 1)  // offset_len_minus1
+        for size in entryPoints { w.u(bits, size - 1) }
+    }
+}

@@ -1,0 +1,94 @@
+import NALWriting
+public import VideoBase
+
+/// What a decoder must hold to show pictures in order, H.265 7.4.3.1 and 7.4.3.2.1, of one temporal sub-layer and those
+/// below it.
+public struct SubLayerOrdering: Sendable, Hashable {
+    /// max_dec_pic_buffering_minus1 + 1: pictures held, the current one among them; 1…16.
+    public var max_dec_pic_buffering: Int
+    /// Pictures that precede any picture in decoding order and follow it in output order.
+    public var max_num_reorder_pics: Int
+    /// 0: no limit.
+    public var max_latency_increase_plus1: Int
+
+    public init(maxDecPicBuffering: Int, maxNumReorderPics: Int, maxLatencyIncreasePlus1: Int = 0) {
+        max_dec_pic_buffering = maxDecPicBuffering
+        max_num_reorder_pics = maxNumReorderPics
+        max_latency_increase_plus1 = maxLatencyIncreasePlus1
+    }
+
+    func write(to w: inout BitWriter) {
+        w.ue(max_dec_pic_buffering - 1)
+        w.ue(max_num_reorder_pics)
+        w.ue(max_latency_increase_plus1)
+    }
+}
+
+/// video_parameter_set_rbsp(), H.265 7.3.2.1, of one layer. Fields have the standard's names and values.
+public struct VideoParameterSet: Sendable, Hashable {
+    /// 0…15.
+    public var vps_video_parameter_set_id = 0
+    public var vps_temporal_id_nesting_flag = true
+    public var profileTierLevel: ProfileTierLevel
+    /// One for each temporal sub-layer, the lowest first; 1…7.
+    public var subLayers: [SubLayerOrdering]
+    /// vps_num_units_in_tick and vps_time_scale: a tick is a frame's time; nil: not present.
+    public var timing: TickTiming?
+    /// Picture order counts go up by that many ticks in output order (vps_num_ticks_poc_diff_one_minus1 + 1); nil: not
+    /// said.
+    public var vps_num_ticks_poc_diff_one: Int?
+
+    public init(profileTierLevel: ProfileTierLevel, subLayers: [SubLayerOrdering], frameRate: Rational? = nil) {
+        self.profileTierLevel = profileTierLevel
+        self.subLayers = subLayers
+        timing = frameRate.flatMap(TickTiming.init)
+    }
+
+    /// The NAL unit, without a start code.
+    public var unit: [UInt8] {
+        var w = BitWriter()
+        w.u(4, vps_video_parameter_set_id)
+        w.flag(true)  // vps_base_layer_internal_flag
+        w.flag(true)  // vps_base_layer_available_flag
+        w.u(6, 0)  // vps_max_layers_minus1
+        w.u(3, subLayers.count - 1)
+        // 7.4.3.1: it is 1 where there is one sub-layer.
+        w.flag(vps_temporal_id_nesting_flag || subLayers.count == 1)
+        w.u(16, 0xFFFF)  // vps_reserved_0xffff_16bits
+        profileTierLevel.write(to: &w, subLayers: subLayers.count)
+        w.flag(true)  // vps_sub_layer_ordering_info_present_flag
+        for subLayer in subLayers { subLayer.write(to: &w) }
+        w.u(6, 0)  // vps_max_layer_id
+        w.ue(0)  // vps_num_layer_sets_minus1
+        w.flag(timing != nil)
+        if let timing {
+            timing.write(to: &w)
+            w.flag(vps_num_ticks_poc_diff_one != nil)
+            if let vps_num_ticks_poc_diff_one { w.ue(vps_num_ticks_poc_diff_one - 1) }
+            w.ue(0)  // vps_num_hrd_parameters: the sequence parameter set has them
+        }
+        w.flag(false)  // vps_extension_flag
+        return w.unit(.videoParameterSet)
+    }
+}
+
+/// num_units_in_tick and time_scale, H.265 E.3.1: a tick is a frame's time.
+public struct TickTiming: Sendable, Hashable {
+    public var num_units_in_tick: UInt32
+    public var time_scale: UInt32
+
+    /// nil where the rate is not positive or does not fit 32 bits.
+    public init?(frameRate: Rational) {
+        let rate = frameRate.reduced
+        guard rate.numerator > 0, let units = UInt32(exactly: rate.denominator),
+            let scale = UInt32(exactly: rate.numerator)
+        else { return nil }
+        num_units_in_tick = units
+        time_scale = scale
+    }
+
+    func write(to w: inout BitWriter) {
+        w.u(32, num_units_in_tick)
+        w.u(32, time_scale)
+    }
+}

@@ -1,0 +1,85 @@
+import HEVCSyntax
+import Testing
+import VideoBase
+
+@Suite struct LevelTests {
+    private func level(
+        _ width: Int, _ height: Int, fps: Rational = Rational(30), pictures: Int = 2, tier: Tier? = nil,
+        _ change: (inout Level.Demand) -> Void = { _ in }
+    ) -> String? {
+        var demand = Level.Demand(
+            codedSize: VideoSize(width: width, height: height).aligned(to: 8), frameRate: fps,
+            decodedPictures: pictures)
+        change(&demand)
+        return Level.lowest(demand, tier: tier).map { "\($0.level.name) \($0.tier.name)" }
+    }
+
+    /// Sizes and rates that the standard's own examples (Table A.11) name for each level.
+    @Test func lowest() {
+        #expect(level(128, 96, fps: Rational(30)) == "1.0 Main")
+        #expect(level(176, 144, fps: Rational(15)) == "1.0 Main")
+        #expect(level(352, 288, fps: Rational(30)) == "2.0 Main")
+        #expect(level(640, 360, fps: Rational(30)) == "2.1 Main")
+        #expect(level(720, 480, fps: Rational(30)) == "3.0 Main")
+        #expect(level(960, 544, fps: Rational(30)) == "3.0 Main")
+        #expect(level(1280, 720, fps: Rational(30)) == "3.1 Main")
+        #expect(level(1920, 1080, fps: Rational(30)) == "4.0 Main")
+        #expect(level(1920, 1080, fps: Rational(60)) == "4.1 Main")
+        #expect(level(3840, 2160, fps: Rational(30)) == "5.0 Main")
+        #expect(level(3840, 2160, fps: Rational(60)) == "5.1 Main")
+        #expect(level(3840, 2160, fps: Rational(120)) == "5.2 Main")
+        #expect(level(7680, 4320, fps: Rational(30)) == "6.0 Main")
+        #expect(level(7680, 4320, fps: Rational(60)) == "6.1 Main")
+        #expect(level(7680, 4320, fps: Rational(120)) == "6.2 Main")
+        #expect(level(8192, 4352, fps: Rational(121)) == nil)
+        #expect(level(16384, 8192, fps: Rational(1)) == nil)
+    }
+
+    @Test func ratesAndTiers() {
+        // BrNalFactor and CpbNalFactor are 1100: level 4 takes 13.2 Mbit/s, 33 in the High tier, 4.1 22.
+        #expect(level(1920, 1080) { $0.bitrate = BitsPerSecond(13_200_000) } == "4.0 Main")
+        #expect(level(1920, 1080) { $0.bitrate = BitsPerSecond(13_200_001) } == "4.0 High")
+        #expect(level(1920, 1080, tier: .main) { $0.bitrate = BitsPerSecond(13_200_001) } == "4.1 Main")
+        #expect(level(1920, 1080) { $0.bitrate = BitsPerSecond(33_000_001) } == "4.1 High")
+        #expect(level(1920, 1080, tier: .main) { $0.bitrate = BitsPerSecond(33_000_001) } == "5.1 Main")
+        #expect(level(1920, 1080) { $0.cpbSize = 13_200_001 } == "4.0 High")
+        // Below level 4 there is no High tier.
+        #expect(level(176, 144, fps: Rational(15), tier: .high) == "4.0 High")
+        #expect(level(176, 144, fps: Rational(15)) { $0.bitrate = BitsPerSecond(140_801) } == "2.0 Main")
+        #expect(level(176, 144) { $0.bitrate = BitsPerSecond(880_000_000) } == "6.2 High")
+        #expect(level(176, 144) { $0.bitrate = BitsPerSecond(880_000_001) } == nil)
+    }
+
+    @Test func limitsThatBind() {
+        // A side of more than sqrt(8 MaxLumaPs): 543 at level 1, 991 at level 2, 1402 at 2.1.
+        #expect(level(536, 16, fps: Rational(1)) == "1.0 Main")
+        #expect(level(544, 16, fps: Rational(1)) == "2.0 Main")
+        #expect(level(16, 1000, fps: Rational(1)) == "2.1 Main")
+        // Pictures: 720p at 3.1 (983040) holds six, at 4.0 (2228224, below a half) twelve, at 5.0 (an eighth) sixteen.
+        #expect(level(1280, 720, pictures: 6) == "3.1 Main")
+        #expect(level(1280, 720, pictures: 7) == "4.0 Main")
+        #expect(level(1280, 720, pictures: 13) == "5.0 Main")
+        #expect(level(1280, 720, pictures: 17) == nil)
+        #expect(level(64, 64, fps: Rational(301)) == nil)
+        #expect(level(3840, 2160) { $0.ctbSize = 16 } == nil)
+        #expect(level(1920, 1080) { $0.ctbSize = 16 } == "4.0 Main")
+        #expect(level(1920, 1080) { $0.sliceSegments = 76 } == "5.0 Main")
+        #expect(level(1280, 720) { $0.tileColumns = 3 } == "3.1 Main")
+        #expect(level(1280, 720) { $0.tileColumns = 4 } == "4.0 Main")
+        #expect(level(1920, 1080) { $0.tileRows = 11; $0.tileColumns = 10 } == "5.0 Main")
+        #expect(level(1920, 1080) { $0.tileColumns = 11 } == "6.0 Main")
+    }
+
+    @Test func decodedPictures() throws {
+        let level = try #require(Level(number: 40))
+        func pictures(_ width: Int, _ height: Int) -> Int {
+            level.maxDpbSize(codedSize: VideoSize(width: width, height: height))
+        }
+        // MaxLumaPs 2228224: a quarter 557056, a half 1114112, three quarters 1671168.
+        #expect(pictures(1088, 512) == 16 && pictures(1088, 520) == 12)
+        #expect(pictures(1088, 1024) == 12 && pictures(1088, 1032) == 8)
+        #expect(pictures(1088, 1536) == 8 && pictures(1088, 1544) == 6)
+        #expect(level.level_idc == 120 && level.has(.high) && Level(number: 31)?.has(.high) == false)
+        #expect(Level(number: 32) == nil && Level.all.count == 13 && Level.highest.level_idc == 186)
+    }
+}
