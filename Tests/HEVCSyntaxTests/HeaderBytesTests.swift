@@ -58,9 +58,9 @@ import VideoBase
             header.write(to: &w, sps: sps, pps: pps)
             return w.bytes
         }
-        // 1 0 1 011 1 | 1 0…: first, no_output 0, PPS 0, I = ue(2), QP 24, alignment
+        // 1 0 1 011 1 1: first, no_output 0, PPS 0, I = ue(2), QP 24, alignment
         let key = SliceSegmentHeader(nal_unit_type: .idrWithRADL, slice_type: .i, slice_pic_order_cnt_lsb: 0, qp: 24)
-        #expect(bytes(key) == [0b1010_1111, 0b1000_0000])
+        #expect(bytes(key) == [0b1010_1111])
         // 1 1 010 | 00000101 | 0 010 1 1 1 | 0 | 1 | 00110 (QP 27: +3 = ue(5)) | 1: one picture, 1 back, used, merge 5
         var p = SliceSegmentHeader(nal_unit_type: .trailR, slice_type: .p, slice_pic_order_cnt_lsb: 5, qp: 27)
         p.shortTermReferences = .explicit(ShortTermReferencePictureSet([.init(deltaPOC: -1)]))

