@@ -22,8 +22,13 @@ import VideoBase
         ]
         var values: [String: Int] = [:]
 
-        init(_ indices: [Int]) {
+        /// - Parameter type: the slice type in place of the row's, of a picture that is no IRAP picture.
+        init(_ indices: [Int], type: SliceType?) {
             for (parameter, index) in zip(Self.parameters, indices) { values[parameter.name] = parameter.values[index] }
+            if let type {
+                values["type"] = Int(type.rawValue)
+                values["unit"] = min(self["unit"], 9)
+            }
             // IRAP pictures are intra, and negative QPs are those of ten bits.
             if self["unit"] >= 16 { values["type"] = 2 }
             if self["depth"] == 8 { for name in ["qp", "initQP"] { values[name] = max(self[name], 0) } }
@@ -126,8 +131,9 @@ import VideoBase
     @Test func pairs() throws {
         let rows = PairwiseCover.rows(counts: Row.parameters.map(\.values.count))
         #expect(rows.count >= 42)
-        for indices in rows {
-            let row = Row(indices)
+        // Intra slices hide what only the others have: each row stands as it is, and as a P and a B picture's.
+        for (indices, type) in rows.flatMap({ row in [nil, .p, .b].map { (row, $0 as SliceType?) } }) {
+            let row = Row(indices, type: type)
             let sps = sequence(row)
             let pps = picture(row, sps)
             var first = try slice(row, sps)
