@@ -89,8 +89,12 @@ import VideoBase
             ])
         // Low delay, one kind of parameters, no timing: no HRD.
         var sps = fullSet
-        sps.vui?.hrd?.fixed_pic_rate_general_flag = false
         sps.vui?.hrd?.low_delay_hrd_flag = true
+        // A fixed rate is never of low delay: the highest sub-layer has its count of schedules.
+        check(
+            try found("Sequence Parameter Set", in: Headers.trace(key(sps))),
+            ["low_delay_hrd_flag": [1], "cpb_cnt_minus1": [0], "cbr_flag": [1, 1, 1, 1]])
+        sps.vui?.hrd?.fixed_pic_rate_general_flag = false
         sps.vui?.hrd?.nal_hrd_parameters_present_flag = false
         check(
             try found("Sequence Parameter Set", in: Headers.trace(key(sps))),
