@@ -1,0 +1,13 @@
+/// A sample of a picture as the HEVC encoder keeps it: 8 bits in a byte, or 10 bits at the low end of a word.
+package protocol HEVCSample: FixedWidthInteger, UnsignedInteger, SIMDScalar, Codable, BitwiseCopyable, Sendable {
+    /// BitDepth_Y and BitDepth_C, which are equal.
+    static var bitDepth: Int { get }
+}
+
+extension UInt8: HEVCSample {
+    package static var bitDepth: Int { 8 }
+}
+
+extension UInt16: HEVCSample {
+    package static var bitDepth: Int { 10 }
+}
