@@ -1,9 +1,8 @@
-import H264Syntax
 import Synchronization
 package import VAAPI
 package import VideoBase
 
-/// H.264 on a VA-API device, behind the session protocol of every encoder.
+/// A VA-API device's encoder behind the session protocol of every encoder.
 ///
 /// `init` settles the configuration and asks the driver; `prepare` makes the device's objects, and so does the first
 /// call that needs them. Frames are planned on the caller's thread; they are handed to the device, and packets are
@@ -55,7 +54,7 @@ package final class HardwareEncoder: VideoEncoder {
             let supervisor = try supervisor()
             let parameterSets = try supervisor.parameterSets
             return EncoderDescription(
-                kind: display.kind, path: display.path, driver: display.vendor, codec: .h264,
+                kind: display.kind, path: display.path, driver: display.vendor, codec: settings.profile.codec,
                 profile: settings.profile, level: settings.level.name, size: settings.size,
                 frameRate: settings.frameRate, effective: supervisor.effective, parameterSets: parameterSets)
         }

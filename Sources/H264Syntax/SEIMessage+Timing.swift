@@ -1,20 +1,7 @@
-import NALWriting
+public import NALWriting
 
 /// The messages of the hypothetical reference decoder and of random access, H.264 D.1.
 extension SEIMessage {
-    /// The initial delays of one schedule, in ticks of 90 kHz.
-    public struct InitialRemovalDelay: Sendable, Hashable {
-        /// initial_cpb_removal_delay, above 0.
-        public var delay: Int
-        /// initial_cpb_removal_delay_offset.
-        public var offset: Int
-
-        public init(delay: Int, offset: Int) {
-            self.delay = delay
-            self.offset = offset
-        }
-    }
-
     /// buffering_period, D.1.2: goes with key frames and recovery points where the VUI has HRD parameters. Each of
     /// `nal` and `vcl` is written where the VUI has the parameters of its kind.
     public static func bufferingPeriod(
@@ -64,12 +51,5 @@ extension SEIMessage {
         w.flag(isBroken)  // broken_link_flag
         w.u(2, 0)  // changing_slice_group_idc
         return SEIMessage(payloadType: 6, bits: w)
-    }
-
-    /// A payload of bits: a one and zeros fill the last byte where it is not full (7.3.2.3.1).
-    init(payloadType: Int, bits: BitWriter) {
-        var w = bits
-        if !w.isByteAligned { w.trailingBits() }
-        self.init(payloadType: payloadType, payload: w.bytes)
     }
 }

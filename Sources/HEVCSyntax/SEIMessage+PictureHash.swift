@@ -1,3 +1,5 @@
+public import NALWriting
+
 /// What a decoder's pictures must come to.
 extension SEIMessage {
     /// decoded_picture_hash, D.2.19, with hash_type 0: the MD5 digests of the Y, Cb and Cr planes. It stands in a

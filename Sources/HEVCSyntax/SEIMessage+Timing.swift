@@ -1,20 +1,7 @@
-import NALWriting
+public import NALWriting
 
 /// The messages of the hypothetical reference decoder and of random access, H.265 D.2.
 extension SEIMessage {
-    /// The initial delays of one schedule, in ticks of 90 kHz.
-    public struct InitialRemovalDelay: Sendable, Hashable {
-        /// initial_cpb_removal_delay, above 0.
-        public var delay: Int
-        /// initial_cpb_removal_offset.
-        public var offset: Int
-
-        public init(delay: Int, offset: Int) {
-            self.delay = delay
-            self.offset = offset
-        }
-    }
-
     /// buffering_period, D.2.2: goes with IRAP pictures and recovery points, of TemporalId 0, where the VUI has HRD
     /// parameters; nil where it has none.
     ///

@@ -99,7 +99,7 @@ import VideoBase
                 $0.frameRate = Rational(fps)
                 $0.qp = 1
             }, on: DeviceProfile(driver: "a driver", limits: [SettingsResolverTests.limits()]))
-        #expect(fine.level.maxBR > settings.level.maxBR)
+        #expect(fine.level.maxBitrate > settings.level.maxBitrate)
         #expect(fine.effective.first { $0.option == "level" }?.why.contains("the QP may take") == true)
     }
 }

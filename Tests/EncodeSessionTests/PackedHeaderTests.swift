@@ -42,7 +42,7 @@ import VideoBase
         }
         let device = DeviceProfile(driver: "a driver", limits: [SettingsResolverTests.limits()])
         let settings = try SettingsResolver.resolve(configuration, on: device)
-        let headers = StreamHeaders(settings)
+        let headers = try #require(settings.lowering() as? H264Lowering).stream.headers
         let sequence = H264SequenceParameters(headers, settings)
         #expect(sequence.levelIDC == 30 && sequence.maxNumRefFrames == 3 && sequence.intraIDRPeriod == 150)
         #expect(sequence.pictureWidthInMBs == 41 && sequence.pictureHeightInMBs == 23)
@@ -54,7 +54,7 @@ import VideoBase
         // The first P picture has one reference, not three.
         let (plan, numbers) = plans(2)[1]
         let header = SliceHeader(plan, numbers, firstMacroblock: 41, qp: 20)
-        let surfaces = try Surface.make(ReferenceDisplay.open(), count: 2, size: settings.codedSize)
+        let surfaces = try Surface.make(ReferenceDisplay.open(), count: 2, size: settings.grid.coded)
         let slice = H264SliceParameters(header, numbers, pps: headers.pps, macroblocks: 82, reconstructions: surfaces)
         #expect(slice.refPicList0.map(\.surface) == [surfaces[0].identifier])
         #expect(slice.numRefIdxActiveOverride && slice.numRefIdxL0ActiveMinus1 == 0)

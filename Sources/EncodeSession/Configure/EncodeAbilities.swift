@@ -1,4 +1,3 @@
-import H264Syntax
 package import VAAPI
 package import VideoBase
 
@@ -85,7 +84,7 @@ package struct EncodeAbilities: Sendable, Hashable {
     /// Numbers of slices that a picture can be cut into; nil: of a size that is not known.
     package func slices(_ size: VideoSize?) -> [Int] {
         guard let size else { return Array(1...limits.maxSlices) }
-        let rows = size.aligned(to: 16).height / 16
+        let rows = BlockGrid.macroblocks(size).rows
         return (1...max(min(rows, limits.maxSlices), 1)).filter {
             SlicePartition.firstRows(rows: rows, slices: $0, structure: limits.sliceStructure).count == $0
         }
@@ -93,30 +92,26 @@ package struct EncodeAbilities: Sendable, Hashable {
 
     /// level_idc in tenths, of the levels that hold pictures of that size (nil: not known) at that rate.
     package func levels(_ size: VideoSize?, _ frameRate: Rational) -> [Int] {
-        let fitting = Level.all.filter { level in
-            size.map {
-                level.allows(
-                    codedSize: $0.aligned(to: 16), frameRate: frameRate, references: 1, bitrate: nil,
-                    profile: limits.profile)
-            } ?? true
+        let grid = size.map(BlockGrid.macroblocks)
+        let fitting = StreamLevel.all(limits.profile).filter { level in
+            grid.map { level.allows($0, frameRate: frameRate, references: 1, bitrate: nil) } ?? true
         }
-        return fitting.map(\.number).sorted()
+        return Set(fitting.map(\.number)).sorted()
     }
 
     /// Frames per second that the highest level has for pictures of that size, to three places.
     package func highestFrameRate(_ size: VideoSize?) -> Double {
-        guard let coded = size?.aligned(to: 16) else { return .infinity }
-        return Double(Level.highest.maxMBPS * 1000 / (coded.width / 16 * (coded.height / 16))) / 1000
+        size.map { StreamLevel.highest(limits.profile).highestFrameRate(BlockGrid.macroblocks($0)) } ?? .infinity
     }
 
     /// What the level (nil: any) holds, in bits per second.
-    package func highestRate(level: Int?) -> Int {
-        (level.flatMap(Level.init(number:)) ?? .highest).maxBitrate(profile: limits.profile).value
-    }
+    package func highestRate(level: Int?) -> Int { highest(level).maxBitrate }
 
     /// The largest decoder's buffer that the level (nil: any) holds, in bits.
-    package func largestBuffer(level: Int?) -> Int {
-        (level.flatMap(Level.init(number:)) ?? .highest).maxCPBSize(profile: limits.profile)
+    package func largestBuffer(level: Int?) -> Int { highest(level).maxCPBSize }
+
+    private func highest(_ level: Int?) -> StreamLevel {
+        level.flatMap { StreamLevel.named($0, limits.profile).last } ?? .highest(limits.profile)
     }
 }
 

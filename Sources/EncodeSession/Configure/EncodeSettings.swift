@@ -1,23 +1,21 @@
 import EncodePlanning
-import H264Syntax
 import VideoBase
 
 /// Everything that encoding needs to know, settled: no option is open any more.
 struct EncodeSettings: Sendable, Hashable {
     var profile: CodecProfile
     var limits: DeviceLimits
-    var level: Level
+    var level: StreamLevel
     /// What decoders show; even on both sides.
     var size: VideoSize
     /// What the frames that come in show; one less than `size` where a side is odd.
     var inputSize: VideoSize
-    /// Whole macroblocks: the surfaces' size.
-    var codedSize: VideoSize
+    /// What is coded, and its blocks.
+    var grid: BlockGrid
     var frameRate: Rational
     var color: ColorDescription
     var sampleAspectRatio: Rational?
-    var entropy: EntropyCoder
-    var transform8x8: Bool
+    var tools: CodecTools
     var deblocking: Deblocking
     var qpI: Int
     var qpP: Int
@@ -31,14 +29,14 @@ struct EncodeSettings: Sendable, Hashable {
     var structure: GOPStructure
     /// The direction of a rolling intra refresh.
     var refreshesColumns = true
-    /// First macroblock row of each slice, the first of them 0.
+    /// First row of blocks of each slice, the first of them 0.
     var sliceRows: [Int]
     /// nil: no limit.
     var maxSliceBytes: Int?
     var accessUnitDelimiters: Bool
     var rate = RateSettings()
     /// nil: the stream says nothing of a decoder's buffer.
-    var hrd: HRDParameters?
+    var buffer: BufferModel?
     /// An SEI message with vaenc's name at each key frame.
     var identifier: Bool
     /// Frames submitted whose packets were not yet read.
@@ -54,8 +52,13 @@ struct EncodeSettings: Sendable, Hashable {
     var isStrict = false
     var effective: [EffectiveEntry]
 
-    var widthInMacroblocks: Int { codedSize.width / 16 }
-    var heightInMacroblocks: Int { codedSize.height / 16 }
+    /// Blocks of each slice, in raster order.
+    var sliceBlocks: [Range<Int>] {
+        sliceRows.indices.map { index in
+            let end = index + 1 < sliceRows.count ? sliceRows[index + 1] : grid.rows
+            return sliceRows[index] * grid.columns..<end * grid.columns
+        }
+    }
 
     func qp(of type: PictureType) -> Int {
         switch type {

@@ -1,5 +1,4 @@
 import EncodePlanning
-import H264Syntax
 import VideoBase
 
 /// What a stream may take whose rate nobody limits, so that its level is one that it keeps to.
@@ -20,8 +19,8 @@ struct LevelEstimate: Sendable, Hashable {
     private static let intraBits: [Double] = [2379, 2067, 1443, 953, 611, 378, 224, 112, 56]
 
     /// - Parameter qp: of P pictures; I pictures are finer as by default.
-    init(qp: Int, keyInterval: Int, coded: VideoSize, frameRate: Rational) {
-        let macroblocks = Double(coded.width / 16 * (coded.height / 16))
+    init(qp: Int, keyInterval: Int, _ grid: BlockGrid, frameRate: Rational) {
+        let macroblocks = Double(grid.areas)
         // The fourth root.
         let scale = (99 / macroblocks).squareRoot().squareRoot()
         func bits(_ table: [Double]) -> Double {
@@ -36,9 +35,6 @@ struct LevelEstimate: Sendable, Hashable {
         intraPicture = Int(intra * macroblocks)
     }
 
-    /// Whether the level's limits of coded slices (A.3.1 j with cpbBrVclFactor) hold it.
-    func fits(_ level: Level, _ profile: CodecProfile) -> Bool {
-        let factor = profile == .h264High ? 1250 : 1000
-        return bitrate <= level.maxBR * factor && intraPicture <= level.maxCPB * factor
-    }
+    /// Whether the level's limits of coded slices hold it.
+    func fits(_ level: StreamLevel) -> Bool { level.holdsSlices(bitrate: bitrate, intraPicture: intraPicture) }
 }

@@ -47,7 +47,11 @@ extension SettingsResolver {
         return size
     }
 
-    mutating func chooseEntropy(_ profile: CodecProfile) -> EntropyCoder {
+    mutating func chooseTools(_ limits: DeviceLimits) -> CodecTools {
+        .h264(H264Tools(entropy: chooseEntropy(limits.profile), transform8x8: chooseTransform(limits)))
+    }
+
+    private mutating func chooseEntropy(_ profile: CodecProfile) -> EntropyCoder {
         guard profile != .h264ConstrainedBaseline else {
             report.add(
                 "entropy", asked: asked.entropy?.rawValue, used: EntropyCoder.cavlc.rawValue,
@@ -62,7 +66,7 @@ extension SettingsResolver {
     }
 
     /// transform_8x8_mode_flag: High has it, and drivers that write their own picture parameter sets settle it.
-    mutating func chooseTransform(_ limits: DeviceLimits) -> Bool {
+    private mutating func chooseTransform(_ limits: DeviceLimits) -> Bool {
         let isHigh = limits.profile == .h264High
         let isOurs = limits.packedHeaders.contains(.sequence)
         let used = isHigh && (asked.transform8x8 ?? true)

@@ -1,4 +1,3 @@
-import H264Syntax
 import VideoBase
 
 /// Who controls the rate, and in which mode.
@@ -169,10 +168,9 @@ extension SettingsResolver {
         default:
             let wanted = average + average / 2
             // What nobody asks for does not raise the level above the one asked for.
-            let level = asked.level.flatMap(Level.init(number:)).flatMap { level in
-                level.maxBitrate(profile: profile).value >= average ? level : nil
-            }
-            let standard = max(min(wanted, (level ?? .highest).maxBitrate(profile: profile).value), average)
+            let named = asked.level.map { StreamLevel.named($0, profile) } ?? []
+            let level = named.last { $0.maxBitrate >= average } ?? .highest(profile)
+            let standard = max(min(wanted, level.maxBitrate), average)
             let most = asked.maxBitrate?.value ?? standard
             rate.maxBitrate = max(most & ~63, rate.bitrate)
             report.add(
@@ -180,7 +178,7 @@ extension SettingsResolver {
                 why: asked.maxBitrate != nil
                     ? Reason.asked
                     : standard == wanted
-                        ? "1.5 times the average, over one second" : "level \((level ?? .highest).name) holds no more")
+                        ? "1.5 times the average, over one second" : "level \(level.name) holds no more")
         }
     }
 
@@ -204,9 +202,9 @@ extension SettingsResolver {
     }
 
     /// The buffer kept within the level, once that is known.
-    mutating func settleBuffer(_ rate: inout RateSettings, level: Level, profile: CodecProfile) -> HRDParameters? {
+    mutating func settleBuffer(_ rate: inout RateSettings, level: StreamLevel) -> BufferModel? {
         guard rate.vbvSize > 0 else { return nil }
-        let most = level.maxCPBSize(profile: profile)
+        let most = level.maxCPBSize
         if rate.vbvSize > most {
             let share = Double(rate.vbvInitial) / Double(rate.vbvSize)
             rate.vbvSize = most & ~15
@@ -214,8 +212,7 @@ extension SettingsResolver {
             report.replace("vbvSize", used: "\(rate.vbvSize)", why: "level \(level.name) holds no more")
         }
         guard rate.hasHRD else { return nil }
-        return HRDParameters(
-            bitrate: BitsPerSecond(rate.maxBitrate), cpbSize: rate.vbvSize, isConstant: rate.mode == .cbr)
+        return BufferModel(bitrate: rate.maxBitrate, size: rate.vbvSize, isConstant: rate.mode == .cbr)
     }
 
     private mutating func chooseLimits(_ rate: inout RateSettings, _ limits: DeviceLimits) {

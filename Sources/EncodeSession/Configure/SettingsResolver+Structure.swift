@@ -1,37 +1,36 @@
 import EncodePlanning
-import H264Syntax
 import VideoBase
 
 /// The group of pictures: what was asked, less what excludes each other, less what the device and the level hold. What
 /// is left is reported at the end, each option with the first reason that took something from it.
 extension SettingsResolver {
     mutating func chooseStructure(
-        _ limits: DeviceLimits, coded: VideoSize, rate: RateSettings, qp: Int
-    ) throws -> (GOPStructure, Level) {
+        _ limits: DeviceLimits, _ grid: BlockGrid, rate: RateSettings, qp: Int
+    ) throws -> (GOPStructure, StreamLevel) {
         let interval = chooseGOP(limits)
         var reasons = Obstacles(limits, asked, intraOnly: interval == 1)
-        let wanted = wantedStructure(interval, limits, coded, &reasons)
+        let wanted = wantedStructure(interval, limits, grid, &reasons)
         // Where no rate is asked for, what the QP may take decides.
         func estimate(_ structure: GOPStructure) -> LevelEstimate? {
             if rate.maxBitrate > 0 { return nil }
             return LevelEstimate(
-                qp: rate.mode == .icq ? rate.quality : qp, keyInterval: structure.keyInterval ?? .max, coded: coded,
+                qp: rate.mode == .icq ? rate.quality : qp, keyInterval: structure.keyInterval ?? .max, grid,
                 frameRate: asked.frameRate)
         }
-        let (level, room) = try chooseLevel(limits, coded: coded, wanted, rate, estimate(wanted))
+        let (level, room) = try chooseLevel(limits, grid, wanted, rate, estimate(wanted))
         let used = wanted.fitted(
             list0: limits.maxReferences0, list1: limits.maxReferences1, storage: min(limits.maxStored, room))
         reasons.rest = room < limits.maxStored && wanted.storage > room ? "level \(level.name) holds no more" : "driver limit"
         try reportStructure(used, reasons)
         let foreseen = estimate(used)
-        let final = try chooseLevel(limits, coded: coded, used, rate, foreseen).level
+        let final = try chooseLevel(limits, grid, used, rate, foreseen).level
         let need = rate.maxBitrate > 0 ? " and \(BitsPerSecond(rate.maxBitrate))" : ""
         report.add(
-            "level", asked: try askedLevel()?.name, used: final.name,
+            "level", asked: try askedLevels(limits.profile).first?.name, used: final.name,
             why: asked.level == nil
                 ? foreseen.map { "lowest for the size, references and the \(BitsPerSecond($0.bitrate)) that the QP may take" }
                     ?? (rate.hasFixedBuffer ? "lowest for the size, rate, buffer and references" : "lowest for the size, rate and references")
-                : final == (try askedLevel()) ? Reason.asked : "needed by \(asked.size) at \(asked.frameRate)\(need)")
+                : final.number == asked.level ? Reason.asked : "needed by \(asked.size) at \(asked.frameRate)\(need)")
         return (used, final)
     }
 
@@ -61,13 +60,13 @@ extension SettingsResolver {
 
     /// What was asked, where nothing but the lengths of lists and buffers stands against it.
     private func wantedStructure(
-        _ interval: Int, _ limits: DeviceLimits, _ coded: VideoSize, _ reasons: inout Obstacles
+        _ interval: Int, _ limits: DeviceLimits, _ grid: BlockGrid, _ reasons: inout Obstacles
     ) -> GOPStructure {
         var structure = GOPStructure(keyInterval: interval, references: 1)
         structure.temporalLayers = reasons.layers == nil ? asked.temporalLayers ?? 1 : 1
         structure.longTermReferences = reasons.longTerm == nil ? asked.longTermReferences ?? 0 : 0
         if asked.intraRefresh, reasons.refresh == nil {
-            let blocks = limits.intraRefresh.contains(.columns) ? coded.width / 16 : coded.height / 16
+            let blocks = limits.intraRefresh.contains(.columns) ? grid.columns : grid.rows
             structure.intraRefreshSteps = min(interval, blocks)
             reasons.exclude(by: "a rolling refresh goes through P pictures with one reference")
         }
@@ -95,54 +94,57 @@ extension SettingsResolver {
     /// B pictures between two others where nobody asks.
     static let standardBFrames = 2
 
-    /// The level, and the pictures that it lets the decoded picture buffer hold.
+    /// The level, and the references that it lets the decoded picture buffer hold.
     private func chooseLevel(
-        _ limits: DeviceLimits, coded: VideoSize, _ structure: GOPStructure, _ settled: RateSettings,
+        _ limits: DeviceLimits, _ grid: BlockGrid, _ structure: GOPStructure, _ settled: RateSettings,
         _ estimate: LevelEstimate?
-    ) throws -> (level: Level, room: Int) {
+    ) throws -> (level: StreamLevel, room: Int) {
         let rate = asked.frameRate
-        let bitrate = settled.maxBitrate > 0 ? BitsPerSecond(settled.maxBitrate) : nil
+        let bitrate = settled.maxBitrate > 0 ? settled.maxBitrate : nil
+        let all = StreamLevel.all(limits.profile)
+        let highest = StreamLevel.highest(limits.profile)
         // A buffer that was asked for takes a level that holds it.
-        let buffer = settled.hasFixedBuffer ? min(settled.vbvSize, Level.highest.maxCPBSize(profile: limits.profile)) : 0
-        func lowest(_ stored: Int) -> Level? {
-            Level.lowest(codedSize: coded, frameRate: rate, references: stored, bitrate: bitrate, profile: limits.profile)
+        let buffer = settled.hasFixedBuffer ? min(settled.vbvSize, highest.maxCPBSize) : 0
+        func lowest(_ bitrate: Int?) -> StreamLevel? {
+            all.first { $0.allows(grid, frameRate: rate, references: 1, bitrate: bitrate) }
         }
-        guard let floor = lowest(1) else {
-            if let bitrate, Level.lowest(
-                codedSize: coded, frameRate: rate, references: 1, bitrate: nil, profile: limits.profile) != nil
-            {
+        guard let floor = lowest(bitrate) else {
+            if let bitrate, lowest(nil) != nil {
                 throw VaencError(
-                    .unavailable, "\(bitrate) exceeds H.264's highest level, 6.2", remedy: "lower the bit rate")
+                    .unavailable, "\(BitsPerSecond(bitrate)) exceeds \(highest.described)", remedy: "lower the bit rate")
             }
             throw VaencError(
-                .unavailable,
-                "\(asked.size) at \(asked.frameRate) frames per second exceeds H.264's highest level, 6.2",
+                .unavailable, "\(asked.size) at \(asked.frameRate) frames per second exceeds \(highest.described)",
                 remedy: "scale with --size, or lower --fps")
         }
         // A level that the pictures do not fit is raised; one that only the references do not fit limits those.
-        if let wanted = try askedLevel() {
-            let fits = wanted.allows(
-                codedSize: coded, frameRate: rate, references: 1, bitrate: bitrate, profile: limits.profile)
-            let level = fits ? wanted : floor
-            return (level, max(level.maxDpbFrames(codedSize: coded), 1))
+        let wanted = try askedLevels(limits.profile)
+        if !wanted.isEmpty {
+            let level =
+                wanted.first { $0.allows(grid, frameRate: rate, references: 1, bitrate: bitrate) } ?? floor
+            return (level, max(level.storage(grid), 1))
         }
-        let room = max(Level.highest.maxDpbFrames(codedSize: coded), 1)
+        let room = max(highest.storage(grid), 1)
         let references = min(structure.storage, room)
-        let fitting = Level.all.filter {
-            $0.allows(codedSize: coded, frameRate: rate, references: references, bitrate: bitrate, profile: limits.profile)
-                && buffer <= $0.maxCPBSize(profile: limits.profile)
+        let fitting = all.filter {
+            $0.allows(grid, frameRate: rate, references: references, bitrate: bitrate) && buffer <= $0.maxCPBSize
         }
-        let kept = estimate.flatMap { estimate in fitting.first { estimate.fits($0, limits.profile) } ?? fitting.last }
+        let kept = estimate.flatMap { estimate in fitting.first(where: estimate.fits) ?? fitting.last }
         return (kept ?? fitting.first ?? floor, room)
     }
 
-    private func askedLevel() throws -> Level? {
-        guard let number = asked.level else { return nil }
-        guard let level = Level(number: number) else {
-            let all = Level.all.map(\.name).joined(separator: " ")
-            throw VaencError(.usage, "H.264 has no level \(number)", remedy: "the levels are \(all)")
+    /// Those with the number asked for; none where nobody asked.
+    private func askedLevels(_ profile: CodecProfile) throws -> [StreamLevel] {
+        guard let number = asked.level else { return [] }
+        let levels = StreamLevel.named(number, profile)
+        guard !levels.isEmpty else {
+            var names: [String] = []
+            for level in StreamLevel.all(profile) where !names.contains(level.numberName) { names.append(level.numberName) }
+            throw VaencError(
+                .usage, "\(profile.codec.standardName) has no level \(number)",
+                remedy: "the levels are \(names.joined(separator: " "))")
         }
-        return level
+        return levels
     }
 
     private mutating func reportStructure(_ used: GOPStructure, _ reasons: Obstacles) throws {

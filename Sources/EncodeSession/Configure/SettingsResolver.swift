@@ -1,5 +1,4 @@
 import EncodePlanning
-import H264Syntax
 import VideoBase
 
 /// Settles a configuration on a device: each step decides one option, from what was asked and what the device can do,
@@ -26,32 +25,31 @@ struct SettingsResolver {
         let limits = try chooseProfile()
         try checkSize(limits)
         let size = chooseSize()
-        let coded = size.aligned(to: 16)
+        let grid = BlockGrid.macroblocks(size)
         report.add(
             "frameRate", asked: "\(asked.frameRate)", used: "\(asked.frameRate)",
             why: asked.frameRateVaries ? "the average: the frames' times vary" : Reason.asked)
-        let entropy = chooseEntropy(limits.profile)
-        let transform8x8 = chooseTransform(limits)
+        let tools = chooseTools(limits)
         let deblocking = chooseDeblocking(limits)
         var rate = try chooseRateControl(limits)
         let qp = chooseQP(limits, rate)
         let qualityLevel = choosePreset(limits)
         let trellis = chooseTrellis(limits)
         let regions = chooseRegions(limits)
-        let (structure, level) = try chooseStructure(limits, coded: coded, rate: rate, qp: qp.p)
-        let hrd = settleBuffer(&rate, level: level, profile: limits.profile)
-        let sliceRows = chooseSlices(limits, rows: coded.height / 16)
+        let (structure, level) = try chooseStructure(limits, grid, rate: rate, qp: qp.p)
+        let buffer = settleBuffer(&rate, level: level)
+        let sliceRows = chooseSlices(limits, rows: grid.rows)
         let maxSliceBytes = chooseSliceBytes(limits)
         let headers = chooseHeaders()
         let delays = chooseDelays()
         return EncodeSettings(
             profile: limits.profile, limits: limits, level: level, size: size, inputSize: asked.size,
-            codedSize: coded, frameRate: asked.frameRate, color: asked.color,
-            sampleAspectRatio: asked.sampleAspectRatio, entropy: entropy, transform8x8: transform8x8,
+            grid: grid, frameRate: asked.frameRate, color: asked.color,
+            sampleAspectRatio: asked.sampleAspectRatio, tools: tools,
             deblocking: deblocking, qpI: qp.i, qpP: qp.p, qpB: qp.b, qualityLevel: qualityLevel, trellis: trellis,
             regionsOfInterest: regions, structure: structure,
             refreshesColumns: limits.intraRefresh.contains(.columns), sliceRows: sliceRows,
-            maxSliceBytes: maxSliceBytes, accessUnitDelimiters: headers.delimiters, rate: rate, hrd: hrd,
+            maxSliceBytes: maxSliceBytes, accessUnitDelimiters: headers.delimiters, rate: rate, buffer: buffer,
             identifier: headers.identifier,
             asyncDepth: delays.asyncDepth, maxFrameDelay: delays.maxFrameDelay,
             forcedKeys: ForcedKeys(frames: asked.forcedKeyFrames, times: asked.forcedKeyTimes),

@@ -1,5 +1,4 @@
 import EncodePlanning
-import H264Syntax
 import NALWriting
 import VideoBase
 
@@ -10,13 +9,15 @@ import VideoBase
 /// their own, or none; slice headers must be read with those, so they stay, with our cropping and VUI. SEI that a
 /// driver adds goes: it would speak of a rate control that the VUI does not describe.
 struct AccessUnitAssembler: Sendable {
-    private let headers: StreamHeaders
-    /// SPS and PPS as the stream carries them.
+    private let codec: VideoCodec
+    private let lowering: any CodecLowering
+    /// Parameter sets as the stream carries them.
     private(set) var parameterSets: [[UInt8]]
 
-    init(_ headers: StreamHeaders) {
-        self.headers = headers
-        parameterSets = [headers.spsUnit, headers.ppsUnit]
+    init(_ codec: VideoCodec, _ lowering: any CodecLowering) {
+        self.codec = codec
+        self.lowering = lowering
+        parameterSets = lowering.parameterSets
     }
 
     /// The picture's own headers, written now that it is known what was coded before it.
@@ -26,8 +27,8 @@ struct AccessUnitAssembler: Sendable {
         _ bytes: inout [UInt8], _ picture: InFlightPicture, delay: SEIMessage.InitialRemovalDelay?
     ) throws {
         try assemble(
-            &bytes, headers.leading(picture.plan, picture.frame.options, picture.clock, delay: delay),
-            prefix: headers.prefix(picture.plan, refIdc: picture.nal_ref_idc))
+            &bytes, lowering.leading(picture.plan, picture.frame.options, picture.clock, delay: delay),
+            prefix: picture.numbered.prefix)
     }
 
     /// - Parameters:
@@ -37,18 +38,18 @@ struct AccessUnitAssembler: Sendable {
     mutating func assemble(_ bytes: inout [UInt8], _ leading: LeadingUnits, prefix: [UInt8]? = nil) throws {
         let found = AnnexB.units(in: bytes.span)
         if prefix == nil, isAsExpected(bytes, found, leading.units) { return }
-        var sets: [NALUnitType: [UInt8]] = [:]
+        var sets: [NALKind: [UInt8]] = [:]
         var kept: [Range<Int>] = []
         var hasSlice = false
         for range in found {
-            switch NALUnitType(of: bytes[range]) {
-            case .slice, .idrSlice:
+            let kind = NALKind(of: bytes[range], codec)
+            switch kind {
+            case .slice:
                 kept.append(range)
                 hasSlice = true
-            case .filler: if hasSlice { kept.append(range) }
-            case .sequenceParameterSet: sets[.sequenceParameterSet] = Array(bytes[range])
-            case .pictureParameterSet: sets[.pictureParameterSet] = Array(bytes[range])
-            case .sei, .accessUnitDelimiter, .endOfSequence, .endOfStream, .prefix, nil: break
+            case .filler, .suffixInformation: if hasSlice { kept.append(range) }
+            case .vps, .sps, .pps: sets[kind] = Array(bytes[range])
+            case .information, .delimiter, .other: break
             }
         }
         guard hasSlice else {
@@ -56,28 +57,26 @@ struct AccessUnitAssembler: Sendable {
                 .deviceFailed, "the driver gave \(bytes.count) bytes without a slice",
                 remedy: "update the driver, or use --device software")
         }
-        learn(sets)
+        // The slices are written for the driver's parameter sets.
+        if !sets.isEmpty { parameterSets = lowering.adopting(sets, into: parameterSets) }
         var leading = leading
         if !leading.parameterSets.isEmpty { leading.parameterSets = parameterSets }
         var output: [UInt8] = []
         output.reserveCapacity(bytes.count + 256)
         for unit in leading.units { AnnexB.append(unit, to: &output) }
         for range in kept {
-            if let prefix, NALUnitType(of: bytes[range]) != .filler { AnnexB.append(prefix, to: &output) }
+            if let prefix, NALKind(of: bytes[range], codec) == .slice { AnnexB.append(prefix, to: &output) }
             AnnexB.append(bytes[range], to: &output)
         }
         bytes = output
     }
 
     /// Bytes of each slice of an access unit.
-    static func slices(in bytes: [UInt8]) -> [Int] {
-        AnnexB.units(in: bytes.span).filter { range in
-            let type = NALUnitType(of: bytes[range])
-            return type == .slice || type == .idrSlice
-        }.map(\.count)
+    static func slices(in bytes: [UInt8], _ codec: VideoCodec) -> [Int] {
+        AnnexB.units(in: bytes.span).filter { NALKind(of: bytes[$0], codec) == .slice }.map(\.count)
     }
 
-    /// The expected units, then slices and filler, each behind a start code of four bytes, and nothing else.
+    /// The expected units, then slices and what may follow them, each behind a start code of four bytes, and nothing else.
     private func isAsExpected(_ bytes: [UInt8], _ found: [Range<Int>], _ expected: [[UInt8]]) -> Bool {
         guard found.count > expected.count, found.last?.upperBound == bytes.count else { return false }
         var end = 0
@@ -88,21 +87,13 @@ struct AccessUnitAssembler: Sendable {
             if index < expected.count {
                 guard bytes[range].elementsEqual(expected[index]) else { return false }
             } else {
-                switch NALUnitType(of: bytes[range]) {
-                case .slice, .idrSlice: hasSlice = true
-                case .filler where hasSlice: break
+                switch NALKind(of: bytes[range], codec) {
+                case .slice: hasSlice = true
+                case .filler where hasSlice, .suffixInformation where hasSlice: break
                 default: return false
                 }
             }
         }
         return hasSlice
-    }
-
-    /// Takes over the parameter sets that the driver's slices are written for.
-    private mutating func learn(_ sets: [NALUnitType: [UInt8]]) {
-        if let sps = sets[.sequenceParameterSet], sps != headers.spsUnit {
-            parameterSets[0] = DriverSequenceParameterSet(unit: sps)?.adopting(headers.sps) ?? sps
-        }
-        if let pps = sets[.pictureParameterSet] { parameterSets[1] = pps }
     }
 }

@@ -21,10 +21,10 @@ extension MiscParameters {
 }
 
 extension MiscParameters.IntraRefresh {
-    /// The columns (or rows) of macroblocks that step `index` of `count` covers: all of them once in a pass, in
+    /// The columns (or rows) of blocks that step `index` of `count` covers: all of them once in a pass, in
     /// stretches that differ by at most one.
     init(_ step: IntraRefreshStep, _ settings: EncodeSettings) {
-        let blocks = settings.refreshesColumns ? settings.widthInMacroblocks : settings.heightInMacroblocks
+        let blocks = settings.refreshesColumns ? settings.grid.columns : settings.grid.rows
         let start = step.index * blocks / step.count
         let end = (step.index + 1) * blocks / step.count
         self.init(

@@ -1,4 +1,3 @@
-import H264Syntax
 import NALWriting
 import VAAPI
 
@@ -10,16 +9,14 @@ extension PackedHeader {
         self.init(kind, bytes, hasEmulationBytes: true)
     }
 
-    /// A slice header, up to the slice data.
+    /// A slice header, up to the slice data: a NAL unit with its start code, not escaped.
     ///
     /// Where it holds no two zero bytes there is nothing to escape, and it is sent as escaped, which every driver
     /// knows from FFmpeg. Otherwise the driver escapes it: whether its last bits need an escape depends on the slice
     /// data that they share a byte with.
-    init(_ header: SliceHeader, sps: SequenceParameterSet, pps: PictureParameterSet) {
-        let packed = header.packed(sps: sps, pps: pps)
-        let afterStartCode = packed.bytes.span.extracting(droppingFirst: AnnexB.startCode.count)
+    init(sliceHeader bytes: [UInt8], bitLength: Int) {
+        let afterStartCode = bytes.span.extracting(droppingFirst: AnnexB.startCode.count)
         self.init(
-            .slice, packed.bytes, bitLength: packed.bitLength,
-            hasEmulationBytes: firstZeroPair(in: afterStartCode, from: 0) == nil)
+            .slice, bytes, bitLength: bitLength, hasEmulationBytes: firstZeroPair(in: afterStartCode, from: 0) == nil)
     }
 }

@@ -27,10 +27,10 @@ struct DeviceObjects: Sendable {
         // One input is filled while the others are in the device, wait for a later frame, or are kept until a frame
         // shown before theirs is delivered.
         inputs = try kept ?? Surface.make(
-            display, count: settings.asyncDepth + 1 + settings.structure.bFrames * 2, size: settings.codedSize)
-        reconstructions = try Surface.make(display, count: settings.structure.slotCount, size: settings.codedSize)
+            display, count: settings.asyncDepth + 1 + settings.structure.bFrames * 2, size: settings.grid.coded)
+        reconstructions = try Surface.make(display, count: settings.structure.slotCount, size: settings.grid.coded)
         let context = try Context(
-            config, size: settings.codedSize, targets: reconstructions + inputs,
+            config, size: settings.grid.coded, targets: reconstructions + inputs,
             limits: try config.surfaceCapabilities())
         self.context = context
         let capacity = Self.codedCapacity(settings) * codedScale
@@ -40,7 +40,6 @@ struct DeviceObjects: Sendable {
     /// Bytes that an access unit may take: a macroblock has at most 3200 bits (H.264 A.3.1 n), and a fifth more for
     /// escapes; headers and what drivers keep for themselves on top.
     static func codedCapacity(_ settings: EncodeSettings) -> Int {
-        let macroblocks = settings.widthInMacroblocks * settings.heightInMacroblocks
-        return (macroblocks * 480 + settings.sliceRows.count * 512 + 65536).aligned(to: 4096)
+        return (settings.grid.areas * 480 + settings.sliceRows.count * 512 + 65536).aligned(to: 4096)
     }
 }

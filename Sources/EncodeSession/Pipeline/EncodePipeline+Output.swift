@@ -114,7 +114,7 @@ extension EncodePipeline {
     /// Whether an access unit is marked for a limit that was asked for, and is whole: it is counted then.
     private func isOfLimits(_ errors: CodedStatus, _ bytes: [UInt8], capacity: Int) -> Bool {
         // Slices may be left out of one that nearly fills its buffer.
-        let slices = AccessUnitAssembler.slices(in: bytes)
+        let slices = AccessUnitAssembler.slices(in: bytes, settings.profile.codec)
         guard bytes.count <= capacity / 2, slices.count >= settings.sliceRows.count else { return false }
         let isFrame = settings.rate.maxFrameBytes.map { bytes.count > $0 } ?? false
         // Drivers count the start code.

@@ -69,7 +69,7 @@ final class EncodePipeline: Sendable {
         inputs kept: InputPool? = nil, codedScale: Int = 1, timeoutNanoseconds: UInt64,
         handler: @escaping PacketHandler
     ) throws {
-        let headers = StreamHeaders(settings)
+        let lowering = settings.lowering()
         let objects = try DeviceObjects(display, settings, inputs: kept?.surfaces, codedScale: codedScale)
         self.start = start
         watch = display.watch
@@ -83,12 +83,12 @@ final class EncodePipeline: Sendable {
             Submission(
                 planner: FramePlanner(structure: settings.structure), forcedKeys: settings.forcedKeys))
         submitter = Mutex(
-            PictureSubmitter(settings, headers, objects, picturesSinceBuffering: rate.picturesSinceBuffering))
+            PictureSubmitter(settings, lowering, objects, picturesSinceBuffering: rate.picturesSinceBuffering))
         let packsParameterSets = objects.packed.contains(.sequence)
-        var assembler = AccessUnitAssembler(headers)
+        var assembler = AccessUnitAssembler(settings.profile.codec, lowering)
         if !packsParameterSets || settings.limits.rewritesParameterSets {
             let added = try HeaderTrial.run(
-                settings, headers, objects, inputs: inputs, timeoutNanoseconds: timeoutNanoseconds, &assembler)
+                settings, lowering, objects, inputs: inputs, timeoutNanoseconds: timeoutNanoseconds, &assembler)
             rate.startOver(addedBits: added * 8)
         }
         self.assembler = Mutex(assembler)

@@ -9,12 +9,12 @@ enum HeaderTrial {
     ///
     /// - Returns: bytes of the key frame that the driver did not write.
     static func run(
-        _ settings: EncodeSettings, _ headers: StreamHeaders, _ objects: DeviceObjects, inputs: InputPool,
+        _ settings: EncodeSettings, _ lowering: any CodecLowering, _ objects: DeviceObjects, inputs: InputPool,
         timeoutNanoseconds: UInt64, _ assembler: inout AccessUnitAssembler
     ) throws -> Int {
         guard let surface = objects.inputs.first, let output = objects.coded.first else { return 0 }
         var planner = FramePlanner(structure: settings.structure)
-        var submitter = PictureSubmitter(settings, headers, objects)
+        var submitter = PictureSubmitter(settings, lowering, objects)
         let frame = TakenFrame(
             index: 0, input: InputSurface(surface: surface), pool: inputs, timing: FrameTiming(presentation: .zero), taken: .now)
         let rate = RateSession(settings)

@@ -25,7 +25,7 @@ struct InFlightPicture: Sendable {
     let frame: TakenFrame
     let submitted: SubmittedPicture
     let clock: PictureClock
-    let nal_ref_idc: UInt8
+    let numbered: any NumberedPicture
     /// nil where the driver chooses.
     let qp: Int?
     /// Hands the picture to the device once more with another QP; valid while nothing was submitted since.

@@ -1,4 +1,3 @@
-import H264Syntax
 import RateControl
 import VideoBase
 
@@ -60,8 +59,8 @@ struct LimitBooks: Sendable {
     init(_ settings: EncodeSettings) {
         let limits = settings.level
         level = CodedPictureBuffer(
-            rate: limits.maxBitrate(profile: settings.profile).value, size: limits.maxCPBSize(profile: settings.profile),
-            initialFullness: limits.maxCPBSize(profile: settings.profile), frameRate: settings.frameRate,
+            rate: limits.maxBitrate, size: limits.maxCPBSize,
+            initialFullness: limits.maxCPBSize, frameRate: settings.frameRate,
             isConstant: false)
         maxFrameBits = settings.rate.maxFrameBytes.map { $0 * 8 }
         maxSliceBytes = settings.maxSliceBytes

@@ -1,5 +1,4 @@
 import EncodePlanning
-import H264Syntax
 import NALWriting
 import RateControl
 import Synchronization
@@ -74,10 +73,10 @@ final class RateSession: Sendable {
         isSerial = rate.isOwn
         var books = Books(limits: LimitBooks(settings))
         if rate.isOwn { books.controller = PictureRateController(Self.targets(rate, settings.frameRate, settings)) }
-        if let hrd = settings.hrd {
+        if let buffer = settings.buffer {
             books.hrd = HRDTiming(
-                bitrate: hrd.bitrate.value, bufferSize: hrd.cpbSize, initialFullness: rate.vbvInitial,
-                frameRate: settings.frameRate, isConstant: hrd.cbr_flag)
+                bitrate: buffer.bitrate, bufferSize: buffer.size, initialFullness: rate.vbvInitial,
+                frameRate: settings.frameRate, isConstant: buffer.isConstant)
         }
         var state = State(
             rate: rate, frameRate: settings.frameRate,
@@ -96,7 +95,7 @@ final class RateSession: Sendable {
         offsets.intra = SettingsResolver.intraOffset
         offsets.bidirectional = SettingsResolver.bidirectionalOffset
         return rate.targets(
-            frameRate: frameRate, macroblocks: settings.widthInMacroblocks * settings.heightInMacroblocks,
+            frameRate: frameRate, areas: settings.grid.areas,
             reorderDepth: settings.structure.reorderDepth, offsets: offsets)
     }
 
@@ -186,14 +185,18 @@ final class RateSession: Sendable {
     /// - Parameter driverBytes: bytes of it that the driver wrote, and counts.
     func finish(_ bytes: inout [UInt8], driverBytes: Int, _ plan: FramePlan, canRepeat: Bool) -> Verdict {
         let count = bytes.count
-        let largestSlice = settings.maxSliceBytes == nil ? 0 : AccessUnitAssembler.slices(in: bytes).max() ?? 0
+        let codec = settings.profile.codec
+        let largestSlice = settings.maxSliceBytes == nil ? 0 : AccessUnitAssembler.slices(in: bytes, codec).max() ?? 0
         let (verdict, filler) = state.withLock {
             Self.book(
                 &$0, bits: count * 8, addedBits: (count - driverBytes) * 8, largestSlice: largestSlice, plan,
                 canRepeat: canRepeat)
         }
         let overhead = AnnexB.startCode.count
-        if filler / 8 > overhead { AnnexB.append(FillerData.unit(byteCount: filler / 8 - overhead), to: &bytes) }
+        if filler / 8 > overhead {
+            let unit = Filler.unit(byteCount: filler / 8 - overhead, temporalLayer: plan.temporalLayer, codec)
+            AnnexB.append(unit, to: &bytes)
+        }
         return verdict
     }
 
@@ -252,7 +255,7 @@ final class RateSession: Sendable {
             if let rate = change.frameRate { try WrongValues.refuse(frameRate: rate) }
             let new = try state.rate.changed(
                 by: change, frameRate: change.frameRate ?? state.frameRate,
-                highest: Level.highest.maxBitrate(profile: settings.profile).value)
+                highest: .highest(settings.profile))
             var qps = state.qps
             if let qp = change.qp {
                 guard new.mode == .cqp else {

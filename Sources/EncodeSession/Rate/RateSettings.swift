@@ -42,7 +42,7 @@ struct RateSettings: Sendable, Hashable {
     var attribute: UInt32 { RateControlModes(deviceMode).rawValue }
 
     /// What vaenc's own controller follows.
-    func targets(frameRate: Rational, macroblocks: Int, reorderDepth: Int, offsets: QPOffsets) -> RateTargets {
+    func targets(frameRate: Rational, areas: Int, reorderDepth: Int, offsets: QPOffsets) -> RateTargets {
         let aim: RateTargets.Aim =
             switch mode {
             case .cbr: .constant
@@ -51,7 +51,7 @@ struct RateSettings: Sendable, Hashable {
             }
         var targets = RateTargets(
             aim: aim, bitrate: bitrate, maxBitrate: maxBitrate, bufferSize: vbvSize, initialFullness: vbvInitial,
-            frameRate: frameRate, macroblocks: macroblocks)
+            frameRate: frameRate, macroblocks: areas)
         let low = minQP ?? 0
         targets.qpRange = low...max(maxQP ?? 51, low)
         targets.maxPictureBits = maxFrameBytes.map { $0 * 8 }
@@ -68,10 +68,10 @@ struct RateSettings: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - frameRate: from now on.
-    ///   - highest: what a stream of the profile may have, in bits per second.
+    ///   - highest: the level that allows most.
     /// - Throws: `unavailable` for what the mode does not have, or nobody follows; `usage` for what a configuration would
     ///   be refused for.
-    func changed(by change: RunningChange, frameRate: Rational, highest: Int) throws -> RateSettings {
+    func changed(by change: RunningChange, frameRate: Rational, highest: StreamLevel) throws -> RateSettings {
         try check(change)
         var new = self
         if let rate = change.bitrate {
@@ -79,7 +79,7 @@ struct RateSettings: Sendable, Hashable {
             new.bitrate = rate.value & ~63
             if change.maxBitrate == nil {
                 let wanted = mode == .cbr ? new.bitrate : Int(Double(new.bitrate) * ratio) & ~63
-                new.maxBitrate = max(min(wanted, highest), new.bitrate)
+                new.maxBitrate = max(min(wanted, highest.maxBitrate), new.bitrate)
             }
             new.limits = limits.map { limit in
                 // A limit that was derived from the rate goes with it.
@@ -88,9 +88,9 @@ struct RateSettings: Sendable, Hashable {
             }
         }
         if let most = change.maxBitrate, mode != .cbr { new.maxBitrate = most.value & ~63 }
-        guard new.maxBitrate <= highest else {
+        guard new.maxBitrate <= highest.maxBitrate else {
             throw VaencError(
-                .unavailable, "\(BitsPerSecond(new.maxBitrate)) exceeds H.264's highest level, 6.2",
+                .unavailable, "\(BitsPerSecond(new.maxBitrate)) exceeds \(highest.described)",
                 remedy: "lower the bit rate")
         }
         if let low = change.minQP { new.minQP = low }

@@ -1,6 +1,7 @@
 import EncodePlanning
 import H264Syntax
 import NALWriting
+import VAAPI
 import VideoBase
 
 extension SliceHeader {
@@ -43,5 +44,13 @@ extension ReferenceListModification {
             case .shortTerm(let difference): .add(abs_diff_pic_num: difference)
             case .longTerm(let number): .longTerm(long_term_pic_num: number)
             }
+    }
+}
+
+extension PackedHeader {
+    /// A slice header, up to the slice data.
+    init(_ header: SliceHeader, sps: SequenceParameterSet, pps: PictureParameterSet) {
+        let packed = header.packed(sps: sps, pps: pps)
+        self.init(sliceHeader: packed.bytes, bitLength: packed.bitLength)
     }
 }

@@ -1,8 +1,6 @@
-import NALWriting
-
 /// How the grading display showed the pictures, and how bright they are.
 extension SEIMessage {
-    /// mastering_display_colour_volume, D.3.28: the display that the pictures were graded on.
+    /// mastering_display_colour_volume (H.264 D.2.29, H.265 D.3.28): the display that the pictures were graded on.
     public struct MasteringDisplay: Sendable, Hashable {
         /// A colour's place, CIE 1931, in steps of 0.00002: 0…50000.
         public struct Chromaticity: Sendable, Hashable {
@@ -37,7 +35,8 @@ extension SEIMessage {
         }
     }
 
-    /// mastering_display_colour_volume, D.2.28. The primaries stand in the order green, blue, red, as D.3.28 suggests.
+    /// mastering_display_colour_volume (H.264 D.1.29, H.265 D.2.28). The primaries stand in the order green, blue, red,
+    /// as the semantics suggest.
     public static func masteringDisplay(_ display: MasteringDisplay) -> SEIMessage {
         var w = BitWriter()
         for color in [display.green, display.blue, display.red, display.whitePoint] {
@@ -49,7 +48,7 @@ extension SEIMessage {
         return SEIMessage(payloadType: 137, bits: w)
     }
 
-    /// content_light_level_info, D.2.35, in cd/m²: the brightest sample's light and the brightest picture's average;
+    /// content_light_level_info (H.264 D.1.31, H.265 D.2.35), in cd/m²: the brightest sample's light and the brightest picture's average;
     /// 0: not known.
     public static func contentLightLevel(maxContent: UInt16, maxPictureAverage: UInt16) -> SEIMessage {
         var w = BitWriter()

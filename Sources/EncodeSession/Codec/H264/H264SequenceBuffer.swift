@@ -4,7 +4,7 @@ import VAAPI
 
 extension H264SequenceParameters {
     /// VAEncSequenceParameterBufferH264, field by field what the sequence parameter set says.
-    init(_ headers: StreamHeaders, _ settings: EncodeSettings) {
+    init(_ headers: H264StreamHeaders, _ settings: EncodeSettings) {
         let sps = headers.sps
         let structure = settings.structure
         let period = UInt32(clamping: structure.keyInterval ?? Int(Int32.max))

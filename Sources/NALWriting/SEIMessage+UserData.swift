@@ -1,11 +1,28 @@
 /// Data of others that goes with a picture.
 extension SEIMessage {
-    /// user_data_unregistered, D.1.7, from a UUID of 16 bytes with its payload behind it; nil where that is shorter.
+    /// user_data_unregistered (H.264 D.1.7, H.265 D.2.7), from a UUID of 16 bytes with its payload behind it; nil where
+    /// that is shorter.
     public static func userData(_ bytes: [UInt8]) -> SEIMessage? {
         bytes.count < 16 ? nil : SEIMessage(payloadType: 5, payload: bytes)
     }
 
-    /// user_data_registered_itu_t_t35, D.1.6: the country code and what its owner defines.
+    /// user_data_unregistered: a UUID of 16 bytes and whatever follows.
+    public static func userData(uuid: [UInt8], _ data: some Sequence<UInt8>) -> SEIMessage {
+        precondition(uuid.count == 16, "a UUID has 16 bytes")
+        return SEIMessage(payloadType: 5, payload: uuid + Array(data))
+    }
+
+    /// What vaenc says about itself at the start of a stream: its name and version, and the settings in `text`.
+    public static func identifier(_ text: String) -> SEIMessage {
+        userData(uuid: identifierUUID, text.utf8)
+    }
+
+    /// uuid_iso_iec_11578 of vaenc's identifier.
+    public static let identifierUUID: [UInt8] = [
+        0x1D, 0x5A, 0x43, 0xE7, 0x90, 0x5B, 0x4C, 0x0E, 0xB6, 0x21, 0x76, 0x61, 0x65, 0x6E, 0x63, 0x01,
+    ]
+
+    /// user_data_registered_itu_t_t35 (H.264 D.1.6, H.265 D.2.6): the country code and what its owner defines.
     public static func registeredUserData(countryCode: UInt8, _ data: [UInt8]) -> SEIMessage {
         SEIMessage(payloadType: 4, payload: [countryCode] + data)
     }

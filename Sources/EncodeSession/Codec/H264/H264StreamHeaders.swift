@@ -1,0 +1,98 @@
+import EncodePlanning
+import H264Syntax
+import NALWriting
+import VideoBase
+
+/// The headers that hold for a whole H.264 stream, as values and as NAL units.
+struct H264StreamHeaders: Sendable {
+    let sps: SequenceParameterSet
+    let pps: PictureParameterSet
+    /// NAL units without start codes.
+    let spsUnit: [UInt8]
+    let ppsUnit: [UInt8]
+    let messages: StreamMessages
+    let accessUnitDelimiters: Bool
+    /// nil: the stream says nothing of a decoder's buffer.
+    let buffer: BufferModel?
+    let hasLayers: Bool
+
+    init(_ settings: EncodeSettings, _ tools: H264Tools) {
+        let intraOnly = settings.structure.keyInterval == 1
+        var vui = VUIParameters(
+            sampleAspectRatio: settings.sampleAspectRatio, color: settings.color, frameRate: settings.frameRate,
+            fixedFrameRate: settings.hasFixedFrameRate, maxReorderFrames: settings.structure.reorderDepth,
+            maxDecFrameBuffering: settings.structure.storage)
+        buffer = settings.buffer
+        vui.nal_hrd_parameters = settings.buffer.map {
+            HRDParameters(bitrate: BitsPerSecond($0.bitrate), cpbSize: $0.size, isConstant: $0.isConstant)
+        }
+        var sps = SequenceParameterSet(
+            profile: settings.profile, level: settings.level.h264, size: settings.size, codedSize: settings.grid.coded,
+            references: settings.structure.storage, hasBFrames: settings.structure.bFrames > 0, vui: vui)
+        sps.gaps_in_frame_num_value_allowed_flag = settings.structure.allowsFrameNumGaps
+        self.sps = sps
+        var pps = PictureParameterSet(
+            profile: settings.profile, entropy: tools.entropy, transform8x8: tools.transform8x8,
+            qp: intraOnly ? settings.qpI : settings.qpP, references: settings.structure.references)
+        pps.num_ref_idx_l1_default_active = settings.structure.bFrames > 0 ? settings.structure.references1 : 1
+        self.pps = pps
+        spsUnit = sps.unit
+        ppsUnit = pps.unit
+        messages = StreamMessages(settings)
+        accessUnitDelimiters = settings.accessUnitDelimiters
+        hasLayers = settings.structure.temporalLayers > 1
+    }
+
+    /// The units that go before a picture's slices, in the order of 7.4.1.2.3.
+    ///
+    /// - Parameter delay: how full the decoder's buffer is where a buffering period begins; nil takes all of it.
+    func leading(
+        _ plan: FramePlan, _ options: FrameOptions, _ clock: PictureClock, delay: SEIMessage.InitialRemovalDelay? = nil
+    ) -> LeadingUnits {
+        var units = LeadingUnits()
+        if accessUnitDelimiters { units.delimiter = AccessUnitDelimiter.unit(for: plan.type.sliceType) }
+        // Decoding can start at a recovery point too.
+        if plan.beginsBufferingPeriod { units.parameterSets = [spsUnit, ppsUnit] }
+        let messages = timing(plan, clock, delay: delay) + self.messages.messages(plan, options)
+        if !messages.isEmpty { units.information = SEIMessage.unit(messages) }
+        return units
+    }
+
+    /// buffering_period goes first (7.4.1.2.3).
+    private func timing(
+        _ plan: FramePlan, _ clock: PictureClock, delay: SEIMessage.InitialRemovalDelay?
+    ) -> [SEIMessage] {
+        var messages: [SEIMessage] = []
+        if let hrd = sps.vui?.nal_hrd_parameters, let buffer {
+            if plan.beginsBufferingPeriod {
+                let longest = buffer.longestDelay(bits: hrd.initial_cpb_removal_delay_length)
+                messages.append(
+                    .bufferingPeriod(sps, nal: delay ?? SEIMessage.InitialRemovalDelay(delay: longest, offset: 0)))
+            }
+            // Two ticks to a frame.
+            messages.append(
+                .pictureTiming(sps, removalDelay: clock.removal * 2, outputDelay: clock.output * 2))
+        }
+        if !plan.type.isKey, let count = plan.recoveryFrameCount {
+            // What an intra refresh shows before its end is near, not exact: neither is said to be.
+            messages.append(.recoveryPoint(frameCount: count, isExact: plan.type == .i))
+        }
+        return messages
+    }
+
+    /// The unit that names the picture's layer before each of its slices; nil where there is one layer.
+    func prefix(_ plan: FramePlan, refIdc nal_ref_idc: UInt8) -> [UInt8]? {
+        hasLayers
+            ? PrefixUnit.unit(refIdc: nal_ref_idc, isIDR: plan.type == .idr, temporalLayer: plan.temporalLayer) : nil
+    }
+}
+
+extension PictureType {
+    var sliceType: SliceType {
+        switch self {
+        case .idr, .i: .i
+        case .p: .p
+        case .b: .b
+        }
+    }
+}

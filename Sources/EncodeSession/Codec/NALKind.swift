@@ -1,0 +1,60 @@
+import H264Syntax
+import HEVCSyntax
+import VideoBase
+
+/// What a NAL unit is, whatever the codec.
+enum NALKind: Sendable, Hashable {
+    case slice, vps, sps, pps, delimiter
+    /// SEI before the slices.
+    case information
+    /// HEVC's SEI behind the slices.
+    case suffixInformation
+    case filler, other
+
+    /// - Parameter unit: a NAL unit without a start code.
+    init(of unit: ArraySlice<UInt8>, _ codec: VideoCodec) {
+        switch codec {
+        case .h264: self.init(H264Syntax.NALUnitType(of: unit))
+        case .hevc: self.init(HEVCSyntax.NALUnitType(of: unit))
+        }
+    }
+
+    private init(_ type: H264Syntax.NALUnitType?) {
+        self =
+            switch type {
+            case .slice, .idrSlice: .slice
+            case .sequenceParameterSet: .sps
+            case .pictureParameterSet: .pps
+            case .accessUnitDelimiter: .delimiter
+            case .sei: .information
+            case .filler: .filler
+            case .endOfSequence, .endOfStream, .prefix, nil: .other
+            }
+    }
+
+    private init(_ type: HEVCSyntax.NALUnitType?) {
+        self =
+            switch type {
+            case .videoParameterSet: .vps
+            case .sequenceParameterSet: .sps
+            case .pictureParameterSet: .pps
+            case .accessUnitDelimiter: .delimiter
+            case .prefixSEI: .information
+            case .suffixSEI: .suffixInformation
+            case .filler: .filler
+            case .endOfSequence, .endOfBitstream, nil: .other
+            default: .slice
+            }
+    }
+}
+
+/// Bytes that keep a constant rate up.
+enum Filler {
+    /// A NAL unit of `count` bytes that goes behind a picture's slices, without a start code.
+    static func unit(byteCount count: Int, temporalLayer: Int, _ codec: VideoCodec) -> [UInt8] {
+        switch codec {
+        case .h264: H264Syntax.FillerData.unit(byteCount: count)
+        case .hevc: HEVCSyntax.FillerData.unit(byteCount: count, temporalID: temporalLayer)
+        }
+    }
+}

@@ -1,0 +1,142 @@
+import H264Syntax
+import HEVCSyntax
+import VideoBase
+
+/// A level of a stream's codec, with what it depends on: H.264's profile, HEVC's tier.
+enum StreamLevel: Sendable, Hashable {
+    case h264(H264Syntax.Level, CodecProfile)
+    case hevc(HEVCSyntax.Level, Tier)
+
+    /// Every level of the profile's codec in rising order; of each of HEVC's the Main tier first.
+    static func all(_ profile: CodecProfile) -> [StreamLevel] {
+        switch profile.codec {
+        case .h264: H264Syntax.Level.all.map { .h264($0, profile) }
+        case .hevc:
+            HEVCSyntax.Level.all.flatMap { level in Tier.allCases.filter(level.has).map { .hevc(level, $0) } }
+        }
+    }
+
+    static func highest(_ profile: CodecProfile) -> StreamLevel {
+        switch profile.codec {
+        case .h264: .h264(.highest, profile)
+        case .hevc: .hevc(.highest, .high)
+        }
+    }
+
+    /// Those with that number, ten times the level's (9 for H.264's 1b): one for each tier, none where the codec has no
+    /// such level.
+    static func named(_ number: Int, _ profile: CodecProfile) -> [StreamLevel] {
+        all(profile).filter { $0.number == number }
+    }
+
+    /// H.264's own; the highest where the level is another codec's.
+    var h264: H264Syntax.Level { if case .h264(let level, _) = self { level } else { .highest } }
+
+    var number: Int {
+        switch self {
+        case .h264(let level, _): level.number
+        case .hevc(let level, _): level.number
+        }
+    }
+
+    /// As printed: `4.1`, `4.1 High`.
+    var name: String {
+        switch self {
+        case .h264(let level, _): level.name
+        case .hevc(let level, let tier): tier == .main ? level.name : "\(level.name) \(tier.name)"
+        }
+    }
+
+    /// The level's alone: `4.1`.
+    var numberName: String {
+        switch self {
+        case .h264(let level, _): level.name
+        case .hevc(let level, _): level.name
+        }
+    }
+
+    /// In a message about the highest one.
+    var described: String {
+        switch self {
+        case .h264(let level, _): "H.264's highest level, \(level.name)"
+        case .hevc(let level, let tier): "HEVC's highest level, \(level.name) in the \(tier.name) tier"
+        }
+    }
+
+    /// The largest bit rate of the NAL units, in bits per second.
+    var maxBitrate: Int {
+        switch self {
+        case .h264(let level, let profile): level.maxBitrate(profile: profile).value
+        case .hevc(let level, let tier): level.maxBitrate(tier: tier)?.value ?? 0
+        }
+    }
+
+    /// The largest coded picture buffer over the NAL units, in bits.
+    var maxCPBSize: Int {
+        switch self {
+        case .h264(let level, let profile): level.maxCPBSize(profile: profile)
+        case .hevc(let level, let tier): level.maxCPBSize(tier: tier) ?? 0
+        }
+    }
+
+    /// The same of slices alone, which limits bits per second and the bits of a picture.
+    private var maxSliceBits: (rate: Int, buffer: Int) {
+        switch self {
+        case .h264(let level, let profile):
+            // cpbBrVclFactor, Table A-2.
+            let factor = profile == .h264High ? 1250 : 1000
+            return (level.maxBR * factor, level.maxCPB * factor)
+        // CpbVclFactor to CpbNalFactor, Table A.10.
+        case .hevc: return (maxBitrate / 1100 * 1000, maxCPBSize / 1100 * 1000)
+        }
+    }
+
+    /// Whether slices of that rate, and an intra picture of that many bits, keep within the level.
+    func holdsSlices(bitrate: Int, intraPicture: Int) -> Bool {
+        bitrate <= maxSliceBits.rate && intraPicture <= maxSliceBits.buffer
+    }
+
+    /// References of that size that the decoded picture buffer holds, beside the picture that is coded.
+    func storage(_ grid: BlockGrid) -> Int {
+        switch self {
+        case .h264(let level, _): level.maxDpbFrames(codedSize: grid.coded)
+        // The current picture counts.
+        case .hevc(let level, _): level.maxDpbSize(codedSize: grid.coded) - 1
+        }
+    }
+
+    /// Whether a stream keeps within the level: size, frame rate, references, slices, bit rate.
+    func allows(_ grid: BlockGrid, frameRate: Rational, references: Int, bitrate: Int?) -> Bool {
+        switch self {
+        case .h264(let level, let profile):
+            return level.allows(
+                codedSize: grid.coded, frameRate: frameRate, references: references,
+                bitrate: bitrate.map(BitsPerSecond.init), profile: profile)
+        case .hevc(let level, let tier):
+            var demand = HEVCSyntax.Level.Demand(
+                codedSize: grid.coded, frameRate: frameRate, decodedPictures: references + 1,
+                bitrate: bitrate.map(BitsPerSecond.init))
+            demand.ctbSize = grid.block
+            return level.allows(demand, tier: tier)
+        }
+    }
+
+    /// Frames per second that the level has for pictures of that size, to three places, rounded down.
+    func highestFrameRate(_ grid: BlockGrid) -> Double {
+        switch self {
+        case .h264(let level, _): Double(level.maxMBPS * 1000 / grid.areas) / 1000
+        case .hevc(let level, _):
+            Double(min(level.maxLumaSr * 1000 / (grid.coded.width * grid.coded.height), 300_000)) / 1000
+        }
+    }
+}
+
+extension VideoCodec {
+    /// The standard's name.
+    var standardName: String {
+        switch self {
+        case .h264: "H.264"
+        case .hevc: "HEVC"
+        }
+    }
+}

@@ -1,0 +1,32 @@
+import EncodePlanning
+import NALWriting
+import VideoBase
+
+/// NAL units before the slices of a picture, without start codes.
+struct LeadingUnits: Sendable, Hashable {
+    var delimiter: [UInt8]?
+    /// VPS, SPS and PPS, those of them that the codec has.
+    var parameterSets: [[UInt8]] = []
+    /// All SEI messages, in one unit.
+    var information: [UInt8]?
+
+    var units: [[UInt8]] { (delimiter.map { [$0] } ?? []) + parameterSets + (information.map { [$0] } ?? []) }
+}
+
+/// SEI messages that say the same in every codec.
+struct StreamMessages: Sendable {
+    /// vaenc's name, for key frames.
+    let identifier: SEIMessage?
+
+    init(_ settings: EncodeSettings) {
+        identifier =
+            settings.identifier
+            ? .identifier("vaenc \(vaencVersion) \(settings.profile.codec.standardName) VA-API") : nil
+    }
+
+    /// A picture's, in the order in which they are written.
+    func messages(_ plan: FramePlan, _ options: FrameOptions) -> [SEIMessage] {
+        let named = plan.type.isKey ? identifier.map { [$0] } ?? [] : []
+        return named + SEIMessage.captions(options.captions) + options.userData.compactMap(SEIMessage.userData)
+    }
+}
