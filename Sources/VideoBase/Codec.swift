@@ -19,6 +19,9 @@ public enum CodecProfile: String, Sendable, Hashable, Codable, CaseIterable {
         }
     }
 
+    /// Bits of a coded sample.
+    public var bitDepth: Int { self == .hevcMain10 ? 10 : 8 }
+
     /// The name in a report that gives the codec beside it (`Main`, `Main 10`).
     public var shortName: String {
         switch self {

@@ -12,7 +12,13 @@ public struct EncoderConfiguration: Sendable, Hashable {
     /// `level_idc` in tenths: 41 is level 4.1; 9 is level 1b.
     public var level: Int?
     public var entropy: EntropyCoder?
+    /// Bits of a coded sample, 8 or 10; nil: by the profile, and without one as many as the input has where the codec
+    /// can.
+    public var bitDepth: Int?
     public var color = ColorDescription.unspecified
+    /// Written as SEI messages at each key frame.
+    public var masteringDisplay: MasteringDisplay?
+    public var contentLight: ContentLight?
     public var sampleAspectRatio: Rational?
 
     public var rateControl: RateControlMode?
@@ -94,6 +100,13 @@ public struct EncoderConfiguration: Sendable, Hashable {
     public var strict = false
 
     public init(size: VideoSize) { self.size = size }
+
+    /// Bits of a coded sample: what the profile or `bitDepth` asks for, else those of the input where the codec has a
+    /// profile for them.
+    public var codedBitDepth: Int {
+        if let profile { return profile.bitDepth }
+        return bitDepth ?? (codec == .hevc ? inputFormat.bitDepth : 8)
+    }
 }
 
 /// A limit of *DataRateLimits*.

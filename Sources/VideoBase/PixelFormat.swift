@@ -27,6 +27,9 @@ public enum PixelFormat: String, Sendable, Hashable, Codable, CaseIterable {
     /// 10-bit 4:2:0 in the low bits of 16-bit little-endian words, planes as I420.
     case i420p10
 
+    /// Bits of a sample.
+    public var bitDepth: Int { self == .p010 || self == .i420p10 ? 10 : 8 }
+
     public var planeCount: Int {
         switch self {
         case .nv12, .p010: 2

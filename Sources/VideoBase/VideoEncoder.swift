@@ -50,6 +50,9 @@ public struct FrameOptions: Sendable, Hashable {
     public var captions: [UInt8] = []
     /// Messages of user_data_unregistered: 16 bytes of UUID, then the payload; shorter ones are refused.
     public var userData: [[UInt8]] = []
+    /// HDR10+ metadata (SMPTE ST 2094-40) as user_data_registered_itu_t_t35 holds it: from itu_t_t35_country_code on;
+    /// anything else is refused. Empty for none.
+    public var dynamicHDR: [UInt8] = []
 
     public init(forceKeyFrame: Bool = false) { self.forceKeyFrame = forceKeyFrame }
 }

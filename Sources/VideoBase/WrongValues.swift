@@ -30,6 +30,24 @@ package enum WrongValues {
         }
     }
 
+    /// A depth that no codec here has, or another than the profile's.
+    package static func refuse(
+        bitDepth: Int?, profile: CodecProfile?, codec: VideoCodec
+    ) throws(VaencError) {
+        guard let bitDepth else { return }
+        guard bitDepth == 8 || bitDepth == 10 else {
+            throw VaencError(.usage, "the bit depth \(bitDepth) is not one that vaenc encodes", remedy: "use 8 or 10")
+        }
+        if bitDepth == 10, codec == .h264 {
+            throw VaencError(.usage, "H.264 is encoded in 8 bits only", remedy: "use HEVC for 10 bits")
+        }
+        if let profile, profile.bitDepth != bitDepth {
+            throw VaencError(
+                .usage, "a bit depth of \(bitDepth) contradicts the profile \(profile.rawValue)",
+                remedy: "leave one of them out")
+        }
+    }
+
     package static func refuse(_ limit: DataRateLimit) throws(VaencError) {
         guard (1...(1 << 40)).contains(limit.bytes), limit.seconds > 0, limit.seconds <= 3600 else {
             throw VaencError(
@@ -72,6 +90,12 @@ extension FrameOptions {
         for data in userData where data.count < 16 {
             throw VaencError(
                 .usage, "user data of \(data.count) bytes has no UUID", remedy: "begin it with a UUID of 16 bytes")
+        }
+        // Country (United States), provider (Samsung), its code for HDR10+, and the application's identifier.
+        guard dynamicHDR.isEmpty || dynamicHDR.starts(with: [0xB5, 0x00, 0x3C, 0x00, 0x01, 0x04]) else {
+            throw VaencError(
+                .usage, "the dynamic HDR data of \(dynamicHDR.count) bytes is not HDR10+",
+                remedy: "begin it with the bytes B5 00 3C 00 01 04")
         }
     }
 }

@@ -52,14 +52,16 @@ import VideoBase
     }
 
     /// Each flag by itself sets its bit, and no other.
-    @Test(arguments: [
-        (\HEVCSequenceParameters.separateColourPlane, 2), (\.scalingListEnabled, 9), (\.strongIntraSmoothing, 10),
-        (\.ampEnabled, 11), (\.sampleAdaptiveOffset, 12), (\.temporalMVP, 15), (\.lowDelay, 16), (\.hierarchical, 17),
-    ] as [(WritableKeyPath<HEVCSequenceParameters, Bool> & Sendable, Int)])
-    func sequenceFlags(_ flag: WritableKeyPath<HEVCSequenceParameters, Bool> & Sendable, _ bit: Int) {
-        var sequence = sequence()
-        sequence[keyPath: flag] = true
-        #expect(unsafe sequence.lowered.seq_fields.value == 1 | 1 << UInt32(bit))
+    @Test func sequenceFlags() {
+        let flags: [(WritableKeyPath<HEVCSequenceParameters, Bool>, Int)] = [
+            (\HEVCSequenceParameters.separateColourPlane, 2), (\.scalingListEnabled, 9), (\.strongIntraSmoothing, 10),
+            (\.ampEnabled, 11), (\.sampleAdaptiveOffset, 12), (\.temporalMVP, 15), (\.lowDelay, 16), (\.hierarchical, 17),
+        ]
+        for (flag, bit) in flags {
+            var sequence = self.sequence()
+            sequence[keyPath: flag] = true
+            #expect(unsafe sequence.lowered.seq_fields.value == 1 | 1 << UInt32(bit))
+        }
     }
 
     @Test func sequencesCarryPCMAndUsability() {
@@ -185,20 +187,22 @@ import VideoBase
         #expect(c.log2_parallel_merge_level_minus2 == 0)
     }
 
-    @Test(arguments: [
-        (\HEVCPictureParameters.isIDR, 0), (\.dependentSliceSegments, 5), (\.signDataHiding, 6),
-        (\.constrainedIntraPred, 7), (\.transformSkip, 8), (\.cuQPDelta, 9), (\.weightedPred, 10),
-        (\.weightedBipred, 11), (\.transquantBypass, 12), (\.entropyCodingSync, 14), (\.loopFilterAcrossTiles, 15),
-        (\.loopFilterAcrossSlices, 16), (\.scalingListDataPresent, 17), (\.screenContent, 18), (\.deviceWeights, 19),
-        (\.noOutputOfPriorPics, 20),
-    ] as [(WritableKeyPath<HEVCPictureParameters, Bool> & Sendable, Int)])
-    func pictureFlags(_ flag: WritableKeyPath<HEVCPictureParameters, Bool> & Sendable, _ bit: Int) throws {
+    @Test func pictureFlags() throws {
+        let flags: [(WritableKeyPath<HEVCPictureParameters, Bool>, Int)] = [
+            (\HEVCPictureParameters.isIDR, 0), (\.dependentSliceSegments, 5), (\.signDataHiding, 6),
+            (\.constrainedIntraPred, 7), (\.transformSkip, 8), (\.cuQPDelta, 9), (\.weightedPred, 10),
+            (\.weightedBipred, 11), (\.transquantBypass, 12), (\.entropyCodingSync, 14), (\.loopFilterAcrossTiles, 15),
+            (\.loopFilterAcrossSlices, 16), (\.scalingListDataPresent, 17), (\.screenContent, 18), (\.deviceWeights, 19),
+            (\.noOutputOfPriorPics, 20),
+        ]
         let (surfaces, output) = try objects()
-        var picture = picture(surfaces, output)
-        picture.codingType = .p
-        picture.isReference = false
-        picture[keyPath: flag] = true
-        #expect(unsafe picture.lowered.pic_fields.value == 2 << 1 | 1 << UInt32(bit))
+        for (flag, bit) in flags {
+            var picture = self.picture(surfaces, output)
+            picture.codingType = .p
+            picture.isReference = false
+            picture[keyPath: flag] = true
+            #expect(unsafe picture.lowered.pic_fields.value == 2 << 1 | 1 << UInt32(bit))
+        }
     }
 
     @Test func slicesFillTheWholeLists() throws {
@@ -238,17 +242,19 @@ import VideoBase
         #expect(c.pred_weight_table_bit_offset == 77 && c.pred_weight_table_bit_length == 12)
     }
 
-    @Test(arguments: [
-        (\HEVCSliceParameters.isLastOfPicture, 0), (\.isDependent, 1), (\.temporalMVP, 4), (\.saoLuma, 5),
-        (\.saoChroma, 6), (\.numRefIdxActiveOverride, 7), (\.mvdL1Zero, 8), (\.cabacInit, 9),
-        (\.deblockingFilterDisabled, 10), (\.loopFilterAcrossSlices, 12), (\.collocatedFromL0, 13),
-    ] as [(WritableKeyPath<HEVCSliceParameters, Bool> & Sendable, Int)])
-    func sliceFlags(_ flag: WritableKeyPath<HEVCSliceParameters, Bool> & Sendable, _ bit: Int) {
-        var slice = HEVCSliceParameters(sliceSegmentAddress: 0, numCTUs: 1, sliceType: .i, isLastOfPicture: false)
-        slice.collocatedFromL0 = false
-        slice.colourPlaneID = 2
-        slice[keyPath: flag] = true
-        #expect(unsafe slice.lowered.slice_fields.value == 2 << 2 | 1 << UInt32(bit))
+    @Test func sliceFlags() {
+        let flags: [(WritableKeyPath<HEVCSliceParameters, Bool>, Int)] = [
+            (\HEVCSliceParameters.isLastOfPicture, 0), (\.isDependent, 1), (\.temporalMVP, 4), (\.saoLuma, 5),
+            (\.saoChroma, 6), (\.numRefIdxActiveOverride, 7), (\.mvdL1Zero, 8), (\.cabacInit, 9),
+            (\.deblockingFilterDisabled, 10), (\.loopFilterAcrossSlices, 12), (\.collocatedFromL0, 13),
+        ]
+        for (flag, bit) in flags {
+            var slice = HEVCSliceParameters(sliceSegmentAddress: 0, numCTUs: 1, sliceType: .i, isLastOfPicture: false)
+            slice.collocatedFromL0 = false
+            slice.colourPlaneID = 2
+            slice[keyPath: flag] = true
+            #expect(unsafe slice.lowered.slice_fields.value == 2 << 2 | 1 << UInt32(bit))
+        }
     }
 
     @Test func weightsLieWhereTheHeaderSays() {
@@ -263,7 +269,8 @@ import VideoBase
             entry.crOffset = first + 5
             return entry
         }
-        slice.weights = .init(lumaLog2Denom: 6, deltaChromaLog2Denom: -1, list0: [entry(10), entry(20)], list1: [entry(-30)])
+        slice.weights = .init(
+            lumaLog2Denom: 6, deltaChromaLog2Denom: -1, list0: [entry(10), entry(20)], list1: [entry(-30)])
         let made = bytes(slice, .slice)
         // After the lists: two bytes; then for each list 15 weights, 15 offsets, 15 pairs of each for chroma.
         let start = 12 + 28 * 30
