@@ -6,6 +6,7 @@ internal import CVA
 final class Context: @unchecked Sendable {
     let id: VAContextID
     let config: Config.Choice
+    /// The picture in areas of 16×16 samples, H.264's macroblocks.
     let widthInMacroblocks: Int
     let heightInMacroblocks: Int
     let environment: Environment
@@ -24,7 +25,7 @@ final class Context: @unchecked Sendable {
     private var isFinishing = false
     private var thread: Thread?
     /// Used on the context's thread only.
-    private var encoder: PictureEncoder?
+    private var encoder: CodecEncoder?
     private var controller: RateController?
     private var recording: ReconstructionFile?
     private var isRecordingOpened = false
@@ -42,14 +43,38 @@ final class Context: @unchecked Sendable {
         self.monitor = monitor
     }
 
-    /// Where a picture for `surface` goes: the picture that is there, if it has this context's size, or a new one.
-    func reconstruction(for surface: Surface) -> ReconstructedPicture {
-        if let picture = surface.reconstruction, picture.widthInMacroblocks == widthInMacroblocks,
-            picture.heightInMacroblocks == heightInMacroblocks
-        {
-            return picture
+    /// What rolling intra refresh counts in: luma samples of a side of a block.
+    var refreshBlock: Int { stream.refreshBlock }
+
+    /// Throws unless `surface` holds pictures of the context's size and bit depth.
+    func checkTakes(_ surface: Surface) throws {
+        guard (surface.width + 15) / 16 >= widthInMacroblocks, (surface.height + 15) / 16 >= heightInMacroblocks else {
+            throw Refusal.resolution("a surface of \(surface.width)x\(surface.height) is too small for its context")
         }
-        return ReconstructedPicture(widthInMacroblocks: widthInMacroblocks, heightInMacroblocks: heightInMacroblocks)
+        guard surface.isWide == (config.entry.bitDepth > 8) else {
+            throw Refusal(
+                VA_STATUS_ERROR_INVALID_SURFACE,
+                "surface \(surface.id) is not of the \(config.entry.bitDepth) bits that the context encodes")
+        }
+    }
+
+    /// What the rate controller must know of a picture; nil at constant QPs.
+    func rated(
+        _ picture: OpenPicture, _ sequence: SequenceRate, _ kind: RatedPicture.Kind, isIDR: Bool,
+        _ stream: inout StreamState
+    ) throws -> RatedPicture? {
+        stream.pictureNumber = isIDR ? 0 : stream.pictureNumber + 1
+        guard let mode = config.rateMode else { return nil }
+        let settings = try stream.rate.settings(
+            mode, sequence: sequence, maximumFrameBits: stream.maximumFrameBits)
+        var rated = RatedPicture(
+            settings: settings, kind: kind, layer: stream.rate.layer(ofPicture: stream.pictureNumber, settings),
+            samples: 256 * widthInMacroblocks * heightInMacroblocks)
+        if let skip = picture.skip, skip.skip_frame_flag == 1 {
+            rated.skippedPictures = Int(skip.num_skip_frames)
+            rated.skippedBits = Int(skip.size_skip_frames)
+        }
+        return rated
     }
 
     /// With the monitor held: queues a picture, and starts the thread with the first one.
@@ -122,47 +147,46 @@ final class Context: @unchecked Sendable {
         if picture.isSkipped {
             return CodedPicture(units: picture.leading + picture.trailing, averageQP: picture.initialQP)
         }
-        let encoder =
-            self.encoder
-            ?? PictureEncoder(widthInMacroblocks: widthInMacroblocks, heightInMacroblocks: heightInMacroblocks)
+        let encoder = self.encoder ?? CodecEncoder(picture.encode)
         self.encoder = encoder
-        func encodeOnce(qp: Int?) -> (CodedPicture, PictureResult) {
-            let job = picture.job(qp: qp)
-            let result = encoder.encode(job)
-            return (self.coded(picture, job, result), result)
+        func encodeOnce(qp: Int?) -> (CodedPicture, EncodedSlices) {
+            let slices = encoder.encode(picture.encode, picture.orders(qp: qp))
+            return (self.coded(picture, slices), slices)
         }
         guard let rated = picture.rate else { return encodeOnce(qp: nil).0 }
-        if picture.adaptsMacroblocks { picture.activity = MacroblockActivity.deltas(picture.encode) }
+        if picture.adaptsMacroblocks {
+            picture.activity = MacroblockActivity.deltas(
+                picture.encode.sourceLuma, columns: widthInMacroblocks, rows: heightInMacroblocks)
+        }
         var controller = self.controller ?? RateController(rated)
         var qp = controller.begin(rated)
-        var (coded, result) = encodeOnce(qp: qp)
+        var (coded, slices) = encodeOnce(qp: qp)
         while let next = controller.retry(bits: 8 * coded.byteCount, qp: qp) {
             qp = next
-            (coded, result) = encodeOnce(qp: qp)
+            (coded, slices) = encodeOnce(qp: qp)
         }
         let bytes = coded.byteCount
         if controller.overruns(bits: 8 * bytes) { coded.flags |= UInt32(VA_CODED_BUF_STATUS_BITRATE_OVERFLOW) }
         var filler = controller.fillerBytes(bits: 8 * bytes)
         if filler > 0 {
             // What has no room is not sent, and the buffer of a decoder overflows.
-            let unit = FillerUnit.bytes(min(filler, max(room - bytes, FillerUnit.leastBytes)))
-            filler = unit.count
-            coded.units.insert(unit, at: coded.units.count - picture.trailing.count)
+            let unit = FillerUnit(config.entry.codec)
+            let bytes = unit.bytes(min(filler, max(room - bytes, unit.leastBytes)))
+            filler = bytes.count
+            coded.units.insert(bytes, at: coded.units.count - picture.trailing.count)
         }
         controller.end(
             bits: 8 * bytes, filler: 8 * filler, qp: qp,
-            intraShare: Double(result.intraMacroblocks) / Double(widthInMacroblocks * heightInMacroblocks))
+            intraShare: slices.intraShare)
         self.controller = controller
         return coded
     }
 
-    private func coded(_ picture: PlannedPicture, _ job: PictureJob, _ result: PictureResult) -> CodedPicture {
-        let count = widthInMacroblocks * heightInMacroblocks
-        let sum = result.qpSum > 0 ? result.qpSum : job.slices.reduce(0) { $0 + $1.qp * $1.macroblockCount }
+    private func coded(_ picture: PlannedPicture, _ slices: EncodedSlices) -> CodedPicture {
         let limit = picture.maximumSliceBytes > 0 ? picture.maximumSliceBytes : .max
         return CodedPicture(
-            units: picture.leading + result.slices + picture.trailing, averageQP: (sum + count / 2) / count,
-            flags: result.slices.contains { $0.count > limit } ? UInt32(VA_CODED_BUF_STATUS_SLICE_OVERFLOW_MASK) : 0)
+            units: picture.leading + slices.units + picture.trailing, averageQP: slices.averageQP,
+            flags: slices.units.contains { $0.count > limit } ? UInt32(VA_CODED_BUF_STATUS_SLICE_OVERFLOW_MASK) : 0)
     }
 
     private func record(_ picture: PlannedPicture, _ coded: CodedPicture) {

@@ -7,8 +7,8 @@ extension Driver {
     func createBuffer(
         context id: VAContextID, type: VABufferType, elementSize: Int, count: Int, fill: (HostMemory) -> Void
     ) throws -> VABufferID {
-        _ = try monitor.withLock { try context(id) }
-        guard let requirement = BufferRequirement(type) else {
+        let codec = try monitor.withLock { try context(id).config.entry.codec }
+        guard let requirement = BufferRequirement(type, codec) else {
             throw Refusal(VA_STATUS_ERROR_UNSUPPORTED_BUFFERTYPE, "buffer type \(type.rawValue)")
         }
         guard requirement.accepts(elementSize: elementSize, count: count) else {
@@ -138,14 +138,24 @@ struct BufferRequirement {
     private let isExact: Bool
     private let maximumCount: Int
 
-    /// Nil for types that an H.264 encoder does not take.
-    init?(_ type: VABufferType) {
+    /// Nil for types that an encoder of `codec` does not take.
+    init?(_ type: VABufferType, _ codec: DriverCodec) {
+        switch (type, codec) {
+        case (VAEncSequenceParameterBufferType, .h264): self.init(exactly: VAEncSequenceParameterBufferH264.self)
+        case (VAEncPictureParameterBufferType, .h264): self.init(exactly: VAEncPictureParameterBufferH264.self)
+        case (VAEncSliceParameterBufferType, .h264):
+            self.init(exactly: VAEncSliceParameterBufferH264.self, maximumCount: 1 << 16)
+        case (VAEncSequenceParameterBufferType, .hevc): self.init(exactly: VAEncSequenceParameterBufferHEVC.self)
+        case (VAEncPictureParameterBufferType, .hevc): self.init(exactly: VAEncPictureParameterBufferHEVC.self)
+        case (VAEncSliceParameterBufferType, .hevc):
+            self.init(exactly: VAEncSliceParameterBufferHEVC.self, maximumCount: 1 << 16)
+        default: self.init(ofAnyCodec: type)
+        }
+    }
+
+    private init?(ofAnyCodec type: VABufferType) {
         switch type {
         case VAEncCodedBufferType: self.init(atLeast: 1, maximumCount: 1)
-        case VAEncSequenceParameterBufferType: self.init(exactly: VAEncSequenceParameterBufferH264.self)
-        case VAEncPictureParameterBufferType: self.init(exactly: VAEncPictureParameterBufferH264.self)
-        case VAEncSliceParameterBufferType:
-            self.init(exactly: VAEncSliceParameterBufferH264.self, maximumCount: 1 << 16)
         case VAEncPackedHeaderParameterBufferType: self.init(exactly: VAEncPackedHeaderParameterBuffer.self)
         case VAEncPackedHeaderDataBufferType: self.init(atLeast: 1, maximumCount: 1 << 20)
         case VAEncMiscParameterBufferType: self.init(atLeast: MiscParameter.headerBytes + 4, maximumCount: 1)

@@ -33,9 +33,10 @@ extension Driver {
     /// vaQuerySurfaceAttributes, in the order that clients get them.
     func surfaceAttributes(_ id: VAConfigID) throws -> [SurfaceAttribute] {
         let entry = try monitor.withLock { try config(id).entry }
-        return capabilities.surfaceFormats.map {
-            SurfaceAttribute(type: VASurfaceAttribPixelFormat, value: Int32(bitPattern: $0), isSettable: true)
-        } + [
+        return [
+            SurfaceAttribute(
+                type: VASurfaceAttribPixelFormat, value: entry.bitDepth > 8 ? VA_FOURCC_P010 : VA_FOURCC_NV12,
+                isSettable: true),
             SurfaceAttribute(type: VASurfaceAttribMinWidth, value: Int32(entry.minimumWidth)),
             SurfaceAttribute(type: VASurfaceAttribMaxWidth, value: Int32(entry.maximumWidth)),
             SurfaceAttribute(type: VASurfaceAttribMinHeight, value: Int32(entry.minimumHeight)),

@@ -16,7 +16,6 @@ extension Driver {
     }
 
     private static let maximumImageSide = 16384
-
     func createImage(fourcc: UInt32, width: Int, height: Int) throws -> VAImage {
         guard capabilities.imageFormats.contains(fourcc) else {
             throw Refusal(VA_STATUS_ERROR_INVALID_IMAGE_FORMAT, "images of format \(fourcc)")
@@ -62,6 +61,7 @@ extension Driver {
                 rectangle.width <= image.layout.width, rectangle.height <= image.layout.height
             else { throw Refusal.invalidParameter("vaGetImage of a rectangle outside the surface or the image") }
             try checkIsNotDerived(surface)
+            try checkSampleSize(surface, image)
             _ = wait(for: surface)
             return (
                 PixelArea(
@@ -86,6 +86,7 @@ extension Driver {
                 to.fits(width: surface.width, height: surface.height)
             else { throw Refusal.invalidParameter("vaPutImage of a rectangle outside the image or the surface") }
             try checkIsNotDerived(surface)
+            try checkSampleSize(surface, image)
             _ = wait(for: surface)
             let memory = try surface.memory()
             surface.clientWrote()
@@ -101,6 +102,13 @@ extension Driver {
     private func checkIsNotDerived(_ surface: Surface) throws {
         guard surface.derivedImages == 0 else {
             throw Refusal.busy("an image is derived from surface \(surface.id)")
+        }
+    }
+
+    /// Nothing is converted between 8 and 10 bits.
+    private func checkSampleSize(_ surface: Surface, _ image: Image) throws {
+        guard surface.isWide == image.layout.isWide else {
+            throw Refusal(VA_STATUS_ERROR_INVALID_IMAGE_FORMAT, "an image of other sample size than the surface")
         }
     }
 

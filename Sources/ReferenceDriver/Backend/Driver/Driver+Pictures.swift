@@ -8,13 +8,9 @@ extension Driver {
             guard context.picture == nil else {
                 throw Refusal.operationFailed("vaBeginPicture before the last picture's vaEndPicture")
             }
-            guard (surface.width + 15) / 16 >= context.widthInMacroblocks,
-                (surface.height + 15) / 16 >= context.heightInMacroblocks
-            else {
-                throw Refusal.resolution("a surface of \(surface.width)x\(surface.height) is too small for its context")
-            }
+            try context.checkTakes(surface)
             guard surface.mappings == 0 else { throw Refusal.busy("surface \(target) is mapped") }
-            context.picture = OpenPicture(target: surface)
+            context.picture = OpenPicture(target: surface, codec: context.config.entry.codec)
         }
     }
 
@@ -42,18 +38,8 @@ extension Driver {
         _ buffer: Buffer, _ picture: inout OpenPicture, _ stream: inout StreamState, _ context: Context
     ) throws {
         switch buffer.type {
-        case VAEncSequenceParameterBufferType:
-            picture.sequence = try buffer.element(VAEncSequenceParameterBufferH264.self)
-        case VAEncPictureParameterBufferType:
-            picture.parameters = try buffer.element(VAEncPictureParameterBufferH264.self)
-        case VAEncSliceParameterBufferType:
-            guard picture.slices.count + buffer.elementCount <= context.config.entry.maximumSlices else {
-                throw Refusal(
-                    VA_STATUS_ERROR_MAX_NUM_EXCEEDED, "more than \(context.config.entry.maximumSlices) slices")
-            }
-            for index in 0..<buffer.elementCount {
-                picture.slices.append(try buffer.element(VAEncSliceParameterBufferH264.self, at: index))
-            }
+        case VAEncSequenceParameterBufferType, VAEncPictureParameterBufferType, VAEncSliceParameterBufferType:
+            try picture.buffers.take(buffer, maximumSlices: context.config.entry.maximumSlices)
         case VAEncPackedHeaderParameterBufferType:
             guard picture.announced == nil else {
                 throw Refusal.invalidParameter("packed header parameters without the data of the ones before")

@@ -12,10 +12,11 @@ extension Driver {
     }
 
     func createSurfaces(_ request: SurfaceRequest) throws -> [VASurfaceID] {
-        guard request.format == UInt32(VA_RT_FORMAT_YUV420) else {
+        let isWide = request.format == UInt32(VA_RT_FORMAT_YUV420_10)
+        guard request.format == UInt32(VA_RT_FORMAT_YUV420) || isWide && capabilities.encodes10Bits else {
             throw Refusal(VA_STATUS_ERROR_UNSUPPORTED_RT_FORMAT, "surfaces of RT format \(request.format)")
         }
-        try check(request.attributes)
+        try check(request.attributes, isWide ? VA_FOURCC_P010 : VA_FOURCC_NV12)
         let limit = capabilities.entries.map { max($0.maximumWidth, $0.maximumHeight) }.max() ?? 0
         guard request.width > 0, request.height > 0, request.width <= limit, request.height <= limit else {
             throw Refusal.resolution("surfaces of \(request.width)x\(request.height)")
@@ -25,12 +26,12 @@ extension Driver {
         }
         return monitor.withLock {
             (0..<request.count).map { _ in
-                surfaces.insert { Surface(id: $0, width: request.width, height: request.height) }.id
+                surfaces.insert { Surface(id: $0, width: request.width, height: request.height, isWide: isWide) }.id
             }
         }
     }
 
-    private func check(_ attributes: [(type: VASurfaceAttribType, value: Int32?)]) throws {
+    private func check(_ attributes: [(type: VASurfaceAttribType, value: Int32?)], _ fourcc: Int32) throws {
         for (type, value) in attributes where type == VASurfaceAttribMemoryType {
             guard let value else { throw Refusal.invalidValue("a memory type that is no integer") }
             guard value == VA_SURFACE_ATTRIB_MEM_TYPE_VA else {
@@ -42,8 +43,8 @@ extension Driver {
             case VASurfaceAttribMemoryType, VASurfaceAttribUsageHint:
                 break
             case VASurfaceAttribPixelFormat:
-                guard let value, capabilities.surfaceFormats.contains(UInt32(bitPattern: value)) else {
-                    throw Refusal.invalidValue("surfaces of a pixel format other than NV12")
+                guard value == fourcc else {
+                    throw Refusal.invalidValue("surfaces of a pixel format other than the RT format's NV12 or P010")
                 }
             case VASurfaceAttribExternalBufferDescriptor:
                 throw Refusal(VA_STATUS_ERROR_UNSUPPORTED_MEMORY_TYPE, "surfaces in external buffers")

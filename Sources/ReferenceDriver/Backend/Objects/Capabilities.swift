@@ -40,11 +40,15 @@ struct Capabilities: Sendable {
 
     var vendor: String
     var entries: [Entry]
-    /// FourCCs of images, the native one first.
-    var imageFormats: [UInt32]
-    /// FourCCs of surfaces.
-    var surfaceFormats: [UInt32]
     var manners = DriverManners()
+
+    var encodes10Bits: Bool { entries.contains { $0.bitDepth > 8 } }
+
+    /// FourCCs of images, the native one first.
+    var imageFormats: [UInt32] {
+        [VA_FOURCC_NV12, VA_FOURCC_I420, VA_FOURCC_YV12].map { UInt32($0) }
+            + (encodes10Bits ? [UInt32(VA_FOURCC_P010)] : [])
+    }
 
     /// Each profile once, in order.
     var profiles: [VAProfile] {
@@ -101,9 +105,7 @@ struct Capabilities: Sendable {
                     (VAConfigAttribMaxFrameSize, 1),
                 ],
                 minimumWidth: 16, minimumHeight: 16, maximumWidth: maximumSide, maximumHeight: maximumSide)
-        },
-        imageFormats: [UInt32(VA_FOURCC_NV12), UInt32(VA_FOURCC_I420), UInt32(VA_FOURCC_YV12)],
-        surfaceFormats: [UInt32(VA_FOURCC_NV12)])
+        })
 
     private static let maximumSide = 4096
     private static let allPackedHeaders = UInt32(

@@ -10,9 +10,11 @@ struct ImageLayout {
     var offsets: [Int]
     var byteCount: Int
 
-    var isSemiPlanar: Bool { fourcc == UInt32(VA_FOURCC_NV12) }
+    var isSemiPlanar: Bool { fourcc == UInt32(VA_FOURCC_NV12) || isWide }
+    /// Two bytes to a sample.
+    var isWide: Bool { fourcc == UInt32(VA_FOURCC_P010) }
 
-    /// Planes of Cb and Cr in `offsets`; the same one for NV12.
+    /// Planes of Cb and Cr in `offsets`; the same one for NV12 and P010.
     var chromaPlanes: (cb: Int, cr: Int) {
         isSemiPlanar ? (1, 1) : fourcc == UInt32(VA_FOURCC_YV12) ? (2, 1) : (1, 2)
     }
@@ -22,10 +24,10 @@ struct ImageLayout {
         self.fourcc = fourcc
         self.width = width
         self.height = height
-        let lumaPitch = (width + 63) & ~63
+        let lumaPitch = ((fourcc == UInt32(VA_FOURCC_P010) ? 2 * width : width) + 63) & ~63
         let rows = (height + 1) & ~1
         let luma = lumaPitch * rows
-        if fourcc == UInt32(VA_FOURCC_NV12) {
+        if fourcc == UInt32(VA_FOURCC_NV12) || fourcc == UInt32(VA_FOURCC_P010) {
             pitches = [lumaPitch, lumaPitch]
             offsets = [0, luma]
             byteCount = luma + lumaPitch * rows / 2
@@ -40,7 +42,7 @@ struct ImageLayout {
 
     /// The layout of a surface's own memory.
     init(of surface: Surface) {
-        fourcc = UInt32(VA_FOURCC_NV12)
+        fourcc = UInt32(surface.isWide ? VA_FOURCC_P010 : VA_FOURCC_NV12)
         width = surface.width
         height = surface.height
         pitches = [surface.pitch, surface.pitch]
@@ -53,7 +55,7 @@ struct ImageLayout {
         var format = VAImageFormat()
         format.fourcc = fourcc
         format.byte_order = UInt32(VA_LSB_FIRST)
-        format.bits_per_pixel = 12
+        format.bits_per_pixel = fourcc == UInt32(VA_FOURCC_P010) ? 24 : 12
         return format
     }
 }

@@ -7,13 +7,15 @@ struct PixelArea {
     var y: Int
 
     func luma(row: Int) -> Lane<UInt8> {
-        memory.lane(at: layout.offsets[0] + (y + row) * layout.pitches[0] + x)
+        memory.lane(at: layout.offsets[0] + (y + row) * layout.pitches[0] + x * bytesPerSample)
     }
 
-    /// Cb/Cr pairs of an NV12 layout.
+    /// Cb/Cr pairs of a semi-planar layout.
     func pairs(row: Int) -> Lane<UInt8> {
-        memory.lane(at: layout.offsets[1] + (y / 2 + row) * layout.pitches[1] + x)
+        memory.lane(at: layout.offsets[1] + (y / 2 + row) * layout.pitches[1] + x * bytesPerSample)
     }
+
+    var bytesPerSample: Int { layout.isWide ? 2 : 1 }
 
     /// A chroma plane of a planar layout.
     func chroma(plane: Int, row: Int) -> Lane<UInt8> {
@@ -21,16 +23,16 @@ struct PixelArea {
     }
 
     /// Copies `width` × `height` samples, with their chroma, into `target`, converting between NV12 and planar.
-    /// Both areas must lie inside their pictures.
+    /// Both areas must lie inside their pictures, and have as many bytes to a sample.
     func copy(to target: PixelArea, width: Int, height: Int) {
         for row in 0..<height {
-            target.luma(row: row).copy(from: luma(row: row), count: width)
+            target.luma(row: row).copy(from: luma(row: row), count: width * bytesPerSample)
         }
         let columns = (width + 1) / 2
         for row in 0..<(height + 1) / 2 {
             switch (layout.isSemiPlanar, target.layout.isSemiPlanar) {
             case (true, true):
-                target.pairs(row: row).copy(from: pairs(row: row), count: 2 * columns)
+                target.pairs(row: row).copy(from: pairs(row: row), count: 2 * columns * bytesPerSample)
             case (true, false):
                 let (cb, cr) = target.layout.chromaPlanes
                 split(

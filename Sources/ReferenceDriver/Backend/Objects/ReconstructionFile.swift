@@ -19,8 +19,9 @@ final class ReconstructionFile {
         self.lines = lines
     }
 
-    /// Appends the visible part of `picture` as planar 4:2:0, and its line: index, type, POC, QP, coded bytes.
-    func append(_ picture: ReconstructedPicture, _ record: PictureRecord, qp: Int, codedBytes: Int) {
+    /// Appends the visible part of `picture` as planar 4:2:0, 10-bit samples as little-endian words, and its line: index,
+    /// type, POC, QP, coded bytes.
+    func append(_ picture: Reconstruction, _ record: PictureRecord, qp: Int, codedBytes: Int) {
         guard !hasFailed else { return }
         let line = "\(index) \(record.type) \(record.pictureOrderCount) \(qp) \(codedBytes)\n"
         index += 1
@@ -31,23 +32,26 @@ final class ReconstructionFile {
         }
     }
 
-    private func planes(of picture: ReconstructedPicture, _ crop: CroppedArea) -> [UInt8] {
+    private func planes(of picture: Reconstruction, _ crop: CroppedArea) -> [UInt8] {
         let (columns, rows) = (crop.width / 2, crop.height / 2)
+        let scale = picture.isWide ? 2 : 1
         var out: [UInt8] = []
-        out.reserveCapacity(crop.width * crop.height + 2 * columns * rows)
+        out.reserveCapacity(scale * (crop.width * crop.height + 2 * columns * rows))
         let right = crop.left + crop.width
-        let row = LaneStorage<UInt8>(count: right, repeating: 0)
-        let (cb, cr) = (LaneStorage<UInt8>(count: right, repeating: 0), LaneStorage<UInt8>(count: right, repeating: 0))
+        let bytes = scale * right
+        let row = LaneStorage<UInt8>(count: bytes, repeating: 0)
+        let (cb, cr) = (LaneStorage<UInt8>(count: bytes, repeating: 0), LaneStorage<UInt8>(count: bytes, repeating: 0))
         for y in crop.top..<crop.top + crop.height {
             picture.copyLumaRow(y, count: right, to: row.lane)
-            out.append(row.lane, crop.left..<right)
+            out.append(row.lane, scale * crop.left..<bytes)
         }
         var crPlane: [UInt8] = []
-        crPlane.reserveCapacity(columns * rows)
+        crPlane.reserveCapacity(scale * columns * rows)
+        let visible = scale * (crop.left / 2)..<scale * (crop.left / 2 + columns)
         for y in crop.top / 2..<crop.top / 2 + rows {
             picture.copyChromaRow(y, count: crop.left / 2 + columns, toCb: cb.lane, cr: cr.lane)
-            out.append(cb.lane, crop.left / 2..<crop.left / 2 + columns)
-            crPlane.append(cr.lane, crop.left / 2..<crop.left / 2 + columns)
+            out.append(cb.lane, visible)
+            crPlane.append(cr.lane, visible)
         }
         out += crPlane
         return out

@@ -1,11 +1,13 @@
 internal import CVA
 
-/// A VA surface: NV12 memory that takes room when first used, or a reconstructed picture, or both.
+/// A VA surface: NV12 or P010 memory that takes room when first used, or a reconstructed picture, or both.
 /// Guarded by the display's monitor.
 final class Surface {
     let id: VASurfaceID
     let width: Int
     let height: Int
+    /// P010: two bytes to a sample, little-endian, the value in the high 10 bits.
+    let isWide: Bool
     /// Bytes from a row to the next, of both planes.
     let pitch: Int
     /// Where the Cb/Cr pairs start.
@@ -14,7 +16,7 @@ final class Surface {
 
     private var storage: HostMemory?
     /// What the last picture that was reconstructed here left; nil after a client wrote into the surface.
-    var reconstruction: ReconstructedPicture?
+    var reconstruction: Reconstruction?
     /// The reconstruction is newer than the memory.
     private var memoryIsStale = false
     /// Jobs that read or write this surface and are not done.
@@ -24,11 +26,12 @@ final class Surface {
     /// Of those, the ones that are mapped.
     var mappings = 0
 
-    init(id: VASurfaceID, width: Int, height: Int) {
+    init(id: VASurfaceID, width: Int, height: Int, isWide: Bool = false) {
         self.id = id
+        self.isWide = isWide
         self.width = width
         self.height = height
-        pitch = (width + 63) & ~63
+        pitch = ((isWide ? 2 * width : width) + 63) & ~63
         let rows = (height + 15) & ~15
         chromaOffset = pitch * rows
         byteCount = chromaOffset + pitch * rows / 2
@@ -41,24 +44,34 @@ final class Surface {
         if memoryIsStale, let reconstruction {
             let luma = storage.lane(at: 0)
             let chroma = storage.lane(at: chromaOffset)
-            let columns = min(width, 16 * reconstruction.widthInMacroblocks)
-            let rows = min(height, 16 * reconstruction.heightInMacroblocks)
+            let columns = min(width, reconstruction.width)
+            let rows = min(height, reconstruction.height)
             for y in 0..<rows {
                 reconstruction.copyLumaRow(y, count: columns, to: luma + y * pitch)
+                if isWide { Self.shift(luma + y * pitch, count: columns) }
             }
             for y in 0..<(rows + 1) / 2 {
                 reconstruction.copyChromaRow(y, count: (columns + 1) / 2, toPairs: chroma + y * pitch)
+                if isWide { Self.shift(chroma + y * pitch, count: (columns + 1) & ~1) }
             }
             memoryIsStale = false
         }
         return storage
     }
 
+    /// Moves words' values from the low 10 bits to the high ones.
+    private static func shift(_ row: Lane<UInt8>, count: Int) {
+        for index in 0..<count {
+            let word = row.load(2 * index, as: UInt16.self).littleEndian
+            row.store(2 * index, (word << 6).littleEndian)
+        }
+    }
+
     /// What the surface shows is not in its memory yet.
     var isWritten: Bool { memoryIsStale && !jobs.isEmpty }
 
     /// A picture is being reconstructed here: `picture` is what the surface shows from now on.
-    func become(_ picture: ReconstructedPicture) {
+    func become(_ picture: Reconstruction) {
         reconstruction = picture
         memoryIsStale = true
     }

@@ -13,9 +13,7 @@ struct RenderedHeader {
 /// clients may destroy or refill them at once.
 struct OpenPicture {
     let target: Surface
-    var sequence: VAEncSequenceParameterBufferH264?
-    var parameters: VAEncPictureParameterBufferH264?
-    var slices: [VAEncSliceParameterBufferH264] = []
+    var buffers: ClientBuffers
     var packed: [RenderedHeader] = []
     /// A packed header's parameters whose bytes have not come yet.
     var announced: VAEncPackedHeaderParameterBuffer?
@@ -23,12 +21,15 @@ struct OpenPicture {
     var intraRefresh: VAEncMiscParameterRIR?
     var skip: VAEncMiscParameterSkipFrame?
 
-    init(target: Surface) { self.target = target }
+    init(target: Surface, codec: DriverCodec) {
+        self.target = target
+        buffers = ClientBuffers(codec)
+    }
 }
 
 /// What holds from picture to picture of a stream.
 struct StreamState {
-    var sequence: VAEncSequenceParameterBufferH264?
+    var h264 = H264Stream()
     /// 1 best … 7 fastest.
     var quality = StreamState.defaultQuality
     /// Bits; 0: none.
@@ -41,9 +42,16 @@ struct StreamState {
     var macroblockRateControl: UInt32 = 0
     /// Pictures since the last IDR picture, which is 0.
     var pictureNumber = 0
-    /// The client's own parameter sets, by id.
-    var parameterSets = ParameterSets()
+    /// Luma samples of a side of the blocks that intra refresh counts.
+    var refreshBlock = 16
 
     static let defaultQuality = 4
     static let worstQuality = 7
+}
+
+/// What an H.264 stream said so far.
+struct H264Stream {
+    var sequence: VAEncSequenceParameterBufferH264?
+    /// The client's own parameter sets, by id.
+    var parameterSets = ParameterSets()
 }

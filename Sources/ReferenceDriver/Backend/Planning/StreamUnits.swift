@@ -7,9 +7,11 @@ struct StreamUnits {
     private(set) var trailing: [[UInt8]] = []
     /// Packed slice headers, in order.
     private(set) var slices: [SliceHeaderBits] = []
+    private let codec: DriverCodec
 
-    /// Takes the client's headers in the order they were rendered, and notes parameter sets among them.
-    init(_ headers: [RenderedHeader], noting sets: inout ParameterSets) throws {
+    /// Takes the client's headers in the order they were rendered; `note` is shown all that are not slices'.
+    init(_ headers: [RenderedHeader], codec: DriverCodec, note: (PackedHeader) throws -> Void) throws {
+        self.codec = codec
         for header in headers {
             let packed = PackedHeader(
                 data: header.bytes, bitLength: header.bitCount, hasEmulationBytes: header.hasEmulationBytes)
@@ -20,9 +22,9 @@ struct StreamUnits {
                 slices.append(slice)
                 continue
             }
-            try sets.note(packed)
+            try note(packed)
             let bytes = packed.streamBytes(isRaw: header.type == UInt32(VAEncPackedHeaderRawData.rawValue))
-            if Self.belongsAfterSlices(bytes) {
+            if belongsAfterSlices(bytes) {
                 trailing.append(bytes)
             } else {
                 leading.append(bytes)
@@ -32,7 +34,7 @@ struct StreamUnits {
 
     /// Puts the driver's parameter sets first, or after the access unit delimiter that starts the picture.
     mutating func insert(_ sets: [[UInt8]]) {
-        guard let first = leading.first, Self.firstUnitType(first) == 9 else {
+        guard let first = leading.first, firstUnitType(first) == codec.delimiter else {
             leading.insert(contentsOf: sets, at: 0)
             return
         }
@@ -72,18 +74,25 @@ struct StreamUnits {
 
     /// Adds what `last_picture` asks for.
     mutating func end(_ flags: UInt8) {
-        if flags & UInt8(H264_LAST_PICTURE_EOSEQ) != 0 { trailing.append([0, 0, 1, 10]) }
-        if flags & UInt8(H264_LAST_PICTURE_EOSTREAM) != 0 { trailing.append([0, 0, 1, 11]) }
+        if flags & UInt8(H264_LAST_PICTURE_EOSEQ) != 0 { trailing.append([0, 0, 1] + codec.endOfSequence) }
+        if flags & UInt8(H264_LAST_PICTURE_EOSTREAM) != 0 { trailing.append([0, 0, 1] + codec.endOfStream) }
     }
 
-    /// End of sequence, end of stream, filler.
-    private static func belongsAfterSlices(_ bytes: [UInt8]) -> Bool {
-        guard let type = firstUnitType(bytes) else { return false }
-        return (10...12).contains(type)
+    /// Throws unless there are headers for all slices, or none where the driver writes them.
+    func checkSlices(count: Int, _ manners: DriverManners) throws {
+        try require(
+            slices.isEmpty || slices.count == count, "\(slices.count) packed slice headers for \(count) slices")
+        try require(
+            !manners.needsSliceHeaders || !slices.isEmpty, "slices without packed headers, which this driver needs")
     }
 
-    private static func firstUnitType(_ bytes: [UInt8]) -> UInt8? {
-        startCode(in: bytes, from: 0).map { bytes[$0 + 3] & 31 }
+    private func belongsAfterSlices(_ bytes: [UInt8]) -> Bool {
+        firstUnitType(bytes).map { codec.typesAfterSlices.contains($0) } ?? false
+    }
+
+    /// nal_unit_type of the first NAL unit.
+    private func firstUnitType(_ bytes: [UInt8]) -> UInt8? {
+        Self.startCode(in: bytes, from: 0).map { codec.unitType(bytes[$0 + 3]) }
     }
 
     /// Where the second unit's start code, with its leading zero, begins.
@@ -103,4 +112,18 @@ struct StreamUnits {
         }
         return nil
     }
+}
+
+extension DriverCodec {
+    /// nal_unit_type, out of the first byte of a NAL unit header.
+    func unitType(_ header: UInt8) -> UInt8 { self == .h264 ? header & 31 : header >> 1 & 63 }
+
+    /// nal_unit_type of the access unit delimiter.
+    var delimiter: UInt8 { self == .h264 ? 9 : 35 }
+
+    /// End of sequence, end of stream, filler; suffix SEI.
+    fileprivate var typesAfterSlices: [UInt8] { self == .h264 ? [10, 11, 12] : [36, 37, 38, 40] }
+
+    fileprivate var endOfSequence: [UInt8] { self == .h264 ? [10] : [36 << 1, 1] }
+    fileprivate var endOfStream: [UInt8] { self == .h264 ? [11] : [37 << 1, 1] }
 }

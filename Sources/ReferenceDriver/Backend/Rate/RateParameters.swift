@@ -56,7 +56,7 @@ struct RateParameters {
 
     /// What the controller goes by, for the next picture. Throws where the mode needs a rate and none was given.
     func settings(
-        _ mode: RateSettings.Mode, sequence: VAEncSequenceParameterBufferH264, maximumFrameBits: Int
+        _ mode: RateSettings.Mode, sequence: SequenceRate, maximumFrameBits: Int
     ) throws -> RateSettings {
         let base = control[0]
         var settings = RateSettings(mode: mode, layers: layers(mode, sequence))
@@ -74,24 +74,24 @@ struct RateParameters {
         settings.bufferBits = bufferBits
         settings.initialFullness = initialFullness
         settings.maximumFrameBits = maximumFrameBits
-        settings.intraPeriod = Int(sequence.intra_period)
-        settings.referencePeriod = Int(sequence.ip_period)
+        settings.intraPeriod = sequence.intraPeriod
+        settings.referencePeriod = sequence.referencePeriod
         settings.resets = resets
         return settings
     }
 
     /// Each layer's own rates where all have one, else those of the whole stream.
     private func layers(
-        _ mode: RateSettings.Mode, _ sequence: VAEncSequenceParameterBufferH264
+        _ mode: RateSettings.Mode, _ sequence: SequenceRate
     ) -> [RateSettings.LayerRate] {
         let count = max(temporalLayers?.count ?? 1, 1)
-        let whole = frameRates[count - 1] ?? frameRates[0] ?? timing(sequence) ?? 30
+        let whole = frameRates[count - 1] ?? frameRates[0] ?? sequence.framesPerSecond ?? 30
         func rate(_ layer: Int, _ framesPerSecond: Double) -> RateSettings.LayerRate {
             let given = control[layer]
             let isWhole = mode == .constantBitRate || mode == .averageBitRate
             let percentage = Int(given?.target_percentage ?? 0)
             return RateSettings.LayerRate(
-                maximumBitRate: Int(given?.bits_per_second ?? sequence.bits_per_second),
+                maximumBitRate: given.map { Int($0.bits_per_second) } ?? sequence.bitsPerSecond,
                 targetPercentage: isWhole || percentage == 0 ? 100 : min(percentage, 100),
                 framesPerSecond: framesPerSecond)
         }
@@ -102,14 +102,5 @@ struct RateParameters {
         return (0..<count).map { layer in
             rate(layer, hasOwnRates ? frameRates[layer] ?? whole : whole * temporalLayers.share(upTo: layer))
         }
-    }
-
-    /// The frame rate of the sequence's VUI: two ticks to a frame.
-    private func timing(_ sequence: VAEncSequenceParameterBufferH264) -> Double? {
-        guard sequence.vui_parameters_present_flag != 0,
-            unsafe sequence.vui_fields.bits.timing_info_present_flag != 0, sequence.num_units_in_tick > 0,
-            sequence.time_scale > 0
-        else { return nil }
-        return Double(sequence.time_scale) / Double(sequence.num_units_in_tick) / 2
     }
 }

@@ -74,6 +74,16 @@ struct RatedPicture: Sendable {
         case intra, predicted, bidirectionalReference, disposable
 
         static let count = 4
+
+        init(isPredicted: Bool, isBidirectional: Bool, isReference: Bool) {
+            if isBidirectional {
+                self = isReference ? .bidirectionalReference : .disposable
+            } else if isPredicted {
+                self = isReference ? .predicted : .disposable
+            } else {
+                self = .intra
+            }
+        }
     }
 
     var settings: RateSettings

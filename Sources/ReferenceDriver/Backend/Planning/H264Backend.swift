@@ -1,0 +1,173 @@
+internal import CVA
+
+/// The slices of an H.264 picture.
+struct H264Slices {
+    var jobs: [SliceJob]
+    /// What stands in their headers.
+    var fields: [SliceFields]
+    var picture: PictureHeader
+    var isReference: Bool
+}
+
+/// From H.264 parameter buffers and packed headers to jobs.
+struct H264Backend: PictureBackend {
+    let driver: Driver
+    let context: Context
+
+    private var manners: DriverManners { driver.capabilities.manners }
+
+    func check(_ picture: OpenPicture, _ stream: inout StreamState) throws -> CheckedPicture<H264Slices> {
+        try require(picture.announced == nil, "packed header parameters without their data")
+        guard case .h264(let buffers) = picture.buffers else {
+            throw Refusal.invalidParameter("buffers of another codec")
+        }
+        guard let sequence = buffers.sequence ?? stream.h264.sequence else {
+            throw Refusal.invalidParameter("a picture without a sequence parameter buffer")
+        }
+        guard let parameters = buffers.parameters else {
+            throw Refusal.invalidParameter("a picture without a picture parameter buffer")
+        }
+        try sequence.check(
+            widthInMacroblocks: context.widthInMacroblocks, heightInMacroblocks: context.heightInMacroblocks)
+        try parameters.check(context.config, sequence: sequence)
+        stream.h264.sequence = sequence
+
+        var units = try StreamUnits(picture.packed, codec: .h264) { try stream.h264.parameterSets.note($0) }
+        let sets = try stream.h264.parameterSets.resolve(
+            sequence, parameters, profile: DriverProfile(context.config.entry.profile))
+        units.insert(sets.written)
+        var written = sets.picture
+        if manners.rewritesHeaders {
+            units.rewritePictureSets()
+            written.initialQP = PictureHeader.usualQP
+        }
+        units.end(parameters.last_picture)
+        let crop = try sets.sequence.visibleArea()
+
+        let slices = buffers.slices
+        let planner = SlicePlan(
+            parameters: parameters, sequence: sets.sequence, picture: sets.picture, config: context.config)
+        for slice in slices { try slice.check(picture: parameters, context.config) }
+        try planner.checkCoverage(slices, macroblocks: context.widthInMacroblocks * context.heightInMacroblocks)
+        try units.checkSlices(count: slices.count, manners)
+        if manners.keepsSliceStructure {
+            try planner.checkStructure(slices, widthInMacroblocks: context.widthInMacroblocks)
+        }
+        var jobs: [SliceJob] = []
+        var fields: [SliceFields] = []
+        var references: [Surface] = []
+        for (index, slice) in slices.enumerated() {
+            var header = try planner.header(slice, packed: units.slices.isEmpty ? nil : units.slices[index])
+            if manners.rewritesHeaders {
+                header = try planner.rewritten(header, for: written)
+            }
+            guard let places = SliceFields(header, sequence: sets.sequence, picture: written) else {
+                throw Refusal.invalidParameter("a slice header that cannot be read")
+            }
+            fields.append(places)
+            // Another slice_qp_delta, or another first_mb_in_slice, moves what aligned the data.
+            if written.cabac { header = header.shortened(to: places.end) }
+            let lists = try (0..<2).map { list in
+                let surfaces = try listed(
+                    slice, list: list, count: planner.activeCount(slice, list: list), parameters)
+                for surface in surfaces where !references.contains(where: { $0 === surface }) {
+                    references.append(surface)
+                }
+                return surfaces.compactMap { $0.reconstruction?.h264 }
+            }
+            jobs.append(planner.job(slice, lists: lists, header: header))
+        }
+        let weighted = jobs.reduce(0) { $0 + $1.qp * $1.macroblockCount }
+        let total = jobs.reduce(0) { $0 + $1.macroblockCount }
+        let fieldBits = unsafe parameters.pic_fields.bits
+        let type = jobs.contains { $0.type == .b } ? "B" : jobs.contains { $0.type == .p } ? "P" : "I"
+        return CheckedPicture(
+            slices: H264Slices(
+                jobs: jobs, fields: fields, picture: written, isReference: fieldBits.reference_pic_flag != 0),
+            units: units, codedBuffer: parameters.coded_buf,
+            destination: parameters.CurrPic.flags & UInt32(VA_PICTURE_H264_INVALID) == 0
+                ? parameters.CurrPic.picture_id : nil,
+            references: references, isInter: type != "I", initialQP: written.initialQP,
+            averageQP: (weighted + total / 2) / total,
+            rate: try context.rated(
+                picture, SequenceRate(sequence), Self.kind(jobs), isIDR: fieldBits.idr_pic_flag == 1, &stream),
+            record: PictureRecord(
+                type: fieldBits.idr_pic_flag != 0 ? "IDR" : type,
+                pictureOrderCount: Int(parameters.CurrPic.TopFieldOrderCnt), crop: crop))
+    }
+
+    func nullSlices(_ picture: CheckedPicture<H264Slices>) -> [[UInt8]] {
+        context.nullSlices.units(for: picture.slices.jobs, width: context.widthInMacroblocks)
+    }
+
+    func work(
+        _ picture: CheckedPicture<H264Slices>, _ surfaces: PictureSurfaces, _ options: PictureOptions
+    ) -> EncodeWork {
+        let header = picture.slices.picture
+        let (target, memory) = (surfaces.target, surfaces.memory)
+        let source = SourcePicture(
+            luma: memory.lane(at: 0), chroma: memory.lane(at: target.chromaOffset), lumaPitch: target.pitch,
+            chromaPitch: target.pitch, width: min(target.width, 16 * context.widthInMacroblocks),
+            height: min(target.height, 16 * context.heightInMacroblocks))
+        var job = PictureJob(
+            widthInMacroblocks: context.widthInMacroblocks, heightInMacroblocks: context.heightInMacroblocks,
+            source: source, reconstruction: reconstruction(surfaces.destination), transform8x8: header.transform8x8,
+            constrainedIntraPrediction: header.constrainedIntraPrediction,
+            chromaQPIndexOffset: header.chromaQPIndexOffset,
+            secondChromaQPIndexOffset: header.secondChromaQPIndexOffset, quality: options.quality,
+            slices: picture.slices.jobs)
+        job.isReference = picture.slices.isReference
+        job.intraRefresh = options.intraRefresh
+        job.choosesLevels = options.trellis.isAsked(job.slices.map(\.type).first { $0 != .i } ?? .i)
+        return .h264(H264Work(job: job, sliceFields: picture.slices.fields, initialQP: header.initialQP))
+    }
+
+    /// Where a picture for `surface` goes: the picture that is there, if it has this context's size, or a new one.
+    private func reconstruction(_ surface: Surface) -> ReconstructedPicture {
+        let (width, height) = (context.widthInMacroblocks, context.heightInMacroblocks)
+        if let picture = surface.reconstruction?.h264, picture.widthInMacroblocks == width,
+            picture.heightInMacroblocks == height
+        {
+            return picture
+        }
+        return ReconstructedPicture(widthInMacroblocks: width, heightInMacroblocks: height)
+    }
+
+    private static func kind(_ slices: [SliceJob]) -> RatedPicture.Kind {
+        // nal_ref_idc: clients' flags and headers may differ.
+        let isReference = slices.contains { ($0.header.prefix.last ?? 0) >> 5 & 3 != 0 }
+        return .init(
+            isPredicted: slices.contains { $0.type == .p }, isBidirectional: slices.contains { $0.type == .b },
+            isReference: isReference)
+    }
+
+    /// The surfaces of a slice's reference list, each of which must hold a picture of this size.
+    private func listed(
+        _ slice: VAEncSliceParameterBufferH264, list: Int, count: Int, _ parameters: VAEncPictureParameterBufferH264
+    ) throws -> [Surface] {
+        guard count > 0 else { return [] }
+        let entries =
+            list == 0
+            ? FixedArray.values(slice.RefPicList0, as: VAPictureH264.self, count: count)
+            : FixedArray.values(slice.RefPicList1, as: VAPictureH264.self, count: count)
+        let frames = FixedArray.values(parameters.ReferenceFrames, as: VAPictureH264.self, count: 16)
+        return try entries.map { entry in
+            try require(entry.isValid, "RefPicList\(list) has fewer than \(count) pictures")
+            let surface = try driver.surface(entry.picture_id)
+            try require(
+                frames.contains { $0.isValid && $0.picture_id == entry.picture_id },
+                "RefPicList\(list) names surface \(entry.picture_id), which ReferenceFrames does not")
+            try require(
+                entry.picture_id != parameters.CurrPic.picture_id, "a picture that is its own reference")
+            if driver.environment.isNull { return surface }
+            guard let picture = surface.reconstruction?.h264 else {
+                throw Refusal.invalidParameter("surface \(entry.picture_id) is a reference but holds no coded picture")
+            }
+            try require(
+                picture.widthInMacroblocks == context.widthInMacroblocks
+                    && picture.heightInMacroblocks == context.heightInMacroblocks,
+                "the reference in surface \(entry.picture_id) is of another size")
+            return surface
+        }
+    }
+}

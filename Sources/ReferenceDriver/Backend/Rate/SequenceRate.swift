@@ -1,0 +1,36 @@
+internal import CVA
+
+/// What a sequence's parameter buffer says of rate, whatever the codec.
+struct SequenceRate {
+    var bitsPerSecond: Int
+    /// Pictures from one I picture to the next, and to the next P picture; 0: not said.
+    var intraPeriod: Int
+    var referencePeriod: Int
+    /// As the VUI has it; nil where it says nothing.
+    var framesPerSecond: Double?
+
+    init(_ sequence: VAEncSequenceParameterBufferH264) {
+        bitsPerSecond = Int(sequence.bits_per_second)
+        intraPeriod = Int(sequence.intra_period)
+        referencePeriod = Int(sequence.ip_period)
+        let hasTiming = unsafe sequence.vui_fields.bits.timing_info_present_flag != 0
+        if sequence.vui_parameters_present_flag != 0, hasTiming {
+            // Two ticks to a frame.
+            framesPerSecond = Self.rate(ticks: sequence.time_scale, of: sequence.num_units_in_tick).map { $0 / 2 }
+        }
+    }
+
+    init(_ sequence: VAEncSequenceParameterBufferHEVC) {
+        bitsPerSecond = Int(sequence.bits_per_second)
+        intraPeriod = Int(sequence.intra_period)
+        referencePeriod = Int(sequence.ip_period)
+        let hasTiming = unsafe sequence.vui_fields.bits.vui_timing_info_present_flag != 0
+        if sequence.vui_parameters_present_flag != 0, hasTiming {
+            framesPerSecond = Self.rate(ticks: sequence.vui_time_scale, of: sequence.vui_num_units_in_tick)
+        }
+    }
+
+    private static func rate(ticks: UInt32, of units: UInt32) -> Double? {
+        ticks > 0 && units > 0 ? Double(ticks) / Double(units) : nil
+    }
+}
