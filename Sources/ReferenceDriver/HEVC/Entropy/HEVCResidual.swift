@@ -1,0 +1,244 @@
+/// A transform block as residual_coding() takes it, H.265 7.3.8.11.
+struct HEVCResidualBlock {
+    /// n·n in raster order, not all zero.
+    var levels: Lane<Int16>
+    /// 2…5, of the block itself.
+    var log2Size: Int
+    var isChroma = false
+    /// scanIdx of 7.4.9.11: 0 diagonal, 1 horizontal, 2 vertical.
+    var scan = 0
+    /// sign_data_hiding_enabled_flag.
+    var hidesSigns = false
+
+    /// scanIdx of an intra block by its prediction mode, 7.4.9.11.
+    @inline(__always) static func scan(intraMode: Int, log2Size: Int, isChroma: Bool) -> Int {
+        guard log2Size == 2 || log2Size == 3 && !isChroma else { return 0 }
+        return intraMode >= 6 && intraMode <= 14 ? 2 : intraMode >= 22 && intraMode <= 30 ? 1 : 0
+    }
+}
+
+extension Lane where Element == Int16 {
+    /// Bit x + 4·y of the result: the level (x, y) of the 4×4 that begins here is not zero. `stride` is in levels.
+    @inline(__always) func nonZeroMask4x4(stride: Int) -> Int {
+        let first = load(0, as: UInt64.self)
+        let second = load(stride, as: UInt64.self)
+        let third = load(2 &* stride, as: UInt64.self)
+        let fourth = load(3 &* stride, as: UInt64.self)
+        if first | second | third | fourth == 0 { return 0 }
+        // SAFETY: both types are 16 plain bytes.
+        let low = unsafe unsafeBitCast(SIMD2(first, second), to: Words.self)
+        let high = unsafe unsafeBitCast(SIMD2(third, fourth), to: Words.self)
+        let lowBits = ((low | (Words.zero &- low)) &>> 15) & Words(1, 2, 4, 8, 16, 32, 64, 128)
+        let highBits = ((high | (Words.zero &- high)) &>> 15) & Words(256, 512, 1024, 2048, 4096, 8192, 16384, .min)
+        let pair = unsafe unsafeBitCast(lowBits | highBits, to: SIMD2<UInt64>.self)
+        let four = pair.x | pair.y
+        let two = four | four &>> 32
+        return Int(truncatingIfNeeded: (two | two &>> 16) & 0xFFFF)
+    }
+}
+
+/// Codes the levels of transform blocks into a sink. Its memory belongs to its owner.
+struct HEVCResidualCoder {
+    private let positions = HEVCResidualTables.shared.positions.lane
+    private let masks = HEVCResidualTables.shared.masks.lane
+    private let subBlocks = HEVCResidualTables.shared.subBlocks.lane
+    private let significant = HEVCResidualTables.shared.significant.lane
+    /// Magnitudes of a sub-block in the order of coding.
+    private let magnitudes: Lane<Int32>
+
+    /// Elements that `scratch` must have.
+    static let scratchCount = 16
+
+    init(scratch: Lane<Int32>) { magnitudes = scratch }
+
+    /// All of residual_coding() after transform_skip_flag.
+    @inline(__always) func code<Sink: HEVCBinSink>(_ block: HEVCResidualBlock, _ sink: inout Sink) {
+        let log2Size = block.log2Size
+        let size = 1 &<< log2Size
+        let order = subBlocks + 64 &* HEVCResidualTables.subBlockRow(log2Size: log2Size, scan: block.scan)
+        let places = positions + 16 &* block.scan
+        let scanMasks = masks + 512 &* block.scan
+        let rows = significant
+            + 16 &* HEVCResidualTables.significantRow(log2Size: log2Size, isChroma: block.isChroma, scan: block.scan)
+
+        // The last sub-block with a level.
+        var index = 1 &<< (2 &* log2Size &- 4)
+        var raster = 0
+        var place = 0
+        repeat {
+            index &-= 1
+            place = Int(order[index])
+            raster = subBlock(block.levels, place, log2Size).nonZeroMask4x4(stride: size)
+        } while raster == 0 && index > 0
+        var mask = scanMask(scanMasks, raster)
+        var next = 15 &- (UInt16(truncatingIfNeeded: mask) | 1).leadingZeroBitCount
+        let last = Int(places[next])
+        codeLast(
+            x: (place & 7) &<< 2 | last & 3, y: (place &>> 3) &<< 2 | last &>> 2, block, &sink)
+        next &-= 1
+
+        // Bit x + 8·y: that sub-block is coded.
+        var coded: UInt64 = 0
+        var wasAboveOne = false
+        let isOneSubBlock = log2Size == 2
+        let flagContext = HEVCContexts.codedSubBlock &+ (block.isChroma ? 2 : 0)
+        var isLast = true
+        while true {
+            let around = coded &>> UInt64(truncatingIfNeeded: place)
+            let right = place & 7 == 7 ? 0 : Int(truncatingIfNeeded: around &>> 1) & 1
+            let neighbours = right | Int(truncatingIfNeeded: around &>> 7) & 2
+            var isCoded = true
+            var end = 0
+            if !isLast {
+                mask = scanMask(scanMasks, subBlock(block.levels, place, log2Size).nonZeroMask4x4(stride: size))
+                next = 15
+                if index > 0 {
+                    isCoded = mask != 0
+                    sink.codeInline(flagContext &+ (neighbours != 0 ? 1 : 0), isCoded ? 1 : 0)
+                    // A lone level at the sub-block's first place is inferred.
+                    end = mask == 1 ? 1 : 0
+                }
+            }
+            isLast = false
+            if isCoded {
+                coded |= 1 &<< UInt64(truncatingIfNeeded: place)
+                let row = isOneSubBlock ? rows : rows + 16 &* (neighbours &+ (index == 0 ? 4 : 0))
+                while next >= end {
+                    sink.codeInline(Int(row[next]), mask &>> next & 1)
+                    next &-= 1
+                }
+                if mask != 0 {
+                    let set = (index == 0 || block.isChroma ? 0 : 2) &+ (wasAboveOne ? 1 : 0)
+                    wasAboveOne = codeLevels(
+                        subBlock(block.levels, place, log2Size), mask, places, log2Size: log2Size, set: set,
+                        isChroma: block.isChroma, hidesSigns: block.hidesSigns, &sink)
+                }
+            }
+            if index == 0 { break }
+            index &-= 1
+            place = Int(order[index])
+        }
+    }
+
+    @inline(__always) private func subBlock(_ levels: Lane<Int16>, _ place: Int, _ log2Size: Int) -> Lane<Int16> {
+        levels + ((place & 7) &<< 2 &+ (place &>> 3) &<< (log2Size &+ 2))
+    }
+
+    @inline(__always) private func scanMask(_ masks: Lane<UInt16>, _ raster: Int) -> Int {
+        Int(masks[raster & 255] | masks[256 &+ raster &>> 8])
+    }
+
+    /// last_sig_coeff_x_prefix and all that belongs to the position of the last level, 9.3.4.2.3.
+    @inline(__always) private func codeLast<Sink: HEVCBinSink>(
+        x: Int, y: Int, _ block: HEVCResidualBlock, _ sink: inout Sink
+    ) {
+        let (first, second) = block.scan == 2 ? (y, x) : (x, y)
+        let log2Size = block.log2Size
+        let offset = block.isChroma ? 15 : 3 &* (log2Size &- 2) &+ (log2Size &- 1) &>> 2
+        let shift = block.isChroma ? log2Size &- 2 : (log2Size &+ 1) &>> 2
+        let (firstPrefix, firstBits) = Self.lastPrefix(first)
+        let (secondPrefix, secondBits) = Self.lastPrefix(second)
+        let longest = 2 &* log2Size &- 1
+        codePrefix(firstPrefix, longest, HEVCContexts.lastX &+ offset, shift, &sink)
+        codePrefix(secondPrefix, longest, HEVCContexts.lastY &+ offset, shift, &sink)
+        if firstBits > 0 { sink.codeBypass(UInt32(truncatingIfNeeded: first & (1 &<< firstBits &- 1)), firstBits) }
+        if secondBits > 0 { sink.codeBypass(UInt32(truncatingIfNeeded: second & (1 &<< secondBits &- 1)), secondBits) }
+    }
+
+    /// The prefix of a coordinate, and how many of its low bits make the suffix, (7-74).
+    @inline(__always) private static func lastPrefix(_ value: Int) -> (prefix: Int, suffixBits: Int) {
+        if value < 4 { return (value, 0) }
+        let bits = 62 &- value.leadingZeroBitCount
+        return (2 &* bits &+ (value &>> bits), bits)
+    }
+
+    @inline(__always) private func codePrefix<Sink: HEVCBinSink>(
+        _ value: Int, _ longest: Int, _ context: Int, _ shift: Int, _ sink: inout Sink
+    ) {
+        var index = 0
+        while index < value {
+            sink.codeInline(context &+ index &>> shift, 1)
+            index &+= 1
+        }
+        if value < longest { sink.codeInline(context &+ index &>> shift, 0) }
+    }
+
+    /// The magnitudes and signs of a sub-block with levels where `mask` says. Returns whether a
+    /// coeff_abs_level_greater1_flag was 1, which moves the next sub-block's contexts.
+    @inline(__always) private func codeLevels<Sink: HEVCBinSink>(
+        _ levels: Lane<Int16>, _ mask: Int, _ places: Lane<UInt8>, log2Size: Int, set: Int, isChroma: Bool,
+        hidesSigns: Bool, _ sink: inout Sink
+    ) -> Bool {
+        let highest = 63 &- mask.leadingZeroBitCount
+        let lowest = mask.trailingZeroBitCount
+        var rest = mask
+        var signs: UInt32 = 0
+        var count = 0
+        repeat {
+            let scanPlace = 63 &- rest.leadingZeroBitCount
+            rest ^= 1 &<< scanPlace
+            let position = Int(places[scanPlace])
+            let level = Int32(levels[position & 3 &+ (position &>> 2) &<< log2Size])
+            let sign = level &>> 31
+            magnitudes[count] = (level ^ sign) &- sign
+            signs = signs &<< 1 | UInt32(truncatingIfNeeded: sign & 1)
+            count &+= 1
+        } while rest != 0
+
+        let aboveOne = HEVCContexts.aboveOne &+ 4 &* set &+ (isChroma ? 16 : 0)
+        var increment = 1
+        var firstAbove = -1
+        let flagged = min(count, 8)
+        var index = 0
+        while index < flagged {
+            if magnitudes[index] > 1 {
+                sink.codeInline(aboveOne &+ increment, 1)
+                increment = 0
+                if firstAbove < 0 { firstAbove = index }
+            } else {
+                sink.codeInline(aboveOne &+ increment, 0)
+                if increment != 0 { increment = min(increment &+ 1, 3) }
+            }
+            index &+= 1
+        }
+        if firstAbove >= 0 {
+            sink.codeInline(
+                HEVCContexts.aboveTwo &+ set &+ (isChroma ? 4 : 0), magnitudes[firstAbove] > 2 ? 1 : 0)
+        }
+        if hidesSigns && highest &- lowest > 3 {
+            sink.codeBypass(signs &>> 1, count &- 1)
+        } else {
+            sink.codeBypass(signs, count)
+        }
+        guard firstAbove >= 0 || count > 8 else { return false }
+
+        var rice = 0
+        index = max(firstAbove, 0)
+        if firstAbove < 0 { index = 8 }
+        while index < count {
+            let magnitude = Int(magnitudes[index])
+            let base = index >= 8 ? 1 : index == firstAbove ? 3 : 2
+            if magnitude >= base {
+                Self.codeRemaining(magnitude &- base, rice, &sink)
+                if magnitude > 3 &<< rice { rice = min(rice &+ 1, 4) }
+            }
+            index &+= 1
+        }
+        return firstAbove >= 0
+    }
+
+    /// coeff_abs_level_remaining, 9.3.3.11.
+    @inline(__always) private static func codeRemaining<Sink: HEVCBinSink>(
+        _ value: Int, _ rice: Int, _ sink: inout Sink
+    ) {
+        let ones = value &>> rice
+        if ones < 4 {
+            let prefix = (2 &<< ones &- 2) &<< rice
+            sink.codeBypass(
+                UInt32(truncatingIfNeeded: prefix | value & (1 &<< rice &- 1)), ones &+ 1 &+ rice)
+        } else {
+            sink.codeBypass(15, 4)
+            sink.codeEscape(value &- 4 &<< rice, order: rice &+ 1)
+        }
+    }
+}

@@ -1,0 +1,102 @@
+/// Scans and contexts of transform blocks, laid out for coding; made once in a process.
+final class HEVCResidualTables: Sendable {
+    static let shared = HEVCResidualTables()
+
+    /// x | y << 2 of a sub-block's positions, 16 for each scanIdx: ScanOrder[2], H.265 6.5.3 to 6.5.5.
+    let positions = LaneStorage<UInt8>(count: 48, repeating: 0)
+    /// By scanIdx and eight bits of a mask in raster order, those of rows 0 and 1, then (from 256 on) of rows 2 and 3:
+    /// the bits by place in the scan.
+    let masks = LaneStorage<UInt16>(count: 3 * 512, repeating: 0)
+    /// x | y << 3 of a block's sub-blocks in the scan, 64 for each row of `subBlockRow`.
+    let subBlocks = LaneStorage<UInt8>(count: 64 * 8, repeating: 0)
+    /// Contexts of sig_coeff_flag by place in the scan, 16 for each row of `significantRow`, 9.3.4.2.5.
+    let significant = LaneStorage<UInt8>(count: 16 * 54, repeating: 0)
+
+    /// The row of `subBlocks`: diagonal for each size, then those that scanIdx changes for 8×8.
+    @inline(__always) static func subBlockRow(log2Size: Int, scan: Int) -> Int {
+        scan == 0 ? log2Size &- 2 : 3 &+ scan
+    }
+
+    /// The first of eight rows of `significant`, of which the last four are for the sub-block with the block's first
+    /// level; in each four, one by whether the sub-blocks to the right (1) and below (2) are coded. 4×4 blocks have
+    /// one row.
+    @inline(__always) static func significantRow(log2Size: Int, isChroma: Bool, scan: Int) -> Int {
+        if log2Size == 2 { return 48 &+ scan &+ (isChroma ? 3 : 0) }
+        if isChroma { return log2Size == 3 ? 32 : 40 }
+        if log2Size > 3 { return 24 }
+        return 8 &* scan
+    }
+
+    private init() {
+        for scan in 0..<3 {
+            let order = Self.order(log2: 2, scan: scan)
+            for (place, (x, y)) in order.enumerated() {
+                positions.lane[16 * scan + place] = UInt8(x | y << 2)
+                let bit = x | y << 2
+                for mask in 0..<256 where mask >> (bit & 7) & 1 != 0 {
+                    masks.lane[512 * scan + bit / 8 * 256 + mask] |= 1 << UInt16(place)
+                }
+            }
+            for log2Size in 2...5 where scan == 0 || log2Size == 3 {
+                let row = Self.subBlockRow(log2Size: log2Size, scan: scan)
+                for (place, (x, y)) in Self.order(log2: log2Size - 2, scan: scan).enumerated() {
+                    subBlocks.lane[64 * row + place] = UInt8(x | y << 3)
+                }
+            }
+            for isChroma in [false, true] {
+                for log2Size in 2...5 where scan == 0 || log2Size <= 3 {
+                    let first = Self.significantRow(log2Size: log2Size, isChroma: isChroma, scan: scan)
+                    for row in 0..<(log2Size == 2 ? 1 : 8) {
+                        for (place, (x, y)) in order.enumerated() {
+                            let context = Self.significantContext(
+                                x, y, log2Size: log2Size, isChroma: isChroma, scan: scan, neighbours: row & 3,
+                                isFirst: row >= 4)
+                            significant.lane[16 * (first + row) + place] = UInt8(HEVCContexts.significant + context)
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// (x, y) of a square of 1 << log2 a side: up-right diagonal, horizontal, vertical.
+    private static func order(log2: Int, scan: Int) -> [(Int, Int)] {
+        let size = 1 << log2
+        switch scan {
+        case 0:
+            return (0..<(2 * size - 1)).flatMap { sum in
+                (0..<size).filter { (0..<size).contains(sum - $0) }.map { ($0, sum - $0) }
+            }
+        case 1: return (0..<(size * size)).map { ($0 % size, $0 / size) }
+        default: return (0..<(size * size)).map { ($0 / size, $0 % size) }
+        }
+    }
+
+    /// ctxInc of 9.3.4.2.5; (x, y) in the sub-block.
+    private static func significantContext(
+        _ x: Int, _ y: Int, log2Size: Int, isChroma: Bool, scan: Int, neighbours: Int, isFirst: Bool
+    ) -> Int {
+        var context: Int
+        if log2Size == 2 {
+            // ctxIdxMap of table 9-50. The last position's flag is never coded.
+            context = [0, 1, 4, 5, 2, 3, 4, 5, 6, 6, 8, 8, 7, 7, 8, 8][x + 4 * y]
+        } else if isFirst && x + y == 0 {
+            context = 0
+        } else {
+            context =
+                switch neighbours {
+                case 0: x + y == 0 ? 2 : x + y < 3 ? 1 : 0
+                case 1: y == 0 ? 2 : y == 1 ? 1 : 0
+                case 2: x == 0 ? 2 : x == 1 ? 1 : 0
+                default: 2
+                }
+            if isChroma {
+                context += log2Size == 3 ? 9 : 12
+            } else {
+                if !isFirst { context += 3 }
+                context += log2Size == 3 ? (scan == 0 ? 9 : 15) : 21
+            }
+        }
+        return isChroma ? 27 + context : context
+    }
+}

@@ -1,0 +1,76 @@
+/// What coding tree units of a slice need to be written: values of the slice, its picture and parameter sets.
+struct HEVCSliceSyntax {
+    var width = 0
+    var height = 0
+    var log2CodingTreeBlock = 6
+    var log2MinCodingBlock = 3
+    var log2MinTransformBlock = 2
+    var log2MaxTransformBlock = 5
+    /// MinCbs to a row.
+    var minimumColumns = 0
+    var type = SliceType.i
+    /// SliceQpY.
+    var qp = 26
+    var cabacInitFlag = false
+    /// num_ref_idx_active of each list.
+    var referenceCount0 = 0
+    var referenceCount1 = 0
+    var mergeCandidates = 5
+    var mvdL1Zero = false
+    var transformDepthInter = 0
+    var transformDepthIntra = 0
+    var allowsAsymmetric = false
+    var hasTransformSkip = false
+    var hidesSigns = false
+    /// cu_qp_delta_enabled_flag and Log2MinCuQpDeltaSize.
+    var hasQPDelta = false
+    var log2QuantizationGroup = 6
+    var saoLuma = false
+    var saoChroma = false
+    var bitDepth = 8
+
+    init() {}
+
+    init(_ slice: HEVCSliceJob, _ job: HEVCPictureJob) {
+        width = job.grid.width
+        height = job.grid.height
+        log2CodingTreeBlock = job.grid.log2CodingTreeBlock
+        log2MinCodingBlock = job.grid.log2MinCodingBlock
+        log2MinTransformBlock = job.grid.log2MinTransformBlock
+        log2MaxTransformBlock = job.grid.log2MaxTransformBlock
+        minimumColumns = job.grid.minimumColumns
+        type = slice.type
+        qp = slice.qp
+        cabacInitFlag = slice.cabacInitFlag
+        referenceCount0 = slice.list0.count
+        referenceCount1 = slice.list1.count
+        mergeCandidates = slice.mergeCandidates
+        mvdL1Zero = slice.mvdL1Zero
+        transformDepthInter = job.transformDepthInter
+        transformDepthIntra = job.transformDepthIntra
+        allowsAsymmetric = job.allowsAsymmetric
+        hasTransformSkip = job.hasTransformSkip
+        hidesSigns = job.hidesSigns
+        hasQPDelta = job.qpDeltaDepth != nil
+        log2QuantizationGroup = log2CodingTreeBlock - (job.qpDeltaDepth ?? 0)
+        saoLuma = slice.saoLuma
+        saoChroma = slice.saoChroma
+        bitDepth = job.bitDepth
+    }
+}
+
+/// What stands around a coding tree unit, by slice and tile.
+struct HEVCTreeNeighbours: BitwiseCopyable {
+    /// The unit to the left, and the one above, are in the same slice and tile: their syntax gives contexts, and their
+    /// SAO parameters may be merged.
+    var hasLeft = false
+    var hasTop = false
+}
+
+/// What the syntax of later coding units asks of one, by smallest coding block: log2 of its size, and 128 where it is
+/// skipped.
+typealias HEVCUnitRecord = UInt8
+
+extension HEVCCodingUnit {
+    var record: HEVCUnitRecord { log2Size | (mode == .skip ? 128 : 0) }
+}
