@@ -46,7 +46,7 @@ static void take(struct vaenc_oracle_result *r, unsigned char *planes[3], const 
     if (info->iBufferStatus != 1) return;
     const SSysMEMBuffer *layout = &info->UsrData.sSystemBuffer;
     oracle_frame(
-        r, layout->iWidth, layout->iHeight, (const uint8_t *const[]){ planes[0], planes[1], planes[2] },
+        r, layout->iWidth, layout->iHeight, 8, (const uint8_t *const[]){ planes[0], planes[1], planes[2] },
         (int[]){ layout->iStride[0], layout->iStride[1], layout->iStride[1] });
 }
 

@@ -30,13 +30,16 @@ void oracle_message(struct vaenc_oracle_result *r, const char *format, ...) {
 }
 
 void oracle_frame(
-    struct vaenc_oracle_result *r, int width, int height, const uint8_t *const planes[3], const int pitches[3]
+    struct vaenc_oracle_result *r, int width, int height, int bit_depth, const uint8_t *const planes[3],
+    const int pitches[3]
 ) {
     r->frames = realloc(r->frames, sizeof *r->frames * (r->frame_count + 1));
-    r->frames[r->frame_count++] = (struct vaenc_oracle_frame){ width, height, r->size };
+    r->frames[r->frame_count++] = (struct vaenc_oracle_frame){ width, height, bit_depth, r->size };
+    size_t bytes_per_sample = bit_depth > 8 ? 2 : 1;
     for (int plane = 0; plane < 3; plane++) {
         int columns = plane ? (width + 1) / 2 : width, rows = plane ? (height + 1) / 2 : height;
-        for (int y = 0; y < rows; y++) oracle_bytes(r, planes[plane] + (ptrdiff_t)y * pitches[plane], columns);
+        for (int y = 0; y < rows; y++)
+            oracle_bytes(r, planes[plane] + (ptrdiff_t)y * pitches[plane], columns * bytes_per_sample);
     }
 }
 

@@ -145,7 +145,7 @@ final class Received: Sendable {
             #expect(units.count { $0 == .slice || $0 == .idrSlice } == slices)
             #expect((units.first == .accessUnitDelimiter) == (slices == 3))
         }
-        for decoder in ForeignDecoder.allCases {
+        for decoder in ForeignDecoder.all(for: .h264) {
             let decoded = decoder.decode(received.stream)
             #expect(decoded.messages == [] && decoded.frames.count == 9)
             for (index, frame) in decoded.frames.enumerated() {

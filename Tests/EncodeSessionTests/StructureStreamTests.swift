@@ -13,7 +13,7 @@ import VideoBase
         var change: @Sendable (inout EncoderConfiguration) -> Void
 
         init(
-            _ name: String, judges: [ForeignDecoder] = ForeignDecoder.allCases,
+            _ name: String, judges: [ForeignDecoder] = ForeignDecoder.all(for: .h264),
             _ change: @escaping @Sendable (inout EncoderConfiguration) -> Void
         ) {
             testDescription = name

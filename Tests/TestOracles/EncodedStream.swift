@@ -2,6 +2,7 @@
 public struct EncodedStream: Sendable {
     /// Annex B.
     public var stream: [UInt8]
+    public var codec: StreamCodec
     public var reconstruction: Reconstruction
     public var result: ProcessRunner.Result
 
@@ -17,13 +18,15 @@ public struct EncodedStream: Sendable {
     /// Encodes a raw I420 file of whole frames on the reference driver of the build folder.
     ///
     /// - Parameters:
+    ///   - codec: what `options` make of it.
     ///   - personality: VAENC_REFERENCE_PERSONALITY; nil: unrestricted.
     /// - Throws: `Failure` where vaenc does not end with status 0.
     public init(
-        raw: String, width: Int, height: Int, options: [String], personality: String? = nil, timeout: Double = 300
+        raw: String, width: Int, height: Int, codec: StreamCodec = .h264, options: [String],
+        personality: String? = nil, timeout: Double = 300
     ) throws {
         self = try Files.withTemporaryFolder { folder in
-            let output = folder + "/out.h264"
+            let output = "\(folder)/out.\(codec.fileExtension)"
             let result = try ProcessRunner.run(
                 Checkout.vaenc,
                 [
@@ -40,51 +43,56 @@ public struct EncodedStream: Sendable {
                     status: result.status)
             }
             return EncodedStream(
-                stream: try Files.read(output),
+                stream: try Files.read(output), codec: codec,
                 reconstruction: try Reconstruction(path: folder + "/recon.yuv", width: width, height: height),
                 result: result)
         }
     }
 
     /// What a session in this process made.
-    public init(stream: [UInt8], reconstruction: Reconstruction) {
+    public init(stream: [UInt8], codec: StreamCodec = .h264, reconstruction: Reconstruction) {
         self.init(
-            stream: stream, reconstruction: reconstruction,
+            stream: stream, codec: codec, reconstruction: reconstruction,
             result: ProcessRunner.Result(
                 status: 0, stdout: [], stderr: [], timedOut: false, wallSeconds: 0, cpuSeconds: 0, peakKB: 0))
     }
 
-    private init(stream: [UInt8], reconstruction: Reconstruction, result: ProcessRunner.Result) {
+    private init(stream: [UInt8], codec: StreamCodec, reconstruction: Reconstruction, result: ProcessRunner.Result) {
         self.stream = stream
+        self.codec = codec
         self.reconstruction = reconstruction
         self.result = result
     }
 
     /// Encodes frames of one size.
-    public init(_ frames: [PlanarFrame], options: [String]) throws {
+    public init(_ frames: [PlanarFrame], codec: StreamCodec = .h264, options: [String]) throws {
         self = try Files.withTemporaryFolder { folder in
             try Files.write(frames.flatMap(\.bytes), to: folder + "/in.yuv")
             return try EncodedStream(
-                raw: folder + "/in.yuv", width: frames[0].width, height: frames[0].height, options: options)
+                raw: folder + "/in.yuv", width: frames[0].width, height: frames[0].height, codec: codec,
+                options: options)
         }
     }
 
     /// What is wrong with the stream, by the judges: both foreign decoders accept it without a message and give
     /// `frameCount` pictures, which are the driver's reconstruction byte for byte. Empty where nothing is.
-    public func faults(frameCount: Int) -> [String] {
+    ///
+    /// - Parameter blockSize: of the blocks that a message counts: macroblocks or coding tree blocks.
+    public func faults(frameCount: Int, blockSize: Int = 16) -> [String] {
         var faults: [String] = []
         let expected = reconstruction.framesInOutputOrder
         if expected.count != frameCount { faults.append("\(expected.count) pictures reconstructed, not \(frameCount)") }
-        for decoder in ForeignDecoder.allCases where decoder == .libavcodec || isForOpenH264 {
-            let decoded = decoder.decode(stream)
+        for decoder in ForeignDecoder.all(for: codec) where decoder != .openh264 || isForOpenH264 {
+            let decoded = decoder.decode(stream, codec: codec)
             if let message = decoded.messages.first {
                 faults.append("\(decoder): \(decoded.messages.count) messages, first: \(message)")
             }
             if decoded.frames.count != frameCount {
                 faults.append("\(decoder): \(decoded.frames.count) frames, not \(frameCount)")
             }
-            for (index, (a, b)) in zip(decoded.frames, expected).enumerated() where a != b {
-                faults.append("\(decoder): picture \(index) is not the reconstruction: " + Self.firstDifference(a, b))
+            for (index, (a, b)) in zip(decoded.frames, expected).enumerated() {
+                guard let difference = a.difference(from: b, blockSize: blockSize) else { continue }
+                faults.append("\(decoder): picture \(index) is not the reconstruction: \(difference)")
                 break
             }
         }
@@ -102,25 +110,18 @@ public struct EncodedStream: Sendable {
         zip(reconstruction.framesInOutputOrder, source).map { PSNR.luma($0, $1) }.min() ?? 0
     }
 
-    /// The NAL units of each picture, by a slice with first_mb_in_slice 0: their types, slices only.
+    /// The NAL units of each picture, by a slice with first_mb_in_slice 0 or first_slice_segment_in_pic_flag: their
+    /// types, slices only.
     public var sliceTypesByPicture: [[Int]] {
         var pictures: [[Int]] = []
-        for i in stream.indices.dropLast(4) where stream[i] == 0 && stream[i + 1] == 0 && stream[i + 2] == 1 {
-            let type = Int(stream[i + 3] & 31)
-            guard type == 1 || type == 5 else { continue }
-            if stream[i + 4] & 0x80 != 0 || pictures.isEmpty { pictures.append([]) }
+        // The header's bytes, and the first of the slice.
+        let first = codec == .h264 ? 4 : 5
+        for i in stream.indices.dropLast(5) where stream[i] == 0 && stream[i + 1] == 0 && stream[i + 2] == 1 {
+            let type = Int(codec == .h264 ? stream[i + 3] & 31 : stream[i + 3] >> 1 & 63)
+            guard codec == .h264 ? type == 1 || type == 5 : type < 32 else { continue }
+            if stream[i + first] & 0x80 != 0 || pictures.isEmpty { pictures.append([]) }
             pictures[pictures.count - 1].append(type)
         }
         return pictures
-    }
-
-    private static func firstDifference(_ a: PlanarFrame, _ b: PlanarFrame) -> String {
-        if a.width != b.width || a.height != b.height { return "\(a.width)×\(a.height), not \(b.width)×\(b.height)" }
-        guard let at = a.bytes.indices.first(where: { a.bytes[$0] != b.bytes[$0] }) else { return "" }
-        let luma = a.width * a.height
-        if at < luma { return "luma at \(at % a.width),\(at / a.width): \(a.bytes[at]), not \(b.bytes[at])" }
-        let half = (a.width + 1) / 2
-        let inside = (at - luma) % (luma / 4)
-        return "chroma at \(inside % half),\(inside / half): \(a.bytes[at]), not \(b.bytes[at])"
     }
 }

@@ -9,19 +9,33 @@ public struct DecodedVideo: Sendable {
 }
 
 /// A decoder that this project did not write, run in this process.
-public enum ForeignDecoder: String, Sendable, CaseIterable {
-    /// FFmpeg's own H.264 decoder, as `ffmpeg -xerror -err_detect crccheck+explode`.
+public enum ForeignDecoder: String, Sendable {
+    /// FFmpeg's own decoders, as `ffmpeg -xerror -err_detect crccheck+explode`. MD5 hashes of HEVC pictures are checked.
     case libavcodec
-    /// Cisco's, without concealment.
+    /// Cisco's, without concealment: H.264 alone.
     case openh264
+    /// HEVC alone.
+    case libde265
 
-    /// Decodes an H.264 Annex B stream. Blocks.
-    public func decode(_ stream: [UInt8]) -> DecodedVideo {
+    /// The decoders of a codec.
+    public static func all(for codec: StreamCodec) -> [ForeignDecoder] {
+        switch codec {
+        case .h264: [.libavcodec, .openh264]
+        case .hevc: [.libavcodec, .libde265]
+        }
+    }
+
+    /// Decodes an Annex B stream. Blocks.
+    ///
+    /// - Parameter isWhole: frames of the coded size, with what the conformance window hides; not by openh264.
+    public func decode(_ stream: [UInt8], codec: StreamCodec = .h264, isWhole: Bool = false) -> DecodedVideo {
         // SAFETY: the C side reads `count` bytes during the call; its result owns its memory until it is freed.
         var result = unsafe stream.withUnsafeBufferPointer { bytes in
             switch self {
-            case .libavcodec: unsafe vaenc_oracle_libavcodec("h264", bytes.baseAddress, bytes.count)
+            case .libavcodec:
+                unsafe vaenc_oracle_libavcodec(codec.format, bytes.baseAddress, bytes.count, isWhole ? 1 : 0)
             case .openh264: unsafe vaenc_oracle_openh264(bytes.baseAddress, bytes.count)
+            case .libde265: unsafe vaenc_oracle_libde265(bytes.baseAddress, bytes.count, isWhole ? 1 : 0)
             }
         }
         defer { unsafe vaenc_oracle_free(&result) }
@@ -36,33 +50,13 @@ extension DecodedVideo {
         var frames: [PlanarFrame] = []
         for index in 0..<(unsafe Int(result.frame_count)) {
             let frame = unsafe result.frames![index]
-            let count = PlanarFrame.byteCount(width: Int(frame.width), height: Int(frame.height))
+            let (width, height, depth) = (Int(frame.width), Int(frame.height), Int(frame.bit_depth))
+            let count = PlanarFrame.byteCount(width: width, height: height, bitDepth: depth)
             let bytes = unsafe Array(UnsafeBufferPointer(start: result.bytes! + frame.offset, count: count))
-            frames.append(PlanarFrame(width: Int(frame.width), height: Int(frame.height), bytes: bytes)!)
+            frames.append(PlanarFrame(width: width, height: height, bitDepth: depth, bytes: bytes)!)
         }
         self.frames = frames
         messages =
             unsafe result.messages.map { unsafe String(cString: $0).split(separator: "\n").map(String.init) } ?? []
-    }
-}
-
-/// Streams that libx264 makes, to try decoders and readers on.
-public enum ForeignEncoder {
-    public struct Failure: Error, CustomStringConvertible {
-        public var description: String
-    }
-
-    /// Encodes frames of one size; `options` are x264's (`qp=26:keyint=10:slices=2`).
-    public static func x264(_ frames: [PlanarFrame], options: String) throws -> [UInt8] {
-        guard let first = frames.first else { return [] }
-        let input = frames.flatMap(\.bytes)
-        // SAFETY: the C side reads `frames.count` whole frames of that size; its result is copied, then freed.
-        var result = unsafe input.withUnsafeBufferPointer {
-            unsafe vaenc_oracle_x264(
-                $0.baseAddress!, Int32(first.width), Int32(first.height), Int32(frames.count), options)
-        }
-        defer { unsafe vaenc_oracle_free(&result) }
-        if let messages = unsafe result.messages { throw Failure(description: unsafe String(cString: messages)) }
-        return unsafe Array(UnsafeBufferPointer(start: result.bytes, count: result.size))
     }
 }

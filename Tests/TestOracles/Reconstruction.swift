@@ -19,10 +19,10 @@ public struct Reconstruction: Sendable {
     public var pictures: [Picture]
     public var frames: [PlanarFrame]
 
-    /// Reads `path` and `path.txt` for pictures of one size.
-    public init(path: String, width: Int, height: Int) throws {
+    /// Reads `path` and `path.txt` for pictures of one size and depth.
+    public init(path: String, width: Int, height: Int, bitDepth: Int = 8) throws {
         let bytes = try Files.read(path)
-        guard let frames = PlanarFrame.split(bytes, width: width, height: height) else {
+        guard let frames = PlanarFrame.split(bytes, width: width, height: height, bitDepth: bitDepth) else {
             throw Malformed(
                 description: "\(path): \(bytes.count) bytes are no whole number of \(width)×\(height) frames")
         }
@@ -45,7 +45,7 @@ public struct Reconstruction: Sendable {
         }
     }
 
-    /// In output order: by POC between one IDR picture and the next (H.264 C.4.5.2).
+    /// In output order: by POC between one IDR picture and the next (H.264 C.4.5.2, H.265 C.5.2).
     public var framesInOutputOrder: [PlanarFrame] {
         var result: [PlanarFrame] = []
         var group: [(poc: Int, frame: PlanarFrame)] = []

@@ -1,0 +1,51 @@
+internal import Glibc
+
+/// Peak signal-to-noise ratio in dB.
+public enum PSNR {
+    /// Of two runs of 8-bit samples of equal count; infinite where they are equal.
+    public static func of(_ a: ArraySlice<UInt8>, _ b: ArraySlice<UInt8>) -> Double {
+        precondition(a.count == b.count && !a.isEmpty, "PSNR compares planes of one size")
+        return decibels(squaredError(a, b), count: a.count, bitDepth: 8)
+    }
+
+    /// Of the luma planes of two frames of equal size and depth.
+    public static func luma(_ a: PlanarFrame, _ b: PlanarFrame) -> Double { of(a, b, a.luma, b.luma) }
+
+    /// Of all samples of two frames of equal size and depth.
+    public static func all(_ a: PlanarFrame, _ b: PlanarFrame) -> Double { of(a, b, a.bytes[...], b.bytes[...]) }
+
+    private static func of(
+        _ a: PlanarFrame, _ b: PlanarFrame, _ x: ArraySlice<UInt8>, _ y: ArraySlice<UInt8>
+    ) -> Double {
+        precondition(a.bitDepth == b.bitDepth, "PSNR compares samples of one depth")
+        if a.bitDepth == 8 { return of(x, y) }
+        precondition(x.count == y.count && !x.isEmpty, "PSNR compares planes of one size")
+        return decibels(wideSquaredError(x, y), count: x.count / 2, bitDepth: a.bitDepth)
+    }
+
+    private static func decibels(_ sum: Int, count: Int, bitDepth: Int) -> Double {
+        let peak = Double(1 << bitDepth - 1)
+        return sum == 0 ? .infinity : 10 * log10(peak * peak * Double(count) / Double(sum))
+    }
+
+    /// Sum of squared differences of 8-bit samples.
+    public static func squaredError(_ a: ArraySlice<UInt8>, _ b: ArraySlice<UInt8>) -> Int {
+        var sum = 0
+        for (x, y) in zip(a, b) {
+            let difference = Int(x) - Int(y)
+            sum += difference * difference
+        }
+        return sum
+    }
+
+    /// Sum of squared differences of samples of two bytes.
+    private static func wideSquaredError(_ a: ArraySlice<UInt8>, _ b: ArraySlice<UInt8>) -> Int {
+        var sum = 0
+        for place in stride(from: 0, to: a.count, by: 2) {
+            let (i, j) = (a.startIndex + place, b.startIndex + place)
+            let difference = Int(a[i]) - Int(b[j]) + (Int(a[i + 1]) - Int(b[j + 1])) << 8
+            sum += difference * difference
+        }
+        return sum
+    }
+}

@@ -1,0 +1,228 @@
+import TestOracles
+import Testing
+
+/// A stream of x265's, whole and damaged.
+private struct Sample: Sendable, CustomTestStringConvertible {
+    var options: String
+    var bitDepth: Int
+    var width = 96
+    var height = 80
+
+    static let all = [
+        Sample(options: "qp=24:keyint=4:bframes=0:slices=1", bitDepth: 8),
+        // Slices want its own threads.
+        Sample(options: "qp=30:bframes=3:b-adapt=0:ref=3:ctu=32:pools=1:slices=2", bitDepth: 8, width: 96, height: 128),
+        Sample(options: "qp=22:keyint=250:bframes=2:b-adapt=0:sao=1:ctu=32", bitDepth: 10),
+        Sample(options: "qp=28:keyint=6:bframes=0:sao=0:amp=1:rect=1:ctu=16", bitDepth: 10, width: 98, height: 82),
+    ]
+
+    var testDescription: String { "\(bitDepth) bits, \(options)" }
+
+    func source(_ count: Int = 8) throws -> [PlanarFrame] {
+        let frames = try Fixture.carphone.frames(count).map { $0.cropped(x: 10, y: 10, width: width, height: height) }
+        return bitDepth == 8 ? frames : frames.map(\.widenedTo10Bits)
+    }
+
+    func stream(hash: Int = 0) throws -> [UInt8] {
+        try ForeignEncoder.x265(source(), options: options + ":hash=\(hash)")
+    }
+}
+
+/// NAL units without their start codes.
+private func units(_ stream: [UInt8]) -> [Range<Int>] {
+    let starts = stream.indices.dropLast(3).filter {
+        stream[$0] == 0 && stream[$0 + 1] == 0 && stream[$0 + 2] == 1
+    }.map { $0 + 3 }
+    return starts.enumerated().map { index, start in
+        var end = index + 1 < starts.count ? starts[index + 1] - 3 : stream.count
+        while end > start, stream[end - 1] == 0 { end -= 1 }
+        return start..<end
+    }
+}
+
+private func type(of unit: Range<Int>, in stream: [UInt8]) -> Int { Int(stream[unit.lowerBound] >> 1 & 63) }
+
+/// The criterion by which every stream is judged: no message, and these very pictures.
+private func accepts(_ decoder: ForeignDecoder, _ stream: [UInt8], as expected: [PlanarFrame]) -> Bool {
+    let decoded = decoder.decode(stream, codec: .hevc)
+    return decoded.messages.isEmpty && decoded.frames == expected
+}
+
+@Suite struct HEVCDecoderTests {
+    @Test(arguments: Sample.all) fileprivate func decodersAgreeOnWholeStreams(_ sample: Sample) throws {
+        for hash in 0...3 {
+            let stream = try sample.stream(hash: hash)
+            let first = ForeignDecoder.libavcodec.decode(stream, codec: .hevc)
+            let second = ForeignDecoder.libde265.decode(stream, codec: .hevc)
+            let third = try ForeignProgram.ffmpeg(
+                stream, codec: .hevc, width: sample.width, height: sample.height, bitDepth: sample.bitDepth)
+            for decoded in [first, second, third] {
+                #expect(decoded.messages.isEmpty, "\(decoded.messages)")
+                #expect(decoded.frames.count == 8)
+                #expect(decoded.frames.allSatisfy { $0.bitDepth == sample.bitDepth && $0.width == sample.width })
+            }
+            let agree = first.frames == second.frames && first.frames == third.frames
+            #expect(agree)
+            for (a, b) in zip(first.frames, try sample.source()) { #expect(PSNR.luma(a, b) > 30) }
+        }
+    }
+
+    /// The coded size is a multiple of the smallest coding block, and the window shows its upper left part.
+    @Test(arguments: [8, 10]) func framesComeWholeAndCropped(_ bitDepth: Int) throws {
+        let sample = Sample(options: "qp=20:bframes=0", bitDepth: bitDepth, width: 50, height: 38)
+        let stream = try sample.stream(hash: 1)
+        let whole = ForeignDecoder.all(for: .hevc).map { $0.decode(stream, codec: .hevc, isWhole: true) }
+        for decoded in whole {
+            #expect(decoded.messages.isEmpty, "\(decoded.messages)")
+            #expect(decoded.frames.map(\.width) == [Int](repeating: 56, count: 8))
+            #expect(decoded.frames.map(\.height) == [Int](repeating: 40, count: 8))
+        }
+        let agree = whole[0].frames == whole[1].frames
+        #expect(agree)
+        for decoder in ForeignDecoder.all(for: .hevc) {
+            let cropped = decoder.decode(stream, codec: .hevc).frames
+            let same = cropped == whole[0].frames.map { $0.cropped(x: 0, y: 0, width: 50, height: 38) }
+            #expect(same)
+        }
+    }
+
+    /// A hash that is not the picture's is an error, whatever the slices are.
+    @Test(arguments: Sample.all) fileprivate func wrongHashesAreNoticed(_ sample: Sample) throws {
+        let stream = try sample.stream(hash: 1)
+        let hashes = units(stream).filter { type(of: $0, in: stream) == 40 }
+        #expect(hashes.count == 8)
+        for unit in hashes {
+            // Header, payload type, size, kind of hash, and sixteen bytes for each plane.
+            #expect(stream[unit.lowerBound + 2] == 132)
+            for place in [5, 20, 21, 37, 52] {
+                var mutated = stream
+                mutated[unit.lowerBound + place] ^= 4
+                let decoded = ForeignDecoder.libavcodec.decode(mutated, codec: .hevc)
+                #expect(decoded.messages.contains { $0.lowercased().contains("checksum") }, "\(decoded.messages)")
+            }
+            let decoded = try ForeignProgram.ffmpeg(
+                stream.mutated(at: unit.lowerBound + 9), codec: .hevc, width: sample.width, height: sample.height,
+                bitDepth: sample.bitDepth)
+            #expect(!decoded.messages.isEmpty)
+        }
+    }
+
+    @Test(arguments: ForeignDecoder.all(for: .hevc)) func flippedBitsAreNoticed(_ decoder: ForeignDecoder) throws {
+        // Entry points and the ends of substreams hold bits that are not read.
+        for sample in Sample.all where !sample.options.contains("slices=2") {
+            let stream = try sample.stream()
+            let slices = units(stream).filter { type(of: $0, in: stream) < 32 }
+            let whole = decoder.decode(stream, codec: .hevc).frames
+            let acceptsWhole = accepts(decoder, stream, as: whole)
+            #expect(acceptsWhole)
+            var generator = SplitMix64(state: 7)
+            for _ in 0..<60 {
+                let unit = slices.filter { $0.count > 20 }.randomElement(using: &generator)!
+                let position = Int.random(in: (unit.lowerBound + 10)..<(unit.upperBound - 2), using: &generator)
+                let bit = UInt8(1) << UInt8.random(in: 0..<8, using: &generator)
+                let accepted = accepts(decoder, stream.mutated(at: position, bit), as: whole)
+                #expect(!accepted, "\(sample.options): byte \(position) ^ \(bit) of \(unit) went unnoticed")
+            }
+        }
+    }
+
+    @Test(arguments: ForeignDecoder.all(for: .hevc)) func missingPartsAreNoticed(_ decoder: ForeignDecoder) throws {
+        for sample in Sample.all {
+            let stream = try sample.stream()
+            let whole = decoder.decode(stream, codec: .hevc).frames
+            let all = units(stream)
+            for (index, unit) in all.enumerated() {
+                let type = type(of: unit, in: stream)
+                guard type < 32 || type == 33 || type == 34 else { continue }
+                if all[..<index].contains(where: { stream[$0] == stream[unit] }) { continue }
+                var mutated = stream
+                mutated.removeSubrange((unit.lowerBound - 3)..<unit.upperBound)
+                let accepted = accepts(decoder, mutated, as: whole)
+                #expect(!accepted, "\(sample.options): without \(unit)")
+            }
+            let accepted = accepts(decoder, Array(stream.dropLast(20)), as: whole)
+            #expect(!accepted, "\(sample.options): without the last 20 bytes")
+        }
+    }
+
+    @Test(arguments: ForeignDecoder.all(for: .hevc)) func rubbishYieldsNoFrames(_ decoder: ForeignDecoder) {
+        var generator = SplitMix64(state: 3)
+        for count in [0, 1, 3, 4, 5, 100, 5000] {
+            let rubbish = (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
+            #expect(decoder.decode(rubbish, codec: .hevc).frames.isEmpty)
+            #expect(decoder.decode([0, 0, 0, 1, 0x26, 0x01] + rubbish, codec: .hevc).frames.isEmpty)
+        }
+    }
+
+    /// The judgement of a stream with its reconstruction: sound as it is, and not with another sample or picture.
+    @Test(arguments: Sample.all) fileprivate func reconstructionsAreCompared(_ sample: Sample) throws {
+        let stream = try sample.stream(hash: 1)
+        let frames = ForeignDecoder.libde265.decode(stream, codec: .hevc).frames
+        let lines = frames.indices.map { "\($0) \($0 == 0 ? "IDR" : "P") \($0) 24 100\n" }.joined()
+        let reconstruction = try Reconstruction(frames: frames, text: lines)
+        let sound = EncodedStream(stream: stream, codec: .hevc, reconstruction: reconstruction)
+        #expect(sound.faults(frameCount: 8) == [])
+        #expect(!sound.faults(frameCount: 7).isEmpty)
+        for place in [0, frames[3].bytes.count / 2, frames[3].bytes.count - 1] {
+            var damaged = sound
+            damaged.reconstruction.frames[3] = try #require(
+                PlanarFrame(
+                    width: sample.width, height: sample.height, bitDepth: sample.bitDepth,
+                    bytes: frames[3].bytes.mutated(at: place, 1)))
+            #expect(damaged.faults(frameCount: 8).count == 2)
+        }
+    }
+}
+
+extension [UInt8] {
+    fileprivate func mutated(at place: Int, _ bits: UInt8 = 0x10) -> [UInt8] {
+        var copy = self
+        copy[place] ^= bits
+        return copy
+    }
+}
+
+@Suite struct SampleDifferenceTests {
+    @Test(arguments: [8, 10]) func theEarliestBlockIsNamed(_ bitDepth: Int) throws {
+        let size = PlanarFrame.byteCount(width: 40, height: 40, bitDepth: bitDepth)
+        let plain = try #require(
+            PlanarFrame(width: 40, height: 40, bitDepth: bitDepth, bytes: [UInt8](repeating: 0, count: size)))
+        #expect(plain.firstDifference(from: plain) == nil)
+        #expect(plain.difference(from: plain) == nil)
+        let step = bitDepth > 8 ? 2 : 1
+        var bytes = plain.bytes
+        // Luma in block 3 of 32×32 at 33,38, Cr in block 1 at 17,2; in macroblocks those are 8 and 2.
+        bytes[(38 * 40 + 33) * step] = 7
+        bytes[(1600 + 400 + 2 * 20 + 17) * step] = 5
+        let other = try #require(PlanarFrame(width: 40, height: 40, bitDepth: bitDepth, bytes: bytes))
+        let large = try #require(other.firstDifference(from: plain, blockSize: 32))
+        #expect(large.plane == 2 && large.x == 17 && large.y == 2 && large.block == 1 && large.value == 5)
+        #expect(large.counts == [1, 0, 1] && large.expected == 0)
+        bytes[(1600 + 400 + 2 * 20 + 17) * step] = 0
+        let luma = try #require(PlanarFrame(width: 40, height: 40, bitDepth: bitDepth, bytes: bytes))
+        let small = try #require(luma.firstDifference(from: plain))
+        #expect(small.plane == 0 && small.x == 33 && small.y == 38 && small.block == 8 && small.value == 7)
+        #expect(luma.difference(from: plain)?.contains("luma at 33,38") == true)
+        let narrow = try #require(PlanarFrame(width: 2, height: 2, bytes: [0, 0, 0, 0, 0, 0]))
+        #expect(narrow.difference(from: plain)?.contains("2×2") == true)
+    }
+
+    @Test func widerSamples() throws {
+        let low = try #require(PlanarFrame(width: 2, height: 2, bytes: [200, 1, 2, 3, 128, 131]))
+        let wide = low.widenedTo10Bits
+        #expect(wide.bitDepth == 10 && wide.bytesPerSample == 2 && wide.bytes.count == 12)
+        #expect(wide.bytes[0] == 0x23 && wide.bytes[1] == 3)
+        #expect(wide.cropped(x: 0, y: 0, width: 2, height: 2) == wide)
+        #expect(PlanarFrame.split(wide.bytes + wide.bytes, width: 2, height: 2, bitDepth: 10) == [wide, wide])
+        #expect(PlanarFrame.split(wide.bytes, width: 2, height: 2, bitDepth: 10) != [low])
+        var bytes = wide.bytes
+        bytes[0] ^= 2
+        let other = try #require(PlanarFrame(width: 2, height: 2, bitDepth: 10, bytes: bytes))
+        // One of four samples is off by two: mean squared error 1.
+        #expect(abs(PSNR.luma(wide, other) - 60.19751) < 1e-4)
+        bytes[0] ^= 2
+        bytes[1] ^= 1
+        let far = try #require(PlanarFrame(width: 2, height: 2, bitDepth: 10, bytes: bytes))
+        #expect(abs(PSNR.luma(wide, far) - 18.05331) < 1e-4)
+    }
+}
