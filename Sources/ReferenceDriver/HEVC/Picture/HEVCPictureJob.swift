@@ -93,6 +93,9 @@ package struct HEVCPictureJob: Sendable {
     package var hidesSigns = false
     /// diff_cu_qp_delta_depth; nil where cu_qp_delta_enabled_flag is 0, and every QP is its slice's.
     package var qpDeltaDepth: Int?
+    /// pps_cb_qp_offset and pps_cr_qp_offset, without the slice's: cQpPicOffset of deblocking.
+    package var cbQPOffset = 0
+    package var crQPOffset = 0
     /// Log2ParMrgLevel.
     package var log2ParallelMergeLevel = 2
     /// loop_filter_across_tiles_enabled_flag.

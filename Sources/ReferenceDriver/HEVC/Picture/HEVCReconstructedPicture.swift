@@ -33,6 +33,19 @@ package struct HEVCPlanes<Sample: HEVCSample>: BitwiseCopyable, Sendable {
     /// Luma samples that count.
     package let width: Int
     package let height: Int
+
+    /// 0 luma, 1 Cb, 2 Cr.
+    func plane(_ component: Int) -> HEVCPlane<Sample> {
+        component == 0
+            ? HEVCPlane(lane: luma, stride: stride) : HEVCPlane(lane: component == 1 ? cb : cr, stride: chromaStride)
+    }
+}
+
+/// One of a picture's planes.
+struct HEVCPlane<Sample: HEVCSample>: BitwiseCopyable, Sendable {
+    let lane: Lane<Sample>
+    /// Samples from row to row.
+    let stride: Int
 }
 
 /// A picture as a decoder has it. Its memory is made once, for one size and bit depth; each VA surface that the client
