@@ -1,0 +1,113 @@
+/// Sums, differences and copies of blocks of samples. Widths are multiples of 4; each plane has its own stride, in
+/// samples.
+package enum HEVCBlock {
+    /// Source minus prediction.
+    @inline(never)
+    @_specialize(where Sample == UInt8)
+    @_specialize(where Sample == UInt16)
+    package static func residual<Sample: HEVCSample>(
+        _ source: Lane<Sample>, _ sourceStride: Int, minus prediction: Lane<Sample>, _ predictionStride: Int,
+        width: Int, height: Int, to residual: Lane<Int16>, _ stride: Int
+    ) {
+        for y in 0..<height {
+            let a = source + y &* sourceStride
+            let b = prediction + y &* predictionStride
+            let r = residual + y &* stride
+            var x = 0
+            while x &+ 8 <= width {
+                r.store(x, a.words(x) &- b.words(x))
+                x &+= 8
+            }
+            if x < width { r.store(x, (a.fourWords(x) &- b.fourWords(x)).lowHalf) }
+        }
+    }
+
+    /// Prediction plus residual, clipped. The prediction may be at the destination.
+    @inline(never)
+    @_specialize(where Sample == UInt8)
+    @_specialize(where Sample == UInt16)
+    package static func add<Sample: HEVCSample>(
+        _ residual: Lane<Int16>, _ stride: Int, to prediction: Lane<Sample>, _ predictionStride: Int,
+        width: Int, height: Int, into destination: Lane<Sample>, _ destinationStride: Int
+    ) {
+        // What exceeds the range of samples by itself is cut first: the sum stays within 16 bits.
+        let most = Sample.largestWord
+        let least = 0 &- most
+        for y in 0..<height {
+            let r = residual + y &* stride
+            let p = prediction + y &* predictionStride
+            let d = destination + y &* destinationStride
+            var x = 0
+            while x &+ 8 <= width {
+                d.storeClipped(x, p.words(x) &+ r.load(x, as: Words.self).atMost(most).atLeast(least))
+                x &+= 8
+            }
+            if x < width {
+                let four = Words(lowHalf: r.load(x, as: SIMD4<Int16>.self), highHalf: .zero)
+                d.storeFourClipped(x, p.fourWords(x) &+ four.atMost(most).atLeast(least))
+            }
+        }
+    }
+
+    @inline(never)
+    @_specialize(where Sample == UInt8)
+    @_specialize(where Sample == UInt16)
+    package static func copy<Sample: HEVCSample>(
+        _ source: Lane<Sample>, _ sourceStride: Int, width: Int, height: Int, to destination: Lane<Sample>,
+        _ destinationStride: Int
+    ) {
+        for y in 0..<height {
+            let s = source + y &* sourceStride
+            let d = destination + y &* destinationStride
+            var x = 0
+            if Sample.bitDepth == 8 {
+                while x &+ 16 <= width {
+                    d.store(x, s.load(x, as: Bytes.self))
+                    x &+= 16
+                }
+                while x < width {
+                    d.store(x, s.load(x, as: UInt32.self))
+                    x &+= 4
+                }
+            } else {
+                while x &+ 8 <= width {
+                    d.store(x, s.load(x, as: Words.self))
+                    x &+= 8
+                }
+                if x < width { d.store(x, s.load(x, as: UInt64.self)) }
+            }
+        }
+    }
+
+    /// Sum of squared differences.
+    @inline(never)
+    @_specialize(where Sample == UInt8)
+    @_specialize(where Sample == UInt16)
+    package static func squares<Sample: HEVCSample>(
+        _ a: Lane<Sample>, _ aStride: Int, _ b: Lane<Sample>, _ bStride: Int, width: Int, height: Int
+    ) -> Int {
+        var total = 0
+        for y in 0..<height {
+            let p = a + y &* aStride
+            let q = b + y &* bStride
+            // A row of 64 squares of ten bits fits 32 bits; a block of them may not.
+            var sum = Quads.zero
+            var next = Quads.zero
+            var x = 0
+            while x &+ 8 <= width {
+                sum = sum &+ next
+                let d = p.words(x) &- q.words(x)
+                next = pairProducts(d, d)
+                x &+= 8
+            }
+            sum = sum &+ next
+            if x < width {
+                let d = p.fourWords(x) &- q.fourWords(x)
+                next = pairProducts(d, d)
+                sum = sum &+ next
+            }
+            total &+= Int(sum.wrappedTotal)
+        }
+        return total
+    }
+}

@@ -1,0 +1,117 @@
+extension HEVCTransform {
+    /// Transforms a residual block. Coefficients are scaled as 8.6.4.2 undoes it: by 2^(15 − BitDepth − log2Size).
+    ///
+    /// `stride`: words from row to row of the residual. `isSine`: the DST, for 4×4 blocks only.
+    @inline(never) package func forward(
+        _ residual: Lane<Int16>, stride: Int, log2Size: Int, isSine: Bool = false, to coefficients: Lane<Int16>
+    ) {
+        let shift = Int32(truncatingIfNeeded: log2Size &+ bitDepth &- 9)
+        if log2Size == 2 {
+            let table = tables.four(isSine ? .forwardSine : .forwardCosine)
+            let block = HEVCBlock4x4(
+                upper: Words(lowHalf: residual.load(0), highHalf: residual.load(stride)),
+                lower: Words(lowHalf: residual.load(2 &* stride), highHalf: residual.load(3 &* stride)))
+            let result = block.multiplied(table, shift: shift).transposed.multiplied(table, shift: 8).transposed
+            coefficients.store(0, result.upper)
+            coefficients.store(8, result.lower)
+            return
+        }
+        // The second pass adds up to 2^(log2Size − 2) values in 16 bits: the first leaves room for that.
+        let room = Int32(truncatingIfNeeded: log2Size &- 2)
+        let size = 1 &<< log2Size
+        forwardPass(residual, stride, size, shift: shift &+ room, to: first.lane)
+        transpose(first.lane, size, columns: size, rows: size, to: second.lane, size)
+        let last = Int32(truncatingIfNeeded: log2Size &+ 6) &- room
+        forwardPass(second.lane, size, size, shift: last, to: first.lane)
+        transpose(first.lane, size, columns: size, rows: size, to: coefficients, size)
+    }
+
+    /// Transforms each column of a block of `size` (8…32).
+    private func forwardPass(
+        _ input: Lane<Int16>, _ stride: Int, _ size: Int, shift: Int32, to output: Lane<Int16>
+    ) {
+        let folded = self.folded.lane
+        var x = 0
+        while x < size {
+            let target = output + x
+            fold(input + x, stride, size)
+            products(
+                tables.forwardOdd(size), count: size / 4, outputs: size / 2, shift, to: target + size, 2 &* size)
+            var level = size / 2
+            var step = 2
+            while level > 4 {
+                fold(folded, 8, level)
+                products(
+                    tables.forwardOdd(level), count: level / 4, outputs: level / 2, shift, to: target + step &* size,
+                    2 &* step &* size)
+                level /= 2
+                step &*= 2
+            }
+            setPair(0, folded.load(0), folded.load(8))
+            setPair(1, folded.load(16), folded.load(24))
+            products(tables.four(.forwardCosine), count: 2, outputs: 4, shift, to: target, step &* size)
+            x &+= 8
+        }
+    }
+
+    /// Of `count` rows of eight, n and count − 1 − n: their differences to `pairs`, their sums to `folded`.
+    @inline(__always) private func fold(_ rows: Lane<Int16>, _ stride: Int, _ count: Int) {
+        let folded = self.folded.lane
+        var n = 0
+        while n < count / 2 {
+            let a: Words = rows.load(n &* stride)
+            let b: Words = rows.load((n &+ 1) &* stride)
+            let y: Words = rows.load((count &- 2 &- n) &* stride)
+            let z: Words = rows.load((count &- 1 &- n) &* stride)
+            setPair(n / 2, a &- z, b &- y)
+            folded.store(8 &* n, a &+ z)
+            folded.store(8 &* n &+ 8, b &+ y)
+            n &+= 2
+        }
+    }
+
+    /// Sums of `count` products of `pairs` with each of an even number of `outputs`, rounded, shifted and cut to 16 bits.
+    @inline(__always) private func products(
+        _ table: Lane<Int16>, count: Int, outputs: Int, _ shift: Int32, to target: Lane<Int16>, _ stride: Int
+    ) {
+        let pairs = self.pairs.lane
+        let round = Quads(repeating: 1 &<< (shift &- 1))
+        let shifts = Quads(repeating: shift)
+        var factors = table
+        let pitch = count &* HEVCTransformTables.pair
+        var n = 0
+        while n < outputs {
+            var (a, b, c, d) = (round, round, round, round)
+            var (nextA, nextB, nextC, nextD) = (Quads.zero, Quads.zero, Quads.zero, Quads.zero)
+            var k = 0
+            while k < count {
+                (a, b, c, d) = (a &+ nextA, b &+ nextB, c &+ nextC, d &+ nextD)
+                let low: Words = pairs.load(16 &* k)
+                let high: Words = pairs.load(16 &* k &+ 8)
+                let one: Words = factors.load(8 &* k)
+                let other: Words = factors.load(pitch &+ 8 &* k)
+                nextA = pairProducts(low, one)
+                nextB = pairProducts(high, one)
+                nextC = pairProducts(low, other)
+                nextD = pairProducts(high, other)
+                k &+= 1
+            }
+            (a, b, c, d) = (a &+ nextA, b &+ nextB, c &+ nextC, d &+ nextD)
+            target.store(n &* stride, saturatedWords(a &>> shifts, b &>> shifts))
+            target.store((n &+ 1) &* stride, saturatedWords(c &>> shifts, d &>> shifts))
+            factors = factors + 2 &* pitch
+            n &+= 2
+        }
+    }
+
+    /// The residual of a block with transform_skip_flag, scaled as 8.6.4.2 undoes it.
+    package func forwardSkip(_ residual: Lane<Int16>, stride: Int, log2Size: Int, to coefficients: Lane<Int16>) {
+        let size = 1 &<< log2Size
+        let shift = Int32(truncatingIfNeeded: 15 &- bitDepth &- log2Size)
+        for y in 0..<size {
+            for x in 0..<size {
+                coefficients[y &* size &+ x] = Int16(clamping: Int32(residual[y &* stride &+ x]) &<< shift)
+            }
+        }
+    }
+}

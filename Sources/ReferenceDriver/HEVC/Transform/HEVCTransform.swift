@@ -1,0 +1,103 @@
+/// How many of a block's leading columns and rows may hold anything but zeros.
+package struct HEVCExtent: Equatable, BitwiseCopyable, Sendable {
+    package var columns: Int
+    package var rows: Int
+
+    package init(columns: Int, rows: Int) {
+        self.columns = columns
+        self.rows = rows
+    }
+}
+
+/// One worker's transforms of residuals, H.265 8.6.4.2: their tables and memory. Residuals and coefficients are words;
+/// coefficients stand in raster order (row: vertical frequency) without a gap.
+package final class HEVCTransform: Sendable {
+    let bitDepth: Int
+    let tables = HEVCTransformTables()
+    /// Pairs of rows interleaved: up to 8, 16 words each.
+    let pairs = LaneStorage<Int16>(count: 128, repeating: 0)
+    /// Eight columns of up to 32 (half-made) outputs and 16 sums of a level.
+    let outputs = LaneStorage<Int32>(count: 256, repeating: 0)
+    let sums = LaneStorage<Int32>(count: 128, repeating: 0)
+    /// Eight columns of up to 16 sums of inputs.
+    let folded = LaneStorage<Int16>(count: 128, repeating: 0)
+    /// Blocks between the passes.
+    let first = LaneStorage<Int16>(count: 1024, repeating: 0)
+    let second = LaneStorage<Int16>(count: 1024, repeating: 0)
+
+    /// `bitDepth`: 8 or 10.
+    package init(bitDepth: Int) { self.bitDepth = bitDepth }
+
+    /// Transposes a block of `columns` and `rows`, multiples of 8.
+    func transpose(
+        _ source: Lane<Int16>, _ stride: Int, columns: Int, rows: Int, to destination: Lane<Int16>,
+        _ destinationStride: Int
+    ) {
+        var y = 0
+        while y < rows {
+            var x = 0
+            while x < columns {
+                let s = source + (y &* stride &+ x)
+                let t = Block8x8(
+                    s.load(0), s.load(stride), s.load(2 &* stride), s.load(3 &* stride), s.load(4 &* stride),
+                    s.load(5 &* stride), s.load(6 &* stride), s.load(7 &* stride)
+                ).transposed
+                let d = destination + (x &* destinationStride &+ y)
+                d.store(0, t.r0)
+                d.store(destinationStride, t.r1)
+                d.store(2 &* destinationStride, t.r2)
+                d.store(3 &* destinationStride, t.r3)
+                d.store(4 &* destinationStride, t.r4)
+                d.store(5 &* destinationStride, t.r5)
+                d.store(6 &* destinationStride, t.r6)
+                d.store(7 &* destinationStride, t.r7)
+                x &+= 8
+            }
+            y &+= 8
+        }
+    }
+
+    /// Interleaves two rows of eight as pair `index`.
+    @inline(__always) func setPair(_ index: Int, _ a: Words, _ b: Words) {
+        let (low, high) = zip(a, b)
+        pairs.lane.store(16 &* index, low)
+        pairs.lane.store(16 &* index &+ 8, high)
+    }
+}
+
+/// 4×4 blocks, whose sixteen values fit two vectors.
+struct HEVCBlock4x4 {
+    /// Rows 0 and 1, and 2 and 3.
+    var upper: Words
+    var lower: Words
+
+    @inline(__always) init(upper: Words, lower: Words) {
+        self.upper = upper
+        self.lower = lower
+    }
+
+    @inline(__always) var transposed: HEVCBlock4x4 {
+        let (a, b) = zip(upper, lower)
+        let (c, d) = zip(a, b)
+        return HEVCBlock4x4(upper: c, lower: d)
+    }
+
+    /// The columns of the product of a 4×4 matrix with this block, rounded by 1 << (shift − 1) and shifted.
+    @inline(__always) func multiplied(_ table: Lane<Int16>, shift: Int32) -> HEVCBlock4x4 {
+        var pairs = SIMD16<Int16>()
+        pairs.evenHalf = Words(lowHalf: upper.lowHalf, highHalf: lower.lowHalf)
+        pairs.oddHalf = Words(lowHalf: upper.highHalf, highHalf: lower.highHalf)
+        let round = Quads(repeating: 1 &<< (shift &- 1))
+        let shifts = Quads(repeating: shift)
+        let a = Self.row(pairs, table) &+ round
+        let b = Self.row(pairs, table + 16) &+ round
+        let c = Self.row(pairs, table + 32) &+ round
+        let d = Self.row(pairs, table + 48) &+ round
+        return HEVCBlock4x4(
+            upper: saturatedWords(a &>> shifts, b &>> shifts), lower: saturatedWords(c &>> shifts, d &>> shifts))
+    }
+
+    @inline(__always) private static func row(_ pairs: SIMD16<Int16>, _ table: Lane<Int16>) -> Quads {
+        pairProducts(pairs.lowHalf, table.load(0)) &+ pairProducts(pairs.highHalf, table.load(8))
+    }
+}

@@ -1,0 +1,135 @@
+import ReferenceDriver
+import TestOracles
+import Testing
+
+/// The HEVC quantiser against H.265 8.6.1 and 8.6.3 written out plainly.
+struct HEVCQuantizerTests {
+    static let levelScale = [40, 45, 51, 57, 64, 72]
+
+    /// (8-309) with m = 16.
+    private func scaled(_ level: Int, qp: Int, log2: Int, depth: Int) -> Int {
+        let qP = qp + 6 * (depth - 8)
+        let shift = depth + log2 - 5
+        let value = (level * 16 * Self.levelScale[qP % 6] << (qP / 6) + 1 << (shift - 1)) >> shift
+        return min(max(value, -32768), 32767)
+    }
+
+    @Test(arguments: [8, 10], [2, 3, 4, 5]) func scalingIsTheDecoders(_ depth: Int, _ log2: Int) {
+        let size = 1 << log2
+        var generator = SplitMix64(state: 7)
+        let levels = LaneStorage<Int16>(count: 1024, repeating: 0)
+        let coefficients = LaneStorage<Int16>(count: 1024, repeating: 0)
+        for qp in -6 * (depth - 8)...51 {
+            let quantizer = HEVCQuantizer(qp: qp, bitDepth: depth)
+            for round in 0..<6 {
+                let limit = [1, 20, 32767][round % 3]
+                for i in 0..<size * size { levels.lane[i] = Int16(Int.random(in: -limit - 1...limit, using: &generator)) }
+                quantizer.scale(
+                    levels.lane, log2Size: log2, extent: HEVCExtent(columns: size, rows: size), to: coefficients.lane)
+                var wrong = 0
+                for i in 0..<size * size {
+                    let expected = scaled(Int(levels.lane[i]), qp: qp, log2: log2, depth: depth)
+                    if Int(coefficients.lane[i]) != expected { wrong += 1 }
+                }
+                #expect(wrong == 0, "QP \(qp)")
+            }
+        }
+    }
+
+    /// Quantising is a division by the step, rounded as told; its extent and count are those of its levels.
+    @Test(arguments: [8, 10], [2, 3, 4, 5]) func quantisingDividesByTheStep(_ depth: Int, _ log2: Int) {
+        let size = 1 << log2
+        var generator = SplitMix64(state: 8)
+        let coefficients = LaneStorage<Int16>(count: 1024, repeating: 0)
+        let levels = LaneStorage<Int16>(count: 1024, repeating: 0)
+        for qp in -6 * (depth - 8)...51 {
+            let quantizer = HEVCQuantizer(qp: qp, bitDepth: depth)
+            let qP = qp + 6 * (depth - 8)
+            // A level's scaled value, not rounded.
+            let step = Double(16 * Self.levelScale[qP % 6] << (qP / 6)) / Double(1 << (depth + log2 - 5))
+            for round in 0..<8 {
+                let rounding = [43, 85, 128, 10][round % 4]
+                let corner = HEVCExtent(
+                    columns: Int.random(in: 1...size, using: &generator),
+                    rows: Int.random(in: 1...size, using: &generator))
+                let limit = round < 2 ? 32767 : min(32767, Int(step * 3))
+                for y in 0..<size {
+                    for x in 0..<size {
+                        let inside = round < 4 || (x < corner.columns && y < corner.rows)
+                        coefficients.lane[y * size + x] =
+                            inside ? Int16(Int.random(in: -limit - 1...limit, using: &generator)) : 0
+                    }
+                }
+                let result = quantizer.quantize(
+                    coefficients.lane, log2Size: log2, rounding: rounding, to: levels.lane)
+                var wrong = 0
+                var count = 0
+                var extent = HEVCExtent(columns: 0, rows: 0)
+                for y in 0..<size {
+                    for x in 0..<size {
+                        let level = Int(levels.lane[y * size + x])
+                        let exact = Double(coefficients.lane[y * size + x]) / step
+                        let magnitude = min(abs(exact) + Double(rounding) / 256, 32767.5)
+                        if abs(abs(Double(level)) + 0.5 - magnitude) > 0.51 + abs(exact) / 8192 { wrong += 1 }
+                        if level != 0 && (level < 0) != (exact < 0) { wrong += 1 }
+                        if level == 0 { continue }
+                        count += 1
+                        extent.columns = max(extent.columns, x + 1)
+                        extent.rows = max(extent.rows, y + 1)
+                    }
+                }
+                #expect(wrong == 0, "QP \(qp) round \(round)")
+                #expect(result == HEVCQuantized(count: count, extent: extent))
+            }
+        }
+    }
+
+    /// The error measured between coefficients is the one between samples.
+    @Test(arguments: [8, 10], [2, 3, 4, 5]) func errorsAreThoseOfSamples(_ depth: Int, _ log2: Int) {
+        let size = 1 << log2
+        var generator = SplitMix64(state: 9)
+        let transform = HEVCTransform(bitDepth: depth)
+        let source = LaneStorage<Int16>(count: 1024, repeating: 0)
+        let result = LaneStorage<Int16>(count: 1024, repeating: 0)
+        let coefficients = LaneStorage<Int16>(count: 1024, repeating: 0)
+        let levels = LaneStorage<Int16>(count: 1024, repeating: 0)
+        let scaled = LaneStorage<Int16>(count: 1024, repeating: 0)
+        for qp in stride(from: 10, through: 46, by: 4) {
+            // Small beside a sample: the integer transform is not quite orthogonal.
+            let limit = Int16(1 << depth - 1) / 8
+            let quantizer = HEVCQuantizer(qp: qp, bitDepth: depth)
+            for i in 0..<size * size { source.lane[i] = Int16.random(in: -limit...limit, using: &generator) }
+            transform.forward(source.lane, stride: size, log2Size: log2, to: coefficients.lane)
+            let quantized = quantizer.quantize(coefficients.lane, log2Size: log2, rounding: 85, to: levels.lane)
+            quantizer.scale(
+                levels.lane, log2Size: log2, extent: HEVCExtent(columns: size, rows: size), to: scaled.lane)
+            transform.inverse(
+                scaled.lane, log2Size: log2, extent: quantized.extent, to: result.lane, stride: size)
+            var squares = 0
+            var energy = 0
+            for i in 0..<size * size {
+                let d = Int(source.lane[i]) - Int(result.lane[i])
+                squares += d * d
+                energy += Int(source.lane[i]) * Int(source.lane[i])
+            }
+            let error = quantizer.error(coefficients.lane, scaled.lane, log2Size: log2)
+            #expect(abs(error - squares) <= squares / 16 + size * size / 2, "QP \(qp): \(error) for \(squares)")
+            let whole = quantizer.energy(coefficients.lane, log2Size: log2)
+            #expect(abs(whole - energy) <= energy / 64, "\(whole) for \(energy)")
+        }
+    }
+
+    /// Table 8-10 row by row.
+    @Test func chromaQPsAreTheTables() {
+        let bent = [29, 30, 31, 32, 33, 33, 34, 34, 35, 35, 36, 36, 37, 37]
+        for depth in [8, 10] {
+            for qp in -6 * (depth - 8)...51 {
+                for offset in -12...12 {
+                    let index = min(max(qp + offset, -6 * (depth - 8)), 57)
+                    let expected = index < 30 ? index : (index <= 43 ? bent[index - 30] : index - 6)
+                    #expect(HEVCQuantizer.chromaQP(qp, offset: offset, bitDepth: depth) == expected)
+                }
+            }
+        }
+    }
+}
