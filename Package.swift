@@ -65,7 +65,9 @@ let package = Package(
             linkerSettings: [.linkedLibrary("va")]),
         .target(
             name: "EncodeSession",
-            dependencies: ["VideoBase", "NALWriting", "H264Syntax", "HEVCSyntax", "EncodePlanning", "RateControl", "VAAPI"],
+            dependencies: [
+                "VideoBase", "NALWriting", "H264Syntax", "HEVCSyntax", "EncodePlanning", "RateControl", "VAAPI",
+            ],
             swiftSettings: strict),
         .target(
             name: "SoftwareEncode", dependencies: ["CLibAV", "LibAV", "VideoBase", "NALWriting", "H264Syntax"],
@@ -146,8 +148,8 @@ let package = Package(
         .testTarget(
             name: "EncodeSessionTests",
             dependencies: [
-                "BitstreamInspection", "EncodeSession", "EncodePlanning", "H264Syntax", "HEVCSyntax", "NALWriting", "ReferenceDisplay",
-                "TestOracles", "VAAPI", "VideoBase",
+                "BitstreamInspection", "EncodeSession", "EncodePlanning", "H264Syntax", "HEVCSyntax", "NALWriting",
+                "ReferenceDisplay", "TestOracles", "VAAPI", "VideoBase",
             ],
             swiftSettings: strict),
     ]

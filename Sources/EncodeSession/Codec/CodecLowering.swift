@@ -4,7 +4,7 @@ import VAAPI
 import VideoBase
 
 /// What a codec makes of a stream's settings and plans: headers, numbers, and the buffers that say them to a driver.
-/// What surrounds it — pipeline, surfaces, rate, recovery — is the same for every codec, and speaks to it through this.
+/// What is around it (pipeline, surfaces, rate, recovery) is the same for every codec, and speaks to it through this.
 protocol CodecLowering: Sendable {
     /// NAL units without start codes, in the order of a stream.
     var parameterSets: [[UInt8]] { get }
