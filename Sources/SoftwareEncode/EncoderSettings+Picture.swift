@@ -16,12 +16,25 @@ extension EncoderSettings {
             report("entropy", c.entropy?.rawValue, entropy.rawValue, why)
             if let level = c.level { set("level", level == 9 ? "1b" : "\(level / 10).\(level % 10)") }
         } else {
-            options.append(("profile", c.profile == .hevcMain10 ? "main10" : "main"))
+            options.append(("profile", c.codedBitDepth > 8 ? "main10" : "main"))
             if let entropy = c.entropy { report("entropy", entropy.rawValue, "cabac", "HEVC has CABAC only") }
             if let level = c.level { set("level-idc", "\(level / 10).\(level % 10)") }
             // libx265 prints to stderr by itself.
             set("log-level", "none")
         }
+    }
+
+    /// Pictures that come in another depth than they are coded in.
+    mutating func mapDepth() {
+        let c = configuration
+        let (input, coded) = (c.inputFormat.bitDepth, c.codedBitDepth)
+        if let asked = c.bitDepth { report("bitDepth", asked, "\(coded)", "as asked") }
+        if input == coded { return }
+        let why =
+            coded > input ? "the profile has \(coded) bits: samples are scaled up"
+            : codec == .h264 ? "H.264 is coded in 8 bits: samples are rounded"
+            : "the profile has \(coded) bits: samples are rounded"
+        report("pixelFormat", c.inputFormat.rawValue, bufferFormat.rawValue, why)
     }
 
     /// Transform, filter, quantisation and regions.

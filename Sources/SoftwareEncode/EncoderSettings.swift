@@ -46,12 +46,13 @@ struct EncoderSettings: Sendable {
         codec = configuration.codec
         codedSize = configuration.size.aligned(to: 2)
         bufferFormat =
-            configuration.profile == .hevcMain10 ? .i420p10 : configuration.codec == .h264 ? .nv12 : .i420
+            configuration.codedBitDepth > 8 ? .i420p10 : configuration.codec == .h264 ? .nv12 : .i420
         queueDepth = configuration.lowLatency ? 1 : configuration.asyncDepth ?? 4
 
         if codedSize != configuration.size {
             report("size", "\(configuration.size)", "\(codedSize)", "4:2:0 has even sides: odd ones are padded by one")
         }
+        mapDepth()
         mapStructure()
         mapReferences()
         mapRate()

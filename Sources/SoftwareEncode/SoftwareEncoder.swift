@@ -76,7 +76,7 @@ public final class SoftwareEncoder: VideoEncoder {
             EffectiveEntry(
                 option: "profile", asked: c.profile?.shortName, used: headers.profile.shortName,
                 why: c.profile == nil
-                    ? "default" : c.profile == headers.profile ? "as asked" : "\(settings.encoderName) chose it"))
+                    ? (headers.profile.bitDepth > 8 ? "the samples have 10 bits" : "default") : c.profile == headers.profile ? "as asked" : "\(settings.encoderName) chose it"))
         let asked = c.level.map { $0 == 9 ? "1b" : "\($0 / 10).\($0 % 10)" }
         entries.append(
             EffectiveEntry(

@@ -12,9 +12,11 @@
 #include <libavutil/frame.h>
 #include <libavutil/imgutils.h>
 #include <libavutil/log.h>
+#include <libavutil/mastering_display_metadata.h>
 #include <libavutil/opt.h>
 #include <libavutil/pixdesc.h>
 #include <libswscale/swscale.h>
+#include <string.h>
 
 #if defined(__clang__)
 #pragma clang diagnostic push
@@ -28,6 +30,7 @@
     X(av_dict_set) \
     X(av_frame_alloc) \
     X(av_frame_free) \
+    X(av_frame_get_side_data) \
     X(av_frame_new_side_data) \
     X(av_frame_unref) \
     X(av_free) \
@@ -49,7 +52,19 @@
     X(sws_scale) \
     X(sws_setColorspaceDetails)
 
+// A stream's side data moved to its parameters in FFmpeg 6.1.
+#if LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(60, 30, 100)
+#define VAENC_HAS_CODED_SIDE_DATA 1
+#define VAENC_LIBAV_CODEC_SIDE_DATA(X) X(av_packet_side_data_new)
+#define VAENC_LIBAV_FORMAT_SIDE_DATA(X)
+#else
+#define VAENC_HAS_CODED_SIDE_DATA 0
+#define VAENC_LIBAV_CODEC_SIDE_DATA(X)
+#define VAENC_LIBAV_FORMAT_SIDE_DATA(X) X(av_stream_new_side_data)
+#endif
+
 #define VAENC_LIBAV_CODEC(X) \
+    VAENC_LIBAV_CODEC_SIDE_DATA(X) \
     X(av_packet_alloc) \
     X(av_packet_free) \
     X(av_packet_get_side_data) \
@@ -69,6 +84,7 @@
     X(avcodec_send_packet)
 
 #define VAENC_LIBAV_FORMAT(X) \
+    VAENC_LIBAV_FORMAT_SIDE_DATA(X) \
     X(av_find_best_stream) \
     X(av_guess_frame_rate) \
     X(av_guess_sample_aspect_ratio) \
@@ -145,21 +161,106 @@ static inline int vaenc_averror_again(void) { return AVERROR(EAGAIN); }
 static inline int vaenc_averror_invalid(void) { return AVERROR_INVALIDDATA; }
 static inline int vaenc_averror_exit(void) { return AVERROR_EXIT; }
 static inline int64_t vaenc_no_pts(void) { return AV_NOPTS_VALUE; }
-// Whether players are asked to turn or mirror the pictures. The matrix moved from the stream to its parameters in FFmpeg 7.
-static inline int vaenc_is_turned(const AVStream *_Nonnull stream) {
-#if LIBAVFORMAT_VERSION_MAJOR >= 61
+// A stream's side data of a type; null where there is none.
+static inline const AVPacketSideData *_Nullable vaenc_side_data(
+    const AVStream *_Nonnull stream, enum AVPacketSideDataType type) {
+#if VAENC_HAS_CODED_SIDE_DATA
     const AVPacketSideData *data = stream->codecpar->coded_side_data;
     int count = stream->codecpar->nb_coded_side_data;
 #else
     const AVPacketSideData *data = stream->side_data;
     int count = stream->nb_side_data;
 #endif
-    for (int i = 0; i < count; i++) {
-        if (data[i].type != AV_PKT_DATA_DISPLAYMATRIX || data[i].size < 9 * sizeof(int32_t)) continue;
-        const int32_t *m = (const int32_t *)data[i].data;
-        return m[0] <= 0 || m[1] != 0 || m[3] != 0 || m[4] <= 0;
-    }
+    for (int i = 0; i < count; i++) if (data[i].type == type) return data + i;
     return 0;
+}
+
+// Memory for a stream's side data of a type; null: none. The caller fills it.
+static inline void *_Nullable vaenc_new_side_data(
+    const struct VaencLibAV *_Nonnull av, AVStream *_Nonnull stream, enum AVPacketSideDataType type, size_t size) {
+#if VAENC_HAS_CODED_SIDE_DATA
+    AVCodecParameters *parameters = stream->codecpar;
+    AVPacketSideData *data = av->av_packet_side_data_new(
+        &parameters->coded_side_data, &parameters->nb_coded_side_data, type, size, 0);
+    void *bytes = data ? data->data : 0;
+#else
+    void *bytes = av->av_stream_new_side_data(stream, type, size);
+#endif
+    if (bytes) memset(bytes, 0, size);
+    return bytes;
+}
+
+/// ST 2086 in the units of SEI messages: chromaticities in steps of 0.00002, luminances of 0.0001 cd/m².
+struct VaencMasteringDisplay {
+    // Red, green, blue, white; x and y.
+    uint32_t points[4][2];
+    uint32_t max_luminance, min_luminance;
+};
+
+static inline uint32_t vaenc_steps(AVRational value, int64_t steps) {
+    if (value.den <= 0 || value.num < 0) return 0;
+    int64_t result = (value.num * steps + value.den / 2) / value.den;
+    return result > UINT32_MAX ? UINT32_MAX : (uint32_t)result;
+}
+
+/// Reads AVMasteringDisplayMetadata; false where the primaries or the luminances are missing.
+static inline _Bool vaenc_read_mastering_display(
+    const void *_Nonnull bytes, size_t size, struct VaencMasteringDisplay *_Nonnull display) {
+    const AVMasteringDisplayMetadata *from = bytes;
+    if (size < sizeof *from || !from->has_primaries || !from->has_luminance) return 0;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 2; j++) display->points[i][j] = vaenc_steps(from->display_primaries[i][j], 50000);
+    for (int j = 0; j < 2; j++) display->points[3][j] = vaenc_steps(from->white_point[j], 50000);
+    display->max_luminance = vaenc_steps(from->max_luminance, 10000);
+    display->min_luminance = vaenc_steps(from->min_luminance, 10000);
+    return 1;
+}
+
+/// Reads AVContentLightMetadata: MaxCLL and MaxFALL.
+static inline _Bool vaenc_read_content_light(
+    const void *_Nonnull bytes, size_t size, unsigned *_Nonnull content, unsigned *_Nonnull average) {
+    const AVContentLightMetadata *from = bytes;
+    if (size < sizeof *from) return 0;
+    *content = from->MaxCLL;
+    *average = from->MaxFALL;
+    return 1;
+}
+
+static inline void vaenc_fill_mastering_display(
+    AVMasteringDisplayMetadata *_Nonnull to, struct VaencMasteringDisplay display) {
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 2; j++)
+            to->display_primaries[i][j] = (AVRational){(int)display.points[i][j], 50000};
+    for (int j = 0; j < 2; j++) to->white_point[j] = (AVRational){(int)display.points[3][j], 50000};
+    to->max_luminance = (AVRational){(int)display.max_luminance, 10000};
+    to->min_luminance = (AVRational){(int)display.min_luminance, 10000};
+    to->has_primaries = to->has_luminance = 1;
+}
+
+/// Puts the metadata on a stream to be written. False: no memory.
+static inline _Bool vaenc_set_mastering_display(
+    const struct VaencLibAV *_Nonnull av, AVStream *_Nonnull stream, struct VaencMasteringDisplay display) {
+    AVMasteringDisplayMetadata *to = vaenc_new_side_data(
+        av, stream, AV_PKT_DATA_MASTERING_DISPLAY_METADATA, sizeof *to);
+    if (to) vaenc_fill_mastering_display(to, display);
+    return to != 0;
+}
+static inline _Bool vaenc_set_content_light(
+    const struct VaencLibAV *_Nonnull av, AVStream *_Nonnull stream, unsigned content, unsigned average) {
+    AVContentLightMetadata *to = vaenc_new_side_data(av, stream, AV_PKT_DATA_CONTENT_LIGHT_LEVEL, sizeof *to);
+    if (to) {
+        to->MaxCLL = content;
+        to->MaxFALL = average;
+    }
+    return to != 0;
+}
+
+// Whether players are asked to turn or mirror the pictures.
+static inline int vaenc_is_turned(const AVStream *_Nonnull stream) {
+    const AVPacketSideData *data = vaenc_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX);
+    if (!data || data->size < 9 * sizeof(int32_t)) return 0;
+    const int32_t *m = (const int32_t *)data->data;
+    return m[0] <= 0 || m[1] != 0 || m[3] != 0 || m[4] <= 0;
 }
 static inline int64_t vaenc_time_base(void) { return AV_TIME_BASE; }
 static inline int vaenc_seek_size(void) { return AVSEEK_SIZE; }

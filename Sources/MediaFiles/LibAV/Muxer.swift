@@ -9,9 +9,15 @@ import VideoBase
         var codec: VideoCodec
         var size: VideoSize
         var frameRate: Rational
-        /// avcC, or parameter sets in Annex B form; empty where the stream carries them.
+        /// Bits of a sample.
+        var bitDepth: Int
+        /// avcC or hvcC; empty where the stream carries the parameter sets.
         var extradata: [UInt8]
+        /// HEVC samples hold parameter sets too: `hev1`.
+        var keepsParameterSets: Bool
         var color: ColorDescription
+        var masteringDisplay: MasteringDisplay?
+        var contentLight: ContentLight?
         var sampleAspectRatio: Rational?
     }
 
@@ -67,12 +73,13 @@ import VideoBase
         unsafe parameters.pointee.codec_type = AVMEDIA_TYPE_VIDEO
         unsafe parameters.pointee.codec_id = wanted.codec == .h264 ? AV_CODEC_ID_H264 : AV_CODEC_ID_HEVC
         if wanted.codec == .hevc, isQuickTime {
-            // hvc1, parameter sets in the sample description alone, is what Apple's players take.
-            unsafe parameters.pointee.codec_tag = 0x3163_7668
+            // hev1 or hvc1, the first character in the low byte.
+            unsafe parameters.pointee.codec_tag = wanted.keepsParameterSets ? 0x3176_6568 : 0x3163_7668
         }
         unsafe parameters.pointee.width = Int32(wanted.size.width)
         unsafe parameters.pointee.height = Int32(wanted.size.height)
-        unsafe parameters.pointee.format = AV_PIX_FMT_YUV420P.rawValue
+        let format = wanted.bitDepth > 8 ? AV_PIX_FMT_YUV420P10LE : AV_PIX_FMT_YUV420P
+        unsafe parameters.pointee.format = format.rawValue
         unsafe parameters.pointee.color_primaries = AVColorPrimaries(rawValue: UInt32(wanted.color.primaries))
         unsafe parameters.pointee.color_trc = AVColorTransferCharacteristic(rawValue: UInt32(wanted.color.transfer))
         unsafe parameters.pointee.color_space = AVColorSpace(rawValue: UInt32(wanted.color.matrix))
@@ -83,6 +90,13 @@ import VideoBase
             unsafe stream.pointee.sample_aspect_ratio = ratio(aspect)
         }
         unsafe stream.pointee.avg_frame_rate = ratio(wanted.frameRate)
+        if let display = wanted.masteringDisplay {
+            guard unsafe vaenc_set_mastering_display(av, stream, VaencMasteringDisplay(display)) else { return false }
+        }
+        if let light = wanted.contentLight {
+            let (content, average) = (light.maxContentLight, light.maxFrameAverageLight)
+            guard unsafe vaenc_set_content_light(av, stream, UInt32(content), UInt32(average)) else { return false }
+        }
         if wanted.extradata.isEmpty { return true }
         let room = wanted.extradata.count + Int(vaenc_input_padding())
         guard let memory = unsafe av.pointee.av_mallocz!(room) else { return false }

@@ -8,19 +8,28 @@ public struct PictureError: Sendable, Hashable {
     public var squares: [UInt64] = [0, 0, 0]
     /// Samples compared, of Y, Cb, Cr.
     public var samples: [Int] = [0, 0, 0]
+    /// The largest value of a sample.
+    public private(set) var peak = 255
 
     public init() {}
 
-    /// The error of one pair of pictures of equal size: NV12, I420 or YV12 (8-bit 4:2:0) on either side.
-    /// - Throws: `usage` for other formats or different sizes.
+    /// The error of one pair of pictures of equal size and depth, 4:2:0 in any layout on either side.
+    /// - Throws: `usage` for other formats, or different sizes or depths.
     public init(_ a: PixelPlanes, _ b: PixelPlanes) throws {
-        let known: Set<PixelFormat> = [.nv12, .i420, .yv12]
+        let known: Set<PixelFormat> = [.nv12, .i420, .yv12, .p010, .i420p10]
         let size = unsafe a.size
-        guard unsafe size == b.size, known.contains(unsafe a.format), known.contains(unsafe b.format) else {
+        guard unsafe size == b.size && a.format.bitDepth == b.format.bitDepth, known.contains(unsafe a.format),
+            known.contains(unsafe b.format)
+        else {
             throw VaencError(
                 .usage,
                 "cannot compare \(unsafe a.format.rawValue) of \(size) with \(unsafe b.format.rawValue) of \(unsafe b.size)"
             )
+        }
+        if unsafe a.format.bitDepth > 8 {
+            peak = 1023
+            unsafe addDeep(a, b)
+            return
         }
         // SAFETY: both pictures hold what their format and size say.
         for row in 0..<size.height {
@@ -55,6 +64,19 @@ public struct PictureError: Sendable, Hashable {
         samples = [size.width * size.height, width * rows, width * rows]
     }
 
+    // SAFETY: as above.
+    private mutating func addDeep(_ a: PixelPlanes, _ b: PixelPlanes) {
+        for component in 0..<3 {
+            let left = unsafe DeepSamples(a, component), right = unsafe DeepSamples(b, component)
+            let width = unsafe component == 0 ? a.size.width : (a.size.width + 1) / 2
+            let rows = unsafe component == 0 ? a.size.height : (a.size.height + 1) / 2
+            for row in 0..<rows {
+                squares[component] += unsafe SquaredDifference.row(left.row(row), right.row(row), of: left, right, width)
+            }
+            samples[component] = width * rows
+        }
+    }
+
     /// Where Cb (1) or Cr (2) of a planar picture begins, and its pitch.
     private static func chroma(_ p: PixelPlanes, _ plane: Int) -> (base: UnsafeRawPointer, pitch: Int) {
         let place = unsafe p.format == .yv12 ? 3 - plane : plane
@@ -75,17 +97,18 @@ public struct PictureError: Sendable, Hashable {
             sum.squares[plane] += other.squares[plane]
             sum.samples[plane] += other.samples[plane]
         }
+        sum.peak = max(sum.peak, other.peak)
     }
 }
 
 extension PictureError {
-    /// Peak signal-to-noise ratio of 8-bit samples in decibels, per plane (0 Y, 1 Cb, 2 Cr); infinite where equal.
-    public func psnr(plane: Int) -> Double { Self.psnr(squares[plane], samples[plane]) }
+    /// Peak signal-to-noise ratio in decibels, per plane (0 Y, 1 Cb, 2 Cr); infinite where equal.
+    public func psnr(plane: Int) -> Double { psnr(squares[plane], samples[plane]) }
     /// Over all samples of all planes, as FFmpeg's `average`.
-    public var averagePSNR: Double { Self.psnr(squares.reduce(0, +), samples.reduce(0, +)) }
+    public var averagePSNR: Double { psnr(squares.reduce(0, +), samples.reduce(0, +)) }
 
-    private static func psnr(_ squares: UInt64, _ samples: Int) -> Double {
+    private func psnr(_ squares: UInt64, _ samples: Int) -> Double {
         if squares == 0 { return .infinity }
-        return 10 * log10(255 * 255 * Double(samples) / Double(squares))
+        return 10 * log10(Double(peak * peak) * Double(samples) / Double(squares))
     }
 }

@@ -18,43 +18,54 @@ public struct PictureSimilarity: Sendable, Hashable {
         return total == 0 ? 1 : (0..<3).reduce(0) { $0 + ssim(plane: $1) * Double(samples[$1]) / Double(total) }
     }
 
-    /// Adds a pair of pictures of equal size, 8-bit 4:2:0 in any layout, at least 8×8 (16×16 for the chroma to count).
-    /// - Throws: `usage` for other formats or different sizes.
+    /// Adds a pair of pictures of equal size and depth, 4:2:0 in any layout, at least 8×8 (16×16 for the chroma to count).
+    /// - Throws: `usage` for other formats, or different sizes or depths.
     public mutating func add(_ a: PixelPlanes, _ b: PixelPlanes) throws {
-        let known: Set<PixelFormat> = [.nv12, .i420, .yv12]
+        let known: Set<PixelFormat> = [.nv12, .i420, .yv12, .p010, .i420p10]
         let size = unsafe a.size
-        guard unsafe size == b.size, known.contains(unsafe a.format), known.contains(unsafe b.format) else {
+        guard unsafe size == b.size && a.format.bitDepth == b.format.bitDepth, known.contains(unsafe a.format),
+            known.contains(unsafe b.format)
+        else {
             throw VaencError(
-                .usage, "pictures of different sizes or layouts cannot be compared", remedy: "bring both to 8-bit 4:2:0")
+                .usage, "pictures of different sizes, depths or layouts cannot be compared",
+                remedy: "bring both to 4:2:0 of 8 or 10 bits")
         }
+        let isDeep = unsafe a.format.bitDepth > 8
         let chroma = VideoSize(width: (size.width + 1) / 2, height: (size.height + 1) / 2)
         for plane in 0..<3 {
             let planeSize = plane == 0 ? size : chroma
             samples[plane] = planeSize.width * planeSize.height
-            sums[plane] += unsafe Self.mean(Samples(a, plane), Samples(b, plane), planeSize)
+            sums[plane] += unsafe isDeep
+                ? Self.mean(Samples<UInt16>(a, plane), Samples<UInt16>(b, plane), planeSize, peak: 1023)
+                : Self.mean(Samples<UInt8>(a, plane), Samples<UInt8>(b, plane), planeSize, peak: 255)
         }
         count += 1
     }
 
     /// The samples of a plane: where the first is, and the steps to the next one and the next row.
-    @safe private struct Samples {
-        let base: UnsafePointer<UInt8>
+    @safe private struct Samples<Sample: FixedWidthInteger & BitwiseCopyable> {
+        let base: UnsafePointer<Sample>
         let step: Int
+        /// Samples.
         let pitch: Int
+        /// Zero bits below the sample's.
+        let shift: Int32
 
         // SAFETY: the picture is lent for the call that makes this.
         init(_ planes: PixelPlanes, _ plane: Int) {
-            let isInterleaved = unsafe planes.format == .nv12 && plane > 0
+            let isInterleaved = unsafe (planes.format == .nv12 || planes.format == .p010) && plane > 0
             let place = unsafe isInterleaved ? 1 : planes.format == .yv12 && plane > 0 ? 3 - plane : plane
-            let start = unsafe planes.base(place).assumingMemoryBound(to: UInt8.self)
+            let start = unsafe planes.base(place).assumingMemoryBound(to: Sample.self)
             unsafe base = UnsafePointer(start) + (isInterleaved ? plane - 1 : 0)
             step = isInterleaved ? 2 : 1
-            pitch = unsafe planes.pitch(place)
+            pitch = unsafe planes.pitch(place) / MemoryLayout<Sample>.size
+            shift = unsafe planes.format == .p010 ? 6 : 0
         }
     }
 
     /// Sums over a block of 4×4 samples: of both, of their squares together, of their products.
     private struct Block {
+        // 64 samples of 10 bits squared, twice, fit.
         var a: Int32 = 0
         var b: Int32 = 0
         var squares: Int32 = 0
@@ -64,16 +75,19 @@ public struct PictureSimilarity: Sendable, Hashable {
             Block(a: x.a &+ y.a, b: x.b &+ y.b, squares: x.squares &+ y.squares, products: x.products &+ y.products)
         }
 
-        /// Of 64 samples; the constants are (0.01·255)²·64 and (0.03·255)²·64·63, rounded.
-        var similarity: Double {
+        /// Of 64 samples; the constants are (0.01·peak)²·64 and (0.03·peak)²·64·63, rounded: 416 and 235963 of 255.
+        func similarity(_ first: Double, _ second: Double) -> Double {
             let a = Double(self.a), b = Double(self.b)
             let variances = Double(squares) * 64 - a * a - b * b
             let covariance = Double(products) * 64 - a * b
-            return (2 * a * b + 416) * (2 * covariance + 235_963) / ((a * a + b * b + 416) * (variances + 235_963))
+            return (2 * a * b + first) * (2 * covariance + second) / ((a * a + b * b + first) * (variances + second))
         }
     }
 
-    private static func mean(_ a: Samples, _ b: Samples, _ size: VideoSize) -> Double {
+    private static func mean<Sample>(
+        _ a: Samples<Sample>, _ b: Samples<Sample>, _ size: VideoSize, peak: Double
+    ) -> Double {
+        let first = (0.0001 * peak * peak * 64).rounded(), second = (0.0009 * peak * peak * 64 * 63).rounded()
         let columns = size.width / 4
         let rows = size.height / 4
         guard columns >= 2, rows >= 2 else { return 1 }
@@ -85,20 +99,24 @@ public struct PictureSimilarity: Sendable, Hashable {
             for column in 0..<columns { unsafe current[column] = block(a, b, row * 4, column * 4) }
             if row == 0 { continue }
             for column in 0..<columns - 1 {
-                sum += (above[column] + above[column + 1] + current[column] + current[column + 1]).similarity
+                sum += (above[column] + above[column + 1] + current[column] + current[column + 1]).similarity(
+                    first, second)
             }
         }
         return sum / Double((columns - 1) * (rows - 1))
     }
 
     // SAFETY: four rows and columns from (row, column) on lie inside the plane.
-    @unsafe private static func block(_ a: Samples, _ b: Samples, _ row: Int, _ column: Int) -> Block {
+    @unsafe private static func block<Sample>(
+        _ a: Samples<Sample>, _ b: Samples<Sample>, _ row: Int, _ column: Int
+    ) -> Block {
         var block = Block()
         for y in row..<row + 4 {
             let left = unsafe a.base + y * a.pitch + column * a.step
             let right = unsafe b.base + y * b.pitch + column * b.step
             for x in 0..<4 {
-                let p = unsafe Int32(left[x * a.step]), q = unsafe Int32(right[x * b.step])
+                let p = unsafe Int32(truncatingIfNeeded: left[x * a.step]) &>> a.shift
+                let q = unsafe Int32(truncatingIfNeeded: right[x * b.step]) &>> b.shift
                 block.a &+= p
                 block.b &+= q
                 block.squares &+= p &* p &+ q &* q

@@ -23,6 +23,9 @@ public final class PixelConverter {
             case (.i420, .nv12), (.yv12, .nv12):
                 unsafe PlaneCopy.interleave(source, to: destination)
                 return
+            case (let from, let to) where SampleDepth.converts(from, to):
+                unsafe SampleDepth.convert(source, to: destination, fullRange: color.fullRange == true)
+                return
             default: break
             }
         }

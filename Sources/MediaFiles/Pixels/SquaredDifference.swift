@@ -1,3 +1,5 @@
+import VideoBase
+
 /// Sums of squared differences of 8-bit samples.
 enum SquaredDifference {
     /// Of two rows of `count` bytes: those at even places, and those at odd ones.
@@ -48,5 +50,42 @@ enum SquaredDifference {
     @unsafe static func row(_ a: UnsafeRawPointer, _ b: UnsafeRawPointer, count: Int) -> UInt64 {
         let (even, odd) = unsafe pairs(a, b, count: count)
         return even + odd
+    }
+
+    /// Of two rows of `count` samples of more than 8 bits.
+    @unsafe static func row(
+        _ a: UnsafePointer<UInt16>, _ b: UnsafePointer<UInt16>, of left: DeepSamples, _ right: DeepSamples, _ count: Int
+    ) -> UInt64 {
+        var sum: UInt64 = 0
+        for index in 0..<count {
+            let difference = unsafe Int32(a[index &* left.step] &>> left.shift) &- Int32(b[index &* right.step] &>> right.shift)
+            sum &+= UInt64(UInt32(bitPattern: difference &* difference))
+        }
+        return sum
+    }
+}
+
+/// The samples of a component of a 10-bit 4:2:0 picture.
+@safe struct DeepSamples {
+    private let base: UnsafeRawPointer
+    private let pitch: Int
+    /// From a sample to the next.
+    let step: Int
+    /// Zero bits below the sample's.
+    let shift: UInt16
+
+    // SAFETY: the picture is lent for the call that makes this.
+    init(_ planes: PixelPlanes, _ component: Int) {
+        let isInterleaved = unsafe planes.format == .p010
+        let plane = isInterleaved ? min(component, 1) : component
+        let first = isInterleaved && component > 0 ? component - 1 : 0
+        unsafe base = UnsafeRawPointer(planes.base(plane)) + first * 2
+        pitch = unsafe planes.pitch(plane)
+        step = isInterleaved && component > 0 ? 2 : 1
+        shift = isInterleaved ? 6 : 0
+    }
+
+    @unsafe func row(_ row: Int) -> UnsafePointer<UInt16> {
+        unsafe (base + row * pitch).assumingMemoryBound(to: UInt16.self)
     }
 }

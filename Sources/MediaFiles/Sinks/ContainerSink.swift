@@ -34,23 +34,39 @@ final class ContainerSink: PacketSink {
 
     func start(_ description: EncoderDescription) throws {
         try state.withLock { state in
+            guard format.holds(description.codec) else {
+                throw VaencError(.usage, "\(format.rawValue) holds no \(description.codec.rawValue)")
+            }
             var extradata: [UInt8] = []
             if format != .ts {
-                if description.codec == .h264 {
-                    guard let record = AVCDecoderConfigurationRecord(parameterSets: description.parameterSets) else {
-                        throw VaencError(.internalFault, "the encoder gave no parameter sets for \(path)")
-                    }
-                    extradata = record.bytes
-                } else {
-                    for set in description.parameterSets { AnnexB.append(set, to: &extradata) }
+                guard let record = record(description) else {
+                    throw VaencError(.internalFault, "the encoder gave no parameter sets for \(path)")
                 }
+                extradata = record
             }
             state.description = description
             state.muxer = try Muxer(
                 format: muxerName, state.file,
                 Muxer.Stream(
                     codec: description.codec, size: description.size, frameRate: description.frameRate,
-                    extradata: extradata, color: options.color, sampleAspectRatio: options.sampleAspectRatio))
+                    bitDepth: description.profile.bitDepth, extradata: extradata,
+                    keepsParameterSets: keepsParameterSets, color: options.color,
+                    masteringDisplay: options.masteringDisplay, contentLight: options.contentLight,
+                    sampleAspectRatio: options.sampleAspectRatio))
+        }
+    }
+
+    /// The samples of key frames begin with the parameter sets.
+    private var keepsParameterSets: Bool {
+        (format == .mp4 || format == .mov) && options.hevcSampleEntry == .hev1
+    }
+
+    /// avcC or hvcC; nil where there are not all the parameter sets that it takes.
+    private func record(_ description: EncoderDescription) -> [UInt8]? {
+        let sets = description.parameterSets
+        return switch description.codec {
+        case .h264: AVCDecoderConfigurationRecord(parameterSets: sets)?.bytes
+        case .hevc: HEVCDecoderConfigurationRecord(parameterSets: sets, isComplete: !keepsParameterSets)?.bytes
         }
     }
 
@@ -85,7 +101,10 @@ final class ContainerSink: PacketSink {
                 return
             }
             var bytes = packet.bytes
-            if format != .ts { bytes = Self.sample(bytes, description) }
+            if format != .ts {
+                let isKept = description.codec == .hevc && keepsParameterSets
+                bytes = Self.sample(bytes, description, keepsParameterSets: isKept)
+            }
             let rate = description.frameRate.reduced
             let duration =
                 packet.duration
@@ -96,9 +115,11 @@ final class ContainerSink: PacketSink {
         }
     }
 
-    /// A packet as a container holds it: the parameter sets that its header has left out, and delimiters, which have
-    /// no use there; H.264 in length-prefixed form (libavformat writes HEVC so itself).
-    static func sample(_ packet: [UInt8], _ description: EncoderDescription) -> [UInt8] {
+    /// A packet as a container holds it, in length-prefixed form: without the parameter sets that its header has, and
+    /// without delimiters, which have no use there.
+    static func sample(
+        _ packet: [UInt8], _ description: EncoderDescription, keepsParameterSets: Bool = false
+    ) -> [UInt8] {
         var sample: [UInt8] = []
         sample.reserveCapacity(packet.count)
         for range in AnnexB.units(in: packet.span) {
@@ -107,14 +128,12 @@ final class ContainerSink: PacketSink {
             let isDelimiter = type == (description.codec == .h264 ? 9 : 35)
             let isParameterSet = description.codec == .h264 ? (7...8).contains(type) : (32...34).contains(type)
             if isDelimiter { continue }
-            if isParameterSet, description.parameterSets.contains(where: { $0.elementsEqual(packet[range]) }) {
+            if isParameterSet, !keepsParameterSets,
+                description.parameterSets.contains(where: { $0.elementsEqual(packet[range]) })
+            {
                 continue
             }
-            if description.codec == .h264 {
-                LengthPrefixed.append(packet[range], to: &sample)
-            } else {
-                AnnexB.append(packet[range], to: &sample)
-            }
+            LengthPrefixed.append(packet[range], to: &sample)
         }
         return sample
     }

@@ -34,6 +34,16 @@ public enum MediaOutput {
             remedy: "end it in .mp4, .mov, .mkv, .ts, .h264 or .h265, or add --format")
     }
 
+    /// Refuses a codec that the output's format cannot hold.
+    /// - Throws: `usage`.
+    public static func check(_ output: String, holds codec: VideoCodec, options: SinkOptions = SinkOptions()) throws {
+        let format = try format(of: output, options: options).format
+        if format.holds(codec) { return }
+        throw VaencError(
+            .usage, "\(format.rawValue.uppercased()) holds no HEVC here (\(output))",
+            remedy: "use --codec h264, or another format: mp4, mov, mkv or ts")
+    }
+
     /// Opens a file or `-` (standard output) for writing.
     ///
     /// Annex B and length-prefixed streams are written by vaenc's own code; containers through libavformat, which is

@@ -12,6 +12,18 @@ public enum OutputFormat: String, Sendable, Hashable, CaseIterable {
     case ts
     /// Named in the contract, not built yet: opening them throws `unavailable`.
     case fmp4, flv, hls
+
+    /// Whether a stream of the codec can be stored so. FLV's HEVC is an extension that FFmpeg before 6.1 and most
+    /// receivers do not know.
+    public func holds(_ codec: VideoCodec) -> Bool { self != .flv || codec == .h264 }
+}
+
+/// How MP4 and MOV hold HEVC: the name of the sample entry, ISO/IEC 14496-15 8.4.1.
+public enum HEVCSampleEntry: String, Sendable, Hashable, CaseIterable {
+    /// Parameter sets are in the sample entry alone, as Apple's players want it.
+    case hvc1
+    /// Parameter sets are in the samples of key frames too, so that what is cut out of the file still has them.
+    case hev1
 }
 
 /// How an output is to be written.
@@ -23,6 +35,10 @@ public struct SinkOptions: Sendable, Hashable {
     /// Written as the container's colour tags.
     public var color = ColorDescription.unspecified
     public var sampleAspectRatio: Rational?
+    /// Written beside the colour tags, in containers that have a place for them.
+    public var masteringDisplay: MasteringDisplay?
+    public var contentLight: ContentLight?
+    public var hevcSampleEntry = HEVCSampleEntry.hvc1
 
     public init() {}
 }

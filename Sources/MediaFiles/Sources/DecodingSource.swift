@@ -63,10 +63,10 @@ final class DecodingSource: FrameSource {
             kind: "\(stream.container), \(codec)")
         info.frameRateVaries = varying != nil
         info.changes = demuxer.changes
-        if info.nativeFormat == nil {
-            info.changes.append(
-                EffectiveEntry(
-                    option: "inputFormat", asked: "another format", used: "nv12", why: "encoded as 8-bit 4:2:0 in this version"))
+        let native = unsafe AVPixelFormat(rawValue: parameters.format)
+        if let description = unsafe demuxer.av.pointee.av_pix_fmt_desc_get!(native) {
+            info.bitDepth = unsafe Int(description.pointee.comp.0.depth)
+            if info.nativeFormat == nil { info.nativeFormatName = unsafe String(cString: description.pointee.name) }
         }
         var origin = stream.startTime ?? 0
         if skipped > 0 {

@@ -17,6 +17,10 @@ public struct SourceInfo: Sendable, Hashable {
     public var durationSeconds: Double?
     /// The layout of the pictures before conversion; nil where it has no name here (or the source makes them).
     public var nativeFormat: PixelFormat?
+    /// What a person calls the layout, where `nativeFormat` has no name for it: `yuv422p10le`.
+    public var nativeFormatName: String?
+    /// Bits of a sample before conversion, of the source's luma.
+    public var bitDepth: Int
     /// The size before scaling.
     public var nativeSize: VideoSize
     /// What of the input does not reach the pictures or is not applied to them: rotation, interlacing, sound.
@@ -36,6 +40,7 @@ public struct SourceInfo: Sendable, Hashable {
         self.frameCount = frameCount
         self.durationSeconds = durationSeconds
         self.nativeFormat = nativeFormat
+        bitDepth = nativeFormat?.bitDepth ?? 8
         self.nativeSize = nativeSize ?? size
         self.kind = kind
     }

@@ -11,6 +11,8 @@ final class TestPattern: FrameSource {
     private let frames: Int
     private let tiles: [PatternTile]
     private let size: VideoSize
+    /// Samples have ten bits that all mean something.
+    private let isDeep: Bool
     private let state: Guarded<State>
     private let cancelled = Atomic(false)
 
@@ -18,6 +20,7 @@ final class TestPattern: FrameSource {
         var index: Int
         var shaper: FrameShaper
         var staging: SystemPixelBuffer?
+        var deep: SystemPixelBuffer?
     }
 
     /// From `testsrc:WxH@FPS:FRAMES`; the rate (30) and the frames (300) may be left out.
@@ -44,6 +47,7 @@ final class TestPattern: FrameSource {
 
     init(size: VideoSize, rate: Rational, frames: Int, options: SourceOptions) {
         self.size = size
+        isDeep = (options.inputFormat?.bitDepth ?? 8) > 8
         let first = rate.firstFrame(from: options.start ?? 0)
         var last = frames
         if let seconds = options.duration { last = min(last, first + rate.firstFrame(from: seconds)) }
@@ -57,7 +61,8 @@ final class TestPattern: FrameSource {
         info = SourceInfo(
             size: shaper.outputSize, frameRate: rate, color: color, sampleAspectRatio: Rational(1, 1),
             frameCount: count,
-            durationSeconds: Double(count) / rate.value, nativeFormat: .nv12, nativeSize: size, kind: "test pattern")
+            durationSeconds: Double(count) / rate.value, nativeFormat: isDeep ? .p010 : .nv12, nativeSize: size,
+            kind: "test pattern")
         firstIndex = first
         state = Guarded(State(index: first, shaper: shaper))
     }
@@ -68,14 +73,21 @@ final class TestPattern: FrameSource {
         if cancelled.load(ordering: .relaxed) { throw SystemError.interrupted }
         return try state.withLock { state in
             if state.index >= frames { return nil }
-            if unsafe planes.format == .nv12 && planes.size == size && state.shaper.keepsSize {
+            if unsafe planes.format == .nv12 && planes.size == size && state.shaper.keepsSize && !isDeep {
                 unsafe draw(state.index, into: planes)
             } else {
                 let staging = state.staging ?? SystemPixelBuffer(format: .nv12, size: size)
                 state.staging = staging
                 unsafe try staging.withUnsafePlanes { picture in
                     unsafe draw(state.index, into: picture)
-                    unsafe try state.shaper.shape(picture, to: planes)
+                    if !isDeep { return unsafe try state.shaper.shape(picture, to: planes) }
+                    let deep = state.deep ?? SystemPixelBuffer(format: .p010, size: size)
+                    state.deep = deep
+                    unsafe try deep.withUnsafePlanes { wide in
+                        unsafe SampleDepth.convert(picture, to: wide, fullRange: false)
+                        unsafe addFineSteps(wide)
+                        unsafe try state.shaper.shape(wide, to: planes)
+                    }
                 }
             }
             defer { state.index += 1 }
@@ -107,6 +119,15 @@ final class TestPattern: FrameSource {
         let overlay = unsafe PatternOverlay(planes: planes)
         overlay.drawHand(index)
         overlay.drawNumber(index)
+    }
+
+    /// Four steps from column to column where 8 bits have one: the two bits that a conversion to 8 loses.
+    // SAFETY: `planes` is P010 of `size`.
+    private func addFineSteps(_ planes: PixelPlanes) {
+        for y in 0..<size.height {
+            let row = unsafe (planes.base(0) + y * planes.pitch(0)).assumingMemoryBound(to: UInt16.self)
+            for x in 0..<size.width { unsafe row[x] |= UInt16(truncatingIfNeeded: x & 3) << 6 }
+        }
     }
 
     /// Which row of which tile is shown in row `y`, and how far it has moved. Offsets are even.
