@@ -72,11 +72,12 @@ public final class SoftwareEncoder: VideoEncoder {
     private func describe(_ headers: StreamHeaders) throws -> EncoderDescription {
         var entries = settings.effective
         let c = settings.configuration
+        let chosen = headers.profile.bitDepth > 8 ? "the samples have 10 bits" : "default"
+        let kept = c.profile == headers.profile ? "as asked" : "\(settings.encoderName) chose it"
         entries.append(
             EffectiveEntry(
                 option: "profile", asked: c.profile?.shortName, used: headers.profile.shortName,
-                why: c.profile == nil
-                    ? (headers.profile.bitDepth > 8 ? "the samples have 10 bits" : "default") : c.profile == headers.profile ? "as asked" : "\(settings.encoderName) chose it"))
+                why: c.profile == nil ? chosen : kept))
         let asked = c.level.map { $0 == 9 ? "1b" : "\($0 / 10).\($0 % 10)" }
         entries.append(
             EffectiveEntry(

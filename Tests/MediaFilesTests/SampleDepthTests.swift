@@ -70,11 +70,11 @@ import VideoBase
                 "ffmpeg",
                 [
                     "-v", "error", "-f", "rawvideo", "-pix_fmt", "yuv420p", "-s", "176x144", "-i", "\(folder)/a.yuv",
-                    "-f", "rawvideo", "-pix_fmt", "p010le", "\(folder)/b.yuv",
+                    "-f", "rawvideo", "-pix_fmt", "yuv420p10le", "\(folder)/b.yuv",
                 ])
             #expect(result.status == 0, "\(result.errors)")
             let ours = try Self.converted(
-                frame.bytes.map { UInt16($0) }, .i420, .p010, VideoSize(width: 176, height: 144), fullRange: false)
+                frame.bytes.map { UInt16($0) }, .i420, .i420p10, VideoSize(width: 176, height: 144), fullRange: false)
             let isSame = try ours == Files.read("\(folder)/b.yuv")
             #expect(isSame)
         }
@@ -149,9 +149,10 @@ import VideoBase
     @Test func measuresAgreeWithFFmpegs() throws {
         let size = VideoSize(width: 70, height: 38)
         let count = 70 * 38 + 2 * 35 * 19
-        let a = (0..<count).map { UInt16(($0 % 70 * 9 + $0 / 70) % 900) }
-        let noisy = noise(count).map { UInt16($0 >> 3) }
-        let b = zip(a, noisy).map { min($0 + $1, 1023) }
+        let a: [UInt16] = (0..<count).map { (index: Int) -> UInt16 in UInt16((index % 70 * 9 + index / 70) % 900) }
+        let b: [UInt16] = zip(a, noise(count)).map { (sample: UInt16, step: UInt8) -> UInt16 in
+            sample + UInt16(step >> 3)
+        }
         try Files.withTemporaryFolder { folder in
             for (name, samples) in [("a", a), ("b", b)] {
                 try Files.write(Self.raw(samples, .i420p10, size), to: "\(folder)/\(name).yuv")
