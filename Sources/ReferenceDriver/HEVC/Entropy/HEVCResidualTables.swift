@@ -44,7 +44,7 @@ final class HEVCResidualTables: Sendable {
                 }
             }
             for isChroma in [false, true] {
-                for log2Size in 2...5 where scan == 0 || log2Size <= 3 {
+                for log2Size in 2...5 where scan == 0 || log2Size <= (isChroma ? 2 : 3) {
                     let first = Self.significantRow(log2Size: log2Size, isChroma: isChroma, scan: scan)
                     for row in 0..<(log2Size == 2 ? 1 : 8) {
                         for (place, (x, y)) in order.enumerated() {
