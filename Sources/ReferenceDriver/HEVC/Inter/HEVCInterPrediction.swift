@@ -1,0 +1,52 @@
+/// Predicted blocks of samples out of blocks at 14 bits, H.265 8.5.3.3.4.2 (no explicit weights).
+enum HEVCInterPrediction<Sample: HEVCSample> {
+    /// Of one reference.
+    @inline(never) static func one(
+        _ block: Lane<Int16>, width: Int, height: Int, to samples: Lane<Sample>, stride: Int
+    ) {
+        let shift = Int16(truncatingIfNeeded: 14 &- Sample.bitDepth)
+        let round = Words(repeating: 1 &<< (shift &- 1))
+        forRows(width, height, samples, stride) { place in
+            // 14 bits with overshoot and the rounding stay below 2^15.
+            (block.load(place, as: Words.self) &+ round) &>> Words(repeating: shift)
+        }
+    }
+
+    /// Of two references.
+    @inline(never) static func both(
+        _ a: Lane<Int16>, _ b: Lane<Int16>, width: Int, height: Int, to samples: Lane<Sample>, stride: Int
+    ) {
+        let shift = Int32(truncatingIfNeeded: 15 &- Sample.bitDepth)
+        let round = Quads(repeating: 1 &<< (shift &- 1))
+        let shifts = Quads(repeating: shift)
+        forRows(width, height, samples, stride) { place in
+            let (x, y) = (a.load(place, as: Words.self), b.load(place, as: Words.self))
+            return saturatedWords(
+                (x.lowQuads &+ y.lowQuads &+ round) &>> shifts, (x.highQuads &+ y.highQuads &+ round) &>> shifts)
+        }
+    }
+
+    @inline(__always) private static func forRows(
+        _ width: Int, _ height: Int, _ samples: Lane<Sample>, _ stride: Int, _ words: (Int) -> Words
+    ) {
+        for y in 0..<height {
+            let to = samples + y &* stride
+            let from = y &* HEVCInterpolation<Sample>.stride
+            var x = 0
+            while x &+ 8 <= width {
+                to.storeClipped(x, words(from &+ x))
+                x &+= 8
+            }
+            if x == width { continue }
+            let rest = words(from &+ x)
+            if width &- x >= 4 { to.storeFourClipped(x, rest) }
+            if (width &- x) & 2 != 0 {
+                let at = (width &- x) & 4
+                for i in at..<at &+ 2 {
+                    let value = min(max(Int(rest[i]), 0), Sample.largest)
+                    to[x &+ i] = Sample(truncatingIfNeeded: value)
+                }
+            }
+        }
+    }
+}
