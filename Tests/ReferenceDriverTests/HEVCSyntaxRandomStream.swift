@@ -1,0 +1,139 @@
+import ReferenceDriver
+import TestOracles
+
+/// Pictures of random but legal HEVC syntax, and the streams that say them.
+struct HEVCRandomStream {
+    struct Picture {
+        var content: HEVCRandomTrees.Content
+        /// Slices as one of the ways to code them has them, with their trees in tile scan.
+        var slices: [HEVCSliceJob]
+        var trees: [[HEVCCodingTree]]
+        var usesTemporalMotion = false
+        var collocatedIndex = 0
+    }
+
+    var headers: HEVCSyntaxHeaders
+    var pictures: [Picture] = []
+    private let reference: HEVCReconstructedPicture
+    private let source = LaneStorage<UInt8>(count: 64, repeating: 0)
+    private let writer: HEVCSliceWriter
+
+    /// The first picture is intra, the others by turns what `contents` says.
+    init(
+        _ headers: HEVCSyntaxHeaders, seed: UInt64, contents: [HEVCRandomTrees.Content],
+        options: HEVCRandomTrees.Options = .init()
+    ) {
+        self.headers = headers
+        let grid = headers.grid
+        reference = HEVCReconstructedPicture(grid: grid, bitDepth: headers.bitDepth)
+        writer = HEVCSliceWriter(grid)
+        var maker = HEVCRandomTrees(headers, seed: seed, options: options)
+        for (poc, content) in ([.intra] + contents).enumerated() {
+            maker.beginPicture(content)
+            var picture = Picture(content: content, slices: [], trees: [])
+            picture.usesTemporalMotion = headers.temporalMotion && poc > 0 && maker.chance(70)
+            let fromList0 = maker.chance(50)
+            let most = max(Self.stored(poc), 1)
+            let references = (maker.random(1...most), maker.random(1...most))
+            // Every slice of a picture has the same collocated picture.
+            picture.collocatedIndex =
+                (content != .bipredictive || fromList0 ? references.0 : references.1) > 1 && maker.chance(50) ? 1 : 0
+            for (start, count) in Self.spans(headers, &maker) {
+                var slice = HEVCSliceJob(
+                    firstCodingTree: headers.tiles.rasterScan[start], codingTreeCount: count, type: .i,
+                    qp: maker.random((maker.chance(30) ? 0 : 12)...51),
+                    header: SliceHeaderBits(prefix: [], payload: [], bitCount: 0))
+                slice.isCollocatedFromList0 = content != .bipredictive || fromList0
+                slice.mergeCandidates = maker.random(1...5)
+                slice.mvdL1Zero = maker.chance(50)
+                slice.saoLuma = headers.hasSAO && maker.chance(70)
+                slice.saoChroma = headers.hasSAO && maker.chance(70)
+                slice.hasHeaderExtension = headers.hasHeaderExtension
+                let one = HEVCReference(picture: reference, poc: 0)
+                slice.list0 = [HEVCReference](repeating: one, count: references.0)
+                slice.list1 = [HEVCReference](repeating: one, count: references.1)
+                picture.trees.append(
+                    (start..<(start + count)).map {
+                        maker.makeTree(headers.tiles.rasterScan[$0], slice: slice, number: picture.slices.count)
+                    })
+                picture.slices.append(slice)
+            }
+            pictures.append(picture)
+        }
+    }
+
+    private static func stored(_ poc: Int) -> Int { min(poc, 2) }
+
+    /// First coding trees and counts of a picture's slices, in tile scan: cut anywhere in one tile, or between tiles.
+    private static func spans(_ headers: HEVCSyntaxHeaders, _ maker: inout HEVCRandomTrees) -> [(Int, Int)] {
+        let count = headers.grid.codingTrees
+        var cuts: [Int] = []
+        let mayCutInside = !headers.tiles.isEnabled
+        let percent = maker.pick([0, 100 / count + 1, 20])
+        for index in 1..<max(count, 1) {
+            let scan = headers.tiles.rasterScan
+            let isTileStart = headers.tiles.tileID[scan[index]] != headers.tiles.tileID[scan[index - 1]]
+            if mayCutInside ? maker.chance(percent) : isTileStart && maker.chance(40) { cuts.append(index) }
+        }
+        return zip([0] + cuts, cuts + [count]).map { ($0, $1 - $0) }
+    }
+
+    /// How slice types may say the same pictures: `way` chooses among those that can.
+    private func way(_ content: HEVCRandomTrees.Content, poc: Int, _ way: Int) -> (SliceType, cabacInit: Bool) {
+        if poc == 0 { return (.i, false) }
+        let ways: [(SliceType, Bool)] =
+            switch content {
+            case .intra: [(.i, false), (.p, false), (.b, false), (.p, true), (.b, true)]
+            case .forward: [(.p, false), (.p, true)]
+            case .bipredictive: [(.b, false), (.b, true)]
+            }
+        return ways[way % ways.count]
+    }
+
+    func job(_ slices: [HEVCSliceJob], poc: Int) -> HEVCPictureJob {
+        var job = HEVCPictureJob(
+            grid: headers.grid,
+            source: HEVCSource(
+                luma: source.lane, chroma: source.lane, lumaPitch: 0, chromaPitch: 0, width: headers.grid.width,
+                height: headers.grid.height),
+            reconstruction: reference, poc: poc, slices: slices)
+        job.tiles = headers.tiles
+        job.bitDepth = headers.bitDepth
+        job.transformDepthInter = headers.transformDepthInter
+        job.transformDepthIntra = headers.transformDepthIntra
+        job.allowsAsymmetric = headers.allowsAsymmetric
+        job.hasTransformSkip = headers.hasTransformSkip
+        job.hidesSigns = headers.hidesSigns
+        job.qpDeltaDepth = headers.qpDeltaDepth
+        return job
+    }
+
+    /// The NAL units of a picture.
+    func units(_ poc: Int, way: Int) -> [[UInt8]] {
+        let picture = pictures[poc]
+        let (type, cabacInit) = self.way(picture.content, poc: poc, way)
+        return zip(picture.slices, picture.trees).map { slice, trees in
+            var slice = slice
+            slice.type = type
+            slice.cabacInitFlag = cabacInit
+            if type != .b {
+                slice.list1 = []
+                slice.isCollocatedFromList0 = true
+            }
+            if type == .i { slice.list0 = [] }
+            slice.header = headers.slice(
+                slice, poc: poc, stored: Self.stored(poc), usesTemporalMotion: picture.usesTemporalMotion,
+                collocatedIndex: picture.collocatedIndex)
+            writer.begin(slice, job([slice], poc: poc))
+            let start = headers.tiles.tileScan[slice.firstCodingTree]
+            for (index, tree) in trees.enumerated() {
+                writer.write(tree, address: headers.tiles.rasterScan[start + index])
+            }
+            return writer.finish()
+        }
+    }
+
+    func stream(way: Int) -> [UInt8] {
+        headers.parameterSets + pictures.indices.flatMap { units($0, way: way).joined() }
+    }
+}
