@@ -135,7 +135,8 @@ package final class HEVCSliceWriter {
 
     // MARK: Ending
 
-    /// Ends the slice and returns its NAL unit: the header's prefix as it was given, the rest with emulation prevention.
+    /// Ends the slice and returns its NAL unit: the header's prefix as it was given, the rest with emulation
+    /// prevention.
     package func finish() -> [UInt8] {
         let count = coder.finish()
         // Every subset, and the header, ends in a byte with a bit set: each can be escaped by itself.

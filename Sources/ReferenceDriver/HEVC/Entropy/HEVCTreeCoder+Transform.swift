@@ -56,7 +56,8 @@ enum HEVCChromaMode {
 }
 
 extension HEVCTreeCoder {
-    /// transform_tree(), and transform_unit() at its leaves. `part` is the block's quarter of the unit, 0 for the whole.
+    /// transform_tree(), and transform_unit() at its leaves. `part` is the block's quarter of the unit, 0 for the
+    /// whole.
     mutating func writeTransformTree(
         _ tree: HEVCTransformTree, x: Int, y: Int, log2Size: Int, depth: Int, part: Int, parent: HEVCTransformNode?
     ) {
