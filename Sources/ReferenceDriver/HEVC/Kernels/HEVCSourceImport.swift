@@ -1,0 +1,105 @@
+/// Takes over a client's surface as planes to encode from.
+package enum HEVCSourceImport {
+    /// Fills whole coding tree units of `planes`. Samples outside the source repeat its last column and row. Eight bits
+    /// become ten by two zeros below, ten eight by leaving those out.
+    @inline(never)
+    @_specialize(where Sample == UInt8)
+    @_specialize(where Sample == UInt16)
+    package static func load<Sample: HEVCSample>(
+        _ source: HEVCSource, into planes: HEVCPlanes<Sample>, _ grid: HEVCGrid
+    ) {
+        let columns = grid.columns &<< grid.log2CodingTreeBlock
+        let rows = grid.rows &<< grid.log2CodingTreeBlock
+        let width = Swift.min(source.width, columns)
+        let height = Swift.min(source.height, rows)
+        for y in 0..<height {
+            let to = planes.luma + y &* planes.stride
+            loadLuma(source, row: y, width, to)
+            (to + width).fill(to[width &- 1], count: columns &- width)
+        }
+        repeatRow(planes.luma, planes.stride, height, rows, columns)
+        let pairs = (width &+ 1) / 2
+        let pairRows = (height &+ 1) / 2
+        for y in 0..<pairRows {
+            let cb = planes.cb + y &* planes.chromaStride
+            let cr = planes.cr + y &* planes.chromaStride
+            loadPairs(source, row: y, pairs, cb, cr)
+            (cb + pairs).fill(cb[pairs &- 1], count: columns / 2 &- pairs)
+            (cr + pairs).fill(cr[pairs &- 1], count: columns / 2 &- pairs)
+        }
+        repeatRow(planes.cb, planes.chromaStride, pairRows, rows / 2, columns / 2)
+        repeatRow(planes.cr, planes.chromaStride, pairRows, rows / 2, columns / 2)
+    }
+
+    @inline(__always) private static func repeatRow<Sample: HEVCSample>(
+        _ plane: Lane<Sample>, _ stride: Int, _ from: Int, _ to: Int, _ count: Int
+    ) {
+        let last = plane + (from &- 1) &* stride
+        for y in from..<Swift.max(from, to) { (plane + y &* stride).copy(from: last, count: count) }
+    }
+
+    /// The sample at a byte, or word, of the surface.
+    @inline(__always) private static func sample<Sample: HEVCSample>(
+        _ lane: Lane<UInt8>, _ index: Int, isP010: Bool
+    ) -> Sample {
+        if isP010 {
+            let word: UInt16 = lane.load(2 &* index)
+            return Sample(truncatingIfNeeded: Int(word) &>> (16 &- Sample.bitDepth))
+        }
+        return Sample(truncatingIfNeeded: Int(lane[index]) &<< (Sample.bitDepth &- 8))
+    }
+
+    /// Eight words of P010 as samples of ten bits.
+    @inline(__always) private static func words(_ lane: Lane<UInt8>, _ index: Int) -> Words {
+        (lane.load(2 &* index, as: SIMD8<UInt16>.self) &>> 6).signedWords
+    }
+
+    @inline(__always) private static func loadLuma<Sample: HEVCSample>(
+        _ source: HEVCSource, row: Int, _ width: Int, _ to: Lane<Sample>
+    ) {
+        let from = source.luma + row &* source.lumaPitch
+        var x = 0
+        if Sample.bitDepth == 10 && source.isP010 {
+            while x &+ 8 <= width {
+                to.storeWords(x, words(from, x))
+                x &+= 8
+            }
+        } else if Sample.bitDepth == 8 && !source.isP010 {
+            while x &+ 16 <= width {
+                to.store(x, from.load(x, as: Bytes.self))
+                x &+= 16
+            }
+        }
+        while x < width {
+            to[x] = sample(from, x, isP010: source.isP010)
+            x &+= 1
+        }
+    }
+
+    @inline(__always) private static func loadPairs<Sample: HEVCSample>(
+        _ source: HEVCSource, row: Int, _ count: Int, _ cb: Lane<Sample>, _ cr: Lane<Sample>
+    ) {
+        let from = source.chroma + row &* source.chromaPitch
+        var x = 0
+        if Sample.bitDepth == 10 && source.isP010 {
+            while x &+ 8 <= count {
+                let both = SIMD16<Int16>(lowHalf: words(from, 2 &* x), highHalf: words(from, 2 &* x &+ 8))
+                cb.storeWords(x, both.evenHalf)
+                cr.storeWords(x, both.oddHalf)
+                x &+= 8
+            }
+        } else if Sample.bitDepth == 8 && !source.isP010 {
+            while x &+ 8 <= count {
+                let both: Bytes = from.load(2 &* x)
+                cb.store(x, both.evenHalf)
+                cr.store(x, both.oddHalf)
+                x &+= 8
+            }
+        }
+        while x < count {
+            cb[x] = sample(from, 2 &* x, isP010: source.isP010)
+            cr[x] = sample(from, 2 &* x &+ 1, isP010: source.isP010)
+            x &+= 1
+        }
+    }
+}
