@@ -1,0 +1,196 @@
+/// A slice's references as motion prediction sees them. Owns the memory that a `HEVCMotionPredictor` looks into.
+final class HEVCMotionReferences: Sendable {
+    static let perList = 16
+    /// PicOrderCntVal, and 1 for "used for long-term reference", of list 0 and then, from 16 on, of list 1.
+    fileprivate let orders = LaneStorage<Int32>(count: 2 * perList, repeating: 0)
+    fileprivate let isLongTerm = LaneStorage<UInt8>(count: 2 * perList, repeating: 0)
+
+    init() {}
+}
+
+/// Predicts motion for the blocks of a slice: merge candidates and vector predictors, H.265 8.5.3.2.2 to 8.5.3.2.9.
+///
+/// A value of lanes and numbers; `HEVCMotionReferences`, the picture's tables and the collocated picture must outlive
+/// it. No call allocates.
+struct HEVCMotionPredictor {
+    let availability: HEVCMotionAvailability
+    private let isB: Bool
+    private let count0: Int
+    private let count1: Int
+    private let orders: Lane<Int32>
+    private let isLongTerm: Lane<UInt8>
+    let poc: Int32
+    /// MaxNumMergeCand.
+    let mergeCount: Int
+    private let log2ParallelMerge: Int
+    /// Motion of the collocated picture by 16×16 area, nil without temporal prediction.
+    let collocated: Lane<HEVCStoredMotion>?
+    let collocatedPOC: Int32
+    let areaColumns: Int
+    /// NoBackwardPredFlag.
+    let hasNoBackward: Bool
+    /// N of mvLNCol: collocated_from_l0_flag.
+    let collocatedList: Int
+
+    /// `tiles`: TileId by raster address.
+    init(
+        _ slice: HEVCSliceJob, _ job: HEVCPictureJob, _ tables: HEVCPictureTables, tiles: Lane<Int32>,
+        references: HEVCMotionReferences
+    ) {
+        availability = HEVCMotionAvailability(job.grid, tables, tiles: tiles)
+        isB = slice.type == .b
+        count0 = slice.list0.count
+        count1 = slice.list1.count
+        orders = references.orders.lane
+        isLongTerm = references.isLongTerm.lane
+        var isForward = true
+        for (start, list) in [(0, slice.list0), (HEVCMotionReferences.perList, slice.list1)] {
+            for (index, reference) in list.prefix(HEVCMotionReferences.perList).enumerated() {
+                orders[start + index] = Int32(truncatingIfNeeded: reference.poc)
+                isLongTerm[start + index] = reference.isLongTerm ? 1 : 0
+                if reference.poc > job.poc { isForward = false }
+            }
+        }
+        hasNoBackward = isForward
+        poc = Int32(truncatingIfNeeded: job.poc)
+        mergeCount = slice.mergeCandidates
+        log2ParallelMerge = job.log2ParallelMergeLevel
+        collocated = slice.collocated?.motion.lane
+        collocatedPOC = Int32(truncatingIfNeeded: slice.collocated?.poc ?? 0)
+        areaColumns = job.grid.areaColumns
+        collocatedList = slice.isCollocatedFromList0 ? 1 : 0
+    }
+
+    @inline(__always) func order(_ list: Int, _ reference: Int) -> Int32 {
+        orders[list &* HEVCMotionReferences.perList &+ reference]
+    }
+
+    @inline(__always) func isLong(_ list: Int, _ reference: Int) -> Bool {
+        isLongTerm[list &* HEVCMotionReferences.perList &+ reference] != 0
+    }
+
+    // MARK: Merge
+
+    /// Puts mergeCandList into `candidates`, `mergeCount` of them, as the block would have their motion: without list 1
+    /// in 8×4 and 4×8. `last` is the last whose index counts; those after it may be left out.
+    func merge(_ whole: HEVCMotionBlock, into candidates: Lane<HEVCMotion>, last: Int? = nil) {
+        var block = whole
+        if log2ParallelMerge > 2 && block.unitSize == 8 {
+            block = HEVCMotionBlock(x: block.unitX, y: block.unitY, size: 8)
+        }
+        let wanted = min(mergeCount, (last ?? mergeCount) &+ 1)
+        var count = spatial(block, into: candidates, wanted: wanted)
+        if count < wanted, collocated != nil {
+            var motion = HEVCMotion()
+            if let vector = temporal(block, list: 0, reference: 0) {
+                motion.reference0 = 0
+                motion.vector0 = vector
+            }
+            if isB, let vector = temporal(block, list: 1, reference: 0) {
+                motion.reference1 = 0
+                motion.vector1 = vector
+            }
+            if !motion.isNone {
+                candidates[count] = motion
+                count &+= 1
+            }
+        }
+        if isB && count > 1 && count < wanted { combine(candidates, &count, wanted: wanted) }
+        let references = isB ? min(count0, count1) : count0
+        var zero = 0
+        while count < wanted {
+            var motion = HEVCMotion()
+            motion.reference0 = Int8(truncatingIfNeeded: zero < references ? zero : 0)
+            if isB { motion.reference1 = motion.reference0 }
+            candidates[count] = motion
+            count &+= 1
+            zero &+= 1
+        }
+        guard whole.width &+ whole.height == 12 else { return }
+        for index in 0..<wanted where candidates[index].usesBoth {
+            candidates[index].reference1 = -1
+            candidates[index].vector1 = .zero
+        }
+    }
+
+    /// Spatial candidates, 8.5.3.2.3; at most four.
+    @inline(__always) private func spatial(
+        _ block: HEVCMotionBlock, into candidates: Lane<HEVCMotion>, wanted: Int
+    ) -> Int {
+        var around = availability.neighbours(block)
+        let level = log2ParallelMerge
+        if level > 2 {
+            // Blocks of one merge estimation region do not wait for one another.
+            let (column, row) = (block.x &>> level, block.y &>> level)
+            let isLeftOutside = (block.x &- 1) &>> level != column
+            let isTopOutside = (block.y &- 1) &>> level != row
+            let isRightOutside = (block.x &+ block.width) &>> level != column
+            let isBelowOutside = (block.y &+ block.height) &>> level != row
+            let isEndOutside = (block.x &+ block.width &- 1) &>> level != column
+            let isBottomOutside = (block.y &+ block.height &- 1) &>> level != row
+            if !isLeftOutside && !isBelowOutside { around.a0 = HEVCMotion() }
+            if !isLeftOutside && !isBottomOutside { around.a1 = HEVCMotion() }
+            if !isRightOutside && !isTopOutside { around.b0 = HEVCMotion() }
+            if !isEndOutside && !isTopOutside { around.b1 = HEVCMotion() }
+            if !isLeftOutside && !isTopOutside { around.b2 = HEVCMotion() }
+        }
+        if block.index == 1 {
+            // With the first block's motion the two would have been one.
+            switch block.partition {
+            case .partNx2N, .partnLx2N, .partnRx2N: around.a1 = HEVCMotion()
+            case .part2NxN, .part2NxnU, .part2NxnD: around.b1 = HEVCMotion()
+            default: break
+            }
+        }
+        var count = 0
+        let hasA1 = !around.a1.isNone
+        let hasB1 = !around.b1.isNone
+        if hasA1 {
+            candidates[count] = around.a1
+            count &+= 1
+        }
+        if hasB1 && !(hasA1 && around.b1.equals(around.a1)) {
+            candidates[count] = around.b1
+            count &+= 1
+        }
+        if !around.b0.isNone && !(hasB1 && around.b0.equals(around.b1)) {
+            candidates[count] = around.b0
+            count &+= 1
+        }
+        if !around.a0.isNone && !(hasA1 && around.a0.equals(around.a1)) {
+            candidates[count] = around.a0
+            count &+= 1
+        }
+        if count < 4 && !around.b2.isNone && !(hasA1 && around.b2.equals(around.a1))
+            && !(hasB1 && around.b2.equals(around.b1))
+        {
+            candidates[count] = around.b2
+            count &+= 1
+        }
+        return min(count, wanted)
+    }
+
+    /// Combined bi-predictive candidates, 8.5.3.2.4.
+    @inline(__always) private func combine(_ candidates: Lane<HEVCMotion>, _ count: inout Int, wanted: Int) {
+        let original = count
+        var pair = 0
+        repeat {
+            // l0CandIdx and l1CandIdx by combIdx, four bits each, the first at the low end.
+            let first = candidates[0x3231_3021_2010 &>> (4 &* pair) & 15]
+            let second = candidates[0x2313_0312_0201 &>> (4 &* pair) & 15]
+            pair &+= 1
+            if first.reference0 >= 0 && second.reference1 >= 0
+                && (order(0, Int(first.reference0)) != order(1, Int(second.reference1))
+                    || first.vector0 != second.vector1)
+            {
+                var motion = HEVCMotion()
+                motion.reference0 = first.reference0
+                motion.vector0 = first.vector0
+                motion.reference1 = second.reference1
+                motion.vector1 = second.vector1
+                candidates[count] = motion
+                count &+= 1
+            }
+        } while pair < original &* (original &- 1) && count < wanted
+    }
+}
