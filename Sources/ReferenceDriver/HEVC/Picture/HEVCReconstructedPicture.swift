@@ -63,6 +63,8 @@ struct HEVCPlane<Sample: HEVCSample>: BitwiseCopyable, Sendable {
     /// By 16×16 area in raster order.
     package let motion: LaneStorage<HEVCStoredMotion>
     package var poc = 0
+    /// What intra refresh had renewed of it.
+    var renewal = Renewal()
 
     package init(grid: HEVCGrid, bitDepth: Int) {
         self.grid = grid

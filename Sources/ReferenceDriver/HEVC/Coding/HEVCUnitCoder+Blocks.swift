@@ -1,0 +1,127 @@
+/// One transform block to code.
+struct HEVCBlockTask<Sample: HEVCSample> {
+    let component: HEVCComponent
+    let source: Lane<Sample>
+    let sourceStride: Int
+    /// `target` itself where `isInPlace`.
+    let prediction: Lane<Sample>
+    let predictionStride: Int
+    let target: Lane<Sample>
+    let targetStride: Int
+    let levels: Lane<Int16>
+    let log2Size: Int
+    let isSine: Bool
+    let isIntra: Bool
+    let scan: Int
+
+    /// Intra blocks are predicted where they stand.
+    var isInPlace: Bool { isIntra }
+}
+
+struct HEVCCodedBlock: BitwiseCopyable {
+    var cost = 0
+    var hasLevels = false
+    /// transform_skip_flag.
+    var skips = false
+}
+
+extension HEVCUnitCoder {
+    /// Transforms and quantizes what the prediction leaves, and reconstructs.
+    mutating func codeBlock(_ block: HEVCBlockTask<Sample>, depth: Int) -> HEVCCodedBlock {
+        let size = 1 &<< block.log2Size
+        HEVCBlock.residual(
+            block.source, block.sourceStride, minus: block.prediction, block.predictionStride, width: size,
+            height: size, to: residual, size)
+        if let chooser { return codeChosenBlock(block, chooser) }
+        let plainError = HEVCBlock.squares(
+            block.source, block.sourceStride, block.prediction, block.predictionStride, width: size, height: size)
+        var count = counter
+        codeFlag(&count, block, depth, false)
+        let plainCost = (plainError &<< 8) &+ weighed(count.cost)
+        transform.forward(residual, stride: size, log2Size: block.log2Size, isSine: block.isSine, to: coefficients)
+        var quantized = quantizer(block.component).quantize(
+            coefficients, log2Size: block.log2Size,
+            rounding: block.isIntra ? HEVCQuantizer.intraRounding : HEVCQuantizer.interRounding, to: block.levels)
+        if hidesSigns && quantized.count > 1 {
+            hideSigns(block)
+            quantized.extent = extent(block)
+        }
+        if quantized.count > 0 {
+            reconstruct(block, quantized.extent, skips: false)
+            let error = HEVCBlock.squares(
+                block.source, block.sourceStride, block.target, block.targetStride, width: size, height: size)
+            count = counter
+            codeFlag(&count, block, depth, true)
+            let cost = (error &<< 8) &+ weighed(count.cost &+ residualBits(block))
+            if cost < plainCost { return HEVCCodedBlock(cost: cost, hasLevels: true) }
+        }
+        leaveOut(block, wasReconstructed: quantized.count > 0)
+        return HEVCCodedBlock(cost: plainCost)
+    }
+
+    @inline(never) private func residualBits(_ block: HEVCBlockTask<Sample>) -> Int {
+        var count = counter
+        residualCoder.code(
+            HEVCResidualBlock(
+                levels: block.levels, log2Size: block.log2Size, isChroma: block.component != .luma, scan: block.scan,
+                hidesSigns: hidesSigns), &count)
+        return count.cost
+    }
+
+    /// Takes a block's prediction for its samples. Where that stood in place, it is what the residual left of the source.
+    func leaveOut(_ block: HEVCBlockTask<Sample>, wasReconstructed: Bool) {
+        let size = 1 &<< block.log2Size
+        if !block.isInPlace {
+            HEVCBlock.copy(
+                block.prediction, block.predictionStride, width: size, height: size, to: block.target,
+                block.targetStride)
+        } else if wasReconstructed {
+            var y = 0
+            while y < size {
+                let s = block.source + y &* block.sourceStride
+                let t = block.target + y &* block.targetStride
+                let r = residual + y &* size
+                var x = 0
+                while x < size {
+                    t.storeFourWords(
+                        x, s.fourWords(x) &- Words(lowHalf: r.load(x, as: SIMD4<Int16>.self), highHalf: .zero))
+                    x &+= 4
+                }
+                y &+= 1
+            }
+        }
+    }
+
+    @inline(__always) private func codeFlag(
+        _ count: inout HEVCBinCount, _ block: HEVCBlockTask<Sample>, _ depth: Int, _ flag: Bool
+    ) {
+        if block.component == .luma {
+            count.codeLumaFlag(flag, depth: depth)
+        } else {
+            count.codeChromaFlag(flag, depth: depth)
+        }
+    }
+
+    @inline(__always) func quantizer(_ component: HEVCComponent) -> HEVCQuantizer {
+        switch component {
+        case .luma: lumaQuantizer
+        case .cb: cbQuantizer
+        case .cr: crQuantizer
+        }
+    }
+
+    /// Prediction and levels to samples.
+    func reconstruct(_ block: HEVCBlockTask<Sample>, _ extent: HEVCExtent, skips: Bool) {
+        let size = 1 &<< block.log2Size
+        quantizer(block.component).scale(block.levels, log2Size: block.log2Size, extent: extent, to: scaled)
+        if skips {
+            transform.inverseSkip(scaled, log2Size: block.log2Size, to: coefficients, stride: size)
+        } else {
+            transform.inverse(
+                scaled, log2Size: block.log2Size, isSine: block.isSine, extent: extent, to: coefficients, stride: size)
+        }
+        HEVCBlock.add(
+            coefficients, size, to: block.prediction, block.predictionStride, width: size, height: size,
+            into: block.target, block.targetStride)
+    }
+}

@@ -1,0 +1,252 @@
+/// Chooses how each coding tree unit is coded, and reconstructs it.
+///
+/// A value of lanes and numbers: the pictures, tables and scratch memory that its lanes look into are owned by the
+/// `HEVCPictureEncoder`, which keeps them while the coder is used. Units are coded where they stand: samples in the
+/// reconstruction, the rest in the tree from its end on.
+struct HEVCUnitCoder<Sample: HEVCSample> {
+    // The picture.
+    let grid: HEVCGrid
+    let width: Int
+    let height: Int
+    let minimumColumns: Int
+    let blockColumns: Int
+    let source: HEVCPlanes<Sample>
+    let planes: HEVCPlanes<Sample>
+    let tables: HEVCPictureTables
+    let tileOfTree: Lane<Int32>
+    let effort: HEVCEffort
+    let chooser: (any HEVCChooser)?
+    let transformDepthInter: Int
+    let transformDepthIntra: Int
+    let allowsAsymmetric: Bool
+    let strongSmoothing: Bool
+    let constrainedIntra: Bool
+    let hasTransformSkip: Bool
+    let hidesSigns: Bool
+    let hasQPDelta: Bool
+    let log2Group: Int
+    let areaQPs: [Int8]?
+    /// QpBdOffset.
+    let qpOffset: Int
+    let refresh: HEVCRefreshGuard
+
+    // The slice.
+    var sliceNumber: Int32 = 0
+    var type = SliceType.i
+    var slice: HEVCSliceJob
+    /// num_ref_idx_active of both lists.
+    var referenceCounts = SIMD2(0, 0)
+    var mvdL1Zero = false
+    var motionPredictor: HEVCMotionPredictor
+    let motionReferences: HEVCMotionReferences
+    /// By list and index: the planes, and where samples end that intra refresh lets renewed blocks use.
+    let references: Lane<HEVCPlanes<Sample>>
+    let cleanLimits: Lane<Int32>
+    let job: HEVCPictureJob
+    var group = HEVCQuantizationGroup()
+    /// What a bit weighs against squared errors, and against sums of differences, in 256ths.
+    var squareLambda = 256
+    var lambda = 256
+
+    var lumaQuantizer: HEVCQuantizer
+    var cbQuantizer: HEVCQuantizer
+    var crQuantizer: HEVCQuantizer
+
+    // The tree.
+    var treeX = 0
+    var treeY = 0
+    var address = 0
+    var isGuarded = false
+    var mustBeIntra = false
+    var unitCount = 0
+    var predictionCount = 0
+    var nodeCount = 0
+    var units: Lane<HEVCCodingUnit>
+    var predictions: Lane<HEVCPredictionUnit>
+    var nodes: Lane<HEVCTransformNode>
+    var levels: Lane<Int16>
+    /// The states of the slice's contexts as they were before the tree.
+    var states: Lane<UInt8>
+    let prices = HEVCBinPrices.shared.prices.lane
+
+    // Scratch memory.
+    let scratch: HEVCScratch<Sample>
+    let transform: HEVCTransform
+    let residualCoder: HEVCResidualCoder
+    let residual: Lane<Int16>
+    let coefficients: Lane<Int16>
+    let scaled: Lane<Int16>
+
+    /// Where a unit's prediction is made.
+    let predictedBlock: HEVCBlockPlanes<Sample>
+
+    /// Blocks at 14 bits: two, and what interpolation works in.
+    let wide: Lane<Int16>
+    /// Merge candidates.
+    let candidates: Lane<HEVCMotion>
+    /// The block that a pair's moving one is averaged with, at 14 bits.
+    let pairBlock: Lane<Int16>
+    /// What was found last for each reference, by list and index.
+    let latestVectors: Lane<MotionVector>
+    /// Where predictions are tried.
+    let trialBlock: HEVCBlockPlanes<Sample>
+    var rounds = HEVCRefreshRounds()
+    let intraReferences: HEVCIntraReferences<Sample>
+
+    // What came of it.
+    var intraAreas = 0
+    var skippedAreas = 0
+    var qpSum = 0
+
+    init(
+        _ job: HEVCPictureJob, source: HEVCPlanes<Sample>, tables: HEVCPictureTables, tileOfTree: Lane<Int32>,
+        scratch: HEVCScratch<Sample>, transform: HEVCTransform, refresh: HEVCRefreshGuard,
+        chooser: (any HEVCChooser)?
+    ) {
+        grid = job.grid
+        width = grid.width
+        height = grid.height
+        minimumColumns = grid.minimumColumns
+        blockColumns = grid.blockColumns
+        self.source = source
+        planes = job.reconstruction.planes()
+        self.tables = tables
+        self.tileOfTree = tileOfTree
+        effort = HEVCEffort(quality: job.quality, choosesLevels: job.choosesLevels)
+        self.chooser = chooser
+        transformDepthInter = job.transformDepthInter
+        transformDepthIntra = job.transformDepthIntra
+        allowsAsymmetric = job.allowsAsymmetric
+        strongSmoothing = job.strongIntraSmoothing
+        constrainedIntra = job.constrainedIntraPrediction
+        hasTransformSkip = job.hasTransformSkip
+        hidesSigns = job.hidesSigns
+        hasQPDelta = job.qpDeltaDepth != nil
+        log2Group = grid.log2CodingTreeBlock - (job.qpDeltaDepth ?? 0)
+        areaQPs = job.qpDeltaDepth == nil ? nil : job.areaQPs
+        qpOffset = 6 * (Sample.bitDepth - 8)
+        self.refresh = refresh
+        self.job = job
+        slice = job.slices[0]
+        motionReferences = scratch.motionReferences
+        references = scratch.references.lane
+        cleanLimits = scratch.cleanLimits.lane
+        wide = scratch.wide.lane
+        pairBlock = scratch.pair.lane
+        latestVectors = scratch.latestVectors.lane
+        trialBlock = HEVCBlockPlanes(scratch.predictions.lane + HEVCScratch<Sample>.samples)
+        candidates = scratch.candidates.lane
+        motionPredictor = HEVCMotionPredictor(
+            job.slices[0], job, tables, tiles: tileOfTree, references: scratch.motionReferences)
+        lumaQuantizer = HEVCQuantizer(qp: 26, bitDepth: Sample.bitDepth)
+        cbQuantizer = lumaQuantizer
+        crQuantizer = lumaQuantizer
+        // Those of the tree are set with each.
+        units = scratch.noUnits.lane
+        predictions = scratch.keptPredictions.lane
+        nodes = scratch.keptNodes.lane
+        levels = scratch.keptLevels.lane
+        states = scratch.noStates.lane
+        self.scratch = scratch
+        self.transform = transform
+        residualCoder = HEVCResidualCoder(scratch: scratch.residualScratch.lane)
+        residual = scratch.residual.lane
+        coefficients = scratch.coefficients.lane
+        scaled = scratch.scaled.lane
+        intraReferences = HEVCIntraReferences(scratch.intra)
+        predictedBlock = HEVCBlockPlanes(scratch.predictions.lane)
+    }
+
+    @inline(__always) var levelMask: Int { grid.codingTreeSize &- 1 }
+
+    mutating func begin(_ slice: HEVCSliceJob, number: Int, _ rounds: HEVCRefreshRounds) {
+        sliceNumber = Int32(truncatingIfNeeded: number)
+        type = slice.type
+        self.slice = slice
+        self.rounds = rounds
+        latestVectors.fill(.zero, count: 2 * HEVCMotionReferences.perList)
+        mvdL1Zero = slice.mvdL1Zero
+        referenceCounts = SIMD2(slice.list0.count, slice.list1.count)
+        motionPredictor = HEVCMotionPredictor(slice, job, tables, tiles: tileOfTree, references: motionReferences)
+        for (start, list) in [(0, slice.list0), (HEVCMotionReferences.perList, slice.list1)] {
+            for (index, reference) in list.prefix(HEVCMotionReferences.perList).enumerated() {
+                references[start + index] = reference.picture.planes()
+                cleanLimits[start + index] = rounds.limit(reference.picture.renewal, grid)
+            }
+        }
+        beginTile()
+        group.target = slice.qp
+        setQP(slice.qp)
+    }
+
+    /// qPY_PREV of a slice's and of a tile's first quantization group, H.265 8.6.1.
+    mutating func beginTile() { group.last = slice.qp }
+
+    /// Turns to a QP_Y.
+    mutating func setQP(_ qp: Int) {
+        squareLambda = HEVCLagrange.squareLambda(qp &+ qpOffset)
+        lambda = HEVCLagrange.lambda(qp &+ qpOffset)
+        lumaQuantizer = HEVCQuantizer(qp: qp, bitDepth: Sample.bitDepth)
+        cbQuantizer = HEVCQuantizer(
+            qp: HEVCQuantizer.chromaQP(qp, offset: slice.cbQPOffset, bitDepth: Sample.bitDepth), bitDepth: Sample.bitDepth)
+        crQuantizer = HEVCQuantizer(
+            qp: HEVCQuantizer.chromaQP(qp, offset: slice.crQPOffset, bitDepth: Sample.bitDepth), bitDepth: Sample.bitDepth)
+    }
+
+    /// Bits · 32768, weighed as squared errors in 256ths.
+    @inline(__always) func weighed(_ bits: Int) -> Int { (bits &* squareLambda) &>> 15 }
+
+    @inline(__always) var counter: HEVCBinCount { HEVCBinCount(states: states, prices: prices) }
+
+    /// Chooses, codes and reconstructs a coding tree unit, but for the loop filters.
+    mutating func code(_ address: Int, into tree: HEVCCodingTree, states: Lane<UInt8>) {
+        self.address = address
+        let column = address % grid.columns
+        let row = address / grid.columns
+        treeX = column &<< grid.log2CodingTreeBlock
+        treeY = row &<< grid.log2CodingTreeBlock
+        tables.slice[address] = sliceNumber
+        let place = refresh.isRows ? row : column
+        isGuarded = place < refresh.renewed
+        mustBeIntra = refresh.forced.contains(place)
+        units = tree.units.lane
+        predictions = tree.predictions.lane
+        nodes = tree.nodes.lane
+        levels = tree.levels.lane
+        self.states = states
+        unitCount = 0
+        predictionCount = 0
+        nodeCount = 0
+        if chooser != nil {
+            codeChosen(treeX, treeY, log2Size: grid.log2CodingTreeBlock)
+        } else {
+            _ = decide(treeX, treeY, log2Size: grid.log2CodingTreeBlock, limit: Int.max)
+        }
+        tree.unitCount = unitCount
+        tree.predictionCount = predictionCount
+        tree.nodeCount = nodeCount
+        tree.sao.lane[0] = HEVCSAOParameters()
+        count()
+    }
+
+    /// Counts the tree's units by 16×16 areas: an area is what its first sample's unit is.
+    private mutating func count() {
+        let right = min(treeX &+ grid.codingTreeSize, width)
+        let bottom = min(treeY &+ grid.codingTreeSize, height)
+        var y = treeY
+        while y < bottom {
+            var x = treeX
+            while x < right {
+                let unit = (y >> grid.log2MinCodingBlock) &* minimumColumns &+ x >> grid.log2MinCodingBlock
+                switch tables.mode[unit] {
+                case .intra: intraAreas &+= 1
+                case .skip: skippedAreas &+= 1
+                case .inter: break
+                }
+                qpSum &+= Int(tables.qp[unit])
+                x &+= 16
+            }
+            y &+= 16
+        }
+    }
+}

@@ -1,0 +1,93 @@
+extension HEVCPictureEncoder {
+    /// Stores the motion that later pictures may take, and repeats the border.
+    func finish(_ job: HEVCPictureJob, _ slices: [HEVCSliceJob]) {
+        guard job.isReference else { return }
+        let tables = tables.tables
+        let stored = job.reconstruction.motion.lane
+        for row in 0..<grid.areaRows {
+            for column in 0..<grid.areaColumns {
+                let (x, y) = (column << 4, row << 4)
+                let tree = (y >> grid.log2CodingTreeBlock) * grid.columns + x >> grid.log2CodingTreeBlock
+                let slice = Int(tables.slice[tree])
+                var area = HEVCStoredMotion()
+                area.motion = tables.motion[(y >> 2) * grid.blockColumns + x >> 2]
+                let reference0 = Int(area.motion.reference0)
+                let reference1 = Int(area.motion.reference1)
+                if reference0 >= 0 {
+                    area.poc0 = Int32(truncatingIfNeeded: slices[slice].list0[reference0].poc)
+                    area.isLongTerm0 = slices[slice].list0[reference0].isLongTerm
+                }
+                if reference1 >= 0 {
+                    area.poc1 = Int32(truncatingIfNeeded: slices[slice].list1[reference1].poc)
+                    area.isLongTerm1 = slices[slice].list1[reference1].isLongTerm
+                }
+                stored[row * grid.areaColumns + column] = area
+            }
+        }
+        HEVCBorder.extend(job.reconstruction.planes(Sample.self))
+    }
+
+    /// Deblocking, then sample adaptive offset.
+    func filter(
+        _ job: HEVCPictureJob, _ slices: [HEVCSliceJob], _ original: HEVCPlanes<Sample>, hasSAO: Bool
+    ) {
+        let bounds = HEVCFilterBounds(job, slices: slices, slice: tables.tables.slice)
+        let planes = job.reconstruction.planes(Sample.self)
+        HEVCDeblocker(
+            bounds: bounds, tables: tables.tables, planes: planes, cbOffset: job.cbQPOffset, crOffset: job.crQPOffset
+        ).run()
+        guard hasSAO else { return }
+        if let chooser {
+            for address in trees.indices { trees[address].sao.lane[0] = chosenSAO(address, bounds, job.tiles, chooser) }
+        } else {
+            let qp = slices.map(\.qp).reduce(0, +) / slices.count + 6 * (Sample.bitDepth - 8)
+            HEVCSAODecision(
+                bounds: bounds, tiles: job.tiles, source: original, planes: planes,
+                lambda: Double(HEVCLagrange.squareLambda(qp)) / 256
+            ).run(trees)
+        }
+        HEVCSAOFilter(bounds: bounds, planes: planes, scratch: deblocked.planes()).run(trees)
+    }
+
+    private func chosenSAO(
+        _ address: Int, _ bounds: HEVCFilterBounds, _ tiles: HEVCTiles, _ chooser: any HEVCChooser
+    ) -> HEVCSAOParameters {
+        let slice = bounds.slices[Int(bounds.slice[address])]
+        var parameters = HEVCSAOParameters()
+        for (isLeft, other) in [(true, address - 1), (false, address - grid.columns)] {
+            guard isLeft ? address % grid.columns > 0 : other >= 0, bounds.slice[address] == bounds.slice[other],
+                tiles.tileID[address] == tiles.tileID[other], slice.saoLuma || slice.saoChroma,
+                chooser.choose(.saoMerge, 3) == 1
+            else { continue }
+            parameters = trees[other].sao.lane[0]
+            (parameters.mergesLeft, parameters.mergesUp) = (isLeft, !isLeft)
+            return parameters
+        }
+        if slice.saoLuma { parameters.luma = chosenSAO(chooser, like: nil) }
+        if slice.saoChroma {
+            parameters.cb = chosenSAO(chooser, like: nil)
+            parameters.cr = chosenSAO(chooser, like: parameters.cb)
+        }
+        return parameters
+    }
+
+    private func chosenSAO(
+        _ chooser: any HEVCChooser, like other: HEVCSAOParameters.Component?
+    ) -> HEVCSAOParameters.Component {
+        var component = HEVCSAOParameters.Component()
+        let kinds = [HEVCSAOParameters.Kind.off, .band, .edge]
+        component.kind = other?.kind ?? kinds[chooser.choose(.saoKind, 3)]
+        if component.kind == .off { return component }
+        for index in 0..<4 {
+            let magnitude = chooser.choose(.saoOffset, 1 << (Sample.bitDepth - 5))
+            let isNegative = component.kind == .edge ? index > 1 : chooser.choose(.saoOffset, 2) == 1
+            component.offsets[index] = Int8(isNegative ? -magnitude : magnitude)
+        }
+        if component.kind == .band {
+            component.band = UInt8(chooser.choose(.saoBand, 32))
+        } else {
+            component.edgeClass = other?.edgeClass ?? UInt8(chooser.choose(.saoClass, 4))
+        }
+        return component
+    }
+}

@@ -1,0 +1,256 @@
+// The choice of inter units: skipped and merged ones first, then motion of their own.
+
+extension HEVCUnitCoder {
+    /// Intra refresh forbids a unit to look at what a decoder that starts with the round does not have: beyond the
+    /// renewed columns there are neighbours' motion and the collocated picture's.
+    private func mayPredictMotion(_ x: Int, _ y: Int, size: Int) -> Bool {
+        guard isGuarded else { return true }
+        let end = (refresh.isRows ? y : x) &+ size
+        if end >= refresh.renewed &<< grid.log2CodingTreeBlock { return refresh.isRows && slice.collocated == nil }
+        guard let collocated = slice.collocated else { return true }
+        return end < Int(rounds.limit(collocated.renewal, grid))
+    }
+
+    /// Codes a unit as inter in the best way, and keeps it in its slot.
+    ///
+    /// - Returns: nothing else need be tried.
+    mutating func codeInter(_ x: Int, _ y: Int, log2Size: Int, since start: HEVCTreePlace) -> Bool {
+        guard mayPredictMotion(x, y, size: 1 &<< log2Size) else { return false }
+        if tryMerged(x, y, log2Size: log2Size, since: start) { return true }
+        tryPartition(.part2Nx2N, x, y, log2Size: log2Size, since: start)
+        guard effort.partitions && log2Size > 3 || effort.asymmetric else { return false }
+        let kept = scratch.keptUnits.lane[HEVCSlots.unit(log2Size)]
+        if !kept.hasLevels { return false }
+        tryPartition(.part2NxN, x, y, log2Size: log2Size, since: start)
+        tryPartition(.partNx2N, x, y, log2Size: log2Size, since: start)
+        if effort.asymmetric && allowsAsymmetric && log2Size > grid.log2MinCodingBlock {
+            let partition = scratch.keptUnits.lane[HEVCSlots.unit(log2Size)].unit.partition
+            if partition == .part2NxN {
+                tryPartition(.part2NxnU, x, y, log2Size: log2Size, since: start)
+                tryPartition(.part2NxnD, x, y, log2Size: log2Size, since: start)
+            } else if partition == .partNx2N {
+                tryPartition(.partnLx2N, x, y, log2Size: log2Size, since: start)
+                tryPartition(.partnRx2N, x, y, log2Size: log2Size, since: start)
+            }
+        }
+        return false
+    }
+
+    /// The merge candidate that looks best, skipped and with levels.
+    private mutating func tryMerged(_ x: Int, _ y: Int, log2Size: Int, since start: HEVCTreePlace) -> Bool {
+        var unit = newUnit(x, y, log2Size: log2Size, mode: .skip)
+        let part = HEVCPart(unit, 0)
+        let count = min(effort.mergeCandidates, slice.mergeCandidates)
+        let (best, _) = bestMerge(part, unit, count: count)
+        guard best >= 0 else { return false }
+        var prediction = HEVCPredictionUnit()
+        prediction.mergeIndex = Int8(truncatingIfNeeded: best)
+        prediction.motion = candidates[best]
+        predictions[predictionCount] = prediction
+        predictionCount &+= 1
+        predict(part, prediction.motion, unitX: x, unitY: y, to: predictedBlock)
+        var count2 = counter
+        count2.codeMergeIndex(best, count: slice.mergeCandidates)
+        let skipCost = predictionError(x, y, log2Size: log2Size) &<< 8 &+ weighed(interHeaderBits(unit) &+ count2.cost)
+        // With levels.
+        unit.mode = .inter
+        unit.hasTransformTree = true
+        var coded = codeTransformTree(transformTask(unit, predictedBlock))
+        coded.cost &+= weighed(interHeaderBits(unit) &+ predictionBits(prediction, unit))
+        let isSkipped = !coded.hasLevels || skipCost <= coded.cost
+        let hadLevels = coded.hasLevels
+        if isSkipped {
+            unit.mode = .skip
+            unit.hasTransformTree = false
+            if hadLevels { put(predictedBlock, x, y, log2Size: log2Size) }
+            nodeCount = start.nodes
+            coded = HEVCCoded(cost: skipCost, hasLevels: false)
+        }
+        _ = keepIfBest(unit, coded, since: start)
+        return isSkipped && !hadLevels && effort.skipsEarly
+    }
+
+    /// The index of the merge candidate with the least Hadamard coefficients and bits, and its cost; −1 without one.
+    private mutating func bestMerge(_ part: HEVCPart, _ unit: HEVCCodingUnit, count: Int) -> (index: Int, cost: Int) {
+        motionPredictor.merge(part.block(unit), into: candidates, last: count &- 1)
+        var best = -1
+        var least = Int.max
+        let original = source.luma + (part.y &* source.stride &+ part.x)
+        for index in 0..<count {
+            let motion = candidates[index]
+            var isKnown = false
+            for other in 0..<index where candidates[other].equals(motion) { isKnown = true }
+            if isKnown || !mayUse(motion, part) { continue }
+            predictLuma(part, motion, to: trialBlock.luma, trialBlock.stride)
+            let difference =
+                effort.hadamard
+                ? HEVCBlockCost.satd(
+                    original, source.stride, trialBlock.luma, trialBlock.stride, width: part.width, height: part.height)
+                : HEVCBlockCost.sad(
+                    original, source.stride, trialBlock.luma, trialBlock.stride, width: part.width, height: part.height)
+            var bits = counter
+            bits.codeMergeIndex(index, count: slice.mergeCandidates)
+            let cost = difference &<< 8 &+ (bits.cost &* lambda) &>> 15
+            if cost < least { (least, best) = (cost, index) }
+        }
+        return (best, least)
+    }
+
+    private func predictionError(_ x: Int, _ y: Int, log2Size: Int) -> Int {
+        let size = 1 &<< log2Size
+        let chroma = (y >> 1) &* source.chromaStride &+ x >> 1
+        let block = predictedBlock
+        return HEVCBlock.squares(
+            source.luma + (y &* source.stride &+ x), source.stride, block.luma, block.stride, width: size, height: size)
+            &+ HEVCBlock.squares(
+                source.cb + chroma, source.chromaStride, block.cb, block.chromaStride, width: size / 2, height: size / 2)
+            &+ HEVCBlock.squares(
+                source.cr + chroma, source.chromaStride, block.cr, block.chromaStride, width: size / 2, height: size / 2)
+    }
+
+    /// A unit of one or two parts with motion of their own, or merged.
+    private mutating func tryPartition(
+        _ partition: HEVCPartition, _ x: Int, _ y: Int, log2Size: Int, since start: HEVCTreePlace
+    ) {
+        var unit = newUnit(x, y, log2Size: log2Size, mode: .inter)
+        unit.partition = partition
+        let first = predictionCount
+        predictionCount &+= partition.count
+        var bits = interHeaderBits(unit)
+        for index in 0..<partition.count {
+            let part = HEVCPart(unit, index)
+            var (prediction, cost) = searchPart(part, unit)
+            if partition != .part2Nx2N {
+                let count = min(effort.mergeCandidates, slice.mergeCandidates)
+                let (merged, mergedCost) = bestMerge(part, unit, count: count)
+                if merged >= 0 && mergedCost < cost {
+                    cost = mergedCost
+                    prediction = HEVCPredictionUnit()
+                    prediction.mergeIndex = Int8(truncatingIfNeeded: merged)
+                    prediction.motion = candidates[merged]
+                }
+            }
+            if cost >= Int.max / 4 {
+                go(to: start)
+                return
+            }
+            predictions[first &+ index] = prediction
+            bits &+= predictionBits(prediction, unit)
+            if partition != .part2Nx2N { commitMotion(part, prediction, isIntra: false) }
+            predict(part, prediction.motion, unitX: x, unitY: y, to: predictedBlock)
+        }
+        var coded = codeTransformTree(transformTask(unit, predictedBlock))
+        var flag = counter
+        flag.codeRootFlag(coded.hasLevels)
+        unit.hasTransformTree = coded.hasLevels
+        if !coded.hasLevels {
+            nodeCount = Int(unit.firstNode)
+            coded.cost = predictionError(x, y, log2Size: log2Size) &<< 8
+        }
+        coded.cost &+= weighed(bits &+ flag.cost)
+        _ = keepIfBest(unit, coded, since: start)
+    }
+
+    /// The best motion of a part's own, of one list or both.
+    private mutating func searchPart(_ part: HEVCPart, _ unit: HEVCCodingUnit) -> (HEVCPredictionUnit, Int) {
+        let block = part.block(unit)
+        let around = motionPredictor.availability.neighbours(block)
+        var best = SIMD2<Int>(repeating: Int.max / 4)
+        var choices = (HEVCMotionChoice(), HEVCMotionChoice())
+        for list in 0..<(type == .b ? 2 : 1) {
+            let count = min(effort.references, list == 0 ? referenceCounts.x : referenceCounts.y)
+            for reference in 0..<count {
+                let pair = motionPredictor.predictors(block, around, list: list, reference: reference)
+                let task = motionTask(part, list: list, reference: reference, pair)
+                if task.isEmpty { continue }
+                var others = HEVCVectorList()
+                others.add(.zero)
+                let place = list &* HEVCMotionReferences.perList &+ reference
+                others.add(latestVectors[place])
+                if list == 1, let first = sameInList0(reference) { others.add(latestVectors[first]) }
+                var choice = search(task, others)
+                latestVectors[place] = choice.vector
+                var bits = counter
+                bits.codeReference(reference, count: list == 0 ? referenceCounts.x : referenceCounts.y)
+                if type == .b {
+                    bits.codeDirection(
+                        uses0: list == 0, uses1: list == 1, depth: grid.log2CodingTreeBlock &- Int(unit.log2Size),
+                        hasBoth: part.width &+ part.height != 12)
+                }
+                choice.cost &+= (bits.cost &* lambda) &>> 15
+                if choice.cost < best[list] {
+                    best[list] = choice.cost
+                    if list == 0 { choices.0 = choice } else { choices.1 = choice }
+                }
+            }
+        }
+        let single = best.y < best.x ? choices.1 : choices.0
+        guard single.isUsable else { return (HEVCPredictionUnit(), Int.max / 4) }
+        var motion = HEVCMotion(single.vector, list: single.list, reference: single.reference)
+        var cost = single.cost
+        if type == .b && effort.pairRounds >= 0 && part.width &+ part.height != 12 && choices.0.isUsable
+            && choices.1.isUsable
+        {
+            let (pair, pairCost) = searchPair(part, unit, block, around, choices.0, choices.1)
+            if pairCost < cost { (motion, cost) = (pair, pairCost) }
+        }
+        return (difference(motion, block, around), cost)
+    }
+
+    /// The place among `latestVectors` of list 0's picture that a picture of list 1 is too.
+    private func sameInList0(_ reference: Int) -> Int? {
+        let poc = slice.list1[reference].poc
+        for index in 0..<min(effort.references, referenceCounts.x) where slice.list0[index].poc == poc { return index }
+        return nil
+    }
+
+    /// Both lists' vectors together, one refined while the other stands.
+    private mutating func searchPair(
+        _ part: HEVCPart, _ unit: HEVCCodingUnit, _ block: HEVCMotionBlock, _ around: HEVCMotionNeighbours,
+        _ first: HEVCMotionChoice, _ second: HEVCMotionChoice
+    ) -> (HEVCMotion, Int) {
+        var motion = HEVCMotion(first.vector, list: 0, reference: first.reference)
+        motion.set(second.vector, list: 1, reference: second.reference)
+        let tasks = [first, second].map { choice in
+            motionTask(
+                part, list: choice.list, reference: choice.reference,
+                motionPredictor.predictors(block, around, list: choice.list, reference: choice.reference))
+        }
+        if mvdL1Zero { motion.vector1 = tasks[1].predictors.0 }
+        if !mayUse(motion, part) { return (motion, Int.max / 4) }
+        var bits = counter
+        bits.codeDirection(
+            uses0: true, uses1: true, depth: grid.log2CodingTreeBlock &- Int(unit.log2Size), hasBoth: true)
+        bits.codeReference(first.reference, count: referenceCounts.x)
+        bits.codeReference(second.reference, count: referenceCounts.y)
+        let fixed = (bits.cost &* lambda) &>> 15
+        var cost = Int.max / 4
+        var moving = mvdL1Zero ? 0 : 1
+        for round in 0...max(0, effort.pairRounds) {
+            var task = tasks[moving]
+            let other = tasks[1 &- moving]
+            let still = motion.vector(1 &- moving)
+            HEVCInterpolation.luma(
+                other.planes, x: part.x, y: part.y, still, width: part.width, height: part.height,
+                scratch: wide + 2 &* HEVCInterpolation<Sample>.count, to: pairBlock)
+            task.pair = pairBlock
+            let rest = moving == 0 && mvdL1Zero ? 0 : vectorCost(Int(still.x), Int(still.y), other)
+            let vector = motion.vector(moving)
+            var choice = HEVCMotionChoice(vector: vector, list: moving, reference: task.reference)
+            if round == 0 && effort.pairRounds == 0 {
+                choice.cost =
+                    vectorDistortion(task, Int(vector.x), Int(vector.y))
+                    &+ vectorCost(Int(vector.x), Int(vector.y), task)
+            } else {
+                choice = refine(task, Int(vector.x), Int(vector.y), wholeCost: Int.max)
+            }
+            let total = choice.cost &+ rest &+ fixed
+            if total >= cost { break }
+            cost = total
+            motion.set(choice.vector, list: moving, reference: task.reference)
+            if mvdL1Zero || round &+ 1 >= effort.pairRounds { break }
+            moving = 1 &- moving
+        }
+        return (motion, cost)
+    }
+}

@@ -1,0 +1,169 @@
+// The choice of intra modes: by Hadamard coefficients first, by errors and bits of the best.
+
+/// The best few of many, by cost.
+struct HEVCShortList: BitwiseCopyable {
+    private var costs = SIMD8<Int32>(repeating: .max)
+    private var modes = SIMD8<UInt8>(repeating: 0)
+    private(set) var count = 0
+    let limit: Int
+
+    init(limit: Int) { self.limit = min(limit, 8) }
+
+    subscript(_ index: Int) -> Int { Int(modes[index]) }
+
+    mutating func add(_ mode: Int, _ cost: Int) {
+        let value = Int32(clamping: cost)
+        var place = count
+        while place > 0 && costs[place &- 1] > value { place &-= 1 }
+        if place >= limit { return }
+        if count < limit { count &+= 1 }
+        var i = count &- 1
+        while i > place {
+            costs[i] = costs[i &- 1]
+            modes[i] = modes[i &- 1]
+            i &-= 1
+        }
+        costs[place] = value
+        modes[place] = UInt8(truncatingIfNeeded: mode)
+    }
+
+    func contains(_ mode: Int) -> Bool {
+        for i in 0..<count where Int(modes[i]) == mode { return true }
+        return false
+    }
+}
+
+extension HEVCUnitCoder {
+    /// The luma modes of a block that look best.
+    mutating func likelyModes(_ x: Int, _ y: Int, log2Size: Int, limit: Int) -> HEVCShortList {
+        let probable = probableModes(x, y)
+        var list = HEVCShortList(limit: limit)
+        var tried: UInt64 = 0
+        loadIntraReferences(.luma, x, y, log2Size: log2Size)
+        func tryMode(_ coder: inout HEVCUnitCoder, _ mode: Int) -> Int {
+            let bit: UInt64 = 1 &<< UInt64(truncatingIfNeeded: mode)
+            if tried & bit != 0 { return Int.max }
+            tried |= bit
+            let cost = coder.modeCost(x, y, log2Size: log2Size, mode: mode, probable)
+            list.add(mode, cost)
+            return cost
+        }
+        _ = tryMode(&self, 0)
+        _ = tryMode(&self, 1)
+        let step = effort.allIntraModes ? 1 : 4
+        var best = 26
+        var least = Int.max
+        var mode = 2
+        while mode <= 34 {
+            let cost = tryMode(&self, mode)
+            if cost < least { (least, best) = (cost, mode) }
+            mode &+= step
+        }
+        if step > 1 {
+            for distance in [2, 1] {
+                let centre = best
+                for mode in [centre &- distance, centre &+ distance] where mode >= 2 && mode <= 34 {
+                    let cost = tryMode(&self, mode)
+                    if cost < least { (least, best) = (cost, mode) }
+                }
+            }
+            for mode in [probable.first, probable.second, probable.third] { _ = tryMode(&self, mode) }
+        }
+        return list
+    }
+
+    private mutating func modeCost(
+        _ x: Int, _ y: Int, log2Size: Int, mode: Int, _ probable: HEVCProbableModes
+    ) -> Int {
+        let block = predictedBlock
+        intraReferences.predict(mode: mode, log2Size: log2Size, isLuma: true, to: block.luma, block.stride)
+        let difference = HEVCBlockCost.satd(
+            source.luma + (y &* source.stride &+ x), source.stride, block.luma, block.stride, width: 1 &<< log2Size,
+            height: 1 &<< log2Size)
+        return (difference &<< 8) &+ (modeBits(intraPrediction(mode, probable)) &* lambda) &>> 15
+    }
+
+    /// Codes a unit as intra in the best way, at the tree's end. Blocks of 64×64 are coded by quarters.
+    mutating func codeIntra(_ x: Int, _ y: Int, log2Size: Int, partition: HEVCPartition) -> (HEVCCodingUnit, HEVCCoded) {
+        var unit = newUnit(x, y, log2Size: log2Size, mode: .intra)
+        unit.partition = partition
+        markIntra(unit)
+        let first = predictionCount
+        predictionCount &+= partition.count
+        let start = nodeCount
+        var bits = intraHeaderBits(unit)
+        for index in 0..<partition.count {
+            let part = HEVCPart(unit, index)
+            let probable = probableModes(part.x, part.y)
+            let size = log2Size &- (partition == .partNxN ? 1 : 0)
+            let list = likelyModes(part.x, part.y, log2Size: min(size, 5), limit: max(effort.intraModes, 1))
+            var best = intraPrediction(list[0], probable)
+            if list.count > 1 || partition == .partNxN {
+                var least = Int.max
+                for place in 0..<list.count {
+                    let prediction = intraPrediction(list[place], probable)
+                    let cost = codeLuma(unit, index, part, log2Size: size, prediction) &+ weighed(modeBits(prediction))
+                    if cost < least { (least, best) = (cost, prediction) }
+                }
+            }
+            predictions[first &+ index] = best
+            bits &+= modeBits(best)
+            if partition == .partNxN {
+                commitMotion(part, best, isIntra: true)
+                // The next part predicts from this one.
+                if index < 3 { _ = codeLuma(unit, index, part, log2Size: size, best) }
+            }
+        }
+        nodeCount = start
+        unit.chromaMode = UInt8(truncatingIfNeeded: likelyChromaMode(unit))
+        var count = counter
+        count.codeChromaMode(Int(unit.chromaMode))
+        var coded = codeTransformTree(transformTask(unit, predictedBlock))
+        coded.cost &+= weighed(bits &+ count.cost)
+        return (unit, coded)
+    }
+
+    /// The cost of a part's luma with a mode.
+    private mutating func codeLuma(
+        _ unit: HEVCCodingUnit, _ index: Int, _ part: HEVCPart, log2Size: Int, _ prediction: HEVCPredictionUnit
+    ) -> Int {
+        predictions[Int(unit.firstPrediction) &+ index] = prediction
+        var task = transformTask(unit, predictedBlock)
+        task.isLumaAlone = true
+        let start = nodeCount
+        let isSplit = unit.partition == .partNxN
+        let coded = codeNode(task, part.x, part.y, log2Size: log2Size, depth: isSplit ? 1 : 0, part: index)
+        nodeCount = start
+        return coded.cost
+    }
+
+    /// intra_chroma_pred_mode, by Hadamard coefficients.
+    private mutating func likelyChromaMode(_ unit: HEVCCodingUnit) -> Int {
+        let log2Size = min(Int(unit.log2Size) &- 1, 5)
+        let (x, y) = (Int(unit.x) >> 1, Int(unit.y) >> 1)
+        let luma = Int(predictions[Int(unit.firstPrediction)].intraMode)
+        let block = predictedBlock
+        var best = 4
+        var costs = SIMD8<Int>(repeating: 0)
+        for component in [HEVCComponent.cb, .cr] {
+            let original = (component == .cb ? source.cb : source.cr) + (y &* source.chromaStride &+ x)
+            loadIntraReferences(component, x, y, log2Size: log2Size)
+            for choice in 0..<5 {
+                intraReferences.predict(
+                    mode: HEVCChromaMode.mode(choice, luma: luma), log2Size: log2Size, isLuma: false, to: block.cb,
+                    block.chromaStride)
+                costs[choice] &+= HEVCBlockCost.satd(
+                    original, source.chromaStride, block.cb, block.chromaStride, width: 1 &<< log2Size,
+                    height: 1 &<< log2Size) &<< 8
+            }
+        }
+        var least = Int.max
+        for choice in 0..<5 {
+            var count = counter
+            count.codeChromaMode(choice)
+            let cost = costs[choice] &+ (count.cost &* lambda) &>> 15
+            if cost < least { (least, best) = (cost, choice) }
+        }
+        return best
+    }
+}
