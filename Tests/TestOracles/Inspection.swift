@@ -5,6 +5,14 @@ package import BitstreamInspection
 package enum Streams {
     /// Reads an H.264 Annex B stream; what is wrong stands in its `violations`.
     package static func inspect(_ bytes: [UInt8]) -> H264Stream { H264Stream(annexB: bytes) }
+
+    /// Reads an Annex B stream of either codec.
+    package static func inspect(_ bytes: [UInt8], codec: StreamCodec) -> any InspectedStream {
+        switch codec {
+        case .h264: H264Stream(annexB: bytes)
+        case .hevc: HEVCStream(annexB: bytes)
+        }
+    }
 }
 
 extension EncodedStream {
@@ -13,14 +21,14 @@ extension EncodedStream {
     /// last.
     public var withoutRepeats: EncodedStream {
         var copy = self
-        let frames = inspected.frames
+        let frames = inspectedStream.pictures
         var kept: [Int] = []
         for place in reconstruction.pictures.indices {
             guard kept.count < frames.count else { break }
             let picture = reconstruction.pictures[place]
             let frame = frames[kept.count]
             func isFrame(_ other: Reconstruction.Picture) -> Bool {
-                other.type.uppercased() == frame.typeName && other.poc == frame.pictureOrderCount
+                frame.isOf(type: other.type) && other.poc == frame.pictureOrderCount
             }
             let left = reconstruction.pictures.count - place - 1
             let isFollowed = left >= frames.count - kept.count && isFrame(reconstruction.pictures[place + 1])
@@ -31,7 +39,7 @@ extension EncodedStream {
         return copy
     }
 
-    /// A picture's marking speaks of long-term references.
+    /// A picture's marking speaks of long-term references (H.264).
     var marksLongTerm: Bool {
         inspected.frames.contains { frame in
             guard case .adaptive(let operations)? = frame.slices.first?.header.marking else { return frame.isLongTerm }
@@ -44,19 +52,22 @@ extension EncodedStream {
         }
     }
 
-    /// The stream as the reader sees it.
+    /// The H.264 stream as the reader sees it.
     package var inspected: H264Stream { Streams.inspect(stream) }
+    /// The stream of either codec as its reader sees it.
+    package var inspectedStream: any InspectedStream { Streams.inspect(stream, codec: codec) }
 
     /// Rules that the stream breaks: headers, order, references, marking, output, level, and the HRD where it has one;
     /// and where the driver's list of pictures says otherwise than the stream. Empty where nothing is wrong.
     public func violations() -> [String] {
-        let inspected = inspected
+        let inspected = inspectedStream
+        let frames = inspected.pictures
         var faults = (inspected.violations + (inspected.hrd()?.violations ?? [])).map(\.description)
-        if inspected.frames.count != reconstruction.pictures.count {
-            faults.append("\(inspected.frames.count) pictures, the driver coded \(reconstruction.pictures.count)")
+        if frames.count != reconstruction.pictures.count {
+            faults.append("\(frames.count) pictures, the driver coded \(reconstruction.pictures.count)")
         }
-        for (frame, picture) in zip(inspected.frames, reconstruction.pictures) {
-            if frame.typeName != picture.type.uppercased() {
+        for (frame, picture) in zip(frames, reconstruction.pictures) {
+            if !frame.isOf(type: picture.type) {
                 faults.append("picture \(frame.index) is \(frame.typeName), the driver coded \(picture.type)")
             }
             if frame.pictureOrderCount != picture.poc {
@@ -64,5 +75,13 @@ extension EncodedStream {
             }
         }
         return faults
+    }
+}
+
+extension InspectedPicture {
+    /// Whether a driver that calls the picture `type` coded it: P pictures of HEVC may be B slices with equal lists.
+    func isOf(type: String) -> Bool {
+        let type = type.uppercased()
+        return typeName == type || type == "P" && isGeneralizedP
     }
 }

@@ -40,7 +40,7 @@ package struct VideoUsability: Sendable, Hashable {
     package var restriction: Restriction?
 
     /// Table E-1.
-    private static let ratios = [
+    static let ratios = [
         [0, 0], [1, 1], [12, 11], [10, 11], [16, 11], [40, 33], [24, 11], [20, 11], [32, 11], [80, 33], [18, 11],
         [15, 11], [64, 33], [160, 99], [4, 3], [3, 2], [2, 1],
     ]

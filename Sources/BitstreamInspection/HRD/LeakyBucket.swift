@@ -56,12 +56,3 @@ package struct LeakyBucket: Sendable, Hashable {
         return report
     }
 }
-
-extension H264Stream {
-    /// Checks every picture against a leaky bucket at a fixed frame rate.
-    ///
-    /// - Parameter frameRate: pictures per second.
-    package func check(_ bucket: LeakyBucket, frameRate: Double) -> HRDReport {
-        bucket.check(bytes: frames.map(\.byteCount), seconds: [1 / frameRate])
-    }
-}

@@ -1,0 +1,111 @@
+/// A coded picture of an HEVC stream and what its headers say of it.
+package struct HEVCFrame: Sendable, Hashable {
+    /// One slice segment of a picture.
+    package struct Slice: Sendable, Hashable {
+        package var header: HEVCSliceHeader
+        /// Place in `HEVCStream.nalUnits`.
+        package var nalUnit: Int
+        /// RefPicList0 and RefPicList1: indices of frames in coding order; nil for “no reference picture”.
+        package var lists: [[Int?]] = [[], []]
+    }
+
+    /// The reference picture set (H.265 8.3.2): indices of frames in coding order; nil for “no reference picture”.
+    package struct References: Sendable, Hashable {
+        package var stCurrBefore: [Int?] = []
+        package var stCurrAfter: [Int?] = []
+        package var stFoll: [Int?] = []
+        package var ltCurr: [Int?] = []
+        package var ltFoll: [Int?] = []
+
+        /// That the picture itself can refer to.
+        package var current: [Int?] { stCurrBefore + stCurrAfter + ltCurr }
+        package var following: [Int?] { stFoll + ltFoll }
+        package var longTerm: [Int?] { ltCurr + ltFoll }
+        package var all: [Int?] { current + following }
+    }
+
+    /// In coding order, from 0.
+    package var index: Int
+    /// In output order, from 0.
+    package var displayIndex = 0
+    /// I, P or B: of the slices' types the one that depends on most.
+    package var kind: HEVCSliceHeader.Kind
+    /// nal_unit_type of its slices.
+    package var nalUnitType: Int
+    /// TemporalId.
+    package var temporalID: Int
+    /// PicOrderCntVal.
+    package var pictureOrderCount: Int
+    /// Counts IRAP pictures with NoRaslOutputFlag: each starts a coded video sequence.
+    package var sequence: Int
+    package var startsSequence: Bool
+    /// PicOutputFlag: 0 as well for RASL pictures whose IRAP picture starts the sequence.
+    package var isOutput: Bool
+    /// The IRAP picture that it is associated with: the previous in coding order, itself left out.
+    package var associatedIRAP: Int?
+    package var referenceSet = References()
+    package var slices: [Slice]
+    package var information: [HEVCInformation] = []
+    /// Of `HEVCStream.nalUnits`: the access unit.
+    package var nalUnits: Range<Int>
+    /// Of the access unit in the byte stream.
+    package var byteCount: Int
+    /// Of its slices and filler NAL units alone, without start codes.
+    package var videoByteCount: Int
+    /// Places in `HEVCStream.sequenceSets` and `pictureSets` of the active parameter sets.
+    package var sequenceSet: Int
+    package var pictureSet: Int
+    /// A later picture's reference picture set names it as a long-term picture.
+    package var isLongTerm = false
+
+    package var isIDR: Bool { nalUnitType == 19 || nalUnitType == 20 }
+    package var isIRAP: Bool { (16...23).contains(nalUnitType) }
+    package var isCRA: Bool { nalUnitType == 21 }
+    package var isRADL: Bool { nalUnitType == 6 || nalUnitType == 7 }
+    package var isRASL: Bool { nalUnitType == 8 || nalUnitType == 9 }
+    package var isLeading: Bool { isRADL || isRASL }
+    /// A picture of its own sub-layer may refer to it.
+    package var isReference: Bool { nalUnitType >= 16 || nalUnitType % 2 == 1 }
+
+    /// SliceQpY of the first slice.
+    package var qp: Int { slices.first?.header.qp ?? 0 }
+
+    /// Every picture in its reference lists, in coding order, each once.
+    package var references: [Int] {
+        Set(slices.flatMap { $0.lists.flatMap { $0.compactMap(\.self) } }).sorted()
+    }
+
+    /// Coded as B slices that all have two equal lists: a P picture by another name.
+    package var isGeneralizedP: Bool {
+        kind == .b && slices.allSatisfy { $0.header.kind == .b && $0.lists[0] == $0.lists[1] }
+    }
+
+    /// `IDR`, `I`, `P` or `B`.
+    package var typeName: String {
+        switch kind {
+        case .i: isIDR ? "IDR" : "I"
+        case .p: "P"
+        case .b: "B"
+        }
+    }
+
+    package var recoveryPoint: HEVCRecoveryPoint? {
+        for case .recoveryPoint(let point) in information { return point }
+        return nil
+    }
+
+    package var bufferingPeriod: HEVCBufferingPeriod? {
+        for case .bufferingPeriod(let period) in information { return period }
+        return nil
+    }
+
+    package var pictureTiming: HEVCPictureTiming? {
+        for case .pictureTiming(let timing) in information { return timing }
+        return nil
+    }
+
+    package var pictureHash: HEVCPictureHash? {
+        for case .pictureHash(let hash) in information { return hash }
+        return nil
+    }
+}

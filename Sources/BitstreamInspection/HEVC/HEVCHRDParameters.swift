@@ -1,0 +1,99 @@
+/// hrd_parameters() (H.265 E.2.2).
+package struct HEVCHRDParameters: Sendable, Hashable {
+    /// sub_pic_hrd_params_present_flag.
+    package struct SubPicture: Sendable, Hashable {
+        package var tick_divisor: Int
+        package var du_cpb_removal_delay_increment_length: Int
+        package var sub_pic_cpb_params_in_pic_timing_sei_flag: Bool
+        package var dpb_output_delay_du_length: Int
+        package var cpb_size_du_scale: Int
+    }
+
+    /// Of one HighestTid.
+    package struct SubLayer: Sendable, Hashable {
+        package var fixed_pic_rate_general_flag: Bool
+        package var fixed_pic_rate_within_cvs_flag: Bool
+        /// elemental_duration_in_tc_minus1 + 1; nil without fixed_pic_rate_within_cvs_flag.
+        package var elementalDuration: Int?
+        package var low_delay_hrd_flag = false
+        /// SchedSelIdx is a schedule's place: type II and type I bitstreams.
+        package var nal: [HRDParameters.Schedule] = []
+        package var vcl: [HRDParameters.Schedule] = []
+        package var cpb_cnt = 1
+    }
+
+    package var nal_hrd_parameters_present_flag = false
+    package var vcl_hrd_parameters_present_flag = false
+    package var subPicture: SubPicture?
+    package var bit_rate_scale = 0
+    package var cpb_size_scale = 0
+    package var initial_cpb_removal_delay_length = 24
+    package var au_cpb_removal_delay_length = 24
+    package var dpb_output_delay_length = 24
+    package var subLayers: [SubLayer] = []
+
+    /// CpbDpbDelaysPresentFlag, as far as it follows from these parameters.
+    package var hasDelays: Bool { nal_hrd_parameters_present_flag || vcl_hrd_parameters_present_flag }
+
+    /// - Parameter common: the parameters before, whose common part these share; nil: they have their own.
+    init(_ reader: inout BitReader, common: HEVCHRDParameters?, maxSubLayers: Int) throws(Malformed) {
+        if let common {
+            self = common
+            subLayers = []
+        } else {
+            readCommon(&reader)
+        }
+        for _ in 0..<maxSubLayers {
+            let isGeneral = reader.flag()
+            var layer = SubLayer(
+                fixed_pic_rate_general_flag: isGeneral,
+                fixed_pic_rate_within_cvs_flag: isGeneral || reader.flag())
+            if layer.fixed_pic_rate_within_cvs_flag {
+                layer.elementalDuration = try reader.unsigned("elemental_duration_in_tc_minus1", in: 0...2047) + 1
+            } else {
+                layer.low_delay_hrd_flag = reader.flag()
+            }
+            if !layer.low_delay_hrd_flag { layer.cpb_cnt = try reader.unsigned("cpb_cnt_minus1", in: 0...31) + 1 }
+            if nal_hrd_parameters_present_flag { layer.nal = try schedules(&reader, layer.cpb_cnt) }
+            if vcl_hrd_parameters_present_flag { layer.vcl = try schedules(&reader, layer.cpb_cnt) }
+            subLayers.append(layer)
+        }
+        try reader.checkEnd("hrd_parameters()")
+    }
+
+    private mutating func readCommon(_ reader: inout BitReader) {
+        nal_hrd_parameters_present_flag = reader.flag()
+        vcl_hrd_parameters_present_flag = reader.flag()
+        guard hasDelays else { return }
+        if reader.flag() {
+            subPicture = SubPicture(
+                tick_divisor: reader.bits(8) + 2, du_cpb_removal_delay_increment_length: reader.bits(5) + 1,
+                sub_pic_cpb_params_in_pic_timing_sei_flag: reader.flag(),
+                dpb_output_delay_du_length: reader.bits(5) + 1, cpb_size_du_scale: 0)
+        }
+        bit_rate_scale = reader.bits(4)
+        cpb_size_scale = reader.bits(4)
+        if subPicture != nil { subPicture?.cpb_size_du_scale = reader.bits(4) }
+        initial_cpb_removal_delay_length = reader.bits(5) + 1
+        au_cpb_removal_delay_length = reader.bits(5) + 1
+        dpb_output_delay_length = reader.bits(5) + 1
+    }
+
+    /// sub_layer_hrd_parameters() (E.2.3): BitRate and CpbSize (E-58, E-59).
+    private func schedules(_ reader: inout BitReader, _ count: Int) throws(Malformed) -> [HRDParameters.Schedule] {
+        var result: [HRDParameters.Schedule] = []
+        for _ in 0..<count {
+            let rate = try reader.unsigned("bit_rate_value_minus1", in: 0...0xffff_fffe) + 1
+            let size = try reader.unsigned("cpb_size_value_minus1", in: 0...0xffff_fffe) + 1
+            if subPicture != nil {
+                _ = try reader.unsigned("cpb_size_du_value_minus1", in: 0...0xffff_fffe)
+                _ = try reader.unsigned("bit_rate_du_value_minus1", in: 0...0xffff_fffe)
+            }
+            result.append(
+                HRDParameters.Schedule(
+                    bitRate: rate << (6 + bit_rate_scale), cpbSize: size << (4 + cpb_size_scale),
+                    cbr_flag: reader.flag()))
+        }
+        return result
+    }
+}

@@ -1,0 +1,78 @@
+/// A NAL unit of HEVC and where it stands.
+package struct HEVCNALUnit: Sendable, Hashable {
+    /// nal_unit_type (H.265 table 7-1).
+    package var type: Int
+    /// nuh_layer_id.
+    package var layerID: Int
+    /// TemporalId: nuh_temporal_id_plus1 − 1.
+    package var temporalID: Int
+    /// Of its start code in the byte stream.
+    package var offset: Int
+    /// With start code and trailing zeros.
+    package var byteCount: Int
+    /// Of the NAL unit alone: without start code and trailing zeros.
+    package var payload: Range<Int>
+
+    /// VCL: a slice segment.
+    package var isSlice: Bool { type < 32 }
+    package var isIDR: Bool { type == 19 || type == 20 }
+    package var isBLA: Bool { (16...18).contains(type) }
+    package var isCRA: Bool { type == 21 }
+    /// Intra random access point, reserved types included.
+    package var isIRAP: Bool { (16...23).contains(type) }
+    package var isRADL: Bool { type == 6 || type == 7 }
+    package var isRASL: Bool { type == 8 || type == 9 }
+    package var isLeading: Bool { isRADL || isRASL }
+    package var isTSA: Bool { type == 2 || type == 3 }
+    package var isSTSA: Bool { type == 4 || type == 5 }
+    /// A sub-layer non-reference picture: no picture of its own sub-layer refers to it.
+    package var isSubLayerNonReference: Bool { type < 16 && type % 2 == 0 }
+
+    package var name: String { Self.name(of: type) }
+
+    /// H.265 table 7-1.
+    package static func name(of type: Int) -> String {
+        switch type {
+        case 0: "TRAIL_N"
+        case 1: "TRAIL_R"
+        case 2: "TSA_N"
+        case 3: "TSA_R"
+        case 4: "STSA_N"
+        case 5: "STSA_R"
+        case 6: "RADL_N"
+        case 7: "RADL_R"
+        case 8: "RASL_N"
+        case 9: "RASL_R"
+        case 16: "BLA_W_LP"
+        case 17: "BLA_W_RADL"
+        case 18: "BLA_N_LP"
+        case 19: "IDR_W_RADL"
+        case 20: "IDR_N_LP"
+        case 21: "CRA"
+        case 32: "VPS"
+        case 33: "SPS"
+        case 34: "PPS"
+        case 35: "access unit delimiter"
+        case 36: "end of sequence"
+        case 37: "end of stream"
+        case 38: "filler"
+        case 39: "prefix SEI"
+        case 40: "suffix SEI"
+        default: "type \(type)"
+        }
+    }
+
+    /// Nil where there is no header, forbidden_zero_bit is set or nuh_temporal_id_plus1 is 0.
+    init?(_ unit: AnnexB.Unit, in bytes: [UInt8]) {
+        let header = bytes[unit.payload].prefix(2)
+        guard header.count == 2, let first = header.first, let second = header.last, first & 0x80 == 0,
+            second & 7 != 0
+        else { return nil }
+        type = Int(first >> 1)
+        layerID = Int(first & 1) << 5 | Int(second >> 3)
+        temporalID = Int(second & 7) - 1
+        offset = unit.whole.lowerBound
+        byteCount = unit.whole.count
+        payload = unit.payload
+    }
+}

@@ -1,0 +1,179 @@
+/// Follows a decoder picture by picture: order, reference picture sets, lists and output, no coding tree.
+struct HEVCPictureDecoder {
+    /// An end of sequence NAL unit came: the next picture must be an IRAP picture.
+    var sequenceEnds = false
+
+    private var references = HEVCReferenceBuffer()
+    /// By the highest sub-layer that is decoded.
+    private var outputs: [HEVCOutputBuffer] = []
+    private var active: HEVCSequenceParameters?
+    /// prevTid0Pic (8.3.1).
+    private var previousTid0 = 0
+    private var sequence = -1
+    private var rules = HEVCPictureRules()
+    /// Picture order counts of the sequence, ascending; enough of them to see reordering.
+    private var recentCounts: [Int] = []
+    private var found: [(Violation.Rule, String)] = []
+
+    private mutating func report(_ rule: Violation.Rule, _ message: String) { found.append((rule, message)) }
+
+    /// Adds the picture of an access unit to `stream`.
+    mutating func decode(
+        _ unit: HEVCStreamReader.AccessUnit, _ information: [HEVCInformation], _ sps: HEVCSequenceParameters,
+        _ pps: HEVCPictureParameters, _ stream: inout HEVCStream
+    ) {
+        guard let first = unit.slices.first?.header else { return }
+        let index = stream.frames.count
+        found = HEVCSliceRules.faults(unit, sps, pps)
+        let nal = stream.nalUnits[unit.slices[0].nalUnit]
+
+        // NoRaslOutputFlag (8.1.3).
+        let startsSequence = nal.isIRAP && (nal.isIDR || nal.isBLA || active == nil || sequenceEnds)
+        if active == nil, !nal.isIRAP { report(.accessUnit, "the first picture is no IRAP picture") }
+        if sequenceEnds, !nal.isIRAP { report(.accessUnit, "no IRAP picture follows the end of a sequence") }
+        if !startsSequence, let active, active != sps {
+            report(.parameterSet, "the SPS changes within a coded video sequence")
+        }
+        let count = pictureOrderCount(first, sps, startsSequence: startsSequence)
+        if !(-(1 << 31)..<(1 << 31)).contains(count) {
+            report(.pictureOrder, "PicOrderCntVal \(count) has more than 32 bits")
+        }
+        if startsSequence {
+            sequence += 1
+            recentCounts = []
+            references.clear()
+        }
+
+        var frame = HEVCFrame(
+            index: index, kind: Self.kind(unit.slices), nalUnitType: nal.type, temporalID: nal.temporalID,
+            pictureOrderCount: count, sequence: sequence, startsSequence: startsSequence,
+            isOutput: first.pic_output_flag, slices: unit.slices, information: information, nalUnits: unit.nalUnits,
+            byteCount: 0, videoByteCount: 0, sequenceSet: stream.sequenceSets.firstIndex(of: sps) ?? 0,
+            pictureSet: stream.pictureSets.firstIndex(of: pps) ?? 0)
+        let irap = rules.irap.map { stream.frames[$0] }
+        frame.associatedIRAP = nal.isIRAP ? nil : irap?.index
+        // RASL pictures of an IRAP picture that starts the sequence are not decoded (8.1.3).
+        let isSkipped = nal.isRASL && irap?.startsSequence != false
+        if isSkipped { frame.isOutput = false }
+        for place in stream.nalUnits[unit.nalUnits] {
+            frame.byteCount += place.byteCount
+            if place.isSlice || place.type == 38 { frame.videoByteCount += place.payload.count }
+        }
+
+        frame.referenceSet = references.apply(first, pictureOrderCount: count, sps, mayMiss: isSkipped)
+        found += references.takeFaults()
+        for place in frame.slices.indices {
+            frame.slices[place].lists = HEVCReferenceLists.lists(of: frame.slices[place].header, frame.referenceSet)
+        }
+        found += HEVCSliceRules.collocatedFaults(frame)
+        found += rules.faults(of: frame, irap: irap, references, sps, stream.frames)
+        for long in frame.referenceSet.longTerm { if let long { stream.frames[long].isLongTerm = true } }
+        stream.mostReferences = max(stream.mostReferences, frame.referenceSet.all.count { $0 != nil })
+        if nal.temporalID >= sps.sps_max_sub_layers {
+            report(.temporalLayer, "TemporalId \(nal.temporalID) of \(sps.sps_max_sub_layers) sub-layers")
+        }
+        putOut(frame, first, sps)
+        reorder(frame, sps, &stream)
+
+        references.add(
+            HEVCReferenceBuffer.Entry(
+                frame: index, pictureOrderCount: count, temporalID: nal.temporalID, nalUnitType: nal.type))
+        if nal.temporalID == 0, !nal.isLeading, !nal.isSubLayerNonReference { previousTid0 = count }
+        rules.follow(frame)
+        active = sps
+        sequenceEnds = false
+        stream.frames.append(frame)
+        stream.violations += found.map { Violation($0.0, frame: index, $0.1) }
+    }
+
+    /// Sorts out the output order.
+    mutating func end(_ stream: inout HEVCStream) {
+        for place in outputs.indices { outputs[place].flush() }
+        let order = stream.frames.indices.sorted {
+            let (a, b) = (stream.frames[$0], stream.frames[$1])
+            return (a.sequence, a.pictureOrderCount, $0) < (b.sequence, b.pictureOrderCount, $1)
+        }
+        for (place, index) in order.enumerated() { stream.frames[index].displayIndex = place }
+        let shown = order.filter { stream.frames[$0].isOutput }
+        if let whole = outputs.last, whole.output != shown {
+            stream.violations.append(
+                Violation(
+                    .pictureBuffer, "the bumping process puts out \(whole.output.count) pictures in another order"))
+        }
+    }
+
+    private static func kind(_ slices: [HEVCFrame.Slice]) -> HEVCSliceHeader.Kind {
+        let kinds = slices.map(\.header.kind)
+        return kinds.contains(.b) ? .b : kinds.contains(.p) ? .p : .i
+    }
+
+    /// PicOrderCntVal (8.3.1).
+    private func pictureOrderCount(
+        _ first: HEVCSliceHeader, _ sps: HEVCSequenceParameters, startsSequence: Bool
+    ) -> Int {
+        let lsb = first.slice_pic_order_cnt_lsb
+        if startsSequence { return lsb }
+        let most = sps.maxPictureOrderCountLsb
+        let previousLsb = previousTid0 & (most - 1)
+        var msb = previousTid0 - previousLsb
+        if lsb < previousLsb, previousLsb - lsb >= most / 2 { msb += most }
+        if lsb > previousLsb, lsb - previousLsb > most / 2 { msb -= most }
+        return msb + lsb
+    }
+
+    /// C.5.2, for decoders of every number of sub-layers.
+    private mutating func putOut(_ frame: HEVCFrame, _ first: HEVCSliceHeader, _ sps: HEVCSequenceParameters) {
+        while outputs.count < sps.sps_max_sub_layers { outputs.append(HEVCOutputBuffer()) }
+        let held = Set(references.entries.map(\.frame))
+        for layer in outputs.indices where layer >= min(frame.temporalID, outputs.count - 1) {
+            let limits = sps.buffering[min(layer, sps.buffering.count - 1)]
+            if frame.startsSequence {
+                // An inferred NoOutputOfPriorPicsFlag is only a CRA picture's.
+                let discards = frame.index > 0 && (frame.isCRA || first.no_output_of_prior_pics_flag)
+                outputs[layer].startSequence(discards: discards)
+            } else {
+                outputs[layer].makeRoom(limits) { held.contains($0) }
+            }
+            outputs[layer].store(
+                frame: frame.index, pictureOrderCount: frame.pictureOrderCount, isOutput: frame.isOutput, limits)
+            let name = outputs.count > 1 ? "decoding sub-layers up to \(layer): " : ""
+            for fault in outputs[layer].takeFaults() { report(.pictureBuffer, name + fault) }
+        }
+    }
+
+    private mutating func reorder(_ frame: HEVCFrame, _ sps: HEVCSequenceParameters, _ stream: inout HEVCStream) {
+        let place = (recentCounts.lastIndex { $0 <= frame.pictureOrderCount } ?? -1) + 1
+        if place > 0, recentCounts[place - 1] == frame.pictureOrderCount {
+            report(.pictureOrder, "the picture order count \(frame.pictureOrderCount) comes twice")
+        }
+        let depth = recentCounts.count - place
+        stream.reorderDepth = max(stream.reorderDepth, depth)
+        if depth > sps.highest.max_num_reorder_pics {
+            report(
+                .pictureBuffer,
+                "\(depth) pictures are reordered, sps_max_num_reorder_pics is \(sps.highest.max_num_reorder_pics)")
+        }
+        recentCounts.insert(frame.pictureOrderCount, at: place)
+        if recentCounts.count > 64 { recentCounts.removeFirst() }
+    }
+}
+
+/// Reference picture lists (H.265 8.3.4).
+enum HEVCReferenceLists {
+    /// RefPicList0 and RefPicList1 of a slice.
+    static func lists(of header: HEVCSliceHeader, _ set: HEVCFrame.References) -> [[Int?]] {
+        let orders = [
+            set.stCurrBefore + set.stCurrAfter + set.ltCurr, set.stCurrAfter + set.stCurrBefore + set.ltCurr,
+        ]
+        return (0..<2).map { list in
+            let order = orders[list]
+            let active = header.activeReferences[list]
+            guard active > 0, !order.isEmpty else { return [] }
+            let entries = header.listEntries[list]
+            return (0..<active).map { place in
+                let entry = entries.map { place < $0.count ? $0[place] : 0 } ?? place
+                return order[entry % order.count]
+            }
+        }
+    }
+}

@@ -1,0 +1,195 @@
+/// Rules between a picture, its IRAP picture and the pictures it may refer to (H.265 7.4.2.2, 8.3.2).
+struct HEVCPictureRules {
+    /// Index of the previous IRAP picture in coding order.
+    private(set) var irap: Int?
+    /// Index of the last TSA and STSA picture of each sub-layer in coding order.
+    private var switchPoints: [Int: (frame: Int, isTSA: Bool)] = [:]
+    private var hasTrailing = false
+    /// TemporalId and PicOrderCntVal of every picture, in coding order.
+    private var layers: [Int] = []
+    private var counts: [Int] = []
+    /// The highest PicOrderCntVal in the sequence, and before the IRAP picture.
+    private var highest = Int.min
+    private var highestBeforeIRAP: Int?
+    /// setOfPrevPocVals (7.4.7.1): prevTid0Pic, its reference picture set and what followed in coding order.
+    private var previousCounts: Set<Int> = []
+
+    /// After `faults(of:)`.
+    mutating func follow(_ frame: HEVCFrame) {
+        if frame.startsSequence { (highest, highestBeforeIRAP) = (Int.min, nil) }
+        if frame.isIRAP {
+            irap = frame.index
+            hasTrailing = false
+            switchPoints = [:]
+            highestBeforeIRAP = frame.startsSequence ? nil : highest
+        } else if !frame.isLeading {
+            hasTrailing = true
+        }
+        highest = max(highest, frame.pictureOrderCount)
+        if [2, 3].contains(frame.nalUnitType) {
+            for layer in frame.temporalID..<7 { switchPoints[layer] = (frame.index, true) }
+        } else if [4, 5].contains(frame.nalUnitType) {
+            switchPoints[frame.temporalID] = (frame.index, false)
+        }
+        layers.append(frame.temporalID)
+        if frame.startsSequence { previousCounts = [] }
+        if frame.temporalID == 0, !frame.isLeading, frame.isReference {
+            previousCounts = Set(frame.referenceSet.all.compactMap { $0 }.map { counts[$0] })
+        }
+        previousCounts.insert(frame.pictureOrderCount)
+        counts.append(frame.pictureOrderCount)
+    }
+
+    func faults(
+        of frame: HEVCFrame, irap: HEVCFrame?, _ references: HEVCReferenceBuffer, _ sps: HEVCSequenceParameters,
+        _ frames: [HEVCFrame]
+    ) -> [(Violation.Rule, String)] {
+        orderFaults(frame, irap)
+            + referenceFaults(frame, irap, references, frames)
+            + layerFaults(frame, references, sps)
+            + distanceFaults(frame, references, sps)
+    }
+
+    /// Leading and trailing pictures (7.4.2.2).
+    private func orderFaults(_ frame: HEVCFrame, _ irap: HEVCFrame?) -> [(Violation.Rule, String)] {
+        var faults: [(Violation.Rule, String)] = []
+        let name = HEVCNALUnit.name(of: frame.nalUnitType)
+        let count = frame.pictureOrderCount
+        if frame.isIRAP {
+            if !frame.startsSequence, highest >= count {
+                faults.append(
+                    (.pictureOrder, "\(name) of POC \(count) follows a picture of POC \(highest) in coding order"))
+            }
+            return faults
+        }
+        guard let irap else { return faults }
+        let irapName = HEVCNALUnit.name(of: irap.nalUnitType)
+        if count < irap.pictureOrderCount, !frame.isLeading {
+            faults.append(
+                (.pictureOrder, "\(name) of POC \(count) precedes its \(irapName) of POC \(irap.pictureOrderCount)"))
+        }
+        if count > irap.pictureOrderCount, frame.isLeading {
+            faults.append(
+                (.pictureOrder, "\(name) of POC \(count) follows its \(irapName) of POC \(irap.pictureOrderCount)"))
+        }
+        guard frame.isLeading else { return faults }
+        if hasTrailing { faults.append((.accessUnit, "\(name) follows a trailing picture in coding order")) }
+        if irap.nalUnitType == 20 || irap.nalUnitType == 18 {
+            faults.append((.accessUnit, "\(name) belongs to \(irapName), which has no leading pictures"))
+        } else if frame.isRASL, irap.isIDR || irap.nalUnitType == 17 {
+            faults.append((.accessUnit, "\(name) belongs to \(irapName)"))
+        }
+        if let highestBeforeIRAP, !irap.startsSequence, count < highestBeforeIRAP {
+            faults.append(
+                (.pictureOrder, "\(name) of POC \(count) precedes one of POC \(highestBeforeIRAP) before \(irapName)"))
+        }
+        return faults
+    }
+
+    private func referenceFaults(
+        _ frame: HEVCFrame, _ irap: HEVCFrame?, _ references: HEVCReferenceBuffer, _ frames: [HEVCFrame]
+    ) -> [(Violation.Rule, String)] {
+        var faults: [(Violation.Rule, String)] = []
+        let name = HEVCNALUnit.name(of: frame.nalUnitType)
+        if frame.isCRA, !references.current.isEmpty {
+            faults.append((.referenceList, "a CRA picture's set has pictures for it to refer to"))
+        }
+        if frame.isIRAP, !frame.isIDR, !frame.startsSequence, let irap {
+            for entry in references.all
+            where entry.frame < irap.index || entry.pictureOrderCount < irap.pictureOrderCount {
+                faults.append(
+                    (
+                        .referenceList,
+                        "\(name)'s set holds POC \(entry.pictureOrderCount) from before the IRAP picture before"
+                    ))
+            }
+        }
+        if let irap, !frame.isIRAP, !frame.isLeading {
+            for entry in references.all
+            where entry.frame < irap.index || entry.pictureOrderCount < irap.pictureOrderCount {
+                faults.append(
+                    (
+                        .referenceList,
+                        "a trailing picture's set holds POC \(entry.pictureOrderCount) from before its IRAP picture"
+                    ))
+            }
+        }
+        if frame.isRADL, let irap {
+            for entry in references.current where entry.isRASL || entry.frame < irap.index {
+                faults.append(
+                    (
+                        .referenceList,
+                        "a RADL picture's set holds POC \(entry.pictureOrderCount), which is not decodable"
+                    ))
+            }
+        }
+        return faults
+    }
+
+    /// Temporal sub-layers (8.3.2).
+    private func layerFaults(
+        _ frame: HEVCFrame, _ references: HEVCReferenceBuffer, _ sps: HEVCSequenceParameters
+    ) -> [(Violation.Rule, String)] {
+        var faults: [(Violation.Rule, String)] = []
+        let name = HEVCNALUnit.name(of: frame.nalUnitType)
+        let own = frame.temporalID
+        func fault(_ entry: HEVCReferenceBuffer.Entry, _ why: String) {
+            faults.append(
+                (.temporalLayer, "\(name) of sub-layer \(own) can refer to POC \(entry.pictureOrderCount) \(why)"))
+        }
+        for entry in references.current {
+            if entry.temporalID > own { fault(entry, "of sub-layer \(entry.temporalID)") }
+            if entry.temporalID == own, entry.isSubLayerNonReference {
+                fault(entry, "of its own sub-layer, a sub-layer non-reference picture")
+            }
+            if [4, 5].contains(frame.nalUnitType), entry.temporalID == own { fault(entry, "of its own sub-layer") }
+            // Behind a TSA picture nothing refers to what was before it in its sub-layer and above; behind an STSA
+            // picture, to what was before it in its own sub-layer.
+            if let point = switchPoints[own], entry.frame < point.frame, entry.temporalID >= layers[point.frame] {
+                fault(entry, "from before the \(point.isTSA ? "TSA" : "STSA") picture")
+            }
+            if sps.sps_temporal_id_nesting_flag, entry.frame + 1 < frame.index,
+                let lower = layers[(entry.frame + 1)..<frame.index].firstIndex(where: { $0 < entry.temporalID })
+            {
+                fault(entry, "although sub-layers nest and picture \(lower) of sub-layer \(layers[lower]) is between")
+            }
+        }
+        if [2, 3].contains(frame.nalUnitType) {
+            for entry in references.all where entry.temporalID >= own {
+                faults.append(
+                    (
+                        .temporalLayer,
+                        "\(name)'s set holds POC \(entry.pictureOrderCount) of sub-layer \(entry.temporalID)"
+                    ))
+            }
+        }
+        return faults
+    }
+
+    /// Long-term pictures told by their LSBs alone must be the only ones with those LSBs (7.4.7.1), short-term pictures
+    /// be near (8.3.1).
+    private func distanceFaults(
+        _ frame: HEVCFrame, _ references: HEVCReferenceBuffer, _ sps: HEVCSequenceParameters
+    ) -> [(Violation.Rule, String)] {
+        var faults: [(Violation.Rule, String)] = []
+        let mask = sps.maxPictureOrderCountLsb - 1
+        for picture in frame.slices.first?.header.longTerm ?? [] where picture.msbCycle == nil {
+            let alike = previousCounts.filter { $0 & mask == picture.lsb }
+            if alike.count > 1 {
+                faults.append(
+                    (
+                        .marking,
+                        "delta_poc_msb_present_flag is 0 for LSB \(picture.lsb), which POC \(alike.sorted()) have"
+                    ))
+            }
+        }
+        let longTerm = frame.referenceSet.longTerm
+        for entry in references.all where !longTerm.contains(entry.frame) {
+            let distance = abs(entry.pictureOrderCount - frame.pictureOrderCount)
+            if distance >= 1 << 15 {
+                faults.append((.pictureOrder, "POC \(entry.pictureOrderCount) is \(distance) away"))
+            }
+        }
+        return faults
+    }
+}

@@ -1,0 +1,98 @@
+/// profile_tier_level() (H.265 7.3.3).
+package struct HEVCProfileTierLevel: Sendable, Hashable {
+    package struct Profile: Sendable, Hashable {
+        package var profile_space: Int
+        package var tier_flag: Bool
+        package var profile_idc: Int
+        /// profile_compatibility_flag[0] in bit 31.
+        package var compatibility: Int
+        package var progressive_source_flag: Bool
+        package var interlaced_source_flag: Bool
+        package var non_packed_constraint_flag: Bool
+        package var frame_only_constraint_flag: Bool
+        /// The 43 bits that follow, whose meaning depends on the profile, and the one behind them.
+        package var constraints: Int
+
+        init(_ reader: inout BitReader) {
+            profile_space = reader.bits(2)
+            tier_flag = reader.flag()
+            profile_idc = reader.bits(5)
+            compatibility = reader.bits(32)
+            progressive_source_flag = reader.flag()
+            interlaced_source_flag = reader.flag()
+            non_packed_constraint_flag = reader.flag()
+            frame_only_constraint_flag = reader.flag()
+            constraints = reader.bits(22) << 22 | reader.bits(22)
+        }
+
+        /// profile_compatibility_flag[index].
+        package func isCompatible(with index: Int) -> Bool { compatibility >> (31 - index) & 1 == 1 }
+        /// Conforms to the profile by its number or its flag.
+        package func includes(_ index: Int) -> Bool { profile_idc == index || isCompatible(with: index) }
+    }
+
+    package struct SubLayer: Sendable, Hashable {
+        package var profile: Profile?
+        package var level_idc: Int?
+    }
+
+    package var general: Profile
+    /// Thirty times the level's number.
+    package var general_level_idc: Int
+    /// Of the sub-layers below the highest.
+    package var subLayers: [SubLayer] = []
+
+    init(_ reader: inout BitReader, maxSubLayers: Int) throws(Malformed) {
+        general = Profile(&reader)
+        general_level_idc = reader.bits(8)
+        var present: [(Bool, Bool)] = []
+        for _ in 0..<(maxSubLayers - 1) { present.append((reader.flag(), reader.flag())) }
+        if maxSubLayers > 1 {
+            for _ in (maxSubLayers - 1)..<8 where reader.bits(2) != 0 {
+                throw Malformed("reserved_zero_2bits is not 0")
+            }
+        }
+        for (profile, level) in present {
+            subLayers.append(
+                SubLayer(profile: profile ? Profile(&reader) : nil, level_idc: level ? reader.bits(8) : nil))
+        }
+        try reader.checkEnd("profile_tier_level()")
+    }
+}
+
+/// sps_max_dec_pic_buffering_minus1 and what stands beside it, of one HighestTid.
+package struct HEVCBuffering: Sendable, Hashable {
+    package var max_dec_pic_buffering_minus1: Int
+    package var max_num_reorder_pics: Int
+    package var max_latency_increase_plus1: Int
+
+    /// SpsMaxLatencyPictures; nil where there is no limit (7-9).
+    package var maxLatencyPictures: Int? {
+        max_latency_increase_plus1 == 0 ? nil : max_num_reorder_pics + max_latency_increase_plus1 - 1
+    }
+
+    /// One per sub-layer, the inferred ones too (7.3.2.1, 7.3.2.2.1).
+    static func read(_ reader: inout BitReader, maxSubLayers: Int) throws(Malformed) -> [HEVCBuffering] {
+        let isPerLayer = reader.flag()
+        var result: [HEVCBuffering] = []
+        for _ in (isPerLayer ? 0 : maxSubLayers - 1)..<maxSubLayers {
+            let buffering = HEVCBuffering(
+                max_dec_pic_buffering_minus1: try reader.unsigned("max_dec_pic_buffering_minus1", in: 0...15),
+                max_num_reorder_pics: try reader.unsigned("max_num_reorder_pics", in: 0...15),
+                max_latency_increase_plus1: try reader.unsigned("max_latency_increase_plus1", in: 0...0xffff_fffe))
+            if buffering.max_num_reorder_pics > buffering.max_dec_pic_buffering_minus1 {
+                throw Malformed("max_num_reorder_pics is more than max_dec_pic_buffering_minus1")
+            }
+            if let last = result.last {
+                if buffering.max_dec_pic_buffering_minus1 < last.max_dec_pic_buffering_minus1
+                    || buffering.max_num_reorder_pics < last.max_num_reorder_pics
+                {
+                    throw Malformed("a higher sub-layer has a smaller buffer or less reordering")
+                }
+            }
+            result.append(buffering)
+        }
+        guard let last = result.last else { throw Malformed("no sub-layer") }
+        return isPerLayer ? result : [HEVCBuffering](repeating: last, count: maxSubLayers)
+    }
+}

@@ -1,0 +1,92 @@
+/// Pictures that are marked as used for reference, and what a reference picture set makes of them (H.265 8.3.2).
+struct HEVCReferenceBuffer {
+    struct Entry {
+        var frame: Int
+        var pictureOrderCount: Int
+        var temporalID: Int
+        var nalUnitType: Int
+        var isLongTerm = false
+
+        var isSubLayerNonReference: Bool { nalUnitType < 16 && nalUnitType % 2 == 0 }
+        var isRASL: Bool { nalUnitType == 8 || nalUnitType == 9 }
+    }
+
+    private(set) var entries: [Entry] = []
+    private(set) var faults: [(Violation.Rule, String)] = []
+    /// The set's pictures that are there, for rules about them.
+    private(set) var current: [Entry] = []
+    private(set) var all: [Entry] = []
+
+    mutating func takeFaults() -> [(Violation.Rule, String)] {
+        defer { faults = [] }
+        return faults
+    }
+
+    /// At an IRAP picture with NoRaslOutputFlag all pictures are unmarked.
+    mutating func clear() { entries = [] }
+
+    mutating func add(_ entry: Entry) { entries.append(entry) }
+
+    /// Derives the set and marks by it.
+    ///
+    /// - Parameter mayMiss: pictures that come before the stream's start are not there: no fault (RASL, CRA).
+    mutating func apply(
+        _ header: HEVCSliceHeader, pictureOrderCount: Int, _ sps: HEVCSequenceParameters, mayMiss: Bool
+    ) -> HEVCFrame.References {
+        var set = HEVCFrame.References()
+        (current, all) = ([], [])
+        var kept: [Entry] = []
+        func take(_ found: Int?, isUsed: Bool, asLongTerm: Bool, _ what: String) -> Int? {
+            guard let found else {
+                if isUsed, !mayMiss {
+                    faults.append((.referenceList, "\(what) is in its reference picture set and not in the buffer"))
+                }
+                return nil
+            }
+            var entry = entries[found]
+            entry.isLongTerm = asLongTerm
+            if kept.contains(where: { $0.frame == entry.frame }) {
+                faults.append((.marking, "\(what) stands twice in the reference picture set"))
+            } else {
+                kept.append(entry)
+            }
+            all.append(entry)
+            if isUsed { current.append(entry) }
+            return entry.frame
+        }
+        // Long-term pictures first: what they name is no short-term picture any more.
+        let mask = sps.maxPictureOrderCountLsb - 1
+        for picture in header.longTerm {
+            var found: Int?
+            var name = "the long-term picture with POC LSB \(picture.lsb)"
+            if let cycle = picture.msbCycle {
+                let count = pictureOrderCount - cycle * (mask + 1) - (pictureOrderCount & mask) + picture.lsb
+                name = "the long-term picture of POC \(count)"
+                found = entries.firstIndex { $0.pictureOrderCount == count }
+            } else {
+                let matching = entries.indices.filter { entries[$0].pictureOrderCount & mask == picture.lsb }
+                if matching.count > 1 { faults.append((.marking, "\(name) is not the only one")) }
+                found = matching.first
+            }
+            let frame = take(found, isUsed: picture.isUsed, asLongTerm: true, name)
+            if picture.isUsed { set.ltCurr.append(frame) } else { set.ltFoll.append(frame) }
+        }
+        for entry in header.shortTerm.entries {
+            let count = pictureOrderCount + entry.deltaPOC
+            let found = entries.firstIndex { !$0.isLongTerm && $0.pictureOrderCount == count }
+            if found == nil, entries.contains(where: { $0.isLongTerm && $0.pictureOrderCount == count }) {
+                faults.append((.marking, "POC \(count) is named as a short-term picture and is a long-term one"))
+            }
+            let frame = take(found, isUsed: entry.isUsed, asLongTerm: false, "the picture of POC \(count)")
+            if !entry.isUsed {
+                set.stFoll.append(frame)
+            } else if entry.deltaPOC < 0 {
+                set.stCurrBefore.append(frame)
+            } else {
+                set.stCurrAfter.append(frame)
+            }
+        }
+        entries = kept
+        return set
+    }
+}

@@ -1,0 +1,64 @@
+/// st_ref_pic_set() (H.265 7.3.7), its prediction from another set resolved (7-61, 7-62).
+package struct HEVCReferenceSet: Sendable, Hashable {
+    package struct Entry: Sendable, Hashable {
+        /// DeltaPocS0 or DeltaPocS1: against the current picture's PicOrderCntVal.
+        package var deltaPOC: Int
+        /// UsedByCurrPicS0 or UsedByCurrPicS1.
+        package var isUsed: Bool
+    }
+
+    /// S0: falling from −1; and S1: rising from 1.
+    package var negative: [Entry] = []
+    package var positive: [Entry] = []
+
+    package var count: Int { negative.count + positive.count }
+    package var entries: [Entry] { negative + positive }
+
+    init() {}
+
+    /// - Parameters:
+    ///   - index: stRpsIdx; `sets.count` in a slice segment header.
+    ///   - sets: those of the SPS that stand before.
+    ///   - limit: sps_max_dec_pic_buffering_minus1 of the highest sub-layer.
+    init(
+        _ reader: inout BitReader, index: Int, isInSlice: Bool, sets: [HEVCReferenceSet], limit: Int
+    ) throws(Malformed) {
+        if index > 0, reader.flag() {
+            let distance = isInSlice ? try reader.unsigned("delta_idx_minus1", in: 0...(index - 1)) + 1 : 1
+            let isNegative = reader.flag()
+            let magnitude = try reader.unsigned("abs_delta_rps_minus1", in: 0...32767) + 1
+            let source = sets[index - distance]
+            predict(&reader, from: source, delta: isNegative ? -magnitude : magnitude)
+        } else {
+            let before = try reader.unsigned("num_negative_pics", in: 0...limit)
+            let after = try reader.unsigned("num_positive_pics", in: 0...(limit - before))
+            var poc = 0
+            for _ in 0..<before {
+                poc -= try reader.unsigned("delta_poc_s0_minus1", in: 0...32767) + 1
+                negative.append(Entry(deltaPOC: poc, isUsed: reader.flag()))
+            }
+            poc = 0
+            for _ in 0..<after {
+                poc += try reader.unsigned("delta_poc_s1_minus1", in: 0...32767) + 1
+                positive.append(Entry(deltaPOC: poc, isUsed: reader.flag()))
+            }
+        }
+        try reader.checkEnd("st_ref_pic_set()")
+        guard count <= limit else { throw Malformed("a reference picture set of \(count), the buffer holds \(limit)") }
+    }
+
+    /// inter_ref_pic_set_prediction_flag: the source's pictures and the picture itself, all moved by `delta`.
+    private mutating func predict(_ reader: inout BitReader, from source: HEVCReferenceSet, delta: Int) {
+        // In the syntax' order: S0, S1, and the source's own picture last.
+        var moved: [Entry] = []
+        for place in 0...source.count {
+            let isUsed = reader.flag()
+            let isKept = isUsed || reader.flag()
+            guard isKept else { continue }
+            let base = place < source.count ? source.entries[place].deltaPOC : 0
+            moved.append(Entry(deltaPOC: base + delta, isUsed: isUsed))
+        }
+        negative = moved.filter { $0.deltaPOC < 0 }.sorted { $0.deltaPOC > $1.deltaPOC }
+        positive = moved.filter { $0.deltaPOC > 0 }.sorted { $0.deltaPOC < $1.deltaPOC }
+    }
+}

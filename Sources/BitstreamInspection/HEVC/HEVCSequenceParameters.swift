@@ -1,0 +1,199 @@
+/// seq_parameter_set_rbsp() (H.265 7.3.2.2) of layer 0, its extensions left out.
+package struct HEVCSequenceParameters: Sendable, Hashable {
+    /// pcm_enabled_flag.
+    package struct PCM: Sendable, Hashable {
+        package var bit_depth_luma: Int
+        package var bit_depth_chroma: Int
+        package var log2_min_size: Int
+        package var log2_max_size: Int
+        package var pcm_loop_filter_disabled_flag: Bool
+    }
+
+    /// A picture of lt_ref_pic_poc_lsb_sps[].
+    package struct LongTermPicture: Sendable, Hashable {
+        package var lt_ref_pic_poc_lsb: Int
+        package var used_by_curr_pic_lt_flag: Bool
+    }
+
+    package var sps_video_parameter_set_id: Int
+    package var sps_max_sub_layers: Int
+    package var sps_temporal_id_nesting_flag: Bool
+    package var profileTierLevel: HEVCProfileTierLevel
+    package var sps_seq_parameter_set_id: Int
+    package var chroma_format_idc: Int
+    package var separate_colour_plane_flag = false
+    package var pic_width_in_luma_samples: Int
+    package var pic_height_in_luma_samples: Int
+    /// left, right, top, bottom offsets in units of chroma samples; nil without conformance_window_flag.
+    package var conformanceWindow: [Int]?
+    package var bit_depth_luma: Int
+    package var bit_depth_chroma: Int
+    package var log2_max_pic_order_cnt_lsb: Int
+    /// By HighestTid.
+    package var buffering: [HEVCBuffering]
+    package var log2_min_luma_coding_block_size: Int
+    package var log2_ctb_size: Int
+    package var log2_min_luma_transform_block_size: Int
+    package var log2_max_luma_transform_block_size: Int
+    package var max_transform_hierarchy_depth_inter: Int
+    package var max_transform_hierarchy_depth_intra: Int
+    package var scaling_list_enabled_flag: Bool
+    package var sps_scaling_list_data_present_flag = false
+    package var amp_enabled_flag: Bool
+    package var sample_adaptive_offset_enabled_flag: Bool
+    package var pcm: PCM?
+    package var referenceSets: [HEVCReferenceSet] = []
+    package var long_term_ref_pics_present_flag: Bool
+    package var longTermPictures: [LongTermPicture] = []
+    package var sps_temporal_mvp_enabled_flag: Bool
+    package var strong_intra_smoothing_enabled_flag: Bool
+    package var vui: HEVCVideoUsability?
+    package var sps_extension_present_flag: Bool
+
+    package var maxPictureOrderCountLsb: Int { 1 << log2_max_pic_order_cnt_lsb }
+    package var ctbSize: Int { 1 << log2_ctb_size }
+    package var widthInCtbs: Int { (pic_width_in_luma_samples + ctbSize - 1) / ctbSize }
+    package var heightInCtbs: Int { (pic_height_in_luma_samples + ctbSize - 1) / ctbSize }
+    /// PicSizeInCtbsY.
+    package var sizeInCtbs: Int { widthInCtbs * heightInCtbs }
+    /// PicSizeInSamplesY.
+    package var sizeInSamples: Int { pic_width_in_luma_samples * pic_height_in_luma_samples }
+    /// ChromaArrayType.
+    package var chromaArrayType: Int { separate_colour_plane_flag ? 0 : chroma_format_idc }
+    /// Of the highest sub-layer.
+    package var highest: HEVCBuffering { buffering[buffering.count - 1] }
+
+    /// Width and height of the conformance window in luma samples (7.4.3.2.1).
+    package var visibleSize: (width: Int, height: Int) {
+        let (unitX, unitY) = (
+            chroma_format_idc == 1 || chroma_format_idc == 2 ? 2 : 1, chroma_format_idc == 1 ? 2 : 1
+        )
+        let window = conformanceWindow ?? [0, 0, 0, 0]
+        return (
+            pic_width_in_luma_samples - unitX * (window[0] + window[1]),
+            pic_height_in_luma_samples - unitY * (window[2] + window[3])
+        )
+    }
+
+    /// left, right, top, bottom of a window.
+    static func window(_ reader: inout BitReader, _ name: String) throws(Malformed) -> [Int] {
+        var offsets: [Int] = []
+        for side in ["left", "right", "top", "bottom"] {
+            offsets.append(try reader.unsigned("\(name)_\(side)_offset", in: 0...17000))
+        }
+        return offsets
+    }
+
+    init(rbsp: [UInt8]) throws(Malformed) {
+        var reader = BitReader(rbsp)
+        sps_video_parameter_set_id = reader.bits(4)
+        sps_max_sub_layers = reader.bits(3) + 1
+        guard sps_max_sub_layers <= 7 else { throw Malformed("sps_max_sub_layers_minus1 is 7") }
+        sps_temporal_id_nesting_flag = reader.flag()
+        if sps_max_sub_layers == 1, !sps_temporal_id_nesting_flag {
+            throw Malformed("sps_temporal_id_nesting_flag must be 1 with one sub-layer")
+        }
+        profileTierLevel = try HEVCProfileTierLevel(&reader, maxSubLayers: sps_max_sub_layers)
+        sps_seq_parameter_set_id = try reader.unsigned("sps_seq_parameter_set_id", in: 0...15)
+        chroma_format_idc = try reader.unsigned("chroma_format_idc", in: 0...3)
+        if chroma_format_idc == 3 { separate_colour_plane_flag = reader.flag() }
+        // Level 6.2 allows no side above √(8 · MaxLumaPs) (A.4.1).
+        pic_width_in_luma_samples = try reader.unsigned("pic_width_in_luma_samples", in: 1...16888)
+        pic_height_in_luma_samples = try reader.unsigned("pic_height_in_luma_samples", in: 1...16888)
+        if reader.flag() { conformanceWindow = try Self.window(&reader, "conf_win") }
+        bit_depth_luma = try reader.unsigned("bit_depth_luma_minus8", in: 0...8) + 8
+        bit_depth_chroma = try reader.unsigned("bit_depth_chroma_minus8", in: 0...8) + 8
+        log2_max_pic_order_cnt_lsb = try reader.unsigned("log2_max_pic_order_cnt_lsb_minus4", in: 0...12) + 4
+        buffering = try HEVCBuffering.read(&reader, maxSubLayers: sps_max_sub_layers)
+        log2_min_luma_coding_block_size = try reader.unsigned("log2_min_luma_coding_block_size_minus3", in: 0...3) + 3
+        let minimum = log2_min_luma_coding_block_size
+        log2_ctb_size =
+            minimum + (try reader.unsigned("log2_diff_max_min_luma_coding_block_size", in: 0...(6 - minimum)))
+        log2_min_luma_transform_block_size =
+            try reader.unsigned("log2_min_luma_transform_block_size_minus2", in: 0...3) + 2
+        log2_max_luma_transform_block_size =
+            log2_min_luma_transform_block_size
+            + (try reader.unsigned("log2_diff_max_min_luma_transform_block_size", in: 0...3))
+        let depths = 0...(log2_ctb_size - min(log2_min_luma_transform_block_size, log2_ctb_size))
+        max_transform_hierarchy_depth_inter = try reader.unsigned("max_transform_hierarchy_depth_inter", in: depths)
+        max_transform_hierarchy_depth_intra = try reader.unsigned("max_transform_hierarchy_depth_intra", in: depths)
+        scaling_list_enabled_flag = reader.flag()
+        if scaling_list_enabled_flag {
+            sps_scaling_list_data_present_flag = reader.flag()
+            if sps_scaling_list_data_present_flag {
+                try HEVCScalingLists.skip(&reader, chromaFormat: chroma_format_idc)
+            }
+        }
+        amp_enabled_flag = reader.flag()
+        sample_adaptive_offset_enabled_flag = reader.flag()
+        if reader.flag() {
+            let (luma, chroma) = (reader.bits(4) + 1, reader.bits(4) + 1)
+            let smallest = try reader.unsigned("log2_min_pcm_luma_coding_block_size_minus3", in: 0...2) + 3
+            let largest = smallest + (try reader.unsigned("log2_diff_max_min_pcm_luma_coding_block_size", in: 0...2))
+            pcm = PCM(
+                bit_depth_luma: luma, bit_depth_chroma: chroma, log2_min_size: smallest, log2_max_size: largest,
+                pcm_loop_filter_disabled_flag: reader.flag())
+        }
+        let count = try reader.unsigned("num_short_term_ref_pic_sets", in: 0...64)
+        for index in 0..<count {
+            referenceSets.append(
+                try HEVCReferenceSet(
+                    &reader, index: index, isInSlice: false, sets: referenceSets,
+                    limit: buffering.last?.max_dec_pic_buffering_minus1 ?? 0))
+        }
+        long_term_ref_pics_present_flag = reader.flag()
+        if long_term_ref_pics_present_flag {
+            for _ in 0..<(try reader.unsigned("num_long_term_ref_pics_sps", in: 0...32)) {
+                longTermPictures.append(
+                    LongTermPicture(
+                        lt_ref_pic_poc_lsb: reader.bits(log2_max_pic_order_cnt_lsb),
+                        used_by_curr_pic_lt_flag: reader.flag()))
+            }
+        }
+        sps_temporal_mvp_enabled_flag = reader.flag()
+        strong_intra_smoothing_enabled_flag = reader.flag()
+        if reader.flag() { vui = try HEVCVideoUsability(&reader, maxSubLayers: sps_max_sub_layers) }
+        sps_extension_present_flag = reader.flag()
+        try reader.checkEnd("the SPS")
+        if !sps_extension_present_flag { try reader.checkTrailing("the SPS") }
+        try check()
+    }
+
+    /// What values must be to each other (7.4.3.2.1).
+    private func check() throws(Malformed) {
+        let size = visibleSize
+        guard size.width > 0, size.height > 0 else { throw Malformed("the window leaves \(size.width)×\(size.height)") }
+        let block = 1 << log2_min_luma_coding_block_size
+        guard pic_width_in_luma_samples % block == 0, pic_height_in_luma_samples % block == 0 else {
+            throw Malformed(
+                "\(pic_width_in_luma_samples)×\(pic_height_in_luma_samples) is no multiple of MinCbSizeY \(block)")
+        }
+        guard log2_min_luma_transform_block_size < log2_min_luma_coding_block_size else {
+            throw Malformed("MinTbLog2SizeY is not less than MinCbLog2SizeY")
+        }
+        guard log2_max_luma_transform_block_size <= min(log2_ctb_size, 5) else {
+            throw Malformed("MaxTbLog2SizeY is more than the coding tree block's or 5")
+        }
+        guard log2_ctb_size >= 4 else { throw Malformed("coding tree blocks of 8×8") }
+    }
+}
+
+enum HEVCScalingLists {
+    /// scaling_list_data() (7.3.4): read over.
+    static func skip(_ reader: inout BitReader, chromaFormat: Int) throws(Malformed) {
+        for size in 0..<4 {
+            for matrix in stride(from: 0, to: 6, by: size == 3 ? 3 : 1) {
+                if !reader.flag() {
+                    let most = size == 3 ? matrix / 3 : matrix
+                    _ = try reader.unsigned("scaling_list_pred_matrix_id_delta", in: 0...most)
+                    continue
+                }
+                if size > 1 { _ = try reader.signed("scaling_list_dc_coef_minus8", in: -7...247) }
+                for _ in 0..<min(64, 1 << (4 + 2 * size)) {
+                    _ = try reader.signed("scaling_list_delta_coef", in: -128...127)
+                }
+            }
+        }
+        try reader.checkEnd("scaling_list_data()")
+    }
+}

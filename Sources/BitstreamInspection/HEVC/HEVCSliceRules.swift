@@ -1,0 +1,96 @@
+/// Rules between the slice segments of one picture.
+enum HEVCSliceRules {
+    static func faults(
+        _ unit: HEVCStreamReader.AccessUnit, _ sps: HEVCSequenceParameters, _ pps: HEVCPictureParameters
+    ) -> [(Violation.Rule, String)] {
+        let headers = unit.slices.map(\.header)
+        guard let first = headers.first else { return [] }
+        var faults: [(Violation.Rule, String)] = []
+        if !first.first_slice_segment_in_pic_flag {
+            faults.append((.accessUnit, "the first slice segment starts at \(first.slice_segment_address)"))
+        }
+        // 7.4.2.2, 7.4.7.1: what is the same in all slices of a picture.
+        func check(_ name: String, _ isEqual: (HEVCSliceHeader) -> Bool) {
+            if !headers.allSatisfy(isEqual) { faults.append((.accessUnit, "slices of one picture differ in \(name)")) }
+        }
+        check("nal_unit_type") { $0.nal_unit_type == first.nal_unit_type }
+        check("TemporalId") { $0.temporalID == first.temporalID }
+        check("slice_pic_parameter_set_id") { $0.slice_pic_parameter_set_id == first.slice_pic_parameter_set_id }
+        check("pic_output_flag") { $0.pic_output_flag == first.pic_output_flag }
+        check("no_output_of_prior_pics_flag") { $0.no_output_of_prior_pics_flag == first.no_output_of_prior_pics_flag }
+        check("slice_pic_order_cnt_lsb") { $0.slice_pic_order_cnt_lsb == first.slice_pic_order_cnt_lsb }
+        check("their reference picture sets") { $0.shortTerm == first.shortTerm && $0.longTerm == first.longTerm }
+        check("slice_temporal_mvp_enabled_flag") {
+            $0.slice_temporal_mvp_enabled_flag == first.slice_temporal_mvp_enabled_flag
+        }
+        if first.isIRAP, headers.contains(where: { $0.kind != .i }) {
+            faults.append((.syntax, "an IRAP picture with P or B slices"))
+        }
+        faults += addressFaults(headers, sps, pps)
+        if let limits = HEVCLevelLimits(sps), headers.count > limits.maxSliceSegments {
+            faults.append((.level, "\(headers.count) slice segments, the level allows \(limits.maxSliceSegments)"))
+        }
+        if let delimiter = unit.delimiter {
+            // Table 7-2: I; P, I; B, P, I.
+            let allowed: [HEVCSliceHeader.Kind] = [[.i], [.p, .i], [.b, .p, .i]][min(delimiter.type, 2)]
+            if headers.contains(where: { !allowed.contains($0.kind) }) {
+                faults.append((.accessUnit, "the delimiter's pic_type \(delimiter.type) does not allow its slices"))
+            }
+            if delimiter.temporalID != first.temporalID {
+                faults.append((.temporalLayer, "the delimiter's TemporalId is \(delimiter.temporalID)"))
+            }
+        }
+        return faults
+    }
+
+    /// Segments follow each other in tile scan, and slices and tiles contain one another (6.3.1).
+    private static func addressFaults(
+        _ headers: [HEVCSliceHeader], _ sps: HEVCSequenceParameters, _ pps: HEVCPictureParameters
+    ) -> [(Violation.Rule, String)] {
+        var faults: [(Violation.Rule, String)] = []
+        let scan = pps.tiles == nil ? nil : HEVCTileScan(sps, pps)
+        let starts = headers.map { header in
+            scan?.tileScan[header.slice_segment_address] ?? header.slice_segment_address
+        }
+        for (place, (a, b)) in zip(starts, starts.dropFirst()).enumerated() where b <= a {
+            faults.append(
+                (
+                    .accessUnit,
+                    "a slice segment starts at \(headers[place + 1].slice_segment_address), not after the one before"
+                ))
+            return faults
+        }
+        guard let scan else { return faults }
+        func check(_ starts: [Int], _ what: String) {
+            for (start, end) in zip(starts, starts.dropFirst() + [sps.sizeInCtbs]) where start < end {
+                let isInOneTile = scan.tileIDs[start] == scan.tileIDs[end - 1]
+                if !isInOneTile, !scan.isTileStart(start) || !scan.isTileStart(end) {
+                    faults.append(
+                        (.syntax, "\(what) from \(start) to \(end) in tile scan cuts a tile and spans others"))
+                }
+            }
+        }
+        check(starts, "a slice segment")
+        check(zip(starts, headers).filter { !$0.1.dependent_slice_segment_flag }.map(\.0), "a slice")
+        return faults
+    }
+
+    /// All slices of a picture have one collocated picture (7.4.7.1).
+    static func collocatedFaults(_ frame: HEVCFrame) -> [(Violation.Rule, String)] {
+        var faults: [(Violation.Rule, String)] = []
+        var collocated: Set<Int> = []
+        for slice in frame.slices where slice.header.slice_temporal_mvp_enabled_flag && slice.header.kind != .i {
+            let list = slice.lists[slice.header.collocated_from_l0_flag ? 0 : 1]
+            guard slice.header.collocated_ref_idx < list.count, let picture = list[slice.header.collocated_ref_idx]
+            else {
+                faults.append((.referenceList, "there is no collocated picture"))
+                continue
+            }
+            collocated.insert(picture)
+        }
+        if collocated.count > 1 {
+            faults.append((.referenceList, "slices of one picture differ in their collocated picture"))
+        }
+        return faults
+    }
+}

@@ -1,0 +1,145 @@
+extension HEVCStream {
+    /// Checks the stream against its own hrd_parameters() under every delivery schedule of the highest sub-layer (H.265
+    /// annex C), and its picture timing against the order of output.
+    ///
+    /// - Returns: nil where no SPS has HRD parameters.
+    package func hrd() -> HRDReport? {
+        guard let first = frames.first(where: { parameters(of: $0) != nil }) else { return nil }
+        var report = HRDReport()
+        var checked = Array(frames[first.index...])
+        report.violations += missingMessages(checked)
+        guard report.violations.isEmpty else { return report }
+        // The check begins where a buffering period initialises the decoder.
+        checked = Array(checked.drop { $0.bufferingPeriod == nil })
+        let delays = removalDelays(checked)
+        for isNAL in [true, false] {
+            let layers = checked.map { frame in parameters(of: frame)?.subLayers.last }
+            let schedules = layers.map { (isNAL ? $0?.nal : $0?.vcl) ?? [] }
+            for index in 0..<(schedules.map(\.count).min() ?? 0) {
+                let units = checked.indices.map { place in
+                    accessUnit(
+                        checked[place], schedules[place][index], delays[place], isNAL, index,
+                        lowDelay: layers[place]?.low_delay_hrd_flag ?? false)
+                }
+                let decoder = HypotheticalDecoder(units)
+                let schedule = schedules[0][index]
+                report.schedules.append(
+                    HRDReport.Schedule(
+                        isNAL: isNAL, index: index, bitRate: schedule.bitRate, cpbSize: schedule.cpbSize,
+                        isConstant: schedule.cbr_flag, fullness: decoder.samples))
+                let name = "\(isNAL ? "NAL" : "VCL") HRD, schedule \(index): "
+                report.violations += decoder.faults.map {
+                    Violation(.codedPictureBuffer, frame: $0.frame, name + $0.message)
+                }
+            }
+        }
+        if let samples = report.schedules.first?.fullness {
+            report.violations += outputFaults(checked, samples) + sizeFaults(checked, samples)
+        }
+        return report
+    }
+
+    /// Nil where they are not there or have neither NAL nor VCL parameters.
+    private func parameters(of frame: HEVCFrame) -> HEVCHRDParameters? {
+        sequenceSet(of: frame).vui?.hrd.flatMap { $0.hasDelays ? $0 : nil }
+    }
+
+    /// Seconds of a clock tick (E-61).
+    private func tick(of frame: HEVCFrame) -> Double { sequenceSet(of: frame).vui?.timing?.tick ?? 0 }
+
+    /// SEI that the decoder needs (D.3.2, D.3.3): a picture timing in every access unit, a buffering period in each
+    /// with an IRAP picture.
+    private func missingMessages(_ frames: [HEVCFrame]) -> [Violation] {
+        var result: [Violation] = []
+        for frame in frames {
+            func fault(_ message: String) {
+                result.append(Violation(.codedPictureBuffer, frame: frame.index, message))
+            }
+            guard parameters(of: frame) != nil else {
+                fault("the SPS has no HRD parameters, the one before had")
+                continue
+            }
+            if frame.pictureTiming?.au_cpb_removal_delay == nil { fault("no picture timing SEI") }
+            if frame.isIRAP, frame.bufferingPeriod == nil { fault("no buffering period SEI with an IRAP picture") }
+            if frame.bufferingPeriod != nil, frame.temporalID != 0 || frame.isLeading {
+                fault("a buffering period SEI with a leading picture or one of a higher sub-layer")
+            }
+            for delay in (frame.bufferingPeriod.map { $0.nal + $0.vcl } ?? [])
+            where delay.initial_cpb_removal_delay == 0 {
+                fault("initial_cpb_removal_delay is 0")
+            }
+        }
+        return result
+    }
+
+    /// AuCpbRemovalDelayVal of each picture (D.3.3): the delays of a buffering period rise, or have wrapped around.
+    private func removalDelays(_ frames: [HEVCFrame]) -> [Int] {
+        var high = 0
+        var previous = 0
+        return frames.map { frame in
+            let low = frame.pictureTiming?.au_cpb_removal_delay ?? 0
+            let isFirst = frame.bufferingPeriod != nil
+            if !isFirst, low <= previous {
+                high += 1 << (parameters(of: frame)?.au_cpb_removal_delay_length ?? 0)
+            }
+            let delay = (isFirst ? 0 : high) + low
+            // A buffering period's own delay counts from the period before; what follows starts again.
+            (high, previous) = isFirst ? (0, 0) : (high, low)
+            return delay
+        }
+    }
+
+    private func accessUnit(
+        _ frame: HEVCFrame, _ schedule: HRDParameters.Schedule, _ removalDelay: Int, _ isNAL: Bool, _ index: Int,
+        lowDelay: Bool
+    ) -> HypotheticalDecoder.AccessUnit {
+        let delays = isNAL ? frame.bufferingPeriod?.nal : frame.bufferingPeriod?.vcl
+        return HypotheticalDecoder.AccessUnit(
+            frame: frame.index, bits: Double(8 * (isNAL ? frame.byteCount : frame.videoByteCount)), schedule: schedule,
+            tick: tick(of: frame), lowDelay: lowDelay,
+            delay: delays.flatMap { index < $0.count ? $0[index] : nil }, cpbRemovalDelay: removalDelay)
+    }
+
+    /// Output by time must be output by picture order count (C.3.2 to C.3.4, C.5.2).
+    private func outputFaults(_ frames: [HEVCFrame], _ samples: [HRDReport.Sample]) -> [Violation] {
+        guard frames.count == samples.count else { return [] }
+        var times = zip(frames, samples).filter { $0.0.isOutput }.map { frame, sample in
+            let delay = Double(frame.pictureTiming?.pic_dpb_output_delay ?? 0)
+            return (display: frame.displayIndex, frame: frame.index, time: sample.time + tick(of: frame) * delay)
+        }
+        times.sort { $0.display < $1.display }
+        return zip(times, times.dropFirst()).filter { $1.time <= $0.time + 1e-7 }.map { a, b in
+            Violation(
+                .codedPictureBuffer, frame: b.frame,
+                "pic_dpb_output_delay puts it out at \(b.time) s, not after picture \(a.frame) at \(a.time) s")
+        }
+    }
+
+    /// No picture comes sooner than the level's sample rate allows, or is too large for the time that it is given (MinCR,
+    /// A.4.2).
+    private func sizeFaults(_ frames: [HEVCFrame], _ samples: [HRDReport.Sample]) -> [Violation] {
+        guard frames.count == samples.count else { return [] }
+        var result: [Violation] = []
+        for place in frames.indices.dropFirst() {
+            let sps = sequenceSet(of: frames[place])
+            guard let limits = HEVCLevelLimits(sps) else { continue }
+            let interval = max(samples[place].time - samples[place - 1].time, 0)
+            let least = max(Double(sps.sizeInSamples) / Double(limits.maxLumaSr), 1.0 / 300)
+            if interval < least * 0.9999 {
+                result.append(
+                    Violation(
+                        .level, frame: frames[place].index,
+                        "it is removed \(interval) s after the one before, not \(least)"))
+            }
+            let factor = HEVCLevelLimits.formatCapability(sps) * Double(limits.maxLumaSr)
+            let most = factor * interval / Double(limits.minCrBase)
+            if Double(frames[place].videoByteCount) > most {
+                result.append(
+                    Violation(
+                        .level, frame: frames[place].index,
+                        "\(frames[place].videoByteCount) bytes, MinCr allows \(Int(most))"))
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,207 @@
+/// Walks a byte stream's NAL units, gathers them into access units (H.265 7.4.2.4.4) and has each decoded.
+struct HEVCStreamReader {
+    /// A picture's NAL units before it is decoded.
+    struct AccessUnit {
+        var nalUnits: Range<Int>
+        var slices: [HEVCFrame.Slice] = []
+        var information: [(raw: RawInformation, isSuffix: Bool)] = []
+        var sequenceSet: HEVCSequenceParameters?
+        var pictureSet: HEVCPictureParameters?
+        /// pic_type and TemporalId of the delimiter.
+        var delimiter: (type: Int, temporalID: Int)?
+    }
+
+    private let bytes: [UInt8]
+    private var stream = HEVCStream()
+    private var videoSets: [Int: HEVCVideoParameters] = [:]
+    private var sequenceSets: [Int: HEVCSequenceParameters] = [:]
+    private var pictureSets: [Int: HEVCPictureParameters] = [:]
+    private var unit: AccessUnit?
+    private var decoder = HEVCPictureDecoder()
+    private var hasOtherLayers = false
+    private var checkedTiles: Set<[Int]> = []
+
+    /// Longer than any header that is legal: entry points take up to 440 times four bytes.
+    private static let headerLimit = 8192
+
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    mutating func read() -> HEVCStream {
+        let annexB = AnnexB(bytes)
+        if annexB.leading > 0, bytes.prefix(annexB.leading).contains(where: { $0 != 0 }) || annexB.units.isEmpty {
+            report(.byteStream, "\(annexB.leading) bytes stand before the first start code")
+        }
+        for found in annexB.units {
+            guard let nal = HEVCNALUnit(found, in: bytes) else {
+                report(.byteStream, "a NAL unit at byte \(found.whole.lowerBound) without a sound header")
+                continue
+            }
+            stream.nalUnits.append(nal)
+            if let fault = AnnexB.fault(bytes[nal.payload]) {
+                report(.byteStream, "\(fault) (\(nal.name) at byte \(nal.offset))")
+            }
+            do {
+                try take(stream.nalUnits.count - 1)
+            } catch {
+                report(.syntax, "\(nal.name) at byte \(nal.offset): \(error.message)")
+            }
+        }
+        finish()
+        decoder.end(&stream)
+        if stream.frames.isEmpty { report(.syntax, "no picture") }
+        return stream
+    }
+
+    private mutating func report(_ rule: Violation.Rule, _ message: String) {
+        stream.violations.append(Violation(rule, frame: unit == nil ? nil : stream.frames.count, message))
+    }
+
+    private func payload(_ nal: HEVCNALUnit, limit: Int? = nil) -> [UInt8] {
+        AnnexB.unescape(bytes[nal.payload].dropFirst(2), limit: limit)
+    }
+
+    private mutating func take(_ index: Int) throws(Malformed) {
+        let nal = stream.nalUnits[index]
+        if nal.layerID > 0 {
+            if !hasOtherLayers { report(.unsupported, "layers above 0 are not followed") }
+            hasOtherLayers = true
+            return
+        }
+        // Table 7-2.
+        if [32, 33, 36, 37].contains(nal.type) || nal.isIRAP, nal.temporalID != 0 {
+            report(.temporalLayer, "\(nal.name) of TemporalId \(nal.temporalID)")
+        }
+        if nal.isTSA || nal.isSTSA, nal.temporalID == 0 { report(.temporalLayer, "\(nal.name) of TemporalId 0") }
+        switch nal.type {
+        case 32...35, 39, 41...44, 48...55:
+            start(at: index)
+            try takeHeader(nal)
+        case 36, 37:
+            finish(upTo: index + 1)
+            decoder.sequenceEnds = true
+            return
+        case 38, 40, 45...47, 56...63:
+            if unit?.slices.isEmpty != false { report(.accessUnit, "\(nal.name) before the picture's first slice") }
+            if nal.type == 40 {
+                let messages = try RawInformation.messages(rbsp: payload(nal))
+                unit?.information += messages.map { ($0, true) }
+            }
+        case 0...9, 16...21: try takeSlice(nal, index)
+        default: report(.unsupported, "\(nal.name): a reserved slice")
+        }
+        if let start = unit?.nalUnits.lowerBound { unit?.nalUnits = start..<(index + 1) }
+    }
+
+    /// A NAL unit at `index` that cannot follow the slices of the picture under way.
+    private mutating func start(at index: Int) {
+        if let unit, !unit.slices.isEmpty { finish(upTo: index) }
+        if unit == nil { unit = AccessUnit(nalUnits: index..<index) }
+    }
+
+    private mutating func takeHeader(_ nal: HEVCNALUnit) throws(Malformed) {
+        switch nal.type {
+        case 32:
+            let set = try HEVCVideoParameters(rbsp: payload(nal))
+            videoSets[set.vps_video_parameter_set_id] = set
+            if !stream.videoSets.contains(set) { stream.videoSets.append(set) }
+        case 33: try takeSequenceSet(nal)
+        case 34:
+            let sets = sequenceSets
+            let set = try HEVCPictureParameters(rbsp: payload(nal)) { sets[$0] }
+            pictureSets[set.pps_pic_parameter_set_id] = set
+            if set.pps_extension_present_flag { report(.unsupported, "extensions of a PPS are not read") }
+            if !stream.pictureSets.contains(set) { stream.pictureSets.append(set) }
+        case 35:
+            if let unit, unit.nalUnits.count > 0 { report(.accessUnit, "a delimiter is not first in its access unit") }
+            var reader = BitReader(payload(nal))
+            let type = reader.bits(3)
+            try reader.checkEnd("the delimiter")
+            guard type <= 2 else { throw Malformed("pic_type is \(type)") }
+            try reader.checkTrailing("the delimiter")
+            unit?.delimiter = (type, nal.temporalID)
+        case 39:
+            let messages = try RawInformation.messages(rbsp: payload(nal))
+            unit?.information += messages.map { ($0, false) }
+        default: break
+        }
+    }
+
+    private mutating func takeSequenceSet(_ nal: HEVCNALUnit) throws(Malformed) {
+        let set = try HEVCSequenceParameters(rbsp: payload(nal))
+        sequenceSets[set.sps_seq_parameter_set_id] = set
+        guard !stream.sequenceSets.contains(set) else { return }
+        stream.sequenceSets.append(set)
+        if set.sps_extension_present_flag { report(.unsupported, "extensions of an SPS are not read") }
+        for fault in set.levelFaults() { report(.level, fault) }
+        guard let video = videoSets[set.sps_video_parameter_set_id] else {
+            return report(.parameterSet, "an SPS refers to VPS \(set.sps_video_parameter_set_id), which is not there")
+        }
+        if set.sps_max_sub_layers > video.vps_max_sub_layers {
+            report(.parameterSet, "the SPS has more sub-layers than its VPS")
+        }
+        if video.vps_temporal_id_nesting_flag, !set.sps_temporal_id_nesting_flag {
+            report(.parameterSet, "sps_temporal_id_nesting_flag is 0, the VPS's is 1")
+        }
+        if set.sps_max_sub_layers == video.vps_max_sub_layers {
+            if set.profileTierLevel != video.profileTierLevel {
+                report(.parameterSet, "profile_tier_level() of SPS and VPS differ")
+            }
+            if set.buffering != video.buffering { report(.parameterSet, "the buffers of SPS and VPS differ") }
+        }
+        if let timing = video.timing, let own = set.vui?.timing,
+            (timing.num_units_in_tick, timing.time_scale) != (own.num_units_in_tick, own.time_scale)
+        {
+            report(.parameterSet, "timing of VUI and VPS differ")
+        }
+    }
+
+    private mutating func takeSlice(_ nal: HEVCNALUnit, _ index: Int) throws(Malformed) {
+        // first_slice_segment_in_pic_flag.
+        let startsPicture = bytes[nal.payload].dropFirst(2).first.map { $0 & 0x80 != 0 } ?? false
+        if startsPicture, unit?.slices.isEmpty == false { finish(upTo: index) }
+        var reader = BitReader(payload(nal, limit: Self.headerLimit))
+        let (pictures, sequences) = (pictureSets, sequenceSets)
+        let header = try HEVCSliceHeader(
+            &reader, unit: nal, previous: unit?.slices.last?.header, pictureSet: { pictures[$0] },
+            sequenceSet: { sequences[$0] })
+        if unit == nil { unit = AccessUnit(nalUnits: index..<index) }
+        if unit?.slices.isEmpty == true {
+            let pictureSet = pictures[header.slice_pic_parameter_set_id]
+            let sequenceSet = pictureSet.flatMap { sequences[$0.pps_seq_parameter_set_id] }
+            unit?.pictureSet = pictureSet
+            unit?.sequenceSet = sequenceSet
+            if let sps = sequenceSet, let pps = pictureSet,
+                checkedTiles.insert([sps.sps_seq_parameter_set_id, pps.pps_pic_parameter_set_id]).inserted
+            {
+                for fault in sps.tileFaults(pps) { report(.level, fault) }
+            }
+        }
+        let room = nal.payload.count - 2 - header.byteCount
+        if room <= header.entryPoints.reduce(0, +) {
+            report(.syntax, "entry points of \(header.entryPoints.reduce(0, +)) bytes in \(room) bytes of slice data")
+        }
+        unit?.slices.append(HEVCFrame.Slice(header: header, nalUnit: index))
+    }
+
+    /// Ends the access unit under way.
+    private mutating func finish(upTo end: Int? = nil) {
+        guard var done = unit else { return }
+        done.nalUnits = done.nalUnits.lowerBound..<(end ?? stream.nalUnits.count)
+        guard let sps = done.sequenceSet, let pps = done.pictureSet, !done.slices.isEmpty else {
+            if end == nil { report(.accessUnit, "an access unit without a picture") }
+            unit = nil
+            return
+        }
+        var information: [HEVCInformation] = []
+        for (raw, isSuffix) in done.information {
+            do {
+                information.append(
+                    try HEVCInformation(raw, isSuffix: isSuffix, active: sps) { [sequenceSets] in sequenceSets[$0] })
+            } catch {
+                report(.syntax, "SEI: \(error.message)")
+            }
+        }
+        unit = nil
+        decoder.decode(done, information, sps, pps, &stream)
+    }
+}

@@ -1,0 +1,81 @@
+/// video_parameter_set_rbsp() (H.265 7.3.2.1), its extension left out.
+package struct HEVCVideoParameters: Sendable, Hashable {
+    package struct Timing: Sendable, Hashable {
+        package var num_units_in_tick: Int
+        package var time_scale: Int
+        /// Nil without poc_proportional_to_timing_flag.
+        package var num_ticks_poc_diff_one: Int?
+
+        /// Seconds of a clock tick.
+        package var tick: Double { Double(num_units_in_tick) / Double(max(time_scale, 1)) }
+
+        init(_ reader: inout BitReader) throws(Malformed) {
+            num_units_in_tick = reader.bits(32)
+            time_scale = reader.bits(32)
+            if reader.flag() {
+                num_ticks_poc_diff_one = try reader.unsigned("num_ticks_poc_diff_one_minus1", in: 0...0xffff_fffe) + 1
+            }
+            try reader.checkEnd("timing information")
+            guard num_units_in_tick > 0, time_scale > 0 else {
+                throw Malformed("num_units_in_tick and time_scale must not be zero")
+            }
+        }
+    }
+
+    package var vps_video_parameter_set_id: Int
+    package var vps_base_layer_internal_flag: Bool
+    package var vps_base_layer_available_flag: Bool
+    package var vps_max_layers: Int
+    package var vps_max_sub_layers: Int
+    package var vps_temporal_id_nesting_flag: Bool
+    package var profileTierLevel: HEVCProfileTierLevel
+    /// By HighestTid.
+    package var buffering: [HEVCBuffering]
+    package var vps_max_layer_id: Int
+    package var timing: Timing?
+    package var hrd: [HEVCHRDParameters] = []
+    package var vps_extension_flag: Bool
+
+    init(rbsp: [UInt8]) throws(Malformed) {
+        var reader = BitReader(rbsp)
+        vps_video_parameter_set_id = reader.bits(4)
+        vps_base_layer_internal_flag = reader.flag()
+        vps_base_layer_available_flag = reader.flag()
+        vps_max_layers = reader.bits(6) + 1
+        vps_max_sub_layers = reader.bits(3) + 1
+        guard vps_max_sub_layers <= 7 else { throw Malformed("vps_max_sub_layers_minus1 is 7") }
+        vps_temporal_id_nesting_flag = reader.flag()
+        if vps_max_sub_layers == 1, !vps_temporal_id_nesting_flag {
+            throw Malformed("vps_temporal_id_nesting_flag must be 1 with one sub-layer")
+        }
+        guard reader.bits(16) == 0xffff else { throw Malformed("vps_reserved_0xffff_16bits is something else") }
+        profileTierLevel = try HEVCProfileTierLevel(&reader, maxSubLayers: vps_max_sub_layers)
+        buffering = try HEVCBuffering.read(&reader, maxSubLayers: vps_max_sub_layers)
+        vps_max_layer_id = reader.bits(6)
+        let layerSets = try reader.unsigned("vps_num_layer_sets_minus1", in: 0...1023)
+        for _ in 0..<layerSets * (vps_max_layer_id + 1) where !reader.isExhausted { _ = reader.bits(1) }
+        if reader.flag() {
+            timing = try Timing(&reader)
+            let count = try reader.unsigned("vps_num_hrd_parameters", in: 0...1024)
+            for index in 0..<count {
+                _ = try reader.unsigned("hrd_layer_set_idx", in: 0...layerSets)
+                let isCommon = index == 0 || reader.flag()
+                hrd.append(
+                    try HEVCHRDParameters(&reader, common: isCommon ? nil : hrd.last, maxSubLayers: vps_max_sub_layers))
+            }
+        }
+        vps_extension_flag = reader.flag()
+        try reader.checkEnd("the VPS")
+        if !vps_extension_flag { try reader.checkTrailing("the VPS") }
+    }
+}
+
+extension BitReader {
+    /// rbsp_trailing_bits() and nothing else is left (7.3.2.11).
+    mutating func checkTrailing(_ what: String) throws(Malformed) {
+        guard flag() else { throw Malformed("\(what) does not end in rbsp_stop_one_bit") }
+        while position < bitCount {
+            if flag() { throw Malformed("\(what) goes on behind its end") }
+        }
+    }
+}

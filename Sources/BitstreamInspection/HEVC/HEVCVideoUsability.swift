@@ -1,0 +1,79 @@
+/// vui_parameters() (H.265 E.2.1); nil where the stream leaves a part out.
+package struct HEVCVideoUsability: Sendable, Hashable {
+    package struct Restriction: Sendable, Hashable {
+        package var tiles_fixed_structure_flag: Bool
+        package var motion_vectors_over_pic_boundaries_flag: Bool
+        package var restricted_ref_pic_lists_flag: Bool
+        package var min_spatial_segmentation_idc: Int
+        package var max_bytes_per_pic_denom: Int
+        package var max_bits_per_min_cu_denom: Int
+        package var log2_max_mv_length_horizontal: Int
+        package var log2_max_mv_length_vertical: Int
+    }
+
+    /// aspect_ratio_idc, with sar_width and sar_height where it is 255.
+    package var aspect_ratio_idc: Int?
+    package var sampleAspectRatio: [Int]?
+    package var overscan_appropriate_flag: Bool?
+    package var videoSignal: VideoUsability.VideoSignal?
+    /// Top field, bottom field.
+    package var chromaLocation: [Int]?
+    package var neutral_chroma_indication_flag = false
+    package var field_seq_flag = false
+    package var frame_field_info_present_flag = false
+    /// left, right, top, bottom offsets.
+    package var defaultDisplayWindow: [Int]?
+    package var timing: HEVCVideoParameters.Timing?
+    package var hrd: HEVCHRDParameters?
+    package var restriction: Restriction?
+
+    init(_ reader: inout BitReader, maxSubLayers: Int) throws(Malformed) {
+        if reader.flag() {
+            let indication = reader.bits(8)
+            aspect_ratio_idc = indication
+            if indication == 255 {
+                sampleAspectRatio = [reader.bits(16), reader.bits(16)]
+            } else {
+                guard indication < VideoUsability.ratios.count else {
+                    throw Malformed("aspect_ratio_idc is \(indication)")
+                }
+                sampleAspectRatio = VideoUsability.ratios[indication]
+            }
+        }
+        if reader.flag() { overscan_appropriate_flag = reader.flag() }
+        if reader.flag() {
+            var signal = VideoUsability.VideoSignal(
+                video_format: reader.bits(3), video_full_range_flag: reader.flag())
+            if reader.flag() { signal.colour = [reader.bits(8), reader.bits(8), reader.bits(8)] }
+            videoSignal = signal
+        }
+        if reader.flag() {
+            chromaLocation = [
+                try reader.unsigned("chroma_sample_loc_type_top_field", in: 0...5),
+                try reader.unsigned("chroma_sample_loc_type_bottom_field", in: 0...5),
+            ]
+        }
+        neutral_chroma_indication_flag = reader.flag()
+        field_seq_flag = reader.flag()
+        frame_field_info_present_flag = reader.flag()
+        if field_seq_flag, !frame_field_info_present_flag {
+            throw Malformed("frame_field_info_present_flag must be 1 with field_seq_flag")
+        }
+        if reader.flag() { defaultDisplayWindow = try HEVCSequenceParameters.window(&reader, "def_disp_win") }
+        if reader.flag() {
+            timing = try HEVCVideoParameters.Timing(&reader)
+            if reader.flag() { hrd = try HEVCHRDParameters(&reader, common: nil, maxSubLayers: maxSubLayers) }
+        }
+        if reader.flag() {
+            restriction = Restriction(
+                tiles_fixed_structure_flag: reader.flag(), motion_vectors_over_pic_boundaries_flag: reader.flag(),
+                restricted_ref_pic_lists_flag: reader.flag(),
+                min_spatial_segmentation_idc: try reader.unsigned("min_spatial_segmentation_idc", in: 0...4095),
+                max_bytes_per_pic_denom: try reader.unsigned("max_bytes_per_pic_denom", in: 0...16),
+                max_bits_per_min_cu_denom: try reader.unsigned("max_bits_per_min_cu_denom", in: 0...16),
+                log2_max_mv_length_horizontal: try reader.unsigned("log2_max_mv_length_horizontal", in: 0...16),
+                log2_max_mv_length_vertical: try reader.unsigned("log2_max_mv_length_vertical", in: 0...15))
+        }
+        try reader.checkEnd("vui_parameters()")
+    }
+}

@@ -1,0 +1,88 @@
+/// A stream of any codec as its reader sees it: what does not depend on the codec.
+package protocol InspectedStream: Sendable {
+    /// Coded pictures in coding order.
+    var pictures: [any InspectedPicture] { get }
+    /// Rules that the stream breaks, those of the coded picture buffer left out.
+    var violations: [Violation] { get }
+    /// Names of the NAL units in stream order.
+    var unitNames: [String] { get }
+    /// Width and height that a decoder shows, of the first sequence; nil where there is none.
+    var visibleSize: (width: Int, height: Int)? { get }
+    var bitDepth: Int { get }
+    var reorderDepth: Int { get }
+
+    /// Checks the stream against its own HRD parameters; nil where it has none.
+    func hrd() -> HRDReport?
+}
+
+/// A coded picture of any codec.
+package protocol InspectedPicture: Sendable {
+    /// In coding order, and in output order, from 0.
+    var index: Int { get }
+    var displayIndex: Int { get }
+    /// `IDR`, `I`, `P` or `B`.
+    var typeName: String { get }
+    /// Of the slices' NAL units, as the standard names it.
+    var unitName: String { get }
+    /// A decoder can start here and lose nothing that follows in coding and output order.
+    var isRandomAccess: Bool { get }
+    var isIDR: Bool { get }
+    /// Other pictures may refer to it.
+    var isReference: Bool { get }
+    var isLongTerm: Bool { get }
+    /// All its slices have two equal lists.
+    var isGeneralizedP: Bool { get }
+    var pictureOrderCount: Int { get }
+    /// Temporal sub-layer; nil where the stream does not say.
+    var temporalLayer: Int? { get }
+    /// Of the first slice.
+    var qp: Int { get }
+    var sliceCount: Int { get }
+    /// Of the access unit.
+    var byteCount: Int { get }
+    /// Indices in coding order of the pictures in its lists.
+    var references: [Int] { get }
+    /// NAL units of the access unit.
+    var nalUnits: Range<Int> { get }
+}
+
+extension InspectedStream {
+    package var picturesInOutputOrder: [any InspectedPicture] {
+        pictures.sorted { $0.displayIndex < $1.displayIndex }
+    }
+
+    /// Checks every picture against a leaky bucket at a fixed frame rate.
+    ///
+    /// - Parameter frameRate: pictures per second.
+    package func check(_ bucket: LeakyBucket, frameRate: Double) -> HRDReport {
+        bucket.check(bytes: pictures.map(\.byteCount), seconds: [1 / frameRate])
+    }
+}
+
+extension H264Stream: InspectedStream {
+    package var pictures: [any InspectedPicture] { frames }
+    package var unitNames: [String] { nalUnits.map(\.name) }
+    package var visibleSize: (width: Int, height: Int)? { sequenceSets.first?.visibleSize }
+    package var bitDepth: Int { sequenceSets.first?.bit_depth_luma ?? 8 }
+}
+
+extension InspectedFrame: InspectedPicture {
+    package var unitName: String { isIDR ? "IDR slice" : "slice" }
+    package var isRandomAccess: Bool { isIDR || recoveryPoint?.recovery_frame_cnt == 0 }
+    package var isGeneralizedP: Bool { kind == .b && slices.allSatisfy { $0.lists[0] == $0.lists[1] } }
+    package var sliceCount: Int { slices.count }
+}
+
+extension HEVCStream: InspectedStream {
+    package var pictures: [any InspectedPicture] { frames }
+    package var unitNames: [String] { nalUnits.map(\.name) }
+    package var visibleSize: (width: Int, height: Int)? { sequenceSets.first?.visibleSize }
+    package var bitDepth: Int { sequenceSets.first?.bit_depth_luma ?? 8 }
+}
+
+extension HEVCFrame: InspectedPicture {
+    package var unitName: String { HEVCNALUnit.name(of: nalUnitType) }
+    package var isRandomAccess: Bool { isIRAP || recoveryPoint?.recovery_poc_cnt == 0 }
+    package var temporalLayer: Int? { temporalID }
+    package var sliceCount: Int { slices.count { !$0.header.dependent_slice_segment_flag } }
+}
