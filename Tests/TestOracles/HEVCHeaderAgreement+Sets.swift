@@ -166,7 +166,8 @@ extension HeaderAgreement {
             + compare(["pic_struct"], timings.compactMap(\.pic_struct))
             + compare(["source_scan_type"], timings.compactMap(\.source_scan_type))
             + compare(["nal_initial_cpb_removal_delay"], periods.flatMap(\.nal).map(\.initial_cpb_removal_delay))
-            + compare(["nal_initial_cpb_removal_offset"], periods.flatMap(\.nal).map(\.initial_cpb_removal_delay_offset))
+            + compare(
+                ["nal_initial_cpb_removal_offset"], periods.flatMap(\.nal).map(\.initial_cpb_removal_delay_offset))
             + compare(["concatenation_flag"], periods.map { bit($0.concatenation_flag) })
             + compare(["au_cpb_removal_delay_delta_minus1"], periods.map { $0.au_cpb_removal_delay_delta - 1 })
             + compare(["recovery_poc_cnt"], points.map(\.recovery_poc_cnt))

@@ -127,7 +127,8 @@ private func accepts(_ decoder: ForeignDecoder, _ stream: [UInt8], as expected: 
     @Test func bPicturesAreBeyondIt() throws {
         func agree(_ options: String) throws -> Bool {
             let source = try Fixture.bikes.frames(12, width: 288, height: 144)
-            let stream = try ForeignEncoder.x264(source, options: "qp=28:keyint=250:ref=1:8x8dct=0:weightp=0:" + options)
+            let stream = try ForeignEncoder.x264(
+                source, options: "qp=28:keyint=250:ref=1:8x8dct=0:weightp=0:" + options)
             return ForeignDecoder.libavcodec.decode(stream).frames == ForeignDecoder.openh264.decode(stream).frames
         }
         #expect(try agree("bframes=0"))

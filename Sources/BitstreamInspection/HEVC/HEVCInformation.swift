@@ -36,12 +36,27 @@ package struct HEVCMasteringDisplay: Sendable, Hashable {
     /// In units of 0.0001 cd/m².
     package var max_display_mastering_luminance: Int
     package var min_display_mastering_luminance: Int
+
+    package init(
+        primaries: [[Int]], whitePoint: [Int], max_display_mastering_luminance: Int,
+        min_display_mastering_luminance: Int
+    ) {
+        self.primaries = primaries
+        self.whitePoint = whitePoint
+        self.max_display_mastering_luminance = max_display_mastering_luminance
+        self.min_display_mastering_luminance = min_display_mastering_luminance
+    }
 }
 
 /// content_light_level_info() (H.265 D.2.35), in cd/m².
 package struct HEVCContentLight: Sendable, Hashable {
     package var max_content_light_level: Int
     package var max_pic_average_light_level: Int
+
+    package init(max_content_light_level: Int, max_pic_average_light_level: Int) {
+        self.max_content_light_level = max_content_light_level
+        self.max_pic_average_light_level = max_pic_average_light_level
+    }
 }
 
 /// decoded_picture_hash() (H.265 D.2.19), by plane.

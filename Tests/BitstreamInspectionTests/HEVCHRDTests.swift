@@ -1,0 +1,113 @@
+import BitstreamInspection
+import TestOracles
+import Testing
+
+/// HEVC's annex C check passes x265's conforming streams, and fails them changed.
+@Suite struct HEVCHRDTests {
+    @Test(arguments: HEVCSample.rates) func soundStreamsConform(_ sample: HEVCSample) throws {
+        let stream = HEVCStream(annexB: try sample.stream())
+        let report = try #require(stream.hrd())
+        #expect(report.violations.map(\.description) == [])
+        #expect(report.schedules.count == 1)
+        let schedule = try #require(report.schedules.first)
+        #expect(schedule.fullness.count == sample.frames)
+        #expect(schedule.fullness.map(\.before).max() ?? 0 > 0.3 * Double(schedule.cpbSize))
+        #expect(schedule.fullness.allSatisfy { $0.before >= $0.after && $0.after > -1 })
+    }
+
+    @Test func streamsWithoutHRDParametersHaveNoReport() throws {
+        #expect(HEVCStream(annexB: try HEVCSample.structures[0].stream()).hrd() == nil)
+    }
+
+    /// A filler NAL unit of `count` bytes at the end of an access unit.
+    private func growing(_ frame: Int, by count: Int, _ stream: HEVCStream, _ bytes: [UInt8]) -> [UInt8] {
+        let end = stream.byteRange(stream.frames[frame]).upperBound
+        let layer = UInt8(stream.frames[frame].temporalID + 1)
+        let filler: [UInt8] = [0, 0, 1, 38 << 1, layer] + [UInt8](repeating: 0xff, count: count) + [0x80]
+        return Array(bytes[..<end]) + filler + bytes[end...]
+    }
+
+    @Test(arguments: HEVCSample.rates) func largerPicturesAreFound(_ sample: HEVCSample) throws {
+        let bytes = try sample.stream()
+        let stream = HEVCStream(annexB: bytes)
+        let schedule = try #require(stream.hrd()?.schedules.first)
+        for frame in [0, 1, 5, stream.frames.count / 2] {
+            // As much as the buffer ever holds when the picture is taken out.
+            let larger = HEVCStream(annexB: growing(frame, by: schedule.cpbSize / 8, stream, bytes))
+            #expect(larger.violations.isEmpty)
+            #expect(larger.hrd()?.conforms == false, "picture \(frame)")
+        }
+    }
+
+    /// Delays changed one by one.
+    @Test(arguments: HEVCSample.rates) func otherDelaysAreFound(_ sample: HEVCSample) throws {
+        let stream = HEVCStream(annexB: try sample.stream())
+        #expect(stream.hrd()?.conforms == true)
+        for change in [-20, -3, 20] {
+            var changed = stream
+            let place = try #require(
+                changed.frames.indices.first { $0 > 0 && changed.frames[$0].bufferingPeriod == nil })
+            changed.frames[place].changeTiming { $0.au_cpb_removal_delay = ($0.au_cpb_removal_delay ?? 0) + change }
+            #expect(changed.hrd()?.conforms == false, "\(change) ticks")
+        }
+        var changed = stream
+        changed.frames[0].changePeriod { $0.nal[0].initial_cpb_removal_delay /= 16 }
+        #expect(changed.hrd()?.conforms == false)
+        changed = stream
+        changed.frames[4].changeTiming { $0.pic_dpb_output_delay = ($0.pic_dpb_output_delay ?? 0) + 2000 }
+        #expect(changed.hrd()?.conforms == false)
+        changed = stream
+        changed.frames[3].information.removeAll { if case .pictureTiming = $0 { true } else { false } }
+        #expect(changed.hrd()?.conforms == false)
+        changed = stream
+        changed.frames[0].information.removeAll { if case .bufferingPeriod = $0 { true } else { false } }
+        #expect(changed.hrd()?.conforms == false)
+    }
+
+    @Test(arguments: HEVCSample.rates) func smallerBuffersAndLowerRatesAreFound(_ sample: HEVCSample) throws {
+        let stream = HEVCStream(annexB: try sample.stream())
+        let schedule = try #require(stream.hrd()?.schedules.first)
+        let fullest = schedule.fullness.map(\.before).max() ?? 0
+        var changed = stream
+        changed.changeSchedule { $0.bitRate /= 3 }
+        #expect(changed.hrd()?.conforms == false)
+        changed = stream
+        changed.changeSchedule { $0.cpbSize = Int(fullest * 0.95) }
+        #expect(changed.hrd()?.conforms == false)
+        changed = stream
+        changed.changeSchedule { $0.cbr_flag = true }
+        #expect(changed.hrd()?.conforms == false)
+    }
+}
+
+extension HEVCFrame {
+    fileprivate mutating func changeTiming(_ body: (inout HEVCPictureTiming) -> Void) {
+        for place in information.indices {
+            if case .pictureTiming(var timing) = information[place] {
+                body(&timing)
+                information[place] = .pictureTiming(timing)
+            }
+        }
+    }
+
+    fileprivate mutating func changePeriod(_ body: (inout HEVCBufferingPeriod) -> Void) {
+        for place in information.indices {
+            if case .bufferingPeriod(var period) = information[place] {
+                body(&period)
+                information[place] = .bufferingPeriod(period)
+            }
+        }
+    }
+}
+
+extension HEVCStream {
+    fileprivate mutating func changeSchedule(_ body: (inout HRDParameters.Schedule) -> Void) {
+        for place in sequenceSets.indices {
+            for layer in sequenceSets[place].vui?.hrd?.subLayers.indices ?? 0..<0 {
+                guard var schedule = sequenceSets[place].vui?.hrd?.subLayers[layer].nal.first else { continue }
+                body(&schedule)
+                sequenceSets[place].vui?.hrd?.subLayers[layer].nal[0] = schedule
+            }
+        }
+    }
+}
