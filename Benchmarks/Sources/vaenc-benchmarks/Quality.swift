@@ -2,17 +2,17 @@ import TestOracles
 
 /// Compression of the reference driver against x264's, and its speed.
 enum Quality {
-    private struct Clip {
+    struct Clip {
         var fixture: Fixture
         var width: Int
         var height: Int
     }
 
-    private static let clips = [
+    static let clips = [
         Clip(fixture: .bigBuckBunny, width: 640, height: 360), Clip(fixture: .bikes, width: 320, height: 136),
         Clip(fixture: .carphone, width: 176, height: 144),
     ]
-    private static let quantisers = [22, 26, 30, 34, 38]
+    static let quantisers = [22, 26, 30, 34, 38]
 
     static func run() throws -> [Figure] {
         var figures: [Figure] = []
@@ -123,8 +123,10 @@ enum Quality {
     }
 
     /// Bytes, and the mean luma PSNR of the decoded pictures.
-    private static func point(_ stream: [UInt8], _ source: [PlanarFrame]) throws -> BDRate.Point {
-        let decoded = ForeignDecoder.libavcodec.decode(stream)
+    static func point(
+        _ stream: [UInt8], _ source: [PlanarFrame], codec: StreamCodec = .h264
+    ) throws -> BDRate.Point {
+        let decoded = ForeignDecoder.libavcodec.decode(stream, codec: codec)
         guard decoded.messages.isEmpty, decoded.frames.count == source.count else {
             throw Unmeasurable(
                 description: "\(decoded.frames.count) of \(source.count) frames: \(decoded.messages.first ?? "")")

@@ -8,6 +8,7 @@ let parts: [(name: String, title: String, run: () throws -> [Figure])] = [
     ("probe", "Asking a device, medians of fifteen", HostCost.probe),
     ("speed", "Speed of the reference driver, medians of five", Quality.speed),
     ("quality", "Compression of the reference driver, QP 22/26/30/34/38, one GOP", Quality.run),
+    ("hevc", "HEVC of the reference driver, QP 22/26/30/34/38, one GOP", Quality.hevc),
     ("bframes", "B pictures of the reference driver, QP 22/26/30/34/38, one GOP, preset 4", Quality.pyramids),
     ("rates", "Rate control over a minute at 640×360 on the reference driver, preset 7", Rates.run),
     ("ratechange", "The bit rate changed while encoding, at 640×360 on the reference driver", RateChange.run),
