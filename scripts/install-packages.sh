@@ -9,7 +9,7 @@ packages() {
     build) echo gcc libc6-dev git ca-certificates pkg-config libva-dev libdrm-dev \
         libavcodec-dev libavformat-dev libavutil-dev libswscale-dev ;;
     test) packages build
-        echo ffmpeg libopenh264-dev vainfo xvfb xauth python3 python3-pip \
+        echo ffmpeg libopenh264-dev libde265-dev vainfo xvfb xauth python3 python3-pip \
             gstreamer1.0-tools gstreamer1.0-vaapi gstreamer1.0-plugins-base gstreamer1.0-plugins-good \
             gstreamer1.0-plugins-bad ;;
     demo) packages build; echo ffmpeg python3 python3-pip ;;
