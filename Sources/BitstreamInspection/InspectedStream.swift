@@ -10,6 +10,8 @@ package protocol InspectedStream: Sendable {
     var visibleSize: (width: Int, height: Int)? { get }
     var bitDepth: Int { get }
     var reorderDepth: Int { get }
+    /// Bytes of the largest NAL unit of a slice, without its start code.
+    var largestSlice: Int { get }
 
     /// Checks the stream against its own HRD parameters; nil where it has none.
     func hrd() -> HRDReport?
@@ -30,8 +32,13 @@ package protocol InspectedPicture: Sendable {
     /// Other pictures may refer to it.
     var isReference: Bool { get }
     var isLongTerm: Bool { get }
-    /// All its slices have two equal lists.
+    /// All its slices are B slices with two equal lists: a P picture by another name.
     var isGeneralizedP: Bool { get }
+    var hasRecoveryPoint: Bool { get }
+    /// Pictures in the longest list 0 of its slices, each counted once.
+    var referencesInList0: Int { get }
+    /// The message that annex C needs of every picture.
+    var hasPictureTiming: Bool { get }
     var pictureOrderCount: Int { get }
     /// Temporal sub-layer; nil where the stream does not say.
     var temporalLayer: Int? { get }
@@ -59,17 +66,28 @@ extension InspectedStream {
     }
 }
 
+extension InspectedPicture {
+    package var isIntra: Bool { typeName == "I" || typeName == "IDR" }
+    /// Predicted from two pictures, and not a P picture by another name.
+    package var isB: Bool { typeName == "B" && !isGeneralizedP }
+}
+
 extension H264Stream: InspectedStream {
     package var pictures: [any InspectedPicture] { frames }
     package var unitNames: [String] { nalUnits.map(\.name) }
     package var visibleSize: (width: Int, height: Int)? { sequenceSets.first?.visibleSize }
     package var bitDepth: Int { sequenceSets.first?.bit_depth_luma ?? 8 }
+    package var largestSlice: Int { nalUnits.filter(\.isSlice).map(\.payload.count).max() ?? 0 }
 }
 
 extension InspectedFrame: InspectedPicture {
     package var unitName: String { isIDR ? "IDR slice" : "slice" }
     package var isRandomAccess: Bool { isIDR || recoveryPoint?.recovery_frame_cnt == 0 }
-    package var isGeneralizedP: Bool { kind == .b && slices.allSatisfy { $0.lists[0] == $0.lists[1] } }
+    /// H.264 has P slices everywhere.
+    package var isGeneralizedP: Bool { false }
+    package var hasRecoveryPoint: Bool { recoveryPoint != nil }
+    package var referencesInList0: Int { slices.map { Set($0.lists[0].compactMap(\.self)).count }.max() ?? 0 }
+    package var hasPictureTiming: Bool { pictureTiming != nil }
     package var sliceCount: Int { slices.count }
 }
 
@@ -78,11 +96,15 @@ extension HEVCStream: InspectedStream {
     package var unitNames: [String] { nalUnits.map(\.name) }
     package var visibleSize: (width: Int, height: Int)? { sequenceSets.first?.visibleSize }
     package var bitDepth: Int { sequenceSets.first?.bit_depth_luma ?? 8 }
+    package var largestSlice: Int { nalUnits.filter(\.isSlice).map(\.payload.count).max() ?? 0 }
 }
 
 extension HEVCFrame: InspectedPicture {
     package var unitName: String { HEVCNALUnit.name(of: nalUnitType) }
     package var isRandomAccess: Bool { isIRAP || recoveryPoint?.recovery_poc_cnt == 0 }
     package var temporalLayer: Int? { temporalID }
+    package var hasRecoveryPoint: Bool { recoveryPoint != nil }
+    package var referencesInList0: Int { slices.map { Set($0.lists[0].compactMap(\.self)).count }.max() ?? 0 }
+    package var hasPictureTiming: Bool { pictureTiming != nil }
     package var sliceCount: Int { slices.count { !$0.header.dependent_slice_segment_flag } }
 }

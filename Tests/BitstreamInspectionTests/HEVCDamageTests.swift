@@ -89,8 +89,8 @@ import Testing
                 }
             }
         }
-        // Reference or not is free where nothing of the sub-layer refers to it, TSA and STSA where nothing prevents it; RASL
-        // pictures may be called so where they could be RADL ones; a BLA picture may stand in a CRA picture's place.
+        // Reference or not is free where nothing of the sub-layer refers to it, TSA and STSA where nothing prevents it;
+        // RASL pictures may be called so where they could be RADL ones; a BLA picture may stand in a CRA picture's place.
         let kinds: [Set<String>] = [
             ["TRAIL_N", "TRAIL_R", "TSA_N", "TSA_R", "STSA_N", "STSA_R"], ["RADL_N", "RADL_R", "RASL_N", "RASL_R"],
             ["IDR_W_RADL", "IDR_N_LP"], ["CRA", "BLA_W_LP"], ["CRA", "BLA_W_RADL", "BLA_N_LP", "BLA_W_LP"],

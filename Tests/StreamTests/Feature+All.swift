@@ -36,7 +36,7 @@ extension Feature {
             missing: becomes("types", "IBBBBBBBPBBP") { $0.types }),
         Feature(
             "3 B frames in a pyramid", "bFrames", "bPyramid", change: { ($0.bFrames, $0.bPyramid) = (3, true) },
-            missing: holds("B pictures are references") { $0.stream.frames.contains { $0.kind == .b && $0.isReference } }),
+            missing: holds("B pictures are references") { $0.inspected.pictures.contains { $0.isB && $0.isReference } }),
         Feature(
             "7 B frames in a pyramid", "bFrames", "bPyramid", change: { ($0.bFrames, $0.bPyramid) = (7, true) },
             missing: becomes("max_num_reorder_frames", [3]) { Set($0.trace["max_num_reorder_frames"]) }),
@@ -45,7 +45,7 @@ extension Feature {
             missing: becomes("types", "IBBPBBiBBPBP") { $0.types }),
         Feature(
             "rolling intra refresh", "intraRefresh", change: { $0.intraRefresh = true },
-            missing: holds("recovery points") { !$0.trace["recovery_frame_cnt"].isEmpty }),
+            missing: holds("recovery points") { $0.inspected.pictures.contains(where: \.hasRecoveryPoint) }),
         Feature(
             "2 temporal layers", "temporalLayers", change: { $0.temporalLayers = 2 },
             missing: becomes("temporal_id", [0, 1]) { $0.layers }),
@@ -78,7 +78,7 @@ extension Feature {
             change: { ($0.longTermReferences, $0.references, $0.lowLatency) = (2, nil, true) },
             missing: { run, _ in
                 guard run.keys == [0] else { return "IDR pictures at \(run.keys)" }
-                let references = run.stream.frames[8].references
+                let references = run.inspected.pictures[8].references
                 return references == [0] ? nil : "the refresh predicts from \(references)"
             }
         ).with {
@@ -94,7 +94,7 @@ extension Feature {
             change: { ($0.references, $0.lowLatency) = (3, true) },
             missing: { run, _ in
                 guard run.keys == [0] else { return "IDR pictures at \(run.keys)" }
-                let after = run.stream.frames[8...].flatMap(\.references)
+                let after = run.inspected.pictures[8...].flatMap(\.references)
                 return after.contains(6) || after.contains(7) ? "frames 6 and 7 are predicted from" : nil
             }
         ).with { $0.before = { index, encoder in if index == 8 { try encoder.invalidateReferences(displayIndices: [6]) } } },
@@ -139,14 +139,14 @@ extension Feature {
         Feature(
             "largest frame", "maxFrameBytes", change: rate(.vbr, 200_000) { $0.maxFrameBytes = 900 },
             missing: { run, _ in
-                let most = run.stream.frames.map(\.byteCount).max() ?? 0
+                let most = run.inspected.pictures.map(\.byteCount).max() ?? 0
                 return most <= 900 ? nil : "a frame of \(most) bytes"
             }),
         Feature(
             "data-rate limit", "dataRateLimits",
             change: rate(.vbr, 60_000, by: .vaenc) { $0.dataRateLimits = [DataRateLimit(bytes: 1800, seconds: 0.2)] },
             missing: holds("no six frames above 1800 bytes") { run in
-                let sizes = run.stream.framesInOutputOrder.map(\.byteCount)
+                let sizes = run.inspected.picturesInOutputOrder.map(\.byteCount)
                 return sizes.indices.dropLast(5).allSatisfy { sizes[$0..<($0 + 6)].reduce(0, +) <= 1800 }
             }),
         Feature(
@@ -161,7 +161,7 @@ extension Feature {
         ).with { $0.isStill = true },
         Feature("bit rate changed while running", "rateControl", change: rate(.vbr, 100_000)) { run, _ in
             guard run.keys == [0] else { return "IDR pictures at \(run.keys)" }
-            let sizes = run.stream.framesInOutputOrder.map(\.byteCount)
+            let sizes = run.inspected.picturesInOutputOrder.map(\.byteCount)
             let (before, after) = (sizes[3..<6].reduce(0, +), sizes[8..<12].reduce(0, +))
             return after > 2 * before ? nil : "\(before) bytes, then \(after)"
         }.with {
@@ -181,12 +181,10 @@ extension Feature {
         Feature("no 8×8 transform", "transform8x8", change: { $0.transform8x8 = false }, missing: field("transform_8x8_mode_flag", 0)),
         Feature(
             "4 slices", "slices", change: { $0.slices = 4 },
-            missing: becomes("slices in a picture", [4]) { Set($0.stream.frames.map(\.slices.count)) }),
+            missing: becomes("slices in a picture", [4]) { Set($0.inspected.pictures.map(\.sliceCount)) }),
         Feature(
             "largest slice", "maxSliceBytes", change: { ($0.maxSliceBytes, $0.qp) = (700, 24) },
-            missing: holds("no slice above 700 bytes") { run in
-                run.stream.frames.flatMap(\.slices).allSatisfy { run.stream.nalUnits[$0.nalUnit].payload.count <= 700 }
-            }),
+            missing: holds("no slice above 700 bytes") { $0.inspected.largestSlice <= 700 }),
         Feature(
             "no deblocking", "deblocking", change: { $0.deblocking = Deblocking(isOn: false) },
             missing: field("disable_deblocking_filter_idc", 1)),
@@ -261,13 +259,13 @@ extension Feature {
 
 extension SessionRun {
     /// Display indices of IDR pictures.
-    var keys: [Int] { stream.framesInOutputOrder.filter(\.isIDR).map(\.displayIndex) }
+    var keys: [Int] { inspected.picturesInOutputOrder.filter(\.isIDR).map(\.displayIndex) }
     /// In display order: I for IDR, i, P and B.
     var types: String {
-        stream.framesInOutputOrder.map { $0.isIDR ? "I" : $0.kind == .i ? "i" : $0.kind == .p ? "P" : "B" }.joined()
+        inspected.picturesInOutputOrder.map { $0.isIDR ? "I" : $0.isIntra ? "i" : $0.isB ? "B" : "P" }.joined()
     }
-    var layers: [Int] { Set(stream.frames.compactMap(\.temporalLayer)).sorted() }
-    var longestList: Int { stream.frames.flatMap(\.slices).map { Set($0.lists[0].compactMap(\.self)).count }.max() ?? 0 }
+    var layers: [Int] { Set(inspected.pictures.compactMap(\.temporalLayer)).sorted() }
+    var longestList: Int { inspected.pictures.map(\.referencesInList0).max() ?? 0 }
     var meanQP: Double {
         Double(encoded.reconstruction.pictures.reduce(0) { $0 + $1.qp }) / Double(encoded.reconstruction.pictures.count)
     }

@@ -18,8 +18,11 @@ enum FeatureMatrix {
     }
 
     /// A feature alone, or nothing but the plain settings.
-    static func request(_ feature: Feature?, on personality: String?) throws -> SessionRun.Request {
+    static func request(
+        _ feature: Feature?, on personality: String?, codec: VideoCodec = .h264
+    ) throws -> SessionRun.Request {
         var configuration = Feature.plain(size)
+        configuration.codec = codec
         feature?.change(&configuration)
         var request = SessionRun.Request(
             personality: personality, configuration: configuration,
@@ -37,8 +40,10 @@ struct FeatureCell: Sendable, Hashable {
     var note: String?
 
     /// Judges one cell. `plain` is the personality's stream with nothing asked for.
-    static func judge(_ feature: Feature, _ personality: String?, plain: SessionRun) throws -> (FeatureCell, faults: [String]) {
-        var request = try FeatureMatrix.request(feature, on: personality)
+    static func judge(
+        _ feature: Feature, _ personality: String?, codec: VideoCodec = .h264, plain: SessionRun
+    ) throws -> (FeatureCell, faults: [String]) {
+        var request = try FeatureMatrix.request(feature, on: personality, codec: codec)
         request.configuration.strict = true
         var refusal: VaencError?
         var run: SessionRun

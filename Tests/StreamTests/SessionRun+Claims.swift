@@ -6,27 +6,28 @@ import VideoBase
 extension SessionRun {
     /// Claims that the stream does not bear out.
     func contradictions(_ asked: EncoderConfiguration) -> [String] {
-        structureFaults(asked) + pictureFaults(asked) + headerFaults(asked) + rateFaults(asked)
+        structureFaults(asked) + (codec == .h264 ? pictureFaults(asked) + headerFaults(asked) : hevcFaults(asked))
+            + commonHeaderFaults(asked) + rateFaults(asked)
     }
 
-    private func number(_ option: String) -> Int? { used(option).flatMap { Int($0) } }
-    private func isOn(_ option: String) -> Bool { used(option) == "on" }
+    func number(_ option: String) -> Int? { used(option).flatMap { Int($0) } }
+    func isOn(_ option: String) -> Bool { used(option) == "on" }
 
     private func structureFaults(_ asked: EncoderConfiguration) -> [String] {
         var faults: [String] = []
-        let frames = stream.framesInOutputOrder
+        let frames = inspected.picturesInOutputOrder
         let (keys, intra) = expectedIntra(asked, count: frames.count)
         let foundKeys = frames.filter(\.isIDR).map(\.displayIndex)
-        let foundIntra = frames.filter(\.kind.isIntra).map(\.displayIndex)
+        let foundIntra = frames.filter(\.isIntra).map(\.displayIndex)
         if foundKeys != keys { faults.append("IDR pictures at \(foundKeys), not \(keys)") }
         if foundIntra != intra { faults.append("intra pictures at \(foundIntra), not \(intra)") }
-        let longest = frames.split { $0.kind != .b }.map(\.count).max() ?? 0
+        let longest = frames.split { !$0.isB }.map(\.count).max() ?? 0
         let b = number("bFrames") ?? 0
         if longest > b { faults.append("\(longest) B pictures in a row, not \(b)") }
         // The longest stretch between intra pictures holds them all, and a P picture behind.
         let room = zip(intra, intra.dropFirst() + [frames.count]).map { $1 - $0 - 1 }.max() ?? 0
         if b > 0, room > b, longest != b { faults.append("\(longest) B pictures in a row, not \(b)") }
-        let kept = frames.contains { $0.kind == .b && $0.isReference }
+        let kept = frames.contains { $0.isB && $0.isReference }
         if kept, !isOn("bPyramid") { faults.append("a B picture is a reference") }
         if isOn("bPyramid"), room > b, !kept { faults.append("no B picture is a reference") }
         // Pictures are left over before an I picture where whole groups of B and P pictures do not fill the GOP.
@@ -36,18 +37,25 @@ extension SessionRun {
         }
         if !isOn("openGOP"), hasLeadingPictures { faults.append("a picture crosses the border of a closed group") }
         let references = number("references") ?? 1
-        let most = stream.frames.flatMap(\.slices).map { Set($0.lists[0].compactMap(\.self)).count }.max() ?? 0
+        let most = frames.map(\.referencesInList0).max() ?? 0
         if most > references { faults.append("\(most) pictures in list 0, not \(references)") }
         let layers = Set(frames.compactMap(\.temporalLayer))
         let wanted = number("temporalLayers") ?? 1
-        if wanted > 1, layers.isEmpty || layers.contains(where: { $0 >= wanted }) || (room > 8 && layers.count != wanted) {
+        if wanted > 1,
+            layers.isEmpty || layers.contains(where: { $0 >= wanted }) || (room > 8 && layers.count != wanted)
+        {
             faults.append("layers \(layers.sorted()), not \(wanted)")
         }
-        if wanted == 1, !layers.isEmpty { faults.append("layers \(layers.sorted())") }
-        let isLongTerm = stream.frames.contains { $0.isLongTerm || $0.longTermIndex != nil }
-        if isLongTerm != (number("longTermReferences") ?? 0 > 0) { faults.append("long-term references: \(isLongTerm)") }
-        let passes = frames.contains { !$0.kind.isIntra && $0.recoveryPoint != nil }
-        if passes != (isOn("intraRefresh") && frames.count > 1) { faults.append("a refresh's recovery point: \(passes)") }
+        // H.264 says nothing where there is one layer, HEVC always.
+        if wanted == 1, !layers.isSubset(of: codec == .h264 ? [] : [0]) { faults.append("layers \(layers.sorted())") }
+        let isLongTerm = frames.contains(where: \.isLongTerm)
+        if isLongTerm != (number("longTermReferences") ?? 0 > 0) {
+            faults.append("long-term references: \(isLongTerm)")
+        }
+        let passes = frames.contains { !$0.isIntra && $0.hasRecoveryPoint }
+        if passes != (isOn("intraRefresh") && frames.count > 1) {
+            faults.append("a refresh's recovery point: \(passes)")
+        }
         return faults
     }
 
@@ -75,10 +83,11 @@ extension SessionRun {
 
     /// A picture shown before an I picture and coded after it that predicts from before it and from it.
     private var hasLeadingPictures: Bool {
-        stream.frames.contains { frame in
-            frame.kind == .b
-                && stream.frames[..<frame.index].contains { intra in
-                    intra.kind == .i && intra.displayIndex > frame.displayIndex
+        let pictures = inspected.pictures
+        return pictures.contains { frame in
+            frame.typeName == "B"
+                && pictures[..<frame.index].contains { intra in
+                    intra.isIntra && intra.displayIndex > frame.displayIndex
                         && frame.references.contains { $0 >= intra.index }
                         && frame.references.contains { $0 < intra.index }
                 }
@@ -93,7 +102,9 @@ extension SessionRun {
         }
         expect("entropy_coding_mode_flag", used("entropy") == "cabac" ? 1 : 0)
         if used("transform8x8") == "on" { expect("transform_8x8_mode_flag", 1) }
-        if used("transform8x8") == "off", trace["transform_8x8_mode_flag"].contains(1) { faults.append("8×8 transforms") }
+        if used("transform8x8") == "off", trace["transform_8x8_mode_flag"].contains(1) {
+            faults.append("8×8 transforms")
+        }
         switch used("deblocking") {
         case "off": expect("disable_deblocking_filter_idc", 1)
         case "on"?, nil:
@@ -104,13 +115,6 @@ extension SessionRun {
             expect("disable_deblocking_filter_idc", 0)
             expect("slice_alpha_c0_offset_div2", parts[0])
             expect("slice_beta_offset_div2", parts[1])
-        }
-        let counts = Set(stream.frames.map(\.slices.count))
-        if let limit = number("maxSliceBytes") {
-            let largest = stream.frames.flatMap(\.slices).map { stream.nalUnits[$0.nalUnit].payload.count }.max() ?? 0
-            if largest > limit { faults.append("a slice of \(largest) bytes, not \(limit)") }
-        } else if counts != [number("slices") ?? 1] {
-            faults.append("\(counts) slices, not \(number("slices") ?? 1)")
         }
         return faults
     }
@@ -124,11 +128,26 @@ extension SessionRun {
         let is1b = used("level") == "1b"
         let level = is1b ? (number == 100 ? 9 : 11) : parts[0] * 10 + (parts.count > 1 ? parts[1] : 0)
         if Set(trace["level_idc"]) != [level] { faults.append("level_idc \(Set(trace["level_idc"])), not \(level)") }
+        return faults
+    }
+
+    /// Slices and headers, by what no codec does otherwise.
+    private func commonHeaderFaults(_ asked: EncoderConfiguration) -> [String] {
+        var faults: [String] = []
+        let counts = Set(inspected.pictures.map(\.sliceCount))
+        if let limit = number("maxSliceBytes") {
+            let largest = inspected.largestSlice
+            if largest > limit { faults.append("a slice of \(largest) bytes, not \(limit)") }
+        } else if counts != [number("slices") ?? 1] {
+            faults.append("\(counts) slices, not \(number("slices") ?? 1)")
+        }
         let delimiters = trace.units(named: "Access Unit Delimiter").count
-        if delimiters != (isOn("accessUnitDelimiters") ? stream.frames.count : 0) { faults.append("\(delimiters) delimiters") }
+        if delimiters != (isOn("accessUnitDelimiters") ? inspected.pictures.count : 0) {
+            faults.append("\(delimiters) delimiters")
+        }
         let name = encoded.stream.firstRange(of: Array("vaenc ".utf8)) != nil
         if name != isOn("identifier") { faults.append("the identifier: \(name)") }
-        if stream.sequenceSets.contains(where: { $0.visibleSize != (asked.size.width, asked.size.height) }) {
+        if inspected.visibleSize ?? (0, 0) != (asked.size.width, asked.size.height) {
             faults.append("the visible size")
         }
         return faults
@@ -138,27 +157,33 @@ extension SessionRun {
         var faults: [String] = []
         let mode = used("rateControl") ?? ""
         let hasHRD = isOn("hrdParameters")
-        let flags = Set(trace["nal_hrd_parameters_present_flag"])
+        // HEVC has the flag in hrd_parameters() alone.
+        var flags = Set(trace["nal_hrd_parameters_present_flag"])
+        if codec == .hevc, flags.isEmpty { flags = [0] }
         if flags != [hasHRD ? 1 : 0] { faults.append("nal_hrd_parameters_present_flag \(flags)") }
         if hasHRD, Set(trace["cbr_flag[0]"]) != [mode == "cbr" ? 1 : 0] { faults.append("cbr_flag") }
         if hasHRD, let size = number("vbvSize") {
-            let found = stream.sequenceSets[0].vui?.nalHRD?.schedules[0].cpbSize ?? 0
+            let schedules =
+                codec == .h264
+                ? stream.sequenceSets[0].vui?.nalHRD?.schedules
+                : hevc.sequenceSets[0].vui?.hrd?.subLayers.last?.nal
+            let found = schedules?.first?.cpbSize ?? 0
             if found > size || found < size - 16 * 64 { faults.append("a buffer of \(found), not \(size)") }
         }
-        if hasHRD, stream.frames.contains(where: { $0.pictureTiming == nil }) { faults.append("no picture timing") }
+        if hasHRD, inspected.pictures.contains(where: { !$0.hasPictureTiming }) { faults.append("no picture timing") }
         let low = number("minQP") ?? 0
         let high = number("maxQP") ?? 51
-        for (frame, picture) in zip(stream.frames, encoded.reconstruction.pictures) {
+        for (frame, picture) in zip(inspected.pictures, encoded.reconstruction.pictures) {
             // A region's macroblocks go beyond the limits.
             let isPlain = asked.regionsOfInterest.isEmpty
             if isPlain, !(low...high).contains(picture.qp) {
                 faults.append("picture \(frame.index): QP \(picture.qp), not \(low)…\(high)")
             }
             guard mode == "cqp", isPlain else { continue }
-            let wanted = frame.kind.isIntra ? number("qpI") : frame.kind == .b ? number("qpB") : number("qp")
+            let wanted = frame.isIntra ? number("qpI") : frame.isB ? number("qpB") : number("qp")
             if let wanted, frame.qp != wanted { faults.append("picture \(frame.index): QP \(frame.qp), not \(wanted)") }
         }
-        if let limit = number("maxFrameBytes"), let most = stream.frames.map(\.byteCount).max(), most > limit {
+        if let limit = number("maxFrameBytes"), let most = inspected.pictures.map(\.byteCount).max(), most > limit {
             faults.append("a picture of \(most) bytes, not \(limit)")
         }
         return faults

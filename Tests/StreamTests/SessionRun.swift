@@ -28,7 +28,11 @@ struct SessionRun {
     /// The headers as FFmpeg reads them.
     var trace: TraceHeaders
     /// The stream as this project's own reader sees it.
-    var stream: H264Stream
+    var inspected: any InspectedStream
+    /// The same of H.264, and of HEVC; empty for the other.
+    var stream: H264Stream { inspected as? H264Stream ?? H264Stream(annexB: []) }
+    var hevc: HEVCStream { inspected as? HEVCStream ?? HEVCStream(annexB: []) }
+    var codec: StreamCodec { encoded.codec }
 
     /// - Throws: what the session throws; `VaencError` of category `unavailable` under `strict`.
     init(_ request: Request) throws {
@@ -63,15 +67,17 @@ struct SessionRun {
             throw VaencError(.internalFault, "the driver wrote no reconstruction")
         }
         var pictures = try Reconstruction(
-            path: "\(folder)/\(file)", width: request.source[0].width, height: request.source[0].height)
+            path: "\(folder)/\(file)", width: request.source[0].width, height: request.source[0].height,
+            bitDepth: request.source[0].bitDepth)
         if let name = request.personality, name.hasPrefix("radeonsi"), pictures.pictures.count == packets.count + 1 {
             // The key frame by which the session finds out what parameter sets such a driver writes.
             pictures.pictures.removeFirst()
             pictures.frames.removeFirst()
         }
-        encoded = EncodedStream(stream: packets.flatMap(\.bytes), reconstruction: pictures)
-        trace = try TraceHeaders(stream: encoded.stream)
-        stream = encoded.inspected
+        let codec: StreamCodec = request.configuration.codec == .hevc ? .hevc : .h264
+        encoded = EncodedStream(stream: packets.flatMap(\.bytes), codec: codec, reconstruction: pictures)
+        trace = try TraceHeaders(stream: encoded.stream, codec: codec.format)
+        inspected = encoded.inspectedStream
     }
 
     /// Settles the request under `strict`, and encodes nothing.
@@ -90,7 +96,8 @@ struct SessionRun {
     /// project's reader and FFmpeg's disagree.
     func faults() -> [String] {
         let count = encoded.reconstruction.pictures.count
-        return encoded.faults(frameCount: packets.count) + encoded.violations() + HeaderAgreement.faults(stream, trace)
+        let agreement = codec == .h264 ? HeaderAgreement.faults(stream, trace) : HeaderAgreement.faults(hevc, trace)
+        return encoded.faults(frameCount: packets.count) + encoded.violations() + agreement
             + (count == packets.count ? [] : ["\(packets.count) packets of \(count) pictures"])
     }
 }
@@ -114,15 +121,30 @@ private final class Received: Sendable {
     }
 }
 
-/// Writes a frame into an NV12 buffer of its size.
+/// Writes a frame into a buffer of its size: NV12, or P010 of samples of more than 8 bits.
 private func fill(_ buffer: any PixelBuffer, with frame: PlanarFrame) throws {
     // SAFETY: the buffer is the encoder's, as large as the frame, and ours until it is encoded.
     try unsafe buffer.withUnsafePlanes { planes in
         unsafe frame.bytes.withUnsafeBytes { bytes in
-            let (width, height) = (frame.width, frame.height)
-            guard let start = bytes.baseAddress else { return }
+            let (width, height, size) = (frame.width, frame.height, frame.bytesPerSample)
+            /// P010 has its samples in the high bits.
+            func put(_ sample: Int, _ row: UnsafeMutableRawPointer, _ place: Int) {
+                if size == 1 {
+                    unsafe row.storeBytes(of: bytes[sample], toByteOffset: place, as: UInt8.self)
+                } else {
+                    let value = unsafe bytes.load(fromByteOffset: 2 * sample, as: UInt16.self).littleEndian
+                    unsafe row.storeBytes(
+                        of: (value << UInt16(16 - frame.bitDepth)).littleEndian, toByteOffset: 2 * place,
+                        as: UInt16.self)
+                }
+            }
             for y in 0..<height {
-                unsafe (planes.base(0) + y * planes.pitch(0)).copyMemory(from: start + y * width, byteCount: width)
+                let row = unsafe planes.base(0) + y * planes.pitch(0)
+                if size == 1, let start = bytes.baseAddress {
+                    unsafe row.copyMemory(from: start + y * width, byteCount: width)
+                } else {
+                    for x in 0..<width { unsafe put(y * width + x, row, x) }
+                }
             }
             let half = width / 2
             let first = width * height
@@ -130,8 +152,8 @@ private func fill(_ buffer: any PixelBuffer, with frame: PlanarFrame) throws {
             for y in 0..<(height / 2) {
                 let row = unsafe planes.base(1) + y * planes.pitch(1)
                 for x in 0..<half {
-                    unsafe row.storeBytes(of: bytes[first + y * half + x], toByteOffset: 2 * x, as: UInt8.self)
-                    unsafe row.storeBytes(of: bytes[second + y * half + x], toByteOffset: 2 * x + 1, as: UInt8.self)
+                    unsafe put(first + y * half + x, row, 2 * x)
+                    unsafe put(second + y * half + x, row, 2 * x + 1)
                 }
             }
         }

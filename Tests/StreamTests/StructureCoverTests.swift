@@ -2,43 +2,44 @@ import TestOracles
 import Testing
 import VideoBase
 
-/// Structures of pictures, covered pairwise: GOP length × IDR interval × open × B pictures × pyramid × references ×
-/// forced key frame × layers and long-term references × how the stream ends, in pictures of 64×48.
-@Suite struct StructureCoverTests {
-    private struct Case: Sendable, CustomStringConvertible {
-        static let counts = [21, 3, 2, 8, 2, 4, 14, 6, 7]
-        let row: [Int]
-        var configuration: EncoderConfiguration
-        var frames: Int
+/// A structure of pictures: GOP length × IDR interval × open × B pictures × pyramid × references × forced key frame × layers
+/// and long-term references × how the stream ends, in pictures of 64×48.
+struct StructureCase: Sendable, CustomStringConvertible {
+    static let counts = [21, 3, 2, 8, 2, 4, 14, 6, 7]
+    let row: [Int]
+    var configuration: EncoderConfiguration
+    var frames: Int
 
-        init(_ row: [Int]) {
-            self.row = row
-            configuration = Feature.plain(VideoSize(width: 64, height: 48))
-            configuration.gopFrames = row[0] == 20 ? 250 : row[0] + 1
-            configuration.idrInterval = row[1] + 1
-            configuration.openGOP = row[2] == 1
-            configuration.bFrames = row[3]
-            configuration.bPyramid = row[4] == 1
-            configuration.references = row[5] + 1
-            if row[6] > 0 { configuration.forcedKeyFrames = [row[6]] }
-            switch row[7] {
-            case 1...3: configuration.temporalLayers = row[7] + 1
-            case 4...5: configuration.longTermReferences = row[7] - 3
-            default: break
-            }
-            frames = 18 + row[8]
+    init(_ row: [Int]) {
+        self.row = row
+        configuration = Feature.plain(VideoSize(width: 64, height: 48))
+        configuration.gopFrames = row[0] == 20 ? 250 : row[0] + 1
+        configuration.idrInterval = row[1] + 1
+        configuration.openGOP = row[2] == 1
+        configuration.bFrames = row[3]
+        configuration.bPyramid = row[4] == 1
+        configuration.references = row[5] + 1
+        if row[6] > 0 { configuration.forcedKeyFrames = [row[6]] }
+        switch row[7] {
+        case 1...3: configuration.temporalLayers = row[7] + 1
+        case 4...5: configuration.longTermReferences = row[7] - 3
+        default: break
         }
-
-        static let all = PairwiseCover.rows(counts: counts).map(Case.init)
-
-        var description: String { "\(row)" }
+        frames = 18 + row[8]
     }
 
+    static let all = PairwiseCover.rows(counts: counts).map(StructureCase.init)
+
+    var description: String { "\(row)" }
+}
+
+/// Structures of pictures, covered pairwise.
+@Suite struct StructureCoverTests {
     @Test func everyPair() async throws {
         let clip = try Fixture.carphone.frames(24).map { $0.cropped(x: 56, y: 40, width: 64, height: 48) }
-        #expect(Case.all.count > 290)
+        #expect(StructureCase.all.count > 290)
         let faults = await withTaskGroup(of: [String].self) { group in
-            for each in Case.all {
+            for each in StructureCase.all {
                 group.addTask {
                     await onThread {
                         do {

@@ -19,10 +19,11 @@ public struct EncodedStream: Sendable {
     ///
     /// - Parameters:
     ///   - codec: what `options` make of it.
+    ///   - bitDepth: of the file's samples and of the coded ones; of more than 8 bits two bytes each.
     ///   - personality: VAENC_REFERENCE_PERSONALITY; nil: unrestricted.
     /// - Throws: `Failure` where vaenc does not end with status 0.
     public init(
-        raw: String, width: Int, height: Int, codec: StreamCodec = .h264, options: [String],
+        raw: String, width: Int, height: Int, codec: StreamCodec = .h264, bitDepth: Int = 8, options: [String],
         personality: String? = nil, timeout: Double = 300
     ) throws {
         self = try Files.withTemporaryFolder { folder in
@@ -30,7 +31,8 @@ public struct EncodedStream: Sendable {
             let result = try ProcessRunner.run(
                 Checkout.vaenc,
                 [
-                    "encode", raw, "--input-size", "\(width)x\(height)", "--input-format", "i420", "--device",
+                    "encode", raw, "--input-size", "\(width)x\(height)", "--input-format",
+                    bitDepth > 8 ? "i420p10" : "i420", "--device",
                     "reference",
                 ]
                     + options + ["-o", output],
@@ -44,7 +46,8 @@ public struct EncodedStream: Sendable {
             }
             return EncodedStream(
                 stream: try Files.read(output), codec: codec,
-                reconstruction: try Reconstruction(path: folder + "/recon.yuv", width: width, height: height),
+                reconstruction: try Reconstruction(
+                    path: folder + "/recon.yuv", width: width, height: height, bitDepth: bitDepth),
                 result: result)
         }
     }
@@ -70,7 +73,7 @@ public struct EncodedStream: Sendable {
             try Files.write(frames.flatMap(\.bytes), to: folder + "/in.yuv")
             return try EncodedStream(
                 raw: folder + "/in.yuv", width: frames[0].width, height: frames[0].height, codec: codec,
-                options: options)
+                bitDepth: frames[0].bitDepth, options: options)
         }
     }
 

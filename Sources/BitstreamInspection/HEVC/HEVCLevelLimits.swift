@@ -159,7 +159,7 @@ extension HEVCSequenceParameters {
         guard profileTierLevel.general.includes(1) || profileTierLevel.general.includes(2) else { return faults }
         if pps.entropy_coding_sync_enabled_flag { faults.append("tiles and wavefronts in Main or Main 10") }
         let (columns, rows) = (pps.columnBoundaries(self), pps.rowBoundaries(self))
-        // ColumnWidthInLumaSamples at least 256, RowHeightInLumaSamples at least 64; the last ones are as wide as their blocks.
+        // ColumnWidthInLumaSamples at least 256, RowHeightInLumaSamples at least 64; the last ones count whole blocks.
         if zip(columns, columns.dropFirst()).contains(where: { ($1 - $0) * ctbSize < 256 }) {
             faults.append("tiles narrower than 256 samples")
         }

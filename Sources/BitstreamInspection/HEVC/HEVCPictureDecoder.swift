@@ -88,7 +88,10 @@ struct HEVCPictureDecoder {
 
     /// Sorts out the output order.
     mutating func end(_ stream: inout HEVCStream) {
-        for place in outputs.indices { outputs[place].flush() }
+        for place in outputs.indices {
+            outputs[place].flush()
+            stream.violations += outputs[place].takeFaults().map { Violation(.pictureBuffer, $0) }
+        }
         let order = stream.frames.indices.sorted {
             let (a, b) = (stream.frames[$0], stream.frames[$1])
             return (a.sequence, a.pictureOrderCount, $0) < (b.sequence, b.pictureOrderCount, $1)

@@ -1,0 +1,201 @@
+import TestOracles
+import Testing
+import VideoBase
+
+/// HEVC as H.264: small sizes, real clips, structures of pictures, features and their pairs, at 8 and 10 bits.
+@Suite(.enabled(if: HEVCSessions.areJudged)) struct HEVCStreamTests {
+    /// Every even size from 16×16 to 70×70, covered pairwise with everything else that shapes a stream.
+    struct SmallSize: Sendable, CustomStringConvertible {
+        static let counts = [28, 28, 2, 4, 3, 36, 7, 3]
+        static let all = PairwiseCover.rows(counts: counts).map(SmallSize.init)
+        var width: Int
+        var height: Int
+        var bitDepth: Int
+        var slices: Int
+        var gop: Int
+        var qp: Int
+        var preset: Int
+        var bFrames: Int
+
+        init(_ row: [Int]) {
+            (width, height) = (16 + 2 * row[0], 16 + 2 * row[1])
+            bitDepth = [8, 10][row[2]]
+            slices = 1 + row[3]
+            gop = [1, 10, 250][row[4]]
+            qp = 10 + row[5]
+            preset = 1 + row[6]
+            bFrames = [0, 1, 3][row[7]]
+        }
+
+        var options: [String] {
+            [
+                "--codec", "hevc", "--profile", bitDepth == 8 ? "main" : "main10", "--slices", "\(slices)", "--gop",
+                "\(gop)", "--qp", "\(qp)", "--preset", "\(preset)", "--bframes", "\(bFrames)",
+            ]
+        }
+
+        var description: String { "\(width)×\(height) \(options.dropFirst(2).joined(separator: " "))" }
+    }
+
+    private static let parts = 16
+
+    @Test(arguments: 0..<parts) func everySmallSize(_ part: Int) throws {
+        let clip = try Fixture.carphone.frames(60)
+        for (index, each) in SmallSize.all.enumerated() where index % Self.parts == part {
+            let count = index % 4 == 0 ? 12 : 4
+            let (x, y) = (index * 14 % (176 - each.width) & ~1, index * 10 % (144 - each.height) & ~1)
+            let source = HEVCSessions.deepened(
+                clip[(index % 48)..<(index % 48 + count)].map {
+                    $0.cropped(x: x, y: y, width: each.width, height: each.height)
+                }, to: each.bitDepth)
+            let encoded: EncodedStream
+            do {
+                encoded = try EncodedStream(source, codec: .hevc, options: each.options)
+            } catch {
+                Issue.record("\(each): \(error)")
+                continue
+            }
+            let faults = encoded.faults(frameCount: count, blockSize: 64) + encoded.violations()
+            #expect(faults == [], "\(each)")
+            // Far below what any sound coder reaches, far above what a broken one does.
+            let floor = each.qp <= 30 ? 28 : 28 - 0.9 * Double(each.qp - 30)
+            let lowest = encoded.lowestPSNR(against: source)
+            #expect(lowest >= floor, "\(each)")
+        }
+    }
+
+    @Test(arguments: [
+        (Fixture.carphone, 120, 8, "--preset 1 --gop 250 --slices 1"),
+        (.carphone, 60, 10, "--preset 4 --gop 10 --slices 2 --bframes 2"),
+        (.carphone, 60, 8, "--preset 7 --gop 1 --slices 2"),
+        (.bikes, 60, 8, "--preset 4 --gop 250 --bframes 3 --refs 3"),
+        (.bikes, 40, 10, "--preset 7 --gop 10 --slices 4"),
+        (.bigBuckBunny, 24, 8, "--preset 4 --gop 10 --slices 4"),
+        (.bigBuckBunny, 132, 8, "--preset 7 --gop 250 --slices 1"),
+        (.bigBuckBunny, 12, 10, "--preset 7 --gop 250 --bframes 3"),
+    ])
+    func realClips(_ clip: Fixture, _ frames: Int, _ bitDepth: Int, _ options: String) throws {
+        let source = HEVCSessions.deepened(try clip.frames(frames), to: bitDepth)
+        let encoded = try EncodedStream(
+            source, codec: .hevc,
+            options: options.split(separator: " ").map(String.init)
+                + ["--codec", "hevc", "--profile", bitDepth == 8 ? "main" : "main10", "--qp", "30"])
+        let faults = encoded.faults(frameCount: frames, blockSize: 64) + encoded.violations()
+        #expect(faults == [])
+        #expect(encoded.lowestPSNR(against: source) >= 28)
+    }
+
+    /// The structures that H.264's streams are tried with, at 8 and 10 bits in turn.
+    @Test func everyStructure() async throws {
+        let clip = try Fixture.carphone.frames(24).map { $0.cropped(x: 56, y: 40, width: 64, height: 48) }
+        let faults = await withTaskGroup(of: [String].self) { group in
+            for (index, each) in StructureCase.all.enumerated() {
+                group.addTask {
+                    await onThread {
+                        let bitDepth = index % 4 == 3 ? 10 : 8
+                        var configuration = each.configuration
+                        let plain = HEVCSessions.plain(configuration.size, bitDepth: bitDepth)
+                        (configuration.codec, configuration.profile) = (plain.codec, plain.profile)
+                        configuration.inputFormat = plain.inputFormat
+                        let source = HEVCSessions.deepened(Array(clip[..<each.frames]), to: bitDepth)
+                        return HEVCSessions.judge(configuration, source).map { "\(each), \(bitDepth) bits: \($0)" }
+                    }
+                }
+            }
+            return await group.reduce(into: []) { $0 += $1 }
+        }
+        for fault in faults { Issue.record("\(fault)") }
+    }
+
+    /// Pairs of options on every personality, those that H.264 alone has left out.
+    @Test(arguments: 0..<parts) func everyPair(_ part: Int) async throws {
+        let rows = OptionRow.all.enumerated().filter { $0.offset % Self.parts == part }
+        let faults = await onThread {
+            rows.flatMap { index, row in
+                let bitDepth = index % 3 == 2 ? 10 : 8
+                var configuration = row.configuration
+                let plain = HEVCSessions.plain(configuration.size, bitDepth: bitDepth)
+                (configuration.codec, configuration.profile) = (plain.codec, plain.profile)
+                (configuration.inputFormat, configuration.entropy) = (plain.inputFormat, nil)
+                (configuration.transform8x8, configuration.trellis) = (nil, nil)
+                let source = (try? FeatureMatrix.source(configuration.size)) ?? []
+                return HEVCSessions.judge(
+                    configuration, HEVCSessions.deepened(source, to: bitDepth), on: row.personality
+                ).map { "\(row), \(bitDepth) bits: \($0)" }
+            }
+        }
+        for fault in faults { Issue.record("\(fault)") }
+    }
+
+    /// Every feature alone on every personality.
+    @Test(arguments: Personality.all) func everyFeature(_ personality: String?) async throws {
+        let faults = await onThread {
+            do {
+                let plain = try SessionRun(FeatureMatrix.request(nil, on: personality, codec: .hevc))
+                return plain.faults()
+                    + Feature.hevc.flatMap { feature in
+                        do {
+                            let (_, faults) = try FeatureCell.judge(feature, personality, codec: .hevc, plain: plain)
+                            return faults.map { "\(feature.name): \($0)" }
+                        } catch {
+                            return ["\(feature.name): \(error)"]
+                        }
+                    }
+            } catch let error as VaencError where error.category == .unavailable {
+                // A device without HEVC says so.
+                return error.remedy == nil ? ["no remedy: \(error)"] : []
+            } catch {
+                return ["\(error)"]
+            }
+        }
+        for fault in faults { Issue.record("\(FeatureMatrix.name(personality)): \(fault)") }
+    }
+
+    /// The sizes that hardware aligns: each comes out as asked, with its right edges, on every personality.
+    @Test(arguments: [(1920, 1080), (1366, 768), (854, 480), (426, 240)])
+    func sizesThatAreNoMultiples(_ width: Int, _ height: Int) async throws {
+        let faults = await onThread {
+            let whole = (try? Fixture.bigBuckBunny.frames(2)) ?? []
+            // Pictures repeat to the right and below where they are larger than the clip.
+            let source = whole.map { $0.tiled(width: width, height: height) }
+            return Personality.all.flatMap { personality in
+                let configuration = HEVCSessions.plain(VideoSize(width: width, height: height))
+                return HEVCSessions.judge(configuration, source, on: personality) { run in
+                    let low = run.encoded.lowestPSNR(against: source)
+                    return low < 28 ? ["\(low) dB"] : []
+                }.map { "\(FeatureMatrix.name(personality)): \($0)" }
+            }
+        }
+        for fault in faults { Issue.record("\(fault)") }
+    }
+
+    /// HDR10 is in the stream as it was given.
+    @Test func highDynamicRange() throws {
+        var configuration = HEVCSessions.plain(FeatureMatrix.size, bitDepth: 10)
+        configuration.color = ColorDescription(primaries: 9, transfer: 16, matrix: 9)
+        let run = try SessionRun(
+            SessionRun.Request(
+                configuration: configuration,
+                source: HEVCSessions.deepened(try FeatureMatrix.source(configuration.size), to: 10)))
+        #expect(run.faults() + run.contradictions(configuration) == [])
+        #expect(run.trace["colour_primaries"].contains(9) && run.trace["transfer_characteristics"].contains(16))
+    }
+}
+
+extension PlanarFrame {
+    /// Of another size: repeated to the right and below, or cut.
+    fileprivate func tiled(width: Int, height: Int) -> PlanarFrame {
+        var result: [UInt8] = []
+        var base = 0
+        for plane in 0..<3 {
+            let shift = plane == 0 ? 0 : 1
+            let (columns, rows) = (self.width >> shift, self.height >> shift)
+            for y in 0..<(height >> shift) {
+                let row = base + y % rows * columns
+                for x in 0..<(width >> shift) { result.append(bytes[row + x % columns]) }
+            }
+            base += columns * rows
+        }
+        return PlanarFrame(width: width, height: height, bytes: result) ?? self
+    }
+}

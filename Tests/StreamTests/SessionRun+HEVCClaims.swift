@@ -1,0 +1,55 @@
+import BitstreamInspection
+import TestOracles
+import VideoBase
+
+/// What the effective configuration claims of an HEVC stream alone.
+extension SessionRun {
+    func hevcFaults(_ asked: EncoderConfiguration) -> [String] {
+        var faults: [String] = []
+        let isMain10 = used("profile").map { $0.hasSuffix("Main 10") } ?? false
+        for sps in hevc.sequenceSets {
+            let general = sps.profileTierLevel.general
+            if general.profile_idc != (isMain10 ? 2 : 1) { faults.append("general_profile_idc \(general.profile_idc)") }
+            let parts = (used("level") ?? "").split(separator: ".").compactMap { Int($0) }
+            let level = parts.isEmpty ? 0 : 30 * parts[0] + 3 * (parts.count > 1 ? parts[1] : 0)
+            if sps.profileTierLevel.general_level_idc != level {
+                faults.append("general_level_idc \(sps.profileTierLevel.general_level_idc), not \(level)")
+            }
+            let depth = encoded.reconstruction.frames.first?.bitDepth ?? 8
+            if sps.bit_depth_luma != depth || sps.bit_depth_chroma != depth {
+                faults.append("\(sps.bit_depth_luma) bits, not \(depth)")
+            }
+        }
+        if hevc.videoSets.count != 1 || hevc.sequenceSets.count != 1 {
+            faults.append("\(hevc.videoSets.count) different VPS, \(hevc.sequenceSets.count) SPS")
+        }
+        return faults + filterFaults() + randomAccessFaults()
+    }
+
+    private func filterFaults() -> [String] {
+        let headers = hevc.frames.flatMap { $0.slices.map(\.header) }
+        let found = Set(
+            headers.map { header in
+                header.slice_deblocking_filter_disabled_flag
+                    ? [] : [header.slice_tc_offset_div2, header.slice_beta_offset_div2]
+            })
+        let wanted: [Int]
+        switch used("deblocking") {
+        case "off": wanted = []
+        case "on"?, nil: wanted = [0, 0]
+        case let offsets?: wanted = offsets.split(separator: ":").compactMap { Int($0) }
+        }
+        return found == [wanted] ? [] : ["deblocking \(found), not \(wanted)"]
+    }
+
+    /// Decoders can start at every I picture, but where later pictures may refer behind it: long-term references reach
+    /// behind every I picture, a rolling refresh has none.
+    private func randomAccessFaults() -> [String] {
+        let reachesBehind = number("longTermReferences") ?? 0 > 0 || isOn("intraRefresh")
+        return hevc.frames.filter { $0.kind == .i }.compactMap { frame in
+            if frame.isIDR || frame.isCRA && !reachesBehind { return nil }
+            if !frame.isIRAP, reachesBehind { return nil }
+            return "picture \(frame.index) is \(frame.unitName)"
+        }
+    }
+}
