@@ -23,7 +23,9 @@ struct HEVCQuantizerTests {
             let quantizer = HEVCQuantizer(qp: qp, bitDepth: depth)
             for round in 0..<6 {
                 let limit = [1, 20, 32767][round % 3]
-                for i in 0..<size * size { levels.lane[i] = Int16(Int.random(in: -limit - 1...limit, using: &generator)) }
+                for i in 0..<size * size {
+                    levels.lane[i] = Int16(Int.random(in: -limit - 1...limit, using: &generator))
+                }
                 quantizer.scale(
                     levels.lane, log2Size: log2, extent: HEVCExtent(columns: size, rows: size), to: coefficients.lane)
                 var wrong = 0

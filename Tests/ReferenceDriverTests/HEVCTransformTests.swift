@@ -125,7 +125,9 @@ struct HEVCTransformTests {
         for isSine in log2 == 2 ? [false, true] : [false] {
             let m = Self.matrix(size, sine: isSine)
             for round in 0..<100 {
-                let frequency = (Int.random(in: 0..<size, using: &generator), Int.random(in: 0..<size, using: &generator))
+                let frequency = (
+                    Int.random(in: 0..<size, using: &generator), Int.random(in: 0..<size, using: &generator)
+                )
                 let r = (0..<size).map { y in
                     (0..<size).map { x in
                         switch round % 4 {

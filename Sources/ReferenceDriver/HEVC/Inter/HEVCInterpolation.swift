@@ -5,55 +5,60 @@ enum HEVCInterpolation<Sample: HEVCSample> {
     /// Elements from row to row of a block at 14 bits, and how many such a block takes.
     static var stride: Int { 64 }
     static var count: Int { 64 * 64 + 8 }
-    /// Elements of scratch memory: the rows that the vertical filter takes.
-    static var scratchCount: Int { (64 + 7) * stride + 8 }
+    /// Elements of scratch memory: the rows that the vertical filter takes, and eight columns of them in pairs.
+    static var scratchCount: Int { rowsCount + 72 * 16 }
+    private static var rowsCount: Int { 72 * stride + 8 }
 
     /// shift3 of 8.5.3.3.3: from samples to 14 bits.
     @inline(__always) static var shift: Int16 { Int16(truncatingIfNeeded: 14 &- Sample.bitDepth) }
 
-    /// A luma block at (x, y), moved by `vector` in quarter samples, 8.5.3.3.3.1. Places far outside are moved in to where
-    /// the margin repeats the border as well.
+    /// A luma block at (x, y), moved by `vector` in quarter samples, 8.5.3.3.3.1. Places far outside are moved in to
+    /// where the margin repeats the border as well.
     static func luma(
-        _ planes: HEVCPlanes<Sample>, x: Int, y: Int, _ vector: MotionVector, width: Int, height: Int, scratch: Lane<Int16>,
+        _ planes: HEVCPlanes<Sample>, x: Int, y: Int, _ vector: MotionVector, width: Int, height: Int,
+        scratch: Lane<Int16>,
         to block: Lane<Int16>
     ) {
         let at = planes.luma + lumaPlace(planes, x, y, vector)
+        let taps = HEVCInterpolationTaps.shared
         let (fractionX, fractionY) = (Int(vector.x & 3), Int(vector.y & 3))
         if fractionX | fractionY == 0 {
             copy(at, planes.stride, width, height, block)
         } else if fractionY == 0 {
-            filter(at, planes.stride, step: 1, HEVCLumaTaps(fractionX), width, height, block)
+            filterAlong(at, planes.stride, taps.luma(fractionX), width, height, block)
         } else if fractionX == 0 {
-            filter(at, planes.stride, step: planes.stride, HEVCLumaTaps(fractionY), width, height, block)
+            filterDown(at, planes.stride, taps.luma(fractionY), width, height, scratch, block)
         } else {
             let above = at - 3 &* planes.stride
-            filter(above, planes.stride, step: 1, HEVCLumaTaps(fractionX), width, height &+ 7, scratch)
-            filterAgain(scratch + 3 &* stride, HEVCLumaTaps(fractionY), width, height, block)
+            filterAlong(above, planes.stride, taps.luma(fractionX), width, height &+ 7, scratch)
+            filterDownAgain(scratch, taps.luma(fractionY), width, height, block)
         }
     }
 
     /// A chroma block at (x, y) in chroma samples, moved by `vector` in eighths of them, 8.5.3.3.3.2.
     static func chroma(
-        _ plane: Lane<Sample>, _ planes: HEVCPlanes<Sample>, x: Int, y: Int, _ vector: MotionVector, width: Int, height: Int,
+        _ plane: Lane<Sample>, _ planes: HEVCPlanes<Sample>, x: Int, y: Int, _ vector: MotionVector, width: Int,
+        height: Int,
         scratch: Lane<Int16>, to block: Lane<Int16>
     ) {
         let at = plane + chromaPlace(planes, x, y, vector)
+        let taps = HEVCInterpolationTaps.shared
         let (fractionX, fractionY) = (Int(vector.x & 7), Int(vector.y & 7))
         if fractionX | fractionY == 0 {
             copy(at, planes.chromaStride, width, height, block)
         } else if fractionY == 0 {
-            filter(at, planes.chromaStride, step: 1, HEVCChromaTaps(fractionX), width, height, block)
+            filterAlong(at, planes.chromaStride, taps.chroma(fractionX), width, height, block)
         } else if fractionX == 0 {
-            filter(at, planes.chromaStride, step: planes.chromaStride, HEVCChromaTaps(fractionY), width, height, block)
+            filterDown(at, planes.chromaStride, taps.chroma(fractionY), width, height, scratch, block)
         } else {
             let above = at - planes.chromaStride
-            filter(above, planes.chromaStride, step: 1, HEVCChromaTaps(fractionX), width, height &+ 3, scratch)
-            filterAgain(scratch + stride, HEVCChromaTaps(fractionY), width, height, block)
+            filterAlong(above, planes.chromaStride, taps.chroma(fractionX), width, height &+ 3, scratch)
+            filterDownAgain(scratch, taps.chroma(fractionY), width, height, block)
         }
     }
 
-    /// Where in the plane a luma block begins, whole samples. At 8 beyond the picture's border, or at 72 before it, every
-    /// sample that the filters take is the border's.
+    /// Where in the plane a luma block begins, whole samples. At 8 beyond the picture's border, or at 72 before it,
+    /// every sample that the filters take is the border's.
     @inline(__always) static func lumaPlace(_ planes: HEVCPlanes<Sample>, _ x: Int, _ y: Int, _ vector: MotionVector)
         -> Int
     {
@@ -84,118 +89,132 @@ enum HEVCInterpolation<Sample: HEVCSample> {
         }
     }
 
-    /// From samples, along a row (`step` 1) or a column.
-    @inline(never) private static func filter<Taps: HEVCTaps>(
-        _ from: Lane<Sample>, _ fromStride: Int, step: Int, _ taps: Taps, _ width: Int, _ height: Int, _ block: Lane<Int16>
+    /// Sums of eight samples' products, which sixteen bits hold where samples have eight: the taps' magnitudes add up
+    /// to 112. `at`: the sample of the first tap; `step`: to the next tap's.
+    @inline(__always) private static func products(_ at: Lane<Sample>, _ step: Int, _ taps: HEVCTaps) -> Words {
+        let near =
+            at.words(0) &* taps.tap(0) &+ at.words(step) &* taps.tap(1) &+ at.words(2 &* step) &* taps.tap(2)
+            &+ at.words(3 &* step) &* taps.tap(3)
+        if taps.count == 4 { return near }
+        let far =
+            at.words(4 &* step) &* taps.tap(4) &+ at.words(5 &* step) &* taps.tap(5)
+            &+ at.words(6 &* step) &* taps.tap(6) &+ at.words(7 &* step) &* taps.tap(7)
+        return near &+ far
+    }
+
+    /// From samples, along their rows.
+    private static func filterAlong(
+        _ from: Lane<Sample>, _ fromStride: Int, _ taps: HEVCTaps, _ width: Int, _ height: Int, _ block: Lane<Int16>
     ) {
+        filter(from + taps.first, fromStride, step: 1, taps, width, height, block)
+    }
+
+    /// From samples, the first of which is the first tap's, to the next tap's by `step`. Written for both directions:
+    /// where the optimiser knows that samples overlap, it takes vectors to pieces.
+    @inline(never) private static func filter(
+        _ from: Lane<Sample>, _ fromStride: Int, step: Int, _ taps: HEVCTaps, _ width: Int, _ height: Int,
+        _ block: Lane<Int16>
+    ) {
+        let pairs = taps.count / 2
+        let shifts = Quads(repeating: Int32(truncatingIfNeeded: Sample.bitDepth &- 8))
         for y in 0..<height {
             let row = from + y &* fromStride
             let to = block + y &* stride
             var x = 0
             while x < width {
-                let at = row + x
                 if Sample.bitDepth == 8 {
-                    // Sixteen bits hold every sum: the taps' magnitudes add up to 112.
-                    to.store(x, taps.words { at.words($0 &* step) })
+                    to.store(x, products(row + x, step, taps))
                 } else {
-                    to.store(x, taps.wideWords(shift: Int32(truncatingIfNeeded: Sample.bitDepth &- 8)) { at.words($0 &* step) })
+                    // Each turn adds what the one before multiplied: see `pairProducts`.
+                    var (low, high) = (Quads.zero, Quads.zero)
+                    var (nextLow, nextHigh) = (Quads.zero, Quads.zero)
+                    var at = x
+                    var k = 0
+                    while k < pairs {
+                        (low, high) = (low &+ nextLow, high &+ nextHigh)
+                        let pair: Words = taps.pairs.load(8 &* k)
+                        let (a, b) = zip(row.words(at), row.words(at &+ step))
+                        nextLow = pairProducts(a, pair)
+                        nextHigh = pairProducts(b, pair)
+                        at &+= 2 &* step
+                        k &+= 1
+                    }
+                    to.store(x, saturatedWords((low &+ nextLow) &>> shifts, (high &+ nextHigh) &>> shifts))
                 }
                 x &+= 8
             }
         }
     }
 
-    /// From rows that were filtered along already, down the columns.
-    @inline(never) private static func filterAgain<Taps: HEVCTaps>(
-        _ from: Lane<Int16>, _ taps: Taps, _ width: Int, _ height: Int, _ block: Lane<Int16>
+    /// From samples, down their columns.
+    @inline(never) private static func filterDown(
+        _ from: Lane<Sample>, _ fromStride: Int, _ taps: HEVCTaps, _ width: Int, _ height: Int,
+        _ scratch: Lane<Int16>, _ block: Lane<Int16>
     ) {
-        for y in 0..<height {
-            let row = from + y &* stride
-            let to = block + y &* stride
-            var x = 0
-            while x < width {
-                let at = row + x
-                to.store(x, taps.wideWords(shift: 6) { at.load($0 &* stride) })
-                x &+= 8
+        let top = from + taps.first &* fromStride
+        if Sample.bitDepth == 8 || height < 8 {
+            filter(top, fromStride, step: fromStride, taps, width, height, block)
+            return
+        }
+        let pairs = scratch + rowsCount
+        var x = 0
+        while x < width {
+            var above = top.words(x)
+            var y = 0
+            while y < height &+ taps.count &- 2 {
+                let below = top.words((y &+ 1) &* fromStride &+ x)
+                let (low, high) = zip(above, below)
+                pairs.store(16 &* y, low)
+                pairs.store(16 &* y &+ 8, high)
+                above = below
+                y &+= 1
             }
+            sumPairs(pairs, taps, shift: Int32(truncatingIfNeeded: Sample.bitDepth &- 8), height, block + x)
+            x &+= 8
         }
     }
-}
 
-/// The coefficients of an interpolation filter.
-protocol HEVCTaps {
-    /// Eight sums, which sixteen bits hold, of samples at places relative to the one filtered.
-    func words(_ samples: (Int) -> Words) -> Words
-    /// Eight sums of 32 bits, shifted down.
-    func wideWords(shift: Int32, _ samples: (Int) -> Words) -> Words
-}
-
-/// Eight taps, H.265 table 8-11; places −3…4.
-struct HEVCLumaTaps: HEVCTaps {
-    private let c: Words
-
-    init(_ fraction: Int) {
-        c =
-            fraction == 1
-            ? Words(-1, 4, -10, 58, 17, -5, 1, 0)
-            : fraction == 2 ? Words(-1, 4, -11, 40, 40, -11, 4, -1) : Words(0, 1, -5, 17, 58, -10, 4, -1)
-    }
-
-    @inline(__always) func words(_ samples: (Int) -> Words) -> Words {
-        let a = samples(-3) &* c[0] &+ samples(-2) &* c[1] &+ samples(-1) &* c[2] &+ samples(0) &* c[3]
-        return a &+ samples(1) &* c[4] &+ samples(2) &* c[5] &+ samples(3) &* c[6] &+ samples(4) &* c[7]
-    }
-
-    @inline(__always) func wideWords(shift: Int32, _ samples: (Int) -> Words) -> Words {
-        let a = TapPair(samples(-3), samples(-2), c[0], c[1])
-        let b = TapPair(samples(-1), samples(0), c[2], c[3])
-        let d = TapPair(samples(1), samples(2), c[4], c[5])
-        let e = TapPair(samples(3), samples(4), c[6], c[7])
-        return narrowed(a.low &+ b.low &+ (d.low &+ e.low), a.high &+ b.high &+ (d.high &+ e.high), shift)
-    }
-}
-
-/// Four taps, H.265 table 8-12; places −1…2.
-struct HEVCChromaTaps: HEVCTaps {
-    private let c: SIMD4<Int16>
-
-    init(_ fraction: Int) {
-        // The filters of 5…7 eighths are those of 3…1 turned round.
-        let mirrored = min(fraction, 8 - fraction)
-        let c =
-            switch mirrored {
-            case 1: SIMD4<Int16>(-2, 58, 10, -2)
-            case 2: SIMD4<Int16>(-4, 54, 16, -2)
-            case 3: SIMD4<Int16>(-6, 46, 28, -4)
-            default: SIMD4<Int16>(-4, 36, 36, -4)
+    /// Down the columns of rows that were filtered along already, from the first tap's row on.
+    @inline(never) private static func filterDownAgain(
+        _ scratch: Lane<Int16>, _ taps: HEVCTaps, _ width: Int, _ height: Int, _ block: Lane<Int16>
+    ) {
+        let pairs = scratch + rowsCount
+        var x = 0
+        while x < width {
+            var above: Words = scratch.load(x)
+            var y = 0
+            while y < height &+ taps.count &- 2 {
+                let below: Words = scratch.load((y &+ 1) &* stride &+ x)
+                let (low, high) = zip(above, below)
+                pairs.store(16 &* y, low)
+                pairs.store(16 &* y &+ 8, high)
+                above = below
+                y &+= 1
             }
-        self.c = mirrored == fraction ? c : SIMD4(c.w, c.z, c.y, c.x)
+            sumPairs(pairs, taps, shift: 6, height, block + x)
+            x &+= 8
+        }
     }
 
-    @inline(__always) func words(_ samples: (Int) -> Words) -> Words {
-        samples(-1) &* c[0] &+ samples(0) &* c[1] &+ samples(1) &* c[2] &+ samples(2) &* c[3]
+    /// Eight columns out of their rows, each interleaved with the next.
+    @inline(__always) private static func sumPairs(
+        _ rows: Lane<Int16>, _ taps: HEVCTaps, shift: Int32, _ height: Int, _ block: Lane<Int16>
+    ) {
+        let shifts = Quads(repeating: shift)
+        let count = taps.count / 2
+        for y in 0..<height {
+            let row = rows + 16 &* y
+            var (low, high) = (Quads.zero, Quads.zero)
+            var (nextLow, nextHigh) = (Quads.zero, Quads.zero)
+            var k = 0
+            while k < count {
+                (low, high) = (low &+ nextLow, high &+ nextHigh)
+                let pair: Words = taps.pairs.load(8 &* k)
+                nextLow = pairProducts(row.load(32 &* k), pair)
+                nextHigh = pairProducts(row.load(32 &* k &+ 8), pair)
+                k &+= 1
+            }
+            block.store(y &* stride, saturatedWords((low &+ nextLow) &>> shifts, (high &+ nextHigh) &>> shifts))
+        }
     }
-
-    @inline(__always) func wideWords(shift: Int32, _ samples: (Int) -> Words) -> Words {
-        let a = TapPair(samples(-1), samples(0), c[0], c[1])
-        let b = TapPair(samples(1), samples(2), c[2], c[3])
-        return narrowed(a.low &+ b.low, a.high &+ b.high, shift)
-    }
-}
-
-/// Eight sums of two products.
-private struct TapPair {
-    let low: Quads
-    let high: Quads
-
-    @inline(__always) init(_ a: Words, _ b: Words, _ first: Int16, _ second: Int16) {
-        let (low, high) = zip(a, b)
-        let taps = Words(first, second, first, second, first, second, first, second)
-        self.low = pairProducts(low, taps)
-        self.high = pairProducts(high, taps)
-    }
-}
-
-@inline(__always) private func narrowed(_ low: Quads, _ high: Quads, _ shift: Int32) -> Words {
-    saturatedWords(low &>> Quads(repeating: shift), high &>> Quads(repeating: shift))
 }

@@ -96,7 +96,8 @@ extension HEVCIntraReferences {
         return (a &* (32 &- fraction) &+ b &* fraction &+ 16) &>> 5
     }
 
-    private func down(_ reference: Lane<Sample>, _ angle: Int, _ size: Int, _ destination: Lane<Sample>, _ stride: Int) {
+    private func down(_ reference: Lane<Sample>, _ angle: Int, _ size: Int, _ destination: Lane<Sample>, _ stride: Int)
+    {
         if size == 4 {
             for y in 0..<4 { destination.storeFourWords(y &* stride, line(reference, angle, x: 0, y: y)) }
             return

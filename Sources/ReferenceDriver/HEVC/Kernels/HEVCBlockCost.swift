@@ -90,11 +90,13 @@ package enum HEVCBlockCost {
                 while y < end {
                     let p = a + (y &* aStride &+ x)
                     let q = b + (y &* bStride &+ x)
-                    part = part &+ transformed(
-                        BlockPair(
-                            p.words(0) &- q.words(0), p.words(aStride) &- q.words(bStride),
-                            p.words(2 &* aStride) &- q.words(2 &* bStride),
-                            p.words(3 &* aStride) &- q.words(3 &* bStride)))
+                    part =
+                        part
+                        &+ transformed(
+                            BlockPair(
+                                p.words(0) &- q.words(0), p.words(aStride) &- q.words(bStride),
+                                p.words(2 &* aStride) &- q.words(2 &* bStride),
+                                p.words(3 &* aStride) &- q.words(3 &* bStride)))
                     y &+= 4
                 }
                 total &+= part.unsignedSum
@@ -106,12 +108,13 @@ package enum HEVCBlockCost {
             while y < height {
                 let p = a + (y &* aStride &+ x)
                 let q = b + (y &* bStride &+ x)
-                total &+= transformed(
-                    BlockPair(
-                        p.fourWords(0) &- q.fourWords(0), p.fourWords(aStride) &- q.fourWords(bStride),
-                        p.fourWords(2 &* aStride) &- q.fourWords(2 &* bStride),
-                        p.fourWords(3 &* aStride) &- q.fourWords(3 &* bStride))
-                ).unsignedSum
+                total &+=
+                    transformed(
+                        BlockPair(
+                            p.fourWords(0) &- q.fourWords(0), p.fourWords(aStride) &- q.fourWords(bStride),
+                            p.fourWords(2 &* aStride) &- q.fourWords(2 &* bStride),
+                            p.fourWords(3 &* aStride) &- q.fourWords(3 &* bStride))
+                    ).unsignedSum
                 y &+= 4
             }
         }

@@ -21,7 +21,8 @@ package struct HEVCQuantizer: BitwiseCopyable, Sendable {
     let scale: Int
     let inverse: Int
 
-    /// A level is rounded up from this part of a step on, less than it in 256ths: in blocks of intra and of inter units.
+    /// A level is rounded up from this part of a step on, less than it in 256ths: in blocks of intra and of inter
+    /// units.
     package static let intraRounding = 85
     package static let interRounding = 43
 
@@ -38,8 +39,8 @@ package struct HEVCQuantizer: BitwiseCopyable, Sendable {
     /// 2^20 / levelScale.
     private static let quantizerScale = SIMD8<Int>(26214, 23302, 20560, 18396, 16384, 14564, 0, 0)
 
-    /// QpC of (8-258) and on with table 8-10, without QpBdOffset: `qp` is QpY, `offset` the sum of the picture's and the
-    /// slice's offsets.
+    /// QpC of (8-258) and on with table 8-10, without QpBdOffset: `qp` is QpY, `offset` the sum of the picture's and
+    /// the slice's offsets.
     package static func chromaQP(_ qp: Int, offset: Int, bitDepth: Int) -> Int {
         bentQP(Swift.min(Swift.max(qp + offset, -6 * (bitDepth - 8)), 57))
     }
@@ -55,20 +56,24 @@ package struct HEVCQuantizer: BitwiseCopyable, Sendable {
     /// Bits by which a coefficient of a block exceeds the orthonormal transform's of its samples.
     @inline(__always) func excess(_ log2Size: Int) -> Int { 15 &- bitDepth &- log2Size }
 
-    /// The scaled coefficients d of levels, (8-309). Outside `extent`, up to whole eights of columns, nothing is written.
+    /// The scaled coefficients d of levels, (8-309). Outside `extent`, up to whole eights of columns, nothing is
+    /// written.
     @inline(never) package func scale(
         _ levels: Lane<Int16>, log2Size: Int, extent: HEVCExtent, to coefficients: Lane<Int16>
     ) {
         // level · m · levelScale << (qP / 6), rounded and shifted by bdShift: the sixteens and periods taken out of it.
         let shift = bitDepth &+ log2Size &- 9 &- period
-        let factor = Int32(truncatingIfNeeded: shift < 0 ? scale &<< (0 &- shift) : scale)
+        let factors = Self.factors(shift < 0 ? scale &<< (0 &- shift) : scale)
         let round = Quads(repeating: shift > 0 ? 1 &<< Int32(truncatingIfNeeded: shift &- 1) : 0)
         let shifts = Quads(repeating: Int32(truncatingIfNeeded: Swift.max(shift, 0)))
         @inline(__always) func scaled(_ place: Int) {
             let words: Words = levels.load(place)
-            let low = (words.lowQuads &* factor &+ round) &>> shifts
-            let high = (words.highQuads &* factor &+ round) &>> shifts
-            coefficients.store(place, saturatedWords(low, high))
+            let (low, high) = zip(words, words)
+            coefficients.store(
+                place,
+                saturatedWords(
+                    (pairProducts(low, factors) &+ round) &>> shifts, (pairProducts(high, factors) &+ round) &>> shifts)
+            )
         }
         if log2Size == 2 {
             scaled(0)
@@ -91,24 +96,14 @@ package struct HEVCQuantizer: BitwiseCopyable, Sendable {
         let shift = 14 &+ period &+ excess(log2Size)
         let shifts = Quads(repeating: Int32(truncatingIfNeeded: shift))
         let round = Quads(repeating: Int32(truncatingIfNeeded: rounding &<< (shift &- 8)))
-        let factor = Int32(truncatingIfNeeded: inverse)
+        let factors = Self.factors(inverse)
         var counts = Words(repeating: 0)
-        @inline(__always) func quantized(_ place: Int) -> Words {
-            let value = coefficients.load(place, as: Words.self).atLeast(Words(repeating: -32767))
-            let sign = value &>> 15
-            let magnitude = (value ^ sign) &- sign
-            let low = (magnitude.lowQuads &* factor &+ round) &>> shifts
-            let high = (magnitude.highQuads &* factor &+ round) &>> shifts
-            let level = saturatedWords(low, high)
-            levels.store(place, (level ^ sign) &- sign)
-            counts = counts &+ level.atMost(Words(repeating: 1))
-            return level
-        }
         var columns = 0
         var rows = 0
         if log2Size == 2 {
-            let upper = quantized(0)
-            let lower = quantized(8)
+            let upper = Self.quantized(coefficients, levels, factors, round, shifts)
+            let lower = Self.quantized(coefficients + 8, levels + 8, factors, round, shifts)
+            counts = upper.atMost(Words(repeating: 1)) &+ lower.atMost(Words(repeating: 1))
             let both = upper | lower
             columns = HEVCExtent.last(Words(lowHalf: both.lowHalf | both.highHalf, highHalf: .zero))
             let upperRows = HEVCExtent.last(upper)
@@ -120,7 +115,9 @@ package struct HEVCQuantizer: BitwiseCopyable, Sendable {
             while x < size {
                 var seen = Words(repeating: 0)
                 for y in 0..<size {
-                    let level = quantized(y &<< log2Size &+ x)
+                    let place = y &<< log2Size &+ x
+                    let level = Self.quantized(coefficients + place, levels + place, factors, round, shifts)
+                    counts = counts &+ level.atMost(Words(repeating: 1))
                     if level.isAnySet { rows = Swift.max(rows, y &+ 1) }
                     seen |= level
                 }
@@ -130,6 +127,28 @@ package struct HEVCQuantizer: BitwiseCopyable, Sendable {
             }
         }
         return HEVCQuantized(count: counts.unsignedSum, extent: HEVCExtent(columns: columns, rows: rows))
+    }
+
+    /// Eight levels' magnitudes; the levels are stored.
+    @inline(__always) private static func quantized(
+        _ coefficients: Lane<Int16>, _ levels: Lane<Int16>, _ factors: Words, _ round: Quads, _ shifts: Quads
+    ) -> Words {
+        let value = coefficients.load(0, as: Words.self).atLeast(Words(repeating: -32767))
+        let sign = value &>> 15
+        let magnitude = (value ^ sign) &- sign
+        let (low, high) = zip(magnitude, magnitude)
+        let level = saturatedWords(
+            (pairProducts(low, factors) &+ round) &>> shifts, (pairProducts(high, factors) &+ round) &>> shifts)
+        levels.store(0, (level ^ sign) &- sign)
+        return level
+    }
+
+    /// A factor in two parts, by which `pairProducts` multiplies a value that stands twice: there is no cheaper product
+    /// of 32 bits.
+    @inline(__always) private static func factors(_ factor: Int) -> Words {
+        let first = Int16(truncatingIfNeeded: factor &>> 1)
+        let second = Int16(truncatingIfNeeded: factor &- factor &>> 1)
+        return Words(first, second, first, second, first, second, first, second)
     }
 
     /// The squared error, in squared samples, that `scaled` in place of `coefficients` makes.

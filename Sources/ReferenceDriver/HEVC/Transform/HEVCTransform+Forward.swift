@@ -70,7 +70,8 @@ extension HEVCTransform {
         }
     }
 
-    /// Sums of `count` products of `pairs` with each of an even number of `outputs`, rounded, shifted and cut to 16 bits.
+    /// Sums of `count` products of `pairs` with each of an even number of `outputs`, rounded, shifted and cut to 16
+    /// bits.
     @inline(__always) private func products(
         _ table: Lane<Int16>, count: Int, outputs: Int, _ shift: Int32, to target: Lane<Int16>, _ stride: Int
     ) {

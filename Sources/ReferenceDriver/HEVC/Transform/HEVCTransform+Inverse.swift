@@ -63,7 +63,8 @@ extension HEVCTransform {
             products(tables.inverseBase, count: 1, of: 1, outputs: 2)
             let sums = self.sums.lane
             for i in 0..<4 { outputs.store(4 &* i, round &+ sums.load(4 &* i, as: Quads.self)) }
-            // From 2 points' outputs to 4, 8 … those of all rows, each time with the odd ones of the rows so far left out.
+            // From 2 points' outputs to 4, 8 … those of all rows, each time with the odd ones of the rows so far left
+            // out.
             var level = 4
             var step = size / 4
             while level < size {

@@ -7,8 +7,8 @@ package enum HEVCTransformMatrix {
     ]
 
     /// transMatrix of the DCT of `size` points in row `row` (the frequency) and column `column`: a cosine of
-    /// row · (2·column + 1) steps of a half turn's 64th (where `size` is 32), which is one of the first column's numbers
-    /// or its negative.
+    /// row · (2·column + 1) steps of a half turn's 64th (where `size` is 32), which is one of the first column's
+    /// numbers or its negative.
     package static func cosine(size: Int, row: Int, column: Int) -> Int {
         let angle = row * (32 / size) * (2 * column + 1) % 128
         let folded = angle > 64 ? 128 - angle : angle
