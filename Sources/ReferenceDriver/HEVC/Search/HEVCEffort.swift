@@ -26,6 +26,8 @@ struct HEVCEffort: BitwiseCopyable {
     private(set) var allIntraModes = false
     /// Four intra modes to a unit of 8×8.
     private(set) var intraQuarters = true
+    /// Intra is tried where inter leaves no levels, too.
+    private(set) var triesAllIntra = false
     /// Transform blocks smaller than the unit are tried, by levels.
     private(set) var transformSplits = 1
     /// Levels are chosen for the least distortion and bits rather than by dead zone.
@@ -49,6 +51,7 @@ struct HEVCEffort: BitwiseCopyable {
             allIntraModes = true
             transformSplits = 2
             skipsEarly = false
+            triesAllIntra = true
             (hexagons, diamonds, halfSteps, quarterSteps) = (16, 4, 4, 4)
             choosesLevels = true
         case 2:

@@ -34,15 +34,16 @@ struct HEVCShortList: BitwiseCopyable {
 }
 
 extension HEVCUnitCoder {
-    /// The luma modes of a block that look best.
-    mutating func likelyModes(_ x: Int, _ y: Int, log2Size: Int, limit: Int) -> HEVCShortList {
+    /// The luma modes that look best of a block whose right side is at column `right`: of its first 32×32, if it is larger.
+    mutating func likelyModes(_ x: Int, _ y: Int, log2Size: Int, right: Int, limit: Int) -> HEVCShortList {
         let probable = probableModes(x, y)
         var list = HEVCShortList(limit: limit)
         var tried: UInt64 = 0
+        let allowed = allowedModes(right)
         loadIntraReferences(.luma, x, y, log2Size: log2Size)
         func tryMode(_ coder: inout HEVCUnitCoder, _ mode: Int) -> Int {
             let bit: UInt64 = 1 &<< UInt64(truncatingIfNeeded: mode)
-            if tried & bit != 0 { return Int.max }
+            if tried & bit != 0 || allowed & bit == 0 { return Int.max }
             tried |= bit
             let cost = coder.modeCost(x, y, log2Size: log2Size, mode: mode, probable)
             list.add(mode, cost)
@@ -67,9 +68,17 @@ extension HEVCUnitCoder {
                     if cost < least { (least, best) = (cost, mode) }
                 }
             }
-            for mode in [probable.first, probable.second, probable.third] { _ = tryMode(&self, mode) }
+            for mode in [probable.first, probable.second, probable.third, 10, 26] { _ = tryMode(&self, mode) }
         }
         return list
+    }
+
+    /// The modes, by bit, that a block may have whose right side is at luma column `right`. Right above it may begin what
+    /// intra refresh has not renewed: DC, horizontal and vertical prediction do not look there.
+    private func allowedModes(_ right: Int) -> UInt64 {
+        let isEdge =
+            isGuarded && !refresh.isRows && right == refresh.renewed &<< grid.log2CodingTreeBlock && right < width
+        return isEdge ? 1 << 1 | 1 << 10 | 1 << 26 : UInt64.max
     }
 
     private mutating func modeCost(
@@ -96,7 +105,8 @@ extension HEVCUnitCoder {
             let part = HEVCPart(unit, index)
             let probable = probableModes(part.x, part.y)
             let size = log2Size &- (partition == .partNxN ? 1 : 0)
-            let list = likelyModes(part.x, part.y, log2Size: min(size, 5), limit: max(effort.intraModes, 1))
+            let list = likelyModes(
+                part.x, part.y, log2Size: min(size, 5), right: part.x &+ part.width, limit: max(effort.intraModes, 1))
             var best = intraPrediction(list[0], probable)
             if list.count > 1 || partition == .partNxN {
                 var least = Int.max
@@ -158,7 +168,10 @@ extension HEVCUnitCoder {
             }
         }
         var least = Int.max
+        let allowed = allowedModes(Int(unit.x) &+ 1 &<< Int(unit.log2Size))
         for choice in 0..<5 {
+            let mode = UInt64(truncatingIfNeeded: HEVCChromaMode.mode(choice, luma: luma))
+            if allowed &>> mode & 1 == 0 { continue }
             var count = counter
             count.codeChromaMode(choice)
             let cost = costs[choice] &+ (count.cost &* lambda) &>> 15

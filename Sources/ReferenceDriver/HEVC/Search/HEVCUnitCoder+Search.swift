@@ -62,7 +62,11 @@ extension HEVCUnitCoder {
         if type != .i && !mustBeIntra {
             if codeInter(x, y, log2Size: log2Size, since: start) { return true }
         }
-        tryIntra(x, y, log2Size: log2Size, since: start)
+        // What needs no levels is hardly better without motion.
+        let inter = scratch.keptUnits.lane[HEVCSlots.unit(log2Size)]
+        if inter.cost == Int.max || inter.hasLevels || effort.triesAllIntra {
+            tryIntra(x, y, log2Size: log2Size, since: start)
+        }
         return false
     }
 
