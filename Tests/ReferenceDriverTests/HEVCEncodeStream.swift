@@ -26,7 +26,9 @@ struct HEVCEncodeStream {
     }
 
     /// VPS, SPS and PPS with start codes.
-    var parameterSets: [UInt8] { unit(32, videoParameters) + unit(33, sequenceParameters) + unit(34, pictureParameters) }
+    var parameterSets: [UInt8] {
+        unit(32, videoParameters) + unit(33, sequenceParameters) + unit(34, pictureParameters)
+    }
 
     private var videoParameters: HeaderBitWriter {
         var vps = HeaderBitWriter()

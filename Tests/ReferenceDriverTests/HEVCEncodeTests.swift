@@ -126,6 +126,11 @@ import Testing
                 job.allowsAsymmetric = true
                 job.transformDepthInter = 1
                 job.transformDepthIntra = 1
+                job.hidesSigns = quality % 3 == 0
+                job.constrainedIntraPrediction = quality % 3 == 1
+                job.strongIntraSmoothing = true
+                job.hasTransformSkip = quality % 3 == 2
+                job.choosesLevels = quality == 7 ? true : nil
             }
             check(encoding)
         }

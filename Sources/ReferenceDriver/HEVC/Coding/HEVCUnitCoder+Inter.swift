@@ -98,7 +98,9 @@ extension HEVCUnitCoder {
 
     /// A part's motion that is not merged, as differences from its predictors. With mvd_l1_zero_flag the second vector of
     /// a pair must be one of its predictors.
-    func difference(_ motion: HEVCMotion, _ block: HEVCMotionBlock, _ around: HEVCMotionNeighbours) -> HEVCPredictionUnit {
+    func difference(_ motion: HEVCMotion, _ block: HEVCMotionBlock, _ around: HEVCMotionNeighbours)
+        -> HEVCPredictionUnit
+    {
         var prediction = HEVCPredictionUnit()
         prediction.motion = motion
         if motion.reference0 >= 0 {
@@ -197,7 +199,9 @@ extension HEVCUnitCoder {
             predict(part, prediction.motion, unitX: x, unitY: y, to: predictedBlock)
         }
         var coded = HEVCCoded()
-        if !isSkipped && chooser.choose(.rootFlag, 3) > 0 { coded = codeTransformTree(transformTask(unit, predictedBlock)) }
+        if !isSkipped && chooser.choose(.rootFlag, 3) > 0 {
+            coded = codeTransformTree(transformTask(unit, predictedBlock))
+        }
         unit.hasTransformTree = coded.hasLevels
         if !coded.hasLevels {
             put(predictedBlock, x, y, log2Size: log2Size)

@@ -16,11 +16,14 @@ extension HEVCUnitCoder {
         let place = kept(slot)
         let chroma = (y >> 1) &* planes.chromaStride &+ x >> 1
         HEVCBlock.copy(
-            planes.luma + (y &* planes.stride &+ x), planes.stride, width: size, height: size, to: place.luma, place.stride)
+            planes.luma + (y &* planes.stride &+ x), planes.stride, width: size, height: size, to: place.luma,
+            place.stride)
         HEVCBlock.copy(
-            planes.cb + chroma, planes.chromaStride, width: size / 2, height: size / 2, to: place.cb, place.chromaStride)
+            planes.cb + chroma, planes.chromaStride, width: size / 2, height: size / 2, to: place.cb, place.chromaStride
+        )
         HEVCBlock.copy(
-            planes.cr + chroma, planes.chromaStride, width: size / 2, height: size / 2, to: place.cr, place.chromaStride)
+            planes.cr + chroma, planes.chromaStride, width: size / 2, height: size / 2, to: place.cr, place.chromaStride
+        )
     }
 
     func restoreSamples(_ x: Int, _ y: Int, log2Size: Int, slot: Int) {
@@ -32,11 +35,14 @@ extension HEVCUnitCoder {
         let size = 1 &<< log2Size
         let chroma = (y >> 1) &* planes.chromaStride &+ x >> 1
         HEVCBlock.copy(
-            place.luma, place.stride, width: size, height: size, to: planes.luma + (y &* planes.stride &+ x), planes.stride)
+            place.luma, place.stride, width: size, height: size, to: planes.luma + (y &* planes.stride &+ x),
+            planes.stride)
         HEVCBlock.copy(
-            place.cb, place.chromaStride, width: size / 2, height: size / 2, to: planes.cb + chroma, planes.chromaStride)
+            place.cb, place.chromaStride, width: size / 2, height: size / 2, to: planes.cb + chroma, planes.chromaStride
+        )
         HEVCBlock.copy(
-            place.cr, place.chromaStride, width: size / 2, height: size / 2, to: planes.cr + chroma, planes.chromaStride)
+            place.cr, place.chromaStride, width: size / 2, height: size / 2, to: planes.cr + chroma, planes.chromaStride
+        )
     }
 
     /// A block's levels are all that stands at its place in z-order.

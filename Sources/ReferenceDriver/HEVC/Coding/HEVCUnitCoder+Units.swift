@@ -89,12 +89,14 @@ extension HEVCUnitCoder {
         let size = 1 &<< (Int(unit.log2Size) &- 2)
         let edges = tables.edges
         for row in 0..<size { (edges + ((y &+ row) &* blockColumns &+ x)).fill(0, count: size) }
-        mark(x, y, size, size, left: HEVCEdges.transformLeft | HEVCEdges.predictionLeft,
+        mark(
+            x, y, size, size, left: HEVCEdges.transformLeft | HEVCEdges.predictionLeft,
             top: HEVCEdges.transformTop | HEVCEdges.predictionTop)
         if unit.mode != .intra {
             for index in 1..<max(1, unit.partition.count) {
                 let part = HEVCPart(unit, index)
-                mark(part.x >> 2, part.y >> 2, part.width >> 2, part.height >> 2,
+                mark(
+                    part.x >> 2, part.y >> 2, part.width >> 2, part.height >> 2,
                     left: HEVCEdges.predictionLeft, top: HEVCEdges.predictionTop)
             }
         }

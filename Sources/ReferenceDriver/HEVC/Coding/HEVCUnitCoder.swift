@@ -76,6 +76,7 @@ struct HEVCUnitCoder<Sample: HEVCSample> {
     let residual: Lane<Int16>
     let coefficients: Lane<Int16>
     let scaled: Lane<Int16>
+    let otherLevels: Lane<Int16>
 
     /// Where a unit's prediction is made.
     let predictedBlock: HEVCBlockPlanes<Sample>
@@ -153,6 +154,7 @@ struct HEVCUnitCoder<Sample: HEVCSample> {
         residual = scratch.residual.lane
         coefficients = scratch.coefficients.lane
         scaled = scratch.scaled.lane
+        otherLevels = scratch.otherLevels.lane
         intraReferences = HEVCIntraReferences(scratch.intra)
         predictedBlock = HEVCBlockPlanes(scratch.predictions.lane)
     }
@@ -188,9 +190,11 @@ struct HEVCUnitCoder<Sample: HEVCSample> {
         lambda = HEVCLagrange.lambda(qp &+ qpOffset)
         lumaQuantizer = HEVCQuantizer(qp: qp, bitDepth: Sample.bitDepth)
         cbQuantizer = HEVCQuantizer(
-            qp: HEVCQuantizer.chromaQP(qp, offset: slice.cbQPOffset, bitDepth: Sample.bitDepth), bitDepth: Sample.bitDepth)
+            qp: HEVCQuantizer.chromaQP(qp, offset: slice.cbQPOffset, bitDepth: Sample.bitDepth),
+            bitDepth: Sample.bitDepth)
         crQuantizer = HEVCQuantizer(
-            qp: HEVCQuantizer.chromaQP(qp, offset: slice.crQPOffset, bitDepth: Sample.bitDepth), bitDepth: Sample.bitDepth)
+            qp: HEVCQuantizer.chromaQP(qp, offset: slice.crQPOffset, bitDepth: Sample.bitDepth),
+            bitDepth: Sample.bitDepth)
     }
 
     /// Bits · 32768, weighed as squared errors in 256ths.

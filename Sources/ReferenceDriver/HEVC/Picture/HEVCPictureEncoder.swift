@@ -97,7 +97,8 @@ package final class HEVCPictureEncoder<Sample: HEVCSample> {
     ) -> Int {
         for place in places {
             let address = job.tiles.rasterScan[place]
-            if place > places.lowerBound && tileOfTree.lane[address] != tileOfTree.lane[job.tiles.rasterScan[place - 1]] {
+            if place > places.lowerBound && tileOfTree.lane[address] != tileOfTree.lane[job.tiles.rasterScan[place - 1]]
+            {
                 coder.beginTile()
             }
             guard let limit = job.sliceByteLimit else {

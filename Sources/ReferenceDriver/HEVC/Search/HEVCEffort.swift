@@ -30,13 +30,11 @@ struct HEVCEffort: BitwiseCopyable {
     private(set) var triesAllIntra = false
     /// Transform blocks smaller than the unit are tried, by levels.
     private(set) var transformSplits = 1
-    /// Levels are chosen for the least distortion and bits rather than by dead zone.
+    /// Levels are those of several dead zones that come to the least error and bits.
     private(set) var choosesLevels = false
     private(set) var sao = true
     /// A block whose merged prediction leaves no levels is taken as skipped at once.
     private(set) var skipsEarly = true
-    /// Levels' bits are counted as the coder would, not guessed.
-    private(set) var countsBits = true
 
     /// `quality`: 1 best … 7 fastest. `choosesLevels`: whatever the quality says of it.
     init(quality: Int, choosesLevels asked: Bool? = nil) {

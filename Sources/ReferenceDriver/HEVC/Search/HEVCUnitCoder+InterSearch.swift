@@ -103,9 +103,11 @@ extension HEVCUnitCoder {
         return HEVCBlock.squares(
             source.luma + (y &* source.stride &+ x), source.stride, block.luma, block.stride, width: size, height: size)
             &+ HEVCBlock.squares(
-                source.cb + chroma, source.chromaStride, block.cb, block.chromaStride, width: size / 2, height: size / 2)
+                source.cb + chroma, source.chromaStride, block.cb, block.chromaStride, width: size / 2, height: size / 2
+            )
             &+ HEVCBlock.squares(
-                source.cr + chroma, source.chromaStride, block.cr, block.chromaStride, width: size / 2, height: size / 2)
+                source.cr + chroma, source.chromaStride, block.cr, block.chromaStride, width: size / 2, height: size / 2
+            )
     }
 
     /// A unit of one or two parts with motion of their own, or merged.

@@ -93,7 +93,8 @@ extension HEVCUnitCoder {
     }
 
     /// Codes a unit as intra in the best way, at the tree's end. Blocks of 64×64 are coded by quarters.
-    mutating func codeIntra(_ x: Int, _ y: Int, log2Size: Int, partition: HEVCPartition) -> (HEVCCodingUnit, HEVCCoded) {
+    mutating func codeIntra(_ x: Int, _ y: Int, log2Size: Int, partition: HEVCPartition) -> (HEVCCodingUnit, HEVCCoded)
+    {
         var unit = newUnit(x, y, log2Size: log2Size, mode: .intra)
         unit.partition = partition
         markIntra(unit)
@@ -162,9 +163,10 @@ extension HEVCUnitCoder {
                 intraReferences.predict(
                     mode: HEVCChromaMode.mode(choice, luma: luma), log2Size: log2Size, isLuma: false, to: block.cb,
                     block.chromaStride)
-                costs[choice] &+= HEVCBlockCost.satd(
-                    original, source.chromaStride, block.cb, block.chromaStride, width: 1 &<< log2Size,
-                    height: 1 &<< log2Size) &<< 8
+                costs[choice] &+=
+                    HEVCBlockCost.satd(
+                        original, source.chromaStride, block.cb, block.chromaStride, width: 1 &<< log2Size,
+                        height: 1 &<< log2Size) &<< 8
             }
         }
         var least = Int.max
