@@ -21,8 +21,9 @@ package final class HEVCSliceWriter {
     private var header = SliceHeaderBits(prefix: [], payload: [], bitCount: 0)
     private var hasHeaderExtension = false
 
-    /// No coding tree unit's syntax takes more bytes: 6144 levels of up to 36 bits, and modes.
-    private static let largestTree = 1 << 15
+    /// No coding tree unit's syntax takes more bytes: 6144 levels of at most 35 bypass bins and three others of up to
+    /// six bits each, and modes.
+    private static let largestTree = 1 << 16
 
     package init(_ grid: HEVCGrid) {
         self.grid = grid
@@ -35,8 +36,8 @@ package final class HEVCSliceWriter {
         ArithmeticEncoder.layStates(states.lane, tables: .shared)
     }
 
-    /// Starts a slice of a picture on the writer's grid; whatever was not finished is dropped. Contexts have their
-    /// initial states from here on, for a `HEVCBitCounter` too.
+    /// Starts a slice of a picture on the writer's grid; whatever was not finished is dropped. `contextStates` are those
+    /// that a slice begins with from here on.
     package func begin(_ slice: HEVCSliceJob, _ job: HEVCPictureJob) {
         precondition(job.grid == grid)
         syntax = HEVCSliceSyntax(slice, job)
@@ -92,7 +93,7 @@ package final class HEVCSliceWriter {
     /// Bits of the slice's data so far, before emulation prevention. A few are held back.
     package var bitCount: Int { coder.arithmetic.bitCount }
 
-    /// The states of the slice's contexts as they are at this moment.
+    /// The states of the slice's contexts as they are at the moment, for a `HEVCBinCount`.
     var contextStates: Lane<UInt8> { states.lane }
 
     // MARK: Going back
