@@ -1,45 +1,12 @@
+public import VideoBase
+
 /// How the grading display showed the pictures, and how bright they are.
 extension SEIMessage {
-    /// mastering_display_colour_volume (H.264 D.2.29, H.265 D.3.28): the display that the pictures were graded on.
-    public struct MasteringDisplay: Sendable, Hashable {
-        /// A colour's place, CIE 1931, in steps of 0.00002: 0…50000.
-        public struct Chromaticity: Sendable, Hashable {
-            public var x: UInt16
-            public var y: UInt16
-
-            public init(x: UInt16, y: UInt16) {
-                self.x = x
-                self.y = y
-            }
-        }
-
-        public var red: Chromaticity
-        public var green: Chromaticity
-        public var blue: Chromaticity
-        public var whitePoint: Chromaticity
-        /// max_display_mastering_luminance, in steps of 0.0001 cd/m².
-        public var maxLuminance: UInt32
-        /// min_display_mastering_luminance, in steps of 0.0001 cd/m².
-        public var minLuminance: UInt32
-
-        public init(
-            red: Chromaticity, green: Chromaticity, blue: Chromaticity, whitePoint: Chromaticity, maxLuminance: UInt32,
-            minLuminance: UInt32
-        ) {
-            self.red = red
-            self.green = green
-            self.blue = blue
-            self.whitePoint = whitePoint
-            self.maxLuminance = maxLuminance
-            self.minLuminance = minLuminance
-        }
-    }
-
     /// mastering_display_colour_volume (H.264 D.1.29, H.265 D.2.28). The primaries stand in the order green, blue, red,
     /// as the semantics suggest.
     public static func masteringDisplay(_ display: MasteringDisplay) -> SEIMessage {
         var w = BitWriter()
-        for color in [display.green, display.blue, display.red, display.whitePoint] {
+        for color in [display.green, display.blue, display.red, display.white] {
             w.u(16, color.x)
             w.u(16, color.y)
         }
@@ -55,5 +22,19 @@ extension SEIMessage {
         w.u(16, maxContent)
         w.u(16, maxPictureAverage)
         return SEIMessage(payloadType: 144, bits: w)
+    }
+
+    /// The two messages of static metadata, those of them that there are.
+    public static func highDynamicRange(_ display: MasteringDisplay?, _ light: ContentLight?) -> [SEIMessage] {
+        let first = display.map(masteringDisplay)
+        let second = light.map {
+            contentLightLevel(maxContent: $0.maxContentLight, maxPictureAverage: $0.maxFrameAverageLight)
+        }
+        return [first, second].compactMap(\.self)
+    }
+
+    /// HDR10+ (SMPTE ST 2094-40) as user_data_registered_itu_t_t35, from its country code on; nil where there is none.
+    public static func dynamicHDR(_ bytes: [UInt8]) -> SEIMessage? {
+        bytes.isEmpty ? nil : SEIMessage(payloadType: 4, payload: bytes)
     }
 }

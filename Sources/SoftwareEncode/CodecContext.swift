@@ -148,8 +148,9 @@ import VideoBase
     }
 
     /// What the library leaves out of a picture's data.
-    func unwritten(captions: [UInt8], userData: [[UInt8]]) -> PictureMessages {
-        PictureMessages(captions: writesCaptions ? [] : captions, userData: writesUserData ? [] : userData)
+    func unwritten(captions: [UInt8], userData: [[UInt8]], dynamicHDR: [UInt8]) -> PictureMessages {
+        PictureMessages(
+            captions: writesCaptions ? [] : captions, userData: writesUserData ? [] : userData, dynamicHDR: dynamicHDR)
     }
 
     // SAFETY: the frame owns the side data, which is written inside the size that was asked for.

@@ -10,6 +10,7 @@ final class EncodeWorker: Sendable {
         var regions: [RegionOfInterest]
         var captions: [UInt8]
         var userData: [[UInt8]]
+        var dynamicHDR: [UInt8]
         var limits: RateLimits
         var index: Int64
         var start: Int64
@@ -102,7 +103,7 @@ final class EncodeWorker: Sendable {
     private func run(_ first: CodecContext?) {
         var context = first
         var limits = settings.limits
-        var history = TimeHistory(frameRate: settings.configuration.frameRate)
+        var history = TimeHistory(settings.configuration)
         do {
             while true {
                 let work: Work = monitor.wait { state in
@@ -121,7 +122,10 @@ final class EncodeWorker: Sendable {
                     limits = job.limits
                     let encoder = try context ?? CodecContext(settings.with(limits))
                     context = encoder
-                    history.append(job, encoder.unwritten(captions: job.captions, userData: job.userData))
+                    history.append(
+                        job,
+                        encoder.unwritten(
+                            captions: job.captions, userData: job.userData, dynamicHDR: job.dynamicHDR))
                     job.buffer.memory.padToEven()
                     encoder.change(job.limits)
                     try encoder.send(
@@ -178,8 +182,12 @@ private struct TimeHistory {
     private var codingIndex = 0
     private var oldest: Int64 = 0
     private let frameRate: Rational
+    private let keyMessages: PictureMessages
 
-    init(frameRate: Rational) { self.frameRate = frameRate.reduced }
+    init(_ configuration: EncoderConfiguration) {
+        frameRate = configuration.frameRate.reduced
+        keyMessages = PictureMessages(keyFramesOf: configuration)
+    }
 
     mutating func append(_ job: EncodeWorker.Job, _ messages: PictureMessages) {
         if first == nil { first = (job.index, job.timing.presentation) }
@@ -198,8 +206,9 @@ private struct TimeHistory {
         }
         defer { codingIndex += 1 }
         let arranged = headers.arranged(output.bytes, isKey: output.isKey, codec: codec)
+        let messages = output.isKey ? keyMessages + entry.messages : entry.messages
         var packet = EncodedPacket(
-            bytes: entry.messages.inserted(into: arranged, codec: codec), type: output.type,
+            bytes: messages.inserted(into: arranged, codec: codec), type: output.type,
             presentation: entry.timing.presentation, decode: decode, duration: entry.timing.duration,
             displayIndex: Int(output.presentationIndex), codingIndex: codingIndex, qp: output.qp,
             latencyNanoseconds: monotonicNanoseconds() - entry.start)

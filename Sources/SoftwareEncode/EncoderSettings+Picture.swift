@@ -40,6 +40,8 @@ extension EncoderSettings {
     /// Transform, filter, quantisation and regions.
     mutating func mapPicture() {
         let c = configuration
+        if let display = c.masteringDisplay { report("masteringDisplay", display, "\(display)", "as asked") }
+        if let light = c.contentLight { report("contentLight", light, "\(light)", "as asked") }
         if let wanted = c.transform8x8 {
             let isHigh = codec == .h264 && (c.profile ?? .h264High) == .h264High
             let used = codec == .hevc || (wanted && isHigh)

@@ -9,8 +9,22 @@ struct PictureMessages: Sendable {
     /// - Parameters:
     ///   - captions: cc_data of A/53.
     ///   - userData: UUIDs with what follows, each.
-    init(captions: [UInt8], userData: [[UInt8]]) {
-        messages = SEIMessage.captions(captions) + userData.compactMap(SEIMessage.userData)
+    ///   - dynamicHDR: HDR10+ from its country code on.
+    init(captions: [UInt8], userData: [[UInt8]], dynamicHDR: [UInt8] = []) {
+        messages =
+            SEIMessage.captions(captions) + userData.compactMap(SEIMessage.userData)
+            + [SEIMessage.dynamicHDR(dynamicHDR)].compactMap(\.self)
+    }
+
+    /// Those of every key frame.
+    init(keyFramesOf configuration: EncoderConfiguration) {
+        messages = SEIMessage.highDynamicRange(configuration.masteringDisplay, configuration.contentLight)
+    }
+
+    private init(_ messages: [SEIMessage]) { self.messages = messages }
+
+    static func + (a: PictureMessages, b: PictureMessages) -> PictureMessages {
+        PictureMessages(a.messages + b.messages)
     }
 
     /// The access unit, in Annex B form, with the messages.

@@ -138,8 +138,8 @@ public final class SoftwareEncoder: VideoEncoder {
             state.queue.append(
                 EncodeWorker.Job(
                     buffer: own, timing: timing, forceKey: forced, regions: settings.takesRegions ? regions : [],
-                    captions: options.captions, userData: options.userData, limits: state.limits, index: Int64(index),
-                    start: start))
+                    captions: options.captions, userData: options.userData, dynamicHDR: options.dynamicHDR,
+                    limits: state.limits, index: Int64(index), start: start))
             state.taken += 1
             state.waiting[Int64(index)] = timing.presentation
             state.lastTime = timing.presentation

@@ -87,6 +87,19 @@ import VideoBase
         return changes
     }
 
+    /// What the container says of the display that the pictures were mastered on.
+    var masteringDisplay: MasteringDisplay? {
+        let video = unsafe context!.pointee.streams[streamIndex]!
+        guard let data = unsafe vaenc_side_data(video, AV_PKT_DATA_MASTERING_DISPLAY_METADATA)?.pointee else { return nil }
+        return unsafe HDRSideData.masteringDisplay(data.data, data.size)
+    }
+
+    var contentLight: ContentLight? {
+        let video = unsafe context!.pointee.streams[streamIndex]!
+        guard let data = unsafe vaenc_side_data(video, AV_PKT_DATA_CONTENT_LIGHT_LEVEL)?.pointee else { return nil }
+        return unsafe HDRSideData.contentLight(data.data, data.size)
+    }
+
     deinit { unsafe av.pointee.avformat_close_input!(&context) }
 
     static func unreadable(_ name: String, _ words: String, remedy: String? = nil) -> VaencError {

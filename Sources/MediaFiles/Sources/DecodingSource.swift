@@ -31,6 +31,17 @@ final class DecodingSource: FrameSource {
         var inputEnded = false
         /// Why the input breaks off, told after the good pictures.
         var failure: String?
+        /// The decoder's frame holds the first picture, which nobody has taken yet.
+        var isPrimed = false
+        var dynamicHDR: [UInt8] = []
+
+        mutating func receive() -> VideoDecoder.Receiving {
+            if isPrimed {
+                isPrimed = false
+                return .frame
+            }
+            return decoder.receive()
+        }
     }
 
     init(_ reader: ByteReader, options: SourceOptions) throws {
@@ -73,13 +84,43 @@ final class DecodingSource: FrameSource {
             origin += Int64((skipped / stream.timeBase.value).rounded())
             if demuxer.seek(to: origin) { decoder.flush() }
         }
+        var state = State(
+            demuxer: demuxer, decoder: decoder, shaper: shaper, nativeSize: size, origin: origin,
+            duration: options.duration ?? .infinity, frameLimit: options.frameLimit ?? .max, rate: options.frameRate)
+        info.masteringDisplay = demuxer.masteringDisplay
+        info.contentLight = demuxer.contentLight
+        if info.bitDepth > 8, info.masteringDisplay == nil || info.contentLight == nil {
+            // Many streams say it in their first picture alone.
+            try Self.prime(&state)
+            if state.isPrimed {
+                let frame = unsafe UnsafePointer(decoder.frame!)
+                info.masteringDisplay = unsafe info.masteringDisplay ?? HDRSideData.masteringDisplay(frame, demuxer.av)
+                info.contentLight = unsafe info.contentLight ?? HDRSideData.contentLight(frame, demuxer.av)
+            }
+        }
         self.info = info
         self.reader = reader
-        state = Guarded(
-            State(
-                demuxer: demuxer, decoder: decoder, shaper: shaper, nativeSize: size, origin: origin,
-                duration: options.duration ?? .infinity,
-                frameLimit: options.frameLimit ?? .max, rate: options.frameRate))
+        self.state = Guarded(state)
+    }
+
+    /// Decodes the first picture, to be taken as if it had not been.
+    private static func prime(_ state: inout State) throws {
+        while true {
+            switch state.decoder.receive() {
+            case .frame:
+                if state.decoder.frameIsDamaged { continue }
+                state.isPrimed = true
+                return
+            case .end: return
+            case .broken: continue
+            case .needsInput:
+                switch try unsafe state.demuxer.read(state.decoder.packet!) {
+                case .packet: _ = state.decoder.send()
+                case .end: fail(&state, nil)
+                case .broken(let words): fail(&state, words)
+                }
+            }
+        }
     }
 
     private static func color(_ parameters: AVCodecParameters) -> ColorDescription {
@@ -115,11 +156,11 @@ final class DecodingSource: FrameSource {
     private func next(_ state: inout State?) throws -> Step? {
         guard let s = state, s.given < s.frameLimit else { return nil }
         while true {
-            switch s.decoder.receive() {
+            switch state!.receive() {
             case .frame:
                 if s.decoder.frameIsDamaged {
                     // Decoders conceal what is missing: that is no picture of the input.
-                    if s.decoded > 0 { fail(&state!, LibAV.takeLog() ?? "damaged data") }
+                    if s.decoded > 0 { Self.fail(&state!, LibAV.takeLog() ?? "damaged data") }
                     continue
                 }
                 state!.decoded += 1
@@ -134,23 +175,23 @@ final class DecodingSource: FrameSource {
                 if state!.decoded == 0 { throw broken(state!, LibAV.takeLog() ?? "no picture could be decoded") }
                 return nil
             case .broken:
-                if state!.decoded > 0 { fail(&state!, LibAV.takeLog() ?? "damaged data") }
+                if state!.decoded > 0 { Self.fail(&state!, LibAV.takeLog() ?? "damaged data") }
             case .needsInput:
                 switch try unsafe s.demuxer.read(s.decoder.packet!) {
                 case .packet:
                     // A stream may begin between key frames: what cannot be decoded before the first picture is skipped.
                     if !s.decoder.send(), state!.decoded > 0 {
-                        fail(&state!, LibAV.takeLog() ?? "damaged data")
+                        Self.fail(&state!, LibAV.takeLog() ?? "damaged data")
                     }
-                case .end: fail(&state!, nil)
-                case .broken(let words): fail(&state!, words)
+                case .end: Self.fail(&state!, nil)
+                case .broken(let words): Self.fail(&state!, words)
                 }
             }
         }
     }
 
     /// No more input: the decoder gives what it holds, then the error is told.
-    private func fail(_ state: inout State, _ words: String?) {
+    private static func fail(_ state: inout State, _ words: String?) {
         if state.failure == nil { state.failure = words }
         if !state.inputEnded { _ = state.decoder.send(end: true) }
         state.inputEnded = true
@@ -203,6 +244,7 @@ final class DecodingSource: FrameSource {
     private func deliver(_ state: inout State, to planes: PixelPlanes) throws {
         // SAFETY: the frame holds its picture until the decoder is asked for the next.
         let frame = unsafe UnsafePointer(state.decoder.frame!)
+        state.dynamicHDR = unsafe HDRSideData.dynamic(frame, state.demuxer.av)
         let size = unsafe VideoSize(width: Int(frame.pointee.width), height: Int(frame.pointee.height))
         if size != state.nativeSize {
             // The stream changes its size: the output keeps its own.
@@ -217,6 +259,8 @@ final class DecodingSource: FrameSource {
             unsafe try state.shaper.shape(PictureView(frame: frame), to: planes)
         }
     }
+
+    var dynamicHDR: [UInt8] { state.withLock { $0?.dynamicHDR ?? [] } }
 
     func cancel() {
         cancelled.store(true, ordering: .relaxed)

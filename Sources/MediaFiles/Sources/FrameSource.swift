@@ -9,6 +9,9 @@ public struct SourceInfo: Sendable, Hashable {
     /// Pictures come at other times than `frameRate` says.
     public var frameRateVaries = false
     public var color: ColorDescription
+    /// What the file, or else its first picture, says of the display that it was mastered on and of its brightness.
+    public var masteringDisplay: MasteringDisplay?
+    public var contentLight: ContentLight?
     /// Width to height of one sample; nil where not known (decoders take it as 1:1).
     public var sampleAspectRatio: Rational?
     /// Frames that `readFrame` will give; nil where that is not known beforehand. From a container it is the file's claim.
@@ -58,11 +61,18 @@ public protocol FrameSource: AnyObject, Sendable {
     /// were given; `interrupted` after `cancel`.
     func readFrame(into planes: PixelPlanes) throws -> FrameTiming?
 
+    /// HDR10+ metadata of the picture that `readFrame` gave last, as `FrameOptions.dynamicHDR` has it; empty for none.
+    var dynamicHDR: [UInt8] { get }
+
     /// Makes a running or later `readFrame` throw `interrupted` soon.
     func cancel()
 
     /// Frees the file and decoders. Idempotent; reading afterwards gives nil.
     func close()
+}
+
+extension FrameSource {
+    public var dynamicHDR: [UInt8] { [] }
 }
 
 /// How pictures are brought to another shape.

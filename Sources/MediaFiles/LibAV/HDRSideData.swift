@@ -1,0 +1,143 @@
+import CLibAV
+import LibAV
+import NALWriting
+import VideoBase
+
+/// HDR metadata that FFmpeg attaches to streams and pictures.
+enum HDRSideData {
+    // SAFETY: of all: the caller lends the frame or bytes for the call; side data is as long as it says.
+
+    @unsafe static func masteringDisplay(_ bytes: UnsafePointer<UInt8>, _ size: Int) -> MasteringDisplay? {
+        var display = VaencMasteringDisplay()
+        guard unsafe vaenc_read_mastering_display(bytes, size, &display) else { return nil }
+        return MasteringDisplay(display)
+    }
+
+    @unsafe static func contentLight(_ bytes: UnsafePointer<UInt8>, _ size: Int) -> ContentLight? {
+        var content: UInt32 = 0
+        var average: UInt32 = 0
+        guard unsafe vaenc_read_content_light(bytes, size, &content, &average), content | average != 0 else { return nil }
+        return ContentLight(
+            maxContentLight: UInt16(clamping: content), maxFrameAverageLight: UInt16(clamping: average))
+    }
+
+    @unsafe static func masteringDisplay(
+        _ frame: UnsafePointer<AVFrame>, _ av: UnsafePointer<VaencLibAV>
+    ) -> MasteringDisplay? {
+        guard let data = unsafe find(AV_FRAME_DATA_MASTERING_DISPLAY_METADATA, frame, av) else { return nil }
+        return unsafe masteringDisplay(data.data, data.size)
+    }
+
+    @unsafe static func contentLight(_ frame: UnsafePointer<AVFrame>, _ av: UnsafePointer<VaencLibAV>) -> ContentLight? {
+        guard let data = unsafe find(AV_FRAME_DATA_CONTENT_LIGHT_LEVEL, frame, av) else { return nil }
+        return unsafe contentLight(data.data, data.size)
+    }
+
+    private static func find(
+        _ type: AVFrameSideDataType, _ frame: UnsafePointer<AVFrame>, _ av: UnsafePointer<VaencLibAV>
+    ) -> AVFrameSideData? {
+        unsafe av.pointee.av_frame_get_side_data!(frame, type)?.pointee
+    }
+
+    /// HDR10+ (SMPTE ST 2094-40) as user_data_registered_itu_t_t35 holds it; empty where the picture has none.
+    /// FFmpeg before 6.1 has no writer of its own.
+    @unsafe static func dynamic(_ frame: UnsafePointer<AVFrame>, _ av: UnsafePointer<VaencLibAV>) -> [UInt8] {
+        guard let data = unsafe find(AV_FRAME_DATA_DYNAMIC_HDR_PLUS, frame, av),
+            unsafe data.size >= MemoryLayout<AVDynamicHDRPlus>.size
+        else { return [] }
+        return unsafe UnsafeRawPointer(data.data).load(as: AVDynamicHDRPlus.self).registeredUserData
+    }
+}
+
+extension AVDynamicHDRPlus {
+    /// From itu_t_t35_country_code on, in the order and units of ST 2094-40 (as CTA-861 annex S has them).
+    fileprivate var registeredUserData: [UInt8] {
+        var w = BitWriter()
+        // United States, Samsung, HDR10+, application 4.
+        w.append([0xB5, 0x00, 0x3C, 0x00, 0x01, 0x04])
+        w.u(8, Int(application_version))
+        let windows = elements(of: params, as: AVHDRPlusColorTransformParams.self).prefix(max(Int(num_windows), 1))
+        w.u(2, windows.count)
+        for window in windows.dropFirst() { window.writeShape(to: &w) }
+        w.u(27, steps(targeted_system_display_maximum_luminance, 1))
+        Self.writeGrid(
+            targeted_system_display_actual_peak_luminance_flag != 0,
+            Int(num_rows_targeted_system_display_actual_peak_luminance),
+            Int(num_cols_targeted_system_display_actual_peak_luminance),
+            elements(of: targeted_system_display_actual_peak_luminance, as: AVRational.self), to: &w)
+        for window in windows { window.writeLight(to: &w) }
+        Self.writeGrid(
+            mastering_display_actual_peak_luminance_flag != 0,
+            Int(num_rows_mastering_display_actual_peak_luminance),
+            Int(num_cols_mastering_display_actual_peak_luminance),
+            elements(of: mastering_display_actual_peak_luminance, as: AVRational.self), to: &w)
+        for window in windows { window.writeMapping(to: &w) }
+        while !w.isByteAligned { w.u(1, 0) }
+        return w.bytes
+    }
+
+    /// Peak luminances of a grid of at most 25 by 25, rows of 25 in memory.
+    private static func writeGrid(_ isThere: Bool, _ rows: Int, _ columns: Int, _ values: [AVRational], to w: inout BitWriter) {
+        w.u(1, isThere ? 1 : 0)
+        guard isThere else { return }
+        let (rows, columns) = (min(rows, 25), min(columns, 25))
+        w.u(5, rows)
+        w.u(5, columns)
+        for row in 0..<rows { for column in 0..<columns { w.u(4, steps(values[row * 25 + column], 15)) } }
+    }
+}
+
+extension AVHDRPlusColorTransformParams {
+    fileprivate func writeShape(to w: inout BitWriter) {
+        let corners = [
+            window_upper_left_corner_x, window_upper_left_corner_y, window_lower_right_corner_x, window_lower_right_corner_y,
+        ]
+        for corner in corners { w.u(16, steps(corner, 1)) }
+        w.u(16, Int(center_of_ellipse_x))
+        w.u(16, Int(center_of_ellipse_y))
+        w.u(8, Int(rotation_angle))
+        w.u(16, Int(semimajor_axis_internal_ellipse))
+        w.u(16, Int(semimajor_axis_external_ellipse))
+        w.u(16, Int(semiminor_axis_external_ellipse))
+        w.u(1, Int(overlap_process_option.rawValue))
+    }
+
+    fileprivate func writeLight(to w: inout BitWriter) {
+        for value in elements(of: maxscl, as: AVRational.self) { w.u(17, steps(value, 100_000)) }
+        w.u(17, steps(average_maxrgb, 100_000))
+        let percentiles = elements(of: distribution_maxrgb, as: AVHDRPlusPercentile.self)
+            .prefix(Int(num_distribution_maxrgb_percentiles))
+        w.u(4, percentiles.count)
+        for percentile in percentiles {
+            w.u(7, Int(percentile.percentage))
+            w.u(17, steps(percentile.percentile, 100_000))
+        }
+        w.u(10, steps(fraction_bright_pixels, 1000))
+    }
+
+    fileprivate func writeMapping(to w: inout BitWriter) {
+        w.u(1, tone_mapping_flag != 0 ? 1 : 0)
+        if tone_mapping_flag != 0 {
+            w.u(12, steps(knee_point_x, 4095))
+            w.u(12, steps(knee_point_y, 4095))
+            let anchors = elements(of: bezier_curve_anchors, as: AVRational.self).prefix(Int(num_bezier_curve_anchors))
+            w.u(4, anchors.count)
+            for anchor in anchors { w.u(10, steps(anchor, 1023)) }
+        }
+        w.u(1, color_saturation_mapping_flag != 0 ? 1 : 0)
+        if color_saturation_mapping_flag != 0 { w.u(6, steps(color_saturation_weight, 8)) }
+    }
+}
+
+/// A fraction in steps of 1/`unit`.
+private func steps(_ value: AVRational, _ unit: UInt32) -> Int { Int(vaenc_steps(value, Int64(unit))) }
+
+/// A C array, which Swift sees as a tuple (of tuples).
+private func elements<Tuple: BitwiseCopyable, Element: BitwiseCopyable>(of tuple: Tuple, as type: Element.Type) -> [Element] {
+    unsafe withUnsafeBytes(of: tuple) { bytes in
+        // SAFETY: the tuple is an array of `Element` in C, in memory of its own.
+        (0..<bytes.count / MemoryLayout<Element>.stride).map {
+            unsafe bytes.load(fromByteOffset: $0 * MemoryLayout<Element>.stride, as: type)
+        }
+    }
+}
