@@ -105,7 +105,9 @@ let package = Package(
         .testTarget(name: "VideoBaseTests", dependencies: ["VideoBase"]),
         .testTarget(
             name: "VaencTests",
-            dependencies: ["EncodeSession", "ReferenceDisplay", "TestOracles", "VAAPI", "Vaenc", "VideoBase"]),
+            dependencies: [
+                "EncodeSession", "MediaFiles", "ReferenceDisplay", "TestOracles", "VAAPI", "Vaenc", "VideoBase",
+            ]),
         .testTarget(name: "NALWritingTests", dependencies: ["NALWriting"], swiftSettings: strict),
         .testTarget(
             name: "H264SyntaxTests", dependencies: ["H264Syntax", "NALWriting", "TestOracles", "VideoBase"],

@@ -146,7 +146,7 @@ extension CompressionSession {
 
     private func abilities() throws -> DeviceAbilities {
         let (configuration, stage, device) = core.state.withLock { ($0.configuration, $0.stage, $0.device) }
-        return try Self.abilities(stage.abilitiesReport(device), configuration)
+        return try Self.abilities(stage.abilitiesReport(device), configuration.coding(stage.choice.codec))
     }
 
     private static func abilities(_ report: DeviceReport?, _ configuration: EncoderConfiguration) throws -> DeviceAbilities {

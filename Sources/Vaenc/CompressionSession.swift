@@ -105,7 +105,7 @@ public final class CompressionSession: Sendable {
         get throws {
             try core.with { stage in
                 try stage.encoder.prepare()
-                return try stage.encoder.encoderDescription
+                return try stage.choice.completed(stage.encoder.encoderDescription, configuration)
             }
         }
     }

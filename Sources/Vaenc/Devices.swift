@@ -33,23 +33,27 @@ public enum Devices {
 
     /// The device and codec for `--codec auto` with the device asked for, from the reports that were made of it.
     public static func defaultChoice(among reports: [DeviceReport], asked: DeviceSelector = .auto) -> Default {
-        let codecWhy = "H.264: HEVC through VA-API is not built yet"
-        if asked != .auto {
-            let report = reports.first
-            let encodes = report?.kind == .software || report?.capabilities.contains { $0.encodes && $0.codec == "h264" } == true
-            guard let report, report.usable, encodes else {
-                return Default(device: nil, codec: .h264, why: report?.why ?? "\(asked) does not encode H.264")
-            }
-            return Default(
-                device: report.path ?? report.kind.rawValue, codec: .h264, why: "the device asked for; \(codecWhy)")
+        func taken(_ report: DeviceReport, _ device: String?, _ why: String) -> Default {
+            let choice = CodecChoice.choose(on: report)
+            let name = choice.codec == .h264 ? "H.264" : "HEVC"
+            return Default(device: device, codec: choice.codec, why: "\(why); \(name): \(choice.why)")
         }
-        if let device = reports.first(where: { $0.kind == .vaapi && $0.isHardwareEncodeSupported(.h264) }) {
-            return Default(device: device.path, codec: .h264, why: "the first device that encodes H.264; \(codecWhy)")
+        func encodes(_ report: DeviceReport) -> Bool {
+            if report.kind == .software { return report.usable }
+            let codec = CodecChoice.choose(on: report).codec.rawValue
+            return report.usable && report.capabilities.contains { $0.encodes && $0.codec == codec }
+        }
+        if asked != .auto {
+            guard let report = reports.first, encodes(report) else {
+                return Default(device: nil, codec: .h264, why: reports.first?.why ?? "\(asked) does not encode H.264")
+            }
+            return taken(report, report.path ?? report.kind.rawValue, "the device asked for")
         }
         let hardware = reports.filter { $0.kind == .vaapi }
+        if let device = hardware.first(where: encodes) { return taken(device, device.path, "the first device that encodes") }
         let why = hardware.first.map { $0.why ?? "\($0.path ?? "the GPU") does not encode H.264" } ?? "there is no render node"
         if let software = reports.first(where: { $0.kind == .software }), software.usable {
-            return Default(device: "software", codec: .h264, why: "no hardware encoder (\(why)); \(codecWhy)")
+            return taken(software, "software", "no hardware encoder (\(why))")
         }
         return Default(device: nil, codec: .h264, why: "no hardware encoder (\(why)) and no software encoder")
     }

@@ -9,23 +9,26 @@ public struct EncoderChoice: Sendable, Hashable {
     public var kind: DeviceKind
     /// The render node, nil where there is none.
     public var path: String?
+    public var codec: VideoCodec
+    /// Why that codec: `asked`, or what `CodecChoice` says.
+    public var codecWhy: String
     /// One line for a person where something was decided for the user, else nil.
     public var notice: String?
 
+    /// An encoder that was made, and the choice that it came of.
+    typealias Made = (encoder: any VideoEncoder, choice: EncoderChoice)
+    /// Where packets go, by the codec that was chosen.
+    typealias Outlet = (VideoCodec) -> PacketHandler
+
     /// Makes the encoder that the selector names, or with `auto` the first that can do what is asked.
     static func makeEncoder(
-        configuration: EncoderConfiguration, device: DeviceSelector, requireHardware: Bool,
-        handler: @escaping PacketHandler
-    ) throws -> (encoder: any VideoEncoder, choice: EncoderChoice) {
+        configuration: EncoderConfiguration, device: DeviceSelector, requireHardware: Bool, handler: Outlet
+    ) throws -> Made {
         switch device {
-        case .software:
-            return (try SoftwareEncoder(configuration: configuration, onPacket: handler), EncoderChoice(kind: .software))
+        case .software: return try software(configuration, handler)
         case .reference:
-            let display = try ReferenceDisplay.open()
-            let encoder = try HardwareEncoder(display: display, configuration: configuration, onPacket: handler)
-            return (encoder, EncoderChoice(kind: .reference))
-        case .path(let path):
-            return try hardware(path, configuration, handler)
+            return try hardware(configuration, kind: .reference, path: nil, handler) { try ReferenceDisplay.open() }
+        case .path(let path): return try hardware(path, configuration, handler)
         case .pci(let address):
             guard let node = RenderNode.all().first(where: { $0.pciAddress == address }) else {
                 throw VaencError(
@@ -37,18 +40,49 @@ public struct EncoderChoice: Sendable, Hashable {
         }
     }
 
+    private static func software(_ configuration: EncoderConfiguration, _ handler: Outlet) throws -> Made {
+        let (codec, why) = CodecChoice.choose(configuration, kind: .software) {
+            DeviceReport(kind: .software, usable: true)
+        }
+        let encoder = try SoftwareEncoder(configuration: configuration.coding(codec), onPacket: handler(codec))
+        return (encoder, EncoderChoice(kind: .software, codec: codec, codecWhy: why))
+    }
+
+    private static func hardware(_ path: String, _ configuration: EncoderConfiguration, _ handler: Outlet) throws -> Made {
+        try hardware(configuration, kind: .vaapi, path: path, handler) { try Display.open(renderNode: path) }
+    }
+
     private static func hardware(
-        _ path: String, _ configuration: EncoderConfiguration, _ handler: @escaping PacketHandler
-    ) throws -> (encoder: any VideoEncoder, choice: EncoderChoice) {
-        let display = try Display.open(renderNode: path)
-        let encoder = try HardwareEncoder(display: display, configuration: configuration, onPacket: handler)
-        return (encoder, EncoderChoice(kind: .vaapi, path: path))
+        _ configuration: EncoderConfiguration, kind: DeviceKind, path: String?, _ handler: Outlet,
+        open: () throws -> Display
+    ) throws -> Made {
+        let display = try open()
+        func make(_ codec: VideoCodec, _ why: String, on display: Display) throws -> Made {
+            var coding = configuration.coding(codec)
+            // Its surfaces have the depth that is coded: who draws into them converts.
+            if codec == .h264, coding.inputFormat.bitDepth > 8 { coding.inputFormat = .nv12 }
+            let encoder = try HardwareEncoder(display: display, configuration: coding, onPacket: handler(codec))
+            return (encoder, EncoderChoice(kind: kind, path: path, codec: codec, codecWhy: why))
+        }
+        let (codec, why) = CodecChoice.choose(configuration, kind: kind) { DeviceReport(display) }
+        let mayFallBack = configuration.wantedCodec == nil && configuration.profile == nil && configuration.bitDepth != 10
+        guard codec == .hevc, mayFallBack else { return try make(codec, why, on: display) }
+        // What a driver advertises is not what works: proved, as nobody asked for it.
+        do {
+            let made = try make(.hevc, why, on: display)
+            try made.encoder.prepare()
+            return made
+        } catch let error as any DescribedError where error.category == .usage {
+            throw error
+        } catch {
+            return try make(.h264, "HEVC failed (\(error))", on: try open())
+        }
     }
 
     /// The first render node whose driver encodes what is asked, proved by preparing it; else software.
     private static func automatic(
-        _ configuration: EncoderConfiguration, requireHardware: Bool, handler: @escaping PacketHandler
-    ) throws -> (encoder: any VideoEncoder, choice: EncoderChoice) {
+        _ configuration: EncoderConfiguration, requireHardware: Bool, handler: Outlet
+    ) throws -> Made {
         var failures: [any Error] = []
         let nodes = RenderNode.all()
         for node in nodes {
@@ -68,8 +102,55 @@ public struct EncoderChoice: Sendable, Hashable {
             if let error = failures.first { throw error }
             throw VaencError(.unavailable, "no hardware encoder: \(why)", remedy: "leave out --require-hardware, or use --device reference")
         }
-        let encoder = try SoftwareEncoder(configuration: configuration, onPacket: handler)
-        let name = configuration.codec == .h264 ? "libx264" : "libx265"
-        return (encoder, EncoderChoice(kind: .software, notice: "no hardware encoder (\(why)): encoding in software with \(name)"))
+        var made = try software(configuration, handler)
+        let name = made.choice.codec == .h264 ? "libx264" : "libx265"
+        made.choice.notice = "no hardware encoder (\(why)): encoding in software with \(name)"
+        return made
+    }
+}
+
+extension EncoderChoice {
+    /// The encoder's description with what the encoder does not know: who chose the codec, and wishes that it passes over.
+    ///
+    /// - Throws: `unavailable` where the configuration is strict and a wish is passed over.
+    func completed(_ description: EncoderDescription, _ asked: EncoderConfiguration) throws -> EncoderDescription {
+        var description = description
+        let codec = description.codec.rawValue
+        var added: [EffectiveEntry] = []
+        func add(_ option: String, _ asked: String?, _ used: String, _ why: String) {
+            if description.effective.contains(where: { $0.option == option }) { return }
+            added.append(EffectiveEntry(option: option, asked: asked, used: used, why: why))
+        }
+        let depth = description.profile.bitDepth
+        if asked.inputFormat.bitDepth != depth {
+            let used = depth > 8 ? PixelFormat.p010 : .nv12
+            let what = depth > 8 ? "scaled up" : "rounded"
+            add("pixelFormat", asked.inputFormat.rawValue, used.rawValue, "\(depth) bits are coded: samples are \(what)")
+        }
+        if let display = asked.masteringDisplay {
+            add("masteringDisplay", display.description, "none", "not written on this device in this version")
+        }
+        if let light = asked.contentLight {
+            add("contentLight", light.description, "none", "not written on this device in this version")
+        }
+        if asked.strict, let entry = added.first(where: \.differs) {
+            throw VaencError(
+                .unavailable, "\(entry.option): \(entry.asked ?? "") is asked, \(entry.used) is what is done (\(entry.why))",
+                remedy: "leave out --strict to accept that")
+        }
+        description.effective.removeAll { $0.option == "codec" }
+        let entry = EffectiveEntry(
+            option: "codec", asked: codecWhy == CodecChoice.asked ? codec : nil, used: codec, why: codecWhy)
+        description.effective = [entry] + description.effective + added
+        return description
+    }
+}
+
+extension EncoderConfiguration {
+    /// With the codec that was chosen, where none is wanted.
+    func coding(_ codec: VideoCodec) -> EncoderConfiguration {
+        var result = self
+        result.codec = codec
+        return result
     }
 }

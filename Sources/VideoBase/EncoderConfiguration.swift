@@ -1,6 +1,12 @@
 /// What is asked of an encoder. nil means: the encoder's choice, reported in its effective configuration.
 public struct EncoderConfiguration: Sendable, Hashable {
-    public var codec: VideoCodec = .h264
+    /// nil: HEVC where the device encodes the profile, size and depth that are wanted, else H.264; the session chooses.
+    public var wantedCodec: VideoCodec?
+    /// The wanted codec, H.264 where none is.
+    public var codec: VideoCodec {
+        get { wantedCodec ?? .h264 }
+        set { wantedCodec = newValue }
+    }
     /// The visible size; odd sides are padded by one, and reported.
     public var size: VideoSize
     public var frameRate = Rational(30, 1)

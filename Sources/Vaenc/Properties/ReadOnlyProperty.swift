@@ -28,8 +28,12 @@ enum ReadOnlyProperty: String, CaseIterable, Sendable {
         case .usingHardwareAcceleratedVideoEncoder: return .bool(session.choice.kind == .vaapi)
         case .encoderID: return .string(try session.encoderDescription.driver)
         case .usingGPU: return try session.encoderDescription.path.map { .string($0) }
-        case .pixelFormat: return .string((session.choice.kind == .software && configuration.codec == .hevc ? PixelFormat.i420 : .nv12).rawValue)
-        case .codec: return .string(configuration.codec.rawValue)
+        case .pixelFormat:
+            let coded = configuration.coding(session.choice.codec)
+            let isPlanar = session.choice.kind == .software && coded.codec == .hevc
+            let formats: [PixelFormat] = isPlanar ? [.i420, .i420p10] : [.nv12, .p010]
+            return .string(formats[coded.codedBitDepth > 8 ? 1 : 0].rawValue)
+        case .codec: return .string(session.choice.codec.rawValue)
         case .width: return .integer(configuration.size.width)
         case .height: return .integer(configuration.size.height)
         }

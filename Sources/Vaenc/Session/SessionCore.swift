@@ -56,10 +56,9 @@ final class SessionCore: Sendable {
         _ configuration: EncoderConfiguration, _ device: DeviceSelector, _ requireHardware: Bool, _ relay: PacketRelay,
         format: Int
     ) throws -> Stage {
-        let codec = configuration.codec
         let made = try EncoderChoice.makeEncoder(
             configuration: configuration, device: device, requireHardware: requireHardware
-        ) { relay.add($0, codec, format: format) }
+        ) { codec in { relay.add($0, codec, format: format) } }
         return Stage(encoder: made.encoder, choice: made.choice, format: format)
     }
 

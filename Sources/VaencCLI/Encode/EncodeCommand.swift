@@ -31,40 +31,62 @@ struct EncodeCommand: ParsableCommand {
     func run() throws {
         try refuseWhatIsNotBuilt()
         let selection = try device.selection()
-        var sinkOptions = try output.sinkOptions()
-        let name = try outputName()
-        let bound = try MediaOutput.format(of: name, options: sinkOptions)
-        let codec = try boundCodec(extensionCodec: bound.codec, output: name)
+        let sinkOptions = try output.sinkOptions()
+        let named = try OutputNames(
+            output.output, input: input, codec: codec, options: sinkOptions, device: selection
+        ).all
+        let codecs = Set(named.compactMap(\.codec))
         // What can be refused before the input is opened, is.
-        var draft = EncoderConfiguration(size: VideoSize(width: 16, height: 16))
-        try apply(to: &draft, codec: codec.value)
+        for one in named {
+            var draft = EncoderConfiguration(size: VideoSize(width: 16, height: 16))
+            try apply(to: &draft, codec: one.codec, others: codecs.subtracting([one.codec].compactMap(\.self)))
+        }
 
         let interruption = Interruption()
         interruption.watch()
-        if let input, input != "-", Self.isSameFile(input, name) {
-            throw VaencError.usage("\(name) is the input itself", remedy: "name another output")
+        for one in named {
+            guard let input, input != "-", Self.isSameFile(input, one.name) else { continue }
+            throw VaencError.usage("\(one.name) is the input itself", remedy: "name another output")
         }
         let source = try MediaInput.open(input ?? "testsrc:1280x720@30:300", options: try inputOptions.sourceOptions())
         defer { source.close() }
         interruption.whenFirst { source.cancel() }
 
-        var configuration = EncoderConfiguration(size: source.info.size)
-        configuration.frameRate = source.info.frameRate
-        configuration.frameRateVaries = source.info.frameRateVaries
-        try apply(to: &configuration, codec: codec.value)
-        configuration.color = try color.description(over: source.info.color)
-        configuration.sampleAspectRatio = source.info.sampleAspectRatio
-        sinkOptions.color = configuration.color
-        sinkOptions.sampleAspectRatio = configuration.sampleAspectRatio
-
+        let outputs = try named.map { one in
+            let others = codecs.subtracting([one.codec].compactMap(\.self))
+            let configuration = try configuration(of: source.info, codec: one.codec, others: others)
+            var options = sinkOptions
+            options.color = configuration.color
+            options.masteringDisplay = configuration.masteringDisplay
+            options.contentLight = configuration.contentLight
+            options.sampleAspectRatio = configuration.sampleAspectRatio
+            return EncodeOutput(name: one.name, configuration: configuration, sinkOptions: options, codecWhy: one.why)
+        }
+        let isOnStdout = named.contains { $0.name == "-" }
         let job = EncodeJob(
-            source: source, configuration: configuration, rateChanges: try rate.changes(), device: selection,
-            requireHardware: device.requireHardware, output: name, sinkOptions: sinkOptions, interruption: interruption,
-            progress: progressStyle(output: name), codecWhy: codec.why, unasked: unasked,
-            tellsNotices: !(reporting.json && name == "-"))
-        let report = try job.run()
-        try show(report, toStandardError: name == "-")
+            source: source, outputs: outputs, rateChanges: try rate.changes(), device: selection,
+            requireHardware: device.requireHardware, interruption: interruption, progress: progressStyle(),
+            unasked: unasked, tellsNotices: !(reporting.json && isOnStdout))
+        let (report, failure) = try job.run()
+        try show(report, toStandardError: isOnStdout)
+        if let failure { throw failure }
         if report.interrupted { throw ExitCode(Int32(ErrorCategory.interrupted.rawValue)) }
+    }
+
+    /// What the options ask for, over what the input has.
+    private func configuration(
+        of info: SourceInfo, codec: VideoCodec?, others: Set<VideoCodec>
+    ) throws -> EncoderConfiguration {
+        var configuration = EncoderConfiguration(size: info.size)
+        configuration.frameRate = info.frameRate
+        configuration.frameRateVaries = info.frameRateVaries
+        configuration.inputFormat = info.bitDepth > 8 ? .p010 : .nv12
+        try apply(to: &configuration, codec: codec, others: others)
+        configuration.color = try color.description(over: info.color)
+        configuration.masteringDisplay = try color.display(over: info.masteringDisplay)
+        configuration.contentLight = try color.light(over: info.contentLight)
+        configuration.sampleAspectRatio = info.sampleAspectRatio
+        return configuration
     }
 
     /// What the effective configuration names as if it had been asked for, where it comes from the input or from
@@ -74,11 +96,12 @@ struct EncodeCommand: ParsableCommand {
         if inputOptions.size == nil { names.insert("size") }
         if inputOptions.fps == nil { names.insert("frameRate") }
         if rate.rateControl == nil { names.insert("rateControl") }
+        if color.masteringDisplay == nil { names.insert("masteringDisplay") }
+        if color.contentLight == nil { names.insert("contentLight") }
         return names
     }
 
     private func refuseWhatIsNotBuilt() throws {
-        guard output.output.count <= 1 else { throw VaencError.notBuilt("writing several outputs", remedy: "run vaenc once for each") }
         if let audio = inputOptions.audio, audio != "none" {
             guard ["copy", "aac"].contains(audio) else {
                 throw VaencError.usage("--audio \(audio) is not known", remedy: "use copy, aac or none")
@@ -103,40 +126,22 @@ struct EncodeCommand: ParsableCommand {
         return first.st_dev == second.st_dev && first.st_ino == second.st_ino
     }
 
-    private func progressStyle(output: String) -> ProgressLine.Style {
+    private func progressStyle() -> ProgressLine.Style {
         if reporting.progress == "json" { return .json }
         return Terminal.isInteractive ? .terminal : .none
     }
 
-    private func apply(to configuration: inout EncoderConfiguration, codec: VideoCodec) throws {
-        configuration.codec = codec
-        try self.codec.apply(to: &configuration)
+    private func apply(
+        to configuration: inout EncoderConfiguration, codec: VideoCodec?, others: Set<VideoCodec>
+    ) throws {
+        configuration.wantedCodec = codec
+        try self.codec.apply(to: &configuration, others: others)
         try rate.apply(to: &configuration)
         try structure.apply(to: &configuration)
         _ = try color.description(over: .unspecified)
+        _ = try (color.display(over: nil), color.light(over: nil))
         configuration.accessUnitDelimiters = output.aud
         configuration.lowPower = device.lowPower.value
-    }
-
-    private func outputName() throws -> String {
-        if let given = output.output.first { return given }
-        if let input, !input.hasPrefix("testsrc:") {
-            throw VaencError.usage("no output for \(input)", remedy: "name one with -o FILE")
-        }
-        return codec.codec == .hevc ? "test.h265" : "test.h264"
-    }
-
-    /// `--codec`, the output's extension, and what `auto` means.
-    private func boundCodec(extensionCodec: VideoCodec?, output: String) throws -> (value: VideoCodec, why: String) {
-        let asked: VideoCodec? = codec.codec == .auto ? nil : codec.codec == .hevc ? .hevc : .h264
-        if let asked, let extensionCodec, asked != extensionCodec {
-            throw VaencError.usage(
-                "--codec \(asked.rawValue) contradicts the output \(output)",
-                remedy: "name it .\(asked == .hevc ? "h265" : "h264")")
-        }
-        if let asked { return (asked, "asked") }
-        if let extensionCodec { return (extensionCodec, "the output's extension") }
-        return (.h264, "HEVC through VA-API is not built yet")
     }
 
     private func show(_ report: EncodeReport, toStandardError: Bool) throws {
@@ -149,7 +154,27 @@ struct EncodeCommand: ParsableCommand {
             }
             return
         }
-        for entry in report.effective where entry.differs {
+        guard let outputs = report.outputs else { return summarize(report, report.effective, nil) }
+        for output in outputs {
+            var one = report
+            one.device.driver = output.driver
+            one.codec = output.codec
+            one.profile = output.profile
+            one.level = output.level
+            one.bytes = output.bytes
+            one.bitrate = output.bitrate
+            one.frames = output.frames
+            one.output = output.output
+            one.statistics = output.statistics
+            // The first failure is told as the run's.
+            let isFirst = output.output == outputs.first { $0.error.wrapped != nil }?.output
+            if !isFirst { summarize(one, output.effective, output.error.wrapped) }
+        }
+    }
+
+    private func summarize(_ report: EncodeReport, _ effective: [EffectiveEntry], _ error: String?) {
+        if let error { return Terminal.note("\(report.output): \(error)") }
+        for entry in effective where entry.differs {
             Terminal.note("\(entry.option): asked \(entry.asked ?? ""), used \(entry.used) (\(entry.why))")
         }
         let broken = report.statistics.limitsBroken

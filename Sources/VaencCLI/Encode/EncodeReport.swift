@@ -48,6 +48,23 @@ struct EncodeReport: Encodable, Sendable {
         var driverRates: [DriverRate] = []
     }
 
+    /// One of several outputs.
+    struct Output: Encodable, Sendable {
+        /// Of the encoder: outputs of one device may have several.
+        var driver: String
+        var codec: VideoCodec
+        var profile: String
+        var level: String
+        var bytes: Int
+        var bitrate: Int
+        var frames: Frames
+        var effective: [EffectiveEntry]
+        var statistics: Statistics
+        var output: String
+        /// What ended it before its end: nothing stands under its name then.
+        var error: Nullable<String>
+    }
+
     var schema = 1
     var device: Device
     var codec: VideoCodec
@@ -67,4 +84,6 @@ struct EncodeReport: Encodable, Sendable {
     var statistics: Statistics
     var output: String
     var interrupted: Bool
+    /// Where there are several; the keys above are the first's.
+    var outputs: [Output]?
 }

@@ -2,8 +2,11 @@ public import ArgumentParser
 public import VideoBase
 
 struct CodecOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The coding standard; auto follows the output's extension.", valueName: "auto|h264|hevc"))
-    var codec: CodecChoice = .auto
+    @Option(
+        help: ArgumentHelp(
+            "The coding standard; auto follows the output's extension, else takes HEVC where the device has it.",
+            valueName: "auto|h264|hevc"))
+    var codec: CodecOption = .auto
 
     @Option(help: "baseline, main, high (H.264); main, main10 (HEVC).")
     var profile: String?
@@ -14,35 +17,52 @@ struct CodecOptions: ParsableArguments {
     @Option(help: "The entropy coder of H.264: cabac or cavlc.")
     var entropy: EntropyCoder?
 
-    func apply(to configuration: inout EncoderConfiguration) throws {
-        configuration.profile = try profile.map { try Self.profile($0, codec: configuration.codec) }
+    @Option(parsing: .unconditional, help: ArgumentHelp("Bits of a coded sample, 8 or 10; else as the input has.", valueName: "N"))
+    var bitDepth: Int?
+
+    /// - Parameter others: codecs of the run's other outputs, which may be meant by what this one does not have.
+    func apply(to configuration: inout EncoderConfiguration, others: Set<VideoCodec> = []) throws {
+        if entropy != nil, configuration.wantedCodec == nil { configuration.codec = .h264 }
+        let wanted = configuration.wantedCodec
+        if let profile {
+            let meant = Self.profile(profile, codec: wanted)
+            let isOthers = others.contains { Self.profile(profile, codec: $0) != nil }
+            guard meant != nil || isOthers else {
+                throw VaencError.usage(
+                    "--profile \(profile) is not a profile of \(wanted?.rawValue ?? "H.264 or HEVC")",
+                    remedy: wanted == .hevc ? "use main or main10" : "use baseline, main or high")
+            }
+            configuration.profile = meant
+        }
+        if wanted == nil, let meant = configuration.profile { configuration.codec = meant.codec }
         configuration.level = try level.map(Self.level)
-        configuration.entropy = entropy
-        if entropy != nil, configuration.codec == .hevc {
+        configuration.bitDepth = wanted == .h264 && others.contains(.hevc) ? nil : bitDepth
+        if let bitDepth, bitDepth != 8, bitDepth != 10 {
+            throw VaencError.usage("--bit-depth \(bitDepth) is not one that vaenc encodes", remedy: "use 8 or 10")
+        }
+        try WrongValues.refuse(
+            bitDepth: configuration.bitDepth, profile: configuration.profile, codec: configuration.wantedCodec ?? .hevc)
+        configuration.entropy = configuration.codec == .hevc && others.contains(.h264) ? nil : entropy
+        if configuration.entropy != nil, configuration.codec == .hevc {
             throw VaencError.usage("--entropy is an option of H.264", remedy: "leave it out: HEVC always uses CABAC")
         }
-        if entropy == .cabac, configuration.profile == .h264ConstrainedBaseline {
+        if configuration.entropy == .cabac, configuration.profile == .h264ConstrainedBaseline {
             throw VaencError.usage("--entropy cabac contradicts --profile baseline", remedy: "use cavlc, or the profile main")
         }
     }
 
-    private static func profile(_ name: String, codec: VideoCodec) throws -> CodecProfile {
+    /// nil where the codec (either, where none is named) has no such profile. `main` alone is H.264's.
+    private static func profile(_ name: String, codec: VideoCodec?) -> CodecProfile? {
         let plain = String(name.lowercased().filter { $0.isLetter || $0.isNumber })
-        let found: CodecProfile? =
-            switch (codec, plain) {
-            case (.h264, "baseline"), (.h264, "constrainedbaseline"): .h264ConstrainedBaseline
-            case (.h264, "main"): .h264Main
-            case (.h264, "high"): .h264High
-            case (.hevc, "main"): .hevcMain
-            case (.hevc, "main10"): .hevcMain10
-            default: nil
-            }
-        guard let found else {
-            throw VaencError.usage(
-                "--profile \(name) is not a profile of \(codec.rawValue)",
-                remedy: codec == .h264 ? "use baseline, main or high" : "use main or main10")
+        return switch (codec, plain) {
+        case (.h264, "baseline"), (.h264, "constrainedbaseline"): .h264ConstrainedBaseline
+        case (.h264, "main"): .h264Main
+        case (.h264, "high"): .h264High
+        case (.hevc, "main"): .hevcMain
+        case (.hevc, "main10"): .hevcMain10
+        case (nil, _): profile(name, codec: .h264) ?? profile(name, codec: .hevc)
+        default: nil
         }
-        return found
     }
 
     private static func level(_ text: String) throws -> Int {
@@ -55,8 +75,11 @@ struct CodecOptions: ParsableArguments {
     }
 }
 
-enum CodecChoice: String, ExpressibleByArgument, CaseIterable {
+enum CodecOption: String, ExpressibleByArgument, CaseIterable {
     case auto, h264, hevc
+
+    /// nil for `auto`.
+    var codec: VideoCodec? { self == .auto ? nil : self == .hevc ? .hevc : .h264 }
 }
 
 extension EntropyCoder: ExpressibleByArgument {}

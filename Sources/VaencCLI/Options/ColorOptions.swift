@@ -14,13 +14,37 @@ struct ColorOptions: ParsableArguments {
     @Option(help: ArgumentHelp("limited (tv) or full (pc).", valueName: "limited|full"))
     var colorRange: String?
 
-    @Option(help: .hidden) var masteringDisplay: String?
-    @Option(help: .hidden) var contentLight: String?
+    @Option(
+        help: ArgumentHelp(
+            "The mastering display as x265 writes it: chromaticities in 0.00002, luminances in 0.0001 cd/m².",
+            valueName: "G(x,y)B(x,y)R(x,y)WP(x,y)L(max,min)"))
+    var masteringDisplay: String?
+
+    @Option(help: ArgumentHelp("MaxCLL and MaxFALL in cd/m².", valueName: "MAX,AVERAGE"))
+    var contentLight: String?
+
+    /// What the options say, over what the input says.
+    func display(over input: MasteringDisplay?) throws -> MasteringDisplay? {
+        guard let masteringDisplay else { return input }
+        guard let display = MasteringDisplay(masteringDisplay) else {
+            throw VaencError.usage(
+                "--mastering-display \(masteringDisplay) is not one",
+                remedy: "write it as G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,1)")
+        }
+        return display
+    }
+
+    /// What the options say, over what the input says.
+    func light(over input: ContentLight?) throws -> ContentLight? {
+        guard let contentLight else { return input }
+        guard let light = ContentLight(contentLight) else {
+            throw VaencError.usage("--content-light \(contentLight) is not one", remedy: "write it as 1000,400")
+        }
+        return light
+    }
 
     /// What the options say, over what the input says.
     func description(over input: ColorDescription) throws -> ColorDescription {
-        if masteringDisplay != nil { throw VaencError.notBuilt("--mastering-display") }
-        if contentLight != nil { throw VaencError.notBuilt("--content-light") }
         var color = input
         if let colorPrimaries {
             color.primaries = try Self.code("--color-primaries", colorPrimaries, Self.primaries)

@@ -36,7 +36,7 @@ struct InputOptions: ParsableArguments {
         options.outputSize = try size.map { try Self.size("--size", $0) }
         options.fit = fit
         if let inputFormat {
-            guard let format = PixelFormat(rawValue: inputFormat.lowercased()) else {
+            guard let format = Self.format(inputFormat.lowercased()) else {
                 throw VaencError.usage(
                     "--input-format \(inputFormat) is not known",
                     remedy: "use one of " + PixelFormat.allCases.map(\.rawValue).joined(separator: ", "))
@@ -60,6 +60,15 @@ struct InputOptions: ParsableArguments {
         options.start = start
         options.duration = duration
         return options
+    }
+
+    /// vaenc's names, and FFmpeg's of the same layouts.
+    private static func format(_ name: String) -> PixelFormat? {
+        let others: KeyValuePairs<String, PixelFormat> = [
+            "yuv420p": .i420, "yuv422p": .i422, "yuv444p": .i444, "yuv420p10le": .i420p10, "yuv420p10": .i420p10,
+            "p010le": .p010, "yuyv422": .yuyv, "uyvy422": .uyvy,
+        ]
+        return PixelFormat(rawValue: name) ?? others.first { $0.key == name }?.value
     }
 
     private static func size(_ option: String, _ text: String) throws -> VideoSize {

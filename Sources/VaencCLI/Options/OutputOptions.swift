@@ -1,15 +1,23 @@
-import ArgumentParser
-import MediaFiles
+public import ArgumentParser
+public import MediaFiles
 import VideoBase
 
 struct OutputOptions: ParsableArguments {
     @Option(
         name: [.customShort("o"), .long],
-        help: ArgumentHelp("The output; - is stdout. test.h264 for the test pattern.", valueName: "FILE"))
+        help: ArgumentHelp(
+            "The output; - is stdout. test.h264 or test.h265 for the test pattern. Several take the same frames.",
+            valueName: "FILE"))
     var output: [String] = []
 
     @Option(help: ArgumentHelp("The container, where the extension does not say it.", valueName: "annexb|avcc|mp4|mov|mkv|ts"))
     var format: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "How MP4 and MOV hold HEVC: with parameter sets in the header alone, or in key frames too.",
+            valueName: "hvc1|hev1"))
+    var sampleEntry: HEVCSampleEntry = .hvc1
 
     @Flag(help: "An access unit delimiter before every picture.")
     var aud = false
@@ -20,6 +28,7 @@ struct OutputOptions: ParsableArguments {
     func sinkOptions() throws -> SinkOptions {
         var options = SinkOptions()
         options.overwrite = overwrite
+        options.hevcSampleEntry = sampleEntry
         if let format {
             guard let known = OutputFormat(rawValue: format.lowercased()) else {
                 throw VaencError.usage(
@@ -31,6 +40,8 @@ struct OutputOptions: ParsableArguments {
         return options
     }
 }
+
+extension HEVCSampleEntry: ExpressibleByArgument {}
 
 struct ReportingOptions: ParsableArguments {
     @Option(help: ArgumentHelp("json: one object per line on stderr.", valueName: "json"))

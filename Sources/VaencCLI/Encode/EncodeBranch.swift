@@ -1,0 +1,126 @@
+import MediaFiles
+import VAAPI
+import Vaenc
+
+/// One output of a run: its session, its sink, and what came of them.
+final class EncodeBranch {
+    let output: EncodeOutput
+    let tally: EncodeTally
+    let sink: SinkBox
+    let session: CompressionSession
+    /// What the session turned out to be, the latest known.
+    private(set) var description: EncoderDescription
+    /// What ended the output before its end.
+    private(set) var failure: (any Error)?
+    private(set) var isFinished = false
+
+    /// Prepares the session; opens nothing.
+    init(_ output: EncodeOutput, device: DeviceSelector, requireHardware: Bool) throws {
+        let tally = EncodeTally()
+        let sink = SinkBox()
+        self.output = output
+        self.tally = tally
+        self.sink = sink
+        session = try CompressionSession(
+            configuration: output.configuration, device: device, requireHardware: requireHardware
+        ) { result in
+            switch result {
+            case .success(let packet):
+                tally.delivered(packet)
+                sink.write(packet)
+            case .failure(let error): sink.fail(error)
+            }
+        }
+        do { description = try session.encoderDescription } catch {
+            session.invalidate()
+            throw error
+        }
+    }
+
+    func open() throws { try sink.open(output.name, options: output.sinkOptions, description: description) }
+
+    /// Nothing of the output stays.
+    func cancel(_ error: any Error) {
+        if failure == nil { failure = sink.failure ?? error }
+        session.invalidate()
+        sink.cancel()
+    }
+
+    /// Completes the file, after the session's last packet.
+    func finish(interrupted: Bool) throws {
+        description = try session.encoderDescription
+        guard tally.snapshot.frames.encoded > 0 else {
+            if interrupted { throw VaencError(.interrupted, "interrupted before the first frame: nothing was written") }
+            throw VaencError(.badInput, "the input has no frames to encode", remedy: "look at --start, --duration and the input")
+        }
+        try sink.finish()
+        isFinished = true
+    }
+
+    var bitrate: Int {
+        let counts = tally.snapshot
+        let media = counts.mediaSeconds(frameRate: description.frameRate)
+        return media > 0 ? Int((Double(counts.packetBytes) * 8 / media).rounded()) : 0
+    }
+
+    var frames: EncodeReport.Frames {
+        var frames = tally.snapshot.frames
+        frames.dropped = frames.input - frames.encoded
+        return frames
+    }
+
+    var statistics: EncodeReport.Statistics {
+        let counts = session.statistics
+        return .init(
+            taken: counts.taken, delivered: counts.delivered, dropped: counts.dropped, retried: counts.retried,
+            rebuilds: counts.rebuilds, limitsBroken: counts.limitsBroken, broken: counts.broken,
+            driverRates: counts.driverRates)
+    }
+
+    // MARK: What became of wishes
+
+    /// What of the input does not come out as it went in.
+    func changes(_ info: SourceInfo) -> [EffectiveEntry] {
+        var changes = info.changes
+        let depth = description.profile.bitDepth
+        let used = depth > 8 ? PixelFormat.p010.rawValue : PixelFormat.nv12.rawValue
+        let name = info.nativeFormat?.rawValue ?? info.nativeFormatName ?? ""
+        if name.isEmpty { return changes }
+        let same: [PixelFormat] = [.nv12, .i420, .yv12, .p010, .i420p10]
+        if !(info.nativeFormat.map(same.contains) ?? name.hasPrefix("yuv420p")) {
+            changes.append(
+                EffectiveEntry(option: "inputFormat", asked: name, used: used, why: "encoded as \(depth)-bit 4:2:0"))
+        } else if info.bitDepth != depth, !description.effective.contains(where: { $0.option == "pixelFormat" }) {
+            let what = info.bitDepth > depth ? "rounded" : "scaled up"
+            changes.append(
+                EffectiveEntry(
+                    option: "pixelFormat", asked: name, used: used,
+                    why: "\(info.bitDepth) bits are \(what) to the \(depth) that are coded"))
+        }
+        return changes
+    }
+
+    /// The session's report in the command line's words.
+    ///
+    /// - Parameter unasked: options that have a value always, and were not asked for on the command line.
+    func effective(_ info: SourceInfo, unasked: Set<String>) -> [EffectiveEntry] {
+        var codec = EffectiveEntry(
+            option: "codec", asked: nil, used: description.codec.rawValue,
+            why: output.codecWhy ?? session.choice.codecWhy)
+        if codec.why == CodecChoice.asked { codec.asked = codec.used }
+        let entries = description.effective.filter { $0.option != "codec" }.map { entry in
+            guard unasked.contains(entry.option), !entry.differs else { return entry }
+            var entry = entry
+            entry.asked = nil
+            if entry.why == "as asked" { entry.why = entry.option == "rateControl" ? "a QP is asked for" : "the input's" }
+            return entry
+        }
+        var rate = EffectiveEntry(
+            option: "frameRate", asked: nil, used: description.frameRate.description, why: "the input's")
+        if !unasked.contains("frameRate") {
+            rate.asked = output.configuration.frameRate.description
+            rate.why = "as asked"
+        }
+        return [codec] + entries + (entries.contains { $0.option == "frameRate" } ? [] : [rate]) + changes(info)
+    }
+}

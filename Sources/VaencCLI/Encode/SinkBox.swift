@@ -1,0 +1,58 @@
+import Glibc
+import MediaFiles
+import Synchronization
+import Vaenc
+
+/// The sink, shared between the thread that opens and finishes it and the encoder's that writes.
+final class SinkBox: Sendable {
+    private struct State {
+        var sink: (any PacketSink)?
+        var failure: (any Error)?
+    }
+
+    private let state = Mutex(State())
+
+    var failure: (any Error)? { state.withLock { $0.failure } }
+    var bytesWritten: Int { state.withLock { $0.sink?.bytesWritten ?? 0 } }
+
+    func open(_ output: String, options: SinkOptions, description: EncoderDescription) throws {
+        try state.withLock {
+            let sink = try MediaOutput.open(output, options: options)
+            $0.sink = sink
+            do {
+                try sink.start(description)
+            } catch {
+                sink.cancel()
+                throw error
+            }
+        }
+    }
+
+    func write(_ packet: EncodedPacket) {
+        state.withLock {
+            guard $0.failure == nil else { return }
+            do { try $0.sink?.write(packet) } catch { $0.failure = error }
+        }
+    }
+
+    func fail(_ error: any Error) {
+        state.withLock { if $0.failure == nil { $0.failure = error } }
+    }
+
+    func finish() throws {
+        try state.withLock {
+            if let failure = $0.failure { throw failure }
+            try $0.sink?.finish()
+        }
+    }
+
+    func cancel() { state.withLock { $0.sink?.cancel() } }
+
+    /// The same for a program that is about to end: gives up soon where a write to a stalled reader holds the sink.
+    func cancelSoon() {
+        for _ in 0..<20 {
+            if state.withLockIfAvailable({ $0.sink?.cancel() }) != nil { return }
+            usleep(10_000)
+        }
+    }
+}

@@ -1,0 +1,165 @@
+import TestOracles
+import Testing
+
+/// Several outputs of one input, depths, and what auto takes, by the command line.
+@Suite struct OutputsTests {
+    private struct Run {
+        var status: Int
+        var report: JSONValue?
+        var errors: [Substring]
+
+        func effective(_ option: String, output: Int? = nil) -> JSONValue? {
+            let place = output.map { report?["outputs"]?.array[$0] } ?? report
+            return place?["effective"]?.array.first { $0["option"]?.string == option }
+        }
+    }
+
+    private func vaenc(_ arguments: [String], input: [UInt8] = []) throws -> Run {
+        let result = try ProcessRunner.run(Checkout.vaenc, ["encode"] + arguments, input: input, timeout: 60)
+        return Run(status: result.status, report: JSONValue(result.output), errors: result.errorLines)
+    }
+
+    private func decoded(_ path: String) throws -> [UInt8] {
+        let result = try ProcessRunner.run(
+            "ffmpeg", ["-nostdin", "-v", "warning", "-xerror", "-i", path, "-f", "rawvideo", "-pix_fmt", "yuv420p", "-"])
+        #expect(result.status == 0 && result.errors == "", "\(path): \(result.errors)")
+        return result.stdout
+    }
+
+    private func probe(_ path: String, _ entries: String) throws -> String {
+        let result = try ProcessRunner.run(
+            "ffprobe", ["-v", "error", "-select_streams", "v", "-show_entries", "stream=\(entries)", "-of", "csv=p=0", path])
+        #expect(result.status == 0)
+        return String(result.output.prefix { !$0.isNewline })
+    }
+
+    private let software = ["--device", "software", "--json", "--preset", "7"]
+
+    /// From a pipe, which can be read but once: both hold all frames, and each is what it is by itself.
+    @Test func bothOutputsHaveAllFramesOfAPipe() throws {
+        try Files.withTemporaryFolder { folder in
+            let raw = "\(folder)/in.yuv"
+            let pattern = try ProcessRunner.run(
+                "ffmpeg", ["-v", "error", "-f", "lavfi", "-i", "testsrc2=s=64x48:r=25:d=0.4", "-pix_fmt", "yuv420p", raw])
+            #expect(pattern.status == 0)
+            let layout = ["--input-size", "64x48", "--fps", "25", "--qp", "20"]
+            let input = try Files.read(raw)
+            let both = try vaenc(
+                ["-", "-o", "\(folder)/a.h264", "-o", "\(folder)/b.h265"] + layout + software, input: input)
+            #expect(both.status == 0, "\(both.errors)")
+            let outputs = try #require(both.report?["outputs"]?.array)
+            #expect(outputs.compactMap { $0["codec"]?.string } == ["h264", "hevc"])
+            #expect(both.report?["codec"]?.string == "h264" && both.report?["output"]?.string == "\(folder)/a.h264")
+            for (index, name) in ["a.h264", "b.h265"].enumerated() {
+                let alone = try vaenc(["-", "-o", "\(folder)/alone-\(name)"] + layout + software, input: input)
+                #expect(alone.status == 0 && alone.report?["outputs"] == nil)
+                let isSame = try Files.read("\(folder)/\(name)") == Files.read("\(folder)/alone-\(name)")
+                #expect(isSame, "\(name)")
+                #expect(try decoded("\(folder)/\(name)").count == 10 * 64 * 48 * 3 / 2)
+                let one = outputs[index]
+                #expect(one["frames"]?["encoded"]?.int == 10 && one["error"] == .null)
+                #expect(one["bytes"]?.int == Files.size("\(folder)/\(name)"))
+                #expect(one["output"]?.string == "\(folder)/\(name)")
+                for key in ["codec", "profile", "level", "bytes", "bitrate", "frames", "effective", "output"] {
+                    #expect(one[key] != nil, "\(key)")
+                }
+            }
+        }
+    }
+
+    /// Ten bits in the one that has them, eight in the other, which says so.
+    @Test func depthsDiffer() throws {
+        try Files.withTemporaryFolder { folder in
+            let run = try vaenc(
+                ["testsrc:64x48@25:5", "--input-format", "p010", "-o", "\(folder)/a.mkv", "-o", "\(folder)/b.h264"]
+                    + software + ["--qp", "10"])
+            #expect(run.status == 0, "\(run.errors)")
+            #expect(run.effective("codec", output: 0)?["used"]?.string == "hevc")
+            #expect(try probe("\(folder)/a.mkv", "profile,pix_fmt") == "Main 10,yuv420p10le")
+            #expect(try probe("\(folder)/b.h264", "pix_fmt") == "yuv420p")
+            #expect(run.effective("pixelFormat", output: 0) == nil)
+            #expect(run.effective("pixelFormat", output: 1)?["asked"]?.string == "p010")
+            #expect(run.effective("pixelFormat", output: 1)?["why"]?.string?.contains("rounded") == true)
+        }
+    }
+
+    /// The other output is finished; the status and the report tell of the one that failed.
+    @Test(arguments: [0, 1]) func oneFailureLeavesTheOther(_ place: Int) throws {
+        try Files.withTemporaryFolder { folder in
+            var names = ["\(folder)/a.h264"]
+            names.insert("/dev/full", at: place)
+            let run = try vaenc(["testsrc:64x48@25:30"] + names.flatMap { ["-o", $0] } + software)
+            #expect(run.status == 74, "\(run.errors)")
+            #expect(run.errors.count == 1 && run.errors[0].contains("/dev/full"), "\(run.errors)")
+            let outputs = try #require(run.report?["outputs"]?.array)
+            #expect(outputs[place]["error"]?.string?.contains("the disk is full") == true)
+            #expect(outputs[1 - place]["error"] == .null)
+            #expect(outputs[1 - place]["frames"]?["encoded"]?.int == 30)
+            #expect(try decoded("\(folder)/a.h264").count == 30 * 64 * 48 * 3 / 2)
+        }
+    }
+
+    /// Nothing is left of outputs where another cannot be made.
+    @Test func nothingIsLeftWhereOneCannotBegin() throws {
+        try Files.withTemporaryFolder { folder in
+            try Files.write([1], to: "\(folder)/b.h265")
+            let run = try vaenc(["testsrc:64x48@25:5", "-o", "\(folder)/a.h264", "-o", "\(folder)/b.h265"] + software)
+            #expect(run.status == 73 && Files.list(folder) == ["b.h265"], "\(run.errors)")
+        }
+        for names in [["-o", "a.h264", "-o", "a.h264"], ["-o", "-", "-o", "-"], ["-o", "a.flv", "--codec", "hevc"]] {
+            #expect(try vaenc(["testsrc:64x48@25:5"] + names + software).status == 64, "\(names)")
+        }
+    }
+
+    /// Where hardware encodes no ten bits, eight of a deep input are coded, and it is said; strict refuses.
+    @Test func deepInputOnADeviceOfEightBits() throws {
+        try Files.withTemporaryFolder { folder in
+            let arguments = [
+                "testsrc:64x48@25:5", "--input-format", "p010", "--device", "reference", "--codec", "h264", "--json", "-o",
+                "\(folder)/a.mp4", "--qp", "30",
+            ]
+            let run = try vaenc(arguments)
+            #expect(run.status == 0, "\(run.errors)")
+            #expect(run.effective("pixelFormat")?["asked"]?.string == "p010")
+            #expect(try vaenc(arguments + ["--strict", "--overwrite"]).status == 69)
+        }
+    }
+
+    @Test func optionsOfDepthAndMetadata() throws {
+        try Files.withTemporaryFolder { folder in
+            let display = "G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,50)"
+            let path = "\(folder)/a.mp4"
+            func encode(_ options: [String]) throws -> Run {
+                try vaenc(["testsrc:64x48@25:3", "-o", path, "--overwrite"] + options + software)
+            }
+            let deep = try encode([
+                "--bit-depth", "10", "--mastering-display", display, "--content-light", "1000,400", "--color-primaries", "bt2020",
+                "--color-transfer", "smpte2084", "--color-matrix", "bt2020nc", "--sample-entry", "hev1",
+            ])
+            #expect(deep.status == 0, "\(deep.errors)")
+            #expect(deep.report?["codec"]?.string == "hevc" && deep.report?["profile"]?.string == "Main 10")
+            #expect(deep.effective("masteringDisplay")?["used"]?.string == display)
+            #expect(deep.effective("contentLight")?["used"]?.string == "1000,400")
+            #expect(try probe(path, "codec_tag_string,pix_fmt,color_transfer") == "hev1,yuv420p10le,smpte2084")
+            let all = try ProcessRunner.run("ffprobe", ["-v", "error", "-show_streams", path]).output
+            #expect(all.contains("max_content=1000\n") && all.contains("red_x=34000/50000\n"))
+            // What is read from a file is carried on, unasked.
+            let again = try vaenc([path, "-o", "\(folder)/b.mkv"] + software)
+            #expect(again.status == 0 && again.report?["codec"]?.string == "hevc", "\(again.errors)")
+            #expect(again.effective("masteringDisplay")?["asked"] == .null)
+            #expect(again.effective("masteringDisplay")?["used"]?.string == display)
+            #expect(try encode(["--profile", "main10"]).report?["profile"]?.string == "Main 10")
+            #expect(try encode(["--profile", "high"]).report?["codec"]?.string == "h264")
+            #expect(try probe(path, "codec_tag_string") == "avc1")
+            #expect(try encode(["--codec", "hevc"]).status == 0)
+            #expect(try probe(path, "codec_tag_string,pix_fmt") == "hvc1,yuv420p")
+            for wrong in [
+                ["--bit-depth", "12"], ["--bit-depth", "10", "--codec", "h264"], ["--profile", "main10", "--codec", "h264"],
+                ["--bit-depth", "8", "--profile", "main10"], ["--mastering-display", "G(1,2)"], ["--content-light", "1000"],
+                ["--entropy", "cavlc", "--codec", "hevc"], ["--sample-entry", "avc1"],
+            ] {
+                #expect(try encode(wrong).status == 64, "\(wrong)")
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+import MediaFiles
+import ReferenceDisplay
+import TestOracles
+import Testing
+import VAAPI
+
+@testable import Vaenc
+
+/// Which codec is taken where none is asked for, and why.
+@Suite struct CodecChoiceTests {
+    private static let size = VideoSize(width: 1280, height: 720)
+    private static let both: Set<VideoCodec> = [.h264, .hevc]
+
+    private static func capability(_ profile: CodecProfile, from least: Int, to most: Int) -> Capability {
+        var surface = SurfaceCapabilities()
+        (surface.minWidth, surface.minHeight) = (least, least)
+        (surface.maxWidth, surface.maxHeight) = (most, most)
+        return Capability(Profile(profile), .encodeSlice, ConfigAttributes(values: [:]), surface)
+    }
+
+    private static func choose(
+        _ capabilities: [Capability], profile: CodecProfile? = nil, size: VideoSize? = size, depth: Int = 8,
+        isDepthAsked: Bool = false, container: OutputFormat? = nil, built: Set<VideoCodec> = both
+    ) -> (codec: VideoCodec, why: String) {
+        CodecChoice.choose(
+            profile: profile, size: size, depth: depth, isDepthAsked: isDepthAsked, container: container, built: built,
+            kind: .vaapi
+        ) { DeviceReport(kind: .vaapi, usable: true, capabilities: capabilities) }
+    }
+
+    @Test func hevcWhereTheDeviceEncodesWhatIsWanted() {
+        let h264 = Self.capability(.h264High, from: 32, to: 4096)
+        let main = Self.capability(.hevcMain, from: 128, to: 8192)
+        let deep = Self.capability(.hevcMain10, from: 128, to: 8192)
+        #expect(Self.choose([h264, main]) == (.hevc, "the device encodes HEVC Main of 1280×720"))
+        #expect(Self.choose([h264, main], size: nil) == (.hevc, "the device encodes HEVC Main"))
+        #expect(Self.choose([h264]) == (.h264, "the device encodes no HEVC"))
+        let tiny = VideoSize(width: 64, height: 64)
+        #expect(Self.choose([h264, main], size: tiny) == (.h264, "the device encodes HEVC from 128×128 to 8192×8192, not 64×64"))
+        let huge = VideoSize(width: 16384, height: 8192)
+        #expect(Self.choose([h264, main], size: huge).codec == .h264)
+        #expect(Self.choose([h264, main], depth: 10) == (.h264, "the device encodes HEVC Main, not Main 10"))
+        #expect(Self.choose([h264, main, deep], depth: 10) == (.hevc, "the device encodes HEVC Main 10 of 1280×720"))
+        var decodes = main
+        decodes.entrypoint = "VLD"
+        #expect(Self.choose([h264, decodes]).codec == .h264)
+        // Low power alone will do.
+        var low = main
+        low.entrypoint = "EncSliceLP"
+        #expect(Self.choose([h264, low]).codec == .hevc)
+    }
+
+    @Test func wishesAndContainersComeFirst() {
+        let main = Self.capability(.hevcMain, from: 128, to: 8192)
+        #expect(Self.choose([main], profile: .h264Main) == (.h264, "the profile asked for"))
+        #expect(Self.choose([], profile: .hevcMain10).codec == .hevc)
+        #expect(Self.choose([], depth: 10, isDepthAsked: true).codec == .hevc)
+        #expect(Self.choose([main], container: .flv) == (.h264, "flv holds no HEVC"))
+        for container in OutputFormat.allCases where container != .flv {
+            #expect(Self.choose([main], container: container).codec == .hevc, "\(container)")
+        }
+        #expect(Self.choose([main], built: [.h264]) == (.h264, "HEVC through VA-API is not built yet"))
+    }
+
+    @Test func softwareTakesHEVCForTenBitsAlone() {
+        let software = DeviceReport(kind: .software, usable: true)
+        #expect(CodecChoice.choose(size: Self.size, on: software).codec == .h264)
+        #expect(CodecChoice.choose(size: Self.size, depth: 10, on: software).codec == .hevc)
+    }
+
+    /// From the vendors' drivers' own answers: who encodes HEVC Main at 720p, and Main 10. While HEVC through VA-API is
+    /// not offered, nobody does.
+    @Test(arguments: Personality.all) func everyPersonality(_ name: String?) throws {
+        let display = try ReferenceDisplay.open(name.map { ["VAENC_REFERENCE_PERSONALITY": $0] } ?? [:])
+        let report = DeviceReport(display)
+        let none = ["i965-1616", "i965-1916", "i965-3E92", "i965-5916", "iHD-1912", "iHD-3E92", "iHD-5916"]
+        // Skylake, and Raven Ridge.
+        let eightBits = ["iHDnonfree-1912", "radeonsi-raven", "radeonsi25-raven"]
+        let isOffered = CodecChoice.throughVAAPI.contains(.hevc)
+        let choice = CodecChoice.choose(size: Self.size, on: report)
+        let hasHEVC = isOffered && !none.contains(name ?? "")
+        #expect(choice.codec == (hasHEVC ? .hevc : .h264), "\(choice.why)")
+        #expect(!choice.why.isEmpty)
+        let deep = CodecChoice.choose(size: Self.size, depth: 10, on: report)
+        #expect(deep.codec == (hasHEVC && !eightBits.contains(name ?? "") ? .hevc : .h264), "\(deep.why)")
+        #expect(CodecChoice.choose(size: Self.size, container: .flv, on: report).codec == .h264)
+        let probe = Devices.defaultChoice(among: [report], asked: .reference)
+        #expect(probe.codec == CodecChoice.choose(on: report).codec && probe.why.contains(CodecChoice.choose(on: report).why))
+    }
+
+    /// A session that is asked for nothing takes the choice, and says so.
+    @Test func sessionsTakeTheChoice() throws {
+        var configuration = Pictures.configuration()
+        #expect(configuration.wantedCodec == nil)
+        for (format, device, codec) in [
+            (PixelFormat.nv12, DeviceSelector.software, VideoCodec.h264), (.p010, .software, .hevc), (.nv12, .reference, nil),
+        ] as [(PixelFormat, DeviceSelector, VideoCodec?)] {
+            configuration.inputFormat = format
+            let session = try CompressionSession(configuration: configuration, device: device) { _ in }
+            defer { session.invalidate() }
+            let description = try session.encoderDescription
+            if let codec { #expect(description.codec == codec) }
+            #expect(session.choice.codec == description.codec)
+            let entry = try #require(description.effective.first { $0.option == "codec" })
+            #expect(entry.asked == nil && entry.used == description.codec.rawValue && entry.why == session.choice.codecWhy)
+            #expect(description.effective.filter { $0.option == "codec" }.count == 1)
+            #expect(configuration.wantedCodec == nil && session.configuration.wantedCodec == nil)
+        }
+        configuration.inputFormat = .nv12
+        configuration.codec = .hevc
+        let session = try CompressionSession(configuration: configuration, device: .software) { _ in }
+        defer { session.invalidate() }
+        let entry = try #require(try session.encoderDescription.effective.first { $0.option == "codec" })
+        #expect(entry.asked == "hevc" && entry.used == "hevc" && entry.why == "asked")
+    }
+}
