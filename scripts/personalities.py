@@ -15,15 +15,17 @@ sys.path.insert(0, str(Path(__file__).parent / "drivers"))
 import vainfo  # noqa: E402
 
 TABLE = Path(__file__).parent.parent / "Sources/ReferenceDriver/Backend/Personalities/PersonalityTable.swift"
-# VAConfigAttribType, VAProfile and VAEntrypoint of va.h, as far as H.264 encoders answer.
+# VAConfigAttribType, VAProfile and VAEntrypoint of va.h, as far as encoders answer.
 TYPES = {
     "RTFormat": 0, "RateControl": 5, "EncPackedHeaders": 10, "EncInterlaced": 11, "EncMaxRefFrames": 13,
     "EncMaxSlices": 14, "EncSliceStructure": 15, "MaxPictureWidth": 18, "MaxPictureHeight": 19, "EncQualityRange": 21,
     "EncQuantization": 22, "EncIntraRefresh": 23, "EncSkipFrame": 24, "EncROI": 25, "EncRateControlExt": 26,
     "ProcessingRate": 27, "EncDirtyRect": 28, "EncParallelRateControl": 29, "EncDynamicScaling": 30,
-    "FEIMVPredictors": 33, "QPBlockSize": 37, "MaxFrameSize": 38,
-    "PredictionDirection": 39}
-PROFILES = {"VAProfileH264Main": 6, "VAProfileH264High": 7, "VAProfileH264ConstrainedBaseline": 13}
+    "FEIMVPredictors": 33, "EncTileSupport": 35, "QPBlockSize": 37, "MaxFrameSize": 38,
+    "PredictionDirection": 39, "EncHEVCFeatures": 50, "EncHEVCBlockSizes": 51}
+PROFILES = {
+    "VAProfileH264Main": 6, "VAProfileH264High": 7, "VAProfileH264ConstrainedBaseline": 13, "VAProfileHEVCMain": 17,
+    "VAProfileHEVCMain10": 18}
 ENTRYPOINTS = {"VAEntrypointEncSlice": 6, "VAEntrypointEncSliceLP": 8}
 # vainfo 2.12 prints EncMaxRefFrames' value on the row of EncMaxSlices: what the drivers' sources say.
 SLICES = {"iHD": 256, "iHDnonfree": 256, "i965": 32, "radeonsi": 128}
@@ -31,6 +33,25 @@ SLICES = {"iHD": 256, "iHDnonfree": 256, "i965": 32, "radeonsi": 128}
 SIZES = {
     "iHD": (32, 32, 4096, 4096), "iHDnonfree": (32, 32, 4096, 4096), "iHD25nonfree": (32, 32, 4096, 4096),
     "i965": (16, 16, 4096, 4096), "radeonsi": (256, 128, 4096, 2304), "radeonsi25": (128, 128, 4096, 2304)}
+# Mesa's alignment of HEVC surfaces (VASurfaceAttribAlignmentSize), which only its newer versions tell.
+ALIGNMENT = {"radeonsi25": 70}
+
+
+def hevc(driver, gpu, entrypoint):
+    """What vainfo of libva 2.17 leaves out of HEVC entries, or prints wrongly: {type: value}, and least sizes. Asked for
+    raw of the drivers themselves where they ran, else of the same driver's newer version on the same GPU."""
+    gen11 = gpu == "8A52"
+    if driver == "radeonsi":
+        features = 0x10041010 if gpu == "raven" else 0x10041050
+        return {14: 128, 50: features, 51: 0xcf}, (256, 128)
+    if driver not in ("iHD", "iHDnonfree"):
+        return {}, None
+    if entrypoint == "VAEntrypointEncSliceLP":
+        return {14: 70, 39: 5 if gen11 else 7, 50: 0x1900464, 51: 0x88cf}, (128, 128)
+    if gpu in ("1912", "5916"):
+        return {14: 200}, (32, 32)
+    answers = {14: 600, 50: 0x1900464, 51: 0x88c6 if gen11 else 0x88c7}
+    return (answers if gen11 else answers | {39: 7}), (128, 128)
 
 
 def value(driver, name, printed):
@@ -55,7 +76,7 @@ def value(driver, name, printed):
 
 
 def entries(folder, name):
-    """{(profile, entry point): ({type: value}, sizes)} of a dump, H.264 encoders only; raw values win."""
+    """{(profile, entry point): ({type: value}, sizes, alignment)} of a dump, encoders only; raw values win."""
     driver = name.split("-")[0]
     found = {}
     for key, rows in vainfo.parse((folder / f"{name}.txt").read_text()).items():
@@ -70,7 +91,14 @@ def entries(folder, name):
                 values[TYPES[row]] = raw
         least, sizes = SIZES[driver][:2], SIZES[driver]
         sizes = (*least, values.get(18, sizes[2]), values.get(19, sizes[3]))
-        found[key] = [values, sizes]
+        alignment = 0
+        if key[0].startswith("VAProfileHEVC"):
+            more, least = hevc(driver, name.split("-")[1], key[1])
+            values |= more
+            if least:
+                sizes = (*least, *sizes[2:])
+            alignment = ALIGNMENT.get(driver, 0)
+        found[key] = [values, sizes, alignment]
     raw = folder / f"attributes-{name}.txt"
     key = None
     for line in raw.read_text().splitlines() if raw.exists() else []:
@@ -98,11 +126,11 @@ def write(folder):
         vendor = re.search(r"Driver version: (.*?)(?: \(\))?$", text, re.M)[1]
         vendor = re.sub(r", DRM [\d.]+, [^)]*\)", ")", vendor)
         rows = []
-        for (profile, entrypoint), (values, sizes) in entries(folder, name).items():
+        for (profile, entrypoint), (values, sizes, alignment) in entries(folder, name).items():
             row = " ".join(f"{t}={v:x}" for t, v in sorted(values.items()))
             if row not in sets:
                 sets.append(row)
-            size = ",".join(map(str, sizes))
+            size = ",".join(map(str, (*sizes, alignment) if alignment else sizes))
             rows.append(f"{PROFILES[profile]},{ENTRYPOINTS[entrypoint]},{sets.index(row)},{size}")
         if rows:
             lines.append(f"{name}|{vendor}|{' '.join(rows)}")
@@ -111,7 +139,7 @@ def write(folder):
         "/// Personalities as text, parsed when one is asked for.\n"
         "enum PersonalityTable {\n"
         "    /// A line to each: name, vendor, and a word for each profile and entry point: VAProfile, VAEntrypoint, the line of\n"
-        "    /// `attributes`, least width and height, greatest width and height.\n"
+        "    /// `attributes`, least width and height, greatest width and height, and, where there is one, the alignment.\n"
         '    static let personalities = """\n'
         + "".join(f"        {wrap(line)}\n" for line in lines)
         + '        """\n\n'
@@ -145,7 +173,7 @@ def check(folder, build):
             continue
         environment = dict(
             os.environ, LIBVA_DRIVERS_PATH=build, LIBVA_DRIVER_NAME="libvaenc", LIBVA_MESSAGING_LEVEL="0",
-            VAENC_REFERENCE_PERSONALITY=name)
+            VAENC_REFERENCE_HEVC="1", VAENC_REFERENCE_PERSONALITY=name)
         run = subprocess.run(
             ["xvfb-run", "-a", "vainfo", "-a", "--display", "x11"], env=environment, capture_output=True, text=True)
         answers = vainfo.parse(run.stdout)

@@ -6,8 +6,9 @@ import Testing
 
 /// What personalities answer, against what the real drivers' dumps say, copied by hand.
 @Suite struct PersonalityTests {
-    private func client(_ name: String) -> Client {
+    private func client(_ name: String, offersHEVC: Bool = false) -> Client {
         var environment = Environment()
+        environment.offersHEVC = offersHEVC
         environment.personality = name
         return Client(environment)
     }
@@ -31,6 +32,38 @@ import Testing
             var profiles = [VAProfile](repeating: VAProfileNone, count: 8)
             #expect(client.table.vaQueryConfigProfiles(client.context, &profiles, &count) == VA_STATUS_SUCCESS)
             #expect(count == 3, "\(name)")
+        }
+    }
+
+    @Test func hevcIsWhereTheDriversHaveIt() {
+        let hevc = Personality.names.filter { name in
+            !client(name, offersHEVC: true).createConfigFails(VAProfileHEVCMain)
+        }
+        // Broadwell, Skylake's and Coffee Lake's free drivers have none, nor has i965.
+        #expect(hevc.count == 30 && hevc.allSatisfy { !$0.hasPrefix("i965") })
+        #expect(client("radeonsi25-navi31").createConfigFails(VAProfileHEVCMain), "unless it is offered")
+        #expect(client("radeonsi-raven", offersHEVC: true).createConfigFails(VAProfileHEVCMain10))
+        let low = client("iHD-9A49", offersHEVC: true)
+        #expect(value(low, VAConfigAttribEncHEVCFeatures, VAProfileHEVCMain10, VAEntrypointEncSliceLP) == 0x190_0464)
+        #expect(value(low, VAConfigAttribPredictionDirection, VAProfileHEVCMain, VAEntrypointEncSliceLP) == 7)
+        #expect(value(low, VAConfigAttribEncMaxSlices, VAProfileHEVCMain, VAEntrypointEncSliceLP) == 70)
+        let config = low.createConfig(VAProfileHEVCMain, VAEntrypointEncSliceLP).1
+        #expect(low.createContext(config, 126, 128).0 == VA_STATUS_ERROR_RESOLUTION_NOT_SUPPORTED)
+        #expect(low.createContext(config, 128, 128).0 == VA_STATUS_SUCCESS)
+        let ice = client("iHD25nonfree-8A52", offersHEVC: true)
+        #expect(value(ice, VAConfigAttribPredictionDirection, VAProfileHEVCMain) == VA_ATTRIB_NOT_SUPPORTED)
+        #expect(value(ice, VAConfigAttribEncHEVCBlockSizes, VAProfileHEVCMain) == 0x88c6)
+        let old = client("radeonsi-navi21", offersHEVC: true)
+        #expect(value(old, VAConfigAttribEncHEVCFeatures, VAProfileHEVCMain) == 0x1004_1050)
+        #expect(value(old, VAConfigAttribEncPackedHeaders, VAProfileHEVCMain) == 1)
+        for (name, alignment) in [("radeonsi25-navi31", 70 as Int32?), ("radeonsi-navi21", nil)] {
+            let amd = client(name, offersHEVC: true)
+            let config = amd.createConfig(VAProfileHEVCMain, VAEntrypointEncSlice).1
+            var count: UInt32 = 32
+            var list = [VASurfaceAttrib](repeating: VASurfaceAttrib(), count: 32)
+            #expect(
+                amd.table.vaQuerySurfaceAttributes(amd.context, config, &list, &count) == VA_STATUS_SUCCESS)
+            #expect(list.prefix(Int(count)).first { $0.type.rawValue == 12 }?.value.value.i == alignment)
         }
     }
 
@@ -128,5 +161,14 @@ import Testing
         let coded = try #require(stream.client.coded(stream.coded))
         #expect(coded.segments == 4, "delimiter, two parameter sets, the slice")
         #expect(coded.status & 0x1000_0000 != 0)
+    }
+}
+
+extension Client {
+    /// Whether there is no entry point for `profile`.
+    fileprivate func createConfigFails(_ profile: VAProfile) -> Bool {
+        [VAEntrypointEncSlice, VAEntrypointEncSliceLP].allSatisfy {
+            createConfig(profile, $0).0 != VA_STATUS_SUCCESS
+        }
     }
 }

@@ -66,6 +66,9 @@ package struct HeaderBitReader {
 
     package mutating func flag() -> Bool { get(1) != 0 }
 
+    /// Goes on from bit `position`, one that was read.
+    mutating func move(to position: Int) { self.position = position }
+
     /// ue(v), H.264 9.1.
     package mutating func unsigned() -> Int {
         var zeros = 0

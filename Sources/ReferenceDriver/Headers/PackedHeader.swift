@@ -10,9 +10,11 @@ package struct PackedHeader: Sendable {
     package let bytes: [UInt8]
     package let bitLength: Int
     package let hasEmulationBytes: Bool
+    package let codec: DriverCodec
 
     /// Takes as many bits as `data` has where `bitLength` says more.
-    package init(data: [UInt8], bitLength: Int, hasEmulationBytes: Bool) {
+    package init(data: [UInt8], bitLength: Int, hasEmulationBytes: Bool, codec: DriverCodec = .h264) {
+        self.codec = codec
         self.bitLength = min(max(bitLength, 0), 8 * data.count)
         var bytes = Array(data.prefix((self.bitLength + 7) / 8))
         let unused = 8 * bytes.count - self.bitLength
@@ -34,7 +36,8 @@ package struct PackedHeader: Sendable {
         var index = 0
         while index + 3 < bytes.count {
             guard bytes[index] == 0, bytes[index + 1] == 0, bytes[index + 2] == 1,
-                units.isEmpty || hasEmulationBytes || Self.isPlausible(bytes[index + 3])
+                units.isEmpty || hasEmulationBytes
+                    || codec.isPlausible(bytes[index + 3], index + 4 < bytes.count ? bytes[index + 4] : nil)
             else {
                 index += 1
                 continue
@@ -46,16 +49,6 @@ package struct PackedHeader: Sendable {
             index += 4
         }
         return units
-    }
-
-    /// A first byte that a NAL unit of a client's buffer may have: SEI, delimiters and filler with nal_ref_idc 0,
-    /// parameter sets with another.
-    private static func isPlausible(_ header: UInt8) -> Bool {
-        switch header & 31 {
-        case 6, 9, 10, 11, 12: header >> 5 == 0
-        case 7, 8, 13, 15: header >> 7 == 0 && header >> 5 != 0
-        default: false
-        }
     }
 
     /// The bytes for the stream, with start codes and emulation prevention. `isRaw`: data of unknown kind, which
@@ -80,31 +73,31 @@ package struct PackedHeader: Sendable {
     package func payloads(ofType type: UInt8) -> [[UInt8]] {
         var found = units
         if found.isEmpty && !bytes.isEmpty { found = [Unit(start: 0, header: 0, end: bytes.count)] }
-        return found.filter { bytes[$0.header] & 31 == type }.map {
-            let payload = bytes[($0.header + 1)..<$0.end]
+        return found.filter { codec.unitType(bytes[$0.header]) == type }.map {
+            let payload = bytes[min($0.header + codec.unitHeaderBytes, $0.end)..<$0.end]
             return hasEmulationBytes ? EmulationPrevention.unescape(payload) : Array(payload)
         }
     }
 
-    /// The buffer as a slice header: what stands up to its NAL unit header (types 1 and 5), and the bits after it.
-    /// nil where there is no slice header in it.
+    /// The buffer as a slice header: what stands up to the end of its NAL unit header, and the bits after it. nil where
+    /// there is no slice header in it.
     package var sliceHeader: SliceHeaderBits? {
         var prefix: [UInt8]
         var header = 0
         let units = units
         if units.isEmpty {
-            guard let first = bytes.first else { return nil }
-            prefix = [0, 0, 0, 1, first]
+            guard bytes.count >= codec.unitHeaderBytes else { return nil }
+            prefix = [0, 0, 0, 1] + bytes.prefix(codec.unitHeaderBytes)
         } else {
             // Others may stand before it, where start codes are sure.
             guard let unit = hasEmulationBytes ? units.last : units.first else { return nil }
             header = unit.header
-            prefix = Array(bytes[...header])
+            guard header + codec.unitHeaderBytes <= bytes.count else { return nil }
+            prefix = Array(bytes[..<(header + codec.unitHeaderBytes)])
         }
-        let type = bytes[header] & 31
-        guard type == 1 || type == 5 else { return nil }
+        guard codec.isSlice(codec.unitType(bytes[header])) else { return nil }
         let unused = 8 * bytes.count - bitLength
-        var payload = Array(bytes[(header + 1)...])
+        var payload = Array(bytes[(header + codec.unitHeaderBytes)...])
         if hasEmulationBytes { payload = EmulationPrevention.unescape(payload) }
         guard !payload.isEmpty, 8 * payload.count > unused else { return nil }
         return SliceHeaderBits(prefix: prefix, payload: payload, bitCount: 8 * payload.count - unused)

@@ -147,10 +147,11 @@ final class Context: @unchecked Sendable {
         if picture.isSkipped {
             return CodedPicture(units: picture.leading + picture.trailing, averageQP: picture.initialQP)
         }
-        let encoder = self.encoder ?? CodecEncoder(picture.encode)
+        let known = encoder.flatMap { $0.takes(picture.encode) ? $0 : nil }
+        let encoder = known ?? CodecEncoder(picture.encode)
         self.encoder = encoder
         func encodeOnce(qp: Int?) -> (CodedPicture, EncodedSlices) {
-            let slices = encoder.encode(picture.encode, picture.orders(qp: qp))
+            let slices = encoder.encode(picture.encode, picture.orders(qp: qp, columns: widthInMacroblocks))
             return (self.coded(picture, slices), slices)
         }
         guard let rated = picture.rate else { return encodeOnce(qp: nil).0 }

@@ -30,6 +30,9 @@ extension Driver {
         var isSettable = false
     }
 
+    /// VASurfaceAttribAlignmentSize, since VA-API 1.21.
+    private static let alignmentSize = VASurfaceAttribType(12)
+
     /// vaQuerySurfaceAttributes, in the order that clients get them.
     func surfaceAttributes(_ id: VAConfigID) throws -> [SurfaceAttribute] {
         let entry = try monitor.withLock { try config(id).entry }
@@ -44,5 +47,8 @@ extension Driver {
             SurfaceAttribute(
                 type: VASurfaceAttribMemoryType, value: VA_SURFACE_ATTRIB_MEM_TYPE_VA, isSettable: true),
         ]
+            + (entry.surfaceAlignment.map {
+                [SurfaceAttribute(type: Self.alignmentSize, value: Int32($0))]
+            } ?? [])
     }
 }

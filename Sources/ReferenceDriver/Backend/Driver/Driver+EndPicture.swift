@@ -11,7 +11,7 @@ extension Driver {
             context.picture = nil
             switch context.config.entry.codec {
             case .h264: try end(picture, context, H264Backend(driver: self, context: context))
-            case .hevc: throw Refusal.unimplemented("HEVC")
+            case .hevc: try end(picture, context, HEVCBackend(driver: self, context: context))
             }
         }
     }

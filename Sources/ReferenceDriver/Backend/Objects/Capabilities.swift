@@ -12,6 +12,8 @@ struct Capabilities: Sendable {
         var minimumHeight: Int
         var maximumWidth: Int
         var maximumHeight: Int
+        /// VASurfaceAttribAlignmentSize: log2 of width and height in four bits each; nil where the driver does not tell.
+        var surfaceAlignment: Int? = nil
 
         func value(_ type: VAConfigAttribType) -> UInt32? {
             attributes.first { $0.type == type }?.value
@@ -77,35 +79,66 @@ struct Capabilities: Sendable {
     static let unrestricted = Capabilities(
         vendor: "vaenc reference driver (software H.264 encoder)",
         entries: [VAProfileH264ConstrainedBaseline, VAProfileH264Main, VAProfileH264High].map { profile in
-            Entry(
-                profile: profile, entrypoint: VAEntrypointEncSlice,
-                attributes: [
-                    (VAConfigAttribRTFormat, UInt32(VA_RT_FORMAT_YUV420)),
-                    (VAConfigAttribRateControl, rateControlModes),
-                    (VAConfigAttribEncPackedHeaders, allPackedHeaders),
+            entry(
+                profile, VA_RT_FORMAT_YUV420,
+                [
                     (VAConfigAttribEncInterlaced, UInt32(VA_ENC_INTERLACED_NONE)),
                     (VAConfigAttribEncMaxRefFrames, profile == VAProfileH264ConstrainedBaseline ? 16 : 16 | 16 << 16),
                     (VAConfigAttribEncMaxSlices, UInt32(maximumSide / 16)),
-                    (VAConfigAttribEncSliceStructure, sliceStructures),
-                    (VAConfigAttribMaxPictureWidth, UInt32(maximumSide)),
-                    (VAConfigAttribMaxPictureHeight, UInt32(maximumSide)),
-                    (VAConfigAttribEncQualityRange, 7),
                     (
                         VAConfigAttribPredictionDirection,
                         profile == VAProfileH264ConstrainedBaseline
                             ? UInt32(VA_PREDICTION_DIRECTION_PREVIOUS) : predictionDirections
                     ),
-                    (VAConfigAttribEncIntraRefresh, intraRefreshKinds),
-                    (VAConfigAttribEncQuantization, UInt32(VA_ENC_QUANTIZATION_TRELLIS_SUPPORTED)),
-                    (VAConfigAttribEncSkipFrame, 1),
-                    // Regions, with priorities or QP differences.
-                    (VAConfigAttribEncROI, 32 | 1 << 8 | 1 << 9),
-                    // Layers less one, each with a rate of its own.
-                    (VAConfigAttribEncRateControlExt, 3 | 1 << 8),
-                    (VAConfigAttribMaxFrameSize, 1),
-                ],
-                minimumWidth: 16, minimumHeight: 16, maximumWidth: maximumSide, maximumHeight: maximumSide)
-        })
+                ])
+        }
+            + [(VAProfileHEVCMain, VA_RT_FORMAT_YUV420), (VAProfileHEVCMain10, VA_RT_FORMAT_YUV420_10)].map {
+                entry(
+                    $0, $1,
+                    [
+                        (VAConfigAttribEncInterlaced, UInt32(VA_ENC_INTERLACED_NONE)),
+                        (VAConfigAttribEncMaxRefFrames, 15 | 15 << 16),
+                        // A.4.1 has no level with more.
+                        (VAConfigAttribEncMaxSlices, 600),
+                        (VAConfigAttribPredictionDirection, predictionDirections),
+                        (VAConfigAttribEncTileSupport, 1),
+                        (
+                            VAConfigAttribEncHEVCFeatures,
+                            HEVCFeatures.word([
+                                .asymmetricPartitions, .sampleAdaptiveOffset, .temporalVectors, .strongIntraSmoothing,
+                                .signHiding, .constrainedIntra, .transformSkip, .quantizerDelta, .deblockingDisable,
+                            ])
+                        ),
+                        (VAConfigAttribEncHEVCBlockSizes, HEVCBlockSizes.word(depth: 2)),
+                    ])
+            })
+
+    /// With what all codecs have in common.
+    private static func entry(
+        _ profile: VAProfile, _ format: Int32, _ attributes: [(type: VAConfigAttribType, value: UInt32)]
+    ) -> Entry {
+        Entry(
+            profile: profile, entrypoint: VAEntrypointEncSlice,
+            attributes: [
+                (VAConfigAttribRTFormat, UInt32(format)),
+                (VAConfigAttribRateControl, rateControlModes),
+                (VAConfigAttribEncPackedHeaders, allPackedHeaders),
+            ] + attributes + [
+                (VAConfigAttribEncSliceStructure, sliceStructures),
+                (VAConfigAttribMaxPictureWidth, UInt32(maximumSide)),
+                (VAConfigAttribMaxPictureHeight, UInt32(maximumSide)),
+                (VAConfigAttribEncQualityRange, 7),
+                (VAConfigAttribEncIntraRefresh, intraRefreshKinds),
+                (VAConfigAttribEncQuantization, UInt32(VA_ENC_QUANTIZATION_TRELLIS_SUPPORTED)),
+                (VAConfigAttribEncSkipFrame, 1),
+                // Regions, with priorities or QP differences.
+                (VAConfigAttribEncROI, 32 | 1 << 8 | 1 << 9),
+                // Layers less one, each with a rate of its own.
+                (VAConfigAttribEncRateControlExt, 3 | 1 << 8),
+                (VAConfigAttribMaxFrameSize, 1),
+            ],
+            minimumWidth: 16, minimumHeight: 16, maximumWidth: maximumSide, maximumHeight: maximumSide)
+    }
 
     private static let maximumSide = 4096
     private static let allPackedHeaders = UInt32(

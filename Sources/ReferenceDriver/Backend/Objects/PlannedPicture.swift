@@ -25,9 +25,10 @@ struct PlannedPicture: Sendable {
 
 extension PlannedPicture {
     /// What to encode at the slices' QPs, or at `qp` in all of them.
-    func orders(qp: Int?) -> EncodeOrders {
+    /// `columns`: 16×16 areas to a row.
+    func orders(qp: Int?, columns: Int) -> EncodeOrders {
         EncodeOrders(
-            qp: qp, activity: activity,
+            qp: qp, columns: columns, activity: activity,
             qpLimits: rate.map { $0.settings.minimumQP...$0.settings.maximumQP } ?? 0...51, qpDeltas: qpDeltas,
             maximumSliceBytes: maximumSliceBytes)
     }

@@ -1,51 +1,96 @@
 /// What an encoder left of a picture, by codec.
 enum Reconstruction: Sendable {
     case h264(ReconstructedPicture)
+    /// And its PicOrderCntVal.
+    case hevc(HEVCReconstructedPicture, order: Int)
 
     var h264: ReconstructedPicture? {
-        switch self {
-        case .h264(let picture): picture
-        }
+        if case .h264(let picture) = self { picture } else { nil }
+    }
+
+    var hevc: HEVCReconstructedPicture? {
+        if case .hevc(let picture, _) = self { picture } else { nil }
     }
 
     /// Luma samples.
     var width: Int {
         switch self {
         case .h264(let picture): 16 * picture.widthInMacroblocks
+        case .hevc(let picture, _): picture.grid.width
         }
     }
 
     var height: Int {
         switch self {
         case .h264(let picture): 16 * picture.heightInMacroblocks
+        case .hevc(let picture, _): picture.grid.height
         }
     }
 
-    /// Two bytes, the value in the low bits: more than 8 bits to a sample.
+    /// Two bytes to a sample, little-endian, the value in the low bits: more than 8 bits.
     var isWide: Bool {
         switch self {
         case .h264: false
+        case .hevc(let picture, _): picture.bitDepth > 8
         }
     }
 
     /// Copies the first `count` samples of luma row `y`.
     func copyLumaRow(_ y: Int, count: Int, to destination: Lane<UInt8>) {
         switch self {
-        case .h264(let picture): picture.copyLumaRow(y, count: count, to: destination)
+        case .h264(let picture):
+            picture.copyLumaRow(y, count: count, to: destination)
+        case .hevc(let picture, _) where picture.bitDepth > 8:
+            let planes = picture.planes(UInt16.self)
+            destination.put(planes.luma + y * planes.stride, count: count)
+        case .hevc(let picture, _):
+            let planes = picture.planes(UInt8.self)
+            destination.copy(from: planes.luma + y * planes.stride, count: count)
         }
     }
 
     /// Copies the first `count` Cb/Cr pairs of chroma row `y` (half height), Cb first.
     func copyChromaRow(_ y: Int, count: Int, toPairs destination: Lane<UInt8>) {
         switch self {
-        case .h264(let picture): picture.copyChromaRow(y, count: count, toPairs: destination)
+        case .h264(let picture):
+            picture.copyChromaRow(y, count: count, toPairs: destination)
+        case .hevc(let picture, _) where picture.bitDepth > 8:
+            let planes = picture.planes(UInt16.self)
+            let (cb, cr) = (planes.cb + y * planes.chromaStride, planes.cr + y * planes.chromaStride)
+            for x in 0..<count {
+                destination.store(4 * x, cb[x].littleEndian)
+                destination.store(4 * x + 2, cr[x].littleEndian)
+            }
+        case .hevc(let picture, _):
+            let planes = picture.planes(UInt8.self)
+            let (cb, cr) = (planes.cb + y * planes.chromaStride, planes.cr + y * planes.chromaStride)
+            for x in 0..<count {
+                destination[2 * x] = cb[x]
+                destination[2 * x + 1] = cr[x]
+            }
         }
     }
 
     /// Copies the first `count` samples of chroma row `y` (half height), each plane to its own place.
     func copyChromaRow(_ y: Int, count: Int, toCb cb: Lane<UInt8>, cr: Lane<UInt8>) {
         switch self {
-        case .h264(let picture): picture.copyChromaRow(y, count: count, toCb: cb, cr: cr)
+        case .h264(let picture):
+            picture.copyChromaRow(y, count: count, toCb: cb, cr: cr)
+        case .hevc(let picture, _) where picture.bitDepth > 8:
+            let planes = picture.planes(UInt16.self)
+            cb.put(planes.cb + y * planes.chromaStride, count: count)
+            cr.put(planes.cr + y * planes.chromaStride, count: count)
+        case .hevc(let picture, _):
+            let planes = picture.planes(UInt8.self)
+            cb.copy(from: planes.cb + y * planes.chromaStride, count: count)
+            cr.copy(from: planes.cr + y * planes.chromaStride, count: count)
         }
+    }
+}
+
+extension Lane<UInt8> {
+    /// Stores words as two bytes each, the low one first.
+    fileprivate func put(_ words: Lane<UInt16>, count: Int) {
+        for x in 0..<count { store(2 * x, words[x].littleEndian) }
     }
 }

@@ -16,6 +16,7 @@ struct DriverManners: Sendable {
     var quality: (@Sendable (_ level: Int) -> Int)?
     /// The encoder counts only these structures of slices, and refuses others.
     var keepsSliceStructure = false
+    var hevc = HEVCManners()
 }
 
 /// VAENC_REFERENCE_PERSONALITY: the reference driver restricted to what a real driver said that it can do.
@@ -42,7 +43,7 @@ enum Personality {
 
     private static func entry(_ word: Substring, _ sets: [Substring]) -> Capabilities.Entry? {
         let numbers = word.split(separator: ",").compactMap { Int($0) }
-        guard numbers.count == 7, sets.indices.contains(numbers[2]) else { return nil }
+        guard numbers.count >= 7, sets.indices.contains(numbers[2]) else { return nil }
         let attributes = sets[numbers[2]].split(separator: " ").compactMap { pair in
             let sides = pair.split(separator: "=")
             guard sides.count == 2, let type = UInt32(sides[0]), let value = UInt32(sides[1], radix: 16) else {
@@ -53,7 +54,7 @@ enum Personality {
         return Capabilities.Entry(
             profile: VAProfile(Int32(numbers[0])), entrypoint: VAEntrypoint(UInt32(numbers[1])),
             attributes: attributes, minimumWidth: numbers[3], minimumHeight: numbers[4], maximumWidth: numbers[5],
-            maximumHeight: numbers[6])
+            maximumHeight: numbers[6], surfaceAlignment: numbers.count > 7 ? numbers[7] : nil)
     }
 
     private static func manners(of name: String) -> DriverManners {
@@ -64,12 +65,21 @@ enum Personality {
             manners.hasNoStatus = true
             manners.keepsSliceStructure = true
             manners.quality = presets
+            manners.hevc.writesOwnSets = true
+            manners.hevc.hasOwnOffsets = !name.hasSuffix("raven")
+            manners.hevc.alignment = (64, 16)
+            manners.hevc.evensSlices = true
         } else if name.hasPrefix("radeonsi25-") {
             // Mesa 25.0.7: streams without packed slice headers came out broken.
             manners.needsSliceHeaders = true
             manners.rewritesHeaders = true
             manners.chainsHeaders = true
             manners.quality = presets
+            manners.hevc.rewritesHeaders = true
+            manners.hevc.alignment = (64, 16)
+            manners.hevc.evensSlices = true
+        } else if name.hasPrefix("iHD") {
+            manners.hevc.needsUniformOffsets = true
         }
         return manners
     }

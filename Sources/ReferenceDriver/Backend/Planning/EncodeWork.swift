@@ -1,10 +1,12 @@
 /// What an encoder is given of a picture, by codec.
 enum EncodeWork: Sendable {
     case h264(H264Work)
+    case hevc(HEVCWork)
 
     var reconstruction: Reconstruction {
         switch self {
         case .h264(let work): .h264(work.job.reconstruction)
+        case .hevc(let work): .hevc(work.job.reconstruction, order: work.job.poc)
         }
     }
 
@@ -15,6 +17,11 @@ enum EncodeWork: Sendable {
             let source = work.job.source
             return SourceLuma(
                 bytes: source.luma, pitch: source.lumaPitch, width: source.width, height: source.height, isWide: false)
+        case .hevc(let work):
+            let source = work.job.source
+            return SourceLuma(
+                bytes: source.luma, pitch: source.lumaPitch, width: source.width, height: source.height,
+                isWide: source.isP010)
         }
     }
 }
@@ -23,7 +30,9 @@ enum EncodeWork: Sendable {
 struct EncodeOrders {
     /// In all slices; nil: their own QPs.
     var qp: Int?
-    /// Added to the QP of each 16×16 area, in raster order, within `qpLimits`; and what is added after, without limits.
+    /// 16×16 areas to a row of `activity` and `qpDeltas`.
+    var columns: Int
+    /// Added to the QP of each area, in raster order, within `qpLimits`; and what is added after, without limits.
     var activity: [Int]?
     var qpLimits = 0...51
     var qpDeltas: [Int]?
@@ -33,8 +42,10 @@ struct EncodeOrders {
     /// Whether areas have QPs of their own.
     var hasAreaQPs: Bool { activity != nil || qpDeltas != nil }
 
-    /// The QP of an area in a slice of `qp`.
-    func areaQP(_ area: Int, sliceQP: Int) -> Int {
+    /// The QP of an area; beyond the last columns and rows they count.
+    func areaQP(x: Int, y: Int, sliceQP: Int) -> Int {
+        let rows = (activity ?? qpDeltas ?? []).count / columns
+        let area = min(y, rows - 1) * columns + min(x, columns - 1)
         var qp = sliceQP
         if let activity { qp = min(max(qp + activity[area], qpLimits.lowerBound), qpLimits.upperBound) }
         return min(max(qp + (qpDeltas?[area] ?? 0), 0), 51)
@@ -62,7 +73,10 @@ struct H264Work: Sendable {
             var qps = [UInt8](repeating: 0, count: job.widthInMacroblocks * job.heightInMacroblocks)
             for slice in job.slices {
                 for address in slice.firstMacroblock..<slice.firstMacroblock + slice.macroblockCount {
-                    qps[address] = UInt8(orders.areaQP(address, sliceQP: slice.qp))
+                    qps[address] = UInt8(
+                        orders.areaQP(
+                            x: address % job.widthInMacroblocks, y: address / job.widthInMacroblocks,
+                            sliceQP: slice.qp))
                 }
             }
             job.macroblockQPs = qps

@@ -30,6 +30,7 @@ struct OpenPicture {
 /// What holds from picture to picture of a stream.
 struct StreamState {
     var h264 = H264Stream()
+    var hevc = HEVCStream()
     /// 1 best … 7 fastest.
     var quality = StreamState.defaultQuality
     /// Bits; 0: none.

@@ -14,7 +14,8 @@ struct StreamUnits {
         self.codec = codec
         for header in headers {
             let packed = PackedHeader(
-                data: header.bytes, bitLength: header.bitCount, hasEmulationBytes: header.hasEmulationBytes)
+                data: header.bytes, bitLength: header.bitCount, hasEmulationBytes: header.hasEmulationBytes,
+                codec: codec)
             if header.type == UInt32(VAEncPackedHeaderSlice.rawValue) {
                 guard let slice = packed.sliceHeader else {
                     throw Refusal.invalidParameter("a packed slice header without a slice's NAL unit header")
@@ -45,19 +46,32 @@ struct StreamUnits {
         leading.insert(contentsOf: sets + (rest.isEmpty ? [] : [rest]), at: 1)
     }
 
-    /// Writes every picture parameter set anew, with pic_init_qp 26.
+    /// Writes H.264 picture parameter sets anew, with pic_init_qp 26.
     mutating func rewritePictureSets() {
+        rewrite { type, rbsp in
+            guard type == 8, var picture = PictureHeader(rbsp: rbsp) else { return nil }
+            picture.initialQP = PictureHeader.usualQP
+            return picture.nalUnit()
+        }
+    }
+
+    /// Puts what `change` makes of a type and an RBSP in the place of each NAL unit before the slices; nil leaves it.
+    mutating func rewrite(_ change: (_ type: UInt8, _ rbsp: [UInt8]) -> [UInt8]?) {
         leading = leading.map { bytes in
             Self.units(in: bytes).flatMap { range in
                 let unit = Array(bytes[range])
-                guard let start = Self.startCode(in: unit, from: 0), unit[start + 3] & 31 == 8,
-                    var picture = PictureHeader(rbsp: EmulationPrevention.unescape(unit[(start + 4)...]))
+                guard let start = Self.startCode(in: unit, from: 0), start + 3 + codec.unitHeaderBytes <= unit.count,
+                    let changed = change(
+                        codec.unitType(unit[start + 3]),
+                        EmulationPrevention.unescape(unit[(start + 3 + codec.unitHeaderBytes)...]))
                 else { return unit }
-                picture.initialQP = PictureHeader.usualQP
-                return picture.nalUnit()
+                return changed
             }
-        }
+        }.filter { !$0.isEmpty }
     }
+
+    /// Puts a NAL unit before all others.
+    mutating func insertFirst(_ unit: [UInt8]) { leading.insert(unit, at: 0) }
 
     /// The NAL units in bytes that begin with a start code, each with its start code.
     static func units(in bytes: [UInt8]) -> [Range<Int>] {
@@ -115,9 +129,6 @@ struct StreamUnits {
 }
 
 extension DriverCodec {
-    /// nal_unit_type, out of the first byte of a NAL unit header.
-    func unitType(_ header: UInt8) -> UInt8 { self == .h264 ? header & 31 : header >> 1 & 63 }
-
     /// nal_unit_type of the access unit delimiter.
     var delimiter: UInt8 { self == .h264 ? 9 : 35 }
 

@@ -10,6 +10,13 @@ package struct Environment: Sendable {
     package var logs = false
     /// VAENC_REFERENCE_PERSONALITY: the real driver to be like; nil for none.
     package var personality: String?
+    /// VAENC_REFERENCE_HASH=md5: every HEVC picture is followed by an MD5 of what a decoder makes of it.
+    package var writesHashes = false
+    /// VAENC_REFERENCE_HEVC: 1 offers HEVC profiles, 0 hides them.
+    package var offersHEVC = Environment.usuallyOffersHEVC
+
+    /// The switch for everybody.
+    private static let usuallyOffersHEVC = false
 
     package init() {}
 
@@ -19,6 +26,8 @@ package struct Environment: Sendable {
         environment.isNull = variable("VAENC_REFERENCE_MODE") == "null"
         environment.logs = variable("VAENC_REFERENCE_LOG") == "1"
         environment.personality = variable("VAENC_REFERENCE_PERSONALITY")
+        environment.writesHashes = variable("VAENC_REFERENCE_HASH") == "md5"
+        if let choice = variable("VAENC_REFERENCE_HEVC") { environment.offersHEVC = choice == "1" }
         return environment
     }
 

@@ -1,10 +1,6 @@
 internal import CVA
 
-/// The video codecs whose buffers the driver takes.
-enum DriverCodec: Sendable {
-    case h264
-    case hevc
-
+extension DriverCodec {
     init(_ profile: VAProfile) {
         switch profile {
         case VAProfileHEVCMain, VAProfileHEVCMain10: self = .hevc

@@ -1,0 +1,108 @@
+internal import CVA
+
+extension HEVCBackend {
+    /// Parameter sets as the client's headers and slices take them, and as they stand in the stream.
+    struct Sets {
+        var asked: (sequence: HEVCSequenceHeader, picture: HEVCPictureHeader)
+        var written: (sequence: HEVCSequenceHeader, picture: HEVCPictureHeader)
+    }
+
+    /// The sets of a picture; puts what the driver writes into `units`.
+    func parameterSets(
+        _ sequence: VAEncSequenceParameterBufferHEVC, _ parameters: VAEncPictureParameterBufferHEVC,
+        _ units: inout StreamUnits, _ stream: inout StreamState
+    ) throws -> Sets {
+        let isRandomAccess = parameters.nal_unit_type >= 16
+        let changesQP = context.config.rateMode != nil || stream.hevc.hasRegions
+        var asked = (HEVCSequenceHeader(sequence), HEVCPictureHeader(parameters))
+        if manners.writesOwnSets {
+            asked = manners.own(asked, window: stream.hevc.parameterSets.packedWindow, changesQP: changesQP)
+            units.rewrite { type, _ in (32...35).contains(type) ? [] : nil }
+            let sets = try stream.hevc.parameterSets.resolve(asked, isRandomAccess: isRandomAccess)
+            units.insert(sets.written)
+            units.insertFirst([0, 0, 0, 1, 35 << 1, 1, UInt8(parameters.audType << 5 | 0x10)])
+            return Sets(asked: (sets.sequence, sets.picture), written: (sets.sequence, sets.picture))
+        }
+        let sets = try stream.hevc.parameterSets.resolve(asked, isRandomAccess: isRandomAccess)
+        units.insert(sets.written)
+        let found = (sets.sequence, sets.picture)
+        guard manners.rewritesHeaders else { return Sets(asked: found, written: found) }
+        let manners = manners
+        var hasPicture = false
+        units.rewrite { type, rbsp in
+            switch type {
+            case 33:
+                return HEVCSequenceHeader(rbsp: rbsp).map {
+                    manners.rewritten(($0, found.1), changesQP: changesQP).sequence.nalUnit()
+                }
+            case 34:
+                hasPicture = true
+                return HEVCPictureHeader(rbsp: rbsp).map {
+                    manners.rewritten((found.0, $0), changesQP: changesQP).picture.nalUnit()
+                }
+            default: return nil
+            }
+        }
+        let written = manners.rewritten(found, changesQP: changesQP)
+        if !hasPicture && stream.hevc.writtenPicture != written.picture { units.insert([written.picture.nalUnit()]) }
+        stream.hevc.writtenPicture = written.picture
+        return Sets(asked: found, written: written)
+    }
+
+    /// Throws unless the slices cover every coding tree unit once, in the order of tile scan, and none has parts of
+    /// several tiles unless it has them whole (6.3.1).
+    func checkCoverage(_ slices: [VAEncSliceParameterBufferHEVC], _ tiles: HEVCTiles, _ grid: HEVCGrid) throws {
+        try require(!slices.isEmpty, "a picture without slices")
+        var next = 0
+        for slice in slices {
+            let (first, count) = (Int(slice.slice_segment_address), Int(slice.num_ctu_in_slice))
+            try require(
+                first < grid.codingTrees && tiles.tileScan[first] == next && count > 0
+                    && count <= grid.codingTrees - next,
+                "a slice of \(count) coding trees from \(first) on, after \(next) of \(grid.codingTrees)")
+            let end = next + count
+            func startsTile(_ place: Int) -> Bool {
+                place == 0 || place == grid.codingTrees
+                    || tiles.tileID[tiles.rasterScan[place]] != tiles.tileID[tiles.rasterScan[place - 1]]
+            }
+            let isInOne = tiles.tileID[tiles.rasterScan[next]] == tiles.tileID[tiles.rasterScan[end - 1]]
+            try require(isInOne || startsTile(next) && startsTile(end), "a slice with parts of several tiles")
+            next = end
+        }
+        try require(next == grid.codingTrees, "slices cover \(next) of \(grid.codingTrees) coding trees")
+    }
+
+    func checkOffsets(_ slices: [VAEncSliceParameterBufferHEVC]) throws {
+        guard manners.needsUniformOffsets, let first = slices.first else { return }
+        let flags = { (slice: VAEncSliceParameterBufferHEVC) in
+            let fields = unsafe slice.slice_fields.bits
+            return [fields.slice_sao_luma_flag, fields.slice_sao_chroma_flag]
+        }
+        try require(
+            slices.allSatisfy { flags($0) == flags(first) }, "slices of one picture with different slice_sao flags")
+    }
+
+    /// What the entry's prediction direction asks of lists: on drivers where both must be in use there are no P slices,
+    /// and on those that only look back, or of three references to a list, lists have little freedom.
+    func checkLists(
+        _ slice: VAEncSliceParameterBufferHEVC, _ lists: [[ListedReference]], _ picture: OpenPicture
+    ) throws {
+        let entry = context.config.entry
+        let direction = Int32(bitPattern: entry.value(VAConfigAttribPredictionDirection) ?? 0)
+        guard slice.slice_type != 2, direction & VA_PREDICTION_DIRECTION_BI_NOT_EMPTY != 0 else { return }
+        try require(slice.slice_type == 0, "a P slice, where both lists must name pictures")
+        let isSame = lists[0].map(\.reference.poc) == lists[1].map(\.reference.poc)
+        if isSame { return }
+        try require(
+            direction & VA_PREDICTION_DIRECTION_FUTURE != 0, "lists that differ, on a driver that only looks back")
+        // VDEnc: such pictures have two references in list 0 and one in list 1, and are not refreshed.
+        guard entry.maximumReferences == (3, 3) else { return }
+        try require(lists[0].count <= 2 && lists[1].count <= 1, "more than 2 and 1 references in lists that differ")
+        try require(picture.intraRefresh == nil, "intra refresh of a picture whose lists differ")
+    }
+}
+
+extension VAEncPictureParameterBufferHEVC {
+    /// pic_type of an access unit delimiter, table 7-2.
+    fileprivate var audType: UInt32 { unsafe min(max(pic_fields.bits.coding_type, 1), 3) - 1 }
+}

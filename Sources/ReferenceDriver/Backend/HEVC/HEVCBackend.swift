@@ -1,0 +1,175 @@
+internal import CVA
+
+/// The slices of an HEVC picture.
+struct HEVCSlices {
+    var jobs: [HEVCSliceJob]
+    var headers: [HEVCSliceHeader]
+    var sequence: HEVCSequenceHeader
+    var picture: HEVCPictureHeader
+    var tiles: HEVCTiles
+    var pictureOrderCount: Int
+    var isReference: Bool
+}
+
+/// What an HEVC stream said so far.
+struct HEVCStream {
+    var sequence: VAEncSequenceParameterBufferHEVC?
+    var parameterSets = HEVCParameterSets()
+    /// Where the driver writes clients' sets anew: the picture's that stands in the stream.
+    var writtenPicture: HEVCPictureHeader?
+    /// Regions of interest have been asked for: QPs change inside pictures from then on.
+    var hasRegions = false
+}
+
+/// From HEVC parameter buffers and packed headers to jobs.
+struct HEVCBackend: PictureBackend {
+    let driver: Driver
+    let context: Context
+
+    var manners: HEVCManners { driver.capabilities.manners.hevc }
+
+    func check(_ picture: OpenPicture, _ stream: inout StreamState) throws -> CheckedPicture<HEVCSlices> {
+        try require(picture.announced == nil, "packed header parameters without their data")
+        guard case .hevc(let buffers) = picture.buffers else {
+            throw Refusal.invalidParameter("buffers of another codec")
+        }
+        guard let sequence = buffers.sequence ?? stream.hevc.sequence else {
+            throw Refusal.invalidParameter("a picture without a sequence parameter buffer")
+        }
+        guard let parameters = buffers.parameters else {
+            throw Refusal.invalidParameter("a picture without a picture parameter buffer")
+        }
+        try sequence.check(context)
+        try parameters.check(context.config, HEVCSequenceHeader(sequence))
+        stream.hevc.sequence = sequence
+        stream.hevc.hasRegions = stream.hevc.hasRegions || picture.regions != nil
+
+        var units = try StreamUnits(picture.packed, codec: .hevc) {
+            try stream.hevc.parameterSets.note($0, isOnlyRead: manners.writesOwnSets)
+        }
+        let sets = try parameterSets(sequence, parameters, &units, &stream)
+        let written = sets.written
+        stream.refreshBlock = written.sequence.grid.codingTreeSize
+        units.end(parameters.last_picture)
+        let crop = try written.sequence.visibleArea()
+        let grid = written.sequence.grid
+        guard let tiles = written.picture.tiles.map({ $0.bounds(grid) }) ?? HEVCTiles(grid) else {
+            throw Refusal.invalidParameter("tiles that do not fit the picture")
+        }
+        try require(
+            stream.maximumSliceBytes == 0 || !tiles.isEnabled, "a limit of slices' bytes in a picture of several tiles")
+
+        for slice in buffers.slices { try slice.check(parameters, context.config) }
+        try checkCoverage(buffers.slices, tiles, grid)
+        try units.checkSlices(count: buffers.slices.count, driver.capabilities.manners)
+        try checkOffsets(buffers.slices)
+        var slices = HEVCSlices(
+            jobs: [], headers: [], sequence: written.sequence, picture: written.picture, tiles: tiles,
+            pictureOrderCount: Int(parameters.decoded_curr_pic.pic_order_cnt),
+            isReference: parameters.nal_unit_type >= 16 || parameters.nal_unit_type & 1 != 0)
+        var references: [Surface] = []
+        let planner = HEVCSlicePlan(backend: self, parameters: parameters, asked: sets.asked, written: written)
+        let layout = manners.layout(
+            buffers.slices.map { (Int($0.slice_segment_address), Int($0.num_ctu_in_slice)) })
+        for (index, place) in layout.enumerated() {
+            let slice = buffers.slices[min(index, buffers.slices.count - 1)]
+            let packed = units.slices.isEmpty ? nil : units.slices[min(index, units.slices.count - 1)]
+            var (header, bits) = try planner.header(slice, packed: packed)
+            if place.first != header.address {
+                header.address = place.first
+                bits = planner.bits(header, like: bits)
+            }
+            let lists = try planner.lists(slice, header)
+            for surface in lists.joined().map(\.surface) where !references.contains(where: { $0 === surface }) {
+                references.append(surface)
+            }
+            try checkLists(slice, lists, picture)
+            slices.headers.append(header)
+            slices.jobs.append(
+                try planner.job(header, bits, lists, first: place.first, count: place.count, parameters))
+        }
+        return try checked(slices, units, parameters, references, crop, picture, sequence, &stream)
+    }
+
+    private func checked(
+        _ slices: HEVCSlices, _ units: StreamUnits, _ parameters: VAEncPictureParameterBufferHEVC,
+        _ references: [Surface], _ crop: CroppedArea, _ picture: OpenPicture,
+        _ sequence: VAEncSequenceParameterBufferHEVC, _ stream: inout StreamState
+    ) throws -> CheckedPicture<HEVCSlices> {
+        let jobs = slices.jobs
+        let total = jobs.reduce(0) { $0 + $1.codingTreeCount }
+        let weighted = jobs.reduce(0) { $0 + $1.qp * $1.codingTreeCount }
+        let type = jobs.contains { $0.type == .b } ? "B" : jobs.contains { $0.type == .p } ? "P" : "I"
+        // Lists that only look back make a generalized P picture.
+        let looksAhead = jobs.contains { ($0.list0 + $0.list1).contains { $0.poc > slices.pictureOrderCount } }
+        let kind = RatedPicture.Kind(
+            isPredicted: type != "I", isBidirectional: looksAhead, isReference: slices.isReference)
+        return CheckedPicture(
+            slices: slices, units: units, codedBuffer: parameters.coded_buf,
+            destination: parameters.decoded_curr_pic.isValid ? parameters.decoded_curr_pic.picture_id : nil,
+            references: references, isInter: type != "I", initialQP: slices.picture.initialQP,
+            averageQP: (weighted + total / 2) / total,
+            rate: try context.rated(picture, SequenceRate(sequence), kind, isIDR: parameters.isIDR, &stream),
+            record: PictureRecord(
+                type: parameters.isIDR ? "IDR" : type, pictureOrderCount: slices.pictureOrderCount, crop: crop))
+    }
+
+    func nullSlices(_ picture: CheckedPicture<HEVCSlices>) -> [[UInt8]] {
+        let slices = picture.slices
+        return HEVCNullSlices.units(for: slices.jobs, slices.sequence, slices.picture, slices.tiles)
+    }
+
+    func work(
+        _ picture: CheckedPicture<HEVCSlices>, _ surfaces: PictureSurfaces, _ options: PictureOptions
+    ) -> EncodeWork {
+        let slices = picture.slices
+        let grid = slices.sequence.grid
+        let (target, memory) = (surfaces.target, surfaces.memory)
+        let source = HEVCSource(
+            luma: memory.lane(at: 0), chroma: memory.lane(at: target.chromaOffset), lumaPitch: target.pitch,
+            chromaPitch: target.pitch, width: min(target.width, grid.width), height: min(target.height, grid.height),
+            isP010: target.isWide)
+        var job = job(slices, source, reconstruction(surfaces.destination, slices.sequence))
+        job.quality = options.quality
+        job.intraRefresh = options.intraRefresh
+        job.choosesLevels = options.trellis.isAsked(job.slices.map(\.type).first { $0 != .i } ?? .i)
+        return .hevc(
+            HEVCWork(
+                job: job, headers: slices.headers, sequence: slices.sequence, picture: slices.picture,
+                writesHash: driver.environment.writesHashes))
+    }
+
+    /// Where a picture for `surface` goes: the picture that is there, if it is such a one, or a new one.
+    private func reconstruction(_ surface: Surface, _ sequence: HEVCSequenceHeader) -> HEVCReconstructedPicture {
+        if let picture = surface.reconstruction?.hevc, picture.grid == sequence.grid,
+            picture.bitDepth == sequence.bitDepthLuma
+        {
+            return picture
+        }
+        return HEVCReconstructedPicture(grid: sequence.grid, bitDepth: sequence.bitDepthLuma)
+    }
+
+    /// The picture, encoded from `source` to `reconstruction`.
+    private func job(
+        _ slices: HEVCSlices, _ source: HEVCSource, _ reconstruction: HEVCReconstructedPicture
+    ) -> HEVCPictureJob {
+        let (sequence, picture) = (slices.sequence, slices.picture)
+        var job = HEVCPictureJob(
+            grid: sequence.grid, source: source, reconstruction: reconstruction, poc: slices.pictureOrderCount,
+            slices: slices.jobs)
+        job.tiles = slices.tiles
+        job.bitDepth = sequence.bitDepthLuma
+        job.transformDepthInter = sequence.transformDepthInter
+        job.transformDepthIntra = sequence.transformDepthIntra
+        job.allowsAsymmetric = sequence.allowsAsymmetric
+        job.strongIntraSmoothing = sequence.strongIntraSmoothing
+        job.constrainedIntraPrediction = picture.constrainedIntraPrediction
+        job.hasTransformSkip = picture.hasTransformSkip
+        job.hidesSigns = picture.hidesSigns
+        job.qpDeltaDepth = picture.qpDeltaDepth
+        job.log2ParallelMergeLevel = picture.log2ParallelMergeLevel
+        job.filtersAcrossTiles = picture.tiles?.filtersAcross ?? true
+        job.isReference = slices.isReference
+        return job
+    }
+}

@@ -1,0 +1,60 @@
+internal import CVA
+
+/// VAConfigAttribEncHEVCFeatures: two bits to a feature, 0 for one that clients must leave alone.
+struct HEVCFeatures {
+    /// Places in the word.
+    enum Feature: Int {
+        case asymmetricPartitions = 4
+        case sampleAdaptiveOffset = 6
+        case temporalVectors = 10
+        case strongIntraSmoothing = 12
+        case signHiding = 16
+        case constrainedIntra = 18
+        case transformSkip = 20
+        case quantizerDelta = 22
+        case deblockingDisable = 28
+    }
+
+    private let word: UInt32?
+
+    /// A driver that does not answer is asked for nothing that it would refuse.
+    init(_ entry: Capabilities.Entry) { word = entry.value(VAConfigAttribEncHEVCFeatures) }
+
+    func check(_ feature: Feature, _ isUsed: Bool) throws {
+        guard isUsed, let word else { return }
+        try require(word >> UInt32(feature.rawValue) & 3 != 0, "\(feature), which this driver's HEVC encoder does not have")
+    }
+
+    /// The word of an encoder that has `features`.
+    static func word(_ features: [Feature]) -> UInt32 { features.reduce(0) { $0 | 1 << UInt32($1.rawValue) } }
+}
+
+/// VAConfigAttribEncHEVCBlockSizes.
+struct HEVCBlockSizes {
+    private let word: UInt32?
+
+    init(_ entry: Capabilities.Entry) { word = entry.value(VAConfigAttribEncHEVCBlockSizes) }
+
+    private func field(_ index: Int) -> Int { Int((word ?? 0) >> UInt32(2 * index) & 3) }
+
+    /// Throws where block sizes, in powers of two, are none that the driver takes.
+    func check(_ sequence: HEVCSequenceHeader) throws {
+        try require(sequence.hasSoundBlocks, "block sizes that do not go together")
+        guard word != nil else { return }
+        try require(
+            (3 + field(1)...max(3 + field(0), 3 + field(1))).contains(sequence.log2CodingTreeBlock),
+            "coding tree blocks of \(1 << sequence.log2CodingTreeBlock)")
+        try require(
+            sequence.log2MinCodingBlock >= 3 + field(2), "coding blocks of \(1 << sequence.log2MinCodingBlock)")
+        try require(
+            sequence.log2MaxTransformBlock <= 2 + field(3) && sequence.log2MinTransformBlock >= 2 + field(4),
+            "transform blocks from \(1 << sequence.log2MinTransformBlock) to \(1 << sequence.log2MaxTransformBlock)")
+        try require(
+            sequence.transformDepthInter <= field(5) && sequence.transformDepthInter >= field(6)
+                && sequence.transformDepthIntra <= field(7) && sequence.transformDepthIntra >= field(8),
+            "transform trees \(sequence.transformDepthInter) and \(sequence.transformDepthIntra) deep")
+    }
+
+    /// The word for coding trees of 16…64, coding blocks from 8, transform blocks of 4…32, and a depth.
+    static func word(depth: UInt32) -> UInt32 { 3 | 1 << 2 | 3 << 6 | depth << 10 | depth << 14 }
+}

@@ -1,0 +1,90 @@
+/// VAENC_REFERENCE_MODE=null: HEVC slices that cost next to nothing. P and B slices skip everything; I slices are
+/// DC-predicted with no residual.
+enum HEVCNullSlices {
+    /// Each slice's NAL unit.
+    static func units(
+        for slices: [HEVCSliceJob], _ sequence: HEVCSequenceHeader, _ picture: HEVCPictureHeader, _ tiles: HEVCTiles
+    ) -> [[UInt8]] {
+        let grid = sequence.grid
+        let nothing = LaneStorage<UInt8>(count: 1, repeating: 0)
+        var job = HEVCPictureJob(
+            grid: grid,
+            source: HEVCSource(
+                luma: nothing.lane, chroma: nothing.lane, lumaPitch: 0, chromaPitch: 0, width: 0, height: 0),
+            reconstruction: HEVCReconstructedPicture(
+                grid: HEVCGrid(width: 8, height: 8), bitDepth: sequence.bitDepthLuma), poc: 0, slices: slices)
+        job.tiles = tiles
+        job.bitDepth = sequence.bitDepthLuma
+        job.transformDepthInter = sequence.transformDepthInter
+        job.transformDepthIntra = sequence.transformDepthIntra
+        job.allowsAsymmetric = sequence.allowsAsymmetric
+        job.hasTransformSkip = picture.hasTransformSkip
+        job.hidesSigns = picture.hidesSigns
+        job.qpDeltaDepth = picture.qpDeltaDepth
+        let writer = HEVCSliceWriter(grid)
+        let tree = HEVCCodingTree()
+        return slices.map { slice in
+            writer.begin(slice, job)
+            let first = tiles.tileScan[slice.firstCodingTree]
+            for place in first..<first + slice.codingTreeCount {
+                let address = tiles.rasterScan[place]
+                fill(tree, address, slice, grid)
+                writer.write(tree, address: address)
+            }
+            return writer.finish()
+        }
+    }
+
+    /// The largest coding units that fit the picture.
+    private static func fill(_ tree: HEVCCodingTree, _ address: Int, _ slice: HEVCSliceJob, _ grid: HEVCGrid) {
+        tree.unitCount = 0
+        tree.predictionCount = 0
+        tree.nodeCount = 0
+        tree.sao.lane[0] = HEVCSAOParameters()
+        let shift = grid.log2CodingTreeBlock
+        addUnits(
+            tree, x: address % grid.columns << shift, y: address / grid.columns << shift, log2Size: shift, slice, grid)
+    }
+
+    private static func addUnits(
+        _ tree: HEVCCodingTree, x: Int, y: Int, log2Size: Int, _ slice: HEVCSliceJob, _ grid: HEVCGrid
+    ) {
+        guard x < grid.width, y < grid.height else { return }
+        let size = 1 << log2Size
+        guard x + size <= grid.width, y + size <= grid.height else {
+            for part in 0..<4 {
+                addUnits(
+                    tree, x: x + (part & 1) * size / 2, y: y + (part >> 1) * size / 2, log2Size: log2Size - 1, slice,
+                    grid)
+            }
+            return
+        }
+        var unit = HEVCCodingUnit()
+        unit.x = Int32(x)
+        unit.y = Int32(y)
+        unit.log2Size = UInt8(log2Size)
+        unit.mode = slice.type == .i ? .intra : .skip
+        unit.qp = Int8(slice.qp)
+        unit.firstPrediction = UInt16(tree.predictionCount)
+        unit.firstNode = UInt16(tree.nodeCount)
+        tree.units.lane[tree.unitCount] = unit
+        tree.unitCount += 1
+        var prediction = HEVCPredictionUnit()
+        // DC is the second of the most probable modes where all neighbours are DC, or none.
+        prediction.mpmIndex = 1
+        prediction.mergeIndex = 0
+        tree.predictions.lane[tree.predictionCount] = prediction
+        tree.predictionCount += 1
+        if slice.type == .i { addNode(tree, log2Size: log2Size, grid) }
+    }
+
+    private static func addNode(_ tree: HEVCCodingTree, log2Size: Int, _ grid: HEVCGrid) {
+        var node = HEVCTransformNode()
+        node.isSplit = log2Size > grid.log2MaxTransformBlock
+        tree.nodes.lane[tree.nodeCount] = node
+        tree.nodeCount += 1
+        if node.isSplit {
+            for _ in 0..<4 { addNode(tree, log2Size: log2Size - 1, grid) }
+        }
+    }
+}

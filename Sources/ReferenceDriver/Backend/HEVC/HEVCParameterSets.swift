@@ -1,0 +1,135 @@
+internal import CVA
+
+/// The HEVC parameter sets that stand in a stream so far, by id, and who wrote them.
+struct HEVCParameterSets {
+    private var sequences: [Int: HEVCSequenceHeader] = [:]
+    private var pictures: [Int: HEVCPictureHeader] = [:]
+    /// Ids that the client packed itself: the driver leaves those to it.
+    private var packedVideos: Set<Int> = []
+    private var packedSequences: Set<Int> = []
+    private var packedPictures: Set<Int> = []
+    /// The conformance window of the sequence that the client packed last.
+    private(set) var packedWindow: HEVCSequenceHeader.Window?
+
+    /// Takes note of the parameter sets in a client's packed header. Where `isOnlyRead` the driver writes its own.
+    mutating func note(_ header: PackedHeader, isOnlyRead: Bool) throws {
+        for payload in header.payloads(ofType: 33) {
+            guard let sequence = HEVCSequenceHeader(rbsp: payload) else {
+                throw Refusal.invalidParameter("a packed sequence parameter set that cannot be read")
+            }
+            packedWindow = sequence.window
+            if isOnlyRead { continue }
+            sequences[sequence.id] = sequence
+            packedSequences.insert(sequence.id)
+        }
+        if isOnlyRead { return }
+        for payload in header.payloads(ofType: 32) {
+            guard let id = HEVCVideoHeader.id(rbsp: payload) else {
+                throw Refusal.invalidParameter("a packed video parameter set that cannot be read")
+            }
+            packedVideos.insert(id)
+        }
+        for payload in header.payloads(ofType: 34) {
+            guard let picture = HEVCPictureHeader(rbsp: payload) else {
+                throw Refusal.invalidParameter("a packed picture parameter set that cannot be read")
+            }
+            pictures[picture.id] = picture
+            packedPictures.insert(picture.id)
+        }
+    }
+
+    /// The sets that a picture uses, and the NAL units of those that the driver has to write: the client packed none,
+    /// and the picture is one to start with or the set changes. `asked` is what the buffers ask for.
+    mutating func resolve(
+        _ asked: (sequence: HEVCSequenceHeader, picture: HEVCPictureHeader), isRandomAccess: Bool
+    ) throws -> (sequence: HEVCSequenceHeader, picture: HEVCPictureHeader, written: [[UInt8]]) {
+        var written: [[UInt8]] = []
+        let pictureID = asked.picture.id
+        let sequenceID =
+            packedPictures.contains(pictureID) ? pictures[pictureID]?.sequenceID ?? 0 : asked.picture.sequenceID
+        if !packedSequences.contains(sequenceID), isRandomAccess || sequences[sequenceID] != asked.sequence {
+            var sequence = asked.sequence
+            sequence.id = sequenceID
+            sequences[sequenceID] = sequence
+            if !packedVideos.contains(sequence.videoID) { written.append(HEVCVideoHeader(sequence).nalUnit()) }
+            written.append(sequence.nalUnit())
+        } else if let sequence = sequences[sequenceID], isRandomAccess, !packedVideos.contains(sequence.videoID) {
+            written.append(HEVCVideoHeader(sequence).nalUnit())
+        }
+        if !packedPictures.contains(pictureID), isRandomAccess || pictures[pictureID] != asked.picture {
+            pictures[pictureID] = asked.picture
+            written.append(asked.picture.nalUnit())
+        }
+        guard let sequence = sequences[sequenceID], let picture = pictures[pictureID] else {
+            throw Refusal.invalidParameter("a picture without parameter sets")
+        }
+        try sequence.checkAgrees(with: asked.sequence)
+        try picture.checkAgrees(with: asked.picture, sequence.grid)
+        return (sequence, picture, written)
+    }
+}
+
+private func same<Value: Equatable>(_ name: String, _ packed: Value, _ asked: Value) throws {
+    try require(packed == asked, "\(name) is \(packed) in the packed parameter set, \(asked) in the buffer")
+}
+
+extension HEVCSequenceHeader {
+    /// Throws where a decoder of `self` could not decode what `asked` makes the driver encode.
+    fileprivate func checkAgrees(with asked: HEVCSequenceHeader) throws {
+        try same("scaling_list_enabled_flag", hasScalingLists, false)
+        try same("pcm_enabled_flag", hasPCM, false)
+        try same("chroma_format_idc", chromaFormatIdc, asked.chromaFormatIdc)
+        try same("pic_width_in_luma_samples", width, asked.width)
+        try same("pic_height_in_luma_samples", height, asked.height)
+        try same("bit depths", [bitDepthLuma, bitDepthChroma], [asked.bitDepthLuma, asked.bitDepthChroma])
+        try same("the smallest coding block", log2MinCodingBlock, asked.log2MinCodingBlock)
+        try same("the coding tree block", log2CodingTreeBlock, asked.log2CodingTreeBlock)
+        try same("the smallest transform block", log2MinTransformBlock, asked.log2MinTransformBlock)
+        try same("the largest transform block", log2MaxTransformBlock, asked.log2MaxTransformBlock)
+        try same("max_transform_hierarchy_depth_inter", transformDepthInter, asked.transformDepthInter)
+        try same("max_transform_hierarchy_depth_intra", transformDepthIntra, asked.transformDepthIntra)
+        try same("amp_enabled_flag", allowsAsymmetric, asked.allowsAsymmetric)
+        try same("sample_adaptive_offset_enabled_flag", hasOffsets, asked.hasOffsets)
+        try same("sps_temporal_mvp_enabled_flag", hasTemporalVectors, asked.hasTemporalVectors)
+        try same("strong_intra_smoothing_enabled_flag", strongIntraSmoothing, asked.strongIntraSmoothing)
+    }
+
+    /// The visible part; throws where the conformance window leaves nothing.
+    func visibleArea() throws -> CroppedArea {
+        let window = window ?? Window()
+        try require(
+            [window.left, window.right, window.top, window.bottom].allSatisfy { (0...max(width, height)).contains($0) },
+            "a conformance window outside the picture")
+        let area = CroppedArea(
+            left: 2 * window.left, top: 2 * window.top, width: width - 2 * (window.left + window.right),
+            height: height - 2 * (window.top + window.bottom))
+        try require(area.width > 0 && area.height > 0, "a conformance window that leaves nothing of the picture")
+        return area
+    }
+}
+
+extension HEVCPictureHeader {
+    fileprivate func checkAgrees(with asked: HEVCPictureHeader, _ grid: HEVCGrid) throws {
+        try same("pps_scaling_list_data_present_flag", hasScalingLists, false)
+        try same("dependent_slice_segments_enabled_flag", hasDependentSegments, asked.hasDependentSegments)
+        try same("sign_data_hiding_enabled_flag", hidesSigns, asked.hidesSigns)
+        try same("init_qp", initialQP, asked.initialQP)
+        try same("constrained_intra_pred_flag", constrainedIntraPrediction, asked.constrainedIntraPrediction)
+        try same("transform_skip_enabled_flag", hasTransformSkip, asked.hasTransformSkip)
+        try same("diff_cu_qp_delta_depth", qpDeltaDepth, asked.qpDeltaDepth)
+        try same("pps_cb_qp_offset", cbQPOffset, asked.cbQPOffset)
+        try same("pps_cr_qp_offset", crQPOffset, asked.crQPOffset)
+        try same(
+            "weighted prediction", [weightedPrediction, weightedBipred], [asked.weightedPrediction, asked.weightedBipred])
+        try same("transquant_bypass_enabled_flag", hasBypass, asked.hasBypass)
+        try same("entropy_coding_sync_enabled_flag", syncsEntropy, asked.syncsEntropy)
+        try same("tiles_enabled_flag", tiles != nil, asked.tiles != nil)
+        if let tiles, let wanted = asked.tiles {
+            try require(tiles.bounds(grid) != nil, "packed tiles that do not fit the picture")
+            try same("tiles", tiles.bounds(grid), wanted.bounds(grid))
+            try same("loop_filter_across_tiles_enabled_flag", tiles.filtersAcross, wanted.filtersAcross)
+        }
+        try same("pps_loop_filter_across_slices_enabled_flag", filtersAcrossSlices, asked.filtersAcrossSlices)
+        try same("log2_parallel_merge_level", log2ParallelMergeLevel, asked.log2ParallelMergeLevel)
+    }
+}

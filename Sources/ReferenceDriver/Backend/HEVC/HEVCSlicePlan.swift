@@ -1,0 +1,152 @@
+internal import CVA
+
+/// A picture of a slice's list, and the surface that holds it.
+struct ListedReference {
+    var surface: Surface
+    var reference: HEVCReference
+}
+
+/// HEVC slices of a picture on their way from buffers to jobs.
+struct HEVCSlicePlan {
+    let backend: HEVCBackend
+    let parameters: VAEncPictureParameterBufferHEVC
+    /// The sets that the client's headers are of, and those that stand in the stream.
+    let asked: (sequence: HEVCSequenceHeader, picture: HEVCPictureHeader)
+    let written: (sequence: HEVCSequenceHeader, picture: HEVCPictureHeader)
+
+    private var isRewritten: Bool { asked != written }
+
+    /// The header of a slice, and its bits: the client's own, checked against the buffers, or one made from them. Where
+    /// the driver controls the rate it writes slice_qp_delta itself later.
+    func header(
+        _ slice: VAEncSliceParameterBufferHEVC, packed: SliceHeaderBits?
+    ) throws -> (HEVCSliceHeader, SliceHeaderBits) {
+        var expected = HEVCSliceHeader(
+            slice, picture: parameters, sequence: asked.sequence, picture: asked.picture)
+        guard let packed, !backend.manners.writesOwnSets else {
+            if backend.manners.writesOwnSets { try makeOwn(&expected) }
+            return (expected, expected.bits(sequence: written.sequence, picture: written.picture))
+        }
+        var end = 0
+        guard
+            let found = HEVCSliceHeader(packed, sequence: asked.sequence, picture: asked.picture, end: &end)
+        else { throw Refusal.invalidParameter("a packed slice header that cannot be read") }
+        let contradictions = found.contradictions(
+            with: expected, comparesQP: backend.context.config.rateMode == nil)
+        try require(contradictions.isEmpty, contradictions.first ?? "")
+        return (found, isRewritten ? bits(found, like: packed) : packed.shortened(to: end))
+    }
+
+    /// What Mesa 22.3.6 makes of a slice: the picture before is its only reference.
+    private func makeOwn(_ header: inout HEVCSliceHeader) throws {
+        header.pictureID = 0
+        header.offsetsLuma = written.sequence.hasOffsets
+        header.offsetsChroma = written.sequence.hasOffsets
+        header.qpDelta += Int(parameters.pic_init_qp) - written.picture.initialQP
+        header.mergeCandidates = 5
+        if header.type == .i { header.referenceSet = written.sequence.referenceSets[0] }
+        header.referenceSetIndex = 0
+        try require(
+            header.isIDR || header.referenceSet == written.sequence.referenceSets[0],
+            "a reference other than the picture before")
+    }
+
+    /// The bits of a header as it stands in the stream, with the start code and NAL unit header of `other`.
+    func bits(_ header: HEVCSliceHeader, like other: SliceHeaderBits) -> SliceHeaderBits {
+        var bits = header.bits(sequence: written.sequence, picture: written.picture)
+        bits.prefix = other.prefix
+        return bits
+    }
+
+    /// The lists of a slice: what the buffers name, which must be what a decoder makes of the header, and be there.
+    func lists(
+        _ slice: VAEncSliceParameterBufferHEVC, _ header: HEVCSliceHeader
+    ) throws -> [[ListedReference]] {
+        let count = Int(parameters.decoded_curr_pic.pic_order_cnt)
+        guard let decoded = header.lists(pictureOrderCount: count, sequence: written.sequence) else {
+            throw Refusal.invalidParameter("reference picture lists that cannot be made of the reference picture set")
+        }
+        let frames = FixedArray.values(parameters.reference_frames, as: VAPictureHEVC.self, count: 15)
+        let size = 1 << written.sequence.log2MaxPictureOrderCountLsb
+        return try [slice.list0, slice.list1].enumerated().map { list, entries in
+            try zip(decoded[list], entries).map { wanted, entry in
+                try require(entry.isValid, "ref_pic_list\(list) has fewer than \(decoded[list].count) pictures")
+                let poc = Int(entry.pic_order_cnt)
+                try require(
+                    wanted.isLsb ? poc & (size - 1) == wanted.pictureOrderCount : poc == wanted.pictureOrderCount,
+                    "ref_pic_list\(list) has picture \(poc) where the slice header has \(wanted.pictureOrderCount)")
+                try require(
+                    frames.contains { $0.isValid && $0.picture_id == entry.picture_id },
+                    "ref_pic_list\(list) names surface \(entry.picture_id), which reference_frames does not")
+                return try listed(entry, isLongTerm: wanted.isLongTerm)
+            }
+        }
+    }
+
+    private func listed(_ entry: VAPictureHEVC, isLongTerm: Bool) throws -> ListedReference {
+        let surface = try backend.driver.surface(entry.picture_id)
+        try require(
+            entry.picture_id != parameters.decoded_curr_pic.picture_id, "a picture that is its own reference")
+        let poc = Int(entry.pic_order_cnt)
+        if backend.driver.environment.isNull {
+            return ListedReference(
+                surface: surface, reference: HEVCReference(picture: .empty, poc: poc, isLongTerm: isLongTerm))
+        }
+        guard case .hevc(let picture, let order) = surface.reconstruction else {
+            throw Refusal.invalidParameter("surface \(entry.picture_id) is a reference but holds no coded picture")
+        }
+        try require(order == poc, "surface \(entry.picture_id) holds picture \(order), and is named as \(poc)")
+        try require(
+            picture.grid == written.sequence.grid && picture.bitDepth == written.sequence.bitDepthLuma,
+            "the reference in surface \(entry.picture_id) is of another size")
+        return ListedReference(
+            surface: surface, reference: HEVCReference(picture: picture, poc: poc, isLongTerm: isLongTerm))
+    }
+
+    /// The job for a slice whose parts are all there.
+    func job(
+        _ header: HEVCSliceHeader, _ bits: SliceHeaderBits, _ lists: [[ListedReference]], first: Int, count: Int,
+        _ parameters: VAEncPictureParameterBufferHEVC
+    ) throws -> HEVCSliceJob {
+        let picture = written.picture
+        var job = HEVCSliceJob(
+            firstCodingTree: first, codingTreeCount: count, type: header.type,
+            qp: min(max(picture.initialQP + header.qpDelta, 0), 51), list0: lists[0].map(\.reference),
+            list1: lists[1].map(\.reference), header: bits)
+        job.cbQPOffset = picture.cbQPOffset + header.cbQPOffset
+        job.crQPOffset = picture.crQPOffset + header.crQPOffset
+        if header.type != .i && header.hasTemporalVectors {
+            let list = lists[header.isCollocatedFromList0 ? 0 : 1]
+            try require(
+                list.indices.contains(header.collocatedIndex), "a collocated picture that is in no list")
+            try checkCollocated(list[header.collocatedIndex].surface.id)
+            job.collocated = list[header.collocatedIndex].reference.picture
+            job.isCollocatedFromList0 = header.isCollocatedFromList0
+        }
+        job.mergeCandidates = header.mergeCandidates
+        job.mvdL1Zero = header.mvdL1Zero
+        job.cabacInitFlag = header.cabacInit
+        job.disablesDeblocking = header.disablesDeblocking
+        job.betaOffset = 2 * header.betaOffsetDiv2
+        job.tcOffset = 2 * header.tcOffsetDiv2
+        job.filtersAcrossSlices = header.filtersAcrossSlices
+        job.saoLuma = header.offsetsLuma
+        job.saoChroma = header.offsetsChroma
+        job.hasHeaderExtension = picture.hasSliceExtension
+        return job
+    }
+
+    /// collocated_ref_pic_index names the surface that the slice header's collocated picture is in.
+    private func checkCollocated(_ surface: VASurfaceID) throws {
+        let index = Int(parameters.collocated_ref_pic_index)
+        let frames = FixedArray.values(parameters.reference_frames, as: VAPictureHEVC.self, count: 15)
+        try require(
+            frames.indices.contains(index) && frames[index].picture_id == surface,
+            "collocated_ref_pic_index \(index) is not the slice header's collocated picture")
+    }
+}
+
+extension HEVCReconstructedPicture {
+    /// Stands for references that nobody reads.
+    fileprivate static let empty = HEVCReconstructedPicture(grid: HEVCGrid(width: 8, height: 8), bitDepth: 8)
+}

@@ -1,0 +1,55 @@
+/// An HEVC picture's job, and what is written anew in its slice headers.
+struct HEVCWork: Sendable {
+    var job: HEVCPictureJob
+    /// Of the job's slices.
+    var headers: [HEVCSliceHeader]
+    var sequence: HEVCSequenceHeader
+    var picture: HEVCPictureHeader
+    /// A hash of the decoded picture follows it in the stream.
+    var writesHash: Bool
+
+    func job(_ orders: EncodeOrders) -> HEVCPictureJob {
+        var job = job
+        var headers = headers
+        if let qp = orders.qp {
+            for index in job.slices.indices {
+                job.slices[index].qp = qp
+                headers[index].qpDelta = qp - picture.initialQP
+                job.slices[index].header = bits(headers[index], job.slices[index].header.prefix)
+            }
+        }
+        if orders.hasAreaQPs && job.qpDeltaDepth != nil { job.areaQPs = areaQPs(job, orders) }
+        if orders.maximumSliceBytes > 0 {
+            let (headers, slices) = (headers, job.slices)
+            job.sliceByteLimit = SliceByteLimit(bytes: orders.maximumSliceBytes) { slice, address in
+                var header = headers[slice]
+                header.address = address
+                return bits(header, [0, 0, 1] + slices[slice].header.prefix.suffix(2))
+            }
+        }
+        return job
+    }
+
+    private func bits(_ header: HEVCSliceHeader, _ prefix: [UInt8]) -> SliceHeaderBits {
+        var bits = header.bits(sequence: sequence, picture: picture)
+        bits.prefix = prefix
+        return bits
+    }
+
+    /// The QP of each 16×16 area, from that of the slice that its coding tree unit is in.
+    private func areaQPs(_ job: HEVCPictureJob, _ orders: EncodeOrders) -> [Int8] {
+        let grid = job.grid
+        var sliceQPs = [Int](repeating: 0, count: grid.codingTrees)
+        for slice in job.slices {
+            let first = job.tiles.tileScan[slice.firstCodingTree]
+            for place in first..<first + slice.codingTreeCount { sliceQPs[job.tiles.rasterScan[place]] = slice.qp }
+        }
+        let shift = grid.log2CodingTreeBlock - 4
+        return (0..<grid.areaRows * grid.areaColumns).map { area in
+            let (x, y) = (area % grid.areaColumns, area / grid.areaColumns)
+            return Int8(
+                orders.areaQP(
+                    x: x, y: y, sliceQP: sliceQPs[(y >> shift) * grid.columns + (x >> shift)]))
+        }
+    }
+}

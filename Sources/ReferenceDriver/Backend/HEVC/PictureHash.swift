@@ -1,0 +1,24 @@
+/// VAENC_REFERENCE_HASH=md5: a decoded picture hash SEI message after each picture, H.265 D.3.19.
+enum PictureHash {
+    /// The suffix SEI NAL unit for a picture, with a start code, in the sub-layer of the slice whose NAL unit header's
+    /// second byte is `layer`.
+    static func unit(_ picture: Reconstruction, layer: UInt8) -> [UInt8] {
+        var hashes = [MD5(), MD5(), MD5()]
+        let scale = picture.isWide ? 2 : 1
+        let bytes = scale * picture.width
+        let (row, other) = (LaneStorage<UInt8>(count: bytes, repeating: 0), LaneStorage<UInt8>(count: bytes, repeating: 0))
+        for y in 0..<picture.height {
+            picture.copyLumaRow(y, count: picture.width, to: row.lane)
+            hashes[0].add((0..<bytes).lazy.map { row.lane[$0] })
+        }
+        for y in 0..<picture.height / 2 {
+            picture.copyChromaRow(y, count: picture.width / 2, toCb: row.lane, cr: other.lane)
+            hashes[1].add((0..<bytes / 2).lazy.map { row.lane[$0] })
+            hashes[2].add((0..<bytes / 2).lazy.map { other.lane[$0] })
+        }
+        let digests = hashes.indices.flatMap { hashes[$0].finish() }
+        // payloadType 132, payloadSize, hash_type 0, the three digests, rbsp_trailing_bits.
+        let message = [132, UInt8(1 + digests.count), 0] + digests + [0x80]
+        return EmulationPrevention.escape(message, after: [0, 0, 1, 40 << 1, layer])
+    }
+}

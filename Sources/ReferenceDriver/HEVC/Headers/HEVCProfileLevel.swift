@@ -1,0 +1,93 @@
+/// profile_tier_level, H.265 7.3.3, with one general entry and, where a client wrote them, those of sub-layers.
+package struct HEVCProfileLevel: Equatable, Sendable {
+    /// general_profile_idc: 1 Main, 2 Main 10.
+    package var profile: Int
+    package var isHighTier: Bool
+    /// general_level_idc, 30 times the level.
+    package var level: Int
+    /// The bits of the structure, as they stand in the stream.
+    private(set) var bits: HeaderBits
+
+    /// For one sub-layer, progressive frames.
+    package init(profile: Int, isHighTier: Bool, level: Int) {
+        self.profile = profile
+        self.isHighTier = isHighTier
+        self.level = level
+        var writer = HeaderBitWriter()
+        writer.put(0, 2)  // general_profile_space
+        writer.put(isHighTier)
+        writer.put(UInt32(profile), 5)
+        // general_profile_compatibility_flag: what is of Main is of Main 10 too.
+        for index in 0..<32 { writer.put(index == profile || profile == 1 && index == 2) }
+        writer.put(true)  // general_progressive_source_flag
+        writer.put(false)  // general_interlaced_source_flag
+        writer.put(true)  // general_non_packed_constraint_flag
+        writer.put(true)  // general_frame_only_constraint_flag
+        writer.put(0, 32)
+        writer.put(0, 12)
+        writer.put(UInt32(level), 8)
+        bits = HeaderBits(writer)
+    }
+
+    /// Reads the structure for `maxSubLayersMinus1` + 1 sub-layers.
+    init(_ reader: inout HeaderBitReader, maxSubLayersMinus1 count: Int) {
+        let start = reader.position
+        _ = reader.get(2)
+        isHighTier = reader.flag()
+        profile = Int(reader.get(5))
+        for length in [32, 32, 16] { _ = reader.get(length) }
+        level = Int(reader.get(8))
+        let present = (0..<count).map { _ in (profile: reader.flag(), level: reader.flag()) }
+        if count > 0 { for _ in count..<8 { _ = reader.get(2) } }
+        for layer in present {
+            if layer.profile { for length in [32, 32, 24] { _ = reader.get(length) } }
+            if layer.level { _ = reader.get(8) }
+        }
+        bits = reader.bits(from: start)
+    }
+
+    func write(to writer: inout HeaderBitWriter) { writer.put(bits) }
+}
+
+/// Bits that are copied as they are.
+struct HeaderBits: Equatable, Sendable {
+    private(set) var bytes: [UInt8] = []
+    private(set) var count = 0
+
+    init() {}
+
+    init(_ writer: HeaderBitWriter) {
+        bytes = writer.bytes
+        count = writer.bitCount
+    }
+}
+
+extension HeaderBitWriter {
+    mutating func put(_ bits: HeaderBits) {
+        var reader = HeaderBitReader(bits.bytes, bitCount: bits.count)
+        for _ in 0..<bits.count { put(reader.flag()) }
+    }
+}
+
+extension HeaderBitReader {
+    /// The bits from `start` to what is read next.
+    func bits(from start: Int) -> HeaderBits {
+        var copy = self
+        copy.move(to: start)
+        var writer = HeaderBitWriter()
+        while copy.position < position && !copy.failed { writer.put(copy.flag()) }
+        return HeaderBits(writer)
+    }
+
+    /// The bits up to the stop bit of an RBSP.
+    mutating func rest(endingAt end: Int) -> HeaderBits {
+        var writer = HeaderBitWriter()
+        while position < end && !failed { writer.put(flag()) }
+        return HeaderBits(writer)
+    }
+
+    /// Where the stop bit of an RBSP stands; nil where there is none.
+    static func end(of rbsp: [UInt8]) -> Int? {
+        rbsp.lastIndex { $0 != 0 }.map { 8 * $0 + 7 - rbsp[$0].trailingZeroBitCount }
+    }
+}

@@ -1,0 +1,86 @@
+/// st_ref_pic_set, H.265 7.3.7: short-term pictures that stay in the decoded picture buffer, by distance.
+package struct HEVCReferenceSet: Equatable, Sendable {
+    package struct Entry: Equatable, Sendable {
+        /// DeltaPocS0 or DeltaPocS1.
+        package var delta: Int
+        /// used_by_curr_pic_s0_flag or used_by_curr_pic_s1_flag.
+        package var isUsed: Bool
+
+        package init(delta: Int, isUsed: Bool) {
+            self.delta = delta
+            self.isUsed = isUsed
+        }
+    }
+
+    /// Before the picture and after it in output order, each from the nearest on.
+    package var before: [Entry] = []
+    package var after: [Entry] = []
+
+    package init() {}
+
+    /// From distances in any order.
+    package init(_ entries: [Entry]) {
+        before = entries.filter { $0.delta < 0 }.sorted { $0.delta > $1.delta }
+        after = entries.filter { $0.delta > 0 }.sorted { $0.delta < $1.delta }
+    }
+
+    var usedCount: Int { (before + after).count { $0.isUsed } }
+
+    /// Writes the set without prediction from another; `index` is its place in the sequence parameter set, or the count
+    /// of those in a slice header.
+    func write(to bits: inout HeaderBitWriter, index: Int) {
+        if index != 0 { bits.put(false) }  // inter_ref_pic_set_prediction_flag
+        bits.putUnsigned(before.count)
+        bits.putUnsigned(after.count)
+        for (entries, sign) in [(before, -1), (after, 1)] {
+            var last = 0
+            for entry in entries {
+                bits.putUnsigned(sign * (entry.delta - last) - 1)
+                bits.put(entry.isUsed)
+                last = entry.delta
+            }
+        }
+    }
+
+    /// Reads the set that follows `others`, which in a slice header are all of the sequence parameter set. Nil where it is
+    /// out of range.
+    package init?(_ bits: inout HeaderBitReader, after others: [HEVCReferenceSet], inSliceHeader: Bool) {
+        let index = others.count
+        if index != 0 && bits.flag() {
+            let distance = inSliceHeader ? bits.unsigned() + 1 : 1
+            guard distance <= index, !bits.failed else { return nil }
+            readPredicted(&bits, from: others[index - distance])
+        } else {
+            let counts = [bits.unsigned(), bits.unsigned()]
+            guard !bits.failed, counts.allSatisfy({ $0 <= 16 }) else { return nil }
+            for (side, sign) in [-1, 1].enumerated() {
+                var delta = 0
+                for _ in 0..<counts[side] {
+                    delta += sign * (bits.unsigned() + 1)
+                    let entry = Entry(delta: delta, isUsed: bits.flag())
+                    if side == 0 { before.append(entry) } else { after.append(entry) }
+                }
+            }
+        }
+        guard !bits.failed, before.count + after.count <= 16, (before + after).allSatisfy({ abs($0.delta) <= 1 << 15 })
+        else { return nil }
+    }
+
+    /// inter_ref_pic_set_prediction_flag 1: (7-61) and (7-62).
+    private mutating func readPredicted(_ bits: inout HeaderBitReader, from other: HEVCReferenceSet) {
+        let isNegative = bits.flag()
+        let shift = (isNegative ? -1 : 1) * (bits.unsigned() + 1)
+        let count = other.before.count + other.after.count
+        var uses: [Bool] = []
+        var keeps: [Bool] = []
+        for _ in 0...count {
+            let isUsed = bits.flag()
+            uses.append(isUsed)
+            keeps.append(isUsed || bits.flag())
+        }
+        /// All distances of the other set with its picture itself at the end, in the order of the flags.
+        let distances = (other.before + other.after).map { $0.delta + shift } + [shift]
+        let moved = distances.indices.filter { keeps[$0] }.map { Entry(delta: distances[$0], isUsed: uses[$0]) }
+        self = HEVCReferenceSet(moved)
+    }
+}

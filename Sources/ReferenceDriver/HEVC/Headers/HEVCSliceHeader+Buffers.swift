@@ -1,0 +1,134 @@
+package import CVA
+
+// SAFETY: the bit-field unions of VA-API's buffers are plain integers; each has one set of fields.
+
+extension HEVCSliceHeader {
+    /// The header that a client's buffers ask for where it packs none itself. `sequence` and `picture` are the parameter
+    /// sets that stand in the stream.
+    package init(
+        _ slice: VAEncSliceParameterBufferHEVC, picture buffer: VAEncPictureParameterBufferHEVC,
+        sequence: HEVCSequenceHeader, picture: HEVCPictureHeader
+    ) {
+        let fields = unsafe slice.slice_fields.bits
+        unitType = Int(buffer.nal_unit_type)
+        noOutputOfPriorPictures = unsafe buffer.pic_fields.bits.no_output_of_prior_pics_flag != 0
+        pictureID = Int(slice.slice_pic_parameter_set_id)
+        address = Int(slice.slice_segment_address)
+        type = slice.slice_type == 0 ? .b : slice.slice_type == 1 ? .p : .i
+        let count = Int(buffer.decoded_curr_pic.pic_order_cnt)
+        pictureOrderCountLsb = count & (1 << sequence.log2MaxPictureOrderCountLsb - 1)
+        if !isIDR { setReferences(buffer, count, sequence) }
+        hasTemporalVectors = !isIDR && sequence.hasTemporalVectors && fields.slice_temporal_mvp_enabled_flag != 0
+        offsetsLuma = sequence.hasOffsets && fields.slice_sao_luma_flag != 0
+        offsetsChroma = sequence.hasOffsets && fields.slice_sao_chroma_flag != 0
+        let given = [Int(slice.num_ref_idx_l0_active_minus1) + 1, Int(slice.num_ref_idx_l1_active_minus1) + 1]
+        for list in 0..<listCount { referenceCounts[list] = min(given[list], 15) }
+        overridesReferenceCounts =
+            listCount > 0 && referenceCounts.prefix(listCount) != picture.defaultReferenceCounts.prefix(listCount)
+        if listCount > 0 { setLists(slice, count, sequence, picture) }
+        mvdL1Zero = type == .b && fields.mvd_l1_zero_flag != 0
+        cabacInit = type != .i && picture.hasCABACInit && fields.cabac_init_flag != 0
+        if hasTemporalVectors && type != .i { setCollocated(slice, buffer) }
+        mergeCandidates = type == .i ? 5 : min(max(Int(slice.max_num_merge_cand), 1), 5)
+        qpDelta = Int(slice.slice_qp_delta)
+        if picture.hasSliceChromaOffsets {
+            cbQPOffset = Int(slice.slice_cb_qp_offset)
+            crQPOffset = Int(slice.slice_cr_qp_offset)
+        }
+        setDeblocking(slice, picture)
+        filtersAcrossSlices =
+            picture.filtersAcrossSlices && fields.slice_loop_filter_across_slices_enabled_flag != 0
+    }
+
+    private mutating func setDeblocking(_ slice: VAEncSliceParameterBufferHEVC, _ picture: HEVCPictureHeader) {
+        let control = picture.deblocking ?? .init()
+        disablesDeblocking = unsafe slice.slice_fields.bits.slice_deblocking_filter_disabled_flag != 0
+        betaOffsetDiv2 = Int(slice.slice_beta_offset_div2)
+        tcOffsetDiv2 = Int(slice.slice_tc_offset_div2)
+        overridesDeblocking =
+            control.canBeOverridden
+            && (disablesDeblocking != control.isDisabled
+                || !disablesDeblocking
+                    && (betaOffsetDiv2 != control.betaOffsetDiv2 || tcOffsetDiv2 != control.tcOffsetDiv2))
+    }
+
+    /// The reference picture set that holds the buffer's reference frames: those without flags stay for later pictures.
+    private mutating func setReferences(
+        _ buffer: VAEncPictureParameterBufferHEVC, _ count: Int, _ sequence: HEVCSequenceHeader
+    ) {
+        let frames = FixedArray.values(buffer.reference_frames, as: VAPictureHEVC.self, count: 15).filter(\.isValid)
+        referenceSet = HEVCReferenceSet(
+            frames.filter { !$0.isLongTerm }.map {
+                HEVCReferenceSet.Entry(delta: Int($0.pic_order_cnt) - count, isUsed: $0.isUsed)
+            })
+        referenceSetIndex = sequence.referenceSets.firstIndex(of: referenceSet)
+        guard sequence.longTerm != nil else { return }
+        let size = 1 << sequence.log2MaxPictureOrderCountLsb
+        longTerm = frames.filter(\.isLongTerm).sorted { $0.pic_order_cnt > $1.pic_order_cnt }.map {
+            let lsb = Int($0.pic_order_cnt) & (size - 1)
+            let cycle = ((count & ~(size - 1)) - (Int($0.pic_order_cnt) - lsb)) / size
+            return LongTerm(pictureOrderCountLsb: lsb, isUsed: $0.isUsed, cycle: cycle)
+        }
+    }
+
+    /// What brings the lists into the buffer's order.
+    private mutating func setLists(
+        _ slice: VAEncSliceParameterBufferHEVC, _ count: Int, _ sequence: HEVCSequenceHeader,
+        _ picture: HEVCPictureHeader
+    ) {
+        // In their initial order, each picture once.
+        var plain = self
+        let pictures = currentCount
+        guard pictures > 1, picture.modifiesLists else { return }
+        plain.referenceCounts = [pictures, pictures]
+        plain.type = .b
+        guard let initial = plain.lists(pictureOrderCount: count, sequence: sequence) else { return }
+        for list in 0..<listCount {
+            let wanted = (list == 0 ? slice.list0 : slice.list1).prefix(referenceCounts[list]).map {
+                Int($0.pic_order_cnt)
+            }
+            let order = initial[list].map(\.pictureOrderCount)
+            let indices = wanted.compactMap { order.firstIndex(of: $0) }
+            let isUsual = indices == (0..<wanted.count).map { $0 % pictures }
+            if indices.count == referenceCounts[list] && !isUsual { listEntries[list] = indices }
+        }
+    }
+
+    private mutating func setCollocated(
+        _ slice: VAEncSliceParameterBufferHEVC, _ buffer: VAEncPictureParameterBufferHEVC
+    ) {
+        let index = Int(buffer.collocated_ref_pic_index)
+        let frames = FixedArray.values(buffer.reference_frames, as: VAPictureHEVC.self, count: 15)
+        let isFromList0 = unsafe slice.slice_fields.bits.collocated_from_l0_flag != 0
+        isCollocatedFromList0 = type == .p || isFromList0
+        let list = isCollocatedFromList0 ? slice.list0 : slice.list1
+        let found = list.prefix(referenceCounts[isCollocatedFromList0 ? 0 : 1]).firstIndex {
+            frames.indices.contains(index) && $0.picture_id == frames[index].picture_id
+        }
+        guard let found else {
+            hasTemporalVectors = false
+            return
+        }
+        collocatedIndex = found
+    }
+}
+
+extension VAEncSliceParameterBufferHEVC {
+    var list0: [VAPictureHEVC] { FixedArray.values(ref_pic_list0, as: VAPictureHEVC.self, count: 15) }
+    var list1: [VAPictureHEVC] { FixedArray.values(ref_pic_list1, as: VAPictureHEVC.self, count: 15) }
+}
+
+extension VAPictureHEVC {
+    /// The entry names a picture.
+    var isValid: Bool { picture_id != VA_INVALID_ID && flags & UInt32(VA_PICTURE_HEVC_INVALID) == 0 }
+    var isLongTerm: Bool {
+        flags & UInt32(VA_PICTURE_HEVC_LONG_TERM_REFERENCE | VA_PICTURE_HEVC_RPS_LT_CURR) != 0
+    }
+    /// The current picture may predict from it.
+    var isUsed: Bool {
+        flags
+            & UInt32(
+                VA_PICTURE_HEVC_RPS_ST_CURR_BEFORE | VA_PICTURE_HEVC_RPS_ST_CURR_AFTER | VA_PICTURE_HEVC_RPS_LT_CURR)
+            != 0
+    }
+}
