@@ -32,6 +32,30 @@ import Testing
         }
     }
 
+    /// The encoder's pictures, with their hashes: libavcodec compares them with what it decodes.
+    @Test(arguments: [(16, 16), (136, 72), (200, 136)], [false, true])
+    func surfacesShowWhatDecodersDecode(size: (Int, Int), isWide: Bool) throws {
+        var environment = HEVCClient.environment
+        environment.writesHashes = true
+        for plans in Self.structures {
+            let stream = HEVCClient(environment, width: size.0, height: size.1, isWide: isWide)
+            var bytes: [UInt8] = []
+            for plan in plans {
+                let coded = try #require(stream.encode(stream.buffers(plan, slices: 1 + plan.order % stream.rows)))
+                #expect(HEVCClient.types(coded).last == 40)
+                bytes += coded
+            }
+            let pictures = ForeignDecoder.all(for: .hevc).map { decoder in
+                let video = decoder.decode(bytes, codec: .hevc)
+                #expect(video.messages == [], "\(decoder)")
+                #expect(video.frames.count == plans.count)
+                return video.frames.map(\.bytes)
+            }
+            #expect(pictures[0] == pictures[1])
+            #expect(Set(pictures[0]).count == plans.count, "the pictures move")
+        }
+    }
+
     @Test func headersSayWhatBuffersAsk() throws {
         let stream = HEVCClient(HEVCClient.null, width: 200, height: 136)
         var plans = HEVCClient.pyramid(1)

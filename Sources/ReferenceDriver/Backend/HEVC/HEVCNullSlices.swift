@@ -23,15 +23,18 @@ enum HEVCNullSlices {
         job.qpDeltaDepth = picture.qpDeltaDepth
         let writer = HEVCSliceWriter(grid)
         let tree = HEVCCodingTree()
-        return slices.map { slice in
-            writer.begin(slice, job)
-            let first = tiles.tileScan[slice.firstCodingTree]
-            for place in first..<first + slice.codingTreeCount {
-                let address = tiles.rasterScan[place]
-                fill(tree, address, slice, grid)
-                writer.write(tree, address: address)
+        // The lanes inside must outlive their use.
+        return withExtendedLifetime((writer, tree, nothing)) {
+            slices.map { slice in
+                writer.begin(slice, job)
+                let first = tiles.tileScan[slice.firstCodingTree]
+                for place in first..<first + slice.codingTreeCount {
+                    let address = tiles.rasterScan[place]
+                    fill(tree, address, slice, grid)
+                    writer.write(tree, address: address)
+                }
+                return writer.finish()
             }
-            return writer.finish()
         }
     }
 
@@ -43,7 +46,7 @@ enum HEVCNullSlices {
         tree.sao.lane[0] = HEVCSAOParameters()
         let shift = grid.log2CodingTreeBlock
         addUnits(
-            tree, x: address % grid.columns << shift, y: address / grid.columns << shift, log2Size: shift, slice, grid)
+            tree, x: (address % grid.columns) << shift, y: (address / grid.columns) << shift, log2Size: shift, slice, grid)
     }
 
     private static func addUnits(
