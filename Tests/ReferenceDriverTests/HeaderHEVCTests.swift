@@ -20,7 +20,7 @@ import Testing
 
     @Test(arguments: [
         "qp=30:bframes=0:ref=3:weightp=0", "qp=28:bframes=3:b-pyramid=1:ref=4:weightp=0:weightb=0:no-sao=1",
-        "qp=28:bframes=2:ref=2:weightp=0:slices=3:no-open-gop=1:keyint=5:cbqpoffs=2:crqpoffs=-3",
+        "qp=28:bframes=2:ref=2:weightp=0:open-gop=0:keyint=5:cbqpoffs=2:crqpoffs=-3",
         "qp=33:bframes=3:ctu=16:min-cu-size=16:no-strong-intra-smoothing=1:deblock=2,-1:weightp=0:temporal-layers=1",
         "crf=28:vbv-maxrate=500:vbv-bufsize=500:hrd=1:aud=1:weightp=0:multi-pass-opt-rps=1:constrained-intra=1",
     ])
