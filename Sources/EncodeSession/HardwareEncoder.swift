@@ -25,12 +25,13 @@ package final class HardwareEncoder: VideoEncoder {
     /// - Parameters:
     ///   - display: the device; kept until the encoder is gone.
     ///   - limits: what the device is allowed before the session gives up; nil for what suits the device.
+    ///   - takesUnbuilt: takes what is in the interface but not built to its end: for tests of it.
     ///   - onPacket: called on the encoder's thread, in decoding order; an error comes last, and once.
     /// - Throws: `usage` for values out of range, `unavailable` for what the device cannot do, a `VAError` where it
     ///   does not answer.
     package init(
         display: Display, configuration: EncoderConfiguration, limits: SurvivalLimits? = nil,
-        onPacket: @escaping PacketHandler
+        takesUnbuilt: Bool = false, onPacket: @escaping PacketHandler
     ) throws {
         let limits = limits ?? .of(display.kind)
         self.limits = limits
@@ -38,12 +39,12 @@ package final class HardwareEncoder: VideoEncoder {
             let device = attempt > 1 ? try display.reopened() ?? display : display
             device.watch.limitNanoseconds = limits.pictureNanoseconds
             let profile = try device.watch.run("asking for capabilities", device.vendor, .setUp) {
-                try DeviceProfile(device)
+                try DeviceProfile(device, configuration.codec)
             }
             return (device, profile)
         }
         self.display = device
-        settings = try SettingsResolver.resolve(configuration, on: profile)
+        settings = try SettingsResolver.resolve(configuration, on: profile, takesUnbuilt: takesUnbuilt)
         handler = onPacket
     }
 

@@ -1,4 +1,4 @@
-import NALWriting
+public import NALWriting
 public import VideoBase
 
 extension CodecProfile {
@@ -53,7 +53,7 @@ public struct ProfileTierLevel: Sendable, Hashable {
     }
 
     /// - Parameter subLayers: sps_max_sub_layers_minus1 + 1, 1…7.
-    func write(to w: inout BitWriter, subLayers: Int) {
+    public func write(to w: inout BitWriter, subLayers: Int) {
         w.append(generalBytes)
         guard subLayers > 1 else { return }
         let levels = (0..<subLayers - 1).map { $0 < sub_layer_level_idc.count ? sub_layer_level_idc[$0] : nil }

@@ -1,4 +1,4 @@
-import NALWriting
+public import NALWriting
 public import VideoBase
 
 /// seq_parameter_set_rbsp(), H.265 7.3.2.2.1, for progressive 4:2:0 without scaling lists and PCM blocks.
@@ -88,6 +88,19 @@ public struct SequenceParameterSet: Sendable, Hashable {
         // 7.4.3.2.1: it is 1 where there is one sub-layer.
         w.flag(sps_temporal_id_nesting_flag || subLayers.count == 1)
         profileTierLevel.write(to: &w, subLayers: subLayers.count)
+        writeSize(to: &w)
+        w.ue(bitDepth - 8)  // bit_depth_luma_minus8
+        w.ue(bitDepth - 8)  // bit_depth_chroma_minus8
+        w.ue(log2_max_pic_order_cnt_lsb - 4)
+        w.flag(true)  // sps_sub_layer_ordering_info_present_flag
+        for subLayer in subLayers { subLayer.write(to: &w) }
+        writeCodingTools(to: &w)
+        writeEnd(to: &w, subLayers: subLayers.count)
+        return w.unit(.sequenceParameterSet)
+    }
+
+    /// From sps_seq_parameter_set_id to the conformance window.
+    public func writeSize(to w: inout BitWriter) {
         w.ue(sps_seq_parameter_set_id)
         w.ue(1)  // chroma_format_idc: 4:2:0
         w.ue(pic_width_in_luma_samples)
@@ -99,16 +112,15 @@ public struct SequenceParameterSet: Sendable, Hashable {
             w.ue(0)
             w.ue(conf_win_bottom_offset)
         }
-        w.ue(bitDepth - 8)  // bit_depth_luma_minus8
-        w.ue(bitDepth - 8)  // bit_depth_chroma_minus8
-        w.ue(log2_max_pic_order_cnt_lsb - 4)
-        w.flag(true)  // sps_sub_layer_ordering_info_present_flag
-        for subLayer in subLayers { subLayer.write(to: &w) }
-        writeCodingTools(to: &w)
+    }
+
+    /// From vui_parameters_present_flag on.
+    ///
+    /// - Parameter subLayers: sps_max_sub_layers_minus1 + 1 of the set that it ends.
+    public func writeEnd(to w: inout BitWriter, subLayers: Int) {
         w.flag(vui != nil)
-        vui?.write(to: &w, subLayers: subLayers.count)
+        vui?.write(to: &w, subLayers: subLayers)
         w.flag(false)  // sps_extension_present_flag
-        return w.unit(.sequenceParameterSet)
     }
 
     /// The middle of the set: block sizes, tools and reference picture sets.

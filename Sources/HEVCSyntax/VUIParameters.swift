@@ -15,6 +15,9 @@ public struct VUIParameters: Sendable, Hashable {
     public var frame_field_info_present_flag = false
     /// Frames per second; the tick is a frame's time. nil: no timing info.
     public var frameRate: Rational?
+    /// vui_num_ticks_poc_diff_one_minus1 + 1: order counts go up by one in so many ticks
+    /// (vui_poc_proportional_to_timing_flag); nil: not said. Written only where there is timing.
+    public var vui_num_ticks_poc_diff_one: Int?
     /// Written only where there is timing.
     public var hrd: HRDParameters?
     /// bitstream_restriction: bound on how finely pictures are cut (min_spatial_segmentation_idc, 0: none), with every
@@ -64,7 +67,8 @@ public struct VUIParameters: Sendable, Hashable {
         w.flag(timing != nil)
         if let timing {
             timing.write(to: &w)
-            w.flag(false)  // vui_poc_proportional_to_timing_flag
+            w.flag(vui_num_ticks_poc_diff_one != nil)  // vui_poc_proportional_to_timing_flag
+            if let vui_num_ticks_poc_diff_one { w.ue(vui_num_ticks_poc_diff_one - 1) }
             w.flag(presentHRD != nil)
             presentHRD?.write(to: &w, subLayers: subLayers)
         }

@@ -15,8 +15,8 @@ extension SEIMessage {
         return SEIMessage(payloadType: 137, bits: w)
     }
 
-    /// content_light_level_info (H.264 D.1.31, H.265 D.2.35), in cd/m²: the brightest sample's light and the brightest picture's average;
-    /// 0: not known.
+    /// content_light_level_info (H.264 D.1.31, H.265 D.2.35), in cd/m²: the brightest sample's light and the brightest
+    /// picture's average; 0: not known.
     public static func contentLightLevel(maxContent: UInt16, maxPictureAverage: UInt16) -> SEIMessage {
         var w = BitWriter()
         w.u(16, maxContent)

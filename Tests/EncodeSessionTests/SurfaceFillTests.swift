@@ -107,4 +107,48 @@ import VideoBase
             }
         }
     }
+
+    /// Ten bits: the last column and row repeat as whole samples, and samples in the low bits go to the high ones.
+    @Test func tenBits() throws {
+        var wrong = 0
+        for width in stride(from: 2, through: 50, by: 4) {
+            for height in [2, 6, 18] {
+                let visible = VideoSize(width: width, height: height)
+                let coded = visible.aligned(to: 16)
+                let source = SystemPixelBuffer(format: .i420p10, size: visible)
+                let target = SystemPixelBuffer(format: .p010, size: coded)
+                func value(_ x: Int, _ y: Int, _ plane: Int) -> UInt16 { UInt16(x * 37 + y * 101 + plane * 411) & 1023 }
+                try unsafe source.withUnsafePlanes { from in
+                    for plane in 0..<3 {
+                        for y in 0..<(plane == 0 ? height : height / 2) {
+                            for x in 0..<(plane == 0 ? width : width / 2) {
+                                unsafe from.base(plane).storeBytes(
+                                    of: value(x, y, plane), toByteOffset: y * from.pitch(plane) + x * 2,
+                                    as: UInt16.self)
+                            }
+                        }
+                    }
+                    try unsafe target.withUnsafePlanes { planes in
+                        var planes = unsafe planes
+                        unsafe planes.size = visible
+                        unsafe planes.allocatedSize = coded
+                        unsafe FrameCopy.copy(from, to: planes)
+                        unsafe EdgePadding.fill(planes, coded: coded)
+                        for y in 0..<coded.height {
+                            for x in 0..<coded.width {
+                                let luma = unsafe planes.base(0).load(
+                                    fromByteOffset: y * planes.pitch(0) + x * 2, as: UInt16.self)
+                                if luma != value(min(x, width - 1), min(y, height - 1), 0) << 6 { wrong += 1 }
+                                let (column, row) = (min(x / 2, width / 2 - 1), min(y / 2, height / 2 - 1))
+                                let chroma = unsafe planes.base(1).load(
+                                    fromByteOffset: y / 2 * planes.pitch(1) + x * 2, as: UInt16.self)
+                                if chroma != value(column, row, 1 + x % 2) << 6 { wrong += 1 }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        #expect(wrong == 0)
+    }
 }

@@ -12,6 +12,21 @@ struct BlockGrid: Sendable, Hashable {
     /// 16×16 areas, which rates and limits count in.
     var areas: Int { ((coded.width + 15) / 16) * ((coded.height + 15) / 16) }
 
-    /// H.264's.
-    static func macroblocks(_ size: VideoSize) -> BlockGrid { BlockGrid(coded: size.aligned(to: 16), block: 16) }
+    init(coded: VideoSize, block: Int) {
+        self.coded = coded
+        self.block = block
+    }
+
+    /// How a device codes pictures of that size.
+    init(_ limits: DeviceLimits, _ size: VideoSize) {
+        guard let hevc = limits.hevc else {
+            self.init(coded: size.aligned(to: 16), block: 16)
+            return
+        }
+        func aligned(_ side: Int, _ step: Int) -> Int { (side + step - 1) / step * step }
+        self.init(
+            coded: VideoSize(
+                width: aligned(size.width, hevc.alignment.width), height: aligned(size.height, hevc.alignment.height)),
+            block: 1 << hevc.log2CodingTreeBlock)
+    }
 }

@@ -52,6 +52,7 @@ extension EncodeSettings {
     func lowering() -> any CodecLowering {
         switch tools {
         case .h264(let tools): H264Lowering(self, tools)
+        case .hevc(let tools): HEVCLowering(self, tools)
         }
     }
 }

@@ -32,6 +32,11 @@ enum StreamLevel: Sendable, Hashable {
     /// H.264's own; the highest where the level is another codec's.
     var h264: H264Syntax.Level { if case .h264(let level, _) = self { level } else { .highest } }
 
+    /// HEVC's own; the highest where the level is another codec's.
+    var hevc: (level: HEVCSyntax.Level, tier: Tier) {
+        if case .hevc(let level, let tier) = self { (level, tier) } else { (.highest, .high) }
+    }
+
     var number: Int {
         switch self {
         case .h264(let level, _): level.number
@@ -121,6 +126,14 @@ enum StreamLevel: Sendable, Hashable {
         }
     }
 
+    /// Slices that a picture may have; nil: as the size goes.
+    var maxSlices: Int? {
+        switch self {
+        case .h264: nil
+        case .hevc(let level, _): level.maxSliceSegmentsPerPicture
+        }
+    }
+
     /// Frames per second that the level has for pictures of that size, to three places, rounded down.
     func highestFrameRate(_ grid: BlockGrid) -> Double {
         switch self {
@@ -132,6 +145,9 @@ enum StreamLevel: Sendable, Hashable {
 }
 
 extension VideoCodec {
+    /// Bits that pictures are expected to take at a QP, of H.264's.
+    var rateShare: Double { self == .hevc ? 0.7 : 1 }
+
     /// The standard's name.
     var standardName: String {
         switch self {

@@ -43,6 +43,8 @@ struct DeviceLimits: Sendable, Hashable {
         case none
         /// 1 (best) … `count` (fastest).
         case levels(count: Int)
+        /// 1, 4 and 7 of as many levels, the others are refused or taken for these.
+        case threeOfSeven
         /// radeonsi: bit 0 says that the value counts, bits 1 and 2 hold 1 balance, 2 quality; 0 is speed.
         case radeonBits
     }
@@ -80,6 +82,20 @@ struct DeviceLimits: Sendable, Hashable {
     var rewritesParameterSets = false
     /// All pictures get the QP of the first picture's pic_init_qp; slice_qp_delta is not looked at.
     var hasOneQP = false
+    /// HEVC's part; nil for other codecs.
+    var hevc: HEVCLimits?
+
+    /// Pictures that a P picture may predict from: with two equal lists, both hold them.
+    var predictedReferences: Int {
+        hevc?.needsTwoLists == true ? min(maxReferences0, maxReferences1) : maxReferences0
+    }
+
+    /// Pictures shown later that a B picture may predict from.
+    var futureReferences: Int {
+        guard let hevc else { return maxReferences1 }
+        guard hevc.predictsFromFuture else { return 0 }
+        return hevc.maxDifferingReferences0 == nil ? maxReferences1 : min(maxReferences1, 1)
+    }
 
     /// The slice headers say what ours say: lists and marking are ours to choose.
     var takesSliceHeaders: Bool { packedHeaders.contains(.slice) }

@@ -2,11 +2,11 @@ import VAAPI
 import VideoBase
 
 extension DeviceProfile {
-    /// Asks a driver about H.264 encoding: every profile, both entry points.
-    init(_ display: Display) throws {
+    /// Asks a driver about encoding with a codec: every profile, both entry points.
+    init(_ display: Display, _ codec: VideoCodec = .h264) throws {
         driver = display.vendor
         limits = []
-        for profile in [CodecProfile.h264High, .h264Main, .h264ConstrainedBaseline] {
+        for profile in CodecProfile.allCases where profile.codec == codec {
             for entryPoint in try display.entryPoints(of: Profile(profile)) where entryPoint.encodes {
                 limits.append(try DeviceLimits(display, profile, entryPoint))
             }
@@ -41,6 +41,11 @@ extension DeviceLimits {
         let width = [attributes.maxPictureWidth, surfaces.maxWidth].compactMap { $0 }.filter { $0 > 0 }.min()
         let height = [attributes.maxPictureHeight, surfaces.maxHeight].compactMap { $0 }.filter { $0 > 0 }.min()
         if let width, let height { maxSize = VideoSize(width: width, height: height) }
+        if profile.codec == .hevc {
+            hevc = HEVCLimits(
+                attributes, alignment: surfaces.alignment, driver: display.vendor, entryPoint: self.entryPoint,
+                references: (maxReferences0, maxReferences1))
+        }
         DriverQuirks.apply(to: &self, driver: display.vendor)
     }
 

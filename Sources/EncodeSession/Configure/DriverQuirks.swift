@@ -18,12 +18,25 @@ enum DriverQuirks {
                 limits.maxStored = max(limits.maxReferences0 + limits.maxReferences1, 1)
             }
         }
+        if driver.contains("iHD"), limits.hevc != nil, limits.entryPoint == .sliceLowPower,
+            limits.minSize.width < 128 || limits.minSize.height < 128
+        {
+            // What newer versions answer for the same hardware.
+            limits.minSize = VideoSize(width: 128, height: 128)
+        }
+        if driver.contains("iHD"), limits.hevc != nil, limits.quality == .levels(count: 7) {
+            limits.quality = .threeOfSeven
+        }
         guard isRadeon(driver) else { return }
         // Mesa 25 parses parameter sets and slice headers and writes them anew, with other numbers (pic_init_qp 26).
         limits.rewritesParameterSets = true
-        // The versions that take no packed headers (22.3, 24.0) leave VACodedBufferSegment.status unset, take one QP
+        if limits.hevc != nil {
+            // Slices of other shapes are made anew by the driver, at other places than our headers say.
+            limits.sliceStructure = .equalRows
+        }
+        // The versions that take no slice headers (22.3, 24.0) leave VACodedBufferSegment.status unset, take one QP
         // for all pictures from the first one's pic_init_qp, and do not say what the hardware's smallest size is.
-        if limits.packedHeaders.isEmpty {
+        if !limits.takesSliceHeaders {
             limits.reportsStatus = false
             limits.hasOneQP = true
             limits.maxStored = 1

@@ -23,15 +23,23 @@ package struct EncodeAbilities: Sendable, Hashable {
         limits.maxRegions = capability.roi
         if capability.intraRefresh.contains("column") { limits.intraRefresh.insert(.columns) }
         if capability.intraRefresh.contains("row") { limits.intraRefresh.insert(.rows) }
-        let said = ConfigAttributes(capability, [.rateControl, .encSliceStructure, .encQuantization, .maxFrameSize])
+        let said = ConfigAttributes(capability, [
+            .rateControl, .encSliceStructure, .encQuantization, .maxFrameSize, .encHEVCFeatures, .encHEVCBlockSizes,
+            .predictionDirection,
+        ])
         limits.sliceStructure = DeviceLimits.structure(said.sliceStructure)
         limits.limitsSliceBytes = said.sliceStructure.contains(.maxSliceSize)
         limits.limitsFrameBytes = said.maxFrameSize
         limits.macroblockRateControl = said.rateControl.contains(.macroblock)
+        if limits.profile.codec == .hevc {
+            limits.hevc = HEVCLimits(
+                said, alignment: nil, driver: driver, entryPoint: limits.entryPoint,
+                references: (limits.maxReferences0, limits.maxReferences1))
+        }
         limits.trellis = said.trellis
         DriverQuirks.apply(to: &limits, driver: driver)
         self.limits = limits
-        hasBFrames = capability.bFrames && limits.maxReferences0 > 0 && limits.maxReferences1 > 0
+        hasBFrames = capability.bFrames && limits.maxReferences0 > 0 && limits.futureReferences > 0
     }
 
     /// Every picture is intra: nothing is predicted from.
@@ -78,13 +86,14 @@ package struct EncodeAbilities: Sendable, Hashable {
     /// transform_8x8_mode_flag is ours to write.
     package var transform8x8: Bool { limits.profile == .h264High && limits.packedHeaders.contains(.sequence) }
     package var entropyCoders: [EntropyCoder] {
-        limits.profile == .h264ConstrainedBaseline ? [.cavlc] : EntropyCoder.allCases
+        if limits.profile.codec == .hevc { return [.cabac] }
+        return limits.profile == .h264ConstrainedBaseline ? [.cavlc] : EntropyCoder.allCases
     }
 
     /// Numbers of slices that a picture can be cut into; nil: of a size that is not known.
     package func slices(_ size: VideoSize?) -> [Int] {
         guard let size else { return Array(1...limits.maxSlices) }
-        let rows = BlockGrid.macroblocks(size).rows
+        let rows = BlockGrid(limits, size).rows
         return (1...max(min(rows, limits.maxSlices), 1)).filter {
             SlicePartition.firstRows(rows: rows, slices: $0, structure: limits.sliceStructure).count == $0
         }
@@ -92,7 +101,7 @@ package struct EncodeAbilities: Sendable, Hashable {
 
     /// level_idc in tenths, of the levels that hold pictures of that size (nil: not known) at that rate.
     package func levels(_ size: VideoSize?, _ frameRate: Rational) -> [Int] {
-        let grid = size.map(BlockGrid.macroblocks)
+        let grid = size.map { BlockGrid(limits, $0) }
         let fitting = StreamLevel.all(limits.profile).filter { level in
             grid.map { level.allows($0, frameRate: frameRate, references: 1, bitrate: nil) } ?? true
         }
@@ -101,7 +110,7 @@ package struct EncodeAbilities: Sendable, Hashable {
 
     /// Frames per second that the highest level has for pictures of that size, to three places.
     package func highestFrameRate(_ size: VideoSize?) -> Double {
-        size.map { StreamLevel.highest(limits.profile).highestFrameRate(BlockGrid.macroblocks($0)) } ?? .infinity
+        size.map { StreamLevel.highest(limits.profile).highestFrameRate(BlockGrid(limits, $0)) } ?? .infinity
     }
 
     /// What the level (nil: any) holds, in bits per second.

@@ -14,6 +14,8 @@ struct EncodeSettings: Sendable, Hashable {
     var grid: BlockGrid
     var frameRate: Rational
     var color: ColorDescription
+    var masteringDisplay: MasteringDisplay?
+    var contentLight: ContentLight?
     var sampleAspectRatio: Rational?
     var tools: CodecTools
     var deblocking: Deblocking
@@ -59,6 +61,9 @@ struct EncodeSettings: Sendable, Hashable {
             return sliceRows[index] * grid.columns..<end * grid.columns
         }
     }
+
+    /// Of input and reconstructions.
+    var pixelFormat: PixelFormat { profile.bitDepth > 8 ? .p010 : .nv12 }
 
     func qp(of type: PictureType) -> Int {
         switch type {

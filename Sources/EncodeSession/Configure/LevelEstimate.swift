@@ -18,11 +18,13 @@ struct LevelEstimate: Sendable, Hashable {
     /// The same where every picture is intra.
     private static let intraBits: [Double] = [2379, 2067, 1443, 953, 611, 378, 224, 112, 56]
 
-    /// - Parameter qp: of P pictures; I pictures are finer as by default.
-    init(qp: Int, keyInterval: Int, _ grid: BlockGrid, frameRate: Rational) {
+    /// - Parameters:
+    ///   - qp: of P pictures; I pictures are finer as by default.
+    ///   - share: what the codec takes of H.264's bits.
+    init(qp: Int, keyInterval: Int, _ grid: BlockGrid, share codec: Double = 1, frameRate: Rational) {
         let macroblocks = Double(grid.areas)
         // The fourth root.
-        let scale = (99 / macroblocks).squareRoot().squareRoot()
+        let scale = (99 / macroblocks).squareRoot().squareRoot() * codec
         func bits(_ table: [Double]) -> Double {
             let place = min(max(Double(qp) / 6, 0), Double(table.count - 1))
             let index = min(Int(place), table.count - 2)

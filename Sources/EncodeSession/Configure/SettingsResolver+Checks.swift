@@ -8,6 +8,7 @@ extension SettingsResolver {
         try check("qp-b", asked.qpB, 0...51)
         try check("min-qp", asked.minQP, 0...51)
         try check("max-qp", asked.maxQP, 0...51)
+        try WrongValues.refuse(bitDepth: asked.bitDepth, profile: asked.profile, codec: asked.codec)
         try check("quality", asked.quality, 1...51)
         try check("preset", asked.preset, 1...7)
         try check("gop", asked.gopFrames, 1...Int(Int32.max))
@@ -50,13 +51,14 @@ extension SettingsResolver {
 
     /// Features that are named in the interface but not built.
     func checkUnbuilt() throws {
-        if asked.codec == .hevc { throw notBuilt("HEVC encoding on a VA-API device", remedy: "use --codec h264") }
-        if let profile = asked.profile, profile.codec != asked.codec {
-            throw VaencError(.usage, "\(profile.rawValue) is not a profile of H.264")
+        if asked.codec == .hevc, !takesUnbuilt {
+            throw notBuilt("HEVC encoding on a VA-API device", remedy: "use --codec h264")
         }
-        switch asked.inputFormat {
-        case .p010, .i420p10: throw notBuilt("10-bit encoding", remedy: "convert the input to 8 bits")
-        default: break
+        if let profile = asked.profile, profile.codec != asked.codec {
+            throw VaencError(.usage, "\(profile.rawValue) is not a profile of \(asked.codec.standardName)")
+        }
+        if asked.inputFormat.bitDepth > 8, !takesUnbuilt {
+            throw notBuilt("10-bit encoding", remedy: "convert the input to 8 bits")
         }
     }
 
@@ -76,6 +78,6 @@ extension SettingsResolver {
         let range = high.map { "from \(low) up to \($0)" } ?? "from \(low) up"
         throw VaencError(
             .unavailable, "a picture of \(size) is outside what the device encodes",
-            remedy: "\(device.driver) encodes H.264 \(limits.profile.shortName) \(range); scale with --size")
+            remedy: "\(device.driver) encodes \(limits.profile.codec.standardName) \(limits.profile.shortName) \(range); scale with --size")
     }
 }

@@ -12,10 +12,12 @@ extension SettingsResolver {
             report.add("deblocking", asked: nil, used: "on", why: Reason.standard)
             return Deblocking()
         }
-        let used = limits.takesSliceHeaders ? wanted : Deblocking()
+        let isStuck = limits.hevc?.deblockingDisable == false && !wanted.isOn
+        let used = limits.takesSliceHeaders && !isStuck ? wanted : Deblocking()
         report.add(
             "deblocking", asked: name(wanted), used: name(used),
-            why: used == wanted ? Reason.asked : "the driver writes slice headers itself")
+            why: used == wanted
+                ? Reason.asked : isStuck ? "the driver cannot switch it off" : "the driver writes slice headers itself")
         return used
     }
 

@@ -1,25 +1,63 @@
 import VideoBase
 
 extension SettingsResolver {
-    /// Profile and entry point: the profile asked for, else the first of High, Main, Constrained Baseline that the
-    /// device has; EncSlice where there is one, unless low power is asked for.
+    /// Profile and entry point: the profile asked for, else the first of H.264's High, Main, Constrained Baseline that
+    /// the device has, or HEVC's of the samples' depth; EncSlice where there is one, unless low power is asked for.
     mutating func chooseProfile() throws -> DeviceLimits {
-        let profiles: [CodecProfile] = [.h264High, .h264Main, .h264ConstrainedBaseline]
-        let offered = profiles.filter { profile in device.limits.contains { $0.profile == profile } }
+        let offered = preferredProfiles.filter { profile in device.limits.contains { $0.profile == profile } }
+        let standard = asked.codec.standardName
         guard let best = offered.first else {
             throw VaencError(
-                .unavailable, "\(device.driver) does not encode H.264", remedy: "choose another --device, or software")
+                .unavailable, "\(device.driver) does not encode \(standard)",
+                remedy: "choose another --device, or software")
         }
-        if let wanted = asked.profile, !offered.contains(wanted) {
+        // What is asked for by its depth is as much asked for as by its name.
+        let byDepth: CodecProfile? = asked.bitDepth == 10 ? .hevcMain10 : nil
+        if let wanted = asked.profile ?? byDepth, !offered.contains(wanted) {
             let names = offered.map(\.rawValue).joined(separator: ", ")
             throw VaencError(
-                .unavailable, "\(device.driver) does not encode H.264 \(wanted.rawValue)", remedy: "it offers \(names)")
+                .unavailable, "\(device.driver) does not encode \(standard) \(wanted.shortName)",
+                remedy: "it offers \(names)")
         }
         let profile = asked.profile ?? best
         report.add(
             "profile", asked: asked.profile?.rawValue, used: profile.rawValue,
-            why: asked.profile != nil ? Reason.asked : best == .h264High ? Reason.standard : "the device has no High")
+            why: asked.profile != nil ? Reason.asked : whyChosen(profile))
+        reportDepth(profile)
         return try chooseEntryPoint(profile)
+    }
+
+    /// The profiles of the codec asked for that serve, the best first.
+    private var preferredProfiles: [CodecProfile] {
+        switch asked.codec {
+        case .h264: [.h264High, .h264Main, .h264ConstrainedBaseline]
+        // Main 10 takes 8 bits as well, but what a decoder needs for it is not asked for unasked.
+        case .hevc: asked.codedBitDepth > 8 ? [.hevcMain10, .hevcMain] : [.hevcMain]
+        }
+    }
+
+    private func whyChosen(_ profile: CodecProfile) -> String {
+        switch profile {
+        case .h264High: Reason.standard
+        case .hevcMain: asked.codedBitDepth == 8 ? Reason.standard : "the device has no Main 10"
+        case .hevcMain10: "the samples have 10 bits"
+        case .h264Main, .h264ConstrainedBaseline: "the device has no High"
+        }
+    }
+
+    /// Samples that come in another depth than they are coded in.
+    private mutating func reportDepth(_ profile: CodecProfile) {
+        let (input, coded) = (asked.inputFormat.bitDepth, profile.bitDepth)
+        if let wanted = asked.bitDepth { report.add("bitDepth", asked: wanted, used: coded, why: Reason.asked) }
+        if input == coded { return }
+        let format = coded > 8 ? PixelFormat.p010 : .nv12
+        report.add(
+            "pixelFormat", asked: asked.inputFormat.rawValue, used: format.rawValue,
+            why: coded > input
+                ? "the profile has \(coded) bits: samples are scaled up"
+                : asked.codec == .h264
+                    ? "H.264 is coded in 8 bits: samples are rounded"
+                    : "the profile has \(coded) bits: samples are rounded")
     }
 
     private mutating func chooseEntryPoint(_ profile: CodecProfile) throws -> DeviceLimits {
@@ -28,7 +66,8 @@ extension SettingsResolver {
         let lowPower = device.limits(profile, .sliceLowPower)
         let preferred = wanted == .sliceLowPower ? lowPower : slice
         guard let used = preferred ?? slice ?? lowPower else {
-            throw VaencError(.unavailable, "\(device.driver) has no entry point for H.264 \(profile.rawValue)")
+            let name = "\(asked.codec.standardName) \(profile.shortName)"
+            throw VaencError(.unavailable, "\(device.driver) has no entry point for \(name)")
         }
         let why =
             wanted == used.entryPoint
@@ -47,8 +86,10 @@ extension SettingsResolver {
         return size
     }
 
-    mutating func chooseTools(_ limits: DeviceLimits) -> CodecTools {
-        .h264(H264Tools(entropy: chooseEntropy(limits.profile), transform8x8: chooseTransform(limits)))
+    /// - Parameter rate: as far as it is settled.
+    mutating func chooseTools(_ limits: DeviceLimits, _ rate: RateSettings) -> CodecTools {
+        if let hevc = limits.hevc { return .hevc(chooseTools(limits, hevc, rate)) }
+        return .h264(H264Tools(entropy: chooseEntropy(limits.profile), transform8x8: chooseTransform(limits)))
     }
 
     private mutating func chooseEntropy(_ profile: CodecProfile) -> EntropyCoder {

@@ -70,6 +70,10 @@ extension SettingsResolver {
             let level = count == 7 ? preset : 1 + (preset - 1) * (count - 1) / 6
             add("quality level \(level) of \(count)")
             return UInt32(level)
+        case .threeOfSeven:
+            let level = preset <= 2 ? 1 : preset <= 5 ? 4 : 7
+            add("quality level \(level) of 7")
+            return UInt32(level)
         case .radeonBits:
             let (mode, name): (UInt32, String) =
                 preset <= 2 ? (2, "quality") : preset <= 5 ? (1, "balance") : (0, "speed")

@@ -232,7 +232,7 @@ extension SettingsResolver {
             report.add(
                 "dataRateLimits", asked: text, used: rate.isOwn ? text : "max-bitrate alone",
                 why: rate.isOwn ? Reason.asked : "drivers keep no windows\(windowsRemedy(limits))")
-        } else if (asked.bFrames ?? 1) == 0 || limits.maxReferences1 == 0, rate.mode != .cbr {
+        } else if limits.hevc == nil, (asked.bFrames ?? 1) == 0 || limits.maxReferences1 == 0, rate.mode != .cbr {
             // H.264 without B frames: 1.5 times the average over a second, as VideoToolbox's clients set it.
             let bytes = min(rate.bitrate + rate.bitrate / 2, rate.maxBitrate) / 8
             if rate.isOwn { rate.limits = [DataRateLimit(bytes: bytes, seconds: 1)] }

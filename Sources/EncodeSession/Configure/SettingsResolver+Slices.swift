@@ -1,10 +1,20 @@
 import VideoBase
 
 extension SettingsResolver {
-    mutating func chooseSlices(_ limits: DeviceLimits, rows: Int) -> [Int] {
+    mutating func chooseSlices(_ limits: DeviceLimits, _ grid: BlockGrid, _ level: StreamLevel) -> [Int] {
         let wanted = asked.slices ?? 1
-        let most = max(min(wanted, rows, limits.maxSlices), 1)
-        let firstRows = SlicePartition.firstRows(rows: rows, slices: most, structure: limits.sliceStructure)
+        let rows = grid.rows
+        let held = level.maxSlices ?? .max
+        var most = max(min(wanted, rows, limits.maxSlices, held), 1)
+        func partition() -> [Int] {
+            SlicePartition.firstRows(rows: rows, slices: most, structure: limits.sliceStructure)
+        }
+        var firstRows = partition()
+        // The last one is the smallest.
+        while most > 1, (rows - (firstRows.last ?? 0)) * grid.columns < limits.hevc?.minSliceBlocks ?? 1 {
+            most -= 1
+            firstRows = partition()
+        }
         let used = firstRows.count
         let why =
             asked.slices == nil
@@ -12,7 +22,8 @@ extension SettingsResolver {
             : used == wanted
                 ? Reason.asked
                 : wanted > rows && rows <= limits.maxSlices && used == rows
-                    ? "a slice has at least one macroblock row" : "driver limit"
+                    ? "a slice has at least one \(limits.hevc == nil ? "macroblock" : "coding tree block") row"
+                    : wanted > held && used == held ? "level \(level.name) holds no more" : "driver limit"
         report.add("slices", asked: asked.slices, used: used, why: why)
         return firstRows
     }

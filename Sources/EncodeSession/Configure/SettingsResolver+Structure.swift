@@ -15,11 +15,12 @@ extension SettingsResolver {
             if rate.maxBitrate > 0 { return nil }
             return LevelEstimate(
                 qp: rate.mode == .icq ? rate.quality : qp, keyInterval: structure.keyInterval ?? .max, grid,
-                frameRate: asked.frameRate)
+                share: limits.profile.codec.rateShare, frameRate: asked.frameRate)
         }
         let (level, room) = try chooseLevel(limits, grid, wanted, rate, estimate(wanted))
         let used = wanted.fitted(
-            list0: limits.maxReferences0, list1: limits.maxReferences1, storage: min(limits.maxStored, room))
+            list0: limits.predictedReferences, listB0: limits.hevc?.maxDifferingReferences0,
+            list1: limits.futureReferences, storage: min(limits.maxStored, room))
         reasons.rest = room < limits.maxStored && wanted.storage > room ? "level \(level.name) holds no more" : "driver limit"
         try reportStructure(used, reasons)
         let foreseen = estimate(used)
@@ -139,7 +140,7 @@ extension SettingsResolver {
         let levels = StreamLevel.named(number, profile)
         guard !levels.isEmpty else {
             var names: [String] = []
-            for level in StreamLevel.all(profile) where !names.contains(level.numberName) { names.append(level.numberName) }
+            for name in StreamLevel.all(profile).map(\.numberName) where !names.contains(name) { names.append(name) }
             throw VaencError(
                 .usage, "\(profile.codec.standardName) has no level \(number)",
                 remedy: "the levels are \(names.joined(separator: " "))")
@@ -213,6 +214,8 @@ struct Obstacles {
             ? "Constrained Baseline has no B pictures"
             : limits.maxReferences1 == 0 || limits.maxReferences0 == 0
                 ? "the device predicts from one list only"
+                : limits.futureReferences == 0
+                ? "the device predicts from no picture shown later"
                 : isIntra ?? (asked.lowLatency ? "low latency" : asked.maxFrameDelay == 0 ? "max-delay is 0" : nil)
         // Which picture is meant, and how long it is kept, is said in the slice header.
         pyramid = isForeign

@@ -7,11 +7,15 @@ struct SettingsResolver {
     let asked: EncoderConfiguration
     let device: DeviceProfile
     var report = EffectiveReport()
+    /// Takes what is in the interface but not built to its end: for tests of it.
+    var takesUnbuilt = false
 
     /// - Throws: `usage` for values outside their range or that contradict each other; `unavailable` for what the
     ///   device cannot do and nothing can stand in for, and under `strict` for any difference.
-    static func resolve(_ asked: EncoderConfiguration, on device: DeviceProfile) throws -> EncodeSettings {
-        var resolver = SettingsResolver(asked: asked, device: device)
+    static func resolve(
+        _ asked: EncoderConfiguration, on device: DeviceProfile, takesUnbuilt: Bool = false
+    ) throws -> EncodeSettings {
+        var resolver = SettingsResolver(asked: asked, device: device, takesUnbuilt: takesUnbuilt)
         let settings = try resolver.resolve()
         if asked.strict, let error = resolver.report.strictError { throw error }
         return settings
@@ -21,30 +25,31 @@ struct SettingsResolver {
         try checkRanges()
         try checkUnbuilt()
         report.add(
-            "codec", asked: asked.codec.rawValue, used: VideoCodec.h264.rawValue, why: Reason.asked)
+            "codec", asked: asked.codec.rawValue, used: asked.codec.rawValue, why: Reason.asked)
         let limits = try chooseProfile()
         try checkSize(limits)
         let size = chooseSize()
-        let grid = BlockGrid.macroblocks(size)
+        let grid = BlockGrid(limits, size)
         report.add(
             "frameRate", asked: "\(asked.frameRate)", used: "\(asked.frameRate)",
             why: asked.frameRateVaries ? "the average: the frames' times vary" : Reason.asked)
-        let tools = chooseTools(limits)
         let deblocking = chooseDeblocking(limits)
         var rate = try chooseRateControl(limits)
+        let tools = chooseTools(limits, rate)
         let qp = chooseQP(limits, rate)
         let qualityLevel = choosePreset(limits)
         let trellis = chooseTrellis(limits)
         let regions = chooseRegions(limits)
         let (structure, level) = try chooseStructure(limits, grid, rate: rate, qp: qp.p)
         let buffer = settleBuffer(&rate, level: level)
-        let sliceRows = chooseSlices(limits, rows: grid.rows)
+        let sliceRows = chooseSlices(limits, grid, level)
         let maxSliceBytes = chooseSliceBytes(limits)
         let headers = chooseHeaders()
         let delays = chooseDelays()
         return EncodeSettings(
             profile: limits.profile, limits: limits, level: level, size: size, inputSize: asked.size,
             grid: grid, frameRate: asked.frameRate, color: asked.color,
+            masteringDisplay: asked.masteringDisplay, contentLight: asked.contentLight,
             sampleAspectRatio: asked.sampleAspectRatio, tools: tools,
             deblocking: deblocking, qpI: qp.i, qpP: qp.p, qpB: qp.b, qualityLevel: qualityLevel, trellis: trellis,
             regionsOfInterest: regions, structure: structure,

@@ -17,8 +17,15 @@ struct LeadingUnits: Sendable, Hashable {
 struct StreamMessages: Sendable {
     /// vaenc's name, for key frames.
     let identifier: SEIMessage?
+    /// Mastering display and content light, where decoding can begin.
+    private let highDynamicRange: [SEIMessage]
 
     init(_ settings: EncodeSettings) {
+        let light = settings.contentLight.map {
+            SEIMessage.contentLightLevel(
+                maxContent: $0.maxContentLight, maxPictureAverage: $0.maxFrameAverageLight)
+        }
+        highDynamicRange = [settings.masteringDisplay.map(SEIMessage.masteringDisplay), light].compactMap(\.self)
         identifier =
             settings.identifier
             ? .identifier("vaenc \(vaencVersion) \(settings.profile.codec.standardName) VA-API") : nil
@@ -27,6 +34,7 @@ struct StreamMessages: Sendable {
     /// A picture's, in the order in which they are written.
     func messages(_ plan: FramePlan, _ options: FrameOptions) -> [SEIMessage] {
         let named = plan.type.isKey ? identifier.map { [$0] } ?? [] : []
-        return named + SEIMessage.captions(options.captions) + options.userData.compactMap(SEIMessage.userData)
+        let range = plan.beginsBufferingPeriod ? highDynamicRange : []
+        return named + range + SEIMessage.captions(options.captions) + options.userData.compactMap(SEIMessage.userData)
     }
 }

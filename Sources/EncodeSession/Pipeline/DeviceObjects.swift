@@ -17,7 +17,7 @@ struct DeviceObjects: Sendable {
     init(_ display: Display, _ settings: EncodeSettings, inputs kept: [Surface]? = nil, codedScale: Int = 1) throws {
         let limits = settings.limits
         var attributes: [AttributeType: UInt32] = [
-            .rtFormat: RTFormat.yuv420.rawValue, .rateControl: settings.rate.attribute,
+            .rtFormat: RTFormat(settings.pixelFormat).rawValue, .rateControl: settings.rate.attribute,
         ]
         packed = limits.packedHeaders
         if !packed.isEmpty { attributes[.encPackedHeaders] = packed.rawValue }
@@ -27,8 +27,10 @@ struct DeviceObjects: Sendable {
         // One input is filled while the others are in the device, wait for a later frame, or are kept until a frame
         // shown before theirs is delivered.
         inputs = try kept ?? Surface.make(
-            display, count: settings.asyncDepth + 1 + settings.structure.bFrames * 2, size: settings.grid.coded)
-        reconstructions = try Surface.make(display, count: settings.structure.slotCount, size: settings.grid.coded)
+            display, count: settings.asyncDepth + 1 + settings.structure.bFrames * 2, size: settings.grid.coded,
+            format: settings.pixelFormat)
+        reconstructions = try Surface.make(
+            display, count: settings.structure.slotCount, size: settings.grid.coded, format: settings.pixelFormat)
         let context = try Context(
             config, size: settings.grid.coded, targets: reconstructions + inputs,
             limits: try config.surfaceCapabilities())
@@ -37,9 +39,11 @@ struct DeviceObjects: Sendable {
         coded = try (0..<settings.asyncDepth).map { _ throws(VAError) in try CodedBuffer(context, capacity: capacity) }
     }
 
-    /// Bytes that an access unit may take: a macroblock has at most 3200 bits (H.264 A.3.1 n), and a fifth more for
-    /// escapes; headers and what drivers keep for themselves on top.
+    /// Bytes that an access unit may take: a macroblock has at most 3200 bits (H.264 A.3.1 n), 16×16 samples of HEVC
+    /// five thirds of those that they have raw (H.265 A.3.2), and a fifth more for escapes; headers and what drivers
+    /// keep for themselves on top.
     static func codedCapacity(_ settings: EncodeSettings) -> Int {
-        return (settings.grid.areas * 480 + settings.sliceRows.count * 512 + 65536).aligned(to: 4096)
+        let area = settings.profile.codec == .h264 ? 480 : settings.profile.bitDepth > 8 ? 960 : 768
+        return (settings.grid.areas * area + settings.sliceRows.count * 512 + 65536).aligned(to: 4096)
     }
 }

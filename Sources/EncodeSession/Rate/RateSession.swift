@@ -95,7 +95,7 @@ final class RateSession: Sendable {
         offsets.intra = SettingsResolver.intraOffset
         offsets.bidirectional = SettingsResolver.bidirectionalOffset
         return rate.targets(
-            frameRate: frameRate, areas: settings.grid.areas,
+            frameRate: frameRate, areas: Int(Double(settings.grid.areas) * settings.profile.codec.rateShare),
             reorderDepth: settings.structure.reorderDepth, offsets: offsets)
     }
 

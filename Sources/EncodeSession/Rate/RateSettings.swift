@@ -42,6 +42,8 @@ struct RateSettings: Sendable, Hashable {
     var attribute: UInt32 { RateControlModes(deviceMode).rawValue }
 
     /// What vaenc's own controller follows.
+    ///
+    /// - Parameter areas: 16×16 areas of a picture, as many as take H.264's bits.
     func targets(frameRate: Rational, areas: Int, reorderDepth: Int, offsets: QPOffsets) -> RateTargets {
         let aim: RateTargets.Aim =
             switch mode {

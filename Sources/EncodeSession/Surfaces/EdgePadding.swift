@@ -1,7 +1,7 @@
 import VideoBase
 
 /// Fills what a surface holds beyond the visible picture by repeating the last column and row, so that the blocks at
-/// the edges cost few bits and predict well. NV12.
+/// the edges cost few bits and predict well. NV12 and P010.
 enum EdgePadding {
     /// - Parameter coded: how far to fill: whole macroblocks, at most `planes.allocatedSize`.
     static func fill(_ planes: PixelPlanes, coded: VideoSize) {
@@ -10,12 +10,13 @@ enum EdgePadding {
         let width = min(coded.width, allocated.width)
         let height = min(coded.height, allocated.height)
         if visible.width >= width, visible.height >= height { return }
+        let sample = unsafe planes.format == .p010 ? 2 : 1
         // SAFETY: all rows and columns touched are below `allocatedSize`, which the planes hold.
         unsafe fill(
-            planes.base(0), pitch: planes.pitch(0), element: 1, columns: visible.width, rows: visible.height,
+            planes.base(0), pitch: planes.pitch(0), element: sample, columns: visible.width, rows: visible.height,
             toColumns: width, rows: height)
         unsafe fill(
-            planes.base(1), pitch: planes.pitch(1), element: 2, columns: (visible.width + 1) / 2,
+            planes.base(1), pitch: planes.pitch(1), element: sample * 2, columns: (visible.width + 1) / 2,
             rows: (visible.height + 1) / 2, toColumns: width / 2, rows: height / 2)
     }
 

@@ -1,23 +1,72 @@
 import VideoBase
 
-/// Copies a picture in memory into a mapped NV12 surface.
+/// Copies a picture in memory into a mapped surface of NV12 or P010.
 enum FrameCopy {
-    /// The formats that `copy` takes; others are converted before they come here.
-    static let formats: Set<PixelFormat> = [.nv12, .i420, .yv12]
+    /// The formats that `copy` takes for a surface of NV12 or P010; others are converted before they come here.
+    static func formats(into surface: PixelFormat) -> [PixelFormat] {
+        surface == .p010 ? [.p010, .i420p10] : [.nv12, .i420, .yv12]
+    }
 
-    /// Both have the same visible size; `to` is NV12.
+    /// Both have the same visible size and depth; `to` is NV12 or P010.
     static func copy(_ from: PixelPlanes, to: PixelPlanes) {
-        let size = unsafe to.size
-        unsafe copyRows(
-            from.base(0), from.pitch(0), to: to.base(0), to.pitch(0), bytes: size.width, rows: size.height)
+        let (size, format) = unsafe (to.size, to.format)
         let columns = (size.width + 1) / 2
         let rows = (size.height + 1) / 2
         switch unsafe from.format {
-        case .i420: unsafe interleave(from, cb: 1, cr: 2, to: to, columns: columns, rows: rows)
-        case .yv12: unsafe interleave(from, cb: 2, cr: 1, to: to, columns: columns, rows: rows)
-        default:
+        case .i420p10: unsafe raise(from, to: to)
+        case .i420, .yv12:
             unsafe copyRows(
-                from.base(1), from.pitch(1), to: to.base(1), to.pitch(1), bytes: columns * 2, rows: rows)
+                from.base(0), from.pitch(0), to: to.base(0), to.pitch(0), bytes: size.width, rows: size.height)
+            let cb = unsafe from.format == .i420 ? 1 : 2
+            unsafe interleave(from, cb: cb, cr: 3 - cb, to: to, columns: columns, rows: rows)
+        default:
+            for plane in 0..<2 {
+                unsafe copyRows(
+                    from.base(plane), from.pitch(plane), to: to.base(plane), to.pitch(plane),
+                    bytes: format.rowBytes(plane: plane, width: size.width),
+                    rows: format.rows(plane: plane, height: size.height))
+            }
+        }
+    }
+
+    /// Ten bits from the low end of each word to the high one, and the colours together.
+    @unsafe private static func raise(_ from: PixelPlanes, to: PixelPlanes) {
+        let size = unsafe to.size
+        for row in 0..<size.height {
+            let source = unsafe from.base(0) + row * from.pitch(0)
+            let target = unsafe to.base(0) + row * to.pitch(0)
+            var column = 0
+            while column + 16 <= size.width {
+                let samples = unsafe source.loadUnaligned(fromByteOffset: column * 2, as: SIMD16<UInt16>.self)
+                unsafe target.storeBytes(of: samples &<< 6, toByteOffset: column * 2, as: SIMD16<UInt16>.self)
+                column += 16
+            }
+            while column < size.width {
+                let sample = unsafe source.loadUnaligned(fromByteOffset: column * 2, as: UInt16.self)
+                unsafe target.storeBytes(of: sample &<< 6, toByteOffset: column * 2, as: UInt16.self)
+                column += 1
+            }
+        }
+        for row in 0..<(size.height + 1) / 2 {
+            let cb = unsafe from.base(1) + row * from.pitch(1)
+            let cr = unsafe from.base(2) + row * from.pitch(2)
+            let target = unsafe to.base(1) + row * to.pitch(1)
+            let columns = (size.width + 1) / 2
+            var column = 0
+            while column + 8 <= columns {
+                var mixed = SIMD16<UInt16>()
+                mixed.evenHalf = unsafe cb.loadUnaligned(fromByteOffset: column * 2, as: SIMD8<UInt16>.self)
+                mixed.oddHalf = unsafe cr.loadUnaligned(fromByteOffset: column * 2, as: SIMD8<UInt16>.self)
+                unsafe target.storeBytes(of: mixed &<< 6, toByteOffset: column * 4, as: SIMD16<UInt16>.self)
+                column += 8
+            }
+            while column < columns {
+                let a = unsafe cb.loadUnaligned(fromByteOffset: column * 2, as: UInt16.self)
+                let b = unsafe cr.loadUnaligned(fromByteOffset: column * 2, as: UInt16.self)
+                unsafe target.storeBytes(of: a &<< 6, toByteOffset: column * 4, as: UInt16.self)
+                unsafe target.storeBytes(of: b &<< 6, toByteOffset: column * 4 + 2, as: UInt16.self)
+                column += 1
+            }
         }
     }
 

@@ -85,7 +85,8 @@ final class InputBuffer: PixelBuffer {
         var pool: InputPool
     }
 
-    let format = PixelFormat.nv12
+    /// NV12 or P010.
+    let format: PixelFormat
     let size: VideoSize
     /// Of the session that it belongs to.
     let session: ObjectIdentifier
@@ -96,7 +97,9 @@ final class InputBuffer: PixelBuffer {
         size = pool.visible
         self.session = session
         self.renewal = renewal
-        state = Mutex(State(pool: pool, input: try pool.take()))
+        let input = try pool.take()
+        format = input.surface.format
+        state = Mutex(State(pool: pool, input: input))
     }
 
     deinit {

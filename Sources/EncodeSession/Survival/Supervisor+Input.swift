@@ -6,9 +6,11 @@ extension Supervisor {
         guard buffer.size == settings.inputSize else {
             throw VaencError(.usage, "a frame of \(buffer.size) for an encoder of \(settings.inputSize)")
         }
-        guard FrameCopy.formats.contains(buffer.format) else {
+        let formats = FrameCopy.formats(into: settings.pixelFormat)
+        guard formats.contains(buffer.format) else {
+            let names = formats.map(\.rawValue).joined(separator: ", ")
             throw VaencError(
-                .usage, "the encoder takes nv12, i420 and yv12, not \(buffer.format.rawValue)",
+                .usage, "the encoder takes \(names), not \(buffer.format.rawValue)",
                 remedy: "convert the frame into a buffer of makePixelBuffer")
         }
     }

@@ -5,10 +5,7 @@ import VideoBase
 /// A sequence parameter set that a driver wrote, read as far as it must be to put our cropping and VUI behind its
 /// description of how the pictures are coded (H.264 7.3.2.1.1).
 struct DriverSequenceParameterSet {
-    private let rbsp: [UInt8]
-    private var position = 0
-    private var ended = false
-
+    private var bits: BitScan
     private var maxNumRefFrames = 0
     private var widthInMacroblocks = 0
     private var heightInMapUnits = 0
@@ -18,32 +15,32 @@ struct DriverSequenceParameterSet {
     /// nil for a unit that is no SPS, ends early, or uses what our end would not fit (interlaced, scaling lists).
     init?(unit: [UInt8]) {
         guard NALUnitType(of: unit) == .sequenceParameterSet else { return nil }
-        rbsp = Self.unescaped(unit.dropFirst())
-        position = 24
-        _ = ue()  // seq_parameter_set_id
-        if let profile = rbsp.first, [100, 110, 122, 244, 44, 83, 86, 118, 128].contains(profile) {
-            guard ue() == 1, ue() == 0, ue() == 0 else { return nil }  // 4:2:0, 8 bits
-            _ = bit()
-            guard bit() == 0 else { return nil }  // scaling lists
+        bits = BitScan(unit.dropFirst())
+        bits.skip(24)
+        _ = bits.ue()  // seq_parameter_set_id
+        if [100, 110, 122, 244, 44, 83, 86, 118, 128].contains(bits.byte(at: 0)) {
+            guard bits.ue() == 1, bits.ue() == 0, bits.ue() == 0 else { return nil }  // 4:2:0, 8 bits
+            bits.skip(1)
+            guard !bits.flag() else { return nil }  // scaling lists
         }
-        _ = ue()  // log2_max_frame_num_minus4
-        switch ue() {
-        case 0: _ = ue()
+        _ = bits.ue()  // log2_max_frame_num_minus4
+        switch bits.ue() {
+        case 0: _ = bits.ue()
         case 1:
-            _ = bit()
-            _ = ue()
-            _ = ue()
-            for _ in 0..<min(ue(), 255) { _ = ue() }
+            bits.skip(1)
+            _ = bits.ue()
+            _ = bits.ue()
+            for _ in 0..<min(bits.ue(), 255) { _ = bits.ue() }
         default: break
         }
-        maxNumRefFrames = ue()
-        _ = bit()
-        widthInMacroblocks = ue() + 1
-        heightInMapUnits = ue() + 1
-        guard bit() == 1 else { return nil }  // frame_mbs_only_flag
-        _ = bit()
-        coded = 24..<position
-        if ended || maxNumRefFrames > 16 || widthInMacroblocks > 1024 || heightInMapUnits > 1024 { return nil }
+        maxNumRefFrames = bits.ue()
+        bits.skip(1)
+        widthInMacroblocks = bits.ue() + 1
+        heightInMapUnits = bits.ue() + 1
+        guard bits.flag() else { return nil }  // frame_mbs_only_flag
+        bits.skip(1)
+        coded = 24..<bits.position
+        if bits.ended || maxNumRefFrames > 16 || widthInMacroblocks > 1024 || heightInMapUnits > 1024 { return nil }
     }
 
     /// The set with our flags, level, cropping and VUI. nil where it does not hold our picture.
@@ -57,44 +54,12 @@ struct DriverSequenceParameterSet {
         guard set.frame_crop_right_offset >= 0, set.frame_crop_bottom_offset >= 0 else { return nil }
         set.vui?.max_dec_frame_buffering = max(ours.vui?.max_dec_frame_buffering ?? 0, maxNumRefFrames)
         var w = BitWriter()
-        w.u(8, rbsp[0])
-        w.u(8, rbsp[0] == ours.profile_idc ? ours.constraint_flags : rbsp[1])
+        w.u(8, bits.byte(at: 0))
+        w.u(8, bits.byte(at: 0) == ours.profile_idc ? ours.constraint_flags : bits.byte(at: 1))
         w.u(8, ours.level_idc)
-        for index in coded { w.u(1, rbsp[index / 8] >> UInt8(7 - index % 8) & 1) }
+        for index in coded { w.flag(bits.bit(at: index)) }
         set.writeCroppingAndVUI(to: &w)
         w.trailingBits()
         return NALUnit.bytes(.sequenceParameterSet, refIdc: 3, rbsp: w.bytes)
-    }
-
-    private mutating func bit() -> Int {
-        guard position < rbsp.count * 8 else {
-            ended = true
-            return 0
-        }
-        defer { position += 1 }
-        return Int(rbsp[position / 8] >> UInt8(7 - position % 8) & 1)
-    }
-
-    /// ue(v), and se(v) where only its length matters.
-    private mutating func ue() -> Int {
-        var zeros = 0
-        while !ended, zeros < 32, bit() == 0 { zeros += 1 }
-        var value = 1
-        for _ in 0..<zeros { value = value << 1 | bit() }
-        return value - 1
-    }
-
-    private static func unescaped(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
-        var output: [UInt8] = []
-        var zeros = 0
-        for byte in bytes {
-            if zeros >= 2, byte == 3 {
-                zeros = 0
-                continue
-            }
-            output.append(byte)
-            zeros = byte == 0 ? zeros + 1 : 0
-        }
-        return output
     }
 }

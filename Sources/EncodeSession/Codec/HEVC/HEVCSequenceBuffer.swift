@@ -1,0 +1,51 @@
+import EncodePlanning
+import HEVCSyntax
+import VAAPI
+
+extension HEVCSequenceParameters {
+    /// VAEncSequenceParameterBufferHEVC, field by field what the sequence parameter set says.
+    init(_ headers: HEVCStreamHeaders, _ settings: EncodeSettings) {
+        let sps = headers.sps
+        let structure = settings.structure
+        let period = UInt32(clamping: structure.keyInterval ?? Int(Int32.max))
+        let idrPeriod = period.multipliedReportingOverflow(by: UInt32(clamping: structure.idrInterval))
+        let depth = UInt32(sps.bitDepth - 8)
+        self.init(
+            generalProfileIDC: sps.profileTierLevel.general_profile_idc,
+            generalLevelIDC: sps.profileTierLevel.general_level_idc, intraPeriod: period,
+            intraIDRPeriod: idrPeriod.overflow ? UInt32(Int32.max) : idrPeriod.partialValue,
+            ipPeriod: period == 1 ? 0 : UInt32(structure.bFrames + 1),
+            picWidthInLumaSamples: UInt16(sps.pic_width_in_luma_samples),
+            picHeightInLumaSamples: UInt16(sps.pic_height_in_luma_samples),
+            log2MinLumaCodingBlockSizeMinus3: UInt8(sps.log2_min_luma_coding_block_size - 3),
+            log2DiffMaxMinLumaCodingBlockSize: UInt8(sps.log2_diff_max_min_luma_coding_block_size),
+            log2MinTransformBlockSizeMinus2: UInt8(sps.log2_min_luma_transform_block_size - 2),
+            log2DiffMaxMinTransformBlockSize: UInt8(sps.log2_diff_max_min_luma_transform_block_size),
+            maxTransformHierarchyDepthInter: UInt8(sps.max_transform_hierarchy_depth_inter),
+            maxTransformHierarchyDepthIntra: UInt8(sps.max_transform_hierarchy_depth_intra))
+        generalHighTier = sps.profileTierLevel.general_tier_flag == .high
+        if settings.rate.driverChoosesQP { bitsPerSecond = UInt32(clamping: settings.rate.bitrate) }
+        bitDepthLumaMinus8 = depth
+        bitDepthChromaMinus8 = depth
+        strongIntraSmoothing = sps.strong_intra_smoothing_enabled_flag
+        ampEnabled = sps.amp_enabled_flag
+        sampleAdaptiveOffset = sps.sample_adaptive_offset_enabled_flag
+        temporalMVP = sps.sps_temporal_mvp_enabled_flag
+        lowDelay = structure.bFrames == 0
+        vui = sps.vui.map(VUI.init)
+    }
+}
+
+extension HEVCSequenceParameters.VUI {
+    init(_ source: VUIParameters) {
+        self.init()
+        if let aspect = source.aspectRatio {
+            aspectRatioIDC = aspect.idc
+            sarWidth = UInt32(aspect.width)
+            sarHeight = UInt32(aspect.height)
+        }
+        if let timing = source.timing {
+            self.timing = .init(numUnitsInTick: timing.num_units_in_tick, timeScale: timing.time_scale)
+        }
+    }
+}

@@ -1,0 +1,24 @@
+import VideoBase
+
+/// HEVC's coding tools: what the device has, less what only H.264 lets one choose.
+extension SettingsResolver {
+    /// - Parameter rate: as far as it is settled.
+    mutating func chooseTools(_ limits: DeviceLimits, _ hevc: HEVCLimits, _ rate: RateSettings) -> HEVCTools {
+        if let entropy = asked.entropy {
+            report.add(
+                "entropy", asked: entropy.rawValue, used: EntropyCoder.cabac.rawValue, why: "HEVC has CABAC only")
+        }
+        if let transform = asked.transform8x8 {
+            report.add(
+                "transform8x8", asked: transform ? "on" : "off", used: "on",
+                why: transform ? Reason.asked : "HEVC always has it")
+        }
+        if hevc.needsTwoLists {
+            report.add("pFrames", asked: nil, used: "B with equal lists", why: "the device takes no P slices")
+        }
+        // Regions may come with any frame.
+        let varies = rate.driverChoosesQP || limits.maxRegions > 0
+        return HEVCTools(
+            limits: hevc, cuQPDelta: hevc.cuQPDelta == .required || (varies && hevc.cuQPDelta == .supported))
+    }
+}

@@ -1,0 +1,224 @@
+import EncodePlanning
+import HEVCSyntax
+import NALWriting
+import TestOracles
+import Testing
+import VAAPI
+import VideoBase
+
+@testable import EncodeSession
+
+/// HEVC's headers of whole streams, read by FFmpeg, and the buffers that go with them.
+@Suite struct HEVCLoweringTests {
+    static func limits(
+        _ profile: CodecProfile = .hevcMain, _ change: (inout DeviceLimits) -> Void = { _ in }
+    ) -> DeviceLimits {
+        SettingsResolverTests.limits(profile) {
+            var hevc = HEVCLimits()
+            hevc.sao = true
+            hevc.temporalMVP = true
+            $0.hevc = hevc
+            $0.maxReferences1 = 4
+            change(&$0)
+        }
+    }
+
+    static func settle(
+        _ limits: DeviceLimits = limits(), _ width: Int = 640, _ height: Int = 360,
+        _ change: (inout EncoderConfiguration) -> Void = { _ in }
+    ) throws -> EncodeSettings {
+        let configuration = SettingsResolverTests.configuration(width, height) {
+            $0.codec = .hevc
+            change(&$0)
+        }
+        return try SettingsResolver.resolve(
+            configuration, on: DeviceProfile(driver: "a driver", limits: [limits]), takesUnbuilt: true)
+    }
+
+    private struct Written {
+        var plan: FramePlan
+        var numbers: HEVCPictureNumbers
+        var unit: TraceHeaders.Unit
+    }
+
+    /// The slice headers of a stream, as FFmpeg reads them behind the stream's own parameter sets.
+    private func written(_ settings: EncodeSettings, frames: Int, forced: Int = 1000) throws -> [Written] {
+        let lowering = try #require(settings.lowering() as? HEVCLowering)
+        var planner = FramePlanner(structure: settings.structure)
+        var numbering = HEVCNumbering(
+            longTermReferences: settings.structure.longTermReferences,
+            log2_max_pic_order_cnt_lsb: lowering.stream.headers.sps.log2_max_pic_order_cnt_lsb)
+        let plans = (0..<frames).flatMap { planner.add(forceKey: $0 == forced) } + planner.finish()
+        var counter = PictureClock.Counter()
+        var stream: [UInt8] = []
+        var numbers: [HEVCPictureNumbers] = []
+        for plan in plans {
+            let clock = counter.next(plan, reorderDepth: settings.structure.reorderDepth)
+            for unit in lowering.leading(plan, FrameOptions(), clock, delay: nil).units {
+                AnnexB.append(unit, to: &stream)
+            }
+            numbers.append(numbering.number(plan))
+            for slice in lowering.stream.slices {
+                let header = SliceSegmentHeader(
+                    plan, numbers[numbers.count - 1], lowering.stream.headers, firstBlock: slice.lowerBound, qp: 30)
+                let packed = PackedHeader(header, lowering.stream.headers)
+                #expect(packed.hasEmulationBytes && packed.bitLength == packed.bytes.count * 8)
+                // Slice data that nobody reads.
+                stream += packed.bytes + [0x55, 0xAA, 0x80]
+            }
+        }
+        let trace = try TraceHeaders(stream: stream, codec: "hevc")
+        let units = trace.units.filter { $0["first_slice_segment_in_pic_flag"] == 1 }
+        try #require(units.count == plans.count)
+        return plans.indices.map { Written(plan: plans[$0], numbers: numbers[$0], unit: units[$0]) }
+    }
+
+    /// Every structure's slice headers say the numbers that the planning's own model has judged.
+    @Test(arguments: [false, true]) func sliceHeaders(needsTwoLists: Bool) throws {
+        let limits = Self.limits { $0.hevc?.needsTwoLists = needsTwoLists }
+        let changes: [(inout EncoderConfiguration) -> Void] = [
+            { _ in }, { $0.gopFrames = 1 }, { $0.bFrames = 3; $0.bPyramid = true; $0.references = 2 },
+            { $0.gopFrames = 8; $0.openGOP = true; $0.bFrames = 2 }, { $0.temporalLayers = 3; $0.slices = 3 },
+            { $0.longTermReferences = 2; $0.references = 3 },
+            { $0.temporalLayers = 2; $0.bFrames = 1; $0.gopFrames = 9 },
+            { $0.bFrames = 7; $0.bPyramid = true; $0.gopFrames = 12; $0.idrInterval = 3 },
+        ]
+        for change in changes {
+            let settings = try Self.settle(limits, 640, 360, change)
+            let pictures = try written(settings, frames: 40, forced: 29)
+            for picture in pictures {
+                let (plan, numbers, unit) = (picture.plan, picture.numbers, picture.unit)
+                let name = "\(settings.structure) at \(plan.codingIndex)"
+                #expect(unit["nal_unit_type"] == Int(numbers.nalUnitType.rawValue), "\(name)")
+                #expect(unit["nuh_temporal_id_plus1"] == plan.temporalLayer + 1, "\(name)")
+                let isB = plan.type == .b || (needsTwoLists && plan.type == .p)
+                #expect(unit["slice_type"] == (plan.type == .idr || plan.type == .i ? 2 : isB ? 0 : 1), "\(name)")
+                if plan.type == .idr { continue }
+                #expect(unit["slice_pic_order_cnt_lsb"] == (plan.displayIndex - plan.keyDisplayIndex) & 255, "\(name)")
+                #expect(unit["num_negative_pics"] == numbers.shortTerm.count { $0.deltaPOC < 0 }, "\(name)")
+                #expect(unit["num_positive_pics"] == numbers.shortTerm.count { $0.deltaPOC > 0 }, "\(name)")
+                #expect(unit["num_long_term_pics"] ?? 0 == numbers.longTerm.count, "\(name)")
+                #expect(unit["slice_temporal_mvp_enabled_flag"] == 1, "\(name)")
+            }
+            #expect(pictures.contains { $0.plan.type == .idr && $0.plan.codingIndex > 0 })
+        }
+    }
+
+    /// The two lists of a P picture that has B slices, in the header and in the buffer.
+    @Test func equalLists() throws {
+        let settings = try Self.settle(Self.limits { $0.hevc?.needsTwoLists = true }) {
+            $0.references = 3
+            $0.bFrames = 0
+        }
+        #expect(settings.effective.contains { $0.option == "pFrames" && $0.used == "B with equal lists" })
+        let headers = try #require(settings.lowering() as? HEVCLowering).stream.headers
+        #expect(headers.pps.num_ref_idx_l1_default_active == 3)
+        for picture in try written(settings, frames: 8) where picture.plan.type == .p {
+            let header = SliceSegmentHeader(picture.plan, picture.numbers, headers, firstBlock: 0, qp: 30)
+            #expect(header.slice_type == .b && header.num_ref_idx_l0_active == header.num_ref_idx_l1_active)
+            #expect(header.num_ref_idx_l0_active == min(picture.plan.codingIndex, 3))
+        }
+        // Both lists hold what P pictures refer to.
+        let narrow = Self.limits {
+            $0.hevc?.needsTwoLists = true
+            $0.maxReferences1 = 1
+        }
+        let few = try Self.settle(narrow) { $0.references = 3 }
+        #expect(few.structure.references == 1)
+    }
+
+    /// VPS, SPS and PPS of both profiles, as FFmpeg reads them.
+    @Test func parameterSets() throws {
+        let settings = try Self.settle(Self.limits(.hevcMain10), 1366, 768) {
+            $0.profile = .hevcMain10
+            $0.masteringDisplay = MasteringDisplay(
+                "G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,50)")
+            $0.contentLight = ContentLight("1000,400")
+            $0.color = ColorDescription(primaries: 9, transfer: 16, matrix: 9, fullRange: false)
+            $0.bitrate = BitsPerSecond(3_000_000)
+            $0.hrdParameters = true
+            $0.temporalLayers = 2
+        }
+        let lowering = try #require(settings.lowering() as? HEVCLowering)
+        let (plan, options) = AccessUnitAssemblerTests.options(.idr)
+        // Timing is read behind a slice, which says the set that it goes by.
+        let slice = SliceSegmentHeader(
+            nal_unit_type: .idrWithRADL, slice_type: .i, slice_pic_order_cnt_lsb: 0, qp: 30)
+        var stream = stream(lowering.parameterSets)
+        stream += PackedHeader(slice, lowering.stream.headers).bytes + [0x55, 0xAA, 0x80]
+        for unit in lowering.leading(plan, options, PictureClock(removal: 3, output: 2), delay: nil).units {
+            AnnexB.append(unit, to: &stream)
+        }
+        let trace = try TraceHeaders(stream: stream, codec: "hevc")
+        let expected: [(String, Int)] = [
+            ("general_profile_idc", 2), ("sps_max_sub_layers_minus1", 1), ("pic_width_in_luma_samples", 1376),
+            ("pic_height_in_luma_samples", 768), ("conf_win_right_offset", 5), ("bit_depth_luma_minus8", 2),
+            ("colour_primaries", 9), ("transfer_characteristics", 16), ("vui_poc_proportional_to_timing_flag", 1),
+            ("vui_hrd_parameters_present_flag", 1), ("sample_adaptive_offset_enabled_flag", 1),
+            ("max_content_light_level", 1000), ("max_display_mastering_luminance", 10_000_000),
+            ("au_cpb_removal_delay_minus1", 2), ("pic_dpb_output_delay", 2),
+        ]
+        for (field, value) in expected { #expect(trace[field].first == value, "\(field)") }
+        #expect(settings.level.name == "4.0" && settings.pixelFormat == .p010)
+        let sequence = try #require(lowering.sequence as? HEVCSequenceParameters)
+        #expect(sequence.generalLevelIDC == 120 && sequence.bitDepthLumaMinus8 == 2 && !sequence.generalHighTier)
+        #expect(sequence.picWidthInLumaSamples == 1376 && sequence.picHeightInLumaSamples == 768)
+    }
+
+    /// A driver's set: its description of how pictures are coded, with our level, window and VUI.
+    @Test func driversOwnSequenceParameterSet() throws {
+        let settings = try Self.settle(Self.limits(), 1366, 768)
+        let ours = try #require(settings.lowering() as? HEVCLowering).stream.headers.sps
+        #expect(DriverHEVCSequenceParameterSet(unit: ours.unit)?.adopting(ours) == ours.unit)
+        var theirs = ours
+        theirs.pic_width_in_luma_samples = 1408
+        theirs.conf_win_right_offset = 1
+        theirs.profileTierLevel.general_level_idc = 186
+        theirs.log2_min_luma_coding_block_size = 4
+        theirs.log2_diff_max_min_luma_coding_block_size = 2
+        theirs.sps_temporal_mvp_enabled_flag = false
+        theirs.short_term_ref_pic_sets = [
+            ShortTermReferencePictureSet([.init(deltaPOC: -1)]),
+            ShortTermReferencePictureSet([.init(deltaPOC: -1), .init(deltaPOC: -3, isUsed: false), .init(deltaPOC: 2)]),
+        ]
+        theirs.long_term_ref_pics_present_flag = true
+        theirs.vui = nil
+        var wanted = theirs
+        wanted.conf_win_right_offset = 21
+        wanted.profileTierLevel = ours.profileTierLevel
+        wanted.vui = ours.vui
+        #expect(DriverHEVCSequenceParameterSet(unit: theirs.unit)?.adopting(ours) == wanted.unit)
+        for length in 0..<16 {
+            #expect(DriverHEVCSequenceParameterSet(unit: Array(theirs.unit.prefix(length))) == nil)
+        }
+        var small = theirs
+        small.pic_width_in_luma_samples = 1360
+        #expect(DriverHEVCSequenceParameterSet(unit: small.unit)?.adopting(ours) == nil)
+    }
+
+    /// Units behind the slices stay, those before them that are the driver's own go.
+    @Test func accessUnits() throws {
+        let lowering = try Self.settle { $0.identifier = false }.lowering()
+        var assembler = AccessUnitAssembler(.hevc, lowering)
+        let (plan, options) = AccessUnitAssemblerTests.options(.idr)
+        let slice: [UInt8] = [19 << 1, 1, 0xAF]
+        let hash: [UInt8] = [40 << 1, 1, 0x84, 0x80]
+        let filler: [UInt8] = [38 << 1, 1, 0xFF, 0x80]
+        let wanted = lowering.parameterSets + [slice, slice, hash, filler]
+        let delimiter: [UInt8] = [35 << 1, 1, 0x10]
+        let information: [UInt8] = [39 << 1, 1, 0x80]
+        let theirs = [delimiter] + lowering.parameterSets.dropFirst() + [information, slice, slice, hash, filler]
+        for units in [wanted, theirs] {
+            var bytes = stream(units)
+            try assembler.assemble(&bytes, lowering.leading(plan, options, PictureClock(), delay: nil))
+            #expect(AnnexB.split(bytes) == wanted)
+        }
+        #expect(AccessUnitAssembler.slices(in: stream(wanted), .hevc) == [3, 3])
+    }
+
+    private func stream(_ units: [[UInt8]]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for unit in units { AnnexB.append(unit, to: &bytes) }
+        return bytes
+    }
+}

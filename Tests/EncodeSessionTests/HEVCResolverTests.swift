@@ -1,0 +1,164 @@
+import EncodePlanning
+import Testing
+import VAAPI
+import VideoBase
+
+@testable import EncodeSession
+
+/// What is settled for HEVC on devices as drivers describe them.
+@Suite struct HEVCResolverTests {
+    private func limits(
+        _ driver: String, _ entryPoint: DeviceLimits.EntryPoint = .slice, features: UInt32? = nil, blocks: UInt32? = nil,
+        direction: UInt32? = nil, references: (Int, Int) = (3, 3)
+    ) -> HEVCLimits {
+        var values: [AttributeType: UInt32] = [:]
+        values[.encHEVCFeatures] = features
+        values[.encHEVCBlockSizes] = blocks
+        values[.predictionDirection] = direction
+        return HEVCLimits(
+            ConfigAttributes(values: values), alignment: nil, driver: driver, entryPoint: entryPoint,
+            references: (references.0, references.1))
+    }
+
+    /// Tiger Lake's low-power encoder answers everything: tools required count as there.
+    @Test func answered() {
+        let found = limits("Intel iHD driver", .sliceLowPower, features: 0x190_0464, blocks: 0x88cf, direction: 7)
+        #expect(found.log2CodingTreeBlock == 6 && found.log2MinCodingBlock == 3)
+        #expect(found.log2MinTransformBlock == 2 && found.log2MaxTransformBlock == 5)
+        #expect(found.transformDepthInter == 2 && found.transformDepthIntra == 2)
+        #expect(found.amp && found.sao && found.temporalMVP && !found.strongIntraSmoothing && !found.deblockingDisable)
+        #expect(found.cuQPDelta == .required && found.needsTwoLists && found.predictsFromFuture)
+        #expect(found.maxDifferingReferences0 == 2 && found.alignment == VideoSize(width: 16, height: 16))
+        // Ice Lake's has no direction but back.
+        let older = limits("Intel iHD driver", .sliceLowPower, features: 0x190_0464, blocks: 0x88cf, direction: 5)
+        #expect(older.needsTwoLists && !older.predictsFromFuture)
+        // Its other entry point's hardware takes what the lists hold.
+        let slice = limits("Intel iHD driver", features: 0x190_0464, blocks: 0x88c7, direction: 7, references: (4, 4))
+        #expect(slice.maxDifferingReferences0 == nil && slice.needsTwoLists)
+    }
+
+    /// Drivers that answer nothing.
+    @Test func unanswered() {
+        let gen9 = limits("Intel iHD driver", references: (3, 1))
+        #expect(gen9.log2CodingTreeBlock == 5 && gen9.amp && !gen9.sao && !gen9.temporalMVP && !gen9.needsTwoLists)
+        #expect(gen9.predictsFromFuture && gen9.cuQPDelta == .supported)
+        let lowPower = limits("Intel iHD driver", .sliceLowPower)
+        #expect(lowPower.log2CodingTreeBlock == 6 && lowPower.sao && lowPower.needsTwoLists && !lowPower.predictsFromFuture)
+        #expect(lowPower.cuQPDelta == .required)
+        let radeon = limits("Mesa Gallium driver 22.3.6", references: (1, 0))
+        #expect(radeon.log2CodingTreeBlock == 6 && radeon.transformDepthInter == 0 && !radeon.sao && !radeon.temporalMVP)
+        #expect(radeon.alignment == VideoSize(width: 64, height: 16) && !radeon.needsTwoLists && radeon.minSliceBlocks == 4)
+        let other = limits("a driver", references: (1, 0))
+        var plain = HEVCLimits()
+        plain.predictsFromFuture = false
+        #expect(other == plain)
+    }
+
+    @Test func grids() throws {
+        func grid(_ width: Int, _ height: Int, _ change: (inout HEVCLimits) -> Void) throws -> BlockGrid {
+            var hevc = HEVCLimits()
+            change(&hevc)
+            let limits = HEVCLoweringTests.limits { $0.hevc = hevc }
+            return try HEVCLoweringTests.settle(limits, width, height).grid
+        }
+        let radeon = try grid(1366, 768) {
+            $0.log2CodingTreeBlock = 6
+            $0.alignment = VideoSize(width: 64, height: 16)
+        }
+        #expect(radeon.coded == VideoSize(width: 1408, height: 768) && radeon.columns == 22 && radeon.rows == 12)
+        #expect(radeon.areas == 88 * 48)
+        let small = try grid(1920, 1080) { $0.log2CodingTreeBlock = 4 }
+        #expect(small.coded == VideoSize(width: 1920, height: 1088) && small.columns == 120 && small.rows == 68)
+    }
+
+    /// The level and tier follow size, rate and buffer; what is named is kept where it holds the stream.
+    @Test func levelsAndTiers() throws {
+        func level(_ width: Int, _ height: Int, _ change: (inout EncoderConfiguration) -> Void) throws -> String {
+            try HEVCLoweringTests.settle(HEVCLoweringTests.limits(), width, height, change).level.name
+        }
+        #expect(try level(1920, 1080) { $0.bitrate = BitsPerSecond(6_000_000) } == "4.0")
+        let high = try level(1920, 1080) {
+            $0.bitrate = BitsPerSecond(15_000_000)
+            $0.maxBitrate = BitsPerSecond(20_000_000)
+        }
+        #expect(high == "4.0 High")
+        #expect(try level(1920, 1080) { $0.frameRate = Rational(60, 1); $0.bitrate = BitsPerSecond(6_000_000) } == "4.1")
+        #expect(try level(3840, 2160) { $0.bitrate = BitsPerSecond(12_000_000); $0.frameRate = Rational(60, 1) } == "5.1")
+        #expect(try level(1920, 1080) { $0.bitrate = BitsPerSecond(6_000_000); $0.level = 51 } == "5.1")
+        #expect(try level(640, 360) { $0.bitrate = BitsPerSecond(1_000_000); $0.vbvSize = 20_000_000 } == "4.0 High")
+        #expect(throws: VaencError.self) { _ = try level(640, 360) { $0.level = 42 } }
+    }
+
+    /// Samples of ten bits take Main 10 where the device has it, and a profile asked for is had or refused.
+    @Test func depths() throws {
+        func settle(
+            _ profiles: [CodecProfile], _ change: (inout EncoderConfiguration) -> Void
+        ) throws -> EncodeSettings {
+            let configuration = SettingsResolverTests.configuration(640, 360) {
+                $0.codec = .hevc
+                change(&$0)
+            }
+            return try SettingsResolver.resolve(
+                configuration, on: DeviceProfile(driver: "a driver", limits: profiles.map { HEVCLoweringTests.limits($0) }),
+                takesUnbuilt: true)
+        }
+        let both: [CodecProfile] = [.hevcMain, .hevcMain10]
+        #expect(try settle(both) { _ in }.profile == .hevcMain)
+        #expect(try settle(both) { $0.inputFormat = .p010 }.profile == .hevcMain10)
+        #expect(try settle(both) { $0.inputFormat = .i420p10; $0.bitDepth = 8 }.profile == .hevcMain)
+        #expect(try settle(both) { $0.bitDepth = 10 }.pixelFormat == .p010)
+        #expect(try settle(both) { $0.profile = .hevcMain10 }.pixelFormat == .p010)
+        let rounded = try settle([.hevcMain]) { $0.inputFormat = .p010 }
+        #expect(rounded.profile == .hevcMain && rounded.pixelFormat == .nv12)
+        #expect(rounded.effective.contains { $0.option == "pixelFormat" && $0.differs })
+        for change in [{ $0.bitDepth = 10 }, { $0.profile = .hevcMain10 }] as [(inout EncoderConfiguration) -> Void] {
+            #expect(throws: VaencError.self) { _ = try settle([.hevcMain], change) }
+        }
+        #expect(throws: VaencError.self) { _ = try settle([.h264High]) { _ in } }
+    }
+
+    /// HEVC is not offered yet.
+    @Test func refused() {
+        var configuration = SettingsResolverTests.configuration()
+        configuration.codec = .hevc
+        let device = DeviceProfile(driver: "a driver", limits: [HEVCLoweringTests.limits()])
+        #expect(throws: VaencError.self) { _ = try SettingsResolver.resolve(configuration, on: device) }
+    }
+
+    /// B pictures where hardware behind Intel's low-power entry point clamps the lists, and where it refers back alone.
+    @Test func structures() throws {
+        let clamped = HEVCLoweringTests.limits {
+            $0.hevc?.needsTwoLists = true
+            $0.hevc?.maxDifferingReferences0 = 2
+            ($0.maxReferences0, $0.maxReferences1) = (3, 3)
+        }
+        let settings = try HEVCLoweringTests.settle(clamped) {
+            $0.bFrames = 2
+            $0.references = 3
+        }
+        let used = settings.structure
+        #expect(used.references == 3 && used.referencesB == 2 && used.references1 == 1 && used.bFrames == 2)
+        let back = HEVCLoweringTests.limits { $0.hevc?.predictsFromFuture = false }
+        let none = try HEVCLoweringTests.settle(back) { $0.bFrames = 2 }
+        #expect(none.structure.bFrames == 0)
+        #expect(none.effective.contains { $0.option == "bFrames" && $0.differs })
+    }
+
+    /// Slices of four coding tree blocks at least, where a driver cuts others anew.
+    @Test func slices() throws {
+        let limits = HEVCLoweringTests.limits {
+            $0.hevc?.minSliceBlocks = 4
+            $0.hevc?.log2CodingTreeBlock = 6
+            $0.sliceStructure = .equalRows
+        }
+        for height in stride(from: 128, through: 640, by: 64) {
+            for slices in 1...10 {
+                let settings = try HEVCLoweringTests.settle(limits, 144, height) { $0.slices = slices }
+                #expect(settings.sliceBlocks.allSatisfy { $0.count >= 4 } && settings.sliceBlocks.count <= slices)
+                #expect(settings.sliceBlocks.last?.upperBound == settings.grid.columns * settings.grid.rows)
+                let counts = settings.sliceBlocks.map(\.count)
+                #expect(counts.dropLast().allSatisfy { $0 == counts[0] } && counts[counts.count - 1] <= counts[0])
+            }
+        }
+    }
+}
