@@ -33,6 +33,8 @@ enum DriverQuirks {
         if limits.hevc != nil {
             // Slices of other shapes are made anew by the driver, at other places than our headers say.
             limits.sliceStructure = .equalRows
+            // Mesa 25 fails pictures with a packed message before their slices and nothing else: all are put in later.
+            limits.packedHeaders.remove(.rawData)
         }
         // The versions that take no slice headers (22.3, 24.0) leave VACodedBufferSegment.status unset, take one QP
         // for all pictures from the first one's pic_init_qp, and do not say what the hardware's smallest size is.
