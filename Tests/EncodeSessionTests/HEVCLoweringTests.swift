@@ -144,11 +144,12 @@ import VideoBase
         // Timing is read behind a slice, which says the set that it goes by.
         let slice = SliceSegmentHeader(
             nal_unit_type: .idrWithRADL, slice_type: .i, slice_pic_order_cnt_lsb: 0, qp: 30)
-        var stream = stream(lowering.parameterSets)
-        stream += PackedHeader(slice, lowering.stream.headers).bytes + [0x55, 0xAA, 0x80]
+        let picture: [UInt8] = PackedHeader(slice, lowering.stream.headers).bytes + [0x55, 0xAA, 0x80]
+        var stream = stream(lowering.parameterSets) + picture
         for unit in lowering.leading(plan, options, PictureClock(removal: 3, output: 2), delay: nil).units {
             AnnexB.append(unit, to: &stream)
         }
+        stream += picture
         let trace = try TraceHeaders(stream: stream, codec: "hevc")
         let expected: [(String, Int)] = [
             ("general_profile_idc", 2), ("sps_max_sub_layers_minus1", 1), ("pic_width_in_luma_samples", 1376),
