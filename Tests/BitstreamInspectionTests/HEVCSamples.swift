@@ -15,8 +15,15 @@ struct HEVCSample: Sendable, CustomTestStringConvertible {
 
     func stream() throws -> [UInt8] {
         let clip = try Fixture.carphone.frames(frames, width: width, height: height)
-        return try ForeignEncoder.x265(bitDepth == 8 ? clip : clip.map(\.widenedTo10Bits), options: options)
+        let frames = bitDepth == 8 ? clip : clip.map(\.widenedTo10Bits)
+        let stream = try ForeignEncoder.x265(frames, options: options)
+        guard options.hasSuffix(Self.layered), HEVCStream(annexB: stream).frames.allSatisfy({ $0.temporalID == 0 })
+        else { return stream }
+        // A flag up to x265 3.5, the number of layers from then on.
+        return try ForeignEncoder.x265(frames, options: options.dropLast() + "2")
     }
+
+    private static let layered = "temporal-layers=1"
 
     /// Without HRD parameters.
     static let structures = [

@@ -127,9 +127,13 @@ import VideoBase
                 if entry == .hvc1 { continue }
                 try Self.write(packets, depth: depth, to: "\(folder)/a.mkv") { $0.hevcSampleEntry = entry }
                 let file = try Files.read("\(folder)/a.mkv")
-                let complete = try #require(
-                    HEVCDecoderConfigurationRecord(parameterSets: Self.sets(packets), isComplete: true))
-                #expect(file.indices.contains { file[$0...].starts(with: complete.bytes) })
+                // Its arrays are marked as complete by libavformat before version 61, not from then on.
+                let records = try [true, false].map {
+                    try #require(
+                        HEVCDecoderConfigurationRecord(parameterSets: Self.sets(packets), isComplete: $0)
+                    ).bytes
+                }
+                #expect(file.indices.contains { at in records.contains { file[at...].starts(with: $0) } })
             }
         }
     }
