@@ -8,7 +8,7 @@ public import VideoBase
 /// The one place that decides it, for sessions without a codec, for `--codec auto` and for what probe says.
 public enum CodecChoice {
     /// What the engine encodes through VA-API.
-    package static let throughVAAPI: Set<VideoCodec> = [.h264]
+    package static let throughVAAPI: Set<VideoCodec> = [.h264, .hevc]
 
     /// - Parameters:
     ///   - profile: decides where given.

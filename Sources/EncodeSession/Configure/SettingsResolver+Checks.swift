@@ -49,21 +49,11 @@ extension SettingsResolver {
             .usage, "\(option) is \(value)", remedy: "give a number from \(range.lowerBound) to \(range.upperBound)")
     }
 
-    /// Features that are named in the interface but not built.
-    func checkUnbuilt() throws {
-        if asked.codec == .hevc, !takesUnbuilt {
-            throw notBuilt("HEVC encoding on a VA-API device", remedy: "use --codec h264")
-        }
+    /// A profile is one of the codec's.
+    func checkProfile() throws {
         if let profile = asked.profile, profile.codec != asked.codec {
             throw VaencError(.usage, "\(profile.rawValue) is not a profile of \(asked.codec.standardName)")
         }
-        if asked.inputFormat.bitDepth > 8, !takesUnbuilt {
-            throw notBuilt("10-bit encoding", remedy: "convert the input to 8 bits")
-        }
-    }
-
-    private func notBuilt(_ feature: String, remedy: String) -> VaencError {
-        VaencError(.unavailable, "\(feature) is not built yet", remedy: remedy)
     }
 
     /// The device's size limits.

@@ -23,7 +23,7 @@ struct SettingsResolver {
 
     private mutating func resolve() throws -> EncodeSettings {
         try checkRanges()
-        try checkUnbuilt()
+        try checkProfile()
         report.add(
             "codec", asked: asked.codec.rawValue, used: asked.codec.rawValue, why: Reason.asked)
         let limits = try chooseProfile()

@@ -16,7 +16,7 @@ package struct Environment: Sendable {
     package var offersHEVC = Environment.usuallyOffersHEVC
 
     /// The switch for everybody.
-    private static let usuallyOffersHEVC = false
+    private static let usuallyOffersHEVC = true
 
     package init() {}
 
