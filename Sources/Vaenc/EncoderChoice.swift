@@ -128,10 +128,10 @@ extension EncoderChoice {
             add("pixelFormat", asked.inputFormat.rawValue, used.rawValue, "\(depth) bits are coded: samples are \(what)")
         }
         if let display = asked.masteringDisplay {
-            add("masteringDisplay", display.description, "none", "not written on this device in this version")
+            add("masteringDisplay", display.description, display.description, "as asked")
         }
         if let light = asked.contentLight {
-            add("contentLight", light.description, "none", "not written on this device in this version")
+            add("contentLight", light.description, light.description, "as asked")
         }
         if asked.strict, let entry = added.first(where: \.differs) {
             throw VaencError(

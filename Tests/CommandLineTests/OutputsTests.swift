@@ -125,6 +125,27 @@ import Testing
         }
     }
 
+    /// On a VA-API device the stream has the metadata too, and the report says so; strict has nothing to refuse.
+    @Test func devicesWriteMetadata() throws {
+        try Files.withTemporaryFolder { folder in
+            let display = "G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,50)"
+            let path = "\(folder)/a.h264"
+            let run = try vaenc([
+                "testsrc:64x48@25:6", "-o", path, "--device", "reference", "--json", "--qp", "30", "--gop", "3", "--bframes", "0",
+                "--mastering-display", display, "--content-light", "1000,400",
+            ])
+            #expect(run.status == 0, "\(run.errors)")
+            #expect(run.effective("masteringDisplay")?["used"]?.string == display)
+            #expect(run.effective("contentLight")?["used"]?.string == "1000,400")
+            let traced = try ProcessRunner.run(
+                "ffmpeg", ["-nostdin", "-v", "verbose", "-i", path, "-c", "copy", "-bsf:v", "trace_headers", "-f", "null", "-"])
+            for (field, value) in [("max_display_mastering_luminance", "10000000"), ("max_content_light_level", "1000")] {
+                let found = traced.errors.split(whereSeparator: \.isNewline).filter { $0.contains(" \(field) ") }
+                #expect(found.count == 2 && found.allSatisfy { $0.hasSuffix("= \(value)") }, "\(field) \(found.count)")
+            }
+        }
+    }
+
     @Test func optionsOfDepthAndMetadata() throws {
         try Files.withTemporaryFolder { folder in
             let display = "G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,50)"

@@ -35,6 +35,9 @@ struct StreamMessages: Sendable {
     func messages(_ plan: FramePlan, _ options: FrameOptions) -> [SEIMessage] {
         let named = plan.type.isKey ? identifier.map { [$0] } ?? [] : []
         let range = plan.beginsBufferingPeriod ? highDynamicRange : []
-        return named + range + SEIMessage.captions(options.captions) + options.userData.compactMap(SEIMessage.userData)
+        let ofPicture =
+            SEIMessage.captions(options.captions) + options.userData.compactMap(SEIMessage.userData)
+            + [SEIMessage.dynamicHDR(options.dynamicHDR)].compactMap(\.self)
+        return named + range + ofPicture
     }
 }
