@@ -173,7 +173,7 @@ def check(folder, build):
             continue
         environment = dict(
             os.environ, LIBVA_DRIVERS_PATH=build, LIBVA_DRIVER_NAME="libvaenc", LIBVA_MESSAGING_LEVEL="0",
-            VAENC_REFERENCE_HEVC="1", VAENC_REFERENCE_PERSONALITY=name)
+            VAENC_REFERENCE_PERSONALITY=name)
         run = subprocess.run(
             ["xvfb-run", "-a", "vainfo", "-a", "--display", "x11"], env=environment, capture_output=True, text=True)
         answers = vainfo.parse(run.stdout)

@@ -25,13 +25,12 @@ package final class HardwareEncoder: VideoEncoder {
     /// - Parameters:
     ///   - display: the device; kept until the encoder is gone.
     ///   - limits: what the device is allowed before the session gives up; nil for what suits the device.
-    ///   - takesUnbuilt: takes what is in the interface but not built to its end: for tests of it.
     ///   - onPacket: called on the encoder's thread, in decoding order; an error comes last, and once.
     /// - Throws: `usage` for values out of range, `unavailable` for what the device cannot do, a `VAError` where it
     ///   does not answer.
     package init(
         display: Display, configuration: EncoderConfiguration, limits: SurvivalLimits? = nil,
-        takesUnbuilt: Bool = false, onPacket: @escaping PacketHandler
+        onPacket: @escaping PacketHandler
     ) throws {
         let limits = limits ?? .of(display.kind)
         self.limits = limits
@@ -44,7 +43,7 @@ package final class HardwareEncoder: VideoEncoder {
             return (device, profile)
         }
         self.display = device
-        settings = try SettingsResolver.resolve(configuration, on: profile, takesUnbuilt: takesUnbuilt)
+        settings = try SettingsResolver.resolve(configuration, on: profile)
         handler = onPacket
     }
 

@@ -32,7 +32,7 @@ import VideoBase
             change(&$0)
         }
         return try SettingsResolver.resolve(
-            configuration, on: DeviceProfile(driver: "a driver", limits: [limits]), takesUnbuilt: true)
+            configuration, on: DeviceProfile(driver: "a driver", limits: [limits]))
     }
 
     private struct Written {

@@ -99,8 +99,7 @@ import VideoBase
                 change(&$0)
             }
             return try SettingsResolver.resolve(
-                configuration, on: DeviceProfile(driver: "a driver", limits: profiles.map { HEVCLoweringTests.limits($0) }),
-                takesUnbuilt: true)
+                configuration, on: DeviceProfile(driver: "a driver", limits: profiles.map { HEVCLoweringTests.limits($0) }))
         }
         let both: [CodecProfile] = [.hevcMain, .hevcMain10]
         #expect(try settle(both) { _ in }.profile == .hevcMain)
@@ -115,14 +114,6 @@ import VideoBase
             #expect(throws: VaencError.self) { _ = try settle([.hevcMain], change) }
         }
         #expect(throws: VaencError.self) { _ = try settle([.h264High]) { _ in } }
-    }
-
-    /// HEVC is not offered yet.
-    @Test func refused() {
-        var configuration = SettingsResolverTests.configuration()
-        configuration.codec = .hevc
-        let device = DeviceProfile(driver: "a driver", limits: [HEVCLoweringTests.limits()])
-        #expect(throws: VaencError.self) { _ = try SettingsResolver.resolve(configuration, on: device) }
     }
 
     /// B pictures where hardware behind Intel's low-power entry point clamps the lists, and where it refers back alone.

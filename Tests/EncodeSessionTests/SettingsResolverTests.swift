@@ -146,14 +146,19 @@ import VideoBase
         #expect(error(Self.configuration(), [])?.category == .unavailable)
     }
 
-    @Test func notBuiltIsSaid() {
-        let cases: [(String, (inout EncoderConfiguration) -> Void)] = [
-            ("HEVC", { $0.codec = .hevc }), ("10-bit", { $0.inputFormat = .p010 }),
-        ]
-        for (feature, change) in cases {
-            let refusal = error(Self.configuration(1280, 720, change))
-            #expect(refusal?.category == .unavailable)
-            #expect(refusal?.message.contains(feature) == true)
+    /// What H.264's device has not: the other codec is refused by its name, samples of ten bits are rounded and reported.
+    @Test func otherCodecsAndDepths() throws {
+        let refusal = error(Self.configuration { $0.codec = .hevc })
+        #expect(refusal?.category == .unavailable && refusal?.message.contains("HEVC") == true)
+        for format in [PixelFormat.p010, .i420p10] {
+            let wide = Self.configuration { $0.inputFormat = format }
+            let settings = try settle(wide)
+            #expect(settings.pixelFormat == .nv12 && settings.profile == .h264High)
+            let rounded = entry(settings, "pixelFormat")
+            #expect(rounded?.asked == format.rawValue && rounded?.used == "nv12" && rounded?.differs == true)
+            var strict = wide
+            strict.strict = true
+            #expect(error(strict)?.category == .unavailable)
         }
     }
 

@@ -6,7 +6,13 @@ import Testing
     static let wrong: UInt32 = 0x1234_5678
 
     @Test func configs() {
-        #expect(client.createConfig(VAProfileHEVCMain).0 == VA_STATUS_ERROR_UNSUPPORTED_PROFILE)
+        for profile in [VAProfileHEVCMain12, VAProfileHEVCMain444, VAProfileVP9Profile0, VAProfileAV1Profile0] {
+            #expect(client.createConfig(profile).0 == VA_STATUS_ERROR_UNSUPPORTED_PROFILE)
+        }
+        for profile in [VAProfileHEVCMain, VAProfileHEVCMain10] {
+            #expect(client.createConfig(profile).0 == VA_STATUS_SUCCESS)
+            #expect(Client.withoutHEVC.createConfig(profile).0 == VA_STATUS_ERROR_UNSUPPORTED_PROFILE)
+        }
         #expect(client.createConfig(VAProfileNone).0 == VA_STATUS_ERROR_UNSUPPORTED_PROFILE)
         #expect(client.createConfig(VAProfileH264High, VAEntrypointVLD).0 == VA_STATUS_ERROR_UNSUPPORTED_ENTRYPOINT)
         #expect(

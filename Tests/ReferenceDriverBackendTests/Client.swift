@@ -16,6 +16,13 @@ final class Client: @unchecked Sendable {
         precondition(openDriver(context, environment) == VA_STATUS_SUCCESS)
     }
 
+    /// On a driver that hides HEVC.
+    static var withoutHEVC: Client {
+        var environment = Environment()
+        environment.offersHEVC = false
+        return Client(environment)
+    }
+
     func terminate() -> VAStatus {
         isOpen = false
         return table.vaTerminate(context)

@@ -195,7 +195,6 @@ enum PersonalityDumps {
     static func answers(of name: String) -> [String: Rows] {
         var environment = Environment()
         environment.personality = name
-        environment.offersHEVC = true
         let client = Client(environment)
         var found: [String: Rows] = [:]
         for (key, (profile, entrypoint)) in entryNames {

@@ -7,15 +7,11 @@ struct SettingsResolver {
     let asked: EncoderConfiguration
     let device: DeviceProfile
     var report = EffectiveReport()
-    /// Takes what is in the interface but not built to its end: for tests of it.
-    var takesUnbuilt = false
 
     /// - Throws: `usage` for values outside their range or that contradict each other; `unavailable` for what the
     ///   device cannot do and nothing can stand in for, and under `strict` for any difference.
-    static func resolve(
-        _ asked: EncoderConfiguration, on device: DeviceProfile, takesUnbuilt: Bool = false
-    ) throws -> EncodeSettings {
-        var resolver = SettingsResolver(asked: asked, device: device, takesUnbuilt: takesUnbuilt)
+    static func resolve(_ asked: EncoderConfiguration, on device: DeviceProfile) throws -> EncodeSettings {
+        var resolver = SettingsResolver(asked: asked, device: device)
         let settings = try resolver.resolve()
         if asked.strict, let error = resolver.report.strictError { throw error }
         return settings

@@ -77,7 +77,7 @@ struct Capabilities: Sendable {
 
     /// All that the software encoder behind the driver can do.
     static let unrestricted = Capabilities(
-        vendor: "vaenc reference driver (software H.264 encoder)",
+        vendor: "vaenc reference driver (software encoder of H.264 and HEVC)",
         entries: [VAProfileH264ConstrainedBaseline, VAProfileH264Main, VAProfileH264High].map { profile in
             entry(
                 profile, VA_RT_FORMAT_YUV420,

@@ -21,7 +21,7 @@ struct Trellis {
     }
 }
 
-/// A misc parameter buffer as the H.264 encoder understands it.
+/// A misc parameter buffer as the encoders understand it.
 enum MiscParameter {
     case frameRate(VAEncMiscParameterFrameRate)
     case rateControl(VAEncMiscParameterRateControl)

@@ -12,11 +12,8 @@ package struct Environment: Sendable {
     package var personality: String?
     /// VAENC_REFERENCE_HASH=md5: every HEVC picture is followed by an MD5 of what a decoder makes of it.
     package var writesHashes = false
-    /// VAENC_REFERENCE_HEVC: 1 offers HEVC profiles, 0 hides them.
-    package var offersHEVC = Environment.usuallyOffersHEVC
-
-    /// The switch for everybody.
-    private static let usuallyOffersHEVC = true
+    /// VAENC_REFERENCE_HEVC=0 hides the HEVC profiles.
+    package var offersHEVC = true
 
     package init() {}
 
@@ -27,7 +24,7 @@ package struct Environment: Sendable {
         environment.logs = variable("VAENC_REFERENCE_LOG") == "1"
         environment.personality = variable("VAENC_REFERENCE_PERSONALITY")
         environment.writesHashes = variable("VAENC_REFERENCE_HASH") == "md5"
-        if let choice = variable("VAENC_REFERENCE_HEVC") { environment.offersHEVC = choice == "1" }
+        environment.offersHEVC = variable("VAENC_REFERENCE_HEVC") != "0"
         return environment
     }
 
