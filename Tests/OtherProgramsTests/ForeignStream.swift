@@ -18,48 +18,57 @@ extension VirtualScreen {
 
 /// A stream that a program made on the driver, its input, and what the driver reconstructed.
 struct ForeignStream {
+    var codec: StreamCodec
     var bytes: [UInt8]
     var reconstruction: Reconstruction
     /// The least luma PSNR of a frame against the input, in output order.
     var worstPSNR: Double
 
-    /// Encodes FFmpeg's test pattern with h264_vaapi.
+    /// Encodes FFmpeg's test pattern with h264_vaapi or hevc_vaapi.
+    ///
+    /// `shown`: the size that the stream shows, where it is another than the pattern's.
     static func ffmpeg(
-        _ width: Int, _ height: Int, frames: Int = 12, options: [String], environment: [String: String?] = [:]
+        _ width: Int, _ height: Int, codec: StreamCodec = .h264, bitDepth: Int = 8, frames: Int = 12,
+        options: [String], environment: [String: String?] = [:], shown: (width: Int, height: Int)? = nil
     ) throws -> ForeignStream {
         try Files.withTemporaryFolder { folder in
-            let input = try pattern(width, height, frames, in: folder)
+            let input = try Pattern(width, height, bitDepth, frames, in: folder)
             let result = try VirtualScreen.runOnDriver(
                 "ffmpeg",
                 [
                     "-hide_banner", "-loglevel", "warning", "-nostdin", "-init_hw_device",
                     "vaapi=va:,connection_type=x11",
-                    "-f", "rawvideo", "-pix_fmt", "yuv420p", "-s", "\(width)x\(height)", "-r", "30", "-i", input,
-                    "-vf", "format=nv12,hwupload", "-c:v", "h264_vaapi", "-bf", "0",
+                    "-f", "rawvideo", "-pix_fmt", input.format, "-s", "\(width)x\(height)", "-r", "30",
+                    "-i", input.path, "-vf", "format=\(bitDepth > 8 ? "p010" : "nv12"),hwupload",
+                    "-c:v", "\(codec)_vaapi", "-bf", "0",
                 ] + (options.contains("-rc_mode") ? [] : ["-qp", "24"]) + options
-                    + ["-f", "h264", folder + "/out.h264"],
+                    + ["-f", codec.format, folder + "/out"],
                 environment: environment.merging(["VAENC_REFERENCE_RECON": folder + "/recon.yuv"]) { given, _ in given }
             )
-            return try ForeignStream(result, folder, input, width, height)
+            return try ForeignStream(codec, result, folder, input, shown: shown)
         }
     }
 
-    /// Encodes the same pattern with GStreamer's vaapih264enc. rawvideoparse wants widths of whole words: multiples of 8.
+    /// Encodes the same pattern with GStreamer's vaapih264enc or vaapih265enc. rawvideoparse wants widths of whole
+    /// words: multiples of 8.
     ///
     /// The element has five coded buffers. Out of them it waits until one is free, and looks once more: woken for one
     /// that it has taken in the meantime, it finds none and fails, at times to hang at its end
     /// (gst_vaapi_encoder_create_coded_buffer of 1.22). It says so in its log. Then it is run again; with a driver that
     /// gives it no buffers it fails every time.
-    static func gstreamer(_ width: Int, _ height: Int, frames: Int = 12, options: [String]) throws -> ForeignStream {
+    static func gstreamer(
+        _ width: Int, _ height: Int, codec: StreamCodec = .h264, bitDepth: Int = 8, frames: Int = 12,
+        options: [String]
+    ) throws -> ForeignStream {
         for _ in 0..<9 {
-            if let stream = try gstreamerOnce(width, height, frames, options) { return stream }
+            if let stream = try gstreamerOnce(width, height, codec, bitDepth, frames, options) { return stream }
         }
         throw Failure(description: "GStreamer allocates no coded buffer")
     }
 
     /// nil where GStreamer missed a free coded buffer.
     private static func gstreamerOnce(
-        _ width: Int, _ height: Int, _ frames: Int, _ options: [String]
+        _ width: Int, _ height: Int, _ codec: StreamCodec, _ bitDepth: Int, _ frames: Int, _ options: [String]
     ) throws -> ForeignStream? {
         let missed = "failed to allocate coded buffer"
         let script = """
@@ -70,43 +79,49 @@ struct ForeignStream {
             wait $!
             """
         return try Files.withTemporaryFolder { folder in
-            let input = try pattern(width, height, frames, in: folder)
+            let input = try Pattern(width, height, bitDepth, frames, in: folder)
             let result = try VirtualScreen.runOnDriver(
                 "sh",
                 [
                     "-c", script, "sh",
-                    "gst-launch-1.0", "-q", "filesrc", "location=\(input)", "!", "rawvideoparse", "format=i420",
-                    "width=\(width)", "height=\(height)", "framerate=30/1", "!", "videoconvert", "!",
-                    "video/x-raw,format=NV12", "!", "vaapih264enc", "rate-control=cqp", "init-qp=24",
+                    "gst-launch-1.0", "-q", "filesrc", "location=\(input.path)", "!", "rawvideoparse",
+                    "format=\(bitDepth > 8 ? "i420-10le" : "i420")", "width=\(width)", "height=\(height)",
+                    "framerate=30/1", "!", "videoconvert", "!",
+                    "video/x-raw,format=\(bitDepth > 8 ? "P010_10LE" : "NV12")", "!",
+                    "vaapi\(codec.fileExtension)enc", "rate-control=cqp", "init-qp=24",
                 ] + options
-                    + ["!", "filesink", "location=\(folder)/out.h264"],
+                    + ["!", "filesink", "location=\(folder)/out"],
                 environment: [
                     "GST_VAAPI_ALL_DRIVERS": "1", "GST_REGISTRY_FORK": "no",
+                    // What the plugin offers is what another driver had when a registry was written.
+                    "GST_REGISTRY": folder + "/registry",
                     "GST_DEBUG": "vaapi:1", "GST_DEBUG_FILE": folder + "/log",
                     "VAENC_REFERENCE_RECON": folder + "/recon.yuv",
                 ])
             // Whatever it ended with: what it does next, from errors to failed assertions, follows from that.
             let log = Files.exists(folder + "/log") ? try Files.read(folder + "/log") : []
             if String(decoding: log, as: UTF8.self).contains(missed) { return nil }
-            return try ForeignStream(result, folder, input, width, height)
+            return try ForeignStream(codec, result, folder, input)
         }
     }
 
     /// What the ffmpeg program shows of the stream.
     func decodedByFFmpeg() throws -> [PlanarFrame] {
         try Files.withTemporaryFolder { folder in
-            try Files.write(bytes, to: folder + "/in.h264")
+            guard let first = reconstruction.frames.first else { return [] }
+            try Files.write(bytes, to: folder + "/in")
             let result = try ProcessRunner.run(
                 "ffmpeg",
                 [
-                    "-hide_banner", "-loglevel", "error", "-nostdin", "-xerror", "-f", "h264", "-i", folder + "/in.h264",
-                    "-vsync", "passthrough", "-pix_fmt", "yuv420p", "-f", "rawvideo", folder + "/out.yuv",
+                    "-hide_banner", "-loglevel", "error", "-nostdin", "-xerror", "-f", codec.format,
+                    "-i", folder + "/in", "-vsync", "passthrough", "-f", "rawvideo", folder + "/out.yuv",
                 ])
-            guard result.status == 0, result.errors.isEmpty, let first = reconstruction.frames.first else {
+            guard result.status == 0, result.errors.isEmpty else {
                 throw Failure(description: "ffmpeg: \(result.errors)")
             }
             return PlanarFrame.split(
-                try Files.read(folder + "/out.yuv"), width: first.width, height: first.height) ?? []
+                try Files.read(folder + "/out.yuv"), width: first.width, height: first.height,
+                bitDepth: first.bitDepth) ?? []
         }
     }
 
@@ -114,36 +129,54 @@ struct ForeignStream {
         var description: String
     }
 
-    private static func pattern(_ width: Int, _ height: Int, _ frames: Int, in folder: String) throws -> String {
-        let path = folder + "/input.yuv"
-        let result = try ProcessRunner.run(
-            "ffmpeg",
-            [
-                "-hide_banner", "-loglevel", "error", "-nostdin", "-f", "lavfi", "-i",
-                "testsrc2=s=\(width)x\(height):r=30", "-frames:v", "\(frames)", "-pix_fmt", "yuv420p", "-f", "rawvideo",
-                path,
-            ])
-        guard result.status == 0 else { throw Failure(description: result.errors) }
-        return path
+    /// FFmpeg's test pattern as a file of raw planar frames; of 10 bits, all values occur.
+    private struct Pattern {
+        var path: String
+        var frames: [PlanarFrame]
+        var format: String { frames.contains { $0.bitDepth > 8 } ? "yuv420p10le" : "yuv420p" }
+
+        init(_ width: Int, _ height: Int, _ bitDepth: Int, _ count: Int, in folder: String) throws {
+            path = folder + "/input.yuv"
+            let result = try ProcessRunner.run(
+                "ffmpeg",
+                [
+                    "-hide_banner", "-loglevel", "error", "-nostdin", "-f", "lavfi", "-i",
+                    "testsrc2=s=\((width + 1) & ~1)x\((height + 1) & ~1):r=30,format=yuv420p,"
+                        + "crop=\(width):\(height):0:0:exact=1",
+                    "-frames:v", "\(count)", "-f", "rawvideo", path,
+                ])
+            guard result.status == 0 else { throw Failure(description: result.errors) }
+            frames = PlanarFrame.split(try Files.read(path), width: width, height: height) ?? []
+            guard bitDepth > 8 else { return }
+            frames = frames.map(\.widenedTo10Bits)
+            try Files.write(frames.flatMap(\.bytes), to: path)
+        }
     }
 
     private init(
-        _ result: ProcessRunner.Result, _ folder: String, _ input: String, _ width: Int, _ height: Int
+        _ codec: StreamCodec, _ result: ProcessRunner.Result, _ folder: String, _ input: Pattern,
+        shown: (width: Int, height: Int)? = nil
     ) throws {
-        guard result.status == 0 else { throw Failure(description: "status \(result.status): \(result.errors)") }
-        bytes = try Files.read(folder + "/out.h264")
+        guard result.status == 0, let first = input.frames.first else {
+            throw Failure(description: "status \(result.status): \(result.errors)")
+        }
+        self.codec = codec
+        bytes = try Files.read(folder + "/out")
         guard Files.exists(folder + "/recon.yuv") else {
             worstPSNR = 0
             reconstruction = try Reconstruction(frames: [], text: "")
             return
         }
-        // 4:2:0 crops by two: an odd size is coded without its last column or row, as the program chose.
-        let coded = (width & ~1, height & ~1)
-        reconstruction = try Reconstruction(path: folder + "/recon.yuv", width: coded.0, height: coded.1)
-        let frames = PlanarFrame.split(try Files.read(input), width: width, height: height) ?? []
+        // 4:2:0 crops by two: of an odd size the column or row after the last is shown, too.
+        let shown = shown ?? ((first.width + 1) & ~1, (first.height + 1) & ~1)
+        reconstruction = try Reconstruction(
+            path: folder + "/recon.yuv", width: shown.width, height: shown.height, bitDepth: first.bitDepth)
+        let (width, height) = (first.width & ~1, first.height & ~1)
         worstPSNR =
-            zip(frames, reconstruction.framesInOutputOrder).map {
-                PSNR.luma($0.cropped(x: 0, y: 0, width: coded.0, height: coded.1), $1)
+            zip(input.frames, reconstruction.framesInOutputOrder).map {
+                PSNR.luma(
+                    $0.cropped(x: 0, y: 0, width: width, height: height),
+                    $1.cropped(x: 0, y: 0, width: width, height: height))
             }.min() ?? 0
     }
 }
