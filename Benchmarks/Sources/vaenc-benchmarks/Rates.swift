@@ -16,7 +16,16 @@ enum Rates {
     static let width = 640
     static let height = 360
 
-    private struct Run {
+    /// What is coded, and of what.
+    struct Coding {
+        var codec = StreamCodec.h264
+        var bitDepth = 8
+
+        /// As FFmpeg names the samples.
+        var pixels: String { bitDepth > 8 ? "yuv420p10le" : "yuv420p" }
+    }
+
+    struct Run {
         var bitsPerSecond: Double
         /// Bits of the fullest second, over the allowed maximum.
         var fullestSecond: Double
@@ -70,33 +79,36 @@ enum Rates {
         return figures
     }
 
-    private static func fullest(_ name: String, _ run: Run) -> Figure {
+    static func fullest(_ name: String, _ run: Run) -> Figure {
         Figure("\(name): fullest second, of the maximum", run.fullestSecond, "", atMost: 1)
     }
 
     /// A minute of the clip, over and over, as I420.
-    static func minute(_ fixture: Fixture, _ rate: String, _ folder: String) throws -> String {
+    static func minute(
+        _ fixture: Fixture, _ rate: String, _ folder: String, seconds: Int = 60, _ coding: Coding = Coding()
+    ) throws -> String {
         let raw = folder + "/in.yuv"
         let result = try ProcessRunner.run(
             "ffmpeg",
             [
-                "-v", "error", "-nostdin", "-stream_loop", "-1", "-i", try fixture.path(), "-t", "60", "-vf",
-                "scale=\(width):\(height):flags=bicubic", "-r", rate, "-pix_fmt", "yuv420p", "-f", "rawvideo", "-y",
+                "-v", "error", "-nostdin", "-stream_loop", "-1", "-i", try fixture.path(), "-t", "\(seconds)", "-vf",
+                "scale=\(width):\(height):flags=bicubic", "-r", rate, "-pix_fmt", coding.pixels, "-f", "rawvideo", "-y",
                 raw,
             ], timeout: 600)
         guard result.status == 0 else { throw Unmeasurable(description: result.errors) }
         return raw
     }
 
-    private static func encode(
+    static func encode(
         _ raw: String, _ rate: String, _ mode: String, _ kilobits: Int, _ controller: String, _ folder: String,
-        options: String = "", personality: String = ""
+        options: String = "", personality: String = "", _ coding: Coding = Coding()
     ) throws -> Run {
-        let output = folder + "/out.h264"
+        let output = folder + "/out." + coding.codec.fileExtension
         let maximum = mode == "cbr" ? kilobits : kilobits * 3 / 2
         var arguments = [
-            "encode", raw, "--input-size", "\(width)x\(height)", "--input-format", "i420", "--fps", rate, "--device",
-            "reference", "--codec", "h264", "--preset", "7", "--rate-control", mode, "--bitrate", "\(kilobits)k",
+            "encode", raw, "--input-size", "\(width)x\(height)", "--input-format",
+            coding.bitDepth > 8 ? "i420p10" : "i420", "--fps", rate, "--device", "reference", "--codec",
+            coding.codec.rawValue, "--preset", "7", "--rate-control", mode, "--bitrate", "\(kilobits)k",
             "--rate-controller", controller, "--vbv-size", "\(maximum)k", "--gop", "125", "--overwrite", "-o", output,
         ]
         if mode == "vbr" { arguments += ["--max-bitrate", "\(maximum)k"] }
@@ -105,8 +117,8 @@ enum Rates {
             Checkout.vaenc, arguments,
             environment: personality.isEmpty ? [:] : ["VAENC_REFERENCE_PERSONALITY": personality], timeout: 900)
         guard result.status == 0 else { throw Unmeasurable(description: result.errors) }
-        let stream = Streams.inspect(try Files.read(output))
-        guard let fps = framesPerSecond(rate), !stream.frames.isEmpty else {
+        let stream = Streams.inspect(try Files.read(output), codec: coding.codec)
+        guard let fps = framesPerSecond(rate), !stream.pictures.isEmpty else {
             throw Unmeasurable(description: "no frames")
         }
         var violations = stream.violations.map(\.description)
@@ -115,7 +127,7 @@ enum Rates {
         } else {
             violations.append("no HRD parameters")
         }
-        let sizes = stream.frames.map { Double($0.byteCount * 8) }
+        let sizes = stream.pictures.map { Double($0.byteCount * 8) }
         let second = Int(fps.rounded())
         var window = sizes.prefix(second).reduce(0, +)
         var fullest = window
@@ -126,7 +138,7 @@ enum Rates {
         return Run(
             bitsPerSecond: sizes.reduce(0, +) * fps / Double(sizes.count),
             fullestSecond: fullest / Double(maximum * 1000), violations: violations,
-            psnr: try psnr(output, raw, rate))
+            psnr: try psnr(output, raw, rate, coding))
     }
 
     static func framesPerSecond(_ rate: String) -> Double? {
@@ -135,12 +147,13 @@ enum Rates {
     }
 
     /// Luma PSNR over all frames, by ffmpeg.
-    private static func psnr(_ stream: String, _ raw: String, _ rate: String) throws -> Double {
+    private static func psnr(_ stream: String, _ raw: String, _ rate: String, _ coding: Coding) throws -> Double
+    {
         let result = try ProcessRunner.run(
             "ffmpeg",
             [
-                "-nostdin", "-hide_banner", "-r", rate, "-i", stream, "-f", "rawvideo", "-pix_fmt", "yuv420p", "-s",
-                "\(width)x\(height)", "-r", rate, "-i", raw, "-lavfi", "psnr", "-f", "null", "-",
+                "-nostdin", "-hide_banner", "-r", rate, "-i", stream, "-f", "rawvideo", "-pix_fmt", coding.pixels,
+                "-s", "\(width)x\(height)", "-r", rate, "-i", raw, "-lavfi", "psnr", "-f", "null", "-",
             ], timeout: 600)
         guard let line = result.errors.split(separator: "\n").last(where: { $0.contains("PSNR y:") }),
             let value = line.split(separator: "y:").dropFirst().first?.split(separator: " ").first,

@@ -11,6 +11,7 @@ let parts: [(name: String, title: String, run: () throws -> [Figure])] = [
     ("hevc", "HEVC of the reference driver, QP 22/26/30/34/38, one GOP", Quality.hevc),
     ("bframes", "B pictures of the reference driver, QP 22/26/30/34/38, one GOP, preset 4", Quality.pyramids),
     ("rates", "Rate control over a minute at 640×360 on the reference driver, preset 7", Rates.run),
+    ("hevcrates", "Rate control of HEVC over 20 seconds, 500 kbit/s at 640×360 on the reference driver", Rates.hevc),
     ("ratechange", "The bit rate changed while encoding, at 640×360 on the reference driver", RateChange.run),
 ]
 let asked = CommandLine.arguments.dropFirst()

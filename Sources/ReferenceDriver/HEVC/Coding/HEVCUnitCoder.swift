@@ -58,6 +58,9 @@ struct HEVCUnitCoder<Sample: HEVCSample> {
     var address = 0
     var isGuarded = false
     var mustBeIntra = false
+    /// What the unit's best prediction by motion comes to in Hadamard coefficients and bits, in 256ths; more where there
+    /// is none.
+    var motionEstimate = Int.max
     var unitCount = 0
     var predictionCount = 0
     var nodeCount = 0

@@ -28,6 +28,9 @@ struct HEVCEffort: BitwiseCopyable {
     private(set) var intraQuarters = true
     /// Intra is tried where inter leaves no levels, too.
     private(set) var triesAllIntra = false
+    /// Intra is coded in full only where its best mode's Hadamard coefficients and bits come to at most five fourths of
+    /// what motion's come to.
+    private(set) var comparesIntra = true
     /// Transform blocks smaller than the unit are tried, by levels.
     private(set) var transformSplits = 1
     /// Levels are those of several dead zones that come to the least error and bits.
@@ -50,6 +53,7 @@ struct HEVCEffort: BitwiseCopyable {
             transformSplits = 2
             skipsEarly = false
             triesAllIntra = true
+            comparesIntra = false
             (hexagons, diamonds, halfSteps, quarterSteps) = (16, 4, 4, 4)
             choosesLevels = true
         case 2:

@@ -41,7 +41,7 @@ extension HEVCUnitCoder {
         var unit = newUnit(x, y, log2Size: log2Size, mode: .skip)
         let part = HEVCPart(unit, 0)
         let count = min(effort.mergeCandidates, slice.mergeCandidates)
-        let (best, _) = bestMerge(part, unit, count: count)
+        let (best, estimate) = bestMerge(part, unit, count: count)
         guard best >= 0 else { return false }
         var prediction = HEVCPredictionUnit()
         prediction.mergeIndex = Int8(truncatingIfNeeded: best)
@@ -49,6 +49,7 @@ extension HEVCUnitCoder {
         predictions[predictionCount] = prediction
         predictionCount &+= 1
         predict(part, prediction.motion, unitX: x, unitY: y, to: predictedBlock)
+        estimateMotion(x, y, log2Size: log2Size, found: estimate)
         var count2 = counter
         count2.codeMergeIndex(best, count: slice.mergeCandidates)
         let skipCost = predictionError(x, y, log2Size: log2Size) &<< 8 &+ weighed(interHeaderBits(unit) &+ count2.cost)
@@ -96,6 +97,20 @@ extension HEVCUnitCoder {
         return (best, least)
     }
 
+    /// Notes what the unit's prediction in `predictedBlock` comes to, for which the search found `found`.
+    private mutating func estimateMotion(_ x: Int, _ y: Int, log2Size: Int, found: Int) {
+        guard effort.comparesIntra else { return }
+        var cost = found
+        if !effort.hadamard {
+            let size = 1 &<< log2Size
+            cost =
+                HEVCBlockCost.satd(
+                    source.luma + (y &* source.stride &+ x), source.stride, predictedBlock.luma, predictedBlock.stride,
+                    width: size, height: size) &<< 8
+        }
+        motionEstimate = min(motionEstimate, cost)
+    }
+
     private func predictionError(_ x: Int, _ y: Int, log2Size: Int) -> Int {
         let size = 1 &<< log2Size
         let chroma = (y >> 1) &* source.chromaStride &+ x >> 1
@@ -119,6 +134,7 @@ extension HEVCUnitCoder {
         let first = predictionCount
         predictionCount &+= partition.count
         var bits = interHeaderBits(unit)
+        var estimate = 0
         for index in 0..<partition.count {
             let part = HEVCPart(unit, index)
             var (prediction, cost) = searchPart(part, unit)
@@ -136,11 +152,13 @@ extension HEVCUnitCoder {
                 go(to: start)
                 return
             }
+            estimate &+= cost
             predictions[first &+ index] = prediction
             bits &+= predictionBits(prediction, unit)
             if partition != .part2Nx2N { commitMotion(part, prediction, isIntra: false) }
             predict(part, prediction.motion, unitX: x, unitY: y, to: predictedBlock)
         }
+        estimateMotion(x, y, log2Size: log2Size, found: estimate)
         var coded = codeTransformTree(transformTask(unit, predictedBlock))
         var flag = counter
         flag.codeRootFlag(coded.hasLevels)

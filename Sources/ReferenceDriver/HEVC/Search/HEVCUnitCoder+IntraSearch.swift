@@ -9,6 +9,9 @@ struct HEVCShortList: BitwiseCopyable {
 
     init(limit: Int) { self.limit = min(limit, 8) }
 
+    /// The best one's cost.
+    var least: Int { Int(costs[0]) }
+
     subscript(_ index: Int) -> Int { Int(modes[index]) }
 
     mutating func add(_ mode: Int, _ cost: Int) {
@@ -93,8 +96,12 @@ extension HEVCUnitCoder {
     }
 
     /// Codes a unit as intra in the best way, at the tree's end. Blocks of 64×64 are coded by quarters.
-    mutating func codeIntra(_ x: Int, _ y: Int, log2Size: Int, partition: HEVCPartition) -> (HEVCCodingUnit, HEVCCoded)
-    {
+    ///
+    /// - Parameter limit: of a part's luma, in Hadamard coefficients and bits.
+    /// - Returns: nil where a part's best mode comes to more than that.
+    mutating func codeIntra(
+        _ x: Int, _ y: Int, log2Size: Int, partition: HEVCPartition, limit: Int = .max
+    ) -> (HEVCCodingUnit, HEVCCoded)? {
         var unit = newUnit(x, y, log2Size: log2Size, mode: .intra)
         unit.partition = partition
         markIntra(unit)
@@ -108,6 +115,7 @@ extension HEVCUnitCoder {
             let size = log2Size &- (partition == .partNxN ? 1 : 0)
             let list = likelyModes(
                 part.x, part.y, log2Size: min(size, 5), right: part.x &+ part.width, limit: max(effort.intraModes, 1))
+            if list.least > limit { return nil }
             var best = intraPrediction(list[0], probable)
             if list.count > 1 || partition == .partNxN {
                 var least = Int.max

@@ -59,6 +59,7 @@ extension HEVCUnitCoder {
     /// - Returns: smaller units need not be tried.
     private mutating func codeUnit(_ x: Int, _ y: Int, log2Size: Int, since start: HEVCTreePlace) -> Bool {
         scratch.keptUnits.lane[HEVCSlots.unit(log2Size)].cost = Int.max
+        motionEstimate = Int.max
         if type != .i && !mustBeIntra {
             if codeInter(x, y, log2Size: log2Size, since: start) { return true }
         }
@@ -81,12 +82,21 @@ extension HEVCUnitCoder {
     }
 
     private mutating func tryIntra(_ x: Int, _ y: Int, log2Size: Int, since start: HEVCTreePlace) {
-        let (whole, coded) = codeIntra(x, y, log2Size: log2Size, partition: .part2Nx2N)
+        var limit = Int.max
+        if effort.comparesIntra && motionEstimate < Int.max {
+            // Modes of 64×64 are looked at by their first quarter alone.
+            if log2Size > 5 { return }
+            limit = motionEstimate &* 5 / 4
+        }
+        guard let (whole, coded) = codeIntra(x, y, log2Size: log2Size, partition: .part2Nx2N, limit: limit) else {
+            go(to: start)
+            return
+        }
         _ = keepIfBest(whole, coded, since: start)
         if log2Size == grid.log2MinCodingBlock && log2Size > grid.log2MinTransformBlock && log2Size == 3
-            && effort.intraQuarters && coded.hasLevels
-        {
+            && effort.intraQuarters && coded.hasLevels,
             let (quarters, coded) = codeIntra(x, y, log2Size: log2Size, partition: .partNxN)
+        {
             _ = keepIfBest(quarters, coded, since: start)
         }
     }

@@ -1,0 +1,43 @@
+import TestOracles
+
+/// Rate control of HEVC: on the driver without restriction and on those of two makers, at 8 and 10 bits.
+extension Rates {
+    private static let devices = [
+        (name: "", personality: "", options: ""),
+        (name: ", AMD", personality: "radeonsi-navi21", options: ""),
+        (name: ", Intel's low power", personality: "iHD-9A49", options: "--low-power on"),
+    ]
+
+    static func hevc() throws -> [Figure] {
+        var figures: [Figure] = []
+        for clip in clips where clip.fixture != .bikes {
+            for bitDepth in [8, 10] {
+                let coding = Coding(codec: .hevc, bitDepth: bitDepth)
+                try Files.withTemporaryFolder { folder in
+                    let raw = try minute(clip.fixture, clip.rate, folder, seconds: 20, coding)
+                    for device in devices {
+                        for mode in ["cbr", "vbr"] {
+                            for controller in ["driver", "vaenc"] {
+                                let name = "\(clip.fixture) \(mode.uppercased()) \(bitDepth) bits, \(controller)\(device.name)"
+                                let run = try encode(
+                                    raw, clip.rate, mode, 500, controller, folder, options: device.options,
+                                    personality: device.personality, coding)
+                                figures += [
+                                    Figure(
+                                        "\(name): off by", abs(run.bitsPerSecond / 500_000 - 1) * 100, "%",
+                                        atMost: mode == "cbr" ? 2 : 5),
+                                    Figure("\(name): PSNR", run.psnr, "dB"),
+                                    Figure(
+                                        "\(name): HRD violations", Double(run.violations.count), "", atMost: 0),
+                                ]
+                                if mode == "vbr" { figures.append(fullest(name, run)) }
+                                if let first = run.violations.first { print("  \(name): \(first)") }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        return figures
+    }
+}
