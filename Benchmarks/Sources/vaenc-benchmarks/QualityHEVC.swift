@@ -49,7 +49,8 @@ extension Quality {
 
     /// I and P pictures alone, one reference, no wavefronts, no message that names the encoder: as ours.
     private static let x265Structure =
-        "bframes=0:ref=1:keyint=1000:min-keyint=1000:scenecut=0:no-wpp=1:pools=none:frame-threads=1:info=0:log-level=error"
+        "bframes=0:ref=1:keyint=1000:min-keyint=1000:scenecut=0:no-wpp=1:pools=none:frame-threads=1:info=0"
+        + ":log-level=error"
 
     private static func x265(_ raw: String, _ width: Int, _ height: Int, qp: Int) throws -> [UInt8] {
         try Files.withTemporaryFolder { folder in

@@ -39,10 +39,11 @@ extension HEVCUnitCoder {
         codeFlag(&count, block, depth, false)
         let plainCost = (plainError &<< 8) &+ weighed(count.cost)
         transform.forward(residual, stride: size, log2Size: block.log2Size, isSine: block.isSine, to: coefficients)
-        let rounding = block.isIntra ? HEVCQuantizer.intraRounding : HEVCQuantizer.interRounding
+        let rounding =
+            effort.choosesLevels ? 128 : block.isIntra ? HEVCQuantizer.intraRounding : HEVCQuantizer.interRounding
         var quantized = quantizer(block.component).quantize(
             coefficients, log2Size: block.log2Size, rounding: rounding, to: block.levels)
-        if effort.choosesLevels && quantized.count > 0 { quantized = chooseLevels(block, quantized, rounding) }
+        if effort.choosesLevels && quantized.count > 0 { quantized = chooseLevels(block) }
         if hidesSigns && quantized.count > 1 {
             hideSigns(block)
             quantized.extent = extent(block)
@@ -60,41 +61,11 @@ extension HEVCUnitCoder {
         return HEVCCodedBlock(cost: plainCost)
     }
 
-    /// Of the levels that wider and narrower dead zones leave, those of the least error and bits. The block has those of
-    /// `rounding`.
-    @inline(never) private func chooseLevels(
-        _ block: HEVCBlockTask<Sample>, _ first: HEVCQuantized, _ rounding: Int
-    ) -> HEVCQuantized {
-        let quantizer = quantizer(block.component)
-        let size = 1 &<< block.log2Size
-        let whole = HEVCExtent(columns: size, rows: size)
-        func cost(_ levels: Lane<Int16>) -> Int {
-            quantizer.scale(levels, log2Size: block.log2Size, extent: whole, to: scaled)
-            let error = quantizer.error(coefficients, scaled, log2Size: block.log2Size)
-            return error &<< 8 &+ weighed(residualBits(block, levels))
-        }
-        var best = first
-        var least = cost(block.levels)
-        for other in [rounding / 2, rounding &* 3 / 2] {
-            let quantized = quantizer.quantize(
-                coefficients, log2Size: block.log2Size, rounding: other, to: otherLevels)
-            if quantized.count == 0 { continue }
-            let price = cost(otherLevels)
-            if price < least {
-                (best, least) = (quantized, price)
-                block.levels.copy(from: otherLevels, count: size &* size)
-            }
-        }
-        return best
-    }
-
-    private func residualBits(_ block: HEVCBlockTask<Sample>) -> Int { residualBits(block, block.levels) }
-
-    @inline(never) private func residualBits(_ block: HEVCBlockTask<Sample>, _ levels: Lane<Int16>) -> Int {
+    @inline(never) private func residualBits(_ block: HEVCBlockTask<Sample>) -> Int {
         var count = counter
         residualCoder.code(
             HEVCResidualBlock(
-                levels: levels, log2Size: block.log2Size, isChroma: block.component != .luma, scan: block.scan,
+                levels: block.levels, log2Size: block.log2Size, isChroma: block.component != .luma, scan: block.scan,
                 hidesSigns: hidesSigns), &count)
         return count.cost
     }

@@ -37,6 +37,8 @@ struct HEVCUnitCoder<Sample: HEVCSample> {
     /// num_ref_idx_active of both lists.
     var referenceCounts = SIMD2(0, 0)
     var mvdL1Zero = false
+    /// A reference follows in output order: the picture stands between its references.
+    var looksAhead = false
     var motionPredictor: HEVCMotionPredictor
     let motionReferences: HEVCMotionReferences
     /// By list and index: the planes, and where samples end that intra refresh lets renewed blocks use.
@@ -58,8 +60,8 @@ struct HEVCUnitCoder<Sample: HEVCSample> {
     var address = 0
     var isGuarded = false
     var mustBeIntra = false
-    /// What the unit's best prediction by motion comes to in Hadamard coefficients and bits, in 256ths; more where there
-    /// is none.
+    /// What the unit's best prediction by motion comes to in Hadamard coefficients and bits, in 256ths; the largest number
+    /// where there is none.
     var motionEstimate = Int.max
     var unitCount = 0
     var predictionCount = 0
@@ -79,7 +81,6 @@ struct HEVCUnitCoder<Sample: HEVCSample> {
     let residual: Lane<Int16>
     let coefficients: Lane<Int16>
     let scaled: Lane<Int16>
-    let otherLevels: Lane<Int16>
 
     /// Where a unit's prediction is made.
     let predictedBlock: HEVCBlockPlanes<Sample>
@@ -157,7 +158,6 @@ struct HEVCUnitCoder<Sample: HEVCSample> {
         residual = scratch.residual.lane
         coefficients = scratch.coefficients.lane
         scaled = scratch.scaled.lane
-        otherLevels = scratch.otherLevels.lane
         intraReferences = HEVCIntraReferences(scratch.intra)
         predictedBlock = HEVCBlockPlanes(scratch.predictions.lane)
     }
@@ -171,6 +171,7 @@ struct HEVCUnitCoder<Sample: HEVCSample> {
         self.rounds = rounds
         latestVectors.fill(.zero, count: 2 * HEVCMotionReferences.perList)
         mvdL1Zero = slice.mvdL1Zero
+        looksAhead = slice.list1.contains { $0.poc > job.poc }
         referenceCounts = SIMD2(slice.list0.count, slice.list1.count)
         motionPredictor = HEVCMotionPredictor(slice, job, tables, tiles: tileOfTree, references: motionReferences)
         for (start, list) in [(0, slice.list0), (HEVCMotionReferences.perList, slice.list1)] {
@@ -190,6 +191,8 @@ struct HEVCUnitCoder<Sample: HEVCSample> {
     /// Turns to a QP_Y.
     mutating func setQP(_ qp: Int) {
         squareLambda = HEVCLagrange.squareLambda(qp &+ qpOffset)
+        // Fewer pictures are predicted from one that stands between its references, or none.
+        if looksAhead { squareLambda = squareLambda &* 5 / 4 }
         lambda = HEVCLagrange.lambda(qp &+ qpOffset)
         lumaQuantizer = HEVCQuantizer(qp: qp, bitDepth: Sample.bitDepth)
         cbQuantizer = HEVCQuantizer(

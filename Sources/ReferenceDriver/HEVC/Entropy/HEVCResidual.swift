@@ -129,7 +129,7 @@ struct HEVCResidualCoder {
     }
 
     /// last_sig_coeff_x_prefix and all that belongs to the position of the last level, 9.3.4.2.3.
-    @inline(__always) private func codeLast<Sink: HEVCBinSink>(
+    @inline(__always) func codeLast<Sink: HEVCBinSink>(
         x: Int, y: Int, _ block: HEVCResidualBlock, _ sink: inout Sink
     ) {
         let (first, second) = block.scan == 2 ? (y, x) : (x, y)
@@ -228,7 +228,7 @@ struct HEVCResidualCoder {
     }
 
     /// coeff_abs_level_remaining, 9.3.3.11.
-    @inline(__always) private static func codeRemaining<Sink: HEVCBinSink>(
+    @inline(__always) static func codeRemaining<Sink: HEVCBinSink>(
         _ value: Int, _ rice: Int, _ sink: inout Sink
     ) {
         let ones = value &>> rice

@@ -13,8 +13,7 @@ final class HEVCScratch<Sample: HEVCSample>: Sendable {
     let residual = LaneStorage<Int16>(count: 32 * 32, repeating: 0)
     let coefficients = LaneStorage<Int16>(count: 32 * 32, repeating: 0)
     let scaled = LaneStorage<Int16>(count: 32 * 32, repeating: 0)
-    /// Levels that a block might have.
-    let otherLevels = LaneStorage<Int16>(count: 32 * 32, repeating: 0)
+    let levelCosts = LaneStorage<Float>(count: HEVCLevelCosts.memoryCount, repeating: 0)
     /// What was coded best: by size of coding block, then by size of transform block.
     let keptSamples = LaneStorage<Sample>(count: 2 * 4 * 64 * 64 * 3 / 2, repeating: 0)
     let keptLevels = LaneStorage<Int16>(count: 2 * 4 * HEVCLevels.count, repeating: 0)

@@ -33,7 +33,7 @@ struct HEVCEffort: BitwiseCopyable {
     private(set) var comparesIntra = true
     /// Transform blocks smaller than the unit are tried, by levels.
     private(set) var transformSplits = 1
-    /// Levels are those of several dead zones that come to the least error and bits.
+    /// Levels are chosen one by one by error and bits, not cut off by a dead zone.
     private(set) var choosesLevels = false
     private(set) var sao = true
     /// A block whose merged prediction leaves no levels is taken as skipped at once.

@@ -150,32 +150,6 @@ package struct HEVCQuantizer: BitwiseCopyable, Sendable {
         let second = Int16(truncatingIfNeeded: factor &- factor &>> 1)
         return Words(first, second, first, second, first, second, first, second)
     }
-
-    /// The squared error, in squared samples, that `scaled` in place of `coefficients` makes.
-    @inline(never) package func error(_ coefficients: Lane<Int16>, _ scaled: Lane<Int16>, log2Size: Int) -> Int {
-        squares(log2Size) { coefficients.load($0, as: Words.self) &- scaled.load($0) }
-    }
-
-    /// The squared error, in squared samples, of leaving a block's coefficients out.
-    @inline(never) package func energy(_ coefficients: Lane<Int16>, log2Size: Int) -> Int {
-        squares(log2Size) { coefficients.load($0, as: Words.self) }
-    }
-
-    @inline(__always) private func squares(_ log2Size: Int, _ words: (Int) -> Words) -> Int {
-        // A block's squared coefficients add up to hardly more than 2^30, since those of its residual do.
-        var sum = Quads.zero
-        var next = Quads.zero
-        var i = 0
-        let count = 1 &<< (2 &* log2Size)
-        while i < count {
-            sum = sum &+ next
-            let difference = words(i)
-            next = pairProducts(difference, difference)
-            i &+= 8
-        }
-        let shift = 2 &* excess(log2Size)
-        return (Int((sum &+ next).wrappedTotal) &+ (1 &<< shift) / 2) &>> shift
-    }
 }
 
 extension HEVCExtent {
