@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# test-drivers.sh SHARED: vaenc on the real Intel and AMD drivers, over the faked kernels of SHARED/tools/fakegpu, with
-# this Debian's drivers and with Debian 13's (SHARED/tools/newer-debian; the project is built there too). A table on
-# stdout, a line per GPU and check; status 1 where a check fails. Needs root.
+# test-drivers.sh SHARED: vaenc, H.264 and HEVC, on the real Intel and AMD drivers, over the faked kernels of
+# SHARED/tools/fakegpu, with this Debian's drivers and with Debian 13's (SHARED/tools/newer-debian; the project is built
+# there too). A table on stdout, a line per GPU and check; status 1 where a check fails. Needs root.
 #   VAENC_BUILD     folder of a vaenc already built (else a release build is made)
 #   VAENC_NEWER=0   leaves Debian 13 out; VAENC_NEWER=drivers leaves out only the project's own tests there
 set -eu

@@ -1,13 +1,24 @@
 #!/usr/bin/env bash
 # collect.sh OUT VAENC FAKEGPU GPU...: on each faked GPU, asks the vendor's driver through vainfo and `VAENC probe`, and
-# encodes with VAENC twice, plainly and under libva's call trace. What comes out lies in OUT/GPU for judge.py.
-# It runs in the system whose drivers are meant, which needs vainfo and gcc and nothing else.
+# encodes with VAENC: what it chooses by itself, a plan for each codec, and each mode that the driver advertises, most
+# of it under libva's call trace. What comes out lies in OUT/GPU for judge.py.
+# It runs in the system whose drivers are meant, which needs vainfo and gcc and nothing else. As many GPUs at once as the
+# machine has processors.
 set -u
 out=$1 vaenc=$2 fakegpu=$3
 shift 3
+here=$(cd "$(dirname "$0")" && pwd)
 node=/dev/dri/renderD128
-for gpu in "$@"; do
-    at=$out/$gpu
+mkdir -p "$out"
+# Raw frames of 10 bits and a size, all zero: 100 of them are a file with holes.
+for size in 640x368 1366x768; do
+    truncate -s $((${size%x*} * ${size#*x} * 3 * 100)) "$out/$size.p010"
+done
+tenbit() { echo "$out/$1.p010 --input-size $1 --input-format p010 --fps 30"; }
+
+collect() {
+    local gpu=$1
+    local at=$out/$gpu
     rm -rf "$at"
     mkdir -p "$at"
     # Runs a command on the faked GPU; its output, errors and status go to NAME.out, NAME.err, NAME.status.
@@ -18,23 +29,44 @@ for gpu in "$@"; do
             timeout 120 "$fakegpu/run" "$gpu" "$@" >"$at/$name.out" 2>"$at/$name.err" </dev/null
         echo $? >"$at/$name.status"
     }
-    # The plan that judge.py knows: 100 frames, a key frame every 30, P frames between, one reference.
-    encode=(encode testsrc:640x368@30:100 --device $node --codec h264 --profile high --entropy cabac --qp 27 --qp-i 24
-        --gop 30 --bframes 0 --refs 1 --slices 1 --json --overwrite)
     on_gpu vainfo vainfo -a --display drm --device $node
     on_gpu probe "$vaenc" probe --device $node --json
     on_gpu verify "$vaenc" probe --device $node --verify --json
+    # The codec left open: 8 bits, 10 bits, and less than HEVC takes.
+    local small=96x96
+    case $gpu in amd-*) small=128x128 ;; esac
+    local input
+    for input in "8 testsrc:640x368@30:10" "10 $(tenbit 640x368) --frames 10" "small testsrc:$small@30:10"; do
+        # shellcheck disable=SC2086
+        on_gpu "choice-${input%% *}" "$vaenc" encode ${input#* } --device $node --json --overwrite --format mp4 \
+            -o "$at/choice-${input%% *}.mp4"
+    done
+    # The plan that judge.py knows: 100 frames, a key frame every 30, P frames between, one reference.
+    local plan=(--qp 27 --qp-i 24 --gop 30 --bframes 0 --refs 1 --slices 1)
+    local encode=(encode testsrc:640x368@30:100 --device $node --codec h264 --profile high --entropy cabac "${plan[@]}"
+        --json --overwrite)
     on_gpu encode "$vaenc" "${encode[@]}" -o "$at/encode.h264"
     on_gpu trace env LIBVA_TRACE="$at/trace" "$vaenc" "${encode[@]}" -o "$at/trace.h264"
-    # Each mode that the driver advertises, by entry point; `modes` lists what was run.
-    "$(dirname "$0")/modes.py" "$at/probe.out" >"$at/modes"
-    while read -r name options; do
-        # A quality level is a hint: where a driver refuses pictures with it, vaenc goes on without.
-        case $name in *-slow | *-fast) strict= ;; *) strict=--strict ;; esac
+    # HEVC's plan and each mode that the driver advertises, by entry point; `modes` lists what was run.
+    "$here/modes.py" "$at/probe.out" >"$at/modes"
+    local name size options strict suffix
+    while read -r name size options; do
+        # A quality level is a hint: where a driver refuses pictures with it, vaenc goes on without. A plan has a QP for
+        # I pictures, which some drivers do not.
+        case $name in *-slow | *-fast | *-plan) strict= ;; *) strict=--strict ;; esac
+        input=testsrc:$size@30:100
+        case $name in hevc10-*) input=$(tenbit "$size") ;; esac
+        case $name in h264-*) suffix=h264 ;; *) suffix=h265 ;; esac
         mkdir -p "$at/mode-$name"
         # shellcheck disable=SC2086
-        on_gpu "mode-$name/run" env LIBVA_TRACE="$at/mode-$name/trace" "$vaenc" encode testsrc:640x368@30:100 \
-            --device $node --codec h264 --gop 30 --json --overwrite $strict $options \
-            -o "$at/mode-$name/run.h264"
+        on_gpu "mode-$name/run" env LIBVA_TRACE="$at/mode-$name/trace" "$vaenc" encode $input \
+            --device $node --gop 30 --json --overwrite $strict $options -o "$at/mode-$name/run.$suffix"
     done <"$at/modes"
+}
+
+for gpu in "$@"; do
+    collect "$gpu" &
+    while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do wait -n; done
 done
+wait
+rm -f "$out"/*.p010

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""modes.py PROBE.json: the ways of encoding H.264 that `vaenc probe --json` advertises, a line each: a name, and the
-options of vaenc that ask for it. A name is the entry point (slice, lp), then a rate-control mode or what else is asked
-for beside a constant QP."""
+"""modes.py PROBE.json: the ways of encoding that `vaenc probe --json` advertises, a line each: a name, the size of the
+pictures, and the options of vaenc that ask for it. A name is the codec (h264, hevc, hevc10 for Main 10), the entry point
+(slice, lp), then a rate-control mode or what else is asked for beside a constant QP; HEVC's `plan` is what `encode` is
+for H.264, of a size that no block size divides."""
 import json, sys
 
 CQP = "--qp 27 --qp-i 27"
@@ -13,9 +14,16 @@ RATES = {
     "qvbr": "--bitrate 1M --max-bitrate 1500k --quality 27",
     "avbr": "--bitrate 1M",
 }
+CODECS = {
+    ("h264", "High"): ("h264", "--codec h264 --profile high"),
+    ("hevc", "Main"): ("hevc", "--codec hevc --profile main"),
+    ("hevc", "Main 10"): ("hevc10", "--codec hevc --profile main10"),
+}
+# HEVC's largest blocks are 64×64: six rows of them are three slices alike.
+SLICES = {"h264": 4, "hevc": 3, "hevc10": 3}
 
 
-def features(entry):
+def features(entry, codec):
     """Name and options of what the entry point advertises, P pictures with one reference unless it says otherwise."""
     has = entry["attributes"]
     said = lambda name: has.get("VAConfigAttrib" + name, 0)
@@ -28,8 +36,8 @@ def features(entry):
     if "slice" in entry["packedHeaders"] and entry["maxReferences"]["l0"] > 1:
         yield "ltr", "--bframes 0 --refs 2 --ltr 1"
         yield "layers", "--bframes 0 --refs 2 --temporal-layers 2"
-    if entry["maxSlices"] > 3:
-        yield "slices", f"{plain} --slices 4"
+    if entry["maxSlices"] >= SLICES[codec]:
+        yield "slices", f"{plain} --slices {SLICES[codec]}"
     if entry["roi"]:
         yield "roi", f"{plain} --roi 64,64,128x128:-5"
     if "column" in entry["intraRefresh"]:
@@ -39,19 +47,23 @@ def features(entry):
         yield "slow", f"{plain} --preset 1"
     if said("EncQuantization") & 1:
         yield "trellis", f"{plain} --trellis on"
-    yield "cavlc", f"{plain} --entropy cavlc"
+    if codec == "h264":
+        yield "cavlc", f"{plain} --entropy cavlc"
 
 
 devices = json.load(open(sys.argv[1]))["devices"]
 device = next(d for d in devices if d.get("path") == "/dev/dri/renderD128")
 for entry in device["capabilities"]:
-    if (entry["codec"], entry["profile"]) != ("h264", "High") or not entry["entrypoint"].startswith("EncSlice"):
+    if (entry["codec"], entry["profile"]) not in CODECS or not entry["entrypoint"].startswith("EncSlice"):
         continue
+    codec, asked = CODECS[entry["codec"], entry["profile"]]
     low = entry["entrypoint"] == "EncSliceLP"
-    point = "lp" if low else "slice"
-    common = f"--profile high --low-power {'on' if low else 'off'}"
+    point = f"{codec}-{'lp' if low else 'slice'}"
+    common = f"{asked} --low-power {'on' if low else 'off'}"
+    if codec != "h264":
+        print(f"{point}-plan 1366x768 {common} --qp 27 --qp-i 24 --bframes 0 --refs 1 --slices 1")
     for mode in entry["rateControl"]:
-        print(f"{point}-{mode} {common} --slices 1 --rate-control {mode} {RATES[mode]} --bframes 0 --refs 1")
-    for name, options in features(entry):
+        print(f"{point}-{mode} 640x368 {common} --slices 1 --rate-control {mode} {RATES[mode]} --bframes 0 --refs 1")
+    for name, options in features(entry, codec):
         slices = "" if "--slices" in options else "--slices 1"
-        print(f"{point}-{name} {common} {slices} --rate-control cqp {CQP} {options}")
+        print(f"{point}-{name} 640x368 {common} {slices} --rate-control cqp {CQP} {options}")

@@ -146,3 +146,9 @@ def compare(vainfo_text, device):
     if count == 0:
         faults.append("nothing was compared")
     return count, faults
+
+
+def encoders(text, profile):
+    """Where vainfo lists an encoder for the profile: slice (EncSlice), lp (EncSliceLP)."""
+    points = {"VAEntrypointEncSlice": "slice", "VAEntrypointEncSliceLP": "lp"}
+    return {points[point] for name, point in parse(text) if name == profile and point in points}
