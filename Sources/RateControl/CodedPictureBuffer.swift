@@ -1,6 +1,6 @@
 package import VideoBase
 
-/// The coded picture buffer of H.264 Annex C, a leaky bucket: bits arrive at the rate, and a picture's leave at once
+/// The coded picture buffer of Annex C (H.264, H.265), a leaky bucket: bits arrive at the rate, and a picture's leave at once
 /// when it is decoded.
 ///
 /// Whole numbers without rounding: fullness is counted in fractions of a bit, as many to a bit as the frame rate's

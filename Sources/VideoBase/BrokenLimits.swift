@@ -12,7 +12,7 @@ public struct BrokenLimits: Sendable, Hashable, Codable {
     public var overDataRateLimits = 0
     /// Pictures with which a second had more than the highest bit rate.
     public var overMaxBitrate = 0
-    /// Pictures that were too much for the rate and buffer of the stream's level (H.264 Table A-1).
+    /// Pictures that were too much for the rate and buffer of the stream's level (H.264 Table A-1, H.265 Table A.9).
     public var overLevel = 0
 
     public init() {}

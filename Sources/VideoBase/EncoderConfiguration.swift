@@ -32,7 +32,7 @@ public struct EncoderConfiguration: Sendable, Hashable {
     public var bitrate: BitsPerSecond?
     /// What no second exceeds (VBR, QVBR).
     public var maxBitrate: BitsPerSecond?
-    /// The coded picture buffer's size in bits, H.264 Annex C.
+    /// The coded picture buffer's size in bits, Annex C of H.264 and H.265.
     public var vbvSize: Int?
     /// The buffer's fullness when decoding begins, 0…100 percent of its size.
     public var vbvInitialPercent: Int?
@@ -151,7 +151,8 @@ public struct RegionOfInterest: Sendable, Hashable {
     }
 }
 
-/// The in-loop filter, H.264 7.4.3: off, or with offsets of −6…6 (the syntax elements' values).
+/// The deblocking filter: off, or with offsets of −6…6, the values of slice_alpha_c0_offset_div2 and
+/// slice_beta_offset_div2 (H.264 7.4.3), or of pps_tc_offset_div2 and pps_beta_offset_div2 (H.265 7.4.3.3.1).
 public struct Deblocking: Sendable, Hashable {
     public var isOn: Bool
     public var alphaOffset: Int
