@@ -20,6 +20,8 @@ final class RateSession: Sendable {
         /// Before each picture that has finished and is not out, the oldest first.
         var undelivered: [Books] = []
         var overhead = DriverOverhead()
+        /// Bits added to pictures that have finished and that `overhead` does not know of, the oldest first.
+        var addedBits: [Int] = []
         /// Pictures planned after the latest intra picture.
         var plannedSinceIntra = 0
         /// Told to the driver with the next picture.
@@ -105,6 +107,7 @@ final class RateSession: Sendable {
         state.withLock { state in
             let rate = state.rate
             var parameters: [MiscParameters] = []
+            Self.learnOverhead(&state, unknown: settings.asyncDepth - 1)
             if state.isNew || plan.type == .idr { parameters = Self.parameters(&state) }
             if state.frameRateIsNew || plan.type == .idr {
                 parameters.append(.frameRate(state.frameRate, temporalLayer: 0))
@@ -132,6 +135,14 @@ final class RateSession: Sendable {
                 }
             return Decision(qp: qp, isDriversChoice: rate.driverChoosesQP, parameters: parameters)
         }
+    }
+
+    /// What the driver is told with a picture follows from those before it, but for the latest, of which so many may be
+    /// in flight: whether they have finished is a matter of time, and streams do not depend on that.
+    private static func learnOverhead(_ state: inout State, unknown: Int) {
+        let count = min(max(state.pending + state.addedBits.count - unknown, 0), state.addedBits.count)
+        for bits in state.addedBits.prefix(count) where state.overhead.add(bits) { state.isNew = true }
+        state.addedBits.removeFirst(count)
     }
 
     /// The driver's part of the rate, in its terms.
@@ -219,7 +230,7 @@ final class RateSession: Sendable {
         state.pending = max(state.pending - 1, 0)
         state.books.pictures = plan.beginsBufferingPeriod ? 1 : before.pictures + 1
         state.undelivered.append(before)
-        if state.rate.driverChoosesQP, state.overhead.add(addedBits) { state.isNew = true }
+        if state.rate.driverChoosesQP { state.addedBits.append(addedBits) }
         return (.accepted(breaking: breaking), filler)
     }
 
@@ -311,6 +322,7 @@ final class RateSession: Sendable {
             }
             state.undelivered = []
             state.pending = 0
+            Self.learnOverhead(&state, unknown: 0)
             state.books.controller?.forgetPending()
             state.isNew = true
             state.frameRateIsNew = state.frameRate.reduced != settings.frameRate.reduced
