@@ -1,3 +1,4 @@
+import ReferenceDisplay
 import Testing
 import VideoBase
 
@@ -93,6 +94,42 @@ import VideoBase
         }
         // AMD's faked kernel copies nothing.
         if !display.vendor.contains("AMD") { #expect(wrong == 0) }
+    }
+
+    /// Mesa 22 on Navi 10 maps a copy of a surface of 10 bits, and what is drawn into it is lost; on Mesa 25 it is not.
+    @Test(arguments: ["radeonsi-navi10", "radeonsi25-navi10"])
+    func samplesReachSurfacesThatDoNotMap(personality: String) throws {
+        let display = try ReferenceDisplay.open(["VAENC_REFERENCE_PERSONALITY": personality])
+        let size = VideoSize(width: 256, height: 128)
+        let surface = try #require(try Surface.make(display, count: 1, size: size, format: .p010).first)
+        func value(_ plane: Int, _ row: Int, _ column: Int) -> UInt8 {
+            // The low six bits of a sample are zero.
+            column & 1 == 0 ? TinyEncoder.sample(plane, row, column) & 0xC0 : TinyEncoder.sample(plane, row, column)
+        }
+        try unsafe surface.withUnsafePlanes { planes in
+            for plane in 0..<2 {
+                for row in 0..<128 >> plane {
+                    let base = unsafe planes.base(plane) + row * planes.pitch(plane)
+                    for column in 0..<512 {
+                        unsafe base.storeBytes(of: value(plane, row, column), toByteOffset: column, as: UInt8.self)
+                    }
+                }
+            }
+        }
+        let wrong = try unsafe surface.withUnsafePlanes(.read) { planes in
+            var wrong = 0
+            for plane in 0..<2 {
+                for row in 0..<128 >> plane {
+                    let base = unsafe planes.base(plane) + row * planes.pitch(plane)
+                    for column in 0..<512
+                    where unsafe base.load(fromByteOffset: column, as: UInt8.self) != value(plane, row, column) {
+                        wrong += 1
+                    }
+                }
+            }
+            return wrong
+        }
+        #expect(wrong == 0)
     }
 
     @Test func anErrorInsideAMappingGoesOut() throws {

@@ -26,7 +26,7 @@ package import VideoBase
     /// Through which calls are made that must not keep their caller.
     package let watch: DeviceWatch
     let messages: MessageLog
-    let abilities = DriverAbilities()
+    let abilities: DriverAbilities
     let images = ImagePool()
     private let descriptor: CInt?
     private let again: Opening?
@@ -114,6 +114,7 @@ package import VideoBase
         } else {
             vendor = "unnamed driver"
         }
+        abilities = DriverAbilities(vendor: vendor)
     }
 
     deinit {

@@ -33,6 +33,13 @@ extension Driver {
     func deriveImage(_ id: VASurfaceID) throws -> VAImage {
         try monitor.withLock {
             let surface = try surface(id)
+            if capabilities.manners.losesDerivedP010, surface.isWide {
+                let layout = ImageLayout(of: surface)
+                guard let memory = HostMemory(byteCount: layout.byteCount) else {
+                    throw Refusal.allocation("no memory for an image of surface \(id)")
+                }
+                return insert(layout, .image(memory)).description
+            }
             surface.derivedImages += 1
             return insert(ImageLayout(of: surface), .surface(surface)).description
         }

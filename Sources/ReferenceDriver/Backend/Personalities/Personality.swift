@@ -14,6 +14,8 @@ struct DriverManners: Sendable {
     var hasNoStatus = false
     /// What a quality level means, 1…7, or the attribute's own levels where nil.
     var quality: (@Sendable (_ level: Int) -> Int)?
+    /// Of a surface of 10 bits a copy is mapped that is not put back.
+    var losesDerivedP010 = false
     /// The encoder counts only these structures of slices, and refuses others.
     var keepsSliceStructure = false
     var hevc = HEVCManners()
@@ -63,6 +65,8 @@ enum Personality {
             // Mesa 22.3.6: writes all headers itself.
             manners.ignoresUnnamedHeaders = true
             manners.hasNoStatus = true
+            // The copy is of the luma plane, and the chroma plane is behind its end.
+            manners.losesDerivedP010 = name.hasSuffix("navi10")
             manners.keepsSliceStructure = true
             manners.quality = presets
             manners.hevc.writesOwnSets = true
