@@ -23,11 +23,12 @@ import Testing
         ("vaEndPicture@5=status:24", nil), ("vaSyncBuffer@3=lost", nil), (marked, nil),
         ("vaSyncBuffer@4=hang", "700"), ("vaEndPicture@6=hang", "700"), ("vaCreateContext@1=status:1", nil),
         ("vaInitialize@1=status:1", nil), ("vaEndPicture@*/6=status:1", nil),
-    ] as [(String, String?)])
-    func survived(_ faults: String, _ timeout: String?) throws {
-        let (result, files, stream) = try encode(faults, timeout: timeout)
+    ] as [(String, String?)], [StreamCodec.h264, .hevc])
+    func survived(_ each: (faults: String, timeout: String?), codec: StreamCodec) throws {
+        let (faults, name) = (each.faults, codec == .h264 ? "a.h264" : "a.h265")
+        let (result, files, stream) = try encode(faults, output: name, timeout: each.timeout)
         #expect(result.status == 0, "\(result.errors)")
-        #expect(files == ["a.h264"])
+        #expect(files == [name])
         let report = try #require(JSONValue(result.output))
         let input = report["frames"]?["input"]?.int ?? 0
         let encoded = report["frames"]?["encoded"]?.int ?? 0
@@ -37,7 +38,7 @@ import Testing
         #expect(!result.output.contains("frames came at"))
         #expect(faults.contains("lost") || faults.contains("hang") || dropped == 0)
         if !faults.contains("@1=") { #expect(report["statistics"]?["rebuilds"]?.int ?? 0 >= 1) }
-        let decoded = ForeignDecoder.libavcodec.decode(try #require(stream))
+        let decoded = ForeignDecoder.libavcodec.decode(try #require(stream), codec: codec)
         #expect(decoded.messages == [])
         #expect(decoded.frames.count == encoded)
     }
@@ -51,7 +52,7 @@ import Testing
         ("vaEndPicture@3+=hang; vaInitialize@2+=status:1", "", "400"),
     ] as [(String, String, String?)])
     func forGood(_ faults: String, _ words: String, _ timeout: String?) throws {
-        for output in ["a.h264", "a.mp4"] {
+        for output in ["a.h264", "a.h265", "a.mp4"] {
             let (result, files, _) = try encode(faults, output: output, timeout: timeout)
             #expect(result.status == 75, "\(result.errors)")
             #expect(files == [], "something half-written")

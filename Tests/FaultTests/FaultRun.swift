@@ -14,19 +14,25 @@ struct FaultRun {
         case ip = "I/P"
         case b = "B pyramid"
         case ownRate = "own rate control"
+        case hevc = "HEVC I/P"
+        case hevcB = "HEVC Main 10, B pyramid"
+        /// P pictures with both lists, on a driver that has no others.
+        case hevcGPB = "HEVC GPB, own rate control"
 
         var configuration: EncoderConfiguration {
-            var configuration = EncoderConfiguration(size: FaultRun.size)
+            var configuration = EncoderConfiguration(size: personality == nil ? FaultRun.size : VideoSize(width: 128, height: 128))
             configuration.gopFrames = 5
+            if [.hevc, .hevcB, .hevcGPB].contains(self) { configuration.codec = .hevc }
             switch self {
-            case .ip:
+            case .ip, .hevc:
                 configuration.qp = 26
                 configuration.bFrames = 0
-            case .b:
+            case .b, .hevcB:
                 configuration.qp = 26
                 configuration.bFrames = 3
                 configuration.bPyramid = true
-            case .ownRate:
+                if self == .hevcB { configuration.inputFormat = .p010 }
+            case .ownRate, .hevcGPB:
                 configuration.rateControl = .cbr
                 configuration.rateController = .vaenc
                 configuration.bitrate = BitsPerSecond(200_000)
@@ -34,6 +40,9 @@ struct FaultRun {
             }
             return configuration
         }
+
+        /// The driver to be like; nil for the unrestricted one.
+        var personality: String? { self == .hevcGPB ? "iHD25nonfree-9A49" : nil }
     }
 
     enum Outcome: Character {
@@ -49,6 +58,7 @@ struct FaultRun {
 
     var rules: String
     var taken: Int
+    let codec: StreamCodec
     var packets: [EncodedPacket] = []
     /// Through the handler, and thrown to the caller.
     var reported: [any Error] = []
@@ -73,15 +83,17 @@ struct FaultRun {
     /// Encodes `frames` frames and ends the session.
     ///
     /// - Parameters:
+    ///   - personality: the driver to be like.
     ///   - trace: where the driver writes how often each call came.
     ///   - options: for each frame.
     init(
         _ configuration: EncoderConfiguration, _ rules: String, frames: Int = FaultRun.frameCount,
-        limitMilliseconds: UInt64 = 20_000, trace: String? = nil,
+        limitMilliseconds: UInt64 = 20_000, personality: String? = nil, trace: String? = nil,
         options: @escaping (Int, Inbox) -> FrameOptions = { _, _ in FrameOptions() }
     ) {
         self.rules = rules
         taken = frames
+        codec = configuration.codec == .hevc ? .hevc : .h264
         let start = ContinuousClock.now
         let inbox = Inbox()
         var limits = SurvivalLimits()
@@ -92,7 +104,9 @@ struct FaultRun {
             var variables = ["VAENC_FAULT": "# run \(number); \(rules)"]
             if let trace { variables["VAENC_FAULT_TRACE"] = trace }
             let encoder = try HardwareEncoder(
-                display: ReferenceDisplay.open(faults: variables, limitNanoseconds: limits.pictureNanoseconds),
+                display: ReferenceDisplay.open(
+                    personality.map { ["VAENC_REFERENCE_PERSONALITY": $0] } ?? [:], faults: variables,
+                    limitNanoseconds: limits.pictureNanoseconds),
                 configuration: configuration, limits: limits,
                 onPacket: inbox.handler)
             defer {
@@ -132,16 +146,23 @@ struct FaultRun {
     /// Stripes that move over a texture that stands still.
     static func draw(_ frame: Int, _ buffer: any PixelBuffer) throws {
         try unsafe buffer.withUnsafePlanes { planes in
+            let size = planes.size
+            let isWide = planes.format == .p010
+            func put(_ value: Int, _ plane: Int, _ x: Int, _ y: Int) {
+                let row = unsafe planes.base(plane) + y * planes.pitch(plane)
+                if isWide {
+                    unsafe row.storeBytes(of: UInt16(value << 8), toByteOffset: 2 * x, as: UInt16.self)
+                } else {
+                    unsafe row.storeBytes(of: UInt8(value), toByteOffset: x, as: UInt8.self)
+                }
+            }
             for y in 0..<size.height {
-                let row = unsafe planes.base(0) + y * planes.pitch(0)
                 for x in 0..<size.width {
-                    let value = UInt8(40 + (x + 2 * frame + 3 * (y / 16)) % 64 * 2 + (x &* 7 &+ y &* 13) % 16)
-                    unsafe row.storeBytes(of: value, toByteOffset: x, as: UInt8.self)
+                    put(40 + (x + 2 * frame + 3 * (y / 16)) % 64 * 2 + (x &* 7 &+ y &* 13) % 16, 0, x, y)
                 }
             }
             for y in 0..<size.height / 2 {
-                unsafe (planes.base(1) + y * planes.pitch(1)).initializeMemory(
-                    as: UInt8.self, repeating: UInt8(100 + (y + frame) % 40), count: size.width)
+                for x in 0..<size.width { put(100 + (y + frame) % 40, 1, x, y) }
             }
         }
     }
@@ -180,12 +201,12 @@ struct FaultRun {
     private func streamFaults() -> [String] {
         if packets.isEmpty { return outcome == .whole ? ["no packet"] : [] }
         let stream = packets.flatMap(\.bytes)
-        let decoded = ForeignDecoder.libavcodec.decode(stream)
+        let decoded = ForeignDecoder.libavcodec.decode(stream, codec: codec)
         var faults = decoded.messages.map { "libavcodec: \($0)" }
         if decoded.frames.count != packets.count {
             faults.append("libavcodec: \(decoded.frames.count) pictures of \(packets.count) packets")
         }
-        if outcome == .whole { faults += Streams.inspect(stream).violations.map { "reader: \($0.description)" } }
+        if outcome == .whole { faults += Streams.inspect(stream, codec: codec).violations.map { "reader: \($0.description)" } }
         return faults
     }
 }

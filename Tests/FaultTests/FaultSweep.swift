@@ -38,18 +38,24 @@ struct FaultSweep: Sendable {
         Kind(name: "corrupt", what: "corrupt"),
         Kind(name: "hang", what: "hang", isSlow: true),
     ]
-    static let more: [FaultRun.Shape: [Kind]] = [
-        .ip: [
-            Kind(name: "bad context", what: "status:5"), Kind(name: "unknown", what: "status:-1"),
-            Kind(name: "lacking", what: "status:20"), Kind(name: "timeout", what: "status:38"),
-            Kind(name: "delay", what: "delay:30", isSlow: true), Kind(name: "for good", what: "status:1", lasts: true),
-        ],
-        .b: [
-            Kind(name: "encoding", what: "status:24"), Kind(name: "no memory", what: "status:2"),
-            Kind(name: "for good", what: "status:24", lasts: true),
-        ],
-        .ownRate: [Kind(name: "busy", what: "status:34"), Kind(name: "bad surface", what: "status:6")],
-    ]
+    /// Of H.264 and HEVC alike.
+    static func more(_ shape: FaultRun.Shape) -> [Kind] {
+        switch shape {
+        case .ip, .hevc:
+            [
+                Kind(name: "bad context", what: "status:5"), Kind(name: "unknown", what: "status:-1"),
+                Kind(name: "lacking", what: "status:20"), Kind(name: "timeout", what: "status:38"),
+                Kind(name: "delay", what: "delay:30", isSlow: true),
+                Kind(name: "for good", what: "status:1", lasts: true),
+            ]
+        case .b, .hevcB:
+            [
+                Kind(name: "encoding", what: "status:24"), Kind(name: "no memory", what: "status:2"),
+                Kind(name: "for good", what: "status:24", lasts: true),
+            ]
+        case .ownRate, .hevcGPB: [Kind(name: "busy", what: "status:34"), Kind(name: "bad surface", what: "status:6")]
+        }
+    }
     /// What a driver can say of coded data.
     static let marks = [
         Kind(name: "bad stream", what: "corrupt:0x8000"), Kind(name: "slice overflow", what: "corrupt:0x200"),
@@ -59,7 +65,8 @@ struct FaultSweep: Sendable {
     /// How often each call comes in a run without faults.
     static func counts(_ shape: FaultRun.Shape) throws -> (run: FaultRun, counts: [String: Int]) {
         try Files.withTemporaryFolder { folder in
-            let run = FaultRun(shape.configuration, "", trace: folder + "/calls")
+            let run = FaultRun(
+                shape.configuration, "", personality: shape.personality, trace: folder + "/calls")
             var counts: [String: Int] = [:]
             for line in String(decoding: try Files.read(folder + "/calls"), as: UTF8.self).split(separator: "\n") {
                 let words = line.split(separator: " ")
@@ -73,7 +80,7 @@ struct FaultSweep: Sendable {
         var cells: [Cell] = []
         for (call, count) in counts.sorted(by: { $0.key < $1.key }) {
             let times = [1, (count + 1) / 2, count]
-            for kind in always + (more[shape] ?? []) {
+            for kind in always + more(shape) {
                 for (place, time) in times.enumerated() where place == times.firstIndex(of: time) {
                     cells.append(Cell(shape: shape, call: call, kind: kind, time: time, place: place))
                 }
@@ -93,7 +100,9 @@ struct FaultSweep: Sendable {
         for worker in workers {
             worker.async {
                 while let cell = work.next() {
-                    let run = FaultRun(cell.shape.configuration, cell.rule, limitMilliseconds: limitMilliseconds)
+                    let run = FaultRun(
+                        cell.shape.configuration, cell.rule, limitMilliseconds: limitMilliseconds,
+                        personality: cell.shape.personality)
                     work.add(
                         Result(cell: cell, mark: run.outcome.rawValue, faults: run.faults(secondsAllowed: secondsAllowed)))
                 }
@@ -118,7 +127,7 @@ struct FaultSweep: Sendable {
     /// A row per call, a column per kind; in each field the first, middle and last time, once where they are the same.
     static func table(_ results: [Result], _ shape: FaultRun.Shape) -> String {
         let own = results.filter { $0.cell.shape == shape }
-        let kinds = always + (more[shape] ?? []) + marks
+        let kinds = always + more(shape) + marks
         let calls = Set(own.map(\.cell.call)).sorted()
         func pad(_ text: String, _ width: Int) -> String {
             text + String(repeating: " ", count: max(width - text.count, 0))

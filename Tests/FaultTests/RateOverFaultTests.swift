@@ -12,8 +12,12 @@ import VideoBase
         "vaRenderPicture@30=status:1", "vaBeginPicture@50=status:1; vaBeginPicture@51=status:1", "vaEndPicture@*/10=status:24",
     ]
 
-    private func configuration(_ controller: RateController, _ bFrames: Int, maxQP: Int?) -> EncoderConfiguration {
+    private func configuration(
+        _ controller: RateController, _ bFrames: Int, maxQP: Int?, codec: VideoCodec = .h264, isWide: Bool = false
+    ) -> EncoderConfiguration {
         var configuration = EncoderConfiguration(size: FaultRun.size)
+        configuration.codec = codec
+        if isWide { configuration.inputFormat = .p010 }
         configuration.frameRate = Rational(30)
         configuration.gopFrames = 1000
         configuration.bFrames = bFrames
@@ -31,9 +35,18 @@ import VideoBase
         return sizes.indices.count { sizes[max(0, $0 - 29)...$0].reduce(0, +) > rate }
     }
 
-    @Test(arguments: rules, [(RateController.vaenc, 0), (.vaenc, 2), (.driver, 0), (.driver, 2)])
-    func seconds(_ rules: String, _ each: (controller: RateController, bFrames: Int)) {
-        let run = FaultRun(configuration(each.controller, each.bFrames, maxQP: nil), rules, frames: Self.frames)
+    @Test(
+        arguments: rules,
+        [
+            (VideoCodec.h264, RateController.vaenc, 0), (.h264, .vaenc, 2), (.h264, .driver, 0), (.h264, .driver, 2),
+            (.hevc, .vaenc, 2), (.hevc, .driver, 0),
+        ])
+    func seconds(_ rules: String, _ each: (codec: VideoCodec, controller: RateController, bFrames: Int)) {
+        let run = FaultRun(
+            configuration(
+                each.controller, each.bFrames, maxQP: nil, codec: each.codec,
+                isWide: each.codec == .hevc && each.bFrames > 0),
+            rules, frames: Self.frames)
         #expect(run.outcome == .whole && run.faults(secondsAllowed: 60) == [], "\(run.faults(secondsAllowed: 60))")
         #expect((run.statistics.rebuilds > 0) == !rules.isEmpty)
         let over = secondsOver(run.packets, 96_000)
@@ -43,9 +56,10 @@ import VideoBase
     }
 
     /// Where no QP is high enough, they are counted, faults or not.
-    @Test(arguments: rules, [RateController.vaenc, .driver])
-    func secondsThatCannotBeKept(_ rules: String, _ controller: RateController) {
-        let run = FaultRun(configuration(controller, 0, maxQP: 6), rules, frames: Self.frames)
+    @Test(arguments: rules, [(VideoCodec.h264, RateController.vaenc), (.h264, .driver), (.hevc, .vaenc), (.hevc, .driver)])
+    func secondsThatCannotBeKept(_ rules: String, _ each: (codec: VideoCodec, controller: RateController)) {
+        let run = FaultRun(
+            configuration(each.controller, 0, maxQP: 6, codec: each.codec), rules, frames: Self.frames)
         #expect(run.outcome == .whole && run.faults(secondsAllowed: 60) == [])
         let over = secondsOver(run.packets, 96_000)
         #expect(over > 10 && run.statistics.broken.overMaxBitrate == over, "\(over)")

@@ -117,7 +117,8 @@ import VideoBase
         for fault in ["status:1", "lost"] {
             for call in ["vaEndPicture", "vaSyncBuffer"] {
                 for picture in 1...FaultRun.frameCount {
-                    let run = FaultRun(configuration, "\(call)@\(picture)=\(fault)")
+                    let run = FaultRun(
+                        configuration, "\(call)@\(picture)=\(fault)", personality: shape.personality)
                     #expect(run.faults(secondsAllowed: 30) == [], "\(call)@\(picture)=\(fault)")
                     #expect(run.outcome != .error && run.statistics.rebuilds == 1, "\(call)@\(picture)=\(fault)")
                     if fault == "lost" { continue }

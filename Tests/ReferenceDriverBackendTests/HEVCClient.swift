@@ -40,26 +40,24 @@ final class HEVCClient {
     var log2Block = 3
     var tiles = (columns: 1, rows: 1)
     private(set) var painted = 0
+    /// Pictures to encode in place of the pattern, in display order, again and again.
+    var frames: [PlanarFrame] = []
+    /// Of pictures and slices: no deltas from it.
+    var qp = 30
 
     var alignedWidth: Int { (width + (1 << log2Block) - 1) & ~((1 << log2Block) - 1) }
     var alignedHeight: Int { (height + (1 << log2Block) - 1) & ~((1 << log2Block) - 1) }
     var columns: Int { (alignedWidth + (1 << log2Tree) - 1) >> log2Tree }
     var rows: Int { (alignedHeight + (1 << log2Tree) - 1) >> log2Tree }
 
-    static var environment: Environment {
-        var environment = Environment()
-        environment.offersHEVC = true
-        return environment
-    }
-
     static var null: Environment {
-        var environment = environment
+        var environment = Environment()
         environment.isNull = true
         return environment
     }
 
     init(
-        _ environment: Environment = HEVCClient.environment, width: Int = 136, height: Int = 72, isWide: Bool = false,
+        _ environment: Environment = Environment(), width: Int = 136, height: Int = 72, isWide: Bool = false,
         entrypoint: VAEntrypoint = VAEntrypointEncSlice, packedHeaders: UInt32 = 0, rateControl: Int32 = VA_RC_CQP
     ) {
         client = Client(environment)
@@ -103,31 +101,6 @@ final class HEVCClient {
                     Plan(order: first + 3, type: 0, lists: [[first + 2], [last]], unitType: 0),
                 ]
             }
-    }
-
-    /// Fills the source with a moving pattern.
-    func paint() {
-        let (_, image) = client.derive(source)
-        guard let base = client.map(image.buf).1 else { return }
-        func put(_ offset: UInt32, _ pitch: UInt32, _ x: Int, _ y: Int, _ value: Int) {
-            let row = base + Int(offset) + y * Int(pitch)
-            if isWide {
-                row.storeBytes(of: UInt16(truncatingIfNeeded: value & 1023) << 6, toByteOffset: 2 * x, as: UInt16.self)
-            } else {
-                row.storeBytes(of: UInt8(truncatingIfNeeded: value >> 2), toByteOffset: x, as: UInt8.self)
-            }
-        }
-        for y in 0..<height {
-            for x in 0..<width {
-                put(image.offsets.0, image.pitches.0, x, y, 4 * (x + painted * 3) + 3 * y + (x * y & 31))
-            }
-        }
-        for y in 0..<height / 2 {
-            for x in 0..<width { put(image.offsets.1, image.pitches.1, x, y, 400 + 2 * x + painted + y) }
-        }
-        painted += 1
-        _ = client.unmap(image.buf)
-        _ = client.table.vaDestroyImage(client.context, image.image_id)
     }
 
     func surface(_ order: Int) -> VASurfaceID { reconstructions[order & 15] }
@@ -189,7 +162,7 @@ final class HEVCClient {
             used.map { entry($0, flags: flag($0)) } + plan.kept.map { entry($0, flags: 0) })
         picture.coded_buf = coded
         picture.collocated_ref_pic_index = plan.type == 2 ? 0xff : 0
-        picture.pic_init_qp = 30
+        picture.pic_init_qp = UInt8(qp)
         picture.nal_unit_type = plan.unitType
         picture.pic_fields.bits.idr_pic_flag = plan.unitType == 19 || plan.unitType == 20 ? 1 : 0
         picture.pic_fields.bits.coding_type = plan.type == 2 ? 1 : plan.type == 1 ? 2 : 3
@@ -260,7 +233,8 @@ final class HEVCClient {
 
     /// Paints and encodes a picture; nil where a call failed.
     func encode(_ buffers: Buffers) -> [UInt8]? {
-        paint()
+        paint(Int(buffers.picture?.decoded_curr_pic.pic_order_cnt ?? 0))
+        painted += 1
         guard send(buffers) == VA_STATUS_SUCCESS, let result = client.coded(coded) else { return nil }
         return result.bytes
     }

@@ -35,7 +35,7 @@ import Testing
     /// The encoder's pictures, with their hashes: libavcodec compares them with what it decodes.
     @Test(arguments: [(16, 16), (136, 72), (200, 136)], [false, true])
     func surfacesShowWhatDecodersDecode(size: (Int, Int), isWide: Bool) throws {
-        var environment = HEVCClient.environment
+        var environment = Environment()
         environment.writesHashes = true
         for plans in Self.structures {
             let stream = HEVCClient(environment, width: size.0, height: size.1, isWide: isWide)
@@ -112,7 +112,7 @@ import Testing
 
     @Test func tilesAndTheirSlices() throws {
         for (columns, rows, perTile) in [(2, 1, false), (1, 2, true), (3, 2, true), (3, 2, false)] {
-            let stream = HEVCClient(HEVCClient.null, width: 200, height: 136)
+            let stream = HEVCClient(HEVCClient.null, width: 776, height: 136)
             stream.tiles = (columns, rows)
             var bytes: [UInt8] = []
             for plan in HEVCClient.lowDelay(4) {

@@ -1,16 +1,18 @@
 import TestOracles
 import Testing
+import VAAPI
 import Vaenc
 
 /// Sessions that share their frames.
 @Suite struct SessionGroupTests {
     private static func session(
-        _ codec: VideoCodec, _ list: PacketList, _ change: (inout EncoderConfiguration) -> Void = { _ in }
+        _ codec: VideoCodec, _ list: PacketList, on device: DeviceSelector = .software,
+        _ change: (inout EncoderConfiguration) -> Void = { _ in }
     ) throws -> CompressionSession {
         var configuration = Pictures.configuration()
         configuration.codec = codec
         change(&configuration)
-        return try CompressionSession(configuration: configuration, device: .software) { list.add($0) }
+        return try CompressionSession(configuration: configuration, device: device) { list.add($0) }
     }
 
     private static func encode(_ group: SessionGroup, _ count: Int, before: (Int) -> Void = { _ in }) throws {
@@ -34,12 +36,34 @@ import Vaenc
         for list in lists {
             #expect(try list.values().map(\.presentation) == (0..<8).map(Pictures.time))
         }
-        let first = try lists.map { try #require(list($0).first) }
+        let first = try lists.map { try #require($0.values().first) }
         // A parameter set of each codec's.
         #expect(first[0].bytes[4] & 31 == 7 && first[1].bytes[4] >> 1 & 63 == 32)
     }
 
-    private func list(_ packets: PacketList) throws -> [EncodedPacket] { try packets.values() }
+    /// Each stream is what its session makes alone of the same frames, byte for byte.
+    @Test(arguments: [DeviceSelector.software, .reference]) func streamsAreThoseOfSessionsAlone(_ device: DeviceSelector) throws {
+        func bytes(_ codecs: [VideoCodec], _ encode: (SessionGroup) throws -> Void) throws -> [[UInt8]] {
+            let lists = codecs.map { _ in PacketList() }
+            let group = try SessionGroup(zip(codecs, lists).map { try Self.session($0, $1, on: device) })
+            defer { group.invalidate() }
+            try encode(group)
+            return try lists.map { try $0.values().flatMap(\.bytes) }
+        }
+        let together = try bytes([.h264, .hevc]) { try Self.encode($0, 8) }
+        for (codec, stream) in zip([VideoCodec.h264, .hevc], together) {
+            let alone = try bytes([codec]) { group in
+                for index in 0..<8 {
+                    let buffer = SystemPixelBuffer(format: .nv12, size: Pictures.size)
+                    try Pictures.draw(index, into: buffer)
+                    try group.encode(buffer, presentation: Pictures.time(index))
+                }
+                try group.completeFrames()
+            }[0]
+            let difference = zip(alone, stream).enumerated().first { $1.0 != $1.1 }?.offset
+            #expect(alone.count == stream.count && difference == nil, "\(codec): \(alone.count) bytes, \(stream.count)")
+        }
+    }
 
     /// One that fails is left out, and named; the other's stream is whole. Where all fail, it is an error.
     @Test func failuresDoNotSpoilOthers() throws {

@@ -102,9 +102,15 @@ extension VAEncPictureParameterBufferHEVC {
         try require(config.entry.value(VAConfigAttribEncTileSupport) ?? 0 != 0, "tiles are not supported")
         let (columns, rows) = (Int(num_tile_columns_minus1) + 1, Int(num_tile_rows_minus1) + 1)
         try require(columns <= 20 && rows <= 22 && columns * rows > 1, "\(columns)x\(rows) tiles")
-        try require(
-            HEVCPictureHeader(self).tiles?.bounds(grid) != nil,
-            "tiles that are not the picture's \(grid.columns)x\(grid.rows) coding trees")
+        guard let tiles = HEVCPictureHeader(self).tiles?.bounds(grid) else {
+            throw Refusal.invalidParameter("tiles that are not the picture's \(grid.columns)x\(grid.rows) coding trees")
+        }
+        // ColumnWidthInLumaSamples and RowHeightInLumaSamples of Main and Main 10, A.3.2 and A.3.3.
+        func least(_ bounds: [Int]) -> Int {
+            zip(bounds, bounds.dropFirst()).map { ($1 - $0) << grid.log2CodingTreeBlock }.min() ?? 0
+        }
+        let (width, height) = (least(tiles.columnBounds), least(tiles.rowBounds))
+        try require(width >= 256 && height >= 64, "tiles of \(width)x\(height), less than 256x64")
     }
 }
 

@@ -1,0 +1,271 @@
+import CVA
+import ReferenceDriver
+import TestOracles
+import Testing
+
+/// What a client may ask of HEVC pictures one by one, judged by what decoders see of it.
+@Suite struct HEVCOptionTests {
+    private static let carphone = Result { Array(try Fixture.carphone.frames().prefix(12)) }
+
+    private func stream(
+        _ isWide: Bool = false, tree: Int = 4, qp: Int = 30, rateControl: Int32 = VA_RC_CQP
+    ) throws -> HEVCClient {
+        let stream = HEVCClient(width: 176, height: 144, isWide: isWide, rateControl: rateControl)
+        let frames = try Self.carphone.get()
+        stream.frames = isWide ? frames.map(\.widenedTo10Bits) : frames
+        stream.log2Tree = tree
+        stream.qp = qp
+        return stream
+    }
+
+    // MARK: Regions of interest
+
+    /// VAEncMiscParameterBufferROI with one region of QP `delta`, and the memory that it points into: the driver reads
+    /// that while the picture is rendered.
+    private func region(_ x: Int16, _ y: Int16, _ width: UInt16, _ height: UInt16, delta: Int8) -> (
+        bytes: [UInt8], memory: UnsafeMutablePointer<VAEncROI>
+    ) {
+        var region = VAEncROI()
+        region.roi_rectangle = VARectangle(x: x, y: y, width: width, height: height)
+        region.roi_value = delta
+        let memory = UnsafeMutablePointer<VAEncROI>.allocate(capacity: 1)
+        memory.initialize(to: region)
+        var buffer = VAEncMiscParameterBufferROI()
+        (buffer.num_roi, buffer.max_delta_qp, buffer.min_delta_qp, buffer.roi) = (1, 20, -20, memory)
+        buffer.roi_flags.bits.roi_value_is_qp_delta = 1
+        var bytes: [UInt8] = []
+        withUnsafeBytes(of: VAEncMiscParameterTypeROI.rawValue) { bytes += $0 }
+        withUnsafeBytes(of: buffer) { bytes += $0 }
+        return (bytes, memory)
+    }
+
+    /// Mean squared errors of luma in a rectangle and outside of it, of samples of 8 bits.
+    private func errors(
+        _ frames: [PlanarFrame], _ shown: [PlanarFrame], _ columns: Range<Int>, _ rows: Range<Int>
+    ) -> (inside: Double, outside: Double) {
+        var sums = (inside: 0, outside: 0)
+        let size = frames[0].bytesPerSample
+        for (a, b) in zip(frames, shown) {
+            for place in 0..<a.width * a.height {
+                func value(_ frame: PlanarFrame) -> Int {
+                    size == 1
+                        ? Int(frame.bytes[place]) : (Int(frame.bytes[2 * place]) | Int(frame.bytes[2 * place + 1]) << 8) >> 2
+                }
+                let difference = value(a) - value(b)
+                if columns.contains(place % a.width) && rows.contains(place / a.width) {
+                    sums.inside += difference * difference
+                } else {
+                    sums.outside += difference * difference
+                }
+            }
+        }
+        let area = columns.count * rows.count
+        let rest = frames[0].width * frames[0].height - area
+        return (Double(sums.inside) / Double(area * shown.count), Double(sums.outside) / Double(rest * shown.count))
+    }
+
+    /// With quantization groups of a coding tree, and of parts of one where trees are larger.
+    @Test(arguments: [(4, 0, false), (5, 1, true), (6, 2, false)], [VA_RC_CQP, VA_RC_VBR])
+    func regionsOfInterestAreFiner(_ each: (tree: Int, depth: Int, isWide: Bool), mode: Int32) throws {
+        let region = region(48, 32, 64, 64, delta: -12)
+        defer { region.memory.deallocate() }
+        let rate = [RateWords(bitRate: 250_000).buffer, misc(VAEncMiscParameterTypeFrameRate, [30])]
+        func run(_ list: [[UInt8]]) throws -> (inside: Double, outside: Double) {
+            let stream = try stream(each.isWide, tree: each.tree, qp: 36, rateControl: mode)
+            let run = try HEVCRun(stream, HEVCClient.lowDelay(5)) { _, buffers in
+                buffers.picture!.diff_cu_qp_delta_depth = UInt8(each.depth)
+                buffers.misc = rate + list
+            }
+            run.judge("\(each)")
+            return errors(stream.frames, run.frames, 48..<112, 32..<96)
+        }
+        let (plain, finer) = (try run([]), try run([region.bytes]))
+        #expect(plain.inside / finer.inside > 2.2, "\(plain) and \(finer)")
+        #expect(plain.outside / finer.outside < 1.15, "\(plain) and \(finer)")
+    }
+
+    /// At constant QPs the average that the status tells is that of the areas: 20 of 99 are 10 finer.
+    @Test func statusTellsTheAverageWithRegions() throws {
+        let region = region(0, 0, 80, 64, delta: -10)
+        defer { region.memory.deallocate() }
+        let run = try HEVCRun(stream(qp: 36), HEVCClient.lowDelay(1)) { $1.misc = [region.bytes] }
+        #expect(run.statuses[0] & 0xff == 34)
+    }
+
+    // MARK: Intra refresh
+
+    /// A box that moves over a still ground, 144×96, so far as `seed` goes.
+    private func pictures(_ count: Int, seed: UInt64) -> [PlanarFrame] {
+        (0..<count).map { index in
+            var generator = SplitMix64(state: seed)
+            var bytes: [UInt8] = []
+            for y in 0..<96 {
+                for x in 0..<144 {
+                    let ground = Int.random(in: 0...15, using: &generator) + (x * Int(seed % 5 + 1) + y) % 128
+                    let isBox = abs(x - 5 * index % 128) < 14 && abs(y - 48) < 20
+                    bytes.append(UInt8(isBox ? 230 - ground / 2 : 40 + ground))
+                }
+            }
+            for i in 0..<144 * 96 / 2 { bytes.append(UInt8(100 + (i + 3 * index) % 50)) }
+            return PlanarFrame(width: 144, height: 96, bytes: bytes)!
+        }
+    }
+
+    /// Every second picture a B picture between two P pictures, its neighbours.
+    private func between(_ count: Int) -> [HEVCClient.Plan] {
+        var plans = [HEVCClient.Plan(order: 0, type: 2, unitType: 19)]
+        for first in stride(from: 0, to: 2 * count, by: 2) {
+            let (middle, last) = (first + 1, first + 2)
+            plans.append(HEVCClient.Plan(order: last, type: 1, lists: [[first], []], unitType: 1))
+            plans.append(HEVCClient.Plan(order: middle, type: 0, lists: [[first], [last]], unitType: 0))
+        }
+        return plans
+    }
+
+    struct Refresh: Sendable, CustomTestStringConvertible {
+        var isRows: Bool
+        var tree: Int
+        var hasB = false
+        var isWide = false
+        var isGeneralized = false
+        var asks = true
+        var testDescription: String {
+            "\(isRows ? "rows" : "columns") of \(1 << tree)\(hasB ? ", B" : "")\(isGeneralized ? ", GPB" : ""), \(isWide ? 10 : 8) bit"
+        }
+    }
+
+    /// Rounds of pictures that other pictures are predicted from, each two columns or rows on. The last part of a round
+    /// may be empty.
+    private func refreshed(_ each: Refresh, seed: UInt64, _ count: Int) throws -> HEVCRun {
+        let stream = HEVCClient(width: 144, height: 96, isWide: each.isWide)
+        let frames = pictures(2 * count + 1, seed: seed)
+        stream.frames = each.isWide ? frames.map(\.widenedTo10Bits) : frames
+        stream.log2Tree = each.tree
+        let total = each.isRows ? stream.rows : stream.columns
+        let steps = (total + 1) / 2
+        var asked = 0
+        let plans = each.hasB ? between(count) : HEVCClient.lowDelay(count + 1, isGeneralized: each.isGeneralized)
+        return try HEVCRun(stream, plans) { plan, buffers in
+            buffers.sequence?.seq_fields.bits.sample_adaptive_offset_enabled_flag = 1
+            buffers.slices[0].slice_fields.bits.slice_sao_luma_flag = 1
+            buffers.slices[0].slice_fields.bits.slice_sao_chroma_flag = 1
+            guard plan.unitType == 1, each.asks else { return }
+            let first = 2 * (asked % steps)
+            asked += 1
+            buffers.misc = [
+                misc(
+                    VAEncMiscParameterTypeRIR,
+                    [each.isRows ? 2 : 1, UInt32(first) | UInt32(min(2, total - first)) << 16, 0])
+            ]
+        }
+    }
+
+    /// The first picture replaced by another: pictures are wrong until a round is over, and right from then on.
+    @Test(arguments: [
+        Refresh(isRows: false, tree: 4), Refresh(isRows: true, tree: 4, isGeneralized: true),
+        Refresh(isRows: false, tree: 5, isWide: true), Refresh(isRows: false, tree: 4, hasB: true),
+        Refresh(isRows: true, tree: 4, hasB: true, isWide: true), Refresh(isRows: true, tree: 5, isGeneralized: true),
+    ])
+    func aRoundOfIntraRefreshMendsEverything(_ each: Refresh) throws {
+        let (columns, rows) = ((144 >> each.tree) + (144 % (1 << each.tree) > 0 ? 1 : 0), 96 >> each.tree)
+        let steps = ((each.isRows ? rows : columns) + 1) / 2
+        let run = try refreshed(each, seed: 1, steps + 2)
+        run.judge(each.testDescription)
+        let other = try refreshed(each, seed: 9, 0)
+        // What is displayed from the last picture of the round on, or from the B picture that was coded after it.
+        let healed = each.hasB ? 2 * steps - 1 : steps
+        for decoder in ForeignDecoder.all(for: .hevc) {
+            let joined = decoder.decode(other.bytes + run.pictures.dropFirst().flatMap { $0 }, codec: .hevc)
+            #expect(joined.messages == [] && joined.frames.count == run.frames.count, "\(decoder)")
+            for index in 1..<min(healed, joined.frames.count) {
+                let isSame = joined.frames[index] == run.frames[index]
+                #expect(!isSame, "\(decoder): \(index)")
+            }
+            let isMended = joined.frames.dropFirst(healed) == run.frames.dropFirst(healed)
+            #expect(isMended, "\(decoder)")
+        }
+    }
+
+    /// Without it nothing mends what is wrong.
+    @Test func withoutIntraRefreshNothingMends() throws {
+        let each = Refresh(isRows: false, tree: 4, asks: false)
+        let run = try refreshed(each, seed: 1, 7)
+        let other = try refreshed(each, seed: 9, 0)
+        let joined = ForeignDecoder.libavcodec.decode(
+            other.bytes + run.pictures.dropFirst().flatMap { $0 }, codec: .hevc)
+        #expect(joined.frames.count == 8 && joined.frames.last != run.frames.last)
+    }
+
+    // MARK: Slices by size
+
+    @Test(arguments: [(300, 4, false, 1), (700, 4, true, 2), (1200, 5, false, 1), (500, 4, false, 3)])
+    func slicesKeepToTheirSize(_ each: (limit: Int, tree: Int, isWide: Bool, slices: Int)) throws {
+        let stream = try stream(each.isWide, tree: each.tree, qp: 26)
+        let plans = HEVCClient.lowDelay(2) + HEVCClient.pyramid(1).dropFirst().map { plan in
+            var plan = plan
+            plan.order += 1
+            plan.lists = plan.lists.map { $0.map { $0 + 1 } }
+            plan.kept = plan.kept.map { $0 + 1 }
+            return plan
+        }
+        let run = try HEVCRun(stream, plans, slices: each.slices) { plan, buffers in
+            if plan.order == 0 { buffers.misc = [misc(VAEncMiscParameterTypeMaxSliceSize, [UInt32(8 * each.limit)])] }
+        }
+        run.judge("\(each)")
+        for (index, picture) in run.pictures.enumerated() {
+            let slices = nalUnits(picture).filter { unit in
+                (unit.drop { $0 == 0 }.dropFirst().first ?? 0x7f) >> 1 & 63 < 32
+            }
+            let largest = slices.map(\.count).max() ?? 0
+            // One coding tree unit may be larger, and the status says so.
+            let overflows = run.statuses[index] & UInt32(VA_CODED_BUF_STATUS_SLICE_OVERFLOW_MASK) != 0
+            #expect(overflows == (largest > each.limit), "\(slices.map(\.count)) of \(each.limit)")
+            #expect(!overflows || each.tree > 4)
+            let bytes = slices.reduce(0) { $0 + $1.count }
+            #expect(slices.count >= each.slices && (index > 0 || slices.count > 2 + each.slices))
+            // Slices end where they are nearly full, not long before.
+            let most = each.tree > 4 ? 2.5 : 1.5
+            #expect(Double(slices.count) <= Double(bytes) * most / Double(each.limit) + 1 + Double(each.slices))
+        }
+    }
+
+    // MARK: Skipped pictures
+
+    /// A picture that the client lets out of the stream: nothing of it is there, and its surface is what it was.
+    @Test(arguments: [false, true]) func skippedPicturesAreNotInTheStream(isWide: Bool) throws {
+        let stream = try stream(isWide)
+        var plans = HEVCClient.lowDelay(6)
+        // Picture 3 is skipped: the next refers past it.
+        plans[4].lists = [[2], []]
+        let run = try HEVCRun(stream, plans) { plan, buffers in
+            if plan.order == 3 { buffers.misc = [misc(VAEncMiscParameterTypeSkipFrame, [2])] }
+        }
+        #expect(run.pictures[3] == [] && run.frames.count == 5)
+        run.judge()
+        // Nobody may refer to it.
+        let other = try self.stream(isWide)
+        _ = try HEVCRun(other, Array(HEVCClient.lowDelay(4))) { plan, buffers in
+            if plan.order == 3 { buffers.misc = [misc(VAEncMiscParameterTypeSkipFrame, [2])] }
+        }
+        #expect(other.send(other.buffers(HEVCClient.lowDelay(5)[4])) == VA_STATUS_ERROR_INVALID_PARAMETER)
+    }
+
+    /// Pictures that the client coded itself are in the buffer that a constant rate keeps: what they took is not there.
+    @Test func skippedPicturesCount() throws {
+        func size(_ skip: [UInt32]?) throws -> Int {
+            let stream = try stream(rateControl: VA_RC_CBR)
+            let run = try HEVCRun(stream, HEVCClient.lowDelay(10)) { plan, buffers in
+                buffers.misc = plan.order == 0
+                    ? [
+                        RateWords(bitRate: 400_000, flags: 1 << 2).buffer, misc(VAEncMiscParameterTypeFrameRate, [30]),
+                        misc(VAEncMiscParameterTypeHRD, [300_000, 400_000]),
+                    ] : []
+                if let skip, plan.order > 1 { buffers.misc.append(misc(VAEncMiscParameterTypeSkipFrame, skip)) }
+            }
+            run.judge()
+            return run.pictures.dropFirst(3).reduce(0) { $0 + $1.count }
+        }
+        let usual = try size(nil)
+        #expect(try size([1 | 1 << 8, 60_000]) < usual, "the skipped picture took four times its share")
+    }
+}

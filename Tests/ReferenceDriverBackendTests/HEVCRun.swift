@@ -1,0 +1,46 @@
+import CVA
+import ReferenceDriver
+import TestOracles
+import Testing
+
+/// An HEVC stream of the driver, and what its surfaces show of it.
+struct HEVCRun {
+    /// In coding order.
+    private(set) var pictures: [[UInt8]] = []
+    private(set) var statuses: [UInt32] = []
+    /// By order, which is display order.
+    private(set) var shown: [Int: PlanarFrame] = [:]
+
+    var bytes: [UInt8] { pictures.flatMap { $0 } }
+    /// In display order.
+    var frames: [PlanarFrame] { shown.sorted { $0.key < $1.key }.map(\.value) }
+
+    /// Encodes `plans`, of whose buffers `change` makes what the test is about.
+    init(
+        _ stream: HEVCClient, _ plans: [HEVCClient.Plan], slices: Int = 1,
+        _ change: (HEVCClient.Plan, inout HEVCClient.Buffers) throws -> Void = { _, _ in }
+    ) throws {
+        for plan in plans {
+            var buffers = stream.buffers(plan, slices: slices)
+            try change(plan, &buffers)
+            stream.paint(plan.order)
+            try #require(stream.send(buffers) == VA_STATUS_SUCCESS)
+            let coded = try #require(stream.client.coded(stream.coded))
+            pictures.append(coded.bytes)
+            statuses.append(coded.status)
+            if coded.bytes.isEmpty { continue }
+            let frame = try #require(stream.shown(plan.order))
+            shown[plan.order] = frame
+        }
+    }
+
+    /// Both decoders decode what the surfaces show, without a word.
+    func judge(_ comment: String = "", sourceLocation: SourceLocation = #_sourceLocation) {
+        for decoder in ForeignDecoder.all(for: .hevc) {
+            let video = decoder.decode(bytes, codec: .hevc)
+            #expect(video.messages == [], "\(decoder) \(comment)", sourceLocation: sourceLocation)
+            let isSame = video.frames == frames
+            #expect(isSame, "\(decoder) \(comment): \(video.frames.count) of \(frames.count)", sourceLocation: sourceLocation)
+        }
+    }
+}
