@@ -43,6 +43,18 @@ import VideoBase
             pitches: (pitch(0), pitch(1), pitch(2)))
     }
 
+    /// Copies the visible samples of a picture of the same format and size.
+    func copyRows(of source: PixelPlanes) {
+        let target = unsafe planes
+        for plane in 0..<format.planeCount {
+            let rowBytes = format.rowBytes(plane: plane, width: size.width)
+            for row in 0..<format.rows(plane: plane, height: size.height) {
+                unsafe (target.base(plane) + row * target.pitch(plane)).copyMemory(
+                    from: source.base(plane) + row * source.pitch(plane), byteCount: rowBytes)
+            }
+        }
+    }
+
     /// Repeats the last column and row of luma where the visible size is odd (chroma covers the even size already).
     func padToEven() {
         let sampleBytes = format == .i420p10 ? 2 : 1

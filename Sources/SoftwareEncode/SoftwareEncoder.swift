@@ -168,6 +168,11 @@ public final class SoftwareEncoder: VideoEncoder {
                 .usage, "a picture of \(buffer.size) was given to a session of \(settings.configuration.size)")
         }
         guard let copy = pool.take() else { throw Self.invalid }
+        if buffer.format == copy.format {
+            // SAFETY: both have the session's size, and rows of its format.
+            unsafe try buffer.withUnsafePlanes { unsafe copy.memory.copyRows(of: $0) }
+            return copy
+        }
         let scaler = try Scaler()
         // SAFETY: both sets of planes are lent for the closures.
         unsafe try buffer.withUnsafePlanes { from in
