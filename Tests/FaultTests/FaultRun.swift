@@ -146,8 +146,8 @@ struct FaultRun {
     /// Stripes that move over a texture that stands still.
     static func draw(_ frame: Int, _ buffer: any PixelBuffer) throws {
         try unsafe buffer.withUnsafePlanes { planes in
-            let size = planes.size
-            let isWide = planes.format == .p010
+            let size = unsafe planes.size
+            let isWide = unsafe planes.format == .p010
             func put(_ value: Int, _ plane: Int, _ x: Int, _ y: Int) {
                 let row = unsafe planes.base(plane) + y * planes.pitch(plane)
                 if isWide {

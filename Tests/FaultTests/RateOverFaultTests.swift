@@ -13,7 +13,7 @@ import VideoBase
     ]
 
     private func configuration(
-        _ controller: RateController, _ bFrames: Int, maxQP: Int?, codec: VideoCodec = .h264, isWide: Bool = false
+        _ controller: RateController, _ bFrames: Int, maxQP: Int?, codec: VideoCodec = .h264, isWide: Bool = false, most: Int = 96_000
     ) -> EncoderConfiguration {
         var configuration = EncoderConfiguration(size: FaultRun.size)
         configuration.codec = codec
@@ -23,8 +23,8 @@ import VideoBase
         configuration.bFrames = bFrames
         configuration.rateControl = .vbr
         configuration.rateController = controller
-        configuration.bitrate = BitsPerSecond(64_000)
-        configuration.maxBitrate = BitsPerSecond(96_000)
+        configuration.bitrate = BitsPerSecond(most * 2 / 3)
+        configuration.maxBitrate = BitsPerSecond(most)
         configuration.maxQP = maxQP
         return configuration
     }
@@ -58,10 +58,12 @@ import VideoBase
     /// Where no QP is high enough, they are counted, faults or not.
     @Test(arguments: rules, [(VideoCodec.h264, RateController.vaenc), (.h264, .driver), (.hevc, .vaenc), (.hevc, .driver)])
     func secondsThatCannotBeKept(_ rules: String, _ each: (codec: VideoCodec, controller: RateController)) {
+        // What moves by whole samples costs HEVC little at any QP.
+        let most = each.codec == .hevc ? 40_000 : 96_000
         let run = FaultRun(
-            configuration(each.controller, 0, maxQP: 6, codec: each.codec), rules, frames: Self.frames)
+            configuration(each.controller, 0, maxQP: 6, codec: each.codec, most: most), rules, frames: Self.frames)
         #expect(run.outcome == .whole && run.faults(secondsAllowed: 60) == [])
-        let over = secondsOver(run.packets, 96_000)
+        let over = secondsOver(run.packets, most)
         #expect(over > 10 && run.statistics.broken.overMaxBitrate == over, "\(over)")
     }
 }

@@ -34,9 +34,12 @@ struct HEVCRun {
         }
     }
 
-    /// Both decoders decode what the surfaces show, without a word.
-    func judge(_ comment: String = "", sourceLocation: SourceLocation = #_sourceLocation) {
-        for decoder in ForeignDecoder.all(for: .hevc) {
+    /// Decoders, both if nothing else is said, decode what the surfaces show, without a word.
+    func judge(
+        _ comment: String = "", by decoders: [ForeignDecoder] = ForeignDecoder.all(for: .hevc),
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        for decoder in decoders {
             let video = decoder.decode(bytes, codec: .hevc)
             #expect(video.messages == [], "\(decoder) \(comment)", sourceLocation: sourceLocation)
             let isSame = video.frames == frames
