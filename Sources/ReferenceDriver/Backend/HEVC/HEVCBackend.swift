@@ -168,6 +168,8 @@ struct HEVCBackend: PictureBackend {
         job.hidesSigns = picture.hidesSigns
         job.qpDeltaDepth = picture.qpDeltaDepth
         job.log2ParallelMergeLevel = picture.log2ParallelMergeLevel
+        job.cbQPOffset = picture.cbQPOffset
+        job.crQPOffset = picture.crQPOffset
         job.filtersAcrossTiles = picture.tiles?.filtersAcross ?? true
         job.isReference = slices.isReference
         return job
