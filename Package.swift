@@ -108,7 +108,7 @@ let package = Package(
             dependencies: [
                 "EncodeSession", "MediaFiles", "ReferenceDisplay", "TestOracles", "VAAPI", "Vaenc", "VideoBase",
             ]),
-        .testTarget(name: "NALWritingTests", dependencies: ["NALWriting"], swiftSettings: strict),
+        .testTarget(name: "NALWritingTests", dependencies: ["NALWriting", "VideoBase"], swiftSettings: strict),
         .testTarget(
             name: "H264SyntaxTests", dependencies: ["H264Syntax", "NALWriting", "TestOracles", "VideoBase"],
             swiftSettings: strict),

@@ -1,13 +1,9 @@
-import NALWriting
+public import NALWriting
 public import VideoBase
 
 /// vui_parameters(), H.264 E.1.1. Fields have the standard's names; what is nil is not present.
 public struct VUIParameters: Sendable, Hashable {
-    /// Width to height of a sample; nil: not known.
-    public var sampleAspectRatio: Rational?
-    /// 5: unspecified video format.
-    public var video_format: UInt8 = 5
-    public var color = ColorDescription.unspecified
+    public var display: DisplayInformation
     /// Frames per second; the tick is half a frame's time (E.2.1). nil: no timing_info.
     public var frameRate: Rational?
     /// Frames come at that rate exactly; false where the input's times vary.
@@ -27,30 +23,11 @@ public struct VUIParameters: Sendable, Hashable {
         sampleAspectRatio: Rational? = nil, color: ColorDescription = .unspecified, frameRate: Rational? = nil,
         fixedFrameRate: Bool = true, maxReorderFrames: Int?, maxDecFrameBuffering: Int
     ) {
-        self.sampleAspectRatio = sampleAspectRatio
-        self.color = color
+        display = DisplayInformation(sampleAspectRatio: sampleAspectRatio, color: color)
         self.frameRate = frameRate
         fixed_frame_rate_flag = fixedFrameRate
         max_num_reorder_frames = maxReorderFrames
         max_dec_frame_buffering = maxDecFrameBuffering
-    }
-
-    /// Table E-1: the ratios that have a number of their own, 1 on.
-    private static let knownAspectRatios = [
-        (1, 1), (12, 11), (10, 11), (16, 11), (40, 33), (24, 11), (20, 11), (32, 11), (80, 33), (18, 11), (15, 11),
-        (64, 33), (160, 99), (4, 3), (3, 2), (2, 1),
-    ]
-
-    /// aspect_ratio_idc, and sar_width and sar_height where it is Extended_SAR (255); nil where the ratio is not known
-    /// or has no 16-bit form.
-    public var aspectRatio: (idc: UInt8, width: Int, height: Int)? {
-        guard let ratio = sampleAspectRatio?.reduced, ratio.numerator > 0, ratio.numerator < 65536,
-            ratio.denominator < 65536
-        else { return nil }
-        if let index = Self.knownAspectRatios.firstIndex(where: { $0 == (ratio.numerator, ratio.denominator) }) {
-            return (UInt8(index + 1), 0, 0)
-        }
-        return (255, ratio.numerator, ratio.denominator)
     }
 
     /// num_units_in_tick and time_scale: two ticks to a frame; nil where they do not fit 32 bits.
@@ -62,28 +39,7 @@ public struct VUIParameters: Sendable, Hashable {
     }
 
     func write(to w: inout BitWriter) {
-        w.flag(aspectRatio != nil)
-        if let aspectRatio {
-            w.u(8, aspectRatio.idc)
-            if aspectRatio.idc == 255 {
-                w.u(16, aspectRatio.width)
-                w.u(16, aspectRatio.height)
-            }
-        }
-        w.flag(false)  // overscan_info_present_flag
-        let signalType = color.isSpecified || color.fullRange != nil
-        w.flag(signalType)
-        if signalType {
-            w.u(3, video_format)
-            w.flag(color.fullRange ?? false)
-            w.flag(color.isSpecified)
-            if color.isSpecified {
-                w.u(8, color.primaries)
-                w.u(8, color.transfer)
-                w.u(8, color.matrix)
-            }
-        }
-        w.flag(false)  // chroma_loc_info_present_flag
+        display.write(to: &w)
         w.flag(timing != nil)
         if let timing {
             w.u(32, timing.num_units_in_tick)

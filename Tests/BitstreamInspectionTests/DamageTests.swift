@@ -7,27 +7,12 @@ import Testing
     /// Thousands of changed bytes, removed and doubled pieces.
     @Test(arguments: Sample.structures + Sample.rates) func anyBytesAreRead(_ sample: Sample) throws {
         let bytes = try sample.stream()
-        var generator = SplitMix64(state: 5)
-        // Headers are where parsers fail: change them most.
         let headers = H264Stream(annexB: bytes).nalUnits.flatMap { unit in
             Array(unit.payload.prefix([6, 7, 8].contains(unit.type) ? 64 : 12))
         }
         var different = 0
         let sound = H264Stream(annexB: bytes).violations.count
-        for round in 0..<400 {
-            var damaged = bytes
-            for _ in 0...(round % 4) {
-                let place =
-                    round % 3 == 0
-                    ? Int.random(in: bytes.indices, using: &generator)
-                    : headers.randomElement(using: &generator) ?? 0
-                if place < damaged.count { damaged[place] = .random(in: 0...255, using: &generator) }
-            }
-            if round % 7 == 0 { damaged.removeSubrange(Int.random(in: 0..<damaged.count, using: &generator)...) }
-            if round % 11 == 0 {
-                let start = Int.random(in: bytes.indices, using: &generator)
-                damaged += bytes[start...]
-            }
+        Damage.sweep(bytes, headers: headers, rounds: 400) { damaged in
             let read = H264Stream(annexB: damaged)
             let report = read.hrd()
             if read.violations.count != sound || report?.conforms == false { different += 1 }

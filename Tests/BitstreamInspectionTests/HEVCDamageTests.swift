@@ -7,26 +7,12 @@ import Testing
     /// Thousands of changed bytes, removed and doubled pieces.
     @Test(arguments: HEVCSample.structures + HEVCSample.rates) func anyBytesAreRead(_ sample: HEVCSample) throws {
         let bytes = try sample.stream()
-        var generator = SplitMix64(state: 5)
         let headers = HEVCStream(annexB: bytes).nalUnits.flatMap { unit in
             Array(unit.payload.prefix(unit.type >= 32 ? 64 : 12))
         }
         var different = 0
         let sound = HEVCStream(annexB: bytes).violations.count
-        for round in 0..<300 {
-            var damaged = bytes
-            for _ in 0...(round % 4) {
-                let place =
-                    round % 3 == 0
-                    ? Int.random(in: bytes.indices, using: &generator)
-                    : headers.randomElement(using: &generator) ?? 0
-                if place < damaged.count { damaged[place] = .random(in: 0...255, using: &generator) }
-            }
-            if round % 7 == 0 { damaged.removeSubrange(Int.random(in: 0..<damaged.count, using: &generator)...) }
-            if round % 11 == 0 {
-                let start = Int.random(in: bytes.indices, using: &generator)
-                damaged += bytes[start...]
-            }
+        Damage.sweep(bytes, headers: headers, rounds: 300) { damaged in
             let read = HEVCStream(annexB: damaged)
             let report = read.hrd()
             if read.violations.count != sound || report?.conforms == false { different += 1 }

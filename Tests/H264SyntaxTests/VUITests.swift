@@ -1,4 +1,5 @@
 import H264Syntax
+import NALWriting
 import Testing
 import VideoBase
 
@@ -7,7 +8,7 @@ import VideoBase
         var vui = VUIParameters(
             sampleAspectRatio: Rational(1, 1), color: ColorDescription(primaries: 1, transfer: 1, matrix: 1),
             frameRate: Rational(25, 1), maxReorderFrames: 0, maxDecFrameBuffering: 1)
-        vui.color.fullRange = false
+        vui.display.color.fullRange = false
         let unit = try HeaderBytesTests.sps(vui: vui).unit
         // The byte after pic_height begins with direct_8x8, no cropping, VUI present. The escapes (00 00 03) are out.
         let fields = [
@@ -44,21 +45,6 @@ import VideoBase
             zeros = byte == 0 ? zeros + 1 : 0
         }
         return output
-    }
-
-    @Test func aspectRatios() {
-        func idc(_ width: Int, _ height: Int) -> UInt8? {
-            VUIParameters(
-                sampleAspectRatio: Rational(width, height), maxReorderFrames: nil, maxDecFrameBuffering: 1
-            ).aspectRatio?.idc
-        }
-        #expect(idc(1, 1) == 1)
-        #expect(idc(24, 22) == 2)
-        #expect(idc(40, 33) == 5)
-        #expect(idc(2, 1) == 16)
-        #expect(idc(7, 5) == 255)
-        #expect(idc(70000, 3) == nil)
-        #expect(idc(0, 1) == nil)
     }
 
     @Test func timing() {

@@ -93,14 +93,7 @@ import VideoBase
         #expect(set.count == 4 && set.usedCount == 3)
     }
 
-    @Test func ratesAndTicks() {
-        let odd = HRDParameters(bitrate: BitsPerSecond(1_000_063), cpbSize: 1_500_015, isConstant: false)
-        #expect(odd.bitrate.value == 1_000_000 && odd.cpbSize == 1_500_000)
-        for value in [0, 1, 63, 64, 65, 800_000_000, 1 << 40, 3 << 37, (1 << 40) - 1] {
-            let hrd = HRDParameters(bitrate: BitsPerSecond(value), cpbSize: value, isConstant: false)
-            #expect(hrd.bitrate.value <= max(value, 64) && hrd.bitrate.value > max(value, 64) - 512)
-            #expect(hrd.cpbSize <= max(value, 16) && hrd.cpbSize > max(value, 16) - 512)
-        }
+    @Test func ticks() {
         #expect(TickTiming(frameRate: Rational(50, 2))?.time_scale == 25)
         #expect(TickTiming(frameRate: Rational(5_000_000_000, 3)) == nil)
     }

@@ -24,7 +24,7 @@ import VideoBase
             sampleAspectRatio: Rational(7, 5),
             color: ColorDescription(primaries: 9, transfer: 16, matrix: 9, fullRange: true),
             frameRate: Rational(30000, 1001), hrd: hrd)
-        vui.chroma_sample_loc_type = 2
+        vui.display.chroma_sample_loc_type = 2
         vui.frame_field_info_present_flag = true
         vui.min_spatial_segmentation_idc = 0
         return Headers.sps(.hevcMain10, size: VideoSize(width: 1918, height: 1078), subLayers: 2, vui: vui)

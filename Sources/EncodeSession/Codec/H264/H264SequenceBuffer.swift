@@ -1,17 +1,14 @@
-import EncodePlanning
 import H264Syntax
+import NALWriting
 import VAAPI
 
 extension H264SequenceParameters {
     /// VAEncSequenceParameterBufferH264, field by field what the sequence parameter set says.
     init(_ headers: H264StreamHeaders, _ settings: EncodeSettings) {
         let sps = headers.sps
-        let structure = settings.structure
-        let period = UInt32(clamping: structure.keyInterval ?? Int(Int32.max))
-        let idrPeriod = period.multipliedReportingOverflow(by: UInt32(clamping: structure.idrInterval))
+        let periods = SequencePeriods(settings.structure)
         self.init(
-            levelIDC: sps.level_idc, intraPeriod: period, intraIDRPeriod: idrPeriod.overflow ? UInt32(Int32.max) : idrPeriod.partialValue,
-            ipPeriod: period == 1 ? 0 : UInt32(structure.bFrames + 1),
+            levelIDC: sps.level_idc, intraPeriod: periods.intra, intraIDRPeriod: periods.idr, ipPeriod: periods.ip,
             maxNumRefFrames: UInt32(sps.max_num_ref_frames), pictureWidthInMBs: UInt16(sps.pic_width_in_mbs),
             pictureHeightInMBs: UInt16(sps.pic_height_in_map_units),
             log2MaxFrameNumMinus4: UInt32(sps.log2_max_frame_num - 4), picOrderCntType: 0,
@@ -29,7 +26,7 @@ extension H264SequenceParameters {
 extension H264SequenceParameters.VUI {
     init(_ source: VUIParameters) {
         self.init()
-        if let aspect = source.aspectRatio {
+        if let aspect = source.display.aspectRatio {
             aspectRatioIDC = aspect.idc
             sarWidth = UInt32(aspect.width)
             sarHeight = UInt32(aspect.height)

@@ -1,20 +1,18 @@
 import EncodePlanning
 import HEVCSyntax
+import NALWriting
 import VAAPI
 
 extension HEVCSequenceParameters {
     /// VAEncSequenceParameterBufferHEVC, field by field what the sequence parameter set says.
     init(_ headers: HEVCStreamHeaders, _ settings: EncodeSettings) {
         let sps = headers.sps
-        let structure = settings.structure
-        let period = UInt32(clamping: structure.keyInterval ?? Int(Int32.max))
-        let idrPeriod = period.multipliedReportingOverflow(by: UInt32(clamping: structure.idrInterval))
+        let periods = SequencePeriods(settings.structure)
         let depth = UInt32(sps.bitDepth - 8)
         self.init(
             generalProfileIDC: sps.profileTierLevel.general_profile_idc,
-            generalLevelIDC: sps.profileTierLevel.general_level_idc, intraPeriod: period,
-            intraIDRPeriod: idrPeriod.overflow ? UInt32(Int32.max) : idrPeriod.partialValue,
-            ipPeriod: period == 1 ? 0 : UInt32(structure.bFrames + 1),
+            generalLevelIDC: sps.profileTierLevel.general_level_idc, intraPeriod: periods.intra,
+            intraIDRPeriod: periods.idr, ipPeriod: periods.ip,
             picWidthInLumaSamples: UInt16(sps.pic_width_in_luma_samples),
             picHeightInLumaSamples: UInt16(sps.pic_height_in_luma_samples),
             log2MinLumaCodingBlockSizeMinus3: UInt8(sps.log2_min_luma_coding_block_size - 3),
@@ -31,7 +29,7 @@ extension HEVCSequenceParameters {
         ampEnabled = sps.amp_enabled_flag
         sampleAdaptiveOffset = sps.sample_adaptive_offset_enabled_flag
         temporalMVP = sps.sps_temporal_mvp_enabled_flag
-        lowDelay = structure.bFrames == 0
+        lowDelay = settings.structure.bFrames == 0
         vui = sps.vui.map(VUI.init)
     }
 }
@@ -39,7 +37,7 @@ extension HEVCSequenceParameters {
 extension HEVCSequenceParameters.VUI {
     init(_ source: VUIParameters) {
         self.init()
-        if let aspect = source.aspectRatio {
+        if let aspect = source.display.aspectRatio {
             aspectRatioIDC = aspect.idc
             sarWidth = UInt32(aspect.width)
             sarHeight = UInt32(aspect.height)

@@ -1,0 +1,67 @@
+public import VideoBase
+
+/// How samples are shown: the beginning of vui_parameters(), which is the same in H.264 E.1.1 and H.265 E.2.1. Fields
+/// have the standards' names; what is nil is not present.
+public struct DisplayInformation: Sendable, Hashable {
+    /// Width to height of a sample; nil: not known.
+    public var sampleAspectRatio: Rational?
+    /// 5: unspecified video format.
+    public var video_format: UInt8 = 5
+    public var color: ColorDescription
+    /// chroma_sample_loc_type of both fields, 0…5 (Figure E-1; 2 is the top left, as in HDR10); nil: not said, which
+    /// means 0.
+    public var chroma_sample_loc_type: Int?
+
+    public init(sampleAspectRatio: Rational? = nil, color: ColorDescription = .unspecified) {
+        self.sampleAspectRatio = sampleAspectRatio
+        self.color = color
+    }
+
+    /// Table E-1: the ratios that have a number of their own, 1 on.
+    private static let knownAspectRatios = [
+        (1, 1), (12, 11), (10, 11), (16, 11), (40, 33), (24, 11), (20, 11), (32, 11), (80, 33), (18, 11), (15, 11),
+        (64, 33), (160, 99), (4, 3), (3, 2), (2, 1),
+    ]
+
+    /// aspect_ratio_idc, and sar_width and sar_height where it is Extended_SAR (255); nil where the ratio is not known
+    /// or has no 16-bit form.
+    public var aspectRatio: (idc: UInt8, width: Int, height: Int)? {
+        guard let ratio = sampleAspectRatio?.reduced, ratio.numerator > 0, ratio.numerator < 65536,
+            ratio.denominator < 65536
+        else { return nil }
+        if let index = Self.knownAspectRatios.firstIndex(where: { $0 == (ratio.numerator, ratio.denominator) }) {
+            return (UInt8(index + 1), 0, 0)
+        }
+        return (255, ratio.numerator, ratio.denominator)
+    }
+
+    /// From aspect_ratio_info_present_flag to the chroma's place.
+    public func write(to w: inout BitWriter) {
+        w.flag(aspectRatio != nil)
+        if let aspectRatio {
+            w.u(8, aspectRatio.idc)
+            if aspectRatio.idc == 255 {
+                w.u(16, aspectRatio.width)
+                w.u(16, aspectRatio.height)
+            }
+        }
+        w.flag(false)  // overscan_info_present_flag
+        let signalType = color.isSpecified || color.fullRange != nil
+        w.flag(signalType)
+        if signalType {
+            w.u(3, video_format)
+            w.flag(color.fullRange ?? false)
+            w.flag(color.isSpecified)
+            if color.isSpecified {
+                w.u(8, color.primaries)
+                w.u(8, color.transfer)
+                w.u(8, color.matrix)
+            }
+        }
+        w.flag(chroma_sample_loc_type != nil)
+        if let chroma_sample_loc_type {
+            w.ue(chroma_sample_loc_type)
+            w.ue(chroma_sample_loc_type)
+        }
+    }
+}
