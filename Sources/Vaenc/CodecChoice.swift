@@ -7,9 +7,6 @@ public import VideoBase
 ///
 /// The one place that decides it, for sessions without a codec, for `--codec auto` and for what probe says.
 public enum CodecChoice {
-    /// What the engine encodes through VA-API.
-    package static let throughVAAPI: Set<VideoCodec> = [.h264, .hevc]
-
     /// - Parameters:
     ///   - profile: decides where given.
     ///   - size: nil where not known yet.
@@ -22,21 +19,37 @@ public enum CodecChoice {
         profile: CodecProfile? = nil, size: VideoSize? = nil, depth: Int = 8, isDepthAsked: Bool = false,
         container: OutputFormat? = nil, on device: DeviceReport
     ) -> (codec: VideoCodec, why: String) {
-        choose(
-            profile: profile, size: size, depth: depth, isDepthAsked: isDepthAsked, container: container,
-            built: throughVAAPI, kind: device.kind) { device }
+        var wishes = EncoderConfiguration(size: size ?? VideoSize(width: 0, height: 0))
+        wishes.profile = profile
+        wishes.bitDepth = isDepthAsked ? depth : nil
+        if let bound = bound(by: wishes) { return bound }
+        if let container, !container.holds(.hevc) { return (.h264, "\(container.rawValue) holds no HEVC") }
+        return choose(size: size, depth: depth, kind: device.kind) { device }
     }
 
+    /// What wishes leave no choice about; nil where the device decides.
+    public static func bound(by wishes: EncoderConfiguration) -> (codec: VideoCodec, why: String)? {
+        if let wanted = wishes.wantedCodec { return (wanted, asked) }
+        if let profile = wishes.profile { return (profile.codec, "the profile asked for") }
+        if let depth = wishes.bitDepth, depth > 8 {
+            return (.hevc, "\(depth) bits are asked for, and H.264 has 8 here")
+        }
+        if wishes.entropy != nil { return (.h264, "an entropy coder is asked for, which H.264 alone has a choice of") }
+        if wishes.transform8x8 != nil { return (.h264, "the 8×8 transform is asked for, which H.264 alone has a choice of") }
+        if let level = wishes.level, levelsOfH264Alone.contains(level) {
+            return (.h264, "the level asked for is H.264's alone")
+        }
+        return nil
+    }
+
+    /// In tenths, 9 for 1b: H.264 Table A-1 against H.265 Table A.8.
+    private static let levelsOfH264Alone: Set<Int> = [9, 11, 12, 13, 22, 32, 42]
+
     /// - Parameter device: asked only where it decides.
-    static func choose(
-        profile: CodecProfile? = nil, size: VideoSize? = nil, depth: Int = 8, isDepthAsked: Bool = false,
-        container: OutputFormat? = nil, built: Set<VideoCodec>, kind: DeviceKind, _ device: () -> DeviceReport
+    private static func choose(
+        size: VideoSize?, depth: Int, kind: DeviceKind, _ device: () -> DeviceReport
     ) -> (codec: VideoCodec, why: String) {
-        if let profile { return (profile.codec, "the profile asked for") }
-        if isDepthAsked, depth > 8 { return (.hevc, "\(depth) bits are asked for, and H.264 has 8 here") }
-        if let container, !container.holds(.hevc) { return (.h264, "\(container.rawValue) holds no HEVC") }
         if kind == .software { return inSoftware(depth) }
-        if !built.contains(.hevc) { return (.h264, "HEVC through VA-API is not built yet") }
         let report = device()
         let wanted = depth > 8 ? CodecProfile.hevcMain10 : .hevcMain
         let all = report.capabilities.filter { $0.encodes && $0.codec == VideoCodec.hevc.rawValue }
@@ -67,11 +80,10 @@ public enum CodecChoice {
     static func choose(
         _ configuration: EncoderConfiguration, kind: DeviceKind, _ device: () -> DeviceReport
     ) -> (codec: VideoCodec, why: String) {
-        if let wanted = configuration.wantedCodec { return (wanted, asked) }
-        return choose(
-            profile: configuration.profile, size: configuration.size,
-            depth: configuration.bitDepth ?? configuration.inputFormat.bitDepth,
-            isDepthAsked: configuration.bitDepth != nil, built: throughVAAPI, kind: kind, device)
+        bound(by: configuration)
+            ?? choose(
+                size: configuration.size, depth: configuration.bitDepth ?? configuration.inputFormat.bitDepth, kind: kind,
+                device)
     }
 
     /// The reason of a codec that was named.
@@ -91,21 +103,5 @@ extension Capability {
         if let minWidth, let minHeight { text.append("from \(VideoSize(width: minWidth, height: minHeight))") }
         if let maxWidth, let maxHeight { text.append("to \(VideoSize(width: maxWidth, height: maxHeight))") }
         return text.joined(separator: " ")
-    }
-}
-
-extension CodecChoice {
-    /// For an input of which nothing is known yet but its depth, on the device that a selector means.
-    public static func choose(
-        depth: Int, isDepthAsked: Bool, amongDevicesOf selector: DeviceSelector
-    ) -> (codec: VideoCodec, why: String) {
-        if selector == .software || (isDepthAsked && depth > 8) || !throughVAAPI.contains(.hevc) {
-            let kind: DeviceKind = selector == .software ? .software : .vaapi
-            return choose(depth: depth, isDepthAsked: isDepthAsked, built: throughVAAPI, kind: kind) {
-                DeviceReport(kind: kind, usable: true)
-            }
-        }
-        let choice = Devices.defaultChoice(among: Devices.reports(selector), asked: selector)
-        return (choice.codec, choice.why)
     }
 }

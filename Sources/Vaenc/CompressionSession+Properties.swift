@@ -72,7 +72,8 @@ extension CompressionSession {
 
     private func set(_ values: [(AnyProperty, PropertyValue?)]) throws {
         let (configuration, stage, device) = core.state.withLock { ($0.configuration, $0.stage, $0.device) }
-        let (_, abilities) = try Self.draft(values, of: configuration, on: stage.abilitiesReport(device))
+        let (_, abilities) = try Self.draft(
+            values, of: configuration, chosen: stage.choice.codec, on: stage.abilitiesReport(device))
         let isConfigured = try core.configure { configuration in
             for (property, value) in values { _ = property.write(value, to: &configuration, on: abilities) }
         }
@@ -81,9 +82,11 @@ extension CompressionSession {
 
     /// The configuration with all the values, on a device that takes them.
     ///
+    /// - Parameter chosen: the codec where the configuration leaves the choice to the device.
     /// - Throws: what `set` throws, before anything is set.
     static func draft(
-        _ values: [(AnyProperty, PropertyValue?)], of configuration: EncoderConfiguration, on report: DeviceReport?
+        _ values: [(AnyProperty, PropertyValue?)], of configuration: EncoderConfiguration, chosen: VideoCodec,
+        on report: DeviceReport?
     ) throws -> (EncoderConfiguration, DeviceAbilities) {
         var plain = configuration
         for (property, value) in values {
@@ -92,7 +95,7 @@ extension CompressionSession {
             }
         }
         // Some properties decide what others take: the order in which they are given does not.
-        let abilities = try Self.abilities(report, plain)
+        let abilities = try Self.abilities(report, plain, chosen: chosen)
         var draft = configuration
         for (property, value) in values { _ = property.write(value, to: &draft, on: abilities) }
         for (property, value) in values { try Self.check(property, value, abilities, draft) }
@@ -146,13 +149,17 @@ extension CompressionSession {
 
     private func abilities() throws -> DeviceAbilities {
         let (configuration, stage, device) = core.state.withLock { ($0.configuration, $0.stage, $0.device) }
-        return try Self.abilities(stage.abilitiesReport(device), configuration.coding(stage.choice.codec))
+        return try Self.abilities(stage.abilitiesReport(device), configuration, chosen: stage.choice.codec)
     }
 
-    private static func abilities(_ report: DeviceReport?, _ configuration: EncoderConfiguration) throws -> DeviceAbilities {
-        guard let abilities = report.flatMap({ DeviceAbilities($0, configuration) }) else {
+    private static func abilities(
+        _ report: DeviceReport?, _ configuration: EncoderConfiguration, chosen: VideoCodec
+    ) throws -> DeviceAbilities {
+        // What was set since may have decided otherwise.
+        let codec = CodecChoice.bound(by: configuration)?.codec ?? chosen
+        guard let abilities = report.flatMap({ DeviceAbilities($0, configuration.coding(codec)) }) else {
             throw VaencError(
-                .unavailable, "the device does not encode \(configuration.codec.rawValue)",
+                .unavailable, "the device does not encode \(codec.rawValue)",
                 remedy: "see `vaenc probe`")
         }
         return abilities

@@ -65,8 +65,7 @@ public struct EncoderChoice: Sendable, Hashable {
             return (encoder, EncoderChoice(kind: kind, path: path, codec: codec, codecWhy: why))
         }
         let (codec, why) = CodecChoice.choose(configuration, kind: kind) { DeviceReport(display) }
-        let mayFallBack = configuration.wantedCodec == nil && configuration.profile == nil && configuration.bitDepth != 10
-        guard codec == .hevc, mayFallBack else { return try make(codec, why, on: display) }
+        guard codec == .hevc, CodecChoice.bound(by: configuration) == nil else { return try make(codec, why, on: display) }
         // What a driver advertises is not what works: proved, as nobody asked for it.
         do {
             let made = try make(.hevc, why, on: display)

@@ -4,7 +4,7 @@ public import VideoBase
 /// Several sessions that encode the same frames: each frame is drawn once, and copied to every session's own memory.
 ///
 /// ```swift
-/// let group = SessionGroup([h264, hevc])
+/// let group = try SessionGroup([h264, hevc])
 /// for time in times {
 ///     let buffer = try group.makePixelBuffer()
 ///     try unsafe buffer.withUnsafePlanes { planes in draw(into: planes) }
@@ -19,6 +19,8 @@ public final class SessionGroup {
     public let sessions: [CompressionSession]
     /// What ended a session, by its place.
     public private(set) var failures: [Int: any Error] = [:]
+    /// Frames copied to a session's own memory: none where there is one session.
+    public private(set) var copies = 0
     private var shared: SystemPixelBuffer?
     private let format: PixelFormat
     private let size: VideoSize
@@ -74,6 +76,7 @@ public final class SessionGroup {
             try unsafe buffer.withUnsafePlanes { from in
                 try unsafe own.withUnsafePlanes { unsafe try converters[index].convert(from, to: $0) }
             }
+            copies += 1
             try sessions[index].encode(own, presentation: presentation, duration: duration, options: options)
         }
     }

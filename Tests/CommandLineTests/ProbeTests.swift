@@ -23,20 +23,25 @@ import Testing
     func allWorks(_ personality: String?) throws {
         let (result, capabilities) = try probe(personality: personality)
         #expect(result.status == 0, "\(result.errors)")
-        var tried = 0
+        var tried: [String: Int] = [:]
         for capability in capabilities {
             let verified = verified(capability)
-            let encodes = capability["codec"]?.string == "h264" && capability["entrypoint"]?.string?.hasPrefix("EncSlice") == true
+            let name = "\(capability["codec"]?.string ?? "") \(capability["profile"]?.string ?? "")"
+            let isOurs = ["h264 High", "h264 Main", "h264 Constrained Baseline", "hevc Main", "hevc Main 10"].contains(name)
+            let encodes = isOurs && capability["entrypoint"]?.string?.hasPrefix("EncSlice") == true
             #expect(verified.isEmpty != encodes, "\(capability)")
             guard encodes else { continue }
-            tried += verified.count
+            tried[name, default: 0] += verified.count
+            #expect(capability["bitDepths"]?.array.compactMap(\.int) == (name == "hevc Main 10" ? [8, 10] : [8]), "\(capability)")
             #expect(verified.values.allSatisfy { $0 == "ok" }, "\(verified)")
             let modes = capability["rateControl"]?.array.compactMap(\.string) ?? []
             #expect(!modes.isEmpty && Set(modes).isSubset(of: verified.keys), "\(verified)")
             #expect((verified["bFrames"] != nil) == (capability["bFrames"]?.bool == true))
             #expect((verified["roi"] != nil) == ((capability["roi"]?.int ?? 0) > 0))
         }
-        #expect(tried >= 5)
+        #expect(tried["h264 High", default: 0] >= 3)
+        let hasHEVC = personality?.hasPrefix("i965") != true
+        #expect(tried["hevc Main", default: 0] >= (hasHEVC ? 1 : 0) && tried["hevc Main 10", default: 0] >= (hasHEVC ? 1 : 0))
     }
 
     /// A driver that fails once spoils one mode; the failing call and its status are named, and so is the mode.
@@ -67,6 +72,8 @@ import Testing
     @Test func asATable() throws {
         let sound = try probe([]).result
         #expect(sound.status == 0 && sound.output.contains("tried H.264 High EncSlice: ") && !sound.output.contains("FAILED"))
+        for profile in ["Main", "Main 10"] { #expect(sound.output.contains("tried HEVC \(profile) EncSlice: "), "\(sound.output)") }
+        #expect(sound.output.contains("Default: reference, HEVC ("), "\(sound.output)")
         let broken = try probe([], fault: "vaCreateContext@1=status:2").result
         #expect(broken.status == 75)
         #expect(broken.output.split(separator: "\n").filter { $0.contains("FAILED: vaCreateContext failed") }.count == 1)

@@ -13,34 +13,6 @@ import VideoBase
         "G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,50)")
     private static let light = ContentLight(maxContentLight: 1000, maxFrameAverageLight: 400)
 
-    /// HDR10+ of one window with nine percentiles and three anchors, put together bit by bit; numbered by its brightness.
-    private static func dynamic(_ number: Int) -> [UInt8] {
-        var text = ""
-        func u(_ bits: Int, _ value: Int) { text += (0..<bits).map { value >> (bits - 1 - $0) & 1 == 1 ? "1" : "0" }.joined() }
-        for byte in [0xB5, 0x00, 0x3C, 0x00, 0x01, 0x04, 0x01] { u(8, byte) }
-        u(2, 1)
-        u(27, 400)
-        u(1, 0)
-        for value in [10_000 + number, 20_000, 30_000, 5000] { u(17, value) }
-        u(4, 9)
-        for (index, percentage) in [1, 5, 10, 25, 50, 75, 90, 95, 99].enumerated() {
-            u(7, percentage)
-            u(17, index * 1000 + 7)
-        }
-        u(10, 5)
-        u(1, 0)
-        u(1, 1)
-        u(12, 100)
-        u(12, 200)
-        u(4, 3)
-        for anchor in [300, 600, 900] { u(10, anchor) }
-        u(1, 1)
-        u(6, 9)
-        while text.count % 8 != 0 { text += "0" }
-        let bits = text.map { $0 == "1" ? UInt8(1) : 0 }
-        return stride(from: 0, to: bits.count, by: 8).map { start in bits[start..<start + 8].reduce(0) { $0 << 1 | $1 } }
-    }
-
     /// Six pictures in two groups.
     private static func encode(
         codec: VideoCodec, withDynamic: Bool, to path: String, container: Bool
@@ -66,7 +38,7 @@ import VideoBase
             let buffer = try encoder.makePixelBuffer()
             let timing = try unsafe buffer.withUnsafePlanes { unsafe try source.readFrame(into: $0) }
             var options = FrameOptions()
-            if withDynamic { options.dynamicHDR = dynamic(number) }
+            if withDynamic { options.dynamicHDR = HDR10Plus.message(number) }
             try encoder.encode(buffer, timing: #require(timing), options: options)
         }
         try encoder.completeFrames(until: nil)
@@ -151,7 +123,7 @@ import VideoBase
             let picture = PaddedPicture(.p010, source.info.size, padding: 0)
             for number in 0..<6 {
                 #expect(try picture.read(source) != nil)
-                #expect(source.dynamicHDR == Self.dynamic(number), "\(number)")
+                #expect(source.dynamicHDR == HDR10Plus.message(number), "\(number)")
             }
         }
     }
@@ -177,7 +149,7 @@ import VideoBase
         options.dynamicHDR = [0xB5, 0x00, 0x31, 0x47, 0x41, 0x39, 0x34]
         let size = VideoSize(width: 16, height: 16)
         #expect(failure { try options.check(size) }?.category == .usage)
-        options.dynamicHDR = Self.dynamic(0)
+        options.dynamicHDR = HDR10Plus.message(0)
         #expect(failure { try options.check(size) } == nil)
     }
 }

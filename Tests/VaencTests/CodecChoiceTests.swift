@@ -9,7 +9,6 @@ import VAAPI
 /// Which codec is taken where none is asked for, and why.
 @Suite struct CodecChoiceTests {
     private static let size = VideoSize(width: 1280, height: 720)
-    private static let both: Set<VideoCodec> = [.h264, .hevc]
 
     private static func capability(_ profile: CodecProfile, from least: Int, to most: Int) -> Capability {
         var surface = SurfaceCapabilities()
@@ -20,12 +19,11 @@ import VAAPI
 
     private static func choose(
         _ capabilities: [Capability], profile: CodecProfile? = nil, size: VideoSize? = size, depth: Int = 8,
-        isDepthAsked: Bool = false, container: OutputFormat? = nil, built: Set<VideoCodec> = both
+        isDepthAsked: Bool = false, container: OutputFormat? = nil
     ) -> (codec: VideoCodec, why: String) {
         CodecChoice.choose(
-            profile: profile, size: size, depth: depth, isDepthAsked: isDepthAsked, container: container, built: built,
-            kind: .vaapi
-        ) { DeviceReport(kind: .vaapi, usable: true, capabilities: capabilities) }
+            profile: profile, size: size, depth: depth, isDepthAsked: isDepthAsked, container: container,
+            on: DeviceReport(kind: .vaapi, usable: true, capabilities: capabilities))
     }
 
     @Test func hevcWhereTheDeviceEncodesWhatIsWanted() {
@@ -59,7 +57,25 @@ import VAAPI
         for container in OutputFormat.allCases where container != .flv {
             #expect(Self.choose([main], container: container).codec == .hevc, "\(container)")
         }
-        #expect(Self.choose([main], built: [.h264]) == (.h264, "HEVC through VA-API is not built yet"))
+    }
+
+    /// What only one codec has, decides: a wish outweighs the default.
+    @Test func wishesDecide() {
+        func bound(_ change: (inout EncoderConfiguration) -> Void) -> VideoCodec? {
+            var wishes = EncoderConfiguration(size: Self.size)
+            change(&wishes)
+            return CodecChoice.bound(by: wishes)?.codec
+        }
+        #expect(bound { _ in } == nil)
+        #expect(bound { $0.codec = .hevc; $0.entropy = .cavlc } == .hevc)
+        #expect(bound { $0.profile = .hevcMain; $0.entropy = .cavlc } == .hevc)
+        #expect(bound { $0.entropy = .cavlc } == .h264 && bound { $0.entropy = .cabac } == .h264)
+        #expect(bound { $0.transform8x8 = false } == .h264)
+        #expect(bound { $0.bitDepth = 10 } == .hevc && bound { $0.bitDepth = 8 } == nil)
+        // By the standards' tables of levels.
+        for level in [9, 11, 12, 13, 22, 32, 42] { #expect(bound { $0.level = level } == .h264, "\(level)") }
+        for level in [10, 20, 21, 30, 31, 40, 41, 50, 51, 52, 60, 61, 62] { #expect(bound { $0.level = level } == nil, "\(level)") }
+        #expect(bound { $0.slices = 4; $0.intraRefresh = true; $0.temporalLayers = 3; $0.bFrames = 3 } == nil)
     }
 
     @Test func softwareTakesHEVCForTenBitsAlone() {
@@ -68,17 +84,15 @@ import VAAPI
         #expect(CodecChoice.choose(size: Self.size, depth: 10, on: software).codec == .hevc)
     }
 
-    /// From the vendors' drivers' own answers: who encodes HEVC Main at 720p, and Main 10. While HEVC through VA-API is
-    /// not offered, nobody does.
+    /// From the vendors' drivers' own answers: who encodes HEVC Main at 720p, and Main 10.
     @Test(arguments: Personality.all) func everyPersonality(_ name: String?) throws {
         let display = try ReferenceDisplay.open(name.map { ["VAENC_REFERENCE_PERSONALITY": $0] } ?? [:])
         let report = DeviceReport(display)
         let none = ["i965-1616", "i965-1916", "i965-3E92", "i965-5916", "iHD-1912", "iHD-3E92", "iHD-5916"]
         // Skylake, and Raven Ridge.
         let eightBits = ["iHDnonfree-1912", "radeonsi-raven", "radeonsi25-raven"]
-        let isOffered = CodecChoice.throughVAAPI.contains(.hevc)
         let choice = CodecChoice.choose(size: Self.size, on: report)
-        let hasHEVC = isOffered && !none.contains(name ?? "")
+        let hasHEVC = !none.contains(name ?? "")
         #expect(choice.codec == (hasHEVC ? .hevc : .h264), "\(choice.why)")
         #expect(!choice.why.isEmpty)
         let deep = CodecChoice.choose(size: Self.size, depth: 10, on: report)
@@ -93,13 +107,14 @@ import VAAPI
         var configuration = Pictures.configuration()
         #expect(configuration.wantedCodec == nil)
         for (format, device, codec) in [
-            (PixelFormat.nv12, DeviceSelector.software, VideoCodec.h264), (.p010, .software, .hevc), (.nv12, .reference, nil),
-        ] as [(PixelFormat, DeviceSelector, VideoCodec?)] {
+            (PixelFormat.nv12, DeviceSelector.software, VideoCodec.h264), (.p010, .software, .hevc), (.nv12, .reference, .hevc),
+            (.p010, .reference, .hevc),
+        ] {
             configuration.inputFormat = format
             let session = try CompressionSession(configuration: configuration, device: device) { _ in }
             defer { session.invalidate() }
             let description = try session.encoderDescription
-            if let codec { #expect(description.codec == codec) }
+            #expect(description.codec == codec && description.profile.bitDepth == format.bitDepth)
             #expect(session.choice.codec == description.codec)
             let entry = try #require(description.effective.first { $0.option == "codec" })
             #expect(entry.asked == nil && entry.used == description.codec.rawValue && entry.why == session.choice.codecWhy)

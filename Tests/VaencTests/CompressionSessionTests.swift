@@ -7,8 +7,9 @@ import Vaenc
 @Suite struct CompressionSessionTests {
     private static let size = VideoSize(width: 96, height: 80)
 
-    private func configuration() -> EncoderConfiguration {
+    private func configuration(_ codec: VideoCodec? = nil) -> EncoderConfiguration {
         var configuration = EncoderConfiguration(size: Self.size)
+        configuration.wantedCodec = codec
         configuration.frameRate = Rational(25)
         configuration.qp = 28
         configuration.qpI = 28
@@ -45,8 +46,9 @@ import Vaenc
 
     private func judge(_ packets: [EncodedPacket], against source: [PlanarFrame]) {
         let stream = packets.flatMap(\.bytes)
-        for decoder in [ForeignDecoder.libavcodec, .openh264] {
-            let video = decoder.decode(stream)
+        let codec = Pictures.codec(packets)
+        for decoder in ForeignDecoder.all(for: codec) {
+            let video = decoder.decode(stream, codec: codec)
             #expect(video.messages.isEmpty, "\(decoder): \(video.messages)")
             #expect(video.frames.count == source.count, "\(decoder)")
             for (decoded, original) in zip(video.frames, source) {
@@ -56,9 +58,10 @@ import Vaenc
     }
 
     /// The flow of the documentation: a task that draws and encodes, a task that reads packets.
-    @Test(arguments: [DeviceSelector.reference, .software]) func tasksEncodeAndRead(_ device: DeviceSelector) async throws {
+    @Test(arguments: [DeviceSelector.reference, .software], VideoCodec.allCases)
+    func tasksEncodeAndRead(_ device: DeviceSelector, _ codec: VideoCodec) async throws {
         let source = try source()
-        let session = try CompressionSession(configuration: configuration(), device: device)
+        let session = try CompressionSession(configuration: configuration(codec), device: device)
         let reader = Task {
             var packets: [EncodedPacket] = []
             for try await packet in session.packets { packets.append(packet) }
@@ -78,14 +81,15 @@ import Vaenc
         #expect(packets.map(\.presentation) == (0..<source.count).map { MediaTime(value: Int64($0), timescale: 25) })
         #expect(packets.map(\.codingIndex) == Array(0..<source.count))
         #expect(packets.map(\.isKey) == (0..<source.count).map { $0 % 4 == 0 })
+        #expect(Pictures.codec(packets).rawValue == codec.rawValue)
         judge(packets, against: source)
     }
 
     /// A caller's own picture, in I420, is copied and converted.
-    @Test func foreignBuffersAreTaken() throws {
+    @Test(arguments: VideoCodec.allCases) func foreignBuffersAreTaken(_ codec: VideoCodec) throws {
         let source = try source()
         let packets = PacketList()
-        let session = try CompressionSession(configuration: configuration(), device: .reference) { packets.add($0) }
+        let session = try CompressionSession(configuration: configuration(codec), device: .reference) { packets.add($0) }
         for (index, frame) in source.enumerated() {
             let buffer = SystemPixelBuffer(format: .i420, size: Self.size)
             try buffer.withUnsafePlanes { planes in
@@ -108,10 +112,10 @@ import Vaenc
         judge(try packets.values(), against: source)
     }
 
-    @Test func forcedKeyFramesStandWhereAsked() throws {
+    @Test(arguments: VideoCodec.allCases) func forcedKeyFramesStandWhereAsked(_ codec: VideoCodec) throws {
         let source = try source()
         let packets = PacketList()
-        var configuration = configuration()
+        var configuration = configuration(codec)
         configuration.gopFrames = 100
         let session = try CompressionSession(configuration: configuration, device: .reference) { packets.add($0) }
         for (index, frame) in source.enumerated() {
@@ -163,13 +167,14 @@ import Vaenc
         session.invalidate()
     }
 
-    /// Sessions made and dropped, some in the middle of their work, many at once.
+    /// Sessions of both codecs, many at once.
     @Test func manySessionsAtOnce() async throws {
         let source = try source()
         try await withThrowingTaskGroup(of: [EncodedPacket].self) { group in
-            for _ in 0..<6 {
+            for index in 0..<6 {
+                let codec = VideoCodec.allCases[index % 2]
                 group.addTask {
-                    let session = try CompressionSession(configuration: self.configuration(), device: .reference)
+                    let session = try CompressionSession(configuration: self.configuration(codec), device: .reference)
                     for (index, frame) in source.enumerated() {
                         let buffer = try await session.makePixelBuffer()
                         try self.fill(buffer, with: frame)
@@ -182,13 +187,15 @@ import Vaenc
                     return packets
                 }
             }
-            var first: [UInt8]?
+            var first: [StreamCodec: [UInt8]] = [:]
             for try await packets in group {
                 let bytes = packets.flatMap(\.bytes)
+                let codec = Pictures.codec(packets)
                 #expect(packets.count == source.count)
-                #expect(first == nil || first == bytes)
-                first = bytes
+                #expect(first[codec] == nil || first[codec] == bytes)
+                first[codec] = bytes
             }
+            #expect(first.count == 2)
         }
     }
 }

@@ -19,21 +19,25 @@ import Vaenc
         #expect(category { try open(.pci("0000:ff:1f.7")) } == .unavailable)
         #expect(category { try open(.reference) { $0.size = VideoSize(width: 2, height: 2) } } == .unavailable)
         #expect(category { try open(.reference) { $0.size = VideoSize(width: 16384, height: 16384) } } == .unavailable)
-        #expect(category { try open(.reference) { $0.codec = .hevc } } == .unavailable)
+        #expect(category { try open(.reference) { $0.codec = .hevc } } == nil)
+        #expect(category { try open(.reference) { $0.codec = .hevc; $0.size = VideoSize(width: 8, height: 8) } } == .unavailable)
+        #expect(category { try open(.reference) { $0.codec = .hevc; $0.profile = .h264High } } == .usage)
         #expect(category { try open(.reference) { $0.lowPower = true; $0.strict = true } } == .unavailable)
         #expect(category { try open(.reference) { $0.qp = 99 } } == .usage)
     }
 
     /// What differs from the request is listed, and `strict` refuses it.
-    @Test func differencesAreListed() throws {
+    @Test(arguments: [(VideoCodec.h264, "4"), (.hevc, "1")]) func differencesAreListed(_ codec: VideoCodec, _ used: String) throws {
         var configuration = EncoderConfiguration(size: VideoSize(width: 64, height: 64))
+        configuration.codec = codec
         configuration.qp = 30
         configuration.slices = 50
         let session = try CompressionSession(configuration: configuration, device: .reference) { _ in }
         let entry = try session.encoderDescription.effective.first { $0.option == "slices" }
         session.invalidate()
         #expect(entry?.asked == "50")
-        #expect(entry?.used == "4")
+        // A slice has a row of blocks: of 16 samples in H.264, of 64 here in HEVC.
+        #expect(entry?.used == used)
         #expect(entry?.differs == true)
         configuration.strict = true
         #expect(category {

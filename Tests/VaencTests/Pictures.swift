@@ -7,8 +7,10 @@ import Vaenc
 enum Pictures {
     static let size = VideoSize(width: 96, height: 80)
 
-    static func configuration(_ size: VideoSize = size) -> EncoderConfiguration {
+    /// - Parameter codec: nil leaves it to the session.
+    static func configuration(_ size: VideoSize = size, codec: VideoCodec? = nil) -> EncoderConfiguration {
         var configuration = EncoderConfiguration(size: size)
+        configuration.wantedCodec = codec
         configuration.frameRate = Rational(25)
         configuration.qp = 30
         configuration.qpI = 30
@@ -19,8 +21,8 @@ enum Pictures {
     }
 
     /// Each packet is out when `encode` returns.
-    static func immediate() -> EncoderConfiguration {
-        var configuration = configuration()
+    static func immediate(codec: VideoCodec? = nil) -> EncoderConfiguration {
+        var configuration = configuration(codec: codec)
         configuration.lowLatency = true
         return configuration
     }
@@ -58,9 +60,21 @@ enum Pictures {
         }
     }
 
+    /// What packets of one format, with the parameter sets at their head, are coded in: only HEVC has a video parameter
+    /// set.
+    static func codec(_ packets: some Sequence<EncodedPacket>) -> StreamCodec {
+        let hasVideoParameterSet = packets.first { _ in true }?.units.contains { $0.first == 0x40 } ?? false
+        return hasVideoParameterSet ? .hevc : .h264
+    }
+
+    /// The type of a NAL unit: H.264 7.3.1, H.265 7.3.1.2.
+    static func type(_ unit: [UInt8], _ codec: VideoCodec) -> UInt8 {
+        codec == .h264 ? unit[0] & 31 : unit[0] >> 1 & 63
+    }
+
     /// What a foreign decoder makes of packets of one format.
     static func decode(_ packets: [EncodedPacket], _ sourceLocation: SourceLocation = #_sourceLocation) -> [PlanarFrame] {
-        let video = ForeignDecoder.libavcodec.decode(packets.flatMap(\.bytes))
+        let video = ForeignDecoder.libavcodec.decode(packets.flatMap(\.bytes), codec: codec(packets))
         #expect(video.messages.isEmpty, "\(video.messages)", sourceLocation: sourceLocation)
         #expect(video.frames.count == packets.count, sourceLocation: sourceLocation)
         return video.frames

@@ -4,8 +4,10 @@ import VAAPI
 @testable import Vaenc
 
 @Suite(.timeLimit(.minutes(2))) struct PropertyTests {
-    private func session(_ device: DeviceSelector = .reference) throws -> CompressionSession {
+    /// - Parameter codec: nil leaves it to the session.
+    private func session(_ device: DeviceSelector = .reference, _ codec: VideoCodec? = nil) throws -> CompressionSession {
         var configuration = EncoderConfiguration(size: Pictures.size)
+        configuration.wantedCodec = codec
         configuration.frameRate = Rational(25)
         return try CompressionSession(configuration: configuration, device: device)
     }
@@ -21,16 +23,23 @@ import VAAPI
         case "bits per second": return 700_000
         case "number": return .number(2.5)
         case "ratio": return "30000/1001"
+        case MasteringDisplay.propertyTypeName: return "G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,50)"
+        case ContentLight.propertyTypeName: return "1000,400"
         case "name": return .string(property.choices?.last ?? "")
         default: return property.name == "DataRateLimits" ? [100_000, 1.0] : [0, 0, 32, 32, -3]
         }
     }
 
     /// Every property of every device can be set before the first frame, and read back; of a wrong type it cannot.
-    @Test(arguments: [DeviceSelector.reference, .software]) func allCanBeSet(_ device: DeviceSelector) throws {
-        let session = try session(device)
+    @Test(arguments: [DeviceSelector.reference, .software], [nil, .h264, .hevc] as [VideoCodec?])
+    func allCanBeSet(_ device: DeviceSelector, _ codec: VideoCodec?) throws {
+        let session = try session(device, codec)
         let supported = try session.supportedProperties
         #expect(supported.count > 40)
+        let isHEVC = codec == .hevc || codec == nil && device == .reference
+        #expect(supported.contains { $0.name == "H264EntropyMode" } == !isHEVC)
+        let profiles = supported.first { $0.name == "Profile" }?.choices ?? []
+        #expect(profiles == CodecProfile.allCases.filter { $0.codec == (isHEVC ? .hevc : .h264) }.map(\.rawValue))
         for property in supported {
             if property.isReadOnly {
                 #expect(category { try session.set(named: property.name, to: 1) } == .usage, "\(property.name)")
@@ -61,14 +70,16 @@ import VAAPI
     }
 
     /// What is set before the first frame is what is encoded with, as if it had stood in the configuration.
-    @Test func whatIsSetCounts() async throws {
-        let session = try session()
+    @Test(arguments: VideoCodec.allCases) func whatIsSetCounts(_ codec: VideoCodec) async throws {
+        let session = try session(.reference, codec)
         try await session.prepare()
         try session.set(.qp, to: 33)
         try session.set(.bFrameCount, to: 0)
-        try session.set(["H264EntropyMode": "cavlc", "MaxKeyFrameInterval": 3, "Slices": 2, "AccessUnitDelimiters": true])
+        try session.set(["MaxKeyFrameInterval": 3, "Slices": 2, "AccessUnitDelimiters": true])
         #expect(session.value(.qp) == 33)
-        #expect(session.value(.h264EntropyMode) == .cavlc)
+        let isH264 = codec == .h264
+        #expect(category { try session.set(.h264EntropyMode, to: .cavlc) } == (isH264 ? nil : .unavailable))
+        #expect(session.value(.h264EntropyMode) == (isH264 ? .cavlc : nil))
         #expect(session.value(.level) == nil)
         try Pictures.encode(0..<7, on: session)
         try await session.completeFrames()
@@ -76,16 +87,18 @@ import VAAPI
         let packets = try await read(7, of: session)
         #expect(packets.map(\.isKey) == [true, false, false, true, false, false, true])
         #expect(packets.filter { !$0.isKey }.allSatisfy { $0.qp == 33 })
-        #expect(packets.allSatisfy { packet in packet.units.filter { [1, 5].contains($0[0] & 31) }.count == 2 })
-        #expect(packets.allSatisfy { $0.units[0][0] & 31 == 9 })
+        let delimiter: UInt8 = isH264 ? 9 : 35
+        let slices: [UInt8] = isH264 ? [1, 5] : Array(0..<32)
+        #expect(packets.allSatisfy { packet in packet.units.filter { slices.contains(Pictures.type($0, codec)) }.count == 2 })
+        #expect(packets.allSatisfy { Pictures.type($0.units[0], codec) == delimiter })
         let effective = try? session.encoderDescription
         #expect(effective == nil)
         _ = Pictures.decode(packets)
     }
 
     /// While the session runs: what may change does, with no key frame; what may not is refused, and stays.
-    @Test func whatChangesWhileRunning() async throws {
-        var configuration = Pictures.immediate()
+    @Test(arguments: VideoCodec.allCases) func whatChangesWhileRunning(_ codec: VideoCodec) async throws {
+        var configuration = Pictures.immediate(codec: codec)
         configuration.qp = 40
         let session = try CompressionSession(configuration: configuration, device: .reference)
         try Pictures.encode(0..<3, on: session)
@@ -127,7 +140,44 @@ import VAAPI
         func maximum(_ name: String) -> Double? { less.first { $0.name == name }?.maximum }
         #expect(maximum("BFrameCount") == 0 && maximum("Slices") == 1)
         #expect(less.first { $0.name == "RateControl" }?.choices == ["cqp", "cbr", "vbr", "icq", "qvbr"])
-        #expect(Devices.supportedProperties(report, codec: .hevc).isEmpty)
+        for codec in VideoCodec.allCases {
+            var one = report
+            one.capabilities.removeAll { $0.codec == codec.rawValue && $0.encodes }
+            #expect(Devices.supportedProperties(one, codec: codec).isEmpty)
+        }
+    }
+
+    /// HEVC has one entropy coder and one set of transforms; its profiles and levels are others.
+    @Test func listsFollowTheCodec() throws {
+        let report = try #require(Devices.reports(.reference).first)
+        func list(_ codec: VideoCodec, _ profile: CodecProfile? = nil) -> [String: SupportedProperty] {
+            let all = Devices.supportedProperties(report, codec: codec, profile: profile)
+            return Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
+        }
+        let (h264, hevc) = (list(.h264), list(.hevc))
+        #expect(Set(h264.keys).subtracting(hevc.keys) == ["H264EntropyMode", "Transform8x8"])
+        #expect(Set(hevc.keys).isSubset(of: h264.keys))
+        #expect(hevc["Profile"]?.choices == ["HEVC Main", "HEVC Main 10"])
+        #expect(hevc["Level"]?.choices == ["10", "20", "21", "30", "31", "40", "41", "50", "51", "52", "60", "61", "62"])
+        #expect(list(.hevc, .hevcMain10).keys == hevc.keys)
+    }
+
+    /// A session of the device's choice follows what is set: a profile or an option of the other codec's decides it.
+    @Test func theChoiceFollowsWhatIsSet() throws {
+        let session = try session()
+        #expect(session.choice.codec == .hevc)
+        try session.set(.profile, to: .h264Main)
+        #expect(try session.supportedProperties.contains { $0.name == "H264EntropyMode" })
+        #expect(try session.encoderDescription.profile == .h264Main)
+        #expect(session.choice.codec == .h264 && session.choice.codecWhy == "the profile asked for")
+        try session.set(.profile, to: nil)
+        #expect(try session.encoderDescription.profile == .hevcMain)
+        try session.set(["H264EntropyMode": "cavlc", "Transform8x8": true])
+        #expect(try session.encoderDescription.codec == .h264)
+        try session.set(["Profile": "HEVC Main 10"])
+        #expect(category { try session.set(.transform8x8, to: false) } == .unavailable)
+        #expect(try session.encoderDescription.profile == .hevcMain10)
+        session.invalidate()
     }
 
     /// What no device takes is refused where it is set, by a usage error that says what to do.

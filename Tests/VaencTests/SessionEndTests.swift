@@ -253,8 +253,8 @@ import VideoBase
         session.invalidate()
     }
 
-    @Test func refreshBeginsAnew() async throws {
-        let session = try CompressionSession(configuration: Pictures.configuration(), device: .reference)
+    @Test(arguments: VideoCodec.allCases) func refreshBeginsAnew(_ codec: VideoCodec) async throws {
+        let session = try CompressionSession(configuration: Pictures.configuration(codec: codec), device: .reference)
         try Pictures.encode(0..<3, on: session)
         try await session.refresh()
         #expect(session.unreadPacketCount == 3)
@@ -268,14 +268,15 @@ import VideoBase
     }
 
     /// NAL unit by NAL unit, the stream is the same.
-    @Test func unitsMakeUpThePackets() throws {
+    @Test(arguments: VideoCodec.allCases) func unitsMakeUpThePackets(_ codec: VideoCodec) throws {
         let packets = PacketList()
-        let whole = try CompressionSession(configuration: Pictures.configuration(), device: .reference) { packets.add($0) }
+        let configuration = Pictures.configuration(codec: codec)
+        let whole = try CompressionSession(configuration: configuration, device: .reference) { packets.add($0) }
         try Pictures.encode(0..<4, on: whole)
         try whole.completeFrames()
         whole.invalidate()
         let units = Mutex<[EncodedUnit]>([])
-        let apart = try CompressionSession(unitsOf: Pictures.configuration(), device: .reference) { result in
+        let apart = try CompressionSession(unitsOf: configuration, device: .reference) { result in
             if case .success(let unit) = result { units.withLock { $0.append(unit) } }
         }
         try Pictures.encode(0..<4, on: apart)
@@ -286,7 +287,7 @@ import VideoBase
         for unit in units.withLock({ $0 }) {
             switch unit {
             case .parameterSets(let sets):
-                #expect(sets.map { $0[0] & 31 } == [7, 8])
+                #expect(sets.map { Pictures.type($0, codec) } == (codec == .h264 ? [7, 8] : [32, 33, 34]))
                 rebuilt += sets
             case .unit(let bytes, let packet, let isLast):
                 #expect(packet.bytes.isEmpty && packet.displayIndex == ends)

@@ -30,6 +30,7 @@ import VideoBase
             configuration.rateControl = mode
         }
     }
+    private static let depths: [Change] = [{ $0.inputFormat = .nv12 }, { $0.inputFormat = .p010 }]
     private static let lowest: Change = { $0.bitrate = BitsPerSecond(1000) }
     private static let regions: [PropertyValue] =
         (1...33).map { count in .list(Array(repeating: [1, 2, 16, 16, -3] as [PropertyValue], count: count).flatMap(\.self)) }
@@ -69,7 +70,10 @@ import VideoBase
         Trial("TemporalLayers", [2, 3, 4, 5]),
         Trial("IntraRefresh", [true]), Trial("Slices", numbers),
         Trial("Transform8x8", [true]), Trial("H264EntropyMode", ["cavlc", "cabac"]),
-        Trial("Profile", CodecProfile.allCases.filter { $0.codec == .h264 }.map { .string($0.rawValue) }),
+        Trial("Profile", CodecProfile.allCases.map { .string($0.rawValue) }, depths),
+        Trial("OutputBitDepth", [8, 9, 10, 12], depths),
+        Trial("MasteringDisplayColorVolume", ["G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,50)"]),
+        Trial("ContentLightLevelInfo", ["1000,400", "0,65535"]),
         Trial("Level", (8...63).map { .integer($0) }),
         Trial("ColorPrimaries", [9]), Trial("TransferFunction", [9]), Trial("YCbCrMatrix", [9]),
         Trial("PixelAspectRatio", ["16/11", 0, -1, "65535/65534", "65536/65535", "-1/2"]),
@@ -90,10 +94,15 @@ import VideoBase
         let report = DeviceReport(display)
         let device = try DeviceProfile(display)
         var listed: Set<String> = []
-        for profile in [nil, .h264Main, .h264ConstrainedBaseline] as [CodecProfile?] {
+        let bases: [(VideoCodec, CodecProfile?)] = [
+            (.h264, nil), (.h264, .h264Main), (.h264, .h264ConstrainedBaseline), (.hevc, nil), (.hevc, .hevcMain10),
+        ]
+        for (codec, profile) in bases {
             for lowPower in [nil, true] as [Bool?] {
                 var base = EncoderConfiguration(size: VideoSize(width: 256, height: 256))
+                base.codec = codec
                 base.profile = profile
+                if profile?.bitDepth == 10 { base.inputFormat = .p010 }
                 base.lowPower = lowPower
                 base.strict = true
                 guard (try? SettingsResolver.resolve(base, on: device)) != nil else { continue }
@@ -118,7 +127,7 @@ import VideoBase
         _ trial: Trial, _ property: AnyProperty, _ value: PropertyValue, _ base: EncoderConfiguration,
         _ report: DeviceReport, _ device: DeviceProfile
     ) {
-        let place = "\(trial.name) \(value), \(base.profile?.rawValue ?? "any profile"), low power \(base.lowPower as Any)"
+        let place = "\(trial.name) \(value), \(base.codec) \(base.profile?.rawValue ?? "any profile"), low power \(base.lowPower as Any)"
         var isTaken = false
         for context in trial.contexts where !isTaken {
             var configuration = base
@@ -132,7 +141,7 @@ import VideoBase
             isTaken = (try? SettingsResolver.resolve(configuration, on: device)) != nil
         }
         do {
-            _ = try CompressionSession.draft([(property, value)], of: base, on: report)
+            _ = try CompressionSession.draft([(property, value)], of: base, chosen: base.codec, on: report)
             #expect(isTaken, "\(place) may be set, and is not taken")
         } catch {
             let category = (error as? any DescribedError)?.category

@@ -25,7 +25,7 @@ struct DeviceAbilities: Sendable, Hashable {
     var isSoftware: Bool { kind == .software }
 
     /// Of the session's profile and entry point where it says them and the device has them, else of the best: High before
-    /// Main before Constrained Baseline, EncSlice before EncSliceLP. nil for a codec that the device does not encode.
+    /// Main before Constrained Baseline, Main 10 for samples of 10 bits, EncSlice before EncSliceLP. nil for a codec that the device does not encode.
     init?(_ report: DeviceReport, _ configuration: EncoderConfiguration) {
         kind = report.kind
         codec = configuration.codec
@@ -40,7 +40,8 @@ struct DeviceAbilities: Sendable, Hashable {
         }
         let own = report.capabilities.filter { $0.encodes && $0.codec == configuration.codec.rawValue }
         profiles = all.filter { profile in own.contains { $0.profile == profile.shortName } }
-        let order = ["High", "Main", "Constrained Baseline", "Main 10"]
+        let isDeep = configuration.codedBitDepth > 8
+        let order = isDeep ? ["Main 10", "Main"] : ["High", "Main", "Constrained Baseline", "Main 10"]
         func rank(_ capability: Capability) -> Int {
             let isAsked = configuration.profile.map { $0.shortName == capability.profile } ?? true
             let entryPoint = configuration.lowPower == true ? "EncSliceLP" : "EncSlice"
@@ -111,6 +112,8 @@ struct DeviceAbilities: Sendable, Hashable {
     var dataRateLimits: Int? { isSoftware ? 1 : nil }
     var transform8x8: Bool { engine?.transform8x8 ?? (codec == .h264 && profile ?? .h264High == .h264High) }
     var entropyCoders: [EntropyCoder] { engine?.entropyCoders ?? (isBaseline ? [.cavlc] : EntropyCoder.allCases) }
+    /// Of the profile asked for, else of those there are.
+    var bitDepths: [Int] { profile.map { [$0.bitDepth] } ?? Set(profiles.map(\.bitDepth)).sorted() }
     /// level_idc in tenths.
     var levels: [Int] {
         if let engine { return engine.levels(size, frameRate) }

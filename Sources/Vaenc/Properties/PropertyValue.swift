@@ -173,6 +173,26 @@ extension CodecProfile: PropertyType {}
 extension PixelFormat: PropertyType {}
 extension VideoCodec: PropertyType {}
 
+/// In x265's notation: chromaticities in steps of 0.00002, luminances of 0.0001 cd/m².
+extension MasteringDisplay: PropertyType {
+    public static var propertyTypeName: String { "G(x,y)B(x,y)R(x,y)WP(x,y)L(max,min)" }
+    public init?(propertyValue: PropertyValue) {
+        guard let text = propertyValue.asString else { return nil }
+        self.init(text)
+    }
+    public var propertyValue: PropertyValue { .string(description) }
+}
+
+/// `1000,400`: MaxCLL and MaxFALL in cd/m².
+extension ContentLight: PropertyType {
+    public static var propertyTypeName: String { "MaxCLL,MaxFALL" }
+    public init?(propertyValue: PropertyValue) {
+        guard let text = propertyValue.asString else { return nil }
+        self.init(text)
+    }
+    public var propertyValue: PropertyValue { .string(description) }
+}
+
 /// A list of limits: bytes and seconds by turns.
 extension Array: PropertyType where Element: PropertyElement {
     public static var propertyTypeName: String { "list of \(Element.elementTypeName)" }

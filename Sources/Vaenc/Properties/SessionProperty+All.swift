@@ -77,6 +77,16 @@ extension SessionProperty where Value == Rational {
     }
 }
 
+extension SessionProperty where Value == MasteringDisplay {
+    /// The display that the pictures were mastered on; with each key frame.
+    public static var masteringDisplay: Self { Self("MasteringDisplayColorVolume", \.masteringDisplay) { _ in .any } }
+}
+
+extension SessionProperty where Value == ContentLight {
+    /// How bright the content gets; with each key frame.
+    public static var contentLight: Self { Self("ContentLightLevelInfo", \.contentLight) { _ in .any } }
+}
+
 extension SessionProperty where Value == Double {
     /// Seconds from an intra picture to the next.
     public static var maxKeyFrameIntervalDuration: Self {
@@ -232,6 +242,8 @@ extension SessionProperty where Value == Int {
     public static var slices: Self { Self("Slices", \.slices) { .choice($0.slices) } }
     /// Frames that the encoder may hold before it gives out the first packet.
     public static var maxFrameDelayCount: Self { Self("MaxFrameDelayCount", \.maxFrameDelay) { _ in .whole(0...64) } }
+    /// Bits of a coded sample.
+    public static var bitDepth: Self { Self("OutputBitDepth", \.bitDepth) { .choice($0.bitDepths) } }
     /// Frames in flight.
     public static var asyncDepth: Self { Self("AsyncDepth", \.asyncDepth) { .whole($0.asyncDepths) } }
     /// Code points of ITU-T H.273.
@@ -262,8 +274,8 @@ extension AnyProperty {
         AnyProperty(.bFrameCount), AnyProperty(.bPyramid), AnyProperty(.referenceBufferCount), AnyProperty(.enableLTR),
         AnyProperty(.longTermReferences), AnyProperty(.temporalLayers), AnyProperty(.intraRefresh),
         AnyProperty(.slices), AnyProperty(.transform8x8), AnyProperty(.h264EntropyMode), AnyProperty(.profile),
-        AnyProperty(.level), AnyProperty(.colorPrimaries), AnyProperty(.transferFunction), AnyProperty(.yCbCrMatrix),
-        AnyProperty(.pixelAspectRatio), AnyProperty(.accessUnitDelimiters), AnyProperty(.identifier),
+        AnyProperty(.level), AnyProperty(.bitDepth), AnyProperty(.colorPrimaries), AnyProperty(.transferFunction), AnyProperty(.yCbCrMatrix),
+        AnyProperty(.masteringDisplay), AnyProperty(.contentLight), AnyProperty(.pixelAspectRatio), AnyProperty(.accessUnitDelimiters), AnyProperty(.identifier),
         AnyProperty(.maxFrameDelayCount), AnyProperty(.asyncDepth), AnyProperty(.lowLatency), AnyProperty(.realTime),
         AnyProperty(.maximizePowerEfficiency), AnyProperty(.strict),
     ]

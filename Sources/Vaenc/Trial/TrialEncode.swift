@@ -39,9 +39,8 @@ struct TrialEncode {
 
     static func profile(_ capability: Capability) -> CodecProfile? {
         guard capability.encodes else { return nil }
-        // The codecs that the engine encodes.
         return CodecProfile.allCases.first {
-            $0.codec == .h264 && $0.codec.rawValue == capability.codec && $0.shortName == capability.profile
+            $0.codec.rawValue == capability.codec && $0.shortName == capability.profile
         }
     }
 
@@ -67,7 +66,9 @@ struct TrialEncode {
             size: VideoSize(
                 width: side(capability.minWidth, least.width), height: side(capability.minHeight, least.height)))
         c.frameRate = Rational(25)
+        c.codec = profile.codec
         c.profile = profile
+        c.inputFormat = profile.bitDepth > 8 ? .p010 : .nv12
         c.lowPower = capability.entrypoint == "EncSliceLP"
         c.gopFrames = 8
         c.bFrames = 0
@@ -145,21 +146,27 @@ struct TrialEncode {
         if mode == "bFrames", !packets.contains(where: { $0.type == .b }) { throw fail("no B picture came out") }
     }
 
-    /// A gradient that moves.
+    /// A gradient that moves, in NV12 or P010.
     @unsafe private static func draw(_ index: Int, into planes: PixelPlanes) {
         // SAFETY: rows and columns stay inside the visible size, which the planes hold.
         let size = unsafe planes.size
+        let isDeep = unsafe planes.format.bitDepth > 8
+        func store(_ value: Int, _ x: Int, _ row: UnsafeMutableRawPointer) {
+            let sample = UInt8(truncatingIfNeeded: value)
+            if isDeep {
+                // Bits of a sample stand at the top.
+                unsafe row.storeBytes(of: UInt16(sample) << 8 | 0x40, toByteOffset: 2 * x, as: UInt16.self)
+            } else {
+                unsafe row.storeBytes(of: sample, toByteOffset: x, as: UInt8.self)
+            }
+        }
         for y in 0..<size.height {
             let row = unsafe planes.base(0) + y * planes.pitch(0)
-            for x in 0..<size.width {
-                unsafe row.storeBytes(of: UInt8(truncatingIfNeeded: x + 2 * y + 5 * index), toByteOffset: x, as: UInt8.self)
-            }
+            for x in 0..<size.width { unsafe store(x + 2 * y + 5 * index, x, row) }
         }
         for y in 0..<size.height / 2 {
             let row = unsafe planes.base(1) + y * planes.pitch(1)
-            for x in 0..<size.width {
-                unsafe row.storeBytes(of: UInt8(truncatingIfNeeded: 96 + x / 2), toByteOffset: x, as: UInt8.self)
-            }
+            for x in 0..<size.width { unsafe store(96 + x / 2, x, row) }
         }
     }
 }

@@ -67,15 +67,17 @@ enum BenchTable {
         var rows: [[String]] = []
         for theirs in report.runs where theirs.path == "ffmpeg" {
             for ours in report.runs
-            where ours.input == theirs.input && ours.rate == theirs.rate && (ours.path == "vaapi" || ours.path == "reference") {
+            where ours.input == theirs.input && ours.rate == theirs.rate && ours.codec == theirs.codec
+                && (ours.path == "vaapi" || ours.path == "reference")
+            {
                 rows.append([
-                    ours.input, ours.rate, "CPU " + ratio(ours.cpuMsPerFrame, theirs.cpuMsPerFrame),
+                    ours.codec, ours.input, ours.rate, "CPU " + ratio(ours.cpuMsPerFrame, theirs.cpuMsPerFrame),
                     "fps " + ratio(ours.fps, theirs.fps), "first packet " + ratio(ours.firstPacketMs, theirs.firstPacketMs),
                     "memory " + ratio(Double(ours.peakKB), Double(theirs.peakKB)), "bytes " + ratio(Double(ours.bytes), Double(theirs.bytes)),
                 ])
             }
         }
-        return rows.isEmpty ? "" : "\nvaenc ÷ ffmpeg h264_vaapi on the same driver:\n" + align(rows)
+        return rows.isEmpty ? "" : "\nvaenc ÷ ffmpeg on the same driver:\n" + align(rows)
     }
 
     private static func ratio(_ a: Double, _ b: Double) -> String { b > 0 ? decimal(a / b, 2) : "-" }

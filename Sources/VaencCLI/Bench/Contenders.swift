@@ -21,7 +21,7 @@ final class Contenders {
     private var server: pid_t?
 
     init(selection: DeviceSelector, requireHardware: Bool, preset: Int?, withFFmpeg: Bool) throws {
-        let probe = EncoderConfiguration(size: VideoSize(width: 640, height: 480))
+        var probe = EncoderConfiguration(size: VideoSize(width: 640, height: 480))
         let session = try CompressionSession(configuration: probe, device: selection, requireHardware: requireHardware) { _ in }
         let description = try session.encoderDescription
         session.invalidate()
@@ -30,19 +30,31 @@ final class Contenders {
         let presetArguments = preset.map { ["--preset", String($0)] } ?? []
         if description.kind != .software {
             let device = description.path ?? "reference"
-            all.append(
-                Contender(path: description.kind.rawValue, encoder: "vaenc h264", codec: .h264) { clip, qp in
-                    [program, "encode"] + clip.arguments + ["--device", device, "--qp", String(qp), "-o", "-"] + presetArguments
-                })
+            for codec in VideoCodec.allCases {
+                probe.codec = codec
+                do {
+                    let hardware = try CompressionSession(
+                        configuration: probe, device: selection, requireHardware: requireHardware) { _ in }
+                    defer { hardware.invalidate() }
+                    try hardware.prepare()
+                } catch {
+                    notes.append("vaenc \(codec.rawValue) is left out: \(error)")
+                    continue
+                }
+                all.append(
+                    Contender(path: description.kind.rawValue, encoder: "vaenc \(codec.rawValue)", codec: codec) { clip, qp in
+                        [program, "encode"] + clip.arguments
+                            + ["--device", device, "--codec", codec.rawValue, "--qp", String(qp), "-o", "-"] + presetArguments
+                    })
+            }
             if withFFmpeg { try addFFmpeg(description) }
         } else if let notice = session.choice.notice {
             notes.append(notice)
         }
         for (codec, name) in [(VideoCodec.h264, "libx264"), (.hevc, "libx265")] {
-            var configuration = probe
-            configuration.codec = codec
+            probe.codec = codec
             do {
-                let software = try CompressionSession(configuration: configuration, device: .software) { _ in }
+                let software = try CompressionSession(configuration: probe, device: .software) { _ in }
                 try software.prepare()
                 software.invalidate()
             } catch {
@@ -80,15 +92,19 @@ final class Contenders {
             device = "vaapi=va:,connection_type=x11"
             environment = ["DISPLAY": display, "LIBVA_DRIVERS_PATH": folder, "LIBVA_DRIVER_NAME": "libvaenc"]
         }
-        all.append(
-            Contender(path: "ffmpeg", encoder: "ffmpeg h264_vaapi", codec: .h264, command: { clip, qp in
-                [
-                    "ffmpeg", "-v", "error", "-nostdin", "-init_hw_device", device, "-f", "rawvideo", "-pix_fmt", "nv12",
-                    "-video_size", "\(clip.size.width)x\(clip.size.height)", "-framerate", clip.frameRate.description, "-i", clip.path,
-                    "-vf", "hwupload", "-filter_hw_device", "va", "-c:v", "h264_vaapi", "-rc_mode", "CQP", "-bf", "0", "-qp", String(qp),
-                    "-g", String(clip.gop), "-f", "h264", "pipe:1",
-                ]
-            }, environment: environment))
+        // Of the codecs that vaenc was found to encode here.
+        for codec in Set(all.map(\.codec)).sorted(by: { $0.rawValue < $1.rawValue }) {
+            let name = codec.rawValue
+            all.append(
+                Contender(path: "ffmpeg", encoder: "ffmpeg \(name)_vaapi", codec: codec, command: { clip, qp in
+                    [
+                        "ffmpeg", "-v", "error", "-nostdin", "-init_hw_device", device, "-f", "rawvideo", "-pix_fmt", "nv12",
+                        "-video_size", "\(clip.size.width)x\(clip.size.height)", "-framerate", clip.frameRate.description,
+                        "-i", clip.path, "-vf", "hwupload", "-filter_hw_device", "va", "-c:v", "\(name)_vaapi", "-rc_mode", "CQP",
+                        "-bf", "0", "-qp", String(qp), "-g", String(clip.gop), "-f", name, "pipe:1",
+                    ]
+                }, environment: environment))
+        }
     }
 
     /// The name of an X display: the user's own, or a virtual one made for this run.

@@ -37,7 +37,9 @@ final class EncodeBranch {
         }
     }
 
-    func open() throws { try sink.open(output.name, options: output.sinkOptions, description: description) }
+    var name: String { output.name(description.codec) }
+
+    func open() throws { try sink.open(name, options: output.sinkOptions, description: description) }
 
     /// Nothing of the output stays.
     func cancel(_ error: any Error) {

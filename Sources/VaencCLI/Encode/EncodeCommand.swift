@@ -9,7 +9,7 @@ struct EncodeCommand: ParsableCommand {
         abstract: "Encode a file, raw frames, stdin or a test pattern.",
         discussion: """
             INPUT is any file that libavformat reads, Y4M, raw frames (with --input-size), - for stdin, or \
-            testsrc:WxH@FPS:FRAMES. With none, ten seconds of the test pattern become test.h264.
+            testsrc:WxH@FPS:FRAMES. With none, ten seconds of the test pattern become test.h265 or test.h264, as the device has it.
 
               vaenc encode movie.mp4 -o movie.h264 --qp 26
               vaenc encode --device /dev/dri/renderD128 clip.y4m -o clip.mp4 --gop-seconds 2 --slices 4
@@ -32,35 +32,32 @@ struct EncodeCommand: ParsableCommand {
         try refuseWhatIsNotBuilt()
         let selection = try device.selection()
         let sinkOptions = try output.sinkOptions()
-        let named = try OutputNames(
-            output.output, input: input, codec: codec, options: sinkOptions, device: selection
-        ).all
-        let codecs = Set(named.compactMap(\.codec))
+        let names = try OutputNames(output.output, input: input, codec: codec, options: sinkOptions)
+        let named = names.all
         // What can be refused before the input is opened, is.
-        for one in named {
+        for (index, one) in named.enumerated() {
             var draft = EncoderConfiguration(size: VideoSize(width: 16, height: 16))
-            try apply(to: &draft, codec: one.codec, others: codecs.subtracting([one.codec].compactMap(\.self)))
+            try apply(to: &draft, codec: one.codec, others: names.others(of: index))
         }
 
         let interruption = Interruption()
         interruption.watch()
         for one in named {
-            guard let input, input != "-", Self.isSameFile(input, one.name) else { continue }
-            throw VaencError.usage("\(one.name) is the input itself", remedy: "name another output")
+            guard let input, input != "-", let name = one.name, Self.isSameFile(input, name) else { continue }
+            throw VaencError.usage("\(name) is the input itself", remedy: "name another output")
         }
         let source = try MediaInput.open(input ?? "testsrc:1280x720@30:300", options: try inputOptions.sourceOptions())
         defer { source.close() }
         interruption.whenFirst { source.cancel() }
 
-        let outputs = try named.map { one in
-            let others = codecs.subtracting([one.codec].compactMap(\.self))
-            let configuration = try configuration(of: source.info, codec: one.codec, others: others)
+        let outputs = try named.enumerated().map { index, one in
+            let configuration = try configuration(of: source.info, codec: one.codec, others: names.others(of: index))
             var options = sinkOptions
             options.color = configuration.color
             options.masteringDisplay = configuration.masteringDisplay
             options.contentLight = configuration.contentLight
             options.sampleAspectRatio = configuration.sampleAspectRatio
-            return EncodeOutput(name: one.name, configuration: configuration, sinkOptions: options, codecWhy: one.why)
+            return EncodeOutput(givenName: one.name, configuration: configuration, sinkOptions: options, codecWhy: one.why)
         }
         let isOnStdout = named.contains { $0.name == "-" }
         let job = EncodeJob(
@@ -174,15 +171,19 @@ struct EncodeCommand: ParsableCommand {
 
     private func summarize(_ report: EncodeReport, _ effective: [EffectiveEntry], _ error: String?) {
         if let error { return Terminal.note("\(report.output): \(error)") }
+        let place = report.outputs == nil ? "" : "\(report.output): "
         for entry in effective where entry.differs {
-            Terminal.note("\(entry.option): asked \(entry.asked ?? ""), used \(entry.used) (\(entry.why))")
+            Terminal.note("\(place)\(entry.option): asked \(entry.asked ?? ""), used \(entry.used) (\(entry.why))")
         }
+        // Of a codec that the device or the format decided; an extension that names one needs no words.
+        let codec = effective.first { $0.option == "codec" && $0.asked == nil && $0.why != OutputNames.byExtension }
         let broken = report.statistics.limitsBroken
         let fps = report.seconds.wall > 0 ? Double(report.frames.encoded) / report.seconds.wall : 0
         Terminal.note(
             """
             \(report.output): \(counted(report.frames.encoded, "frame")), \(report.width)×\(report.height) \
-            \(report.codec == .h264 ? "H.264" : "HEVC") \(report.profile)@\(report.level), \(report.bytes) bytes, \
+            \(report.codec == .h264 ? "H.264" : "HEVC") \(report.profile)@\(report.level)\
+            \(codec.map { " (\($0.why))" } ?? ""), \(report.bytes) bytes, \
             \(report.bitrate / 1000) kbit/s, \(decimal(fps, 0)) fps, on \(report.device.driver)\
             \(report.frames.dropped > 0 ? ", \(counted(report.frames.dropped, "frame")) DROPPED" : "")\
             \(report.statistics.rebuilds > 0 ? ", device made anew \(counted(report.statistics.rebuilds, "time"))" : "")\

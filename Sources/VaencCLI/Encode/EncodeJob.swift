@@ -31,10 +31,12 @@ struct EncodeJob {
         var line = ProgressLine(
             style: progress, expectedFrames: source.info.frameCount, frameRate: source.info.frameRate)
         var interrupted = false
+        var input = EncodeReport.Input()
         do {
             let isDeep = branches.contains { $0.description.profile.bitDepth > 8 }
             let group = try SessionGroup(branches.map(\.session), format: isDeep ? .p010 : .nv12)
-            interrupted = try feed(group, branches, line: &line)
+            defer { input.framesCopied = group.copies }
+            interrupted = try feed(group, branches, line: &line, framesRead: &input.framesRead)
             try group.completeFrames()
             drop(branches, of: group)
         } catch {
@@ -51,7 +53,7 @@ struct EncodeJob {
             unique(branches.flatMap { $0.session.statistics.broken.notices })
             + [unforeseenNotice(branches[0].tally.snapshot)].compactMap { $0 }
         for notice in late where tellsNotices { Terminal.note(notice) }
-        return (report(branches, notices: notices + late, interrupted: interrupted), failure)
+        return (report(branches, input, notices: notices + late, interrupted: interrupted), failure)
     }
 
     /// Every session prepared and every output opened, or nothing left behind.
@@ -103,7 +105,9 @@ struct EncodeJob {
     }
 
     /// Reads until the end or an interruption; true when interrupted.
-    private func feed(_ group: SessionGroup, _ branches: [EncodeBranch], line: inout ProgressLine) throws -> Bool {
+    private func feed(
+        _ group: SessionGroup, _ branches: [EncodeBranch], line: inout ProgressLine, framesRead: inout Int
+    ) throws -> Bool {
         var frame = 0
         while true {
             defer { frame += 1 }
@@ -120,6 +124,7 @@ struct EncodeJob {
                 return true
             }
             guard let timing else { return false }
+            framesRead += 1
             do { try timing.check() } catch {
                 throw VaencError(
                     .badInput, "frame \(frame) of the input: \(error.message)",
@@ -142,7 +147,9 @@ struct EncodeJob {
         }
     }
 
-    private func report(_ branches: [EncodeBranch], notices: [String], interrupted: Bool) -> EncodeReport {
+    private func report(
+        _ branches: [EncodeBranch], _ input: EncodeReport.Input, notices: [String], interrupted: Bool
+    ) -> EncodeReport {
         let first = branches[0]
         let description = first.description
         let counts = first.tally.snapshot
@@ -151,14 +158,14 @@ struct EncodeJob {
                 driver: branch.description.driver, codec: branch.description.codec, profile: branch.description.profile.shortName,
                 level: branch.description.level, bytes: branch.sink.bytesWritten, bitrate: branch.bitrate,
                 frames: branch.frames, effective: branch.effective(source.info, unasked: unasked),
-                statistics: branch.statistics, output: FileName.printable(branch.output.name),
+                statistics: branch.statistics, output: FileName.printable(branch.name),
                 error: Nullable(branch.failure.map { FileName.printable("\($0)") }))
         }
         return EncodeReport(
             device: .init(kind: description.kind, path: Nullable(description.path), driver: description.driver),
             codec: description.codec, profile: description.profile.shortName, level: description.level,
             width: description.size.width, height: description.size.height, frameRate: description.frameRate,
-            frames: first.frames, bytes: first.sink.bytesWritten, bitrate: first.bitrate,
+            frames: first.frames, input: input, bytes: first.sink.bytesWritten, bitrate: first.bitrate,
             seconds: .init(
                 media: rounded(counts.mediaSeconds(frameRate: description.frameRate)),
                 wall: rounded(Clock.secondsSinceStart), cpu: rounded(Clock.processorSeconds)),

@@ -4,17 +4,21 @@ import Vaenc
 
 /// One output of a run: where it goes, and what is asked of its encoder.
 struct EncodeOutput {
-    let name: String
+    /// nil: named after the codec that it turns out to have.
+    let givenName: String?
     var configuration: EncoderConfiguration
     var sinkOptions: SinkOptions
     /// Why it has the codec that it has, where the command line decides; nil: the session chooses.
     let codecWhy: String?
+
+    func name(_ codec: VideoCodec) -> String { givenName ?? (codec == .hevc ? "test.h265" : "test.h264") }
 }
 
 /// The outputs that `-o` names, and the codec that each is bound to.
 struct OutputNames {
     struct Named {
-        var name: String
+        /// nil: `test.h264` or `test.h265`, by the codec.
+        var name: String?
         /// nil: the session chooses.
         var codec: VideoCodec?
         var why: String?
@@ -22,12 +26,19 @@ struct OutputNames {
 
     let all: [Named]
 
+    /// The reason of a codec that a name is bound to.
+    static let byExtension = "the output's extension"
+
     /// - Throws: `usage` for names that contradict `codec`, that say no format, or that are there twice.
     init(
-        _ given: [String], input: String?, codec: CodecOptions, options: SinkOptions, device: DeviceSelector
+        _ given: [String], input: String?, codec: CodecOptions, options: SinkOptions
     ) throws {
         if given.isEmpty {
-            all = [try Self.unnamed(input, codec, device)]
+            if let input, !input.hasPrefix("testsrc:") {
+                throw VaencError.usage("no output for \(input)", remedy: "name one with -o FILE")
+            }
+            let asked = codec.codec.codec
+            all = [Named(codec: asked, why: asked == nil ? nil : CodecChoice.asked)]
             return
         }
         guard Set(given).count == given.count else {
@@ -44,7 +55,7 @@ struct OutputNames {
                 try MediaOutput.check(name, holds: asked, options: options)
                 return Named(name: name, codec: asked, why: CodecChoice.asked)
             }
-            if let codec = bound.codec { return Named(name: name, codec: codec, why: "the output's extension") }
+            if let codec = bound.codec { return Named(name: name, codec: codec, why: Self.byExtension) }
             if !bound.format.holds(.hevc) {
                 return Named(name: name, codec: .h264, why: "\(bound.format.rawValue) holds no HEVC")
             }
@@ -52,20 +63,13 @@ struct OutputNames {
         }
     }
 
-    /// `test.h264` or `test.h265`, as the device's default has it.
-    private static func unnamed(_ input: String?, _ codec: CodecOptions, _ device: DeviceSelector) throws -> Named {
-        if let input, !input.hasPrefix("testsrc:") {
-            throw VaencError.usage("no output for \(input)", remedy: "name one with -o FILE")
+    /// Codecs that other outputs have, or may come to have, and this one has not.
+    func others(of index: Int) -> Set<VideoCodec> {
+        var result: Set<VideoCodec> = []
+        for (place, one) in all.enumerated() where place != index {
+            result.formUnion(one.codec.map { [$0] } ?? VideoCodec.allCases)
         }
-        var draft = EncoderConfiguration(size: VideoSize(width: 16, height: 16))
-        draft.wantedCodec = codec.codec.codec
-        try codec.apply(to: &draft)
-        var chosen: (codec: VideoCodec, why: String) = (draft.codec, codec.codec == .auto ? "the options" : CodecChoice.asked)
-        if draft.wantedCodec == nil {
-            let choice = CodecChoice.choose(
-                depth: draft.bitDepth ?? 8, isDepthAsked: draft.bitDepth != nil, amongDevicesOf: device)
-            chosen = choice
-        }
-        return Named(name: chosen.codec == .hevc ? "test.h265" : "test.h264", codec: chosen.codec, why: chosen.why)
+        if let own = all[index].codec { result.remove(own) }
+        return result
     }
 }

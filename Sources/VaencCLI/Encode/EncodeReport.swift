@@ -17,6 +17,14 @@ struct EncodeReport: Encodable, Sendable {
         var b = 0
     }
 
+    /// What was done for all outputs together.
+    struct Input: Encodable, Sendable {
+        /// Read, decoded, scaled and converted, each once.
+        var framesRead = 0
+        /// Into the memory of an output's own encoder, where there are several; one output's frames are read right into it.
+        var framesCopied = 0
+    }
+
     struct Seconds: Encodable, Sendable {
         var media = 0.0
         var wall = 0.0
@@ -74,6 +82,7 @@ struct EncodeReport: Encodable, Sendable {
     var height: Int
     var frameRate: Rational
     var frames: Frames
+    var input: Input
     var bytes: Int
     var bitrate: Int
     var seconds: Seconds

@@ -1,4 +1,5 @@
 public import ArgumentParser
+import Vaenc
 public import VideoBase
 
 struct CodecOptions: ParsableArguments {
@@ -22,7 +23,6 @@ struct CodecOptions: ParsableArguments {
 
     /// - Parameter others: codecs of the run's other outputs, which may be meant by what this one does not have.
     func apply(to configuration: inout EncoderConfiguration, others: Set<VideoCodec> = []) throws {
-        if entropy != nil, configuration.wantedCodec == nil { configuration.codec = .h264 }
         let wanted = configuration.wantedCodec
         if let profile {
             let meant = Self.profile(profile, codec: wanted)
@@ -34,16 +34,17 @@ struct CodecOptions: ParsableArguments {
             }
             configuration.profile = meant
         }
-        if wanted == nil, let meant = configuration.profile { configuration.codec = meant.codec }
         configuration.level = try level.map(Self.level)
         configuration.bitDepth = wanted == .h264 && others.contains(.hevc) ? nil : bitDepth
         if let bitDepth, bitDepth != 8, bitDepth != 10 {
             throw VaencError.usage("--bit-depth \(bitDepth) is not one that vaenc encodes", remedy: "use 8 or 10")
         }
+        configuration.entropy = wanted == .hevc && others.contains(.h264) ? nil : entropy
+        // What the options leave no choice about, in the order in which the session would have it.
+        let codec = CodecChoice.bound(by: configuration)?.codec
         try WrongValues.refuse(
-            bitDepth: configuration.bitDepth, profile: configuration.profile, codec: configuration.wantedCodec ?? .hevc)
-        configuration.entropy = configuration.codec == .hevc && others.contains(.h264) ? nil : entropy
-        if configuration.entropy != nil, configuration.codec == .hevc {
+            bitDepth: configuration.bitDepth, profile: configuration.profile, codec: codec ?? .hevc)
+        if configuration.entropy != nil, codec == .hevc {
             throw VaencError.usage("--entropy is an option of H.264", remedy: "leave it out: HEVC always uses CABAC")
         }
         if configuration.entropy == .cabac, configuration.profile == .h264ConstrainedBaseline {

@@ -45,7 +45,7 @@ enum ProbeTable {
         for (capability, trials) in zip(report.capabilities, verified) where capability.encodes {
             text += "  tried \(codecName(capability)) \(capability.profile) \(capability.entrypoint): "
             let working = trials.filter { $0.failure == nil }.map(\.mode)
-            text += trials.isEmpty ? "not built yet\n" : working.isEmpty ? "nothing works\n" : working.joined(separator: " ") + " ok\n"
+            text += trials.isEmpty ? "nothing: vaenc does not encode it\n" : working.isEmpty ? "nothing works\n" : working.joined(separator: " ") + " ok\n"
             for trial in trials {
                 if let failure = trial.failure { text += "    \(trial.mode) FAILED: \(failure)\n" }
             }

@@ -1,0 +1,107 @@
+import TestOracles
+import Testing
+
+/// `--codec auto`: HEVC where the device encodes the profile, size and depth that are wanted, else H.264; the report says
+/// which and why, for people and for programs.
+@Suite struct CodecAutoTests {
+    private struct Run {
+        var status: Int
+        var report: JSONValue?
+        var errors: String
+        var files: [String]
+
+        var codec: String? { report?["codec"]?.string }
+        var why: String {
+            report?["effective"]?.array.first { $0["option"]?.string == "codec" }?["why"]?.string ?? ""
+        }
+    }
+
+    private func vaenc(
+        _ arguments: [String], personality: String? = nil, fault: String? = nil, device: String = "reference", json: Bool = true
+    ) throws -> Run {
+        try Files.withTemporaryFolder { folder in
+            let result = try ProcessRunner.run(
+                Checkout.vaenc, ["encode", "--device", device, "--qp", "34"] + arguments + (json ? ["--json"] : []),
+                environment: ["VAENC_REFERENCE_PERSONALITY": personality, "VAENC_FAULT": fault], directory: folder, timeout: 60)
+            return Run(
+                status: result.status, report: JSONValue(result.output), errors: result.errors, files: Files.list(folder))
+        }
+    }
+
+    /// Who encodes what, of the vendors' chips.
+    @Test(arguments: [
+        (nil, "64x48", "hevc", "encodes HEVC Main of 64×48"), ("iHD-9A49", "256x144", "hevc", "encodes HEVC Main of 256×144"),
+        ("i965-5916", "256x144", "h264", "encodes no HEVC"), ("radeonsi-navi21", "256x144", "hevc", "encodes HEVC Main of 256×144"),
+        // Below what it has for HEVC, and not below what it has for H.264.
+        ("iHD-9A49", "64x48", "h264", "not 64×48"), ("radeonsi25-raven", "128x128", "h264", "not 128×128"),
+    ] as [(String?, String, String, String)])
+    func byDevice(_ personality: String?, _ size: String, _ codec: String, _ why: String) throws {
+        let run = try vaenc(["testsrc:\(size)@25:2", "-o", "a.mp4"], personality: personality)
+        #expect(run.status == 0 && run.codec == codec, "\(run.errors) \(run.why)")
+        #expect(run.why.contains(why), "\(run.why)")
+        let text = try vaenc(["testsrc:\(size)@25:2", "-o", "a.mp4"], personality: personality, json: false)
+        #expect(text.errors.contains(codec == "hevc" ? "HEVC Main@" : "H.264 High@") && text.errors.contains(why), "\(text.errors)")
+    }
+
+    /// Ten bits of the input are a reason for HEVC where the device has Main 10; asked for, they are a condition.
+    @Test func byDepth() throws {
+        let deep = ["testsrc:256x144@25:2", "--input-format", "p010", "-o", "a.mkv"]
+        let main10 = try vaenc(deep, personality: "iHD-9A49")
+        #expect(main10.report?["profile"]?.string == "Main 10" && main10.why.contains("HEVC Main 10"), "\(main10.errors)")
+        for (personality, why) in [("radeonsi-raven", "not Main 10"), ("i965-5916", "no HEVC")] {
+            let run = try vaenc(deep, personality: personality)
+            #expect(run.status == 0 && run.codec == "h264" && run.why.contains(why), "\(run.why) \(run.errors)")
+            let entry = run.report?["effective"]?.array.first { $0["option"]?.string == "pixelFormat" }
+            #expect(entry?["why"]?.string?.contains("rounded") == true)
+            #expect(try vaenc(deep + ["--strict"], personality: personality).status == 69)
+            for condition in [["--bit-depth", "10"], ["--profile", "main10"]] {
+                let refused = try vaenc(deep + condition, personality: personality)
+                #expect(refused.status == 69 && refused.files.isEmpty, "\(refused.errors)")
+                #expect(refused.errors.contains("HEVC"), "\(refused.errors)")
+            }
+        }
+    }
+
+    /// What only one codec has, decides; and so does what the output can hold.
+    @Test(arguments: [
+        (["-o", "a.mp4", "--entropy", "cavlc"], "h264", "an entropy coder"), (["-o", "a.mp4", "--transform-8x8", "off"], "h264", "the 8×8 transform"),
+        (["-o", "a.mp4", "--level", "4.2"], "h264", "the level"), (["-o", "a.mp4", "--level", "1b"], "h264", "the level"),
+        (["-o", "a.mp4", "--level", "4.1"], "hevc", "the device"), (["-o", "a.mp4", "--profile", "high"], "h264", "the profile"),
+        (["-o", "a.mp4", "--profile", "main"], "h264", "the profile"), (["-o", "a.mp4", "--profile", "main10"], "hevc", "the profile"),
+        (["-o", "a.mp4", "--bit-depth", "10"], "hevc", "10 bits"), (["-o", "a.mp4", "--bit-depth", "8"], "hevc", "the device"),
+        (["-o", "a.h264"], "h264", "extension"), (["-o", "a.h265"], "hevc", "extension"), (["-o", "a.ts"], "hevc", "the device"),
+        (["-o", "a.mkv"], "hevc", "the device"), (["-o", "a.bin", "--format", "annexb"], "hevc", "the device"),
+        (["-o", "a.mov", "--codec", "h264"], "h264", "asked"), (["-o", "a.mov", "--codec", "hevc"], "hevc", "asked"),
+    ])
+    func byWishes(_ arguments: [String], _ codec: String, _ why: String) throws {
+        let run = try vaenc(["testsrc:64x48@25:2"] + arguments)
+        #expect(run.status == 0 && run.codec == codec && run.why.contains(why), "\(run.why) \(run.errors)")
+    }
+
+    /// FLV and RTMP, which are not built yet, hold no HEVC: with HEVC asked for that is wrong usage.
+    @Test(arguments: ["a.flv", "rtmp://localhost/live"]) func byContainer(_ output: String) throws {
+        let refused = try vaenc(["testsrc:64x48@25:2", "-o", output, "--codec", "hevc"])
+        #expect(refused.status == 64 && refused.errors.contains("holds no HEVC"), "\(refused.errors)")
+        let notBuilt = try vaenc(["testsrc:64x48@25:2", "-o", output])
+        #expect(notBuilt.status == 69 && notBuilt.errors.contains("not built yet"), "\(notBuilt.errors)")
+    }
+
+    /// Named by nobody, an output is called after its codec.
+    @Test func withoutAnOutput() throws {
+        #expect(try vaenc(["testsrc:64x48@25:2"]).files == ["test.h265"])
+        #expect(try vaenc(["testsrc:64x48@25:2"], personality: "iHD-9A49").files == ["test.h264"])
+        #expect(try vaenc(["testsrc:64x48@25:2", "--level", "3.2"]).files == ["test.h264"])
+        #expect(try vaenc(["testsrc:64x48@25:2", "--codec", "h264"]).files == ["test.h264"])
+        #expect(try vaenc(["testsrc:64x48@25:2"], device: "software").files == ["test.h264"])
+        #expect(try vaenc(["testsrc:64x48@25:2", "--bit-depth", "10"], device: "software").files == ["test.h265"])
+    }
+
+    /// A driver that has HEVC in its list alone: H.264 is taken, with the failing call; HEVC that was asked for is an error.
+    @Test func whatIsAdvertisedAndFails() throws {
+        // As often as it is tried.
+        let fault = (1...5).map { "vaCreateContext@\($0)=status:2" }.joined(separator: "; ")
+        let run = try vaenc(["testsrc:64x48@25:2", "-o", "a.mp4"], fault: fault)
+        #expect(run.status == 0 && run.codec == "h264", "\(run.errors)")
+        #expect(run.why.contains("HEVC failed") && run.why.contains("vaCreateContext"), "\(run.why)")
+    }
+}

@@ -1,0 +1,137 @@
+import TestOracles
+import Testing
+
+/// Several outputs of one input through VA-API: each frame is read and converted once, and no output spoils another.
+@Suite struct SeveralOutputsTests {
+    private struct Run {
+        var status: Int
+        var report: JSONValue?
+        var errors: [Substring]
+        var outputs: [JSONValue] { report?["outputs"]?.array ?? [] }
+    }
+
+    private func vaenc(
+        _ arguments: [String], in folder: String, personality: String? = nil, input: [UInt8] = []
+    ) throws -> Run {
+        let result = try ProcessRunner.run(
+            Checkout.vaenc, ["encode", "--device", "reference", "--json"] + arguments,
+            environment: ["VAENC_REFERENCE_PERSONALITY": personality], input: input, directory: folder, timeout: 60)
+        return Run(status: result.status, report: JSONValue(result.output), errors: result.errorLines)
+    }
+
+    private func count(_ name: String, in folder: String) throws -> Int {
+        let result = try ProcessRunner.run(
+            "ffprobe",
+            ["-v", "warning", "-count_frames", "-select_streams", "v", "-show_entries", "stream=nb_read_frames", "-of", "csv=p=0", name],
+            directory: folder)
+        #expect(result.status == 0 && result.errors == "", "\(name): \(result.errors)")
+        return Int(result.output.prefix { $0.isNumber }) ?? -1
+    }
+
+    /// From a pipe, which can be read but once; each output is what it is by itself.
+    @Test(arguments: [(nil, 64, 48, 10), ("iHD-9A49", 128, 128, 2), ("radeonsi-navi21", 256, 128, 1)] as [(String?, Int, Int, Int)])
+    func eachFrameIsReadOnce(_ personality: String?, _ width: Int, _ height: Int, _ count: Int) throws {
+        // As many as a pipe of 64 KiB holds, at the least sizes for HEVC.
+        let input = (0..<width * height * 3 / 2 * count).map { UInt8(truncatingIfNeeded: $0 * $0 >> 7) }
+        let layout = ["-", "--input-size", "\(width)x\(height)", "--input-format", "i420", "--fps", "25", "--qp", "28"]
+        try Files.withTemporaryFolder { folder in
+            let both = try vaenc(layout + ["-o", "a.h264", "-o", "b.h265"], in: folder, personality: personality, input: input)
+            #expect(both.status == 0, "\(both.errors)")
+            #expect(both.report?["input"]?["framesRead"]?.int == count)
+            #expect(both.report?["input"]?["framesCopied"]?.int == 2 * count)
+            #expect(both.outputs.compactMap { $0["frames"]?["encoded"]?.int } == [count, count])
+            for name in ["a.h264", "b.h265"] {
+                let alone = try vaenc(layout + ["-o", "alone-\(name)"], in: folder, personality: personality, input: input)
+                #expect(alone.status == 0 && alone.report?["input"]?["framesCopied"]?.int == 0)
+                let isSame = try Files.read("\(folder)/\(name)") == Files.read("\(folder)/alone-\(name)")
+                #expect(isSame, "\(name)")
+            }
+        }
+    }
+
+    /// Every kind of output at once, in the codec that each is bound to or takes.
+    @Test func differentContainers() throws {
+        let names = ["a.h264", "b.h265", "c.mp4", "d.mov", "e.mkv", "f.ts"]
+        try Files.withTemporaryFolder { folder in
+            let run = try vaenc(
+                ["testsrc:320x180@25:12", "--size", "160x90", "--bframes", "2", "--qp", "30"] + names.flatMap { ["-o", $0] }, in: folder)
+            #expect(run.status == 0, "\(run.errors)")
+            #expect(run.report?["input"]?["framesRead"]?.int == 12 && run.report?["input"]?["framesCopied"]?.int == 72)
+            #expect(run.outputs.compactMap { $0["codec"]?.string } == ["h264", "hevc", "hevc", "hevc", "hevc", "hevc"])
+            #expect(run.outputs.allSatisfy { $0["frames"]?["input"]?.int == 12 && $0["frames"]?["encoded"]?.int == 12 })
+            for name in names { #expect(try count(name, in: folder) == 12) }
+            #expect(Files.list(folder).sorted() == names)
+        }
+    }
+
+    /// What only one codec has goes to the outputs of that codec.
+    @Test func optionsGoWhereTheyBelong() throws {
+        try Files.withTemporaryFolder { folder in
+            func codecs(_ options: [String]) throws -> [String] {
+                let run = try vaenc(["testsrc:64x48@25:2", "--overwrite", "--qp", "34"] + options, in: folder)
+                #expect(run.status == 0, "\(options): \(run.errors)")
+                return run.outputs.map { "\($0["codec"]?.string ?? "") \($0["profile"]?.string ?? "")" }
+            }
+            let both = ["-o", "a.h264", "-o", "b.h265"]
+            #expect(try codecs(both + ["--bit-depth", "10"]) == ["h264 High", "hevc Main 10"])
+            #expect(try codecs(both + ["--profile", "main"]) == ["h264 Main", "hevc Main"])
+            #expect(try codecs(both + ["--profile", "baseline"]) == ["h264 Constrained Baseline", "hevc Main"])
+            #expect(try codecs(both + ["--profile", "main10"]) == ["h264 High", "hevc Main 10"])
+            #expect(try codecs(both + ["--entropy", "cavlc"]) == ["h264 High", "hevc Main"])
+            #expect(try codecs(["-o", "a.mp4", "-o", "b.h265", "--profile", "high"]) == ["h264 High", "hevc Main"])
+            #expect(try codecs(["-o", "a.h264", "-o", "b.mp4", "--bit-depth", "10"]) == ["h264 High", "hevc Main 10"])
+        }
+    }
+
+    /// One that cannot begin leaves nothing of the other: it exists, has no folder, has a format that is not built, or a codec
+    /// that the device has not.
+    @Test(arguments: [
+        ("there.h265", nil, 73), ("no/such.h265", nil, 73), ("b.flv", nil, 69), ("b.h265", "i965-5916", 69), ("b.xyz", nil, 64),
+    ] as [(String, String?, Int)])
+    func nothingIsLeftWhereOneCannotBegin(_ name: String, _ personality: String?, _ status: Int) throws {
+        try Files.withTemporaryFolder { folder in
+            try Files.write([1, 2], to: "\(folder)/there.h265")
+            for order in [["-o", "a.h264", "-o", name], ["-o", name, "-o", "a.h264"]] {
+                let run = try vaenc(["testsrc:256x144@25:3"] + order, in: folder, personality: personality)
+                #expect(run.status == status && run.errors.count == 1, "\(run.errors)")
+                #expect(run.report == nil && Files.list(folder) == ["there.h265"])
+                #expect(try Files.read("\(folder)/there.h265") == [1, 2])
+            }
+        }
+    }
+
+    /// One that fails on the way is named; the other is finished.
+    @Test(arguments: [0, 1]) func oneFailureLeavesTheOther(_ place: Int) throws {
+        try Files.withTemporaryFolder { folder in
+            var names = ["a.h265"]
+            names.insert("/dev/full", at: place)
+            let run = try vaenc(["testsrc:64x48@25:30", "--qp", "20"] + names.flatMap { ["-o", $0] }, in: folder)
+            #expect(run.status == 74 && run.errors.count == 1 && run.errors[0].contains("/dev/full"), "\(run.errors)")
+            #expect(run.outputs[place]["error"]?.string?.contains("the disk is full") == true)
+            #expect(run.outputs[1 - place]["error"] == .null)
+            #expect(run.report?["input"]?["framesRead"]?.int == 30)
+            #expect(try count("a.h265", in: folder) == 30)
+        }
+    }
+
+    /// Ctrl-C finishes both, with the same frames in each.
+    @Test func interruptionFinishesAll() throws {
+        let script = """
+            "$0" encode testsrc:128x96@25:100000 --device reference --preset 7 --json -o a.mp4 -o b.h264 >report 2>log &
+            until [ "$(stat -c %s a.mp4.part 2>/dev/null)" -gt 10000 ] 2>/dev/null; do
+                kill -0 $! || exit 1
+                sleep 0.05
+            done
+            kill -INT $!; wait $!
+            """
+        try Files.withTemporaryFolder { folder in
+            let result = try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc], directory: folder, timeout: 60)
+            #expect(result.status == 130, "\(result.errors)")
+            #expect(Files.list(folder).sorted() == ["a.mp4", "b.h264", "log", "report"])
+            let report = JSONValue(String(decoding: try Files.read("\(folder)/report"), as: UTF8.self))
+            let frames = (report?["outputs"]?.array ?? []).compactMap { $0["frames"]?["encoded"]?.int }
+            #expect(report?["interrupted"]?.bool == true && frames.count == 2 && Set(frames).count == 1 && frames[0] > 0, "\(frames)")
+            for (name, expected) in zip(["a.mp4", "b.h264"], frames) { #expect(try count(name, in: folder) == expected) }
+        }
+    }
+}

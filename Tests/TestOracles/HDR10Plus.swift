@@ -1,0 +1,80 @@
+/// HDR10+ (SMPTE ST 2094-40) as a stream's SEI messages carry it.
+public enum HDR10Plus {
+    /// One window with nine percentiles and three anchors, put together bit by bit; from itu_t_t35_country_code on. The
+    /// red of maxscl is 10000 + `number`.
+    public static func message(_ number: Int) -> [UInt8] {
+        var text = ""
+        func u(_ bits: Int, _ value: Int) { text += (0..<bits).map { value >> (bits - 1 - $0) & 1 == 1 ? "1" : "0" }.joined() }
+        for byte in [0xB5, 0x00, 0x3C, 0x00, 0x01, 0x04, 0x01] { u(8, byte) }
+        u(2, 1)
+        u(27, 400)
+        u(1, 0)
+        for value in [10_000 + number, 20_000, 30_000, 5000] { u(17, value) }
+        u(4, 9)
+        for (index, percentage) in [1, 5, 10, 25, 50, 75, 90, 95, 99].enumerated() {
+            u(7, percentage)
+            u(17, index * 1000 + 7)
+        }
+        u(10, 5)
+        u(1, 0)
+        u(1, 1)
+        u(12, 100)
+        u(12, 200)
+        u(4, 3)
+        for anchor in [300, 600, 900] { u(10, anchor) }
+        u(1, 1)
+        u(6, 9)
+        while text.count % 8 != 0 { text += "0" }
+        let bits = text.map { $0 == "1" ? UInt8(1) : 0 }
+        return stride(from: 0, to: bits.count, by: 8).map { start in bits[start..<start + 8].reduce(0) { $0 << 1 | $1 } }
+    }
+
+    /// An Annex B stream of HEVC, one slice a picture, with a message before each picture, numbered in coding order.
+    public static func inserted(in stream: [UInt8]) -> [UInt8] {
+        var result: [UInt8] = []
+        var number = 0
+        for unit in units(stream) {
+            if unit[unit.startIndex] >> 1 & 63 < 32 {
+                result += [0, 0, 1] + sei(message(number))
+                number += 1
+            }
+            result += [0, 0, 1] + unit
+        }
+        return result
+    }
+
+    /// A prefix SEI NAL unit (type 39) with user_data_registered_itu_t_t35 (payload type 4), H.265 7.3.5.
+    private static func sei(_ payload: [UInt8]) -> [UInt8] {
+        precondition(payload.count < 255)
+        var unit: [UInt8] = [39 << 1, 1]
+        var zeros = 0
+        for byte in [4, UInt8(payload.count)] + payload + [0x80] {
+            if zeros == 2, byte <= 3 {
+                unit.append(3)
+                zeros = 0
+            }
+            unit.append(byte)
+            zeros = byte == 0 ? zeros + 1 : 0
+        }
+        return unit
+    }
+
+    /// What stands between start codes, without the zeros before one.
+    private static func units(_ stream: [UInt8]) -> [ArraySlice<UInt8>] {
+        var starts: [Int] = []
+        var place = 0
+        while place + 3 <= stream.count {
+            if stream[place] == 0, stream[place + 1] == 0, stream[place + 2] == 1 {
+                starts.append(place + 3)
+                place += 3
+            } else {
+                place += 1
+            }
+        }
+        return starts.enumerated().map { index, start in
+            var end = index + 1 < starts.count ? starts[index + 1] - 3 : stream.count
+            while end > start, stream[end - 1] == 0 { end -= 1 }
+            return stream[start..<end]
+        }
+    }
+}
