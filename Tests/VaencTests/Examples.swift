@@ -33,6 +33,24 @@ func readmeExample(_ times: [MediaTime]) async throws {
     try await writer.value
 }
 
+func deepExample() -> EncoderConfiguration {
+    var configuration = EncoderConfiguration(size: VideoSize(width: 3840, height: 2160))
+    configuration.codec = .hevc
+    configuration.inputFormat = .p010
+    configuration.color = ColorDescription(primaries: 9, transfer: 16, matrix: 9, fullRange: false)
+    configuration.masteringDisplay = MasteringDisplay("G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,50)")
+    configuration.contentLight = ContentLight(maxContentLight: 1000, maxFrameAverageLight: 400)
+    return configuration
+}
+
+func groupExample(_ h264: CompressionSession, _ hevc: CompressionSession, at time: MediaTime) throws {
+    let group = try SessionGroup([h264, hevc])
+    let buffer = try group.makePixelBuffer()
+    try unsafe buffer.withUnsafePlanes { planes in draw(into: planes) }
+    try group.encode(buffer, presentation: time)
+    try group.completeFrames()
+}
+
 func handlerExample(_ configuration: EncoderConfiguration) throws {
     let session = try CompressionSession(configuration: configuration, device: .auto) { result in
         switch result {
