@@ -141,8 +141,9 @@ extension SettingsResolver {
         guard !levels.isEmpty else {
             var names: [String] = []
             for name in StreamLevel.all(profile).map(\.numberName) where !names.contains(name) { names.append(name) }
+            let asked = number == 9 ? "1b" : "\(number / 10).\(number % 10)"
             throw VaencError(
-                .usage, "\(profile.codec.standardName) has no level \(number)",
+                .usage, "\(profile.codec.standardName) has no level \(asked)",
                 remedy: "the levels are \(names.joined(separator: " "))")
         }
         return levels
