@@ -67,7 +67,7 @@ import Testing
     /// What only one codec has goes to the outputs of that codec.
     @Test func optionsGoWhereTheyBelong() throws {
         let both = ["-o", "a.h264", "-o", "b.h265"]
-        let cases = [
+        let cases: [(options: [String], expected: [String])] = [
             (both + ["--bit-depth", "10"], ["h264 High", "hevc Main 10"]), (both + ["--profile", "main"], ["h264 Main", "hevc Main"]),
             (both + ["--profile", "baseline"], ["h264 Constrained Baseline", "hevc Main"]),
             (both + ["--profile", "main10"], ["h264 High", "hevc Main 10"]), (both + ["--entropy", "cavlc"], ["h264 High", "hevc Main"]),
