@@ -61,7 +61,10 @@ struct TrialEncode {
     private func configuration(preset: Int? = nil) -> EncoderConfiguration {
         func side(_ least: Int?, _ wanted: Int) -> Int { max(least ?? 0, wanted).aligned(to: 16) }
         // Quality levels search motion in smaller copies of a picture, where it is large enough for them.
-        let least = preset == nil ? VideoSize(width: 320, height: 192) : VideoSize(width: 640, height: 368)
+        let least =
+            report.kind == .reference
+            ? VideoSize(width: 128, height: 128)
+            : preset == nil ? VideoSize(width: 320, height: 192) : VideoSize(width: 640, height: 368)
         var c = EncoderConfiguration(
             size: VideoSize(
                 width: side(capability.minWidth, least.width), height: side(capability.minHeight, least.height)))
