@@ -92,8 +92,7 @@ public struct SequenceParameterSet: Sendable, Hashable {
         w.ue(bitDepth - 8)  // bit_depth_luma_minus8
         w.ue(bitDepth - 8)  // bit_depth_chroma_minus8
         w.ue(log2_max_pic_order_cnt_lsb - 4)
-        w.flag(true)  // sps_sub_layer_ordering_info_present_flag
-        for subLayer in subLayers { subLayer.write(to: &w) }
+        writeOrdering(to: &w)
         writeCodingTools(to: &w)
         writeEnd(to: &w, subLayers: subLayers.count)
         return w.unit(.sequenceParameterSet)
@@ -112,6 +111,12 @@ public struct SequenceParameterSet: Sendable, Hashable {
             w.ue(0)
             w.ue(conf_win_bottom_offset)
         }
+    }
+
+    /// What a decoder keeps, and in what order, of every sub-layer.
+    public func writeOrdering(to w: inout BitWriter) {
+        w.flag(true)  // sps_sub_layer_ordering_info_present_flag
+        for subLayer in subLayers { subLayer.write(to: &w) }
     }
 
     /// From vui_parameters_present_flag on.

@@ -13,6 +13,8 @@ struct DriverHEVCSequenceParameterSet {
     /// vui_parameters_present_flag.
     private var beginning = 0..<0
     private var coding = 0..<0
+    /// Of these, from sps_sub_layer_ordering_info_present_flag up to the block sizes.
+    private var ordering = 0..<0
 
     /// nil for a unit that is no SPS, ends early, or uses what our end would not fit (scaling lists, other chroma).
     init?(unit: [UInt8]) {
@@ -47,7 +49,13 @@ struct DriverHEVCSequenceParameterSet {
         set.profileTierLevel.write(to: &w, subLayers: subLayers)
         set.sps_seq_parameter_set_id = sps_seq_parameter_set_id
         set.writeSize(to: &w)
-        for index in coding { w.flag(bits.bit(at: index)) }
+        // What a decoder keeps follows from our plan; our VPS says the same.
+        let hasOurLayers = subLayers == ours.subLayers.count
+        for index in coding.lowerBound..<ordering.lowerBound { w.flag(bits.bit(at: index)) }
+        if hasOurLayers { ours.writeOrdering(to: &w) }
+        for index in (hasOurLayers ? ordering.upperBound : ordering.lowerBound)..<coding.upperBound {
+            w.flag(bits.bit(at: index))
+        }
         set.writeEnd(to: &w, subLayers: subLayers)
         w.trailingBits()
         return NALUnit.bytes(.sequenceParameterSet, rbsp: w.bytes)
@@ -67,8 +75,10 @@ struct DriverHEVCSequenceParameterSet {
         _ = bits.ue()
         _ = bits.ue()
         let log2MaxLsb = bits.ue() + 4
+        let start = bits.position
         let orderings = bits.flag() ? subLayers : 1
         for _ in 0..<orderings * 3 { _ = bits.ue() }
+        ordering = start..<bits.position
         for _ in 0..<6 { _ = bits.ue() }  // block sizes and transform depths
         guard !bits.flag() else { return false }  // scaling_list_enabled_flag
         bits.skip(2)
