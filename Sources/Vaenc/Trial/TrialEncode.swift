@@ -61,8 +61,10 @@ struct TrialEncode {
     private func configuration(preset: Int? = nil) -> EncoderConfiguration {
         func side(_ least: Int?, _ wanted: Int) -> Int { max(least ?? 0, wanted).aligned(to: 16) }
         // Quality levels search motion in smaller copies of a picture, where it is large enough for them.
+        // Two slices need room for them where a block has 64 samples.
+        let isSmall = report.kind == .reference && mode != "maxSlices"
         let least =
-            report.kind == .reference
+            isSmall
             ? VideoSize(width: 128, height: 128)
             : preset == nil ? VideoSize(width: 320, height: 192) : VideoSize(width: 640, height: 368)
         var c = EncoderConfiguration(

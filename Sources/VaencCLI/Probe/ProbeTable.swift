@@ -84,7 +84,7 @@ enum ProbeTable {
         return text
     }
 
-    private static func codecName(_ capability: Capability) -> String {
+    static func codecName(_ capability: Capability) -> String {
         switch capability.codec {
         case "h264": "H.264"
         case "none": "video"
