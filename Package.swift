@@ -98,7 +98,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "StreamTests",
-            dependencies: ["TestOracles", "BitstreamInspection", "EncodeSession", "ReferenceDisplay", "VideoBase"],
+            dependencies: [
+                "TestOracles", "BitstreamInspection", "EncodeSession", "ReferenceDisplay", "VAAPI", "VideoBase",
+            ],
             swiftSettings: strict),
         .testTarget(name: "CommandLineTests", dependencies: ["TestOracles"], swiftSettings: strict),
         .testTarget(name: "TestOraclesTests", dependencies: ["TestOracles"], swiftSettings: strict),

@@ -44,6 +44,8 @@ package protocol InspectedPicture: Sendable {
     var temporalLayer: Int? { get }
     /// Of the first slice.
     var qp: Int { get }
+    /// Of each slice.
+    var sliceQPs: [Int] { get }
     var sliceCount: Int { get }
     /// Of the access unit.
     var byteCount: Int { get }
@@ -88,6 +90,7 @@ extension InspectedFrame: InspectedPicture {
     package var hasRecoveryPoint: Bool { recoveryPoint != nil }
     package var referencesInList0: Int { slices.map { Set($0.lists[0].compactMap(\.self)).count }.max() ?? 0 }
     package var hasPictureTiming: Bool { pictureTiming != nil }
+    package var sliceQPs: [Int] { slices.map(\.header.qp) }
     package var sliceCount: Int { slices.count }
 }
 
@@ -106,5 +109,6 @@ extension HEVCFrame: InspectedPicture {
     package var hasRecoveryPoint: Bool { recoveryPoint != nil }
     package var referencesInList0: Int { slices.map { Set($0.lists[0].compactMap(\.self)).count }.max() ?? 0 }
     package var hasPictureTiming: Bool { pictureTiming != nil }
+    package var sliceQPs: [Int] { slices.map(\.header.qp) }
     package var sliceCount: Int { slices.count { !$0.header.dependent_slice_segment_flag } }
 }

@@ -16,7 +16,7 @@ public struct GOPStructure: Sendable, Hashable {
     public var isPyramid = false
     /// Levels of B pictures that others predict from, at most; nil: as many as the B pictures in a row give.
     public var pyramidLevels: Int?
-    /// Pictures of list 0 that a B picture may predict from; nil: `references`.
+    /// Pictures of list 0 that a B picture may predict from, at most `references`; nil: as many.
     public var referencesB: Int?
     /// Pictures of list 1 that a B picture may predict from.
     public var references1 = 1
@@ -71,7 +71,7 @@ public struct GOPStructure: Sendable, Hashable {
         result.references = min(max(references, 1), 16)
         result.bFrames = min(max(bFrames, 0), 7)
         result.references1 = max(references1, 1)
-        result.referencesB = referencesB.map { max($0, 1) }
+        result.referencesB = referencesB.map { min(max($0, 1), result.references) }
         result.idrInterval = max(idrInterval, 1)
         result.temporalLayers = min(max(temporalLayers, 1), 4)
         result.longTermReferences = min(max(longTermReferences, 0), result.references)

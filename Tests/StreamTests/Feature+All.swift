@@ -271,9 +271,10 @@ extension SessionRun {
     }
     /// A field of each slice header, in coding order.
     func slices(_ field: String) -> [Int] { trace.units(named: "Slice Header").compactMap { $0[field] } }
-    /// QPs of the slices of a type.
+    /// QPs of the slices of pictures that are of a type by plan: P pictures of HEVC may have B slices with equal lists.
     func qps(_ kind: SliceHeader.Kind) -> [Int] {
-        Set(stream.frames.filter { $0.kind == kind }.flatMap { $0.slices.map(\.header.qp) }).sorted()
+        let pictures = inspected.pictures.filter { $0.isIntra ? kind == .i : $0.isB ? kind == .b : kind == .p }
+        return Set(pictures.flatMap(\.sliceQPs)).sorted()
     }
     /// Luma PSNR of the pictures' part against the source's.
     func quality(x: Int, y: Int, _ width: Int, _ height: Int) -> Double {

@@ -3,18 +3,29 @@ import TestOracles
 import VideoBase
 
 extension Feature {
-    /// Of H.264 alone, or shown by another syntax element in HEVC.
+    /// Of H.264 alone.
     private static let ofH264: Set<String> = [
-        "IDR picture every second I picture", "7 B frames in a pyramid", "long-term references",
-        "size of the decoder's buffer", "buffering period and picture timing", "filler in CBR", "Constrained Baseline",
-        "Main", "CAVLC", "no 8×8 transform", "no deblocking", "deblocking offsets", "trellis", "25 frames/s",
-        "a level", "a size of no whole macroblocks",
+        "Constrained Baseline", "Main", "CAVLC", "no 8×8 transform", "trellis", "a size of no whole macroblocks",
     ]
 
-    /// HEVC's: those that show as in H.264, and its own.
-    static let hevc = all.flatMap(\.features).filter { !ofH264.contains($0.name) } + own
+    /// HEVC's, by groups: those that show as in H.264, and in their places those that another syntax element shows.
+    static let hevc: [(group: String, features: [Feature])] = all.map { group, features in
+        let own = own.filter { $0.group == group }.map(\.feature)
+        let shared = features.filter { !ofH264.contains($0.name) }
+        return (
+            group,
+            shared.map { feature in own.first { $0.name == feature.name } ?? feature }
+                + own.filter { feature in !features.contains { $0.name == feature.name } }
+        )
+    }
 
-    private static let own = [
+    private static let own: [(group: String, feature: Feature)] =
+        [
+            ("Structure", structure), ("References", references), ("Rate", rate), ("Pictures", pictures),
+            ("Headers", headers),
+        ].flatMap { group, features in features.map { (group, $0) } }
+
+    private static let structure = [
         Feature(
             "IDR picture every second I picture", "idrInterval", "gop",
             change: { ($0.gopFrames, $0.idrInterval) = (3, 2) },
@@ -32,10 +43,27 @@ extension Feature {
             missing: holds("RASL pictures of a CRA picture") { run in
                 run.hevc.frames.contains { $0.isRASL } && run.hevc.frames.contains { $0.isCRA }
             }),
+    ]
+
+    private static let references = [
         Feature(
             "long-term references", "longTermReferences", change: { ($0.longTermReferences, $0.references) = (2, nil) },
             missing: holds("long-term pictures in reference picture sets") { $0.hevc.frames.contains { $0.isLongTerm } }
-        ),
+        )
+    ]
+
+    private static let rate = [
+        // Less than HEVC needs at the QP of those that did not ask.
+        Feature(
+            "data-rate limit", "dataRateLimits",
+            change: {
+                ($0.qp, $0.rateControl, $0.rateController, $0.bitrate) = (nil, .vbr, .vaenc, BitsPerSecond(30_000))
+                $0.dataRateLimits = [DataRateLimit(bytes: 900, seconds: 0.2)]
+            },
+            missing: holds("no six frames above 900 bytes") { run in
+                let sizes = run.inspected.picturesInOutputOrder.map(\.byteCount)
+                return sizes.indices.dropLast(5).allSatisfy { sizes[$0..<($0 + 6)].reduce(0, +) <= 900 }
+            }),
         Feature(
             "size of the decoder's buffer", "vbvSize",
             change: {
@@ -60,6 +88,12 @@ extension Feature {
             change: { ($0.qp, $0.rateControl, $0.bitrate) = (nil, .cbr, BitsPerSecond(2_000_000)) },
             missing: holds("filler") { $0.hevc.nalUnits.contains { $0.type == 38 } }
         ).with { $0.isStill = true },
+    ]
+
+    private static let pictures = [
+        Feature(
+            "10 bits", "profile", change: { $0 = HEVCSessions.hevc($0, 10) },
+            missing: becomes("the bit depth", 10) { $0.inspected.bitDepth }),
         Feature(
             "no deblocking", "deblocking", change: { $0.deblocking = Deblocking(isOn: false) },
             missing: holds("slice_deblocking_filter_disabled_flag") { run in
@@ -70,13 +104,30 @@ extension Feature {
             missing: holds("slice_beta_offset_div2 is 3") { run in
                 run.hevc.frames.allSatisfy { $0.slices.allSatisfy { $0.header.slice_beta_offset_div2 == 3 } }
             }),
+    ]
+
+    private static let headers = [
         Feature(
             "25 frames/s", "frameRate", change: { $0.frameRate = Rational(25) },
             missing: becomes("clock ticks a second", 25) {
                 ($0.hevc.sequenceSets[0].vui?.timing?.tick).map { Int((1 / $0).rounded()) } ?? 0
             }),
+        Feature("a level", "level", change: { $0.level = 40 }, missing: field("general_level_idc", 120)),
         Feature(
             "a size of no whole coding blocks", "size", change: { $0.size = VideoSize(width: 270, height: 134) },
             missing: becomes("the visible width", 270) { $0.inspected.visibleSize?.width ?? 0 }),
+        Feature(
+            "mastering display and content light",
+            change: {
+                $0.masteringDisplay = MasteringDisplay(
+                    "G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,50)")
+                $0.contentLight = ContentLight("1000,400")
+            },
+            missing: { run, plain in
+                let names = ["max_display_mastering_luminance", "max_content_light_level", "max_pic_average_light_level"]
+                if names.contains(where: { !plain.trace[$0].isEmpty }) { return "HDR metadata in any case" }
+                let found = names.map { Set(run.trace[$0]) }
+                return found == [[10_000_000], [1000], [400]] ? nil : "HDR metadata: \(found)"
+            }),
     ]
 }

@@ -26,7 +26,9 @@ enum FeatureMatrix {
         feature?.change(&configuration)
         var request = SessionRun.Request(
             personality: personality, configuration: configuration,
-            source: try source(configuration.size, isStill: feature?.isStill ?? false))
+            source: HEVCSessions.deepened(
+                try source(configuration.size, isStill: feature?.isStill ?? false),
+                to: configuration.inputFormat.bitDepth))
         if let feature { (request.options, request.before) = (feature.frameOptions, feature.before) }
         return request
     }

@@ -1,4 +1,3 @@
-import Synchronization
 import TestOracles
 import Testing
 import VideoBase
@@ -7,19 +6,16 @@ import VideoBase
 /// rules, and shows what was asked for, or the effective configuration says why not and `--strict` refuses it.
 @Suite struct FeatureMatrixTests {
     @Test func everyFeatureOnEveryPersonality() async throws {
-        let found = await withTaskGroup(of: (Int, [FeatureCell], [String]).self) { group in
-            for (index, personality) in Personality.all.enumerated() {
-                group.addTask { await Self.column(index, personality) }
-            }
-            return await group.reduce(into: []) { $0.append($1) }
+        var parts = [
+            MatrixPage.Part(
+                title: "H.264", groups: Feature.all, personalities: Personality.all.map { [$0] }, columns: []),
+            MatrixPage.Part(
+                title: "HEVC", groups: Feature.hevc, personalities: HEVCDevice.all.map(\.personalities), columns: []),
+        ]
+        for (index, codec) in [VideoCodec.h264, .hevc].enumerated() {
+            parts[index].columns = await Self.columns(codec, parts[index].groups.flatMap(\.features), parts[index].personalities.map { $0[0] })
         }
-        let columns = found.sorted { $0.0 < $1.0 }
-        for (index, _, faults) in columns {
-            for fault in faults { Issue.record("\(FeatureMatrix.name(Personality.all[index])): \(fault)") }
-        }
-        let count = Feature.all.reduce(0) { $0 + $1.features.count }
-        #expect(columns.allSatisfy { $0.1.count == count } && columns.count == Personality.all.count)
-        let page = MatrixPage(columns: columns.map(\.1)).text
+        let page = MatrixPage(parts: parts).text
         print(page)
         let path = Checkout.root + "/docs/FEATURE-MATRIX.md"
         if updatesPages { try Files.write(Array(page.utf8), to: path) }
@@ -27,17 +23,39 @@ import VideoBase
         #expect(written == page, "docs/FEATURE-MATRIX.md is not what was found: write it with VAENC_UPDATE_PAGES=1")
     }
 
+    /// A column to each personality.
+    private static func columns(
+        _ codec: VideoCodec, _ features: [Feature], _ personalities: [String?]
+    ) async -> [[FeatureCell]] {
+        let found = await withTaskGroup(of: (Int, [FeatureCell], [String]).self) { group in
+            for (index, personality) in personalities.enumerated() {
+                group.addTask { await column(index, codec, features, personality) }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        let columns = found.sorted { $0.0 < $1.0 }
+        for (index, _, faults) in columns {
+            for fault in faults {
+                Issue.record("\(codec.standardName) on \(FeatureMatrix.name(personalities[index])): \(fault)")
+            }
+        }
+        #expect(columns.count == personalities.count && columns.allSatisfy { $0.1.count == features.count })
+        return columns.map(\.1)
+    }
+
     /// On a thread of its own: sessions block.
-    private static func column(_ index: Int, _ personality: String?) async -> (Int, [FeatureCell], [String]) {
+    private static func column(
+        _ index: Int, _ codec: VideoCodec, _ features: [Feature], _ personality: String?
+    ) async -> (Int, [FeatureCell], [String]) {
         await onThread {
             var cells: [FeatureCell] = []
             var faults: [String] = []
             do {
-                let plain = try SessionRun(FeatureMatrix.request(nil, on: personality))
+                let plain = try SessionRun(FeatureMatrix.request(nil, on: personality, codec: codec))
                 faults += plain.faults()
-                for feature in Feature.all.flatMap(\.features) {
+                for feature in features {
                     do {
-                        let (cell, wrong) = try FeatureCell.judge(feature, personality, plain: plain)
+                        let (cell, wrong) = try FeatureCell.judge(feature, personality, codec: codec, plain: plain)
                         cells.append(cell)
                         faults += wrong.map { "\(feature.name): \($0)" }
                     } catch {

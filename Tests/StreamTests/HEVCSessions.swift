@@ -1,22 +1,22 @@
-import Glibc
 import TestOracles
 import VideoBase
 
-/// HEVC's streams through VA-API are judged where VAENC_JUDGE_HEVC is set: until sessions offer the codec.
+/// HEVC sessions and what is wrong with them.
 enum HEVCSessions {
-    static let areJudged = true
-
     /// What everything else is measured against, in HEVC.
-    static func plain(_ size: VideoSize, bitDepth: Int = 8) -> EncoderConfiguration {
-        var configuration = Feature.plain(size)
+    static func plain(_ size: VideoSize, bitDepth: Int = 8) -> EncoderConfiguration { hevc(Feature.plain(size), bitDepth) }
+
+    /// A configuration of H.264's, without what HEVC has not.
+    static func hevc(_ configuration: EncoderConfiguration, _ bitDepth: Int = 8) -> EncoderConfiguration {
+        var configuration = configuration
         configuration.codec = .hevc
         configuration.profile = bitDepth > 8 ? .hevcMain10 : .hevcMain
-        if bitDepth > 8 { configuration.inputFormat = .p010 }
+        configuration.inputFormat = bitDepth > 8 ? .p010 : configuration.inputFormat
+        (configuration.entropy, configuration.transform8x8, configuration.trellis) = (nil, nil, nil)
         return configuration
     }
 
-    /// What is wrong with the stream that a configuration makes of frames on a personality; none where that says why it
-    /// refuses.
+    /// What is wrong with the stream that a configuration makes of frames on a personality.
     static func judge(
         _ configuration: EncoderConfiguration, _ source: [PlanarFrame], on personality: String? = nil,
         also check: (SessionRun) -> [String] = { _ in [] }
@@ -31,8 +31,6 @@ enum HEVCSessions {
                 faults.append("\(entry.option) is \(entry.used), asked \(entry.asked ?? ""), for no reason")
             }
             return faults
-        } catch let error as VaencError where error.category == .unavailable && personality != nil {
-            return error.remedy == nil ? ["no remedy: \(error)"] : []
         } catch {
             return ["\(error)"]
         }

@@ -2,8 +2,8 @@ import TestOracles
 import Testing
 import VideoBase
 
-/// HEVC as H.264: small sizes, real clips, structures of pictures, features and their pairs, at 8 and 10 bits.
-@Suite(.enabled(if: HEVCSessions.areJudged)) struct HEVCStreamTests {
+/// HEVC as H.264: small sizes, real clips, structures of pictures, at 8 and 10 bits, each picture with its MD5 hashes.
+@Suite struct HEVCStreamTests {
     /// Every even size from 16×16 to 70×70, covered pairwise with everything else that shapes a stream.
     struct SmallSize: Sendable, CustomStringConvertible {
         static let counts = [28, 28, 2, 4, 3, 36, 7, 3]
@@ -55,7 +55,7 @@ import VideoBase
                 Issue.record("\(each): \(error)")
                 continue
             }
-            let faults = encoded.faults(frameCount: count, blockSize: 64) + encoded.violations()
+            let faults = encoded.faults(frameCount: count, blockSize: 64) + encoded.violations() + encoded.unhashed()
             #expect(faults == [], "\(each)")
             // Far below what any sound coder reaches, far above what a broken one does.
             let floor = each.qp <= 30 ? 28 : 28 - 0.9 * Double(each.qp - 30)
@@ -80,7 +80,7 @@ import VideoBase
             source, codec: .hevc,
             options: options.split(separator: " ").map(String.init)
                 + ["--codec", "hevc", "--profile", bitDepth == 8 ? "main" : "main10", "--qp", "30"])
-        let faults = encoded.faults(frameCount: frames, blockSize: 64) + encoded.violations()
+        let faults = encoded.faults(frameCount: frames, blockSize: 64) + encoded.violations() + encoded.unhashed()
         #expect(faults == [])
         #expect(encoded.lowestPSNR(against: source) >= 28)
     }
@@ -93,10 +93,7 @@ import VideoBase
                 group.addTask {
                     await onThread {
                         let bitDepth = index % 4 == 3 ? 10 : 8
-                        var configuration = each.configuration
-                        let plain = HEVCSessions.plain(configuration.size, bitDepth: bitDepth)
-                        (configuration.codec, configuration.profile) = (plain.codec, plain.profile)
-                        configuration.inputFormat = plain.inputFormat
+                        let configuration = HEVCSessions.hevc(each.configuration, bitDepth)
                         let source = HEVCSessions.deepened(Array(clip[..<each.frames]), to: bitDepth)
                         return HEVCSessions.judge(configuration, source).map { "\(each), \(bitDepth) bits: \($0)" }
                     }
@@ -105,97 +102,5 @@ import VideoBase
             return await group.reduce(into: []) { $0 += $1 }
         }
         for fault in faults { Issue.record("\(fault)") }
-    }
-
-    /// Pairs of options on every personality, those that H.264 alone has left out.
-    @Test(arguments: 0..<parts) func everyPair(_ part: Int) async throws {
-        let rows = OptionRow.all.enumerated().filter { $0.offset % Self.parts == part }
-        let faults = await onThread {
-            rows.flatMap { index, row in
-                let bitDepth = index % 3 == 2 ? 10 : 8
-                var configuration = row.configuration
-                let plain = HEVCSessions.plain(configuration.size, bitDepth: bitDepth)
-                (configuration.codec, configuration.profile) = (plain.codec, plain.profile)
-                (configuration.inputFormat, configuration.entropy) = (plain.inputFormat, nil)
-                (configuration.transform8x8, configuration.trellis) = (nil, nil)
-                let source = (try? FeatureMatrix.source(configuration.size)) ?? []
-                return HEVCSessions.judge(
-                    configuration, HEVCSessions.deepened(source, to: bitDepth), on: row.personality
-                ).map { "\(row), \(bitDepth) bits: \($0)" }
-            }
-        }
-        for fault in faults { Issue.record("\(fault)") }
-    }
-
-    /// Every feature alone on every personality.
-    @Test(arguments: Personality.all) func everyFeature(_ personality: String?) async throws {
-        let faults = await onThread {
-            do {
-                let plain = try SessionRun(FeatureMatrix.request(nil, on: personality, codec: .hevc))
-                return plain.faults()
-                    + Feature.hevc.flatMap { feature in
-                        do {
-                            let (_, faults) = try FeatureCell.judge(feature, personality, codec: .hevc, plain: plain)
-                            return faults.map { "\(feature.name): \($0)" }
-                        } catch {
-                            return ["\(feature.name): \(error)"]
-                        }
-                    }
-            } catch let error as VaencError where error.category == .unavailable {
-                // A device without HEVC says so.
-                return error.remedy == nil ? ["no remedy: \(error)"] : []
-            } catch {
-                return ["\(error)"]
-            }
-        }
-        for fault in faults { Issue.record("\(FeatureMatrix.name(personality)): \(fault)") }
-    }
-
-    /// The sizes that hardware aligns: each comes out as asked, with its right edges, on every personality.
-    @Test(arguments: [(1920, 1080), (1366, 768), (854, 480), (426, 240)])
-    func sizesThatAreNoMultiples(_ width: Int, _ height: Int) async throws {
-        let faults = await onThread {
-            let whole = (try? Fixture.bigBuckBunny.frames(2)) ?? []
-            // Pictures repeat to the right and below where they are larger than the clip.
-            let source = whole.map { $0.tiled(width: width, height: height) }
-            return Personality.all.flatMap { personality in
-                let configuration = HEVCSessions.plain(VideoSize(width: width, height: height))
-                return HEVCSessions.judge(configuration, source, on: personality) { run in
-                    let low = run.encoded.lowestPSNR(against: source)
-                    return low < 28 ? ["\(low) dB"] : []
-                }.map { "\(FeatureMatrix.name(personality)): \($0)" }
-            }
-        }
-        for fault in faults { Issue.record("\(fault)") }
-    }
-
-    /// HDR10 is in the stream as it was given.
-    @Test func highDynamicRange() throws {
-        var configuration = HEVCSessions.plain(FeatureMatrix.size, bitDepth: 10)
-        configuration.color = ColorDescription(primaries: 9, transfer: 16, matrix: 9)
-        let run = try SessionRun(
-            SessionRun.Request(
-                configuration: configuration,
-                source: HEVCSessions.deepened(try FeatureMatrix.source(configuration.size), to: 10)))
-        #expect(run.faults() + run.contradictions(configuration) == [])
-        #expect(run.trace["colour_primaries"].contains(9) && run.trace["transfer_characteristics"].contains(16))
-    }
-}
-
-extension PlanarFrame {
-    /// Of another size: repeated to the right and below, or cut.
-    fileprivate func tiled(width: Int, height: Int) -> PlanarFrame {
-        var result: [UInt8] = []
-        var base = 0
-        for plane in 0..<3 {
-            let shift = plane == 0 ? 0 : 1
-            let (columns, rows) = (self.width >> shift, self.height >> shift)
-            for y in 0..<(height >> shift) {
-                let row = base + y % rows * columns
-                for x in 0..<(width >> shift) { result.append(bytes[row + x % columns]) }
-            }
-            base += columns * rows
-        }
-        return PlanarFrame(width: width, height: height, bytes: result) ?? self
     }
 }

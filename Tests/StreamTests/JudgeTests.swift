@@ -46,4 +46,43 @@ import Testing
             #expect(damaged.faults(frameCount: 6).count == 2)
         }
     }
+
+    /// Of HEVC, with B pictures and the pictures' MD5 hashes.
+    @Test func damageToHEVCIsAFault() throws {
+        let source = try Fixture.carphone.frames(6).map { $0.cropped(x: 0, y: 0, width: 64, height: 64) }
+        let sound = try EncodedStream(
+            source, codec: .hevc, options: ["--codec", "hevc", "--qp", "24", "--slices", "2", "--bframes", "1"])
+        #expect(sound.faults(frameCount: 6) + sound.violations() + sound.unhashed() == [])
+        let stream = HEVCStream(annexB: sound.stream)
+        #expect(stream.frames.count == 6 && stream.frames.allSatisfy { $0.sliceCount == 2 })
+
+        var generator = SplitMix64(state: 11)
+        for unit in stream.nalUnits where unit.isSlice && unit.payload.count > 30 {
+            for _ in 0..<4 {
+                var damaged = sound
+                let place = Int.random(in: (unit.payload.lowerBound + 12)..<(unit.payload.upperBound - 3), using: &generator)
+                damaged.stream[place] ^= 0x10
+                #expect(!damaged.faults(frameCount: 6).isEmpty)
+            }
+        }
+        for frame in stream.frames {
+            let units = stream.nalUnits[frame.nalUnits]
+            var damaged = sound
+            let start = units.first?.offset ?? 0
+            damaged.stream.removeSubrange(start..<(start + units.reduce(0) { $0 + $1.byteCount }))
+            #expect(!damaged.violations().isEmpty, "without picture \(frame.index)")
+            // Decoded picture hashes are suffix messages, of type 40.
+            let hash = try #require(units.last { $0.type == 40 })
+            damaged = sound
+            damaged.stream[hash.payload.lowerBound + 9] ^= 1
+            #expect(damaged.faults(frameCount: 6).count == 1)
+            damaged = sound
+            damaged.stream.removeSubrange(hash.offset..<(hash.offset + hash.byteCount))
+            #expect(damaged.unhashed().count == 1)
+        }
+        var mistaken = sound
+        mistaken.reconstruction.pictures[2].poc += 2
+        mistaken.reconstruction.pictures[3].type = "I"
+        #expect(mistaken.violations().count == 2)
+    }
 }

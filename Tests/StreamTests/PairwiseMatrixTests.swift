@@ -10,6 +10,10 @@ struct OptionRow: Sendable, CustomStringConvertible {
         bFrames, pyramid, references, groups, forced, structures, rates, rateLimits, profiles, slices, filters,
         headers, pictures, entryPoints,
     ]
+    static let hevcAxes: [[Value]] = [
+        bFrames, pyramid, references, groups, forced, structures, rates, rateLimits, bitDepths, slices, filters,
+        headers, pictures.dropLast(), entryPoints,
+    ]
 
     private static let bFrames: [Value] = [
         ("b auto", { $0.bFrames = nil }), ("b 0", { $0.bFrames = 0 }), ("b 1", { $0.bFrames = 1 }),
@@ -66,6 +70,9 @@ struct OptionRow: Sendable, CustomStringConvertible {
         ("main cavlc", { ($0.profile, $0.entropy) = (.h264Main, .cavlc) }), ("main", { $0.profile = .h264Main }),
         ("high cavlc", { ($0.profile, $0.entropy) = (.h264High, .cavlc) }), ("no 8x8", { $0.transform8x8 = false }),
     ]
+    private static let bitDepths: [Value] = [
+        ("8 bits", { $0 = HEVCSessions.hevc($0) }), ("10 bits", { $0 = HEVCSessions.hevc($0, 10) }),
+    ]
     private static let slices: [Value] = [
         ("", { _ in }), ("2 slices", { $0.slices = 2 }), ("5 slices", { $0.slices = 5 }),
         ("slices of 1000", { $0.maxSliceBytes = 1000 }),
@@ -89,7 +96,14 @@ struct OptionRow: Sendable, CustomStringConvertible {
     ]
 
     /// Every pair of a personality and a value, and of two values.
-    static let all = PairwiseCover.rows(counts: [Personality.all.count] + axes.map(\.count)).map(OptionRow.init)
+    static let all = rows(Personality.all, axes)
+    static let hevc = rows(HEVCDevice.all.map(\.personality), hevcAxes)
+
+    private static func rows(_ personalities: [String?], _ axes: [[Value]]) -> [OptionRow] {
+        PairwiseCover.rows(counts: [personalities.count] + axes.map(\.count)).map { row in
+            OptionRow(row, personalities[row[0]], zip(axes, row.dropFirst()).map { $0[$1] })
+        }
+    }
 
     let personality: String?
     let names: [String]
@@ -97,10 +111,9 @@ struct OptionRow: Sendable, CustomStringConvertible {
     /// Captions and user data on some frames, in every second row.
     let carriesMessages: Bool
 
-    init(_ row: [Int]) {
-        personality = Personality.all[row[0]]
+    private init(_ row: [Int], _ personality: String?, _ values: [Value]) {
+        self.personality = personality
         var configuration = Feature.plain(FeatureMatrix.size)
-        let values = zip(Self.axes, row.dropFirst()).map { $0[$1] }
         for value in values { value.change(&configuration) }
         names = values.map(\.name).filter { !$0.isEmpty }
         self.configuration = configuration
@@ -115,8 +128,13 @@ struct OptionRow: Sendable, CustomStringConvertible {
 @Suite struct PairwiseMatrixTests {
     private static let parts = 16
 
-    @Test(arguments: 0..<parts) func everyPair(_ part: Int) async throws {
-        let rows = OptionRow.all.enumerated().filter { $0.offset % Self.parts == part }.map(\.element)
+    @Test(arguments: 0..<parts) func everyPair(_ part: Int) async throws { try await judge(OptionRow.all, part) }
+
+    /// The same of HEVC, at 8 and 10 bits.
+    @Test(arguments: 0..<parts) func everyPairOfHEVC(_ part: Int) async throws { try await judge(OptionRow.hevc, part) }
+
+    private func judge(_ all: [OptionRow], _ part: Int) async throws {
+        let rows = all.enumerated().filter { $0.offset % Self.parts == part }.map(\.element)
         #expect(rows.count > 10)
         let faults = await onThread { rows.flatMap { row in Self.judge(row).map { "\(row): \($0)" } } }
         for fault in faults { Issue.record("\(fault)") }
@@ -124,9 +142,10 @@ struct OptionRow: Sendable, CustomStringConvertible {
 
     private static func judge(_ row: OptionRow) -> [String] {
         do {
+            let source = try FeatureMatrix.source(row.configuration.size)
             var request = SessionRun.Request(
                 personality: row.personality, configuration: row.configuration,
-                source: try FeatureMatrix.source(row.configuration.size))
+                source: HEVCSessions.deepened(source, to: row.configuration.inputFormat.bitDepth))
             if row.carriesMessages {
                 request.options = { index, _ in
                     var options = FrameOptions()

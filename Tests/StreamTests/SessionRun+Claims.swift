@@ -136,7 +136,7 @@ extension SessionRun {
         var faults: [String] = []
         let counts = Set(inspected.pictures.map(\.sliceCount))
         if let limit = number("maxSliceBytes") {
-            let largest = inspected.largestSlice
+            let largest = codec == .h264 ? inspected.largestSlice : largestDivisibleSlice
             if largest > limit { faults.append("a slice of \(largest) bytes, not \(limit)") }
         } else if counts != [number("slices") ?? 1] {
             faults.append("\(counts) slices, not \(number("slices") ?? 1)")

@@ -26,6 +26,16 @@ extension SessionRun {
         return faults + filterFaults() + randomAccessFaults()
     }
 
+    /// Bytes of the largest slice that could have been cut: it has more than one coding tree block.
+    var largestDivisibleSlice: Int {
+        hevc.frames.flatMap { frame in
+            let starts = frame.slices.map(\.header.slice_segment_address)
+            let ends = starts.dropFirst() + [hevc.sequenceSets[frame.sequenceSet].sizeInCtbs]
+            let divisible = frame.slices.indices.filter { ends[$0] - starts[$0] > 1 }
+            return divisible.map { hevc.nalUnits[frame.slices[$0].nalUnit].payload.count }
+        }.max() ?? 0
+    }
+
     private func filterFaults() -> [String] {
         let headers = hevc.frames.flatMap { $0.slices.map(\.header) }
         let found = Set(

@@ -42,6 +42,7 @@ struct SessionRun {
     private init(_ request: Request, folder: String) throws {
         var environment = ["VAENC_REFERENCE_RECON": folder + "/recon.yuv"]
         environment["VAENC_REFERENCE_PERSONALITY"] = request.personality
+        if request.configuration.codec == .hevc { environment["VAENC_REFERENCE_HASH"] = "md5" }
         let box = Received()
         let encoder = try HardwareEncoder(
             display: ReferenceDisplay.open(environment), configuration: request.configuration,
@@ -97,7 +98,7 @@ struct SessionRun {
     func faults() -> [String] {
         let count = encoded.reconstruction.pictures.count
         let agreement = codec == .h264 ? HeaderAgreement.faults(stream, trace) : HeaderAgreement.faults(hevc, trace)
-        return encoded.faults(frameCount: packets.count) + encoded.violations() + agreement
+        return encoded.faults(frameCount: packets.count) + encoded.violations() + encoded.unhashed() + agreement
             + (count == packets.count ? [] : ["\(packets.count) packets of \(count) pictures"])
     }
 }

@@ -15,7 +15,8 @@ public struct EncodedStream: Sendable {
     /// What `--json` printed; nil where it was not asked for.
     public var report: JSONValue? { JSONValue(result.output) }
 
-    /// Encodes a raw I420 file of whole frames on the reference driver of the build folder.
+    /// Encodes a raw I420 file of whole frames on the reference driver of the build folder. Pictures of HEVC carry their
+    /// MD5 hashes.
     ///
     /// - Parameters:
     ///   - codec: what `options` make of it.
@@ -38,6 +39,7 @@ public struct EncodedStream: Sendable {
                     + options + ["-o", output],
                 environment: [
                     "VAENC_REFERENCE_RECON": folder + "/recon.yuv", "VAENC_REFERENCE_PERSONALITY": personality,
+                    "VAENC_REFERENCE_HASH": codec == .hevc ? "md5" : nil,
                 ], timeout: timeout)
             guard result.status == 0 else {
                 throw Failure(

@@ -14,7 +14,7 @@ public enum ForeignDecoder: String, Sendable {
     case libavcodec
     /// Cisco's, without concealment: H.264 alone.
     case openh264
-    /// HEVC alone.
+    /// HEVC alone. Without parameter sets that say again what is known: see `withoutRepeatedSets`.
     case libde265
 
     /// The decoders of a codec.
@@ -29,6 +29,7 @@ public enum ForeignDecoder: String, Sendable {
     ///
     /// - Parameter isWhole: frames of the coded size, with what the conformance window hides; not by openh264.
     public func decode(_ stream: [UInt8], codec: StreamCodec = .h264, isWhole: Bool = false) -> DecodedVideo {
+        let stream = self == .libde265 ? Self.withoutRepeatedSets(stream) : stream
         // SAFETY: the C side reads `count` bytes during the call; its result owns its memory until it is freed.
         var result = unsafe stream.withUnsafeBufferPointer { bytes in
             switch self {
@@ -40,6 +41,38 @@ public enum ForeignDecoder: String, Sendable {
         }
         defer { unsafe vaenc_oracle_free(&result) }
         return unsafe DecodedVideo(result)
+    }
+
+    /// An HEVC stream less the VPS, SPS and PPS that are, byte for byte, the latest of their kind. A sequence parameter set
+    /// sent again with the same content changes nothing (H.265 7.4.2.4.2) and may stand before any IRAP picture; libde265
+    /// takes it for a new one, and loses the pictures decoded with the one before, which leading pictures of a CRA picture
+    /// and pictures of a rolling refresh still refer to.
+    ///
+    /// What differs stays, and so do the sets after it that depend on it.
+    package static func withoutRepeatedSets(_ stream: [UInt8]) -> [UInt8] {
+        let starts = stream.indices.dropLast(3).filter {
+            stream[$0] == 0 && stream[$0 + 1] == 0 && stream[$0 + 2] == 1
+        }
+        var result: [UInt8] = []
+        /// By nal_unit_type: VPS 32, SPS 33, PPS 34.
+        var latest: [UInt8: ArraySlice<UInt8>] = [:]
+        var place = 0
+        for (index, start) in starts.enumerated() {
+            let end = index + 1 < starts.count ? starts[index + 1] : stream.count
+            let type = stream[start + 3] >> 1 & 63
+            guard (32...34).contains(type) else { continue }
+            // Zeros at its end are the next start code's (annex B).
+            let unit = stream[(start + 3)..<end]
+            let content = unit[...(unit.lastIndex { $0 != 0 } ?? start + 3)]
+            if latest[type]?.elementsEqual(content) ?? false {
+                result += stream[place..<start]
+                place = end
+            } else {
+                for dependent in type...34 { latest[dependent] = nil }
+                latest[type] = content
+            }
+        }
+        return result + stream[place...]
     }
 }
 

@@ -76,6 +76,14 @@ extension EncodedStream {
         }
         return faults
     }
+
+    /// Pictures of HEVC without MD5 hashes, which libavcodec holds against what it decodes.
+    public func unhashed() -> [String] {
+        guard let stream = inspectedStream as? HEVCStream else { return [] }
+        return stream.frames.compactMap { frame in
+            if case .md5? = frame.pictureHash { nil } else { "picture \(frame.index) has no MD5 hashes" }
+        }
+    }
 }
 
 extension InspectedPicture {

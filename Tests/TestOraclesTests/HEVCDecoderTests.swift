@@ -14,6 +14,8 @@ private struct Sample: Sendable, CustomTestStringConvertible {
         Sample(options: "qp=30:bframes=3:b-adapt=0:ref=3:ctu=32:pools=1:slices=2", bitDepth: 8, width: 96, height: 128),
         Sample(options: "qp=22:keyint=250:bframes=2:b-adapt=0:sao=1:ctu=32", bitDepth: 10),
         Sample(options: "qp=28:keyint=6:bframes=0:sao=0:amp=1:rect=1:ctu=16", bitDepth: 10, width: 98, height: 82),
+        // CRA pictures with leading pictures that refer behind them, and the same parameter sets before each.
+        Sample(options: "qp=26:keyint=3:min-keyint=3:scenecut=0:bframes=2:b-adapt=0:open-gop=1:ctu=32", bitDepth: 8),
     ]
 
     var testDescription: String { "\(bitDepth) bits, \(options)" }
@@ -142,6 +144,36 @@ private func accepts(_ decoder: ForeignDecoder, _ stream: [UInt8], as expected: 
             }
             let accepted = accepts(decoder, Array(stream.dropLast(20)), as: whole)
             #expect(!accepted, "\(sample.options): without the last 20 bytes")
+        }
+    }
+
+    /// What libde265 is not shown: the same sets again. Sets of other content it is.
+    @Test func onlyEqualSetsAreDropped() throws {
+        let stream = try #require(Sample.all.last).stream()
+        func sets(_ stream: [UInt8]) -> [Int] { units(stream).map { type(of: $0, in: stream) }.filter { (32...34).contains($0) } }
+        func others(_ stream: [UInt8]) -> [[UInt8]] {
+            units(stream).filter { !(32...34).contains(type(of: $0, in: stream)) }.map { Array(stream[$0]) }
+        }
+        #expect(sets(stream) == [32, 33, 34, 32, 33, 34, 32, 33, 34])
+        #expect(units(stream).contains { type(of: $0, in: stream) == 21 }, "no CRA picture")
+        #expect(units(stream).contains { (8...9).contains(type(of: $0, in: stream)) }, "no RASL picture")
+        let once = ForeignDecoder.withoutRepeatedSets(stream)
+        #expect(sets(once) == [32, 33, 34])
+        #expect(others(once) == others(stream))
+        #expect(ForeignDecoder.withoutRepeatedSets(once) == once)
+        // Another sequence's sets, and the first one's again behind them.
+        let other = try #require(Sample.all.first).stream()
+        #expect(sets(ForeignDecoder.withoutRepeatedSets(stream + other + stream)) == [32, 33, 34, 32, 33, 34, 32, 33, 34])
+        // A damaged repetition stays, with what follows it and depends on it, and is noticed.
+        let whole = ForeignDecoder.libde265.decode(stream, codec: .hevc).frames
+        for (place, kept) in [(4, [33, 34]), (5, [34])] {
+            let unit = units(stream).filter { (32...34).contains(type(of: $0, in: stream)) }[place]
+            let damaged = unit.dropFirst(2).map { stream.mutated(at: $0) }
+            for each in damaged {
+                #expect(sets(ForeignDecoder.withoutRepeatedSets(each)) == [32, 33, 34] + kept + kept)
+            }
+            let noticed = damaged.count { !accepts(.libde265, $0, as: whole) }
+            #expect(noticed > 2, "damage to sets of type \(kept[0])")
         }
     }
 

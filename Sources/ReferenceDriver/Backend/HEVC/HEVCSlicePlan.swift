@@ -44,11 +44,14 @@ struct HEVCSlicePlan {
         header.offsetsChroma = written.sequence.hasOffsets
         header.qpDelta += Int(parameters.pic_init_qp) - written.picture.initialQP
         header.mergeCandidates = 5
-        if header.type == .i { header.referenceSet = written.sequence.referenceSets[0] }
+        guard header.type != .i else {
+            // Written out with nothing in it: an IRAP picture's set has nothing to refer to (8.3.2).
+            (header.referenceSet, header.referenceSetIndex) = (HEVCReferenceSet(), nil)
+            return
+        }
         header.referenceSetIndex = 0
         try require(
-            header.isIDR || header.referenceSet == written.sequence.referenceSets[0],
-            "a reference other than the picture before")
+            header.referenceSet == written.sequence.referenceSets[0], "a reference other than the picture before")
     }
 
     /// The bits of a header as it stands in the stream, with the start code and NAL unit header of `other`.
