@@ -97,10 +97,17 @@ struct OptionRow: Sendable, CustomStringConvertible {
 
     /// Every pair of a personality and a value, and of two values.
     static let all = rows(Personality.all, axes)
-    static let hevc = rows(HEVCDevice.all.map(\.personality), hevcAxes)
+    /// Devices without Main 10 refuse it, whatever else is asked for.
+    static let hevc = rows(HEVCDevice.all.map(\.personality), hevcAxes) { device, axis, value in
+        hevcAxes[axis][value].name != "10 bits" || HEVCDevice.all[device].has(bitDepth: 10)
+    }
 
-    private static func rows(_ personalities: [String?], _ axes: [[Value]]) -> [OptionRow] {
-        PairwiseCover.rows(counts: [personalities.count] + axes.map(\.count)).map { row in
+    private static func rows(
+        _ personalities: [String?], _ axes: [[Value]], allows: (Int, Int, Int) -> Bool = { _, _, _ in true }
+    ) -> [OptionRow] {
+        PairwiseCover.rows(counts: [personalities.count] + axes.map(\.count)) { parameter, value, other, its in
+            parameter > 0 || allows(value, other - 1, its)
+        }.map { row in
             OptionRow(row, personalities[row[0]], zip(axes, row.dropFirst()).map { $0[$1] })
         }
     }
