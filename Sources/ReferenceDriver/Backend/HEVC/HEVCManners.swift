@@ -51,6 +51,7 @@ extension HEVCManners {
         picture.hasTransformSkip = true
         picture.qpDeltaDepth = changesQP ? 0 : nil
         picture.deblocking = .init(canBeOverridden: true)
+        picture.filtersAcrossSlices = sets.picture.filtersAcrossSlices
         return (sequence, picture)
     }
 
