@@ -59,16 +59,20 @@ import VideoBase
     @Test(arguments: [(1920, 1080), (1366, 768), (854, 480), (426, 240)])
     func sizesThatAreNoMultiples(_ width: Int, _ height: Int) async throws {
         // Pictures repeat to the right and below where they are larger than the clip.
-        let source = try Fixture.bigBuckBunny.frames(12).suffix(2).map { $0.tiled(width: width, height: height) }
+        let frames = try Fixture.bigBuckBunny.frames(12).suffix(2).map { $0.tiled(width: width, height: height) }
+        let deep = HEVCSessions.deepened(frames, to: 10)
         let faults = await withTaskGroup(of: [String].self) { group in
-            for device in HEVCDevice.all {
+            for (number, device) in HEVCDevice.all.enumerated() {
                 group.addTask {
                     await onThread {
-                        var configuration = HEVCSessions.plain(VideoSize(width: width, height: height))
+                        let bitDepth = (number + width / 2) % 2 == 0 && device.has(bitDepth: 10) ? 10 : 8
+                        let source = bitDepth > 8 ? deep : frames
+                        var configuration = HEVCSessions.plain(
+                            VideoSize(width: width, height: height), bitDepth: bitDepth)
                         configuration.preset = 7
                         return HEVCSessions.judge(configuration, source, on: device.personality) { run in
                             Self.edges(run, source)
-                        }.map { "\(device): \($0)" }
+                        }.map { "\(device), \(bitDepth) bits: \($0)" }
                     }
                 }
             }
