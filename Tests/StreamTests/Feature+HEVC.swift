@@ -10,20 +10,18 @@ extension Feature {
 
     /// HEVC's, by groups: those that show as in H.264, and in their places those that another syntax element shows.
     static let hevc: [(group: String, features: [Feature])] = all.map { group, features in
-        let own = own.filter { $0.group == group }.map(\.feature)
+        let others = own.filter { $0.group == group }.map(\.feature)
         let shared = features.filter { !ofH264.contains($0.name) }
-        return (
-            group,
-            shared.map { feature in own.first { $0.name == feature.name } ?? feature }
-                + own.filter { feature in !features.contains { $0.name == feature.name } }
-        )
+        let replaced = shared.map { feature in others.first { $0.name == feature.name } ?? feature }
+        let added = others.filter { feature in !shared.contains { $0.name == feature.name } }
+        return (group: group, features: replaced + added)
     }
 
     private static let own: [(group: String, feature: Feature)] =
         [
             ("Structure", structure), ("References", references), ("Rate", rate), ("Pictures", pictures),
             ("Headers", headers),
-        ].flatMap { group, features in features.map { (group, $0) } }
+        ].flatMap { group, features in features.map { (group: group, feature: $0) } }
 
     private static let structure = [
         Feature(
