@@ -13,7 +13,9 @@ import VideoBase
                 title: "HEVC", groups: Feature.hevc, personalities: HEVCDevice.all.map(\.personalities), columns: []),
         ]
         for (index, codec) in [VideoCodec.h264, .hevc].enumerated() {
-            parts[index].columns = await Self.columns(codec, parts[index].groups.flatMap(\.features), parts[index].personalities.map { $0[0] })
+            let features = parts[index].groups.flatMap(\.features)
+            let personalities = parts[index].personalities.map { $0[0] }
+            parts[index].columns = await Self.columns(codec, features, personalities)
         }
         let page = MatrixPage(parts: parts).text
         print(page)
