@@ -38,7 +38,7 @@ import VideoBase
         let columns = found.sorted { $0.0 < $1.0 }
         for (index, _, faults) in columns {
             for fault in faults {
-                Issue.record("\(codec.standardName) on \(FeatureMatrix.name(personalities[index])): \(fault)")
+                Issue.record("\(codec.rawValue) on \(FeatureMatrix.name(personalities[index])): \(fault)")
             }
         }
         #expect(columns.count == personalities.count && columns.allSatisfy { $0.1.count == features.count })
