@@ -49,7 +49,7 @@ import Testing
 
     /// Of HEVC, with B pictures and the pictures' MD5 hashes.
     @Test func damageToHEVCIsAFault() throws {
-        let source = try Fixture.carphone.frames(6).map { $0.cropped(x: 0, y: 0, width: 64, height: 64) }
+        let source = try Fixture.carphone.frames(6).map { $0.cropped(x: 0, y: 0, width: 128, height: 128) }
         let sound = try EncodedStream(
             source, codec: .hevc, options: ["--codec", "hevc", "--qp", "24", "--slices", "2", "--bframes", "1"])
         #expect(sound.faults(frameCount: 6) + sound.violations() + sound.unhashed() == [])

@@ -30,7 +30,7 @@ extension SessionRun {
     var largestDivisibleSlice: Int {
         hevc.frames.flatMap { frame in
             let starts = frame.slices.map(\.header.slice_segment_address)
-            let ends = starts.dropFirst() + [hevc.sequenceSets[frame.sequenceSet].sizeInCtbs]
+            let ends = Array(starts.dropFirst()) + [hevc.sequenceSets[frame.sequenceSet].sizeInCtbs]
             let divisible = frame.slices.indices.filter { ends[$0] - starts[$0] > 1 }
             return divisible.map { hevc.nalUnits[frame.slices[$0].nalUnit].payload.count }
         }.max() ?? 0
