@@ -1,4 +1,5 @@
 import BitstreamInspection
+import EncodeSession
 import TestOracles
 import VideoBase
 

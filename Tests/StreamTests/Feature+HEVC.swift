@@ -5,7 +5,8 @@ import VideoBase
 extension Feature {
     /// Of H.264 alone.
     private static let ofH264: Set<String> = [
-        "Constrained Baseline", "Main", "CAVLC", "no 8×8 transform", "trellis", "a size of no whole macroblocks",
+        "Constrained Baseline", "Main", "CAVLC", "no 8×8 transform", "4 slices", "trellis",
+        "a size of no whole macroblocks",
     ]
 
     /// HEVC's, by groups: those that show as in H.264, and in their places those that another syntax element shows.
@@ -33,8 +34,11 @@ extension Feature {
             }),
         Feature(
             "7 B frames in a pyramid", "bFrames", "bPyramid", change: { ($0.bFrames, $0.bPyramid) = (7, true) },
-            missing: holds("sps_max_num_reorder_pics is 3") {
-                $0.hevc.sequenceSets[0].highest.max_num_reorder_pics == 3
+            // Three levels want four pictures stored: devices that store three have two.
+            missing: holds("sps_max_num_reorder_pics is 2 or 3, and pictures are predicted from B pictures") { run in
+                let order = run.hevc.sequenceSets[0].highest
+                return order.max_num_reorder_pics == min(order.max_dec_pic_buffering_minus1 - 1, 3)
+                    && order.max_num_reorder_pics > 1 && run.inspected.pictures.contains { $0.isB && $0.isReference }
             }),
         Feature(
             "leading pictures", "openGOP", "bFrames", change: { ($0.openGOP, $0.bFrames, $0.gopFrames) = (true, 2, 6) },
@@ -92,6 +96,10 @@ extension Feature {
         Feature(
             "10 bits", "profile", change: { $0 = HEVCSessions.hevc($0, 10) },
             missing: becomes("the bit depth", 10) { $0.inspected.bitDepth }),
+        // The pictures have two rows of the largest blocks.
+        Feature(
+            "2 slices", "slices", change: { $0.slices = 2 },
+            missing: becomes("slices in a picture", [2]) { Set($0.inspected.pictures.map(\.sliceCount)) }),
         Feature(
             "no deblocking", "deblocking", change: { $0.deblocking = Deblocking(isOn: false) },
             missing: holds("slice_deblocking_filter_disabled_flag") { run in

@@ -42,6 +42,11 @@ import VideoBase
             }
         }
         #expect(columns.count == personalities.count && columns.allSatisfy { $0.1.count == features.count })
+        // What no device had would be shown by no stream.
+        for (index, feature) in features.enumerated() {
+            let isShown = columns.contains { $0.1.indices.contains(index) && $0.1[index].lack == nil }
+            #expect(isShown, "\(codec.rawValue): \(feature.name)")
+        }
         return columns.map(\.1)
     }
 
