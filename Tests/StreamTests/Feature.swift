@@ -11,6 +11,8 @@ struct Feature: Sendable {
     var change: @Sendable (inout EncoderConfiguration) -> Void
     var frameOptions: @Sendable (Int, [EncodedPacket]) -> FrameOptions = { _, _ in FrameOptions() }
     var before: @Sendable (Int, HardwareEncoder) throws -> Void = { _, _ in }
+    /// A frame that is a key frame where the device keeps one reference, which is lost.
+    var keyOfOneReference: Int?
     /// One picture, over and over.
     var isStill = false
     /// What is missing in the first stream, which asked for it; nil where nothing is. The second did not ask.

@@ -68,6 +68,7 @@ struct FeatureCell: Sendable, Hashable {
             let options = feature.frameOptions(index, [])
             if options.forceKeyFrame || (options.refreshFromLongTerm && !isKept) { claimed.forcedKeyFrames.insert(index) }
         }
+        if let index = feature.keyOfOneReference, run.used("references") == "1" { claimed.forcedKeyFrames.insert(index) }
         var faults = run.faults() + run.contradictions(claimed)
         if run.packets.count != FeatureMatrix.frames { faults.append("\(run.packets.count) packets") }
         let differing = run.description.effective.filter(\.differs)
