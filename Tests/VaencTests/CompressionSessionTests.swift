@@ -22,10 +22,10 @@ import Vaenc
         try Fixture.carphone.frames(10, width: Self.size.width, height: Self.size.height)
     }
 
-    /// Copies an I420 picture into a buffer of the session's, which is NV12.
+    /// Copies an I420 picture into a buffer of the session's, which is NV12, and I420 for libx265.
     private func fill(_ buffer: any PixelBuffer, with frame: PlanarFrame) throws {
         try buffer.withUnsafePlanes { planes in
-            #expect(planes.format == .nv12 && planes.size == Self.size)
+            try #require((planes.format == .nv12 || planes.format == .i420) && planes.size == Self.size)
             let (width, height) = (Self.size.width, Self.size.height)
             for y in 0..<height {
                 for x in 0..<width {
@@ -37,6 +37,11 @@ import Vaenc
                 for x in 0..<width / 2 {
                     let u = frame.bytes[chroma + y * width / 2 + x]
                     let v = frame.bytes[chroma + chroma / 4 + y * width / 2 + x]
+                    if planes.format == .i420 {
+                        planes.base(1).storeBytes(of: u, toByteOffset: y * planes.pitch(1) + x, as: UInt8.self)
+                        planes.base(2).storeBytes(of: v, toByteOffset: y * planes.pitch(2) + x, as: UInt8.self)
+                        continue
+                    }
                     planes.base(1).storeBytes(of: u, toByteOffset: y * planes.pitch(1) + 2 * x, as: UInt8.self)
                     planes.base(1).storeBytes(of: v, toByteOffset: y * planes.pitch(1) + 2 * x + 1, as: UInt8.self)
                 }

@@ -54,7 +54,7 @@ import VAAPI
             if let high = property.maximum {
                 let beyond: PropertyValue = property.type == "number" ? .number(high + 1) : .integer(Int(high) + 1)
                 // Of frame rates, one that no device takes.
-                let expected: ErrorCategory = property.type == "ratio" ? .usage : .unavailable
+                let expected: ErrorCategory = property.type == "ratio" && high >= 1000 ? .usage : .unavailable
                 #expect(category { try session.set(named: property.name, to: beyond) } == expected, "\(property.name)")
             }
             for wrong in [PropertyValue.number(.nan), .number(.infinity), .list([.number(.nan), 1])] {
