@@ -114,7 +114,7 @@ final class Contenders {
             notes.append("ffmpeg is left out: it reaches the reference driver through X, and there is neither DISPLAY nor Xvfb")
             return nil
         }
-        let started = try ChildProcess.start(["Xvfb", "-displayfd", "1", "-nolisten", "tcp", "-screen", "0", "64x64x24"])
+        let started = try ChildProcess.start(["Xvfb", "-displayfd", "1", "-noreset", "-nolisten", "tcp", "-screen", "0", "64x64x24"])
         server = started.pid
         defer { close(started.output) }
         var text = [UInt8](repeating: 0, count: 16)
