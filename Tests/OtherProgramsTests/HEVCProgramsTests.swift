@@ -9,13 +9,13 @@ import Testing
         #expect(stream.reconstruction.pictures.first?.type == "IDR")
     }
 
-    /// Of any size: what fills the smallest coding blocks up is cropped.
+    /// Of any size: what fills the smallest coding blocks up is cropped. A tile has at least 256×64 samples.
     @Test(arguments: [
         (176, 144, 8, []), (176, 144, 10, ["-g", "5", "-aud", "1"]),
         (640, 272, 8, ["-slices", "3"]), (640, 272, 10, ["-slices", "4", "-bf", "2"]),
         (1366, 768, 8, ["-bf", "1", "-compression_level", "7"]), (426, 240, 8, ["-compression_level", "1"]),
         (426, 240, 10, ["-bf", "2", "-compression_level", "7"]), (130, 98, 8, ["-g", "1"]), (34, 50, 10, ["-g", "1"]),
-        (178, 146, 8, ["-tiles", "2x2"]), (328, 184, 10, ["-tiles", "3x2", "-bf", "2"]), (35, 51, 8, []),
+        (528, 146, 8, ["-tiles", "2x2"]), (776, 184, 10, ["-tiles", "3x2", "-bf", "2"]), (35, 51, 8, []),
         (321, 183, 10, ["-bf", "2"]),
     ] as [(Int, Int, Int, [String])])
     func ffmpegEncodes(width: Int, height: Int, bitDepth: Int, options: [String]) throws {
@@ -136,7 +136,7 @@ import Testing
     @Test(arguments: [
         (176, 144, 8, []), (176, 144, 10, ["keyframe-period=5", "refs=3"]),
         (640, 272, 8, ["num-slices=3"]), (328, 242, 10, ["num-slices=2", "max-bframes=2"]),
-        (328, 242, 8, ["num-tile-cols=2", "num-tile-rows=2"]), (176, 144, 10, ["max-bframes=3", "refs=2"]),
+        (528, 242, 8, ["num-tile-cols=2", "num-tile-rows=2"]), (176, 144, 10, ["max-bframes=3", "refs=2"]),
         (176, 144, 8, ["rate-control=cbr", "bitrate=300", "max-bframes=1"]),
         (176, 144, 10, ["rate-control=vbr", "bitrate=300", "max-bframes=3"]),
         (176, 144, 8, ["rate-control=icq", "quality-factor=24"]),
