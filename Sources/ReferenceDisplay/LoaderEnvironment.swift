@@ -19,10 +19,7 @@ enum LoaderEnvironment {
             let path = Environment.value("LIBVA_DRIVERS_PATH")
             new["LIBVA_DRIVERS_PATH"] = path.map { "\(folder):\($0)" } ?? folder
             new["LIBVA_DRIVER_NAME"] = .some(nil)
-            let old = new.map { ($0.key, Environment.value($0.key)) }
-            for (name, value) in new { Environment.set(name, value) }
-            defer { for (name, value) in old { Environment.set(name, value) } }
-            return try body()
+            return try Environment.with(new, body)
         }
     }
 }

@@ -1,0 +1,104 @@
+import Glibc
+import Synchronization
+import Testing
+import VAAPI
+
+/// Variables that are set for a while, in a process whose other threads read them: glibc's setenv would crash those.
+@Suite(.serialized) struct EnvironmentTests {
+    private static let name = "VAENC_TEST_VARIABLE"
+
+    private static func value(_ name: String = name) -> String? {
+        unsafe getenv(name).map { unsafe String(cString: $0) }
+    }
+
+    @Test func isSetForAWhile() throws {
+        let home = Self.value("HOME")
+        let path = try #require(Self.value("PATH"))
+        for round in 0..<2 {
+            Environment.with([Self.name: Optional("\(round)"), "HOME": nil]) {
+                #expect(Self.value() == "\(round)")
+                #expect(Self.value("HOME") == nil)
+                #expect(Self.value("PATH") == path)
+            }
+            #expect(Self.value() == nil)
+            #expect(Self.value("HOME") == home)
+        }
+        struct Refused: Error {}
+        #expect(throws: Refused.self) { try Environment.with([Self.name: "1"]) { throw Refused() } }
+        #expect(Self.value() == nil)
+    }
+
+    /// Where nothing else changes, the list is made once.
+    @Test func makesOneListForOneChange() {
+        let lists = (0..<3).map { _ in Environment.with(["VAENC_TEST_SAME": "1"]) { unsafe UInt(bitPattern: environ) } }
+        #expect(Set(lists).count == 1)
+        #expect(unsafe UInt(bitPattern: environ) != lists[0])
+    }
+
+    /// A program that sets variables of its own at the same time keeps them. In a process of its own, since it changes
+    /// the list that other tests read.
+    @Test(arguments: [false, true]) func keepsWhatOthersSet(addsOne: Bool) async {
+        await #expect(processExitsWith: .success) { [addsOne] in
+            unsafe setenv("VAENC_TEST_THERE", "before", 1)
+            unsafe setenv("VAENC_TEST_GONE", "before", 1)
+            // In place: names that are there. With a copy of the list: a new one as well.
+            Environment.with([Self.name: "1"]) {
+                unsafe setenv("VAENC_TEST_THERE", "after", 1)
+                unsafe setenv(Self.name, "other", 1)
+                if addsOne { unsafe setenv("VAENC_TEST_NEW", "new", 1) }
+                unsafe unsetenv("VAENC_TEST_GONE")
+            }
+            #expect(Self.value("VAENC_TEST_NEW") == (addsOne ? "new" : nil))
+            #expect(Self.value("VAENC_TEST_THERE") == "after")
+            #expect(Self.value("VAENC_TEST_GONE") == nil)
+            #expect(Self.value() == nil)
+        }
+    }
+
+    /// Threads that read all the while, as libraries do, see one value or the other, and do not crash.
+    @Test func readersGoOn() {
+        let ends = Mutex(false)
+        let readers = (0..<3).map { _ in
+            Reader {
+                var count = 0
+                repeat {
+                    for _ in 0..<100 where unsafe getenv("VAENC_TEST_NOWHERE") == nil { count += 1 }
+                } while !ends.withLock { $0 }
+                return count
+            }
+        }
+        for round in 0..<3000 {
+            // Lists of many lengths: a list that grows is one that is moved.
+            let names = (0...round % 50).map { "VAENC_TEST_\($0)" }
+            Environment.with(Dictionary(uniqueKeysWithValues: names.map { ($0, "\(round % 2)") })) {
+                #expect(Self.value("VAENC_TEST_0") == "\(round % 2)")
+            }
+        }
+        ends.withLock { $0 = true }
+        for reader in readers { #expect(reader.wait() > 0) }
+    }
+}
+
+/// A thread of its own with a result.
+private final class Reader: @unchecked Sendable {
+    private var thread = pthread_t()
+    private let result = Mutex(0)
+    private let body: @Sendable () -> Int
+
+    init(_ body: @escaping @Sendable () -> Int) {
+        self.body = body
+        unsafe pthread_create(
+            &thread, nil,
+            { argument in
+                let reader = unsafe Unmanaged<Reader>.fromOpaque(argument!).takeRetainedValue()
+                let count = reader.body()
+                reader.result.withLock { $0 = count }
+                return nil
+            }, Unmanaged.passRetained(self).toOpaque())
+    }
+
+    func wait() -> Int {
+        pthread_join(thread, nil)
+        return result.withLock { $0 }
+    }
+}
