@@ -1,3 +1,4 @@
+import Synchronization
 import TestOracles
 import Testing
 import VAAPI
@@ -202,5 +203,39 @@ import Vaenc
             }
             #expect(first.count == 2)
         }
+    }
+
+    /// NAL unit by NAL unit, the stream is the same.
+    @Test(.timeLimit(.minutes(2)), arguments: VideoCodec.allCases) func unitsMakeUpThePackets(_ codec: VideoCodec) throws {
+        let packets = PacketList()
+        let configuration = Pictures.configuration(codec: codec)
+        let whole = try CompressionSession(configuration: configuration, device: .reference) { packets.add($0) }
+        try Pictures.encode(0..<4, on: whole)
+        try whole.completeFrames()
+        whole.invalidate()
+        let units = Mutex<[EncodedUnit]>([])
+        let apart = try CompressionSession(unitsOf: configuration, device: .reference) { result in
+            if case .success(let unit) = result { units.withLock { $0.append(unit) } }
+        }
+        try Pictures.encode(0..<4, on: apart)
+        try apart.completeFrames()
+        apart.invalidate()
+        var rebuilt: [[UInt8]] = []
+        var ends = 0
+        for unit in units.withLock({ $0 }) {
+            switch unit {
+            case .parameterSets(let sets):
+                #expect(sets.map { Pictures.type($0, codec) } == (codec == .h264 ? [7, 8] : [32, 33, 34]))
+                rebuilt += sets
+            case .unit(let bytes, let packet, let isLast):
+                #expect(packet.bytes.isEmpty && packet.displayIndex == ends)
+                rebuilt.append(bytes)
+                if isLast { ends += 1 }
+            }
+        }
+        #expect(ends == 4)
+        // An access unit may begin with a delimiter or message before its parameter sets.
+        #expect(Set(rebuilt) == Set(try packets.values().flatMap(\.units)))
+        #expect(rebuilt.count == (try packets.values().flatMap(\.units).count))
     }
 }

@@ -1,4 +1,3 @@
-import Synchronization
 import Testing
 import VAAPI
 @testable import Vaenc
@@ -217,88 +216,6 @@ import VideoBase
         var iterator = calls.makeAsyncIterator()
         #expect(await iterator.next() != nil)
         await until { box.isGone }
-    }
-
-    @Test func flushTellsWhenAllIsOut() async throws {
-        let packets = PacketList()
-        var configuration = Pictures.configuration()
-        configuration.asyncDepth = 4
-        let session = try CompressionSession(configuration: configuration, device: .reference) { packets.add($0) }
-        try Pictures.encode(0..<3, on: session)
-        let delivered: Int = try await withCheckedThrowingContinuation { continuation in
-            session.flush { result in
-                continuation.resume(with: result.flatMap { Result { try packets.values().count } })
-            }
-        }
-        #expect(delivered == 3)
-        try Pictures.encode(3..<5, on: session)
-        try await session.flush()
-        #expect(try packets.values().count == 5)
-        session.invalidate()
-        let error: any Error = await withCheckedContinuation { continuation in
-            session.flush { if case .failure(let error) = $0 { continuation.resume(returning: error) } }
-        }
-        #expect((error as? any DescribedError)?.category == .usage)
-    }
-
-    /// A cancelled wait for completion only stops waiting.
-    @Test func aCancelledCompletionStillCompletes() async throws {
-        let session = try CompressionSession(configuration: Pictures.configuration(), device: .reference)
-        try Pictures.encode(0..<4, on: session)
-        let completion = Task { try await session.completeFrames() }
-        completion.cancel()
-        _ = await completion.result
-        try await session.completeFrames()
-        #expect(session.statistics.delivered == 4)
-        session.invalidate()
-    }
-
-    @Test(arguments: VideoCodec.allCases) func refreshBeginsAnew(_ codec: VideoCodec) async throws {
-        let session = try CompressionSession(configuration: Pictures.configuration(codec: codec), device: .reference)
-        try Pictures.encode(0..<3, on: session)
-        try await session.refresh()
-        #expect(session.unreadPacketCount == 3)
-        try Pictures.encode(3..<5, on: session)
-        try await session.completeFrames()
-        session.invalidate()
-        let packets = try await read(5, of: session)
-        #expect(packets.map(\.isKey) == [true, false, false, true, false])
-        #expect(packets.map(\.changesFormat) == [false, false, false, false, false])
-        _ = Pictures.decode(packets)
-    }
-
-    /// NAL unit by NAL unit, the stream is the same.
-    @Test(arguments: VideoCodec.allCases) func unitsMakeUpThePackets(_ codec: VideoCodec) throws {
-        let packets = PacketList()
-        let configuration = Pictures.configuration(codec: codec)
-        let whole = try CompressionSession(configuration: configuration, device: .reference) { packets.add($0) }
-        try Pictures.encode(0..<4, on: whole)
-        try whole.completeFrames()
-        whole.invalidate()
-        let units = Mutex<[EncodedUnit]>([])
-        let apart = try CompressionSession(unitsOf: configuration, device: .reference) { result in
-            if case .success(let unit) = result { units.withLock { $0.append(unit) } }
-        }
-        try Pictures.encode(0..<4, on: apart)
-        try apart.completeFrames()
-        apart.invalidate()
-        var rebuilt: [[UInt8]] = []
-        var ends = 0
-        for unit in units.withLock({ $0 }) {
-            switch unit {
-            case .parameterSets(let sets):
-                #expect(sets.map { Pictures.type($0, codec) } == (codec == .h264 ? [7, 8] : [32, 33, 34]))
-                rebuilt += sets
-            case .unit(let bytes, let packet, let isLast):
-                #expect(packet.bytes.isEmpty && packet.displayIndex == ends)
-                rebuilt.append(bytes)
-                if isLast { ends += 1 }
-            }
-        }
-        #expect(ends == 4)
-        // An access unit may begin with a delimiter or message before its parameter sets.
-        #expect(Set(rebuilt) == Set(try packets.values().flatMap(\.units)))
-        #expect(rebuilt.count == (try packets.values().flatMap(\.units).count))
     }
 }
 

@@ -10,7 +10,7 @@ import VideoBase
 ///
 /// Pictures are planned on one thread and finish on another, both in coding order.
 final class RateSession: Sendable {
-    private struct State {
+    struct State {
         var rate: RateSettings
         var frameRate: Rational
         var qps: QPs
@@ -41,7 +41,7 @@ final class RateSession: Sendable {
     }
 
     /// What pictures change.
-    private struct Books {
+    struct Books {
         /// vaenc's own.
         var controller: PictureRateController?
         var hrd: HRDTiming?
@@ -63,8 +63,8 @@ final class RateSession: Sendable {
         var parameters: [MiscParameters]
     }
 
-    private let settings: EncodeSettings
-    private let state: Mutex<State>
+    let settings: EncodeSettings
+    let state: Mutex<State>
     /// A picture is submitted once those before it have been read: its QP follows from their sizes, and they may be
     /// encoded again.
     let isSerial: Bool
@@ -90,7 +90,7 @@ final class RateSession: Sendable {
         self.state = Mutex(state)
     }
 
-    private static func targets(
+    static func targets(
         _ rate: RateSettings, _ frameRate: Rational, _ settings: EncodeSettings
     ) -> RateTargets {
         var offsets = QPOffsets()
@@ -139,7 +139,7 @@ final class RateSession: Sendable {
 
     /// What the driver is told with a picture follows from those before it, but for the latest, of which so many may be
     /// in flight: whether they have finished is a matter of time, and streams do not depend on that.
-    private static func learnOverhead(_ state: inout State, unknown: Int) {
+    static func learnOverhead(_ state: inout State, unknown: Int) {
         let count = min(max(state.pending + state.addedBits.count - unknown, 0), state.addedBits.count)
         for bits in state.addedBits.prefix(count) where state.overhead.add(bits) { state.isNew = true }
         state.addedBits.removeFirst(count)
@@ -257,85 +257,4 @@ final class RateSession: Sendable {
 
     /// So many more pictures, in coding order, are out for good.
     func delivered(_ count: Int) { state.withLock { $0.undelivered.removeFirst(min(count, $0.undelivered.count)) } }
-
-    // MARK: Changes
-
-    /// From the next picture that is planned on.
-    func change(_ change: RunningChange) throws {
-        try state.withLock { state in
-            if let rate = change.frameRate { try WrongValues.refuse(frameRate: rate) }
-            let new = try state.rate.changed(
-                by: change, frameRate: change.frameRate ?? state.frameRate,
-                highest: .highest(settings.profile))
-            var qps = state.qps
-            if let qp = change.qp {
-                guard new.mode == .cqp else {
-                    throw VaencError(
-                        .unavailable, "rate control \(new.mode.rawValue) chooses the QP",
-                        remedy: "change the bit rate, or the QP limits")
-                }
-                let range = (new.minQP ?? 0)...max(new.maxQP ?? 51, new.minQP ?? 0)
-                let step = qp.clamped(to: range) - qps.p
-                qps = QPs(
-                    i: (qps.i + step).clamped(to: range), p: (qps.p + step).clamped(to: range),
-                    b: (qps.b + step).clamped(to: range))
-            }
-            if let rate = change.frameRate {
-                guard !new.promisesHRD || rate.reduced == state.frameRate.reduced else {
-                    throw VaencError(
-                        .unavailable, "the stream's HRD parameters promise \(state.frameRate) frames per second",
-                        remedy: "make the session without --hrd")
-                }
-                // The driver may not have been told of the change before.
-                if rate.reduced != state.frameRate.reduced { state.frameRateIsNew = true }
-                state.frameRate = rate
-            }
-            state.qps = qps
-            state.changes.merge(change)
-            if new.maxBitrate > state.rate.maxBitrate || new.vbvSize > state.rate.vbvSize || state.frameRateIsNew {
-                state.keepsHRD = false
-            }
-            if new != state.rate { state.isNew = true }
-            state.rate = new
-            state.books.controller?.change(Self.targets(new, state.frameRate, settings))
-            state.books.limits.change(new, state.frameRate, pending: state.pending)
-        }
-    }
-
-    /// The report of the configuration, with what was changed since.
-    func changed(_ report: [EffectiveEntry]) -> [EffectiveEntry] {
-        let (rate, qps, changes) = state.withLock { ($0.rate, $0.qps, $0.changes) }
-        return rate.report(report, with: changes, qps)
-    }
-
-    /// The pictures under way and those that are not out were lost, and will be planned anew, by a driver that knows
-    /// nothing of those before.
-    func restart() {
-        state.withLock { state in
-            if let first = state.undelivered.first {
-                // A change in the meantime stays.
-                let changed = first.controller?.targets != state.books.controller?.targets
-                let targets = state.books.controller?.targets
-                state.books = first
-                state.books.limits.change(state.rate, state.frameRate, pending: 0)
-                if changed, let targets { state.books.controller?.change(targets) }
-            }
-            state.undelivered = []
-            state.pending = 0
-            Self.learnOverhead(&state, unknown: 0)
-            state.books.controller?.forgetPending()
-            state.isNew = true
-            state.frameRateIsNew = state.frameRate.reduced != settings.frameRate.reduced
-            state.startsOver = true
-        }
-    }
-
-    /// The driver has coded a key frame that is not the stream's, to which so many bits were added.
-    func startOver(addedBits: Int) {
-        state.withLock { state in
-            state.startsOver = true
-            // A delimiter and picture timing go with every picture.
-            state.overhead.expect(keyBits: addedBits, otherBits: 160)
-        }
-    }
 }

@@ -1,0 +1,85 @@
+import RateControl
+import Synchronization
+import VideoBase
+
+/// What changes while the stream runs: its rate, and the device under it.
+extension RateSession {
+    /// From the next picture that is planned on.
+    func change(_ change: RunningChange) throws {
+        try state.withLock { state in
+            if let rate = change.frameRate { try WrongValues.refuse(frameRate: rate) }
+            let new = try state.rate.changed(
+                by: change, frameRate: change.frameRate ?? state.frameRate,
+                highest: .highest(settings.profile))
+            var qps = state.qps
+            if let qp = change.qp {
+                guard new.mode == .cqp else {
+                    throw VaencError(
+                        .unavailable, "rate control \(new.mode.rawValue) chooses the QP",
+                        remedy: "change the bit rate, or the QP limits")
+                }
+                let range = (new.minQP ?? 0)...max(new.maxQP ?? 51, new.minQP ?? 0)
+                let step = qp.clamped(to: range) - qps.p
+                qps = QPs(
+                    i: (qps.i + step).clamped(to: range), p: (qps.p + step).clamped(to: range),
+                    b: (qps.b + step).clamped(to: range))
+            }
+            if let rate = change.frameRate {
+                guard !new.promisesHRD || rate.reduced == state.frameRate.reduced else {
+                    throw VaencError(
+                        .unavailable, "the stream's HRD parameters promise \(state.frameRate) frames per second",
+                        remedy: "make the session without --hrd")
+                }
+                // The driver may not have been told of the change before.
+                if rate.reduced != state.frameRate.reduced { state.frameRateIsNew = true }
+                state.frameRate = rate
+            }
+            state.qps = qps
+            state.changes.merge(change)
+            if new.maxBitrate > state.rate.maxBitrate || new.vbvSize > state.rate.vbvSize || state.frameRateIsNew {
+                state.keepsHRD = false
+            }
+            if new != state.rate { state.isNew = true }
+            state.rate = new
+            state.books.controller?.change(Self.targets(new, state.frameRate, settings))
+            state.books.limits.change(new, state.frameRate, pending: state.pending)
+        }
+    }
+
+    /// The report of the configuration, with what was changed since.
+    func changed(_ report: [EffectiveEntry]) -> [EffectiveEntry] {
+        let (rate, qps, changes) = state.withLock { ($0.rate, $0.qps, $0.changes) }
+        return rate.report(report, with: changes, qps)
+    }
+
+    /// The pictures under way and those that are not out were lost, and will be planned anew, by a driver that knows
+    /// nothing of those before.
+    func restart() {
+        state.withLock { state in
+            if let first = state.undelivered.first {
+                // A change in the meantime stays.
+                let changed = first.controller?.targets != state.books.controller?.targets
+                let targets = state.books.controller?.targets
+                state.books = first
+                state.books.limits.change(state.rate, state.frameRate, pending: 0)
+                if changed, let targets { state.books.controller?.change(targets) }
+            }
+            state.undelivered = []
+            state.pending = 0
+            Self.learnOverhead(&state, unknown: 0)
+            state.books.controller?.forgetPending()
+            state.isNew = true
+            state.frameRateIsNew = state.frameRate.reduced != settings.frameRate.reduced
+            state.startsOver = true
+        }
+    }
+
+    /// The driver has coded a key frame that is not the stream's, to which so many bits were added.
+    func startOver(addedBits: Int) {
+        state.withLock { state in
+            state.startsOver = true
+            // A delimiter and picture timing go with every picture.
+            state.overhead.expect(keyBits: addedBits, otherBits: 160)
+        }
+    }
+}
