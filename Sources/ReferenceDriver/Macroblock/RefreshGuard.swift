@@ -1,8 +1,8 @@
-/// What rolling intra refresh asks of a picture's macroblocks.
+/// What rolling intra refresh asks of a picture's macroblocks or coding tree units.
 ///
 /// A round renews the picture from the left or from the top, a few columns or rows a picture. What stands before
 /// `renewed` predicts only from what the same round had renewed of its references, so that a decoder that starts with
-/// the round's first picture is right there. Deblocking of the border reaches three samples into what is renewed.
+/// the round's first picture is right there.
 struct RefreshGuard {
     var isRows = false
     /// Columns or rows that are coded as intra.
@@ -10,7 +10,6 @@ struct RefreshGuard {
     /// Columns or rows, from the first on, that are right for such a decoder once this picture stands.
     var renewed = 0
 
-    static let filterReach = 3
     static let everywhere = Int32.max / 2
 }
 
@@ -26,25 +25,37 @@ struct Renewal: Equatable {
 
 /// Follows rounds of intra refresh from picture to picture.
 struct RefreshRounds {
+    /// Samples of what is renewed that filters at its border change.
+    private let filterReach: Int
     private var state = Renewal()
+    private var next = 1
 
-    /// What the job asks for, and how much of the picture will be renewed.
-    mutating func begin(_ job: PictureJob) -> (guarded: RefreshGuard, renewal: Renewal) {
-        if job.slices.allSatisfy({ $0.type == .i }) {
+    /// Deblocking changes three samples.
+    static var h264: RefreshRounds { RefreshRounds(filterReach: 3) }
+    /// SAO looks at one more.
+    static var hevc: RefreshRounds { RefreshRounds(filterReach: 4) }
+
+    private init(filterReach: Int) { self.filterReach = filterReach }
+
+    /// What a picture of so many columns and rows is asked for, and how much of it will be renewed.
+    mutating func begin(
+        _ refresh: IntraRefresh?, isIntra: Bool, columns: Int, rows: Int
+    ) -> (guarded: RefreshGuard, renewal: Renewal) {
+        if isIntra {
             // Rounds begin anew after an intra picture.
             state = Renewal(round: 0)
             return (RefreshGuard(), Renewal(isIntra: true))
         }
         var asked = RefreshGuard()
-        switch job.intraRefresh {
-        case .columns(let range): asked.forced = range.clamped(to: 0..<job.widthInMacroblocks)
+        switch refresh {
+        case .columns(let range): asked.forced = range.clamped(to: 0..<columns)
         case .rows(let range):
             asked.isRows = true
-            asked.forced = range.clamped(to: 0..<job.heightInMacroblocks)
+            asked.forced = range.clamped(to: 0..<rows)
         case nil:
             asked.isRows = state.isRows
         }
-        if job.intraRefresh != nil && !asked.forced.isEmpty {
+        if refresh != nil && !asked.forced.isEmpty {
             if asked.forced.lowerBound == 0 {
                 state = Renewal(round: next, isRows: asked.isRows, extent: 0)
                 next += 1
@@ -55,13 +66,13 @@ struct RefreshRounds {
         return (asked, state)
     }
 
-    private var next = 1
-
     /// Where samples that a decoder has right end in a reference, in luma samples of the round's direction.
-    func limit(_ reference: Renewal, size: Int) -> Int32 {
+    ///
+    /// - Parameter log2Unit: of the samples to a column or row.
+    func limit(_ reference: Renewal, columns: Int, rows: Int, log2Unit: Int) -> Int32 {
         if state.round == 0 || reference.isIntra { return RefreshGuard.everywhere }
         if reference.round != state.round { return 0 }
-        if reference.extent >= size { return RefreshGuard.everywhere }
-        return Int32(16 * reference.extent - RefreshGuard.filterReach)
+        if reference.extent >= (state.isRows ? rows : columns) { return RefreshGuard.everywhere }
+        return Int32(truncatingIfNeeded: reference.extent << log2Unit - filterReach)
     }
 }

@@ -14,7 +14,7 @@ package final class PictureEncoder {
     private let referenceIdentities = LaneStorage<Int8>(count: 64, repeating: -1)
     /// By list and index as `references`: where samples end that intra refresh lets renewed macroblocks use.
     private let cleanLimits = LaneStorage<Int32>(count: 64, repeating: 0)
-    private var refresh = RefreshRounds()
+    private var refresh = RefreshRounds.h264
     private let deblocking = DeblockingTables()
     private let chromaQPs = LaneStorage<Int8>(count: 104, repeating: 0)
     private let strengths = LaneStorage<UInt8>(count: 32, repeating: 0)
@@ -37,7 +37,9 @@ package final class PictureEncoder {
     /// references neither the reconstruction nor of another size: the back end checks that.
     package func encode(_ job: PictureJob) -> PictureResult {
         tables.begin()
-        let (refreshGuard, renewal) = refresh.begin(job)
+        let (refreshGuard, renewal) = refresh.begin(
+            job.intraRefresh, isIntra: job.slices.allSatisfy { $0.type == .i }, columns: job.widthInMacroblocks,
+            rows: job.heightInMacroblocks)
         job.reconstruction.renewal = renewal
         var coder = MacroblockCoder(
             job: job, geometry: geometry, tables: tables.tables, scratch: scratch, quantizers: quantizers.lane,
@@ -49,7 +51,7 @@ package final class PictureEncoder {
         /// By slice, which may be more than the job's.
         var filters: [SliceFiltering] = []
         for (index, slice) in job.slices.enumerated() {
-            listReferences(slice, refreshGuard)
+            listReferences(slice)
             var part = slice
             let end = slice.firstMacroblock + slice.macroblockCount
             while part.macroblockCount > 0 {
@@ -107,14 +109,14 @@ package final class PictureEncoder {
 
     /// Sets the planes of the lists, and gives each distinct picture a number: deblocking compares pictures, not
     /// indices.
-    private func listReferences(_ slice: SliceJob, _ refreshGuard: RefreshGuard) {
-        let size = refreshGuard.isRows ? heightInMacroblocks : widthInMacroblocks
+    private func listReferences(_ slice: SliceJob) {
         for (list, pictures) in [slice.list0, slice.list1].enumerated() {
             for (index, picture) in pictures.prefix(MacroblockCoder.listLength).enumerated() {
                 let place = list * MacroblockCoder.listLength + index
                 picture.finishForReference()
                 references.lane[place] = picture.planes
-                cleanLimits.lane[place] = refresh.limit(picture.renewal, size: size)
+                cleanLimits.lane[place] = refresh.limit(
+                    picture.renewal, columns: widthInMacroblocks, rows: heightInMacroblocks, log2Unit: 4)
                 let known = distinct.firstIndex { $0 === picture }
                 referenceIdentities.lane[place] = Int8(truncatingIfNeeded: known ?? distinct.count)
                 if known == nil { distinct.append(picture) }

@@ -28,7 +28,7 @@ struct HEVCUnitCoder<Sample: HEVCSample> {
     let areaQPs: [Int8]?
     /// QpBdOffset.
     let qpOffset: Int
-    let refresh: HEVCRefreshGuard
+    let refresh: RefreshGuard
 
     // The slice.
     var sliceNumber: Int32 = 0
@@ -95,7 +95,7 @@ struct HEVCUnitCoder<Sample: HEVCSample> {
     let latestVectors: Lane<MotionVector>
     /// Where predictions are tried.
     let trialBlock: HEVCBlockPlanes<Sample>
-    var rounds = HEVCRefreshRounds()
+    var rounds = RefreshRounds.hevc
     let intraReferences: HEVCIntraReferences<Sample>
 
     // What came of it.
@@ -105,7 +105,7 @@ struct HEVCUnitCoder<Sample: HEVCSample> {
 
     init(
         _ job: HEVCPictureJob, source: HEVCPlanes<Sample>, tables: HEVCPictureTables, tileOfTree: Lane<Int32>,
-        scratch: HEVCScratch<Sample>, transform: HEVCTransform, refresh: HEVCRefreshGuard,
+        scratch: HEVCScratch<Sample>, transform: HEVCTransform, refresh: RefreshGuard,
         chooser: (any HEVCChooser)?
     ) {
         grid = job.grid
@@ -164,7 +164,7 @@ struct HEVCUnitCoder<Sample: HEVCSample> {
 
     @inline(__always) var levelMask: Int { grid.codingTreeSize &- 1 }
 
-    mutating func begin(_ slice: HEVCSliceJob, number: Int, _ rounds: HEVCRefreshRounds) {
+    mutating func begin(_ slice: HEVCSliceJob, number: Int, _ rounds: RefreshRounds) {
         sliceNumber = Int32(truncatingIfNeeded: number)
         type = slice.type
         self.slice = slice
@@ -177,12 +177,18 @@ struct HEVCUnitCoder<Sample: HEVCSample> {
         for (start, list) in [(0, slice.list0), (HEVCMotionReferences.perList, slice.list1)] {
             for (index, reference) in list.prefix(HEVCMotionReferences.perList).enumerated() {
                 references[start + index] = reference.picture.planes()
-                cleanLimits[start + index] = rounds.limit(reference.picture.renewal, grid)
+                cleanLimits[start + index] = limit(reference.picture.renewal)
             }
         }
         beginTile()
         group.target = slice.qp
         setQP(slice.qp)
+    }
+
+    /// Where samples end that intra refresh lets renewed blocks use of a reference.
+    func limit(_ reference: Renewal) -> Int32 {
+        rounds.limit(
+            reference, columns: grid.columns, rows: grid.rows, log2Unit: grid.log2CodingTreeBlock)
     }
 
     /// qPY_PREV of a slice's and of a tile's first quantization group, H.265 8.6.1.

@@ -13,7 +13,7 @@ package final class HEVCPictureEncoder<Sample: HEVCSample> {
     let trees: [HEVCCodingTree]
     let tileOfTree: LaneStorage<Int32>
     private let writer: HEVCSliceWriter
-    private var refresh = HEVCRefreshRounds()
+    private var refresh = RefreshRounds.hevc
     /// Decides in the search's place.
     package var chooser: (any HEVCChooser)?
 
@@ -34,7 +34,9 @@ package final class HEVCPictureEncoder<Sample: HEVCSample> {
     package func encode(_ job: HEVCPictureJob) -> PictureResult {
         precondition(job.grid == grid && job.bitDepth == Sample.bitDepth)
         tables.begin()
-        let (refreshGuard, renewal) = refresh.begin(job)
+        let (refreshGuard, renewal) = refresh.begin(
+            job.intraRefresh, isIntra: job.slices.allSatisfy { $0.type == .i }, columns: job.grid.columns,
+            rows: job.grid.rows)
         job.reconstruction.renewal = renewal
         job.reconstruction.poc = job.poc
         for address in 0..<grid.codingTrees { tileOfTree.lane[address] = Int32(job.tiles.tileID[address]) }

@@ -8,7 +8,7 @@ extension HEVCUnitCoder {
         let end = (refresh.isRows ? y : x) &+ size
         if end >= refresh.renewed &<< grid.log2CodingTreeBlock { return refresh.isRows && slice.collocated == nil }
         guard let collocated = slice.collocated else { return true }
-        return end < Int(rounds.limit(collocated.renewal, grid))
+        return end < Int(limit(collocated.renewal))
     }
 
     /// Codes a unit as inter in the best way, and keeps it in its slot.
