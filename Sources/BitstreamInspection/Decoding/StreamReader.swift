@@ -1,5 +1,5 @@
 /// Walks a byte stream's NAL units, gathers them into access units (H.264 7.4.1.2) and has each decoded.
-struct StreamReader {
+struct StreamReader: ByteStreamReader {
     /// A picture's NAL units before it is decoded.
     struct AccessUnit {
         var nalUnits: Range<Int>
@@ -11,7 +11,7 @@ struct StreamReader {
         var primaryPictureType: Int?
     }
 
-    private let bytes: [UInt8]
+    let bytes: [UInt8]
     private var stream = H264Stream()
     private var sequenceSets: [Int: SequenceParameters] = [:]
     private var pictureSets: [Int: PictureParameters] = [:]
@@ -26,32 +26,14 @@ struct StreamReader {
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     mutating func read() -> H264Stream {
-        let annexB = AnnexB(bytes)
-        if annexB.leading > 0, bytes.prefix(annexB.leading).contains(where: { $0 != 0 }) || annexB.units.isEmpty {
-            report(.byteStream, "\(annexB.leading) bytes stand before the first start code")
-        }
-        for found in annexB.units {
-            guard let nal = InspectedNALUnit(found, in: bytes) else {
-                report(.byteStream, "a NAL unit at byte \(found.whole.lowerBound) without a sound header")
-                continue
-            }
-            stream.nalUnits.append(nal)
-            if let fault = AnnexB.fault(bytes[nal.payload]) {
-                report(.byteStream, "\(fault) (\(nal.name) at byte \(nal.offset))")
-            }
-            do {
-                try take(stream.nalUnits.count - 1)
-            } catch {
-                report(.syntax, "\(nal.name) at byte \(nal.offset): \(error.message)")
-            }
-        }
+        takeUnits()
         finish()
         decoder.end(&stream)
         if stream.frames.isEmpty { report(.syntax, "no picture") }
         return stream
     }
 
-    private mutating func report(_ rule: Violation.Rule, _ message: String) {
+    mutating func report(_ rule: Violation.Rule, _ message: String) {
         stream.violations.append(Violation(rule, frame: unit == nil ? nil : stream.frames.count, message))
     }
 
@@ -59,8 +41,9 @@ struct StreamReader {
         AnnexB.unescape(bytes[nal.payload].dropFirst(), limit: limit)
     }
 
-    private mutating func take(_ index: Int) throws(Malformed) {
-        let nal = stream.nalUnits[index]
+    mutating func take(_ nal: InspectedNALUnit) throws(Malformed) {
+        let index = stream.nalUnits.count
+        stream.nalUnits.append(nal)
         switch nal.type {
         case 6...9, 15...18:
             start(at: index)

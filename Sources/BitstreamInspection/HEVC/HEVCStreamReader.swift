@@ -1,5 +1,5 @@
 /// Walks a byte stream's NAL units, gathers them into access units (H.265 7.4.2.4.4) and has each decoded.
-struct HEVCStreamReader {
+struct HEVCStreamReader: ByteStreamReader {
     /// A picture's NAL units before it is decoded.
     struct AccessUnit {
         var nalUnits: Range<Int>
@@ -11,7 +11,7 @@ struct HEVCStreamReader {
         var delimiter: (type: Int, temporalID: Int)?
     }
 
-    private let bytes: [UInt8]
+    let bytes: [UInt8]
     private var stream = HEVCStream()
     private var videoSets: [Int: HEVCVideoParameters] = [:]
     private var sequenceSets: [Int: HEVCSequenceParameters] = [:]
@@ -27,32 +27,14 @@ struct HEVCStreamReader {
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     mutating func read() -> HEVCStream {
-        let annexB = AnnexB(bytes)
-        if annexB.leading > 0, bytes.prefix(annexB.leading).contains(where: { $0 != 0 }) || annexB.units.isEmpty {
-            report(.byteStream, "\(annexB.leading) bytes stand before the first start code")
-        }
-        for found in annexB.units {
-            guard let nal = HEVCNALUnit(found, in: bytes) else {
-                report(.byteStream, "a NAL unit at byte \(found.whole.lowerBound) without a sound header")
-                continue
-            }
-            stream.nalUnits.append(nal)
-            if let fault = AnnexB.fault(bytes[nal.payload]) {
-                report(.byteStream, "\(fault) (\(nal.name) at byte \(nal.offset))")
-            }
-            do {
-                try take(stream.nalUnits.count - 1)
-            } catch {
-                report(.syntax, "\(nal.name) at byte \(nal.offset): \(error.message)")
-            }
-        }
+        takeUnits()
         finish()
         decoder.end(&stream)
         if stream.frames.isEmpty { report(.syntax, "no picture") }
         return stream
     }
 
-    private mutating func report(_ rule: Violation.Rule, _ message: String) {
+    mutating func report(_ rule: Violation.Rule, _ message: String) {
         stream.violations.append(Violation(rule, frame: unit == nil ? nil : stream.frames.count, message))
     }
 
@@ -60,8 +42,9 @@ struct HEVCStreamReader {
         AnnexB.unescape(bytes[nal.payload].dropFirst(2), limit: limit)
     }
 
-    private mutating func take(_ index: Int) throws(Malformed) {
-        let nal = stream.nalUnits[index]
+    mutating func take(_ nal: HEVCNALUnit) throws(Malformed) {
+        let index = stream.nalUnits.count
+        stream.nalUnits.append(nal)
         if nal.layerID > 0 {
             if !hasOtherLayers { report(.unsupported, "layers above 0 are not followed") }
             hasOtherLayers = true
