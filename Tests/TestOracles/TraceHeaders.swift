@@ -47,34 +47,52 @@ public struct TraceHeaders: Sendable {
         }
         defer { unsafe vaenc_oracle_free(&result) }
         if let messages = unsafe result.messages { throw Failure(description: unsafe String(cString: messages)) }
-        let log = unsafe String(decoding: UnsafeBufferPointer(start: result.bytes, count: result.size), as: UTF8.self)
-        self.init(lines: log.split(separator: "\n"))
+        let log = unsafe Array(UnsafeBufferPointer(start: result.bytes, count: result.size))
+        self.init(lines: log.split(separator: Self.newline))
     }
 
     /// Reads trace_headers' log. Its lines are `[trace_headers @ 0x…] POSITION NAME BITS = VALUE`, and a unit's name alone.
     public init(log: String) {
+        let prefix = Array("[trace_headers @ ".utf8)
         self.init(
-            lines: log.split(separator: "\n").compactMap { line in
-                guard line.hasPrefix("[trace_headers @ "), let end = line.firstIndex(of: "]") else { return nil }
-                return line[line.index(after: end)...]
+            lines: Array(log.utf8).split(separator: Self.newline).compactMap { line in
+                guard line.starts(with: prefix), let end = line.firstIndex(of: UInt8(ascii: "]")) else { return nil }
+                return line[(end + 1)...]
             })
     }
 
-    /// Reads lines without the log's prefix.
-    private init(lines: [Substring]) {
+    private static let newline = UInt8(ascii: "\n")
+
+    /// Reads lines without the log's prefix. As bytes: there are thousands of them to a stream, and characters of text
+    /// take their time.
+    private init(lines: [ArraySlice<UInt8>]) {
         units = []
         for line in lines {
-            let text = line.drop { $0 == " " }
-            let words = text.split(separator: " ")
-            if words.count >= 4, Int(words[0]) != nil, words[words.count - 2] == "=",
-                let value = Int(words[words.count - 1])
+            let space = UInt8(ascii: " ")
+            let text = line.drop { $0 == space }
+            let words = text.split(separator: space)
+            if words.count >= 4, Self.number(words[0]) != nil, words[words.count - 2].elementsEqual("=".utf8),
+                let value = Self.number(words[words.count - 1])
             {
                 if units.isEmpty { units.append(Unit(name: "", fields: [])) }
                 // Arrays are written name[0][1]: the name with its index is the field's.
-                units[units.count - 1].fields.append((String(words[1]), value))
-            } else if !text.isEmpty, text.first!.isLetter {
-                units.append(Unit(name: String(text), fields: []))
+                units[units.count - 1].fields.append((String(decoding: words[1], as: UTF8.self), value))
+            } else if let first = text.first, first < 0x80, Character(Unicode.Scalar(first)).isLetter {
+                units.append(Unit(name: String(decoding: text, as: UTF8.self), fields: []))
             }
         }
+    }
+
+    /// A decimal number with or without a sign.
+    private static func number(_ word: ArraySlice<UInt8>) -> Int? {
+        let isNegative = word.first == UInt8(ascii: "-")
+        let digits = isNegative ? word.dropFirst() : word
+        guard !digits.isEmpty, digits.count <= 18 else { return nil }
+        var value = 0
+        for digit in digits {
+            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
+            value = 10 * value + Int(digit - UInt8(ascii: "0"))
+        }
+        return isNegative ? -value : value
     }
 }
