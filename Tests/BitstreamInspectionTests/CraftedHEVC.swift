@@ -1,4 +1,5 @@
 import BitstreamInspection
+import TestOracles
 
 /// Headers of an HEVC stream written bit by bit, after the standard's syntax tables alone: the slices hold no coding
 /// tree. For what no encoder at hand makes: tiles, long-term pictures, sets predicted from others, and every mistake.
@@ -52,7 +53,7 @@ struct CraftedHEVC: Sendable {
     var buffering = [[4, 2, 0]]
     var pocBits = 8
     /// Each writes st_ref_pic_set() in the SPS.
-    var setWriters: [@Sendable (inout Bits) -> Void] = []
+    var setWriters: [@Sendable (inout HeaderBits) -> Void] = []
     var hasLongTerm = false
     var hasTemporalMotion = false
     var hasOutputFlag = false
@@ -64,31 +65,17 @@ struct CraftedHEVC: Sendable {
     var pictures: [Picture] = []
 
     func stream() -> [UInt8] {
-        var result = unit(32, video()) + unit(33, sequence()) + unit(34, picture())
+        var result = HeaderBits.unit(32, video()) + HeaderBits.unit(33, sequence()) + HeaderBits.unit(34, picture())
         for picture in pictures {
             for place in picture.addresses.indices {
-                result += unit(picture.type, slice(picture, place), picture.layer)
+                result += HeaderBits.unit(picture.type, slice(picture, place), layer: picture.layer)
             }
             if picture.endsSequence { result += [0, 0, 1, 36 << 1, 1] }
         }
         return result
     }
 
-    private func unit(_ type: Int, _ payload: [UInt8], _ layer: Int = 0) -> [UInt8] {
-        var result: [UInt8] = [0, 0, 0, 1, UInt8(type << 1), UInt8(layer + 1)]
-        var zeros = 0
-        for byte in payload {
-            if zeros == 2, byte <= 3 {
-                result.append(3)
-                zeros = 0
-            }
-            result.append(byte)
-            zeros = byte == 0 ? zeros + 1 : 0
-        }
-        return result
-    }
-
-    private func profile(_ bits: inout Bits) {
+    private func profile(_ bits: inout HeaderBits) {
         bits.put(1, 8)
         bits.put(0x6000_0000, 32)
         bits.put(0b1001, 4)
@@ -100,13 +87,13 @@ struct CraftedHEVC: Sendable {
         }
     }
 
-    private func layers(_ bits: inout Bits) {
+    private func layers(_ bits: inout HeaderBits) {
         bits.flag(true)
         for layer in buffering { for value in layer { bits.ue(value) } }
     }
 
     private func video() -> [UInt8] {
-        var bits = Bits()
+        var bits = HeaderBits()
         bits.put(0b0000_11, 6)
         bits.put(0, 6)
         bits.put(subLayers - 1, 3)
@@ -123,7 +110,7 @@ struct CraftedHEVC: Sendable {
     }
 
     private func sequence() -> [UInt8] {
-        var bits = Bits()
+        var bits = HeaderBits()
         bits.put(0, 4)
         bits.put(subLayers - 1, 3)
         bits.flag(nests)
@@ -157,7 +144,7 @@ struct CraftedHEVC: Sendable {
     }
 
     private func picture() -> [UInt8] {
-        var bits = Bits()
+        var bits = HeaderBits()
         bits.ue(0)
         bits.ue(0)
         bits.flag(hasDependentSlices)
@@ -192,7 +179,7 @@ struct CraftedHEVC: Sendable {
     }
 
     private func slice(_ picture: Picture, _ place: Int) -> [UInt8] {
-        var bits = Bits()
+        var bits = HeaderBits()
         let address = picture.addresses[place]
         bits.flag(address == 0)
         if (16...23).contains(picture.type) { bits.flag(picture.noOutput) }
@@ -222,7 +209,7 @@ struct CraftedHEVC: Sendable {
         return bits.bytes + [UInt8](repeating: 0x55, count: 60) + [0x80]
     }
 
-    private func set(_ bits: inout Bits, _ picture: Picture) {
+    private func set(_ bits: inout HeaderBits, _ picture: Picture) {
         bits.put(picture.poc & ((1 << pocBits) - 1), pocBits)
         bits.flag(picture.setIndex != nil)
         if let index = picture.setIndex {
@@ -260,7 +247,7 @@ struct CraftedHEVC: Sendable {
         if hasTemporalMotion { bits.flag(picture.collocated != nil) }
     }
 
-    private func prediction(_ bits: inout Bits, _ picture: Picture) {
+    private func prediction(_ bits: inout HeaderBits, _ picture: Picture) {
         bits.flag(false)
         let total = picture.short.count { $0.isUsed } + picture.long.count { $0.isUsed }
         if modifiesLists, total > 1 {

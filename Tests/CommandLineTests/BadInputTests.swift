@@ -232,18 +232,12 @@ import Testing
     }
 
     @Test func interruptionLeavesAFinishedFile() throws {
-        let script = """
-            "$0" encode testsrc:320x240@25:100000 --device reference --preset 7 -o a.mp4 &
-            # Until there are pictures in the file.
-            until [ "$(stat -c %s a.mp4.part 2>/dev/null)" -gt 20000 ] 2>/dev/null; do
-                kill -0 $! || exit 1
-                sleep 0.05
-            done
-            kill -INT $!; wait $!
-            """
         try Files.withTemporaryFolder { folder in
-            let result = try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc], directory: folder, timeout: 60)
-            #expect(result.status == 130, "\(result.errors)")
+            // Until there are pictures in the file.
+            let run = try EncodeRun.interrupted(
+                ["testsrc:320x240@25:100000", "--device", "reference", "--preset", "7", "-o", "a.mp4"], once: "a.mp4",
+                hasMoreThan: 20_000, in: folder)
+            #expect(run.status == 130, "\(run.errors)")
             #expect(Files.list(folder) == ["a.mp4"])
             let probe = try ProcessRunner.run(
                 "ffprobe",

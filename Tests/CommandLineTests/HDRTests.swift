@@ -16,21 +16,10 @@ import Testing
         "max_luminance=10000000/10000", "max_content=1000", "max_average=400",
     ]
 
-    private struct Run {
-        var status: Int
-        var report: JSONValue?
-        var errors: String
-
-        func effective(_ option: String) -> JSONValue? {
-            report?["effective"]?.array.first { $0["option"]?.string == option }
-        }
-    }
-
-    private func vaenc(_ arguments: [String], in folder: String, personality: String? = nil, input: [UInt8] = []) throws -> Run {
-        let result = try ProcessRunner.run(
-            Checkout.vaenc, ["encode"] + arguments + ["--device", "reference", "--qp", "32", "--json"],
-            environment: ["VAENC_REFERENCE_PERSONALITY": personality], input: input, directory: folder, timeout: 60)
-        return Run(status: result.status, report: JSONValue(result.output), errors: result.errors)
+    private func vaenc(_ arguments: [String], in folder: String, personality: String? = nil, input: [UInt8] = []) throws -> EncodeRun {
+        try EncodeRun(
+            arguments + ["--device", "reference", "--qp", "32", "--json"], in: folder, input: input,
+            environment: ["VAENC_REFERENCE_PERSONALITY": personality])
     }
 
     private func ffprobe(_ name: String, _ show: String, in folder: String) throws -> [String] {

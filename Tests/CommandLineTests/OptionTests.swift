@@ -3,26 +3,14 @@ import Testing
 
 /// Each option of docs/CLI.md that an H.264 encoder has reaches it: what the encoder says that it uses is what was asked.
 @Suite struct OptionTests {
-    private struct Run {
-        var status: Int
-        var report: JSONValue?
-        var errors: String
-
-        func effective(_ option: String) -> JSONValue? {
-            report?["effective"]?.array.first { $0["option"]?.string == option }
-        }
-    }
-
     private func encode(
         _ options: [String], size: String = "192x128", frames: Int = 12, device: String = "reference",
         environment: [String: String?] = [:]
-    ) throws -> Run {
+    ) throws -> EncodeRun {
         try Files.withTemporaryFolder { folder in
-            let result = try ProcessRunner.run(
-                Checkout.vaenc,
-                ["encode", "testsrc:\(size)@25:\(frames)", "--device", device, "--json", "-o", folder + "/o.h264"] + options,
-                environment: environment, timeout: 60)
-            return Run(status: result.status, report: JSONValue(result.output), errors: result.errors)
+            try EncodeRun(
+                ["testsrc:\(size)@25:\(frames)", "--device", device, "--json", "-o", folder + "/o.h264"] + options,
+                environment: environment)
         }
     }
 

@@ -3,20 +3,8 @@ import Testing
 
 /// Several outputs of one input, depths, and what auto takes, by the command line.
 @Suite struct OutputsTests {
-    private struct Run {
-        var status: Int
-        var report: JSONValue?
-        var errors: [Substring]
-
-        func effective(_ option: String, output: Int? = nil) -> JSONValue? {
-            let place = output.map { report?["outputs"]?.array[$0] } ?? report
-            return place?["effective"]?.array.first { $0["option"]?.string == option }
-        }
-    }
-
-    private func vaenc(_ arguments: [String], input: [UInt8] = []) throws -> Run {
-        let result = try ProcessRunner.run(Checkout.vaenc, ["encode"] + arguments, input: input, timeout: 60)
-        return Run(status: result.status, report: JSONValue(result.output), errors: result.errorLines)
+    private func vaenc(_ arguments: [String], input: [UInt8] = []) throws -> EncodeRun {
+        try EncodeRun(arguments, input: input)
     }
 
     private func decoded(_ path: String) throws -> [UInt8] {
@@ -90,7 +78,7 @@ import Testing
             names.insert("/dev/full", at: place)
             let run = try vaenc(["testsrc:64x48@25:30"] + names.flatMap { ["-o", $0] } + software)
             #expect(run.status == 74, "\(run.errors)")
-            #expect(run.errors.count == 1 && run.errors[0].contains("/dev/full"), "\(run.errors)")
+            #expect(run.errorLines.count == 1 && run.errors.contains("/dev/full"), "\(run.errors)")
             let outputs = try #require(run.report?["outputs"]?.array)
             #expect(outputs[place]["error"]?.string?.contains("the disk is full") == true)
             #expect(outputs[1 - place]["error"] == .null)
@@ -150,7 +138,7 @@ import Testing
         try Files.withTemporaryFolder { folder in
             let display = "G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,50)"
             let path = "\(folder)/a.mp4"
-            func encode(_ options: [String]) throws -> Run {
+            func encode(_ options: [String]) throws -> EncodeRun {
                 try vaenc(["testsrc:64x48@25:3", "-o", path, "--overwrite"] + options + software)
             }
             let deep = try encode([

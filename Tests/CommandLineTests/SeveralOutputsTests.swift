@@ -3,20 +3,12 @@ import Testing
 
 /// Several outputs of one input through VA-API: each frame is read and converted once, and no output spoils another.
 @Suite struct SeveralOutputsTests {
-    private struct Run {
-        var status: Int
-        var report: JSONValue?
-        var errors: [Substring]
-        var outputs: [JSONValue] { report?["outputs"]?.array ?? [] }
-    }
-
     private func vaenc(
         _ arguments: [String], in folder: String, personality: String? = nil, input: [UInt8] = []
-    ) throws -> Run {
-        let result = try ProcessRunner.run(
-            Checkout.vaenc, ["encode", "--device", "reference", "--json"] + arguments,
-            environment: ["VAENC_REFERENCE_PERSONALITY": personality], input: input, directory: folder, timeout: 60)
-        return Run(status: result.status, report: JSONValue(result.output), errors: result.errorLines)
+    ) throws -> EncodeRun {
+        try EncodeRun(
+            ["--device", "reference", "--json"] + arguments, in: folder, input: input,
+            environment: ["VAENC_REFERENCE_PERSONALITY": personality])
     }
 
     private func count(_ name: String, in folder: String) throws -> Int {
@@ -93,7 +85,7 @@ import Testing
             try Files.write([1, 2], to: "\(folder)/there.h265")
             for order in [["-o", "a.h264", "-o", name], ["-o", name, "-o", "a.h264"]] {
                 let run = try vaenc(["testsrc:256x144@25:3"] + order, in: folder, personality: personality)
-                #expect(run.status == status && run.errors.count == 1, "\(run.errors)")
+                #expect(run.status == status && run.errorLines.count == 1, "\(run.errors)")
                 #expect(run.report == nil && Files.list(folder) == ["there.h265"])
                 #expect(try Files.read("\(folder)/there.h265") == [1, 2])
             }
@@ -106,7 +98,7 @@ import Testing
             var names = ["a.h265"]
             names.insert("/dev/full", at: place)
             let run = try vaenc(["testsrc:64x48@25:30", "--qp", "20"] + names.flatMap { ["-o", $0] }, in: folder)
-            #expect(run.status == 74 && run.errors.count == 1 && run.errors[0].contains("/dev/full"), "\(run.errors)")
+            #expect(run.status == 74 && run.errorLines.count == 1 && run.errors.contains("/dev/full"), "\(run.errors)")
             #expect(run.outputs[place]["error"]?.string?.contains("the disk is full") == true)
             #expect(run.outputs[1 - place]["error"] == .null)
             #expect(run.report?["input"]?["framesRead"]?.int == 30)
@@ -116,21 +108,15 @@ import Testing
 
     /// Ctrl-C finishes both, with the same frames in each.
     @Test func interruptionFinishesAll() throws {
-        let script = """
-            "$0" encode testsrc:128x96@25:100000 --device reference --preset 7 --json -o a.mp4 -o b.h264 >report 2>log &
-            until [ "$(stat -c %s a.mp4.part 2>/dev/null)" -gt 10000 ] 2>/dev/null; do
-                kill -0 $! || exit 1
-                sleep 0.05
-            done
-            kill -INT $!; wait $!
-            """
         try Files.withTemporaryFolder { folder in
-            let result = try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc], directory: folder, timeout: 60)
-            #expect(result.status == 130, "\(result.errors)")
-            #expect(Files.list(folder).sorted() == ["a.mp4", "b.h264", "log", "report"])
-            let report = JSONValue(String(decoding: try Files.read("\(folder)/report"), as: UTF8.self))
-            let frames = (report?["outputs"]?.array ?? []).compactMap { $0["frames"]?["encoded"]?.int }
-            #expect(report?["interrupted"]?.bool == true && frames.count == 2 && Set(frames).count == 1 && frames[0] > 0, "\(frames)")
+            let run = try EncodeRun.interrupted(
+                ["testsrc:128x96@25:100000", "--device", "reference", "--preset", "7", "--json", "-o", "a.mp4", "-o", "b.h264"],
+                once: "a.mp4", hasMoreThan: 10_000, in: folder)
+            #expect(run.status == 130, "\(run.errors)")
+            #expect(Files.list(folder).sorted() == ["a.mp4", "b.h264"])
+            let frames = run.outputs.compactMap { $0["frames"]?["encoded"]?.int }
+            #expect(run.report?["interrupted"]?.bool == true)
+            #expect(frames.count == 2 && Set(frames).count == 1 && frames[0] > 0, "\(frames)")
             for (name, expected) in zip(["a.mp4", "b.h264"], frames) { #expect(try count(name, in: folder) == expected) }
         }
     }

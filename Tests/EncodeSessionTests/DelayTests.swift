@@ -40,10 +40,7 @@ import VideoBase
     ) throws -> (idr: [Int], intra: [Int]) {
         let packets = try TestSession.run(frames: frames, options: options, change)
         // By nal_unit_type and slice_type, where FFmpeg reads them.
-        let trace = try Files.withTemporaryFolder { folder in
-            try Files.write(packets.stream, to: folder + "/a.h264")
-            return try TraceHeaders(path: folder + "/a.h264")
-        }
+        let trace = try TraceHeaders(stream: packets.stream)
         let slices = trace.units(named: "Slice Header")
         #expect(slices.count == frames)
         let coded = zip(packets, slices).sorted { $0.0.displayIndex < $1.0.displayIndex }

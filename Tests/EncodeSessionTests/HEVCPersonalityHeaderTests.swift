@@ -18,24 +18,7 @@ import VideoBase
     private func encode(
         _ personality: String?, _ change: (inout EncoderConfiguration) -> Void
     ) throws -> (stream: HEVCStream, bytes: [UInt8]) {
-        let result = try ClipSession.run(
-            of: PersonalityHeaderTests.clip.get(), personality: personality,
-            {
-                change(&$0)
-                $0.codec = .hevc
-                $0.references = 1
-            }
-        ) { session in
-            for index in 0..<PersonalityHeaderTests.frames {
-                var options = FrameOptions()
-                options.captions = [0xFC, UInt8(0x80 + index), 0x20]
-                if index == 2 { options.userData = [Array(repeating: 0xA5, count: 16) + [1, 2, 0, 0, 3]] }
-                try session.encode(index, options)
-            }
-        }
-        let bytes = result.packets.flatMap(\.bytes)
-        let decoded = ForeignDecoder.libavcodec.decode(bytes, codec: .hevc)
-        #expect(decoded.messages == [] && decoded.frames == result.pictures)
+        let bytes = try PersonalityHeaders.encode(personality, .hevc, change)
         let stream = HEVCStream(annexB: bytes)
         #expect(stream.violations.map(\.description) == [])
         return (stream, bytes)
@@ -48,8 +31,8 @@ import VideoBase
     /// Video parameter sets, delimiters and SEI byte for byte; of sequence parameter sets what does not say how pictures
     /// are coded.
     @Test(arguments: personalities) func sameHeaders(personality: String) throws {
-        let (expected, bytes) = try encode(nil, PersonalityHeaderTests.everything)
-        let (found, own) = try encode(personality, PersonalityHeaderTests.everything)
+        let (expected, bytes) = try encode(nil, PersonalityHeaders.everything)
+        let (found, own) = try encode(personality, PersonalityHeaders.everything)
         #expect(found.nalUnits.map(\.type) == expected.nalUnits.map(\.type))
         // A delimiter names the types of slices: B of P pictures where lists are two.
         let hasTwoLists = found.frames.contains { $0.kind == .b }
@@ -75,7 +58,7 @@ import VideoBase
     @Test(arguments: personalities, [RateController.driver, .vaenc])
     func buffers(personality: String, controller: RateController) throws {
         func change(_ configuration: inout EncoderConfiguration) {
-            PersonalityHeaderTests.buffered(&configuration)
+            PersonalityHeaders.buffered(&configuration)
             configuration.rateController = controller
         }
         let (expected, _) = try encode(nil, change)

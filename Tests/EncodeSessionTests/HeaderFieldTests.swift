@@ -11,11 +11,7 @@ import VideoBase
         frames: Int = 8, options: (Int) -> FrameOptions = { _ in FrameOptions() },
         _ change: (inout EncoderConfiguration) -> Void
     ) throws -> TraceHeaders {
-        let packets = try TestSession.run(frames: frames, options: options, change)
-        return try Files.withTemporaryFolder { folder in
-            try Files.write(packets.stream, to: folder + "/a.h264")
-            return try TraceHeaders(path: folder + "/a.h264")
-        }
+        try TraceHeaders(stream: TestSession.run(frames: frames, options: options, change).stream)
     }
 
     private func first(_ field: String, _ change: (inout EncoderConfiguration) -> Void) throws -> Int? {

@@ -16,44 +16,14 @@ import VideoBase
     ]
     /// They write every header themselves.
     static let own = ["radeonsi-navi10", "radeonsi-raven", "radeonsi-vangogh"]
-    static let frames = 6
-    static let clip = Swift.Result { try Fixture.carphone.frames(frames, width: 270, height: 130) }
-
-    static func everything(_ configuration: inout EncoderConfiguration) {
-        configuration.qpI = 28
-        configuration.bFrames = 0
-        configuration.gopFrames = 4
-        configuration.accessUnitDelimiters = true
-        configuration.color = ColorDescription(primaries: 1, transfer: 13, matrix: 6, fullRange: true)
-        configuration.sampleAspectRatio = Rational(8, 9)
-        configuration.frameRate = Rational(30000, 1001)
-    }
-
-    static func buffered(_ configuration: inout EncoderConfiguration) {
-        everything(&configuration)
-        configuration.qp = nil
-        configuration.qpI = nil
-        configuration.rateControl = .cbr
-        configuration.bitrate = BitsPerSecond(500_000)
-        configuration.vbvSize = 400_000
-    }
 
     private func encode(
         _ personality: String?, _ change: (inout EncoderConfiguration) -> Void
     ) throws -> (stream: H264Stream, bytes: [UInt8]) {
-        let result = try ClipSession.run(of: Self.clip.get(), personality: personality, change) { session in
-            for index in 0..<Self.frames {
-                var options = FrameOptions()
-                options.captions = [0xFC, UInt8(0x80 + index), 0x20]
-                if index == 2 { options.userData = [Array(repeating: 0xA5, count: 16) + [1, 2, 0, 0, 3]] }
-                try session.encode(index, options)
-            }
-        }
-        let decoded = ForeignDecoder.libavcodec.decode(result.packets.stream)
-        #expect(decoded.messages == [] && decoded.frames == result.pictures)
-        let stream = H264Stream(annexB: result.packets.stream)
+        let bytes = try PersonalityHeaders.encode(personality, .h264, change)
+        let stream = H264Stream(annexB: bytes)
         #expect(stream.violations.map(\.description) == [])
-        return (stream, result.packets.stream)
+        return (stream, bytes)
     }
 
     private func units(_ stream: H264Stream, _ bytes: [UInt8], _ types: Set<Int>) -> [[UInt8]] {
@@ -62,8 +32,8 @@ import VideoBase
 
     /// Parameter sets, delimiters and SEI byte for byte, and every field of the slice headers.
     @Test(arguments: packed) func packedHeaders(personality: String) throws {
-        let (expected, bytes) = try encode(nil, Self.everything)
-        let (found, own) = try encode(personality, Self.everything)
+        let (expected, bytes) = try encode(nil, PersonalityHeaders.everything)
+        let (found, own) = try encode(personality, PersonalityHeaders.everything)
         #expect(found.nalUnits.map(\.type) == expected.nalUnits.map(\.type))
         #expect(units(found, own, [6, 7, 8, 9]) == units(expected, bytes, [6, 7, 8, 9]))
         #expect(found.frames.map { $0.slices.map(\.header) } == expected.frames.map { $0.slices.map(\.header) })
@@ -71,8 +41,8 @@ import VideoBase
 
     /// What the driver writes itself stays in what describes the coding; the rest is as everywhere.
     @Test(arguments: own) func headersPutInAfterwards(personality: String) throws {
-        let (expected, bytes) = try encode(nil, Self.everything)
-        let (found, own) = try encode(personality, Self.everything)
+        let (expected, bytes) = try encode(nil, PersonalityHeaders.everything)
+        let (found, own) = try encode(personality, PersonalityHeaders.everything)
         #expect(found.nalUnits.map(\.type) == expected.nalUnits.map(\.type))
         #expect(units(found, own, [6, 9]) == units(expected, bytes, [6, 9]))
         func sets(_ stream: H264Stream) -> [[Int]] {
@@ -91,22 +61,15 @@ import VideoBase
             "video_full_range_flag", "num_units_in_tick", "time_scale", "max_num_reorder_frames",
             "max_dec_frame_buffering", "primary_pic_type", "last_payload_type_byte", "itu_t_t35_country_code",
         ]
-        let (a, b) = try (trace(bytes), trace(own))
+        let (a, b) = try (TraceHeaders(stream: bytes), TraceHeaders(stream: own))
         for field in fields { #expect(a[field] == b[field] && !a[field].isEmpty, "\(field)") }
-    }
-
-    private func trace(_ bytes: [UInt8]) throws -> TraceHeaders {
-        try Files.withTemporaryFolder { folder in
-            try Files.write(bytes, to: folder + "/a.h264")
-            return try TraceHeaders(path: folder + "/a.h264")
-        }
     }
 
     /// HRD parameters and their messages, with the driver's rate control and with ours.
     @Test(arguments: packed + own, [RateController.driver, .vaenc])
     func buffers(personality: String, controller: RateController) throws {
         func change(_ configuration: inout EncoderConfiguration) {
-            Self.buffered(&configuration)
+            PersonalityHeaders.buffered(&configuration)
             configuration.rateController = controller
         }
         let (expected, _) = try encode(nil, change)

@@ -94,23 +94,6 @@ import Testing
 
     // MARK: Intra refresh
 
-    /// A box that moves over a still ground, 144×96, so far as `seed` goes.
-    private func pictures(_ count: Int, seed: UInt64) -> [PlanarFrame] {
-        (0..<count).map { index in
-            var generator = SplitMix64(state: seed)
-            var bytes: [UInt8] = []
-            for y in 0..<96 {
-                for x in 0..<144 {
-                    let ground = Int.random(in: 0...15, using: &generator) + (x * Int(seed % 5 + 1) + y) % 128
-                    let isBox = abs(x - 5 * index % 128) < 14 && abs(y - 48) < 20
-                    bytes.append(UInt8(isBox ? 230 - ground / 2 : 40 + ground))
-                }
-            }
-            for i in 0..<144 * 96 / 2 { bytes.append(UInt8(100 + (i + 3 * index) % 50)) }
-            return PlanarFrame(width: 144, height: 96, bytes: bytes)!
-        }
-    }
-
     /// Every second picture a B picture between two P pictures, its neighbours.
     private func between(_ count: Int) -> [HEVCClient.Plan] {
         var plans = [HEVCClient.Plan(order: 0, type: 2, unitType: 19)]
@@ -138,7 +121,7 @@ import Testing
     /// may be empty.
     private func refreshed(_ each: Refresh, seed: UInt64, _ count: Int) throws -> HEVCRun {
         let stream = HEVCClient(width: 144, height: 96, isWide: each.isWide)
-        let frames = pictures(2 * count + 1, seed: seed)
+        let frames = PlanarFrame.movingBox(2 * count + 1, width: 144, height: 96, seed: seed)
         stream.frames = each.isWide ? frames.map(\.widenedTo10Bits) : frames
         stream.log2Tree = each.tree
         let total = each.isRows ? stream.rows : stream.columns

@@ -7,21 +7,8 @@ import Testing
 @Suite struct ReferenceOptionTests {
     // MARK: Intra refresh
 
-    /// Moving pictures over a still ground, 128×96.
     private func pictures(_ count: Int, seed: UInt64) -> [PlanarFrame] {
-        (0..<count).map { index in
-            var generator = SplitMix64(state: seed)
-            var bytes: [UInt8] = []
-            for y in 0..<96 {
-                for x in 0..<128 {
-                    let ground = Int.random(in: 0...15, using: &generator) + (x * Int(seed % 5 + 1) + y) % 128
-                    let isBox = abs(x - 5 * index % 128) < 14 && abs(y - 48) < 20
-                    bytes.append(UInt8(isBox ? 230 - ground / 2 : 40 + ground))
-                }
-            }
-            for i in 0..<128 * 96 / 2 { bytes.append(UInt8(100 + (i + 3 * index) % 50)) }
-            return PlanarFrame(width: 128, height: 96, bytes: bytes)!
-        }
+        PlanarFrame.movingBox(count, width: 128, height: 96, seed: seed)
     }
 
     /// Two rounds of four pictures each, columns or rows; each picture's bytes, and what it shows.

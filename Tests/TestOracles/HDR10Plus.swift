@@ -3,8 +3,8 @@ public enum HDR10Plus {
     /// One window with nine percentiles and three anchors, put together bit by bit; from itu_t_t35_country_code on. The
     /// red of maxscl is 10000 + `number`.
     public static func message(_ number: Int) -> [UInt8] {
-        var text = ""
-        func u(_ bits: Int, _ value: Int) { text += (0..<bits).map { value >> (bits - 1 - $0) & 1 == 1 ? "1" : "0" }.joined() }
+        var bits = HeaderBits()
+        func u(_ count: Int, _ value: Int) { bits.put(value, count) }
         for byte in [0xB5, 0x00, 0x3C, 0x00, 0x01, 0x04, 0x01] { u(8, byte) }
         u(2, 1)
         u(27, 400)
@@ -24,9 +24,7 @@ public enum HDR10Plus {
         for anchor in [300, 600, 900] { u(10, anchor) }
         u(1, 1)
         u(6, 9)
-        while text.count % 8 != 0 { text += "0" }
-        let bits = text.map { $0 == "1" ? UInt8(1) : 0 }
-        return stride(from: 0, to: bits.count, by: 8).map { start in bits[start..<start + 8].reduce(0) { $0 << 1 | $1 } }
+        return bits.bytes
     }
 
     /// An Annex B stream of HEVC, one slice a picture, with a message before each picture, numbered in coding order.
@@ -35,7 +33,7 @@ public enum HDR10Plus {
         var number = 0
         for unit in units(stream) {
             if unit[unit.startIndex] >> 1 & 63 < 32 {
-                result += [0, 0, 1] + sei(message(number))
+                result += sei(message(number))
                 number += 1
             }
             result += [0, 0, 1] + unit
@@ -46,17 +44,7 @@ public enum HDR10Plus {
     /// A prefix SEI NAL unit (type 39) with user_data_registered_itu_t_t35 (payload type 4), H.265 7.3.5.
     private static func sei(_ payload: [UInt8]) -> [UInt8] {
         precondition(payload.count < 255)
-        var unit: [UInt8] = [39 << 1, 1]
-        var zeros = 0
-        for byte in [4, UInt8(payload.count)] + payload + [0x80] {
-            if zeros == 2, byte <= 3 {
-                unit.append(3)
-                zeros = 0
-            }
-            unit.append(byte)
-            zeros = byte == 0 ? zeros + 1 : 0
-        }
-        return unit
+        return HeaderBits.unit(39, [4, UInt8(payload.count)] + payload + [0x80])
     }
 
     /// What stands between start codes, without the zeros before one.

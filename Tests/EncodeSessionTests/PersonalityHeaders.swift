@@ -1,0 +1,54 @@
+import TestOracles
+import Testing
+import VideoBase
+
+@testable import EncodeSession
+
+/// What sessions on every driver are asked for, to have the same headers.
+enum PersonalityHeaders {
+    static let frames = 6
+    static let clip = Swift.Result { try Fixture.carphone.frames(frames, width: 270, height: 130) }
+
+    static func everything(_ configuration: inout EncoderConfiguration) {
+        configuration.qpI = 28
+        configuration.bFrames = 0
+        configuration.gopFrames = 4
+        configuration.accessUnitDelimiters = true
+        configuration.color = ColorDescription(primaries: 1, transfer: 13, matrix: 6, fullRange: true)
+        configuration.sampleAspectRatio = Rational(8, 9)
+        configuration.frameRate = Rational(30000, 1001)
+    }
+
+    static func buffered(_ configuration: inout EncoderConfiguration) {
+        everything(&configuration)
+        configuration.qp = nil
+        configuration.qpI = nil
+        configuration.rateControl = .cbr
+        configuration.bitrate = BitsPerSecond(500_000)
+        configuration.vbvSize = 400_000
+    }
+
+    /// Captions with every picture, user data with one. The stream decodes without a word to the driver's pictures.
+    static func encode(
+        _ personality: String?, _ codec: StreamCodec, _ change: (inout EncoderConfiguration) -> Void
+    ) throws -> [UInt8] {
+        let result = try ClipSession.run(
+            of: clip.get(), personality: personality,
+            {
+                change(&$0)
+                if codec == .hevc { ($0.codec, $0.references) = (.hevc, 1) }
+            }
+        ) { session in
+            for index in 0..<frames {
+                var options = FrameOptions()
+                options.captions = [0xFC, UInt8(0x80 + index), 0x20]
+                if index == 2 { options.userData = [Array(repeating: 0xA5, count: 16) + [1, 2, 0, 0, 3]] }
+                try session.encode(index, options)
+            }
+        }
+        let bytes = result.packets.stream
+        let decoded = ForeignDecoder.libavcodec.decode(bytes, codec: codec)
+        #expect(decoded.messages == [] && decoded.frames == result.pictures)
+        return bytes
+    }
+}

@@ -1,0 +1,49 @@
+/// Headers written bit by bit, the most significant first.
+public struct HeaderBits {
+    /// The last byte is filled up with zeros.
+    public private(set) var bytes: [UInt8] = []
+    private var free = 0
+
+    public init() {}
+
+    public mutating func put(_ value: Int, _ count: Int) {
+        for bit in (0..<count).reversed() {
+            if free == 0 {
+                bytes.append(0)
+                free = 8
+            }
+            free -= 1
+            if value >> bit & 1 == 1 { bytes[bytes.count - 1] |= 1 << UInt8(free) }
+        }
+    }
+
+    public mutating func flag(_ value: Bool) { put(value ? 1 : 0, 1) }
+
+    public mutating func ue(_ value: Int) {
+        let length = Int.bitWidth - (value + 1).leadingZeroBitCount
+        put(0, length - 1)
+        put(value + 1, length)
+    }
+
+    public mutating func se(_ value: Int) { ue(value > 0 ? 2 * value - 1 : -2 * value) }
+
+    public mutating func trailing() {
+        put(1, 1)
+        put(0, free)
+    }
+
+    /// A NAL unit of HEVC behind a start code, its payload with emulation prevention (H.265 7.3.1).
+    public static func unit(_ type: Int, _ payload: [UInt8], layer: Int = 0) -> [UInt8] {
+        var result: [UInt8] = [0, 0, 0, 1, UInt8(type << 1), UInt8(layer + 1)]
+        var zeros = 0
+        for byte in payload {
+            if zeros == 2, byte <= 3 {
+                result.append(3)
+                zeros = 0
+            }
+            result.append(byte)
+            zeros = byte == 0 ? zeros + 1 : 0
+        }
+        return result
+    }
+}
