@@ -6,7 +6,7 @@ extension Feature {
     /// Of H.264 alone.
     private static let ofH264: Set<String> = [
         "Constrained Baseline", "Main", "CAVLC", "no 8×8 transform", "4 slices", "trellis",
-        "a size of no whole macroblocks",
+        "fastest quality level", "a size of no whole macroblocks",
     ]
 
     /// HEVC's, by groups: those that show as in H.264, and in their places those that another syntax element shows.
@@ -96,6 +96,10 @@ extension Feature {
         Feature(
             "10 bits", "profile", change: { $0 = HEVCSessions.hevc($0, 10) },
             missing: becomes("the bit depth", 10) { $0.inspected.bitDepth }),
+        // The fastest is every other feature's.
+        Feature("middle quality level", "preset", change: { $0.preset = 4 }) { run, plain in
+            run.encoded.stream == plain.encoded.stream ? "the same stream" : nil
+        },
         // The pictures have two rows of the largest blocks.
         Feature(
             "2 slices", "slices", change: { $0.slices = 2 },

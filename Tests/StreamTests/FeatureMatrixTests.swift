@@ -2,22 +2,16 @@ import TestOracles
 import Testing
 import VideoBase
 
-/// Every feature alone on every personality of the reference driver: the stream is sound by foreign decoders and by the
-/// rules, and shows what was asked for, or the effective configuration says why not and `--strict` refuses it.
+/// Every feature alone on every personality of the reference driver, one of each class for all: the stream is sound by
+/// foreign decoders and by the rules, and shows what was asked for, or the effective configuration says why not and
+/// `--strict` refuses it.
 @Suite struct FeatureMatrixTests {
     @Test func everyFeatureOnEveryPersonality() async throws {
-        var parts = [
-            MatrixPage.Part(
-                title: "H.264", groups: Feature.all, personalities: Personality.all.map { [$0] }, columns: []),
-            MatrixPage.Part(
-                title: "HEVC", groups: Feature.hevc, personalities: HEVCDevice.all.map(\.personalities), columns: []),
-        ]
-        for (index, codec) in [VideoCodec.h264, .hevc].enumerated() {
-            let features = parts[index].groups.flatMap(\.features)
-            let personalities = parts[index].personalities.map { $0[0] }
-            parts[index].columns = await Self.columns(codec, features, personalities)
-        }
-        let page = MatrixPage(parts: parts).text
+        let count = DeviceClass.h264.reduce(0) { $0 + $1.personalities.count }
+        #expect(count == Personality.all.count)
+        async let h264 = Self.part("H.264", .h264, Feature.all, DeviceClass.h264)
+        async let hevc = Self.part("HEVC", .hevc, Feature.hevc, DeviceClass.hevc)
+        let page = await MatrixPage(parts: [h264, hevc]).text
         print(page)
         let path = Checkout.root + "/docs/FEATURE-MATRIX.md"
         if updatesPages { try Files.write(Array(page.utf8), to: path) }
@@ -25,29 +19,29 @@ import VideoBase
         #expect(written == page, "docs/FEATURE-MATRIX.md is not what was found: write it with VAENC_UPDATE_PAGES=1")
     }
 
-    /// A column to each personality.
-    private static func columns(
-        _ codec: VideoCodec, _ features: [Feature], _ personalities: [String?]
-    ) async -> [[FeatureCell]] {
+    /// A table with a column to each class of devices.
+    private static func part(
+        _ title: String, _ codec: VideoCodec, _ groups: [(group: String, features: [Feature])], _ devices: [DeviceClass]
+    ) async -> MatrixPage.Part {
+        let features = groups.flatMap(\.features)
         let found = await withTaskGroup(of: (Int, [FeatureCell], [String]).self) { group in
-            for (index, personality) in personalities.enumerated() {
-                group.addTask { await column(index, codec, features, personality) }
+            for (index, device) in devices.enumerated() {
+                group.addTask { await column(index, codec, features, device.personality) }
             }
             return await group.reduce(into: []) { $0.append($1) }
         }
         let columns = found.sorted { $0.0 < $1.0 }
         for (index, _, faults) in columns {
-            for fault in faults {
-                Issue.record("\(codec.rawValue) on \(FeatureMatrix.name(personalities[index])): \(fault)")
-            }
+            for fault in faults { Issue.record("\(codec.rawValue) on \(devices[index]): \(fault)") }
         }
-        #expect(columns.count == personalities.count && columns.allSatisfy { $0.1.count == features.count })
+        #expect(columns.count == devices.count && columns.allSatisfy { $0.1.count == features.count })
         // What no device had would be shown by no stream.
         for (index, feature) in features.enumerated() {
             let isShown = columns.contains { $0.1.indices.contains(index) && $0.1[index].lack == nil }
             #expect(isShown, "\(codec.rawValue): \(feature.name)")
         }
-        return columns.map(\.1)
+        return MatrixPage.Part(
+            title: title, groups: groups, personalities: devices.map(\.personalities), columns: columns.map(\.1))
     }
 
     /// On a thread of its own: sessions block.

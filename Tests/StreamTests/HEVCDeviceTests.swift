@@ -6,10 +6,10 @@ import VideoBase
 @Suite struct HEVCDeviceTests {
     /// Those that do not encode HEVC say so, and what would help.
     @Test func othersRefuse() throws {
-        let count = HEVCDevice.all.reduce(0) { $0 + $1.personalities.count }
-        #expect(count + HEVCDevice.others.count == Personality.all.count)
-        #expect(HEVCDevice.all.count > 10 && HEVCDevice.others.count > 5)
-        for personality in HEVCDevice.others {
+        let count = DeviceClass.hevc.reduce(0) { $0 + $1.personalities.count }
+        #expect(count + DeviceClass.withoutHEVC.count == Personality.all.count)
+        #expect(DeviceClass.hevc.count > 10 && DeviceClass.withoutHEVC.count > 5)
+        for personality in DeviceClass.withoutHEVC {
             let error = #expect(throws: VaencError.self) {
                 try SessionRun.checkStrict(
                     SessionRun.Request(
@@ -24,7 +24,7 @@ import VideoBase
     @Test func smallestSizes() async throws {
         let clip = try FeatureMatrix.source(FeatureMatrix.size).map { $0.tiled(width: 310, height: 182) }
         let faults = await withTaskGroup(of: [String].self) { group in
-            for (number, device) in HEVCDevice.all.enumerated() {
+            for (number, device) in DeviceClass.hevc.enumerated() {
                 for step in 0..<8 {
                     group.addTask { await onThread { Self.judge(device, number, step, clip) } }
                 }
@@ -34,7 +34,7 @@ import VideoBase
         for fault in faults { Issue.record("\(fault)") }
     }
 
-    private static func judge(_ device: HEVCDevice, _ number: Int, _ step: Int, _ clip: [PlanarFrame]) -> [String] {
+    private static func judge(_ device: DeviceClass, _ number: Int, _ step: Int, _ clip: [PlanarFrame]) -> [String] {
         let index = number * 8 + step
         let least = device.leastSize
         // The smallest itself, then odd multiples of two more.
@@ -63,7 +63,7 @@ import VideoBase
         let frames = try Fixture.bigBuckBunny.frames(12).suffix(2).map { $0.tiled(width: width, height: height) }
         let deep = HEVCSessions.deepened(frames, to: 10)
         let faults = await withTaskGroup(of: [String].self) { group in
-            for (number, device) in HEVCDevice.all.enumerated() {
+            for (number, device) in DeviceClass.hevc.enumerated() {
                 group.addTask {
                     await onThread {
                         let bitDepth = (number + width / 2) % 2 == 0 && device.has(bitDepth: 10) ? 10 : 8

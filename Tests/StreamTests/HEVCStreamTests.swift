@@ -65,13 +65,13 @@ import VideoBase
     }
 
     @Test(arguments: [
-        (Fixture.carphone, 120, 8, "--preset 1 --gop 250 --slices 1"),
+        (Fixture.carphone, 60, 8, "--preset 1 --gop 250 --slices 1"),
         (.carphone, 60, 10, "--preset 4 --gop 10 --slices 2 --bframes 2"),
         (.carphone, 60, 8, "--preset 7 --gop 1 --slices 2"),
-        (.bikes, 60, 8, "--preset 4 --gop 250 --bframes 3 --refs 3"),
-        (.bikes, 40, 10, "--preset 7 --gop 10 --slices 4"),
-        (.bigBuckBunny, 24, 8, "--preset 4 --gop 10 --slices 4"),
-        (.bigBuckBunny, 132, 8, "--preset 7 --gop 250 --slices 1"),
+        (.bikes, 30, 8, "--preset 4 --gop 250 --bframes 3 --refs 3"),
+        (.bikes, 25, 10, "--preset 7 --gop 10 --slices 4"),
+        (.bigBuckBunny, 15, 8, "--preset 4 --gop 10 --slices 4"),
+        (.bigBuckBunny, 60, 8, "--preset 7 --gop 250 --slices 1"),
         (.bigBuckBunny, 12, 10, "--preset 7 --gop 250 --bframes 3"),
     ])
     func realClips(_ clip: Fixture, _ frames: Int, _ bitDepth: Int, _ options: String) throws {

@@ -36,7 +36,8 @@ struct MatrixPage {
         "**yes**: libavcodec takes the stream and shows the driver's reconstruction, so does openh264 where a stream of",
         "H.264 has neither B pictures nor long-term references, and libde265 with HEVC, and the stream shows what was",
         "asked for (by FFmpeg's trace_headers, where it is a header's field). A number: the device lacks it, for the",
-        "reason below; the effective configuration says so, and `--strict` refuses it.",
+        "reason below; the effective configuration says so, and `--strict` refuses it. Streams of HEVC are of the",
+        "fastest quality level where no other is asked for.",
     ]
 
     var text: String {
@@ -51,7 +52,8 @@ struct MatrixPage {
             let merged = part.merged
             lines += ["", "## \(part.title)", ""]
             for (group, letter) in zip(merged, Self.letters) {
-                let names = group.flatMap { part.personalities[$0] }.map(FeatureMatrix.name)
+                let members = Set(group.flatMap { part.personalities[$0] })
+                let names = Personality.all.filter(members.contains).map(FeatureMatrix.name)
                 lines.append("- **\(letter)**: \(names.joined(separator: ", "))")
             }
             var row = 0

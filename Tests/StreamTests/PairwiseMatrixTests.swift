@@ -95,11 +95,11 @@ struct OptionRow: Sendable, CustomStringConvertible {
         ("", { _ in }), ("low power", { $0.lowPower = true }), ("no low power", { $0.lowPower = false }),
     ]
 
-    /// Every pair of a personality and a value, and of two values.
-    static let all = rows(Personality.all, axes)
+    /// Every pair of a class of devices and a value, and of two values.
+    static let all = rows(DeviceClass.h264.map(\.personality), axes)
     /// Devices without Main 10 refuse it, whatever else is asked for.
-    static let hevc = rows(HEVCDevice.all.map(\.personality), hevcAxes) { device, axis, value in
-        hevcAxes[axis][value].name != "10 bits" || HEVCDevice.all[device].has(bitDepth: 10)
+    static let hevc = rows(DeviceClass.hevc.map(\.personality), hevcAxes) { device, axis, value in
+        hevcAxes[axis][value].name != "10 bits" || DeviceClass.hevc[device].has(bitDepth: 10)
     }
 
     private static func rows(
@@ -130,7 +130,7 @@ struct OptionRow: Sendable, CustomStringConvertible {
     var description: String { "\(FeatureMatrix.name(personality)): \(names.joined(separator: ", "))" }
 }
 
-/// Pairs of options on every personality: the stream is sound and is what the effective configuration says, and
+/// Pairs of options on every personality, one of each class for all: the stream is sound and is what the effective configuration says, and
 /// `--strict` refuses exactly what differs.
 @Suite struct PairwiseMatrixTests {
     private static let parts = 16
