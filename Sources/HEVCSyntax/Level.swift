@@ -1,19 +1,5 @@
 public import VideoBase
 
-/// general_tier_flag, H.265 A.4.1: how high rates and buffers may go at a level.
-public enum Tier: UInt8, Sendable, Hashable, CaseIterable {
-    case main = 0
-    case high = 1
-
-    /// As printed.
-    public var name: String {
-        switch self {
-        case .main: "Main"
-        case .high: "High"
-        }
-    }
-}
-
 /// A level and its limits, H.265 Tables A.8 and A.9.
 public struct Level: Sendable, Hashable {
     /// Ten times the number.

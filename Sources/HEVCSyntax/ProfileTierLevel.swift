@@ -39,7 +39,7 @@ public struct ProfileTierLevel: Sendable, Hashable {
     public var generalBytes: [UInt8] {
         var w = BitWriter()
         w.u(2, 0)  // general_profile_space
-        w.u(1, general_tier_flag.rawValue)
+        w.flag(general_tier_flag == .high)
         w.u(5, general_profile_idc)
         w.u(32, general_profile_compatibility_flags)
         w.flag(true)  // general_progressive_source_flag

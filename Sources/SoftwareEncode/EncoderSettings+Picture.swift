@@ -19,6 +19,8 @@ extension EncoderSettings {
             options.append(("profile", c.codedBitDepth > 8 ? "main10" : "main"))
             if let entropy = c.entropy { report("entropy", entropy.rawValue, "cabac", "HEVC has CABAC only") }
             if let level = c.level { set("level-idc", "\(level / 10).\(level % 10)") }
+            // The library takes the High tier where rate and buffer need it, unless told not to.
+            if let tier = c.tier { set("high-tier", tier == .high ? 1 : 0) }
             // libx265 prints to stderr by itself.
             set("log-level", "none")
         }
@@ -27,14 +29,10 @@ extension EncoderSettings {
     /// Pictures that come in another depth than they are coded in.
     mutating func mapDepth() {
         let c = configuration
-        let (input, coded) = (c.inputFormat.bitDepth, c.codedBitDepth)
-        if let asked = c.bitDepth { report("bitDepth", asked, "\(coded)", "as asked") }
-        if input == coded { return }
-        let why =
-            coded > input ? "the profile has \(coded) bits: samples are scaled up"
-            : codec == .h264 ? "H.264 is coded in 8 bits: samples are rounded"
-            : "the profile has \(coded) bits: samples are rounded"
-        report("pixelFormat", c.inputFormat.rawValue, bufferFormat.rawValue, why)
+        if let asked = c.bitDepth { report("bitDepth", asked, "\(c.codedBitDepth)", "as asked") }
+        let entry = EffectiveEntry.pixelFormat(
+            c.inputFormat.rawValue, depth: c.inputFormat.bitDepth, used: bufferFormat, codec: codec)
+        if let entry { effective.append(entry) }
     }
 
     /// Transform, filter, quantisation and regions.
@@ -72,7 +70,7 @@ extension EncoderSettings {
                 takesRegions ? "as asked" : "the library has them with adaptive quantisation, not at a constant QP")
         }
         if c.maxFrameBytes != nil { lacks("maxFrameBytes", c.maxFrameBytes, used: "none") }
-        if c.identifier == false { report("identifier", "off", "on", "\(encoderName) signs its streams") }
+        if let wanted = c.identifier { report("identifier", wanted ? "on" : "off", "on", "\(encoderName) signs its streams") }
     }
 
     /// The libraries take regions as offsets of adaptive quantisation.

@@ -47,8 +47,8 @@ extension EncoderSettings {
         report(
             "rateControl", c.rateControl?.rawValue, mode.rawValue,
             c.rateControl != nil ? label : "\(label): \(asked) was asked")
-        if c.rateController == .vaenc {
-            report("rateController", "vaenc", "driver", "the library has its own rate control")
+        if let controller = c.rateController {
+            report("rateController", controller.rawValue, "driver", "the library has its own rate control")
         }
         for (option, name, limit) in [("minQP", "qpmin", c.minQP), ("maxQP", "qpmax", c.maxQP)] {
             guard let limit else { continue }

@@ -108,6 +108,9 @@ extension EncoderSettings {
                 lacks("maxSliceBytes", bytes, used: "none")
             }
         }
-        if c.accessUnitDelimiters { set("aud", 1) }
+        if c.accessUnitDelimiters {
+            set("aud", 1)
+            report("accessUnitDelimiters", "on", "on", "as asked")
+        }
     }
 }

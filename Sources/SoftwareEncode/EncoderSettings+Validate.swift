@@ -45,6 +45,7 @@ extension EncoderSettings {
                 remedy: "leave out the profile, or change the codec")
         }
         try WrongValues.refuse(bitDepth: c.bitDepth, profile: c.profile, codec: c.codec)
+        try WrongValues.refuse(tier: c.tier, level: c.level, codec: c.codec)
         if let mode = c.rateControl, [.cbr, .vbr, .avbr].contains(mode), c.bitrate == nil {
             throw VaencError(
                 .usage, "--rate-control \(mode.rawValue) needs a rate", remedy: "add --bitrate, as --bitrate 6M")

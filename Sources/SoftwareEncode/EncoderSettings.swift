@@ -49,21 +49,16 @@ struct EncoderSettings: Sendable {
             configuration.codedBitDepth > 8 ? .i420p10 : configuration.codec == .h264 ? .nv12 : .i420
         queueDepth = configuration.lowLatency ? 1 : configuration.asyncDepth ?? 4
 
-        if codedSize != configuration.size {
-            report("size", "\(configuration.size)", "\(codedSize)", "4:2:0 has even sides: odd ones are padded by one")
-        }
+        report(
+            "size", configuration.size, "\(codedSize)",
+            codedSize == configuration.size ? "as asked" : "4:2:0 has even sides: odd ones are padded by one")
         mapDepth()
         mapStructure()
         mapReferences()
         mapRate()
         mapProfile()
         mapPicture()
-        if configuration.strict, let entry = effective.first(where: \.differs) {
-            throw VaencError(
-                .unavailable,
-                "the software encoder cannot do \(entry.option) \(entry.asked ?? ""): it would use \(entry.used) (\(entry.why))",
-                remedy: "ask for what it does, or leave out --strict")
-        }
+        if configuration.strict, let error = effective.strictError { throw error }
     }
 
     mutating func report(_ option: String, _ asked: (some CustomStringConvertible)?, _ used: String, _ why: String) {

@@ -84,15 +84,17 @@ public final class SoftwareEncoder: VideoEncoder {
                 option: "level", asked: asked, used: headers.level,
                 why: asked == nil
                     ? "by size and rate" : asked == headers.level ? "as asked" : "\(settings.encoderName) chose it"))
-        if c.strict, let entry = entries.first(where: \.differs) {
-            throw VaencError(
-                .unavailable,
-                "\(settings.encoderName) uses \(entry.option) \(entry.used) where \(entry.asked ?? "") was asked",
-                remedy: "ask for what it does, or leave out --strict")
+        if let tier = headers.tier {
+            entries.append(
+                EffectiveEntry(
+                    option: "tier", asked: c.tier?.name, used: tier.name,
+                    why: c.tier == nil
+                        ? "by rate and buffer" : c.tier == tier ? "as asked" : "\(settings.encoderName) chose it"))
         }
+        if c.strict, let error = entries.strictError { throw error }
         return EncoderDescription(
             kind: .software, path: nil, driver: headers.library, codec: settings.codec, profile: headers.profile,
-            level: headers.level, size: settings.codedSize, frameRate: c.frameRate, effective: entries,
+            level: headers.tier == .high ? "\(headers.level) High" : headers.level, size: settings.codedSize, frameRate: c.frameRate, effective: entries,
             parameterSets: headers.parameterSets)
     }
 

@@ -10,6 +10,8 @@ struct StreamHeaders: Sendable {
     let profile: CodecProfile
     /// As printed: `4.1`.
     let level: String
+    /// Of HEVC.
+    let tier: Tier?
     /// The library's name and version: `libx264 164`.
     let library: String
 
@@ -31,10 +33,12 @@ struct StreamHeaders: Sendable {
             // profile_idc, constraint_set flags, level_idc: H.264 7.3.2.1.1.
             profile = plain[1] == 66 ? .h264ConstrainedBaseline : plain[1] == 77 ? .h264Main : .h264High
             let isLevel1b = plain[3] == 9 || (plain[3] == 11 && plain[1] != 100 && plain[2] & 0x10 != 0)
+            tier = nil
             level = isLevel1b ? "1b" : "\(plain[3] / 10).\(plain[3] % 10)"
         case .hevc:
             guard plain.count >= 15 else { return nil }
             // profile_tier_level after two bytes of header and one of identifiers: HEVC 7.3.3.
+            tier = plain[3] & 0x20 != 0 ? .high : .main
             profile = plain[3] & 31 == 2 ? .hevcMain10 : .hevcMain
             level = "\(plain[14] / 30).\(plain[14] % 30 / 3)"
         }

@@ -34,6 +34,7 @@ public enum CodecChoice {
         if let depth = wishes.bitDepth, depth > 8 {
             return (.hevc, "\(depth) bits are asked for, and H.264 has 8 here")
         }
+        if wishes.tier != nil { return (.hevc, "a tier is asked for, which HEVC alone has") }
         if wishes.entropy != nil { return (.h264, "an entropy coder is asked for, which H.264 alone has a choice of") }
         if wishes.transform8x8 != nil { return (.h264, "the 8×8 transform is asked for, which H.264 alone has a choice of") }
         if let level = wishes.level, levelsOfH264Alone.contains(level) {

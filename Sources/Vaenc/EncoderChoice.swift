@@ -61,7 +61,12 @@ public struct EncoderChoice: Sendable, Hashable {
             var coding = configuration.coding(codec)
             // Its surfaces have the depth that is coded: who draws into them converts.
             if codec == .h264, coding.inputFormat.bitDepth > 8 { coding.inputFormat = .nv12 }
-            let encoder = try HardwareEncoder(display: display, configuration: coding, onPacket: handler(codec))
+            let encoder: HardwareEncoder
+            do {
+                encoder = try HardwareEncoder(display: display, configuration: coding, onPacket: handler(codec))
+            } catch let error as VaencError where error.category == .unavailable && why != CodecChoice.asked {
+                throw Self.explained(error, codec, why, DeviceReport(display))
+            }
             return (encoder, EncoderChoice(kind: kind, path: path, codec: codec, codecWhy: why))
         }
         let (codec, why) = CodecChoice.choose(configuration, kind: kind) { DeviceReport(display) }
@@ -76,6 +81,16 @@ public struct EncoderChoice: Sendable, Hashable {
         } catch {
             return try make(.h264, "HEVC failed (\(error))", on: try open())
         }
+    }
+
+    /// Of a codec that nobody named and the device does not have: with why it was to be that.
+    private static func explained(
+        _ error: VaencError, _ codec: VideoCodec, _ why: String, _ device: DeviceReport
+    ) -> VaencError {
+        if device.capabilities.contains(where: { $0.encodes && $0.codec == codec.rawValue }) { return error }
+        var error = error
+        error.message += " (\(codec == .hevc ? "HEVC" : "H.264") is needed: \(why))"
+        return error
     }
 
     /// The first render node whose driver encodes what is asked, proved by preparing it; else software.
@@ -116,27 +131,24 @@ extension EncoderChoice {
         var description = description
         let codec = description.codec.rawValue
         var added: [EffectiveEntry] = []
-        func add(_ option: String, _ asked: String?, _ used: String, _ why: String) {
-            if description.effective.contains(where: { $0.option == option }) { return }
-            added.append(EffectiveEntry(option: option, asked: asked, used: used, why: why))
+        func add(_ entry: EffectiveEntry) {
+            if description.effective.contains(where: { $0.option == entry.option }) { return }
+            added.append(entry)
         }
-        let depth = description.profile.bitDepth
-        if asked.inputFormat.bitDepth != depth {
-            let used = depth > 8 ? PixelFormat.p010 : .nv12
-            let what = depth > 8 ? "scaled up" : "rounded"
-            add("pixelFormat", asked.inputFormat.rawValue, used.rawValue, "\(depth) bits are coded: samples are \(what)")
+        func add(_ option: String, _ value: some CustomStringConvertible) {
+            add(EffectiveEntry(option: option, asked: value.description, used: value.description, why: "as asked"))
         }
+        let format = EffectiveEntry.pixelFormat(
+            asked.inputFormat.rawValue, depth: asked.inputFormat.bitDepth,
+            used: description.profile.bitDepth > 8 ? .p010 : .nv12, codec: description.codec)
+        if let format { add(format) }
         if let display = asked.masteringDisplay {
-            add("masteringDisplay", display.description, display.description, "as asked")
+            add("masteringDisplay", display)
         }
         if let light = asked.contentLight {
-            add("contentLight", light.description, light.description, "as asked")
+            add("contentLight", light)
         }
-        if asked.strict, let entry = added.first(where: \.differs) {
-            throw VaencError(
-                .unavailable, "\(entry.option): \(entry.asked ?? "") is asked, \(entry.used) is what is done (\(entry.why))",
-                remedy: "leave out --strict to accept that")
-        }
+        if asked.strict, let error = added.strictError { throw error }
         description.effective.removeAll { $0.option == "codec" }
         let entry = EffectiveEntry(
             option: "codec", asked: codecWhy == CodecChoice.asked ? codec : nil, used: codec, why: codecWhy)

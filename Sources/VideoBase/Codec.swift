@@ -38,6 +38,20 @@ public enum EntropyCoder: String, Sendable, Hashable, Codable, CaseIterable {
     case cavlc
 }
 
+/// The tier of HEVC, general_tier_flag, H.265 A.4.1: how high rates and buffers may go at a level.
+public enum Tier: String, Sendable, Hashable, Codable, CaseIterable {
+    case main
+    case high
+
+    /// As printed.
+    public var name: String {
+        switch self {
+        case .main: "Main"
+        case .high: "High"
+        }
+    }
+}
+
 public enum RateControlMode: String, Sendable, Hashable, Codable, CaseIterable {
     case cqp, cbr, vbr, icq, qvbr, avbr
 }

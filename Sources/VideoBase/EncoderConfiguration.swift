@@ -17,6 +17,8 @@ public struct EncoderConfiguration: Sendable, Hashable {
     public var profile: CodecProfile?
     /// `level_idc` in tenths: 41 is level 4.1; 9 is level 1b.
     public var level: Int?
+    /// Of HEVC; nil: Main, unless the rate or the buffer needs the level's High tier.
+    public var tier: Tier?
     public var entropy: EntropyCoder?
     /// Bits of a coded sample, 8 or 10; nil: by the profile, and without one as many as the input has where the codec
     /// can.
@@ -176,34 +178,4 @@ public struct RunningChange: Sendable, Hashable {
     public var dataRateLimits: [DataRateLimit]?
 
     public init() {}
-}
-
-/// One line of the effective configuration: what was asked, what is used, and why they differ (or who chose).
-public struct EffectiveEntry: Sendable, Hashable, Encodable {
-    public var option: String
-    /// nil where nothing was asked.
-    public var asked: String?
-    public var used: String
-    public var why: String
-
-    public init(option: String, asked: String?, used: String, why: String) {
-        self.option = option
-        self.asked = asked
-        self.used = used
-        self.why = why
-    }
-
-    private enum CodingKeys: CodingKey { case option, asked, used, why }
-
-    /// `asked` is written as null where nothing was asked.
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(option, forKey: .option)
-        try container.encode(asked, forKey: .asked)
-        try container.encode(used, forKey: .used)
-        try container.encode(why, forKey: .why)
-    }
-
-    /// What was asked is not what is used.
-    public var differs: Bool { asked != nil && asked != used }
 }

@@ -48,6 +48,19 @@ package enum WrongValues {
         }
     }
 
+    /// Tiers are HEVC's, and levels below 4 have no High tier (H.265 Table A.9).
+    package static func refuse(tier: Tier?, level: Int?, codec: VideoCodec) throws(VaencError) {
+        guard let tier else { return }
+        guard codec == .hevc else {
+            throw VaencError(.usage, "H.264 has no tiers", remedy: "leave out the tier, or use HEVC")
+        }
+        if tier == .high, let level, level < 40 {
+            throw VaencError(
+                .usage, "level \(level == 9 ? "1b" : "\(level / 10).\(level % 10)") has no High tier",
+                remedy: "use level 4.0 or a higher one, or the Main tier")
+        }
+    }
+
     package static func refuse(_ limit: DataRateLimit) throws(VaencError) {
         guard (1...(1 << 40)).contains(limit.bytes), limit.seconds > 0, limit.seconds <= 3600 else {
             throw VaencError(

@@ -89,6 +89,49 @@ import VideoBase
         #expect(throws: VaencError.self) { _ = try level(640, 360) { $0.level = 42 } }
     }
 
+    /// A tier asked for is had, at a higher level where it must be; one that nobody asks for is what the stream needs.
+    @Test func askedTiers() throws {
+        func settle(_ change: (inout EncoderConfiguration) -> Void) throws -> EncodeSettings {
+            try HEVCLoweringTests.settle(HEVCLoweringTests.limits(), 1920, 1080) {
+                $0.strict = true
+                $0.bFrames = 0
+                change(&$0)
+            }
+        }
+        func tier(_ settings: EncodeSettings) -> String? {
+            settings.effective.first { $0.option == "tier" }.map { "\($0.asked ?? "nothing"): \($0.used), \($0.why)" }
+        }
+        let rate = BitsPerSecond(6_000_000)
+        let high = try settle { ($0.bitrate, $0.tier) = (rate, .high) }
+        #expect(high.level.name == "4.0 High" && tier(high) == "High: High, as asked")
+        let main = try settle { ($0.bitrate, $0.maxBitrate, $0.tier) = (rate, BitsPerSecond(20_000_000), .main) }
+        #expect(main.level.name == "4.1" && tier(main) == "Main: Main, as asked")
+        let asked = try settle { ($0.bitrate, $0.maxBitrate, $0.level) = (rate, BitsPerSecond(20_000_000), 40) }
+        #expect(asked.level.name == "4.0 High" && tier(asked) == "nothing: High, 20000000 bit/s exceeds level 4.0's Main tier")
+        let buffer = try settle { ($0.bitrate, $0.vbvSize, $0.level) = (rate, 20_000_000, 40) }
+        #expect(buffer.level.name == "4.0 High" && tier(buffer) == "nothing: High, a buffer of 20000000 bits exceeds level 4.0's Main tier")
+        // One and a half times the average is nobody's wish.
+        let average = try settle { ($0.bitrate, $0.level) = (BitsPerSecond(10_000_000), 40) }
+        #expect(average.level.name == "4.0" && average.rate.maxBitrate == 13_200_000)
+        #expect(throws: VaencError.self) { _ = try settle { ($0.bitrate, $0.maxBitrate, $0.level, $0.tier) = (rate, BitsPerSecond(20_000_000), 40, .main) } }
+        #expect(throws: VaencError.self) { _ = try settle { ($0.level, $0.tier) = (31, .high) } }
+        #expect(throws: VaencError.self) {
+            _ = try SettingsResolver.resolve(
+                SettingsResolverTests.configuration { $0.tier = .main }, on: DeviceProfile(driver: "a driver", limits: [SettingsResolverTests.limits()]))
+        }
+    }
+
+    /// A level that is too low for size or rate is raised, and said.
+    @Test func raisedLevels() throws {
+        func entry(_ change: (inout EncoderConfiguration) -> Void) throws -> EffectiveEntry? {
+            try HEVCLoweringTests.settle(HEVCLoweringTests.limits(), 1920, 1080, change).effective.first { $0.option == "level" }
+        }
+        let size = try entry { ($0.level, $0.qp) = (31, 30) }
+        #expect(size?.asked == "3.1" && size?.used == "4.0" && size?.why == "needed by 1920×1080 at 30/1")
+        let rate = try entry { ($0.level, $0.bitrate, $0.maxBitrate) = (40, BitsPerSecond(6_000_000), BitsPerSecond(40_000_000)) }
+        #expect(rate?.asked == "4.0" && rate?.used == "4.1" && rate?.why == "needed by 1920×1080 at 30/1 and 40000000 bit/s")
+    }
+
     /// Samples of ten bits take Main 10 where the device has it, and a profile asked for is had or refused.
     @Test func depths() throws {
         func settle(

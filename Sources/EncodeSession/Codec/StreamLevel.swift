@@ -8,26 +8,33 @@ enum StreamLevel: Sendable, Hashable {
     case hevc(HEVCSyntax.Level, Tier)
 
     /// Every level of the profile's codec in rising order; of each of HEVC's the Main tier first.
-    static func all(_ profile: CodecProfile) -> [StreamLevel] {
+    ///
+    /// - Parameter tier: the only one of HEVC's to take; nil takes both.
+    static func all(_ profile: CodecProfile, _ tier: Tier? = nil) -> [StreamLevel] {
         switch profile.codec {
         case .h264: H264Syntax.Level.all.map { .h264($0, profile) }
         case .hevc:
-            HEVCSyntax.Level.all.flatMap { level in Tier.allCases.filter(level.has).map { .hevc(level, $0) } }
+            HEVCSyntax.Level.all.flatMap { level in
+                Tier.allCases.filter { level.has($0) && $0 == tier ?? $0 }.map { .hevc(level, $0) }
+            }
         }
     }
 
-    static func highest(_ profile: CodecProfile) -> StreamLevel {
+    static func highest(_ profile: CodecProfile, _ tier: Tier? = nil) -> StreamLevel {
         switch profile.codec {
         case .h264: .h264(.highest, profile)
-        case .hevc: .hevc(.highest, .high)
+        case .hevc: .hevc(.highest, tier ?? .high)
         }
     }
 
     /// Those with that number, ten times the level's (9 for H.264's 1b): one for each tier, none where the codec has no
     /// such level.
-    static func named(_ number: Int, _ profile: CodecProfile) -> [StreamLevel] {
-        all(profile).filter { $0.number == number }
+    static func named(_ number: Int, _ profile: CodecProfile, _ tier: Tier? = nil) -> [StreamLevel] {
+        all(profile, tier).filter { $0.number == number }
     }
+
+    /// Of HEVC.
+    var tier: Tier? { if case .hevc(_, let tier) = self { tier } else { nil } }
 
     /// H.264's own; the highest where the level is another codec's.
     var h264: H264Syntax.Level { if case .h264(let level, _) = self { level } else { .highest } }

@@ -19,15 +19,7 @@ struct EffectiveReport: Sendable {
         entries[index].why = why
     }
 
-    /// The error of `--strict`: every difference in one line; nil where nothing differs.
-    var strictError: VaencError? {
-        let differences = entries.filter(\.differs)
-        if differences.isEmpty { return nil }
-        let list = differences.map { "\($0.option): asked \($0.asked ?? "nothing"), would be \($0.used) (\($0.why))" }
-        return VaencError(
-            .unavailable, "strict: \(list.joined(separator: "; "))",
-            remedy: "ask for what the device can do, or leave out --strict")
-    }
+    mutating func add(_ entry: EffectiveEntry) { entries.append(entry) }
 }
 
 /// Why an option is what it is, where there is nothing more to say.

@@ -100,9 +100,9 @@ package struct EncodeAbilities: Sendable, Hashable {
     }
 
     /// level_idc in tenths, of the levels that hold pictures of that size (nil: not known) at that rate.
-    package func levels(_ size: VideoSize?, _ frameRate: Rational) -> [Int] {
+    package func levels(_ size: VideoSize?, _ frameRate: Rational, _ tier: Tier?) -> [Int] {
         let grid = size.map { BlockGrid(limits, $0) }
-        let fitting = StreamLevel.all(limits.profile).filter { level in
+        let fitting = StreamLevel.all(limits.profile, tier).filter { level in
             grid.map { level.allows($0, frameRate: frameRate, references: 1, bitrate: nil) } ?? true
         }
         return Set(fitting.map(\.number)).sorted()
@@ -113,14 +113,14 @@ package struct EncodeAbilities: Sendable, Hashable {
         size.map { StreamLevel.highest(limits.profile).highestFrameRate(BlockGrid(limits, $0)) } ?? .infinity
     }
 
-    /// What the level (nil: any) holds, in bits per second.
-    package func highestRate(level: Int?) -> Int { highest(level).maxBitrate }
+    /// What the level and tier (nil: any) hold, in bits per second.
+    package func highestRate(level: Int?, tier: Tier?) -> Int { highest(level, tier).maxBitrate }
 
-    /// The largest decoder's buffer that the level (nil: any) holds, in bits.
-    package func largestBuffer(level: Int?) -> Int { highest(level).maxCPBSize }
+    /// The largest decoder's buffer that they hold, in bits.
+    package func largestBuffer(level: Int?, tier: Tier?) -> Int { highest(level, tier).maxCPBSize }
 
-    private func highest(_ level: Int?) -> StreamLevel {
-        level.flatMap { StreamLevel.named($0, limits.profile).last } ?? .highest(limits.profile)
+    private func highest(_ level: Int?, _ tier: Tier?) -> StreamLevel {
+        level.flatMap { StreamLevel.named($0, limits.profile, tier).last } ?? .highest(limits.profile, tier)
     }
 }
 

@@ -9,6 +9,7 @@ extension SettingsResolver {
         try check("min-qp", asked.minQP, 0...51)
         try check("max-qp", asked.maxQP, 0...51)
         try WrongValues.refuse(bitDepth: asked.bitDepth, profile: asked.profile, codec: asked.codec)
+        try WrongValues.refuse(tier: asked.tier, level: asked.level, codec: asked.codec)
         try check("quality", asked.quality, 1...51)
         try check("preset", asked.preset, 1...7)
         try check("gop", asked.gopFrames, 1...Int(Int32.max))

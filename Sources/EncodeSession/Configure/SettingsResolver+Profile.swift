@@ -47,17 +47,11 @@ extension SettingsResolver {
 
     /// Samples that come in another depth than they are coded in.
     private mutating func reportDepth(_ profile: CodecProfile) {
-        let (input, coded) = (asked.inputFormat.bitDepth, profile.bitDepth)
+        let coded = profile.bitDepth
         if let wanted = asked.bitDepth { report.add("bitDepth", asked: wanted, used: coded, why: Reason.asked) }
-        if input == coded { return }
-        let format = coded > 8 ? PixelFormat.p010 : .nv12
-        report.add(
-            "pixelFormat", asked: asked.inputFormat.rawValue, used: format.rawValue,
-            why: coded > input
-                ? "the profile has \(coded) bits: samples are scaled up"
-                : asked.codec == .h264
-                    ? "H.264 is coded in 8 bits: samples are rounded"
-                    : "the profile has \(coded) bits: samples are rounded")
+        let entry = EffectiveEntry.pixelFormat(
+            asked.inputFormat.rawValue, depth: asked.inputFormat.bitDepth, used: coded > 8 ? .p010 : .nv12, codec: profile.codec)
+        if let entry { report.add(entry) }
     }
 
     private mutating func chooseEntryPoint(_ profile: CodecProfile) throws -> DeviceLimits {

@@ -167,9 +167,9 @@ extension SettingsResolver {
             }
         default:
             let wanted = average + average / 2
-            // What nobody asks for does not raise the level above the one asked for.
-            let named = asked.level.map { StreamLevel.named($0, profile) } ?? []
-            let level = named.last { $0.maxBitrate >= average } ?? .highest(profile)
+            // What nobody asks for raises neither the level that is asked for nor its tier.
+            let named = asked.level.map { StreamLevel.named($0, profile, asked.tier) } ?? []
+            let level = named.first { $0.maxBitrate >= average } ?? .highest(profile, asked.tier)
             let standard = max(min(wanted, level.maxBitrate), average)
             let most = asked.maxBitrate?.value ?? standard
             rate.maxBitrate = max(most & ~63, rate.bitrate)
@@ -288,6 +288,8 @@ extension SettingsResolver {
         if let part = asked.vbvInitialPercent { report.add("vbvInitial", asked: "\(part)", used: "none", why: why) }
         if let bytes = asked.maxFrameBytes { report.add("maxFrameBytes", asked: "\(bytes)", used: "none", why: why) }
         if !asked.dataRateLimits.isEmpty { report.add("dataRateLimits", asked: "given", used: "none", why: why) }
-        if asked.hrdParameters == true { report.add("hrdParameters", asked: "on", used: "off", why: why) }
+        if let hrd = asked.hrdParameters {
+            report.add("hrdParameters", asked: hrd ? "on" : "off", used: "off", why: hrd ? why : Reason.asked)
+        }
     }
 }

@@ -18,6 +18,9 @@ extension SettingsResolver {
                 share: limits.profile.codec.rateShare, frameRate: asked.frameRate)
         }
         let (level, room) = try chooseLevel(limits, grid, wanted, rate, estimate(wanted))
+        if wanted.longTermReferences < asked.longTermReferences ?? 0 {
+            reasons.longTerm = reasons.longTerm ?? "refs holds no more"
+        }
         let used = wanted.fitted(
             list0: limits.predictedReferences, listB0: limits.hevc?.maxDifferingReferences0,
             list1: limits.futureReferences, storage: min(limits.maxStored, room))
@@ -25,13 +28,7 @@ extension SettingsResolver {
         try reportStructure(used, reasons)
         let foreseen = estimate(used)
         let final = try chooseLevel(limits, grid, used, rate, foreseen).level
-        let need = rate.maxBitrate > 0 ? " and \(BitsPerSecond(rate.maxBitrate))" : ""
-        report.add(
-            "level", asked: try askedLevels(limits.profile).first?.name, used: final.name,
-            why: asked.level == nil
-                ? foreseen.map { "lowest for the size, references and the \(BitsPerSecond($0.bitrate)) that the QP may take" }
-                    ?? (rate.hasFixedBuffer ? "lowest for the size, rate, buffer and references" : "lowest for the size, rate and references")
-                : final.number == asked.level ? Reason.asked : "needed by \(asked.size) at \(asked.frameRate)\(need)")
+        try reportLevel(final, limits, rate, foreseen)
         return (used, final)
     }
 
@@ -86,6 +83,7 @@ extension SettingsResolver {
         // With two B frames a pyramid gains too little to give up the independence of both.
         structure.isPyramid = reasons.pyramid == nil && (asked.bPyramid ?? (structure.bFrames > 2))
         if structure.bFrames == 0 { reasons.open = reasons.open ?? "no B frames to cross the border" }
+        if asked.idrInterval == 1 { reasons.open = reasons.open ?? "every key frame is an IDR picture" }
         structure.isOpen = asked.openGOP && reasons.open == nil
         // An IDR picture closes a group: open ones begin with I pictures.
         structure.idrInterval = asked.idrInterval ?? (structure.isOpen ? Int(Int32.max) : 1)
@@ -94,60 +92,6 @@ extension SettingsResolver {
 
     /// B pictures between two others where nobody asks.
     static let standardBFrames = 2
-
-    /// The level, and the references that it lets the decoded picture buffer hold.
-    private func chooseLevel(
-        _ limits: DeviceLimits, _ grid: BlockGrid, _ structure: GOPStructure, _ settled: RateSettings,
-        _ estimate: LevelEstimate?
-    ) throws -> (level: StreamLevel, room: Int) {
-        let rate = asked.frameRate
-        let bitrate = settled.maxBitrate > 0 ? settled.maxBitrate : nil
-        let all = StreamLevel.all(limits.profile)
-        let highest = StreamLevel.highest(limits.profile)
-        // A buffer that was asked for takes a level that holds it.
-        let buffer = settled.hasFixedBuffer ? min(settled.vbvSize, highest.maxCPBSize) : 0
-        func lowest(_ bitrate: Int?) -> StreamLevel? {
-            all.first { $0.allows(grid, frameRate: rate, references: 1, bitrate: bitrate) }
-        }
-        guard let floor = lowest(bitrate) else {
-            if let bitrate, lowest(nil) != nil {
-                throw VaencError(
-                    .unavailable, "\(BitsPerSecond(bitrate)) exceeds \(highest.described)", remedy: "lower the bit rate")
-            }
-            throw VaencError(
-                .unavailable, "\(asked.size) at \(asked.frameRate) frames per second exceeds \(highest.described)",
-                remedy: "scale with --size, or lower --fps")
-        }
-        // A level that the pictures do not fit is raised; one that only the references do not fit limits those.
-        let wanted = try askedLevels(limits.profile)
-        if !wanted.isEmpty {
-            let level =
-                wanted.first { $0.allows(grid, frameRate: rate, references: 1, bitrate: bitrate) } ?? floor
-            return (level, max(level.storage(grid), 1))
-        }
-        let room = max(highest.storage(grid), 1)
-        let references = min(structure.storage, room)
-        let fitting = all.filter {
-            $0.allows(grid, frameRate: rate, references: references, bitrate: bitrate) && buffer <= $0.maxCPBSize
-        }
-        let kept = estimate.flatMap { estimate in fitting.first(where: estimate.fits) ?? fitting.last }
-        return (kept ?? fitting.first ?? floor, room)
-    }
-
-    /// Those with the number asked for; none where nobody asked.
-    private func askedLevels(_ profile: CodecProfile) throws -> [StreamLevel] {
-        guard let number = asked.level else { return [] }
-        let levels = StreamLevel.named(number, profile)
-        guard !levels.isEmpty else {
-            var names: [String] = []
-            for name in StreamLevel.all(profile).map(\.numberName) where !names.contains(name) { names.append(name) }
-            let asked = number == 9 ? "1b" : "\(number / 10).\(number % 10)"
-            throw VaencError(
-                .usage, "\(profile.codec.standardName) has no level \(asked)",
-                remedy: "the levels are \(names.joined(separator: " "))")
-        }
-        return levels
-    }
 
     private mutating func reportStructure(_ used: GOPStructure, _ reasons: Obstacles) throws {
         func why(_ isAsAsked: Bool, _ reason: String?, wasAsked: Bool) -> String {

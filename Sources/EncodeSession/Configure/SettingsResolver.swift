@@ -13,7 +13,7 @@ struct SettingsResolver {
     static func resolve(_ asked: EncoderConfiguration, on device: DeviceProfile) throws -> EncodeSettings {
         var resolver = SettingsResolver(asked: asked, device: device)
         let settings = try resolver.resolve()
-        if asked.strict, let error = resolver.report.strictError { throw error }
+        if asked.strict, let error = resolver.report.entries.strictError { throw error }
         return settings
     }
 

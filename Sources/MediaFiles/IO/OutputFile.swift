@@ -82,8 +82,8 @@ final class OutputFile {
         if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             try refuse(
                 VaencError(
-                    .cannotCreate, "\(partPath) is being written by another process",
-                    remedy: "wait for that, or choose another name"))
+                    .cannotCreate, "\(partPath) is being written already",
+                    remedy: "wait for what writes it, or choose another name"))
         }
         if ftruncate(descriptor, 0) != 0 {
             try refuse(SystemError.creation(errno, path))
@@ -94,7 +94,7 @@ final class OutputFile {
     deinit { cancel() }
 
     /// The file that a name means: what is written is what a link points to, and the link stays.
-    private static func followed(_ path: String) throws -> String {
+    static func followed(_ path: String) throws -> String {
         var status = stat()
         // SAFETY: the calls read the string; realpath's copy is freed here.
         guard unsafe lstat(FileName.cString(path), &status) == 0, status.st_mode & S_IFMT == S_IFLNK else { return path }

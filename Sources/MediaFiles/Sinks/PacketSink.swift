@@ -16,6 +16,12 @@ public enum OutputFormat: String, Sendable, Hashable, CaseIterable {
     /// Whether a stream of the codec can be stored so. FLV's HEVC is an extension that FFmpeg before 6.1 and most
     /// receivers do not know.
     public func holds(_ codec: VideoCodec) -> Bool { self != .flv || codec == .h264 }
+
+    /// The members of MP4's family: what holds a stream there has a name, as `avc1` or `hvc1`.
+    public var hasSampleEntries: Bool { [.mp4, .fmp4, .mov].contains(self) }
+
+    /// Whether access unit delimiters are written; containers that mark each picture themselves leave them out.
+    public var holdsDelimiters: Bool { [.annexb, .avcc, .ts, .hls].contains(self) }
 }
 
 /// How MP4 and MOV hold HEVC: the name of the sample entry, ISO/IEC 14496-15 8.4.1.

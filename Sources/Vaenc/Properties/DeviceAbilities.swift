@@ -10,6 +10,7 @@ struct DeviceAbilities: Sendable, Hashable {
     /// The one asked for.
     private let profile: CodecProfile?
     private let level: Int?
+    private let tier: Tier?
     private let frameRate: Rational
     /// nil where it is not known.
     private let size: VideoSize?
@@ -31,6 +32,7 @@ struct DeviceAbilities: Sendable, Hashable {
         codec = configuration.codec
         profile = configuration.profile
         level = configuration.level
+        tier = configuration.tier
         frameRate = configuration.frameRate
         size = configuration.size.width > 0 && configuration.size.height > 0 ? configuration.size : nil
         let all = CodecProfile.allCases.filter { $0.codec == configuration.codec }
@@ -75,11 +77,11 @@ struct DeviceAbilities: Sendable, Hashable {
     /// Pictures of one kind may have another QP than those of another.
     var choosesQP: Bool { hasConstantQP && engine?.choosesQP ?? true }
     var rates: ClosedRange<Int>? {
-        hasRate ? 1000...(engine?.highestRate(level: level) ?? SoftwareEncoder.highestRate) : nil
+        hasRate ? 1000...(engine?.highestRate(level: level, tier: tier) ?? SoftwareEncoder.highestRate) : nil
     }
     var maxRates: ClosedRange<Int>? { engine?.hasMaxRate ?? true ? rates : nil }
     var buffers: ClosedRange<Int>? {
-        hasRate ? 1000...(engine?.largestBuffer(level: level) ?? SoftwareEncoder.highestRate) : nil
+        hasRate ? 1000...(engine?.largestBuffer(level: level, tier: tier) ?? SoftwareEncoder.highestRate) : nil
     }
     /// The libraries limit slices alone.
     var limitsFrameBytes: Bool { engine?.limitsFrameBytes ?? false }
@@ -116,11 +118,13 @@ struct DeviceAbilities: Sendable, Hashable {
     var bitDepths: [Int] { profile.map { [$0.bitDepth] } ?? Set(profiles.map(\.bitDepth)).sorted() }
     /// level_idc in tenths.
     var levels: [Int] {
-        if let engine { return engine.levels(size, frameRate) }
+        if let engine { return engine.levels(size, frameRate, tier) }
         return codec == .h264
             ? [9, 10, 11, 12, 13, 20, 21, 22, 30, 31, 32, 40, 41, 42, 50, 51, 52, 60, 61, 62]
-            : [10, 20, 21, 30, 31, 40, 41, 50, 51, 52, 60, 61, 62]
+            : [10, 20, 21, 30, 31, 40, 41, 50, 51, 52, 60, 61, 62].filter { tier != .high || $0 >= 40 }
     }
+    /// Those of the level that is asked for, else of any; none in H.264.
+    var tiers: [Tier] { codec == .hevc ? Tier.allCases.filter { $0 == .main || level ?? 40 >= 40 } : [] }
     var highestFrameRate: Double { min(engine?.highestFrameRate(size) ?? 1000, 1000) }
     /// The libraries sign their streams.
     var canBeAnonymous: Bool { !isSoftware }

@@ -169,6 +169,7 @@ extension PropertyType where Self: RawRepresentable & CaseIterable, RawValue == 
 extension RateControlMode: PropertyType {}
 extension RateController: PropertyType {}
 extension EntropyCoder: PropertyType {}
+extension Tier: PropertyType {}
 extension CodecProfile: PropertyType {}
 extension PixelFormat: PropertyType {}
 extension VideoCodec: PropertyType {}

@@ -100,6 +100,13 @@ extension SessionProperty where Value == CodecProfile {
     }
 }
 
+extension SessionProperty where Value == Tier {
+    /// Of HEVC: how high rate and buffer may go at the level.
+    public static var tier: Self {
+        Self("Tier", \.tier) { $0.tiers.isEmpty ? nil : .names($0.tiers.map(\.rawValue)) }
+    }
+}
+
 extension SessionProperty where Value == EntropyCoder {
     public static var h264EntropyMode: Self {
         Self("H264EntropyMode", \.entropy) { $0.codec == .h264 ? .names($0.entropyCoders.map(\.rawValue)) : nil }
@@ -274,7 +281,7 @@ extension AnyProperty {
         AnyProperty(.bFrameCount), AnyProperty(.bPyramid), AnyProperty(.referenceBufferCount), AnyProperty(.enableLTR),
         AnyProperty(.longTermReferences), AnyProperty(.temporalLayers), AnyProperty(.intraRefresh),
         AnyProperty(.slices), AnyProperty(.transform8x8), AnyProperty(.h264EntropyMode), AnyProperty(.profile),
-        AnyProperty(.level), AnyProperty(.bitDepth), AnyProperty(.colorPrimaries), AnyProperty(.transferFunction), AnyProperty(.yCbCrMatrix),
+        AnyProperty(.level), AnyProperty(.tier), AnyProperty(.bitDepth), AnyProperty(.colorPrimaries), AnyProperty(.transferFunction), AnyProperty(.yCbCrMatrix),
         AnyProperty(.masteringDisplay), AnyProperty(.contentLight), AnyProperty(.pixelAspectRatio), AnyProperty(.accessUnitDelimiters), AnyProperty(.identifier),
         AnyProperty(.maxFrameDelayCount), AnyProperty(.asyncDepth), AnyProperty(.lowLatency), AnyProperty(.realTime),
         AnyProperty(.maximizePowerEfficiency), AnyProperty(.strict),

@@ -81,9 +81,29 @@ final class EncodeBranch {
 
     // MARK: What became of wishes
 
-    /// What of the input does not come out as it went in.
+    /// What the container makes of wishes.
+    private var contained: [EffectiveEntry] {
+        var entries: [EffectiveEntry] = []
+        if let entry = output.sampleEntry {
+            let used = description.codec == .hevc ? entry.rawValue : "avc1"
+            entries.append(
+                EffectiveEntry(
+                    option: "sampleEntry", asked: entry.rawValue, used: used,
+                    why: description.codec == .hevc ? "as asked" : "H.264 has no other"))
+        }
+        if output.configuration.accessUnitDelimiters, !output.format.holdsDelimiters {
+            entries.append(
+                EffectiveEntry(
+                    option: "accessUnitDelimiters", asked: "on", used: "off",
+                    why: "\(output.format.rawValue) holds none"))
+        }
+        return entries
+    }
+
+    /// What the session does not know of: what of the input does not come out as it went in, and what the container makes of
+    /// wishes.
     func changes(_ info: SourceInfo) -> [EffectiveEntry] {
-        var changes = info.changes
+        var changes = info.changes + contained
         let depth = description.profile.bitDepth
         let used = depth > 8 ? PixelFormat.p010.rawValue : PixelFormat.nv12.rawValue
         let name = info.nativeFormat?.rawValue ?? info.nativeFormatName ?? ""
@@ -92,12 +112,11 @@ final class EncodeBranch {
         if !(info.nativeFormat.map(same.contains) ?? name.hasPrefix("yuv420p")) {
             changes.append(
                 EffectiveEntry(option: "inputFormat", asked: name, used: used, why: "encoded as \(depth)-bit 4:2:0"))
-        } else if info.bitDepth != depth, !description.effective.contains(where: { $0.option == "pixelFormat" }) {
-            let what = info.bitDepth > depth ? "rounded" : "scaled up"
-            changes.append(
-                EffectiveEntry(
-                    option: "pixelFormat", asked: name, used: used,
-                    why: "\(info.bitDepth) bits are \(what) to the \(depth) that are coded"))
+        } else if !description.effective.contains(where: { $0.option == "pixelFormat" }),
+            let entry = EffectiveEntry.pixelFormat(
+                name, depth: info.bitDepth, used: depth > 8 ? .p010 : .nv12, codec: description.codec)
+        {
+            changes.append(entry)
         }
         return changes
     }
@@ -110,7 +129,11 @@ final class EncodeBranch {
             option: "codec", asked: nil, used: description.codec.rawValue,
             why: output.codecWhy ?? session.choice.codecWhy)
         if codec.why == CodecChoice.asked { codec.asked = codec.used }
-        let entries = description.effective.filter { $0.option != "codec" }.map { entry in
+        let own = changes(info)
+        let others = description.effective.filter { entry in
+            entry.option != "codec" && !own.contains { $0.option == entry.option }
+        }
+        let entries = others.map { entry in
             guard unasked.contains(entry.option), !entry.differs else { return entry }
             var entry = entry
             entry.asked = nil
@@ -123,6 +146,6 @@ final class EncodeBranch {
             rate.asked = output.configuration.frameRate.description
             rate.why = "as asked"
         }
-        return [codec] + entries + (entries.contains { $0.option == "frameRate" } ? [] : [rate]) + changes(info)
+        return [codec] + entries + (entries.contains { $0.option == "frameRate" } ? [] : [rate]) + own
     }
 }

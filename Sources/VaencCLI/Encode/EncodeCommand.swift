@@ -1,5 +1,4 @@
 import ArgumentParser
-import Glibc
 import MediaFiles
 import Vaenc
 
@@ -35,16 +34,18 @@ struct EncodeCommand: ParsableCommand {
         let names = try OutputNames(output.output, input: input, codec: codec, options: sinkOptions)
         let named = names.all
         // What can be refused before the input is opened, is.
-        for (index, one) in named.enumerated() {
+        let drafts = try named.enumerated().map { index, one in
             var draft = EncoderConfiguration(size: VideoSize(width: 16, height: 16))
             try apply(to: &draft, codec: one.codec, others: names.others(of: index))
+            return (format: one.format, codec: CodecChoice.bound(by: draft)?.codec)
         }
+        try output.checkSampleEntry(drafts)
 
         let interruption = Interruption()
         interruption.watch()
         for one in named {
-            guard let input, input != "-", let name = one.name, Self.isSameFile(input, name) else { continue }
-            throw VaencError.usage("\(name) is the input itself", remedy: "name another output")
+            guard let input, let name = one.name, let same = MediaOutput.overwritten(input, by: name) else { continue }
+            throw VaencError.usage("\(same) is the input itself", remedy: "name another output")
         }
         let source = try MediaInput.open(input ?? "testsrc:1280x720@30:300", options: try inputOptions.sourceOptions())
         defer { source.close() }
@@ -57,7 +58,9 @@ struct EncodeCommand: ParsableCommand {
             options.masteringDisplay = configuration.masteringDisplay
             options.contentLight = configuration.contentLight
             options.sampleAspectRatio = configuration.sampleAspectRatio
-            return EncodeOutput(givenName: one.name, configuration: configuration, sinkOptions: options, codecWhy: one.why)
+            return EncodeOutput(
+                givenName: one.name, configuration: configuration, sinkOptions: options, format: one.format,
+                sampleEntry: one.format.hasSampleEntries ? output.sampleEntry : nil, codecWhy: one.why)
         }
         let isOnStdout = named.contains { $0.name == "-" }
         let job = EncodeJob(
@@ -112,15 +115,6 @@ struct EncodeCommand: ParsableCommand {
         if input.hasPrefix("/dev/video") { throw VaencError.notBuilt("capturing from \(input)", remedy: "pipe raw frames in with - and --input-size") }
         if input.contains("://") { throw VaencError.notBuilt(
                 "reading from the network (\(input))", remedy: "fetch the file first, or pipe it in with - as the input") }
-    }
-
-    private static func isSameFile(_ a: String, _ b: String) -> Bool {
-        var first = stat()
-        var second = stat()
-        // SAFETY: stat reads the strings and fills the structures.
-        guard unsafe stat(FileName.cString(a), &first) == 0, unsafe stat(FileName.cString(b), &second) == 0, first.st_mode & S_IFMT == S_IFREG
-        else { return false }
-        return first.st_dev == second.st_dev && first.st_ino == second.st_ino
     }
 
     private func progressStyle() -> ProgressLine.Style {

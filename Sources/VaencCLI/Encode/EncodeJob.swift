@@ -64,13 +64,7 @@ struct EncodeJob {
                 branches.append(try EncodeBranch(output, device: device, requireHardware: requireHardware))
             }
             for branch in branches {
-                guard branch.output.configuration.strict,
-                    let change = branch.changes(source.info).first(where: \.differs)
-                else { continue }
-                throw VaencError(
-                    .unavailable,
-                    "\(change.option): the input has \(change.asked ?? ""), and \(change.used) is what can be encoded (\(change.why))",
-                    remedy: "leave out --strict to accept that")
+                if branch.output.configuration.strict, let error = branch.changes(source.info).strictError { throw error }
             }
             for branch in branches { try branch.open() }
         } catch {

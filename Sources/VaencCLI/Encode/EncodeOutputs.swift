@@ -8,6 +8,9 @@ struct EncodeOutput {
     let givenName: String?
     var configuration: EncoderConfiguration
     var sinkOptions: SinkOptions
+    var format: OutputFormat
+    /// As asked, where the format has one.
+    var sampleEntry: HEVCSampleEntry?
     /// Why it has the codec that it has, where the command line decides; nil: the session chooses.
     let codecWhy: String?
 
@@ -19,6 +22,7 @@ struct OutputNames {
     struct Named {
         /// nil: `test.h264` or `test.h265`, by the codec.
         var name: String?
+        var format = OutputFormat.annexb
         /// nil: the session chooses.
         var codec: VideoCodec?
         var why: String?
@@ -29,7 +33,7 @@ struct OutputNames {
     /// The reason of a codec that a name is bound to.
     static let byExtension = "the output's extension"
 
-    /// - Throws: `usage` for names that contradict `codec`, that say no format, or that are there twice.
+    /// - Throws: `usage` for names that contradict `codec`, that say no format, or that mean one file.
     init(
         _ given: [String], input: String?, codec: CodecOptions, options: SinkOptions
     ) throws {
@@ -41,8 +45,11 @@ struct OutputNames {
             all = [Named(codec: asked, why: asked == nil ? nil : CodecChoice.asked)]
             return
         }
-        guard Set(given).count == given.count else {
-            throw VaencError.usage("an output is named twice", remedy: "give each a name of its own")
+        for (index, name) in given.enumerated() {
+            guard let other = given[..<index].first(where: { MediaOutput.meets($0, name) }) else { continue }
+            throw VaencError.usage(
+                other == name ? "the output \(name) is named twice" : "the outputs \(other) and \(name) would write one file",
+                remedy: "give each a name of its own")
         }
         all = try given.map { name in
             let bound = try MediaOutput.format(of: name, options: options)
@@ -53,13 +60,16 @@ struct OutputNames {
                         remedy: "name it .\(asked == .hevc ? "h265" : "h264")")
                 }
                 try MediaOutput.check(name, holds: asked, options: options)
-                return Named(name: name, codec: asked, why: CodecChoice.asked)
+                return Named(name: name, format: bound.format, codec: asked, why: CodecChoice.asked)
             }
-            if let codec = bound.codec { return Named(name: name, codec: codec, why: Self.byExtension) }
+            if let codec = bound.codec {
+                return Named(name: name, format: bound.format, codec: codec, why: Self.byExtension)
+            }
             if !bound.format.holds(.hevc) {
-                return Named(name: name, codec: .h264, why: "\(bound.format.rawValue) holds no HEVC")
+                return Named(
+                    name: name, format: bound.format, codec: .h264, why: "\(bound.format.rawValue) holds no HEVC")
             }
-            return Named(name: name)
+            return Named(name: name, format: bound.format)
         }
     }
 

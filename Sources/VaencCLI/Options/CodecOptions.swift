@@ -15,6 +15,9 @@ struct CodecOptions: ParsableArguments {
     @Option(help: "For example 4.1; 1b is allowed.")
     var level: String?
 
+    @Option(help: ArgumentHelp("The tier of HEVC; High only where rate or buffer need it, unless told.", valueName: "auto|main|high"))
+    var tier: TierOption = .auto
+
     @Option(help: "The entropy coder of H.264: cabac or cavlc.")
     var entropy: EntropyCoder?
 
@@ -39,11 +42,16 @@ struct CodecOptions: ParsableArguments {
         if let bitDepth, bitDepth != 8, bitDepth != 10 {
             throw VaencError.usage("--bit-depth \(bitDepth) is not one that vaenc encodes", remedy: "use 8 or 10")
         }
+        configuration.tier = wanted == .h264 && others.contains(.hevc) ? nil : tier.tier
         configuration.entropy = wanted == .hevc && others.contains(.h264) ? nil : entropy
         // What the options leave no choice about, in the order in which the session would have it.
         let codec = CodecChoice.bound(by: configuration)?.codec
         try WrongValues.refuse(
             bitDepth: configuration.bitDepth, profile: configuration.profile, codec: codec ?? .hevc)
+        if configuration.tier != nil, codec == .h264 {
+            throw VaencError.usage("--tier is an option of HEVC", remedy: "leave it out, or add --codec hevc: H.264 has no tiers")
+        }
+        try WrongValues.refuse(tier: configuration.tier, level: configuration.level, codec: .hevc)
         if configuration.entropy != nil, codec == .hevc {
             throw VaencError.usage("--entropy is an option of H.264", remedy: "leave it out: HEVC always uses CABAC")
         }
@@ -81,6 +89,13 @@ enum CodecOption: String, ExpressibleByArgument, CaseIterable {
 
     /// nil for `auto`.
     var codec: VideoCodec? { self == .auto ? nil : self == .hevc ? .hevc : .h264 }
+}
+
+enum TierOption: String, ExpressibleByArgument, CaseIterable {
+    case auto, main, high
+
+    /// nil for `auto`.
+    var tier: Tier? { self == .auto ? nil : self == .main ? .main : .high }
 }
 
 extension EntropyCoder: ExpressibleByArgument {}

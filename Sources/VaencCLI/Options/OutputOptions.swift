@@ -17,7 +17,7 @@ struct OutputOptions: ParsableArguments {
         help: ArgumentHelp(
             "How MP4 and MOV hold HEVC: with parameter sets in the header alone, or in key frames too.",
             valueName: "hvc1|hev1"))
-    var sampleEntry: HEVCSampleEntry = .hvc1
+    var sampleEntry: HEVCSampleEntry?
 
     @Flag(help: "An access unit delimiter before every picture.")
     var aud = false
@@ -25,10 +25,20 @@ struct OutputOptions: ParsableArguments {
     @Flag(help: "Replace an existing file.")
     var overwrite = false
 
+    /// Refuses a sample entry where no output can have one.
+    ///
+    /// - Parameter outputs: the format of each, and the codec that it is bound to.
+    func checkSampleEntry(_ outputs: [(format: OutputFormat, codec: VideoCodec?)]) throws {
+        guard let sampleEntry, !outputs.contains(where: { $0.format.hasSampleEntries && $0.codec != .h264 }) else { return }
+        throw VaencError.usage(
+            "--sample-entry \(sampleEntry.rawValue) says how MP4 and MOV hold HEVC, and no output is that",
+            remedy: "leave it out, or write HEVC into .mp4 or .mov")
+    }
+
     func sinkOptions() throws -> SinkOptions {
         var options = SinkOptions()
         options.overwrite = overwrite
-        options.hevcSampleEntry = sampleEntry
+        options.hevcSampleEntry = sampleEntry ?? .hvc1
         if let format {
             guard let known = OutputFormat(rawValue: format.lowercased()) else {
                 throw VaencError.usage(

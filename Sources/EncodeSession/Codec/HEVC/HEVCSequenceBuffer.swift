@@ -2,6 +2,7 @@ import EncodePlanning
 import HEVCSyntax
 import NALWriting
 import VAAPI
+import VideoBase
 
 extension HEVCSequenceParameters {
     /// VAEncSequenceParameterBufferHEVC, field by field what the sequence parameter set says.

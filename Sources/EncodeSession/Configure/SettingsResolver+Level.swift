@@ -1,0 +1,86 @@
+import EncodePlanning
+import VideoBase
+
+/// The level, and HEVC's tier: as asked where the pictures fit, else the lowest that holds them.
+extension SettingsResolver {
+    /// The level, and the references that it lets the decoded picture buffer hold.
+    func chooseLevel(
+        _ limits: DeviceLimits, _ grid: BlockGrid, _ structure: GOPStructure, _ settled: RateSettings,
+        _ estimate: LevelEstimate?
+    ) throws -> (level: StreamLevel, room: Int) {
+        let rate = asked.frameRate
+        let bitrate = settled.maxBitrate > 0 ? settled.maxBitrate : nil
+        let all = StreamLevel.all(limits.profile, asked.tier)
+        let highest = StreamLevel.highest(limits.profile, asked.tier)
+        // A buffer that was asked for takes a level that holds it.
+        let buffer = settled.hasFixedBuffer ? min(settled.vbvSize, highest.maxCPBSize) : 0
+        func lowest(_ bitrate: Int?) -> StreamLevel? {
+            all.first { $0.allows(grid, frameRate: rate, references: 1, bitrate: bitrate) }
+        }
+        guard let floor = lowest(bitrate) else {
+            if let bitrate, lowest(nil) != nil {
+                throw VaencError(
+                    .unavailable, "\(BitsPerSecond(bitrate)) exceeds \(highest.described)",
+                    remedy: asked.tier == .main ? "lower the bit rate, or leave out the tier" : "lower the bit rate")
+            }
+            throw VaencError(
+                .unavailable, "\(asked.size) at \(asked.frameRate) frames per second exceeds \(highest.described)",
+                remedy: "scale with --size, or lower --fps")
+        }
+        // A level that the pictures do not fit is raised; one that only the references do not fit limits those.
+        let wanted = try askedLevels(limits.profile)
+        if !wanted.isEmpty {
+            let fitting = wanted.filter { $0.allows(grid, frameRate: rate, references: 1, bitrate: bitrate) }
+            let level = fitting.first { buffer <= $0.maxCPBSize } ?? fitting.last ?? floor
+            return (level, max(level.storage(grid), 1))
+        }
+        let room = max(highest.storage(grid), 1)
+        let references = min(structure.storage, room)
+        let fitting = all.filter {
+            $0.allows(grid, frameRate: rate, references: references, bitrate: bitrate) && buffer <= $0.maxCPBSize
+        }
+        let kept = estimate.flatMap { estimate in fitting.first(where: estimate.fits) ?? fitting.last }
+        return (kept ?? fitting.first ?? floor, room)
+    }
+
+    /// Those with the number asked for; none where nobody asked.
+    private func askedLevels(_ profile: CodecProfile) throws -> [StreamLevel] {
+        guard let number = asked.level else { return [] }
+        let levels = StreamLevel.named(number, profile, asked.tier)
+        guard !levels.isEmpty else {
+            var names: [String] = []
+            for name in StreamLevel.all(profile).map(\.numberName) where !names.contains(name) { names.append(name) }
+            let asked = number == 9 ? "1b" : "\(number / 10).\(number % 10)"
+            throw VaencError(
+                .usage, "\(profile.codec.standardName) has no level \(asked)",
+                remedy: "the levels are \(names.joined(separator: " "))")
+        }
+        return levels
+    }
+
+    /// - Parameter foreseen: what the QP may take, where no rate is asked for.
+    mutating func reportLevel(
+        _ used: StreamLevel, _ limits: DeviceLimits, _ rate: RateSettings, _ foreseen: LevelEstimate?
+    ) throws {
+        let most = BitsPerSecond(rate.maxBitrate)
+        let need = rate.maxBitrate > 0 ? " and \(most)\(asked.tier.map { " in the \($0.name) tier" } ?? "")" : ""
+        report.add(
+            "level", asked: try askedLevels(limits.profile).first?.numberName, used: used.numberName,
+            why: asked.level == nil
+                ? foreseen.map { "lowest for the size, references and the \(BitsPerSecond($0.bitrate)) that the QP may take" }
+                    ?? (rate.hasFixedBuffer ? "lowest for the size, rate, buffer and references" : "lowest for the size, rate and references")
+                : used.number == asked.level ? Reason.asked : "needed by \(asked.size) at \(asked.frameRate)\(need)")
+        guard case .hevc(let level, let tier) = used else { return }
+        let main = StreamLevel.hevc(level, .main)
+        let cause =
+            rate.maxBitrate > main.maxBitrate
+            ? "\(most)"
+            : rate.vbvSize > main.maxCPBSize
+                ? "a buffer of \(rate.vbvSize) bits"
+                : foreseen.map { "the \(BitsPerSecond($0.bitrate)) that the QP may take" }
+        report.add(
+            "tier", asked: asked.tier?.name, used: tier.name,
+            why: asked.tier != nil
+                ? Reason.asked : tier == .main ? Reason.standard : "\(cause ?? "the stream") exceeds level \(used.numberName)'s Main tier")
+    }
+}
