@@ -19,8 +19,9 @@ extension EncoderSettings {
             options.append(("profile", c.codedBitDepth > 8 ? "main10" : "main"))
             if let entropy = c.entropy { report("entropy", entropy.rawValue, "cabac", "HEVC has CABAC only") }
             if let level = c.level { set("level-idc", "\(level / 10).\(level % 10)") }
-            // The library takes the High tier where rate and buffer need it, unless told not to.
-            if let tier = c.tier { set("high-tier", tier == .high ? 1 : 0) }
+            // Where it may, the library takes the High tier for what a rate or buffer needs, and with no rate for the level alone.
+            let mayBeHigh = c.tier.map { $0 == .high } ?? (c.bitrate != nil || c.maxBitrate != nil)
+            set("high-tier", mayBeHigh ? 1 : 0)
             // libx265 prints to stderr by itself.
             set("log-level", "none")
         }

@@ -94,7 +94,8 @@ public final class SoftwareEncoder: VideoEncoder {
         if c.strict, let error = entries.strictError { throw error }
         return EncoderDescription(
             kind: .software, path: nil, driver: headers.library, codec: settings.codec, profile: headers.profile,
-            level: headers.tier == .high ? "\(headers.level) High" : headers.level, size: settings.codedSize, frameRate: c.frameRate, effective: entries,
+            level: headers.tier == .high ? "\(headers.level) High" : headers.level, size: settings.codedSize,
+            frameRate: c.frameRate, effective: entries,
             parameterSets: headers.parameterSets)
     }
 

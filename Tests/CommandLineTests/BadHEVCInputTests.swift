@@ -34,7 +34,7 @@ import Testing
         (["-o", "a.h265", "--entropy", "cavlc"], "--entropy"), (["-o", "a.h265", "--entropy", "cabac"], "--entropy"),
         (["-o", "a.mp4", "--bit-depth", "10", "--entropy", "cavlc"], "--entropy"), (["-o", "a.h265", "--level", "4.2"], "level"),
         (["-o", "a.h265", "--level", "1b"], "level"), (["-o", "a.h265", "--level", "7.0"], "--level 7.0"),
-        (["-o", "a.h265", "--tier", "high"], "--tier"), (["-o", "a.h265", "--qp", "52"], "qp"), (["-o", "a.mp4", "--sample-entry", "avc1"], "sample-entry"),
+        (["-o", "a.h265", "--tier", "higher"], "--tier"), (["-o", "a.h264", "--tier", "high"], "--tier"), (["-o", "a.h265", "--qp", "52"], "qp"), (["-o", "a.mp4", "--sample-entry", "avc1"], "sample-entry"),
         (["-o", "a.h265", "--codec", "vp9"], "codec"), (["-o", "a.h265", "--format", "mp4"], "--format mp4"),
         (["-o", "a.h264", "-o", "b.h265", "--profile", "main12"], "--profile main12"),
         (["-o", "a.h264", "-o", "b.h265", "--bit-depth", "9"], "--bit-depth 9"),

@@ -132,6 +132,11 @@ import Testing
         }
         let software = try vaenc("-o a.h265 --bitrate 1M --tier main", device: "software")
         #expect(software.status == 0 && software.effective("tier") == "Main > Main: as asked", "\(software.errors)")
+        // A level alone is no need.
+        for (options, level) in [("--quality 30", "4.1"), ("--bitrate 25M", "4.1 High"), ("--quality 30 --tier high", "4.1 High")] {
+            let run = try vaenc("-o a.h265 --level 4.1 \(options)", device: "software")
+            #expect(run.report?["level"]?.string == level, "\(options): \(run.errors)")
+        }
     }
 
     /// A level that the pictures do not keep is raised, with a warning; `--strict` refuses it.

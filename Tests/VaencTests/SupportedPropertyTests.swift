@@ -74,7 +74,7 @@ import VideoBase
         Trial("OutputBitDepth", [8, 9, 10, 12], depths),
         Trial("MasteringDisplayColorVolume", ["G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,50)"]),
         Trial("ContentLightLevelInfo", ["1000,400", "0,65535"]),
-        Trial("Level", (8...63).map { .integer($0) }),
+        Trial("Level", (8...63).map { .integer($0) }), Trial("Tier", ["main", "high"], [{ _ in }, { $0.bitrate = BitsPerSecond(20_000_000) }]),
         Trial("ColorPrimaries", [9]), Trial("TransferFunction", [9]), Trial("YCbCrMatrix", [9]),
         Trial("PixelAspectRatio", ["16/11", 0, -1, "65535/65534", "65536/65535", "-1/2"]),
         Trial("AccessUnitDelimiters", [true]), Trial("Identifier", [true, false]),
@@ -195,5 +195,15 @@ import VideoBase
         #expect(abilities.buffers == 1000...21_000_000)
         base.profile = .h264Main
         #expect(try #require(DeviceAbilities(report, base)).rates == 1000...16_800_000)
+        // And so has the tier, which levels below 4 have one of.
+        base.profile = nil
+        base.codec = .hevc
+        #expect(try #require(DeviceAbilities(report, base)).tiers == [.main])
+        base.level = 40
+        #expect(try #require(DeviceAbilities(report, base)).rates == 1000...33_000_000)
+        base.tier = .main
+        #expect(try #require(DeviceAbilities(report, base)).rates == 1000...13_200_000)
+        (base.tier, base.level) = (.high, nil)
+        #expect(try #require(DeviceAbilities(report, base)).levels.first == 40)
     }
 }

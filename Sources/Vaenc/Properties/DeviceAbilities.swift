@@ -123,8 +123,10 @@ struct DeviceAbilities: Sendable, Hashable {
             ? [9, 10, 11, 12, 13, 20, 21, 22, 30, 31, 32, 40, 41, 42, 50, 51, 52, 60, 61, 62]
             : [10, 20, 21, 30, 31, 40, 41, 50, 51, 52, 60, 61, 62].filter { tier != .high || $0 >= 40 }
     }
-    /// Those of the level that is asked for, else of any; none in H.264.
-    var tiers: [Tier] { codec == .hevc ? Tier.allCases.filter { $0 == .main || level ?? 40 >= 40 } : [] }
+    /// Those of the level that is asked for, else of any; none in H.264. libx265 takes the High tier by need alone.
+    var tiers: [Tier] {
+        codec == .hevc ? Tier.allCases.filter { $0 == .main || (!isSoftware && level ?? 40 >= 40) } : []
+    }
     var highestFrameRate: Double { min(engine?.highestFrameRate(size) ?? 1000, 1000) }
     /// The libraries sign their streams.
     var canBeAnonymous: Bool { !isSoftware }

@@ -129,9 +129,9 @@ final class EncodeBranch {
             option: "codec", asked: nil, used: description.codec.rawValue,
             why: output.codecWhy ?? session.choice.codecWhy)
         if codec.why == CodecChoice.asked { codec.asked = codec.used }
-        let own = changes(info)
+        let contained = contained
         let others = description.effective.filter { entry in
-            entry.option != "codec" && !own.contains { $0.option == entry.option }
+            entry.option != "codec" && !contained.contains { $0.option == entry.option }
         }
         let entries = others.map { entry in
             guard unasked.contains(entry.option), !entry.differs else { return entry }
@@ -146,6 +146,6 @@ final class EncodeBranch {
             rate.asked = output.configuration.frameRate.description
             rate.why = "as asked"
         }
-        return [codec] + entries + (entries.contains { $0.option == "frameRate" } ? [] : [rate]) + own
+        return [codec] + entries + (entries.contains { $0.option == "frameRate" } ? [] : [rate]) + changes(info)
     }
 }
