@@ -58,17 +58,20 @@ struct ForeignStream {
     /// gives it no buffers it fails every time.
     static func gstreamer(
         _ width: Int, _ height: Int, codec: StreamCodec = .h264, bitDepth: Int = 8, frames: Int = 12,
-        options: [String]
+        options: [String], environment: [String: String?] = [:]
     ) throws -> ForeignStream {
         for _ in 0..<9 {
-            if let stream = try gstreamerOnce(width, height, codec, bitDepth, frames, options) { return stream }
+            if let stream = try gstreamerOnce(width, height, codec, bitDepth, frames, options, environment) {
+                return stream
+            }
         }
         throw Failure(description: "GStreamer allocates no coded buffer")
     }
 
     /// nil where GStreamer missed a free coded buffer.
     private static func gstreamerOnce(
-        _ width: Int, _ height: Int, _ codec: StreamCodec, _ bitDepth: Int, _ frames: Int, _ options: [String]
+        _ width: Int, _ height: Int, _ codec: StreamCodec, _ bitDepth: Int, _ frames: Int, _ options: [String],
+        _ environment: [String: String?]
     ) throws -> ForeignStream? {
         let missed = "failed to allocate coded buffer"
         let script = """
@@ -91,13 +94,13 @@ struct ForeignStream {
                     "vaapi\(codec.fileExtension)enc", "rate-control=cqp", "init-qp=24",
                 ] + options
                     + ["!", "filesink", "location=\(folder)/out"],
-                environment: [
+                environment: environment.merging([
                     "GST_VAAPI_ALL_DRIVERS": "1", "GST_REGISTRY_FORK": "no",
                     // What the plugin offers is what another driver had when a registry was written.
                     "GST_REGISTRY": folder + "/registry",
                     "GST_DEBUG": "vaapi:1", "GST_DEBUG_FILE": folder + "/log",
                     "VAENC_REFERENCE_RECON": folder + "/recon.yuv",
-                ])
+                ]) { given, _ in given })
             // Whatever it ended with: what it does next, from errors to failed assertions, follows from that.
             let log = Files.exists(folder + "/log") ? try Files.read(folder + "/log") : []
             if String(decoding: log, as: UTF8.self).contains(missed) { return nil }

@@ -150,4 +150,22 @@ import Testing
             stream.reconstruction.pictures.contains { $0.type == "B" }
                 == options.contains { $0.hasPrefix("max-bframes=") })
     }
+
+    /// GStreamer asks no attribute for features: strong intra smoothing, temporal vectors and transform skip are always on,
+    /// and coding trees are of 32 but on low-power encoders. Real drivers do these things or leave them out; none refuses
+    /// them. Sizes are those that AMD's steps of 64×16 leave as they are.
+    @Test(arguments: [
+        ("iHD-9A49", 8, ["refs=2"]), ("iHDnonfree-9A49", 10, []), ("iHDnonfree-8A52", 8, []),
+        ("iHDnonfree-8A52", 10, ["max-bframes=2"]), ("radeonsi-navi21", 8, ["num-slices=2"]), ("radeonsi-raven", 8, []),
+        ("radeonsi25-navi31", 10, ["num-slices=2"]), ("radeonsi25-raven", 8, []),
+    ])
+    func gstreamerEncodesOnRealDrivers(name: String, bitDepth: Int, options: [String]) throws {
+        let stream = try ForeignStream.gstreamer(
+            320, 176, codec: .hevc, bitDepth: bitDepth, frames: 13, options: options,
+            environment: ["VAENC_REFERENCE_PERSONALITY": name])
+        try stream.judge(frames: 13)
+        let trace = try TraceHeaders(stream: stream.bytes, codec: "hevc")
+        #expect(trace["strong_intra_smoothing_enabled_flag"] == [1])
+        #expect(trace["sps_temporal_mvp_enabled_flag"] == [name.hasPrefix("iHD") ? 1 : 0])
+    }
 }

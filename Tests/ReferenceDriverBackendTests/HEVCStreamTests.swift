@@ -90,6 +90,25 @@ import Testing
 
     private typealias Plan = HEVCClient.Plan
 
+    /// transform_skip_flag stands in the stream of every block of 4×4 with levels where the picture allows it. The encoder
+    /// skips no transform.
+    @Test(arguments: [(22, false), (38, false), (22, true), (38, true)])
+    func transformSkipMayBeAsked(qp: Int, isWide: Bool) throws {
+        func run(_ isAsked: Bool) throws -> HEVCRun {
+            let stream = HEVCClient(width: 176, height: 144, isWide: isWide)
+            let frames = try Fixture.carphone.frames().prefix(5)
+            stream.frames = isWide ? frames.map(\.widenedTo10Bits) : Array(frames)
+            stream.qp = qp
+            return try HEVCRun(stream, HEVCClient.pyramid(1)) { _, buffers in
+                buffers.picture!.pic_fields.bits.transform_skip_enabled_flag = isAsked ? 1 : 0
+            }
+        }
+        let (plain, asked) = (try run(false), try run(true))
+        asked.judge()
+        #expect(try TraceHeaders(stream: asked.bytes, codec: "hevc")["transform_skip_enabled_flag"] == [1])
+        #expect(asked.bytes != plain.bytes)
+    }
+
     @Test func parameterSetsAreRepeatedWherePlayersStart() throws {
         let stream = HEVCClient(HEVCClient.null)
         let plans = HEVCClient.lowDelay(2)

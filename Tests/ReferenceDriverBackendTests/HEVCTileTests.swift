@@ -109,4 +109,29 @@ import Testing
         #expect(status(248, 6, (1, 2)) == VA_STATUS_SUCCESS, "a column that is as wide as the picture, of four coding trees")
         #expect(status(192, 6, (1, 2)) == invalid)
     }
+
+    /// MaxTileCols and MaxTileRows, table A.8; level 8.5 has no limits.
+    @Test func moreTilesThanTheLevelHasAreRefused() {
+        func status(_ level: UInt8, _ columns: Int, _ rows: Int) -> VAStatus {
+            let stream = HEVCClient(HEVCClient.null, width: 256 * columns, height: 64 * rows)
+            stream.tiles = (columns, rows)
+            var buffers = stream.buffers(HEVCClient.lowDelay(1)[0])
+            buffers.sequence?.general_level_idc = level
+            return stream.send(buffers)
+        }
+        let most: [(levels: [UInt8], columns: Int, rows: Int)] = [
+            ([30, 60, 63], 1, 1), ([90], 2, 2), ([93], 3, 3), ([120, 123], 5, 5), ([150, 153, 156], 10, 11),
+        ]
+        let invalid = VA_STATUS_ERROR_INVALID_PARAMETER
+        for (levels, columns, rows) in most {
+            for level in levels {
+                #expect(status(level, columns, rows) == VA_STATUS_SUCCESS, "\(level)")
+                #expect(status(level, columns + 1, 1) == invalid && status(level, 1, rows + 1) == invalid, "\(level)")
+            }
+        }
+        for level: UInt8 in [180, 183, 186, 255] {
+            #expect(status(level, 15, 22) == VA_STATUS_SUCCESS, "\(level)")
+            #expect(status(level, 1, 23) == invalid, "\(level): as many as the buffer has room for")
+        }
+    }
 }

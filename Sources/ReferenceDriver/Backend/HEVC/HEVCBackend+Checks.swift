@@ -16,7 +16,7 @@ extension HEVCBackend {
         let changesQP = context.config.rateMode != nil || stream.hevc.hasRegions
         var asked = (HEVCSequenceHeader(sequence), HEVCPictureHeader(parameters))
         if manners.writesOwnSets {
-            asked = manners.own(asked, window: stream.hevc.parameterSets.packedWindow, changesQP: changesQP)
+            asked = manners.own(asked, features, window: stream.hevc.parameterSets.packedWindow, changesQP: changesQP)
             units.rewrite { type, _ in (32...35).contains(type) ? [] : nil }
             let sets = try stream.hevc.parameterSets.resolve(asked, isRandomAccess: isRandomAccess)
             units.insert(sets.written)
@@ -27,26 +27,38 @@ extension HEVCBackend {
         units.insert(sets.written)
         let found = (sets.sequence, sets.picture)
         guard manners.rewritesHeaders else { return Sets(asked: found, written: found) }
-        let manners = manners
+        let (manners, features) = (manners, features)
         var hasPicture = false
         units.rewrite { type, rbsp in
             switch type {
             case 33:
                 return HEVCSequenceHeader(rbsp: rbsp).map {
-                    manners.rewritten(($0, found.1), changesQP: changesQP).sequence.nalUnit()
+                    manners.rewritten(($0, found.1), features, changesQP: changesQP).sequence.nalUnit()
                 }
             case 34:
                 hasPicture = true
                 return HEVCPictureHeader(rbsp: rbsp).map {
-                    manners.rewritten((found.0, $0), changesQP: changesQP).picture.nalUnit()
+                    manners.rewritten((found.0, $0), features, changesQP: changesQP).picture.nalUnit()
                 }
             default: return nil
             }
         }
-        let written = manners.rewritten(found, changesQP: changesQP)
+        let written = manners.rewritten(found, features, changesQP: changesQP)
         if !hasPicture && stream.hevc.writtenPicture != written.picture { units.insert([written.picture.nalUnit()]) }
         stream.hevc.writtenPicture = written.picture
         return Sets(asked: found, written: written)
+    }
+
+    private var features: HEVCFeatures { HEVCFeatures(context.config.entry, manners) }
+
+    /// Throws where there are more tiles than the stream's level allows (A.4.1).
+    func checkLevel(_ tiles: HEVCTiles, _ sequence: HEVCSequenceHeader) throws {
+        let (columns, rows) = (tiles.columnBounds.count - 1, tiles.rowBounds.count - 1)
+        let most = sequence.profileLevel.mostTiles
+        try require(
+            columns <= most.columns && rows <= most.rows,
+            "\(columns)x\(rows) tiles at general_level_idc \(sequence.profileLevel.level), which allows"
+                + " \(most.columns)x\(most.rows)")
     }
 
     /// Throws unless the slices cover every coding tree unit once, in the order of tile scan, and none has parts of

@@ -39,8 +39,8 @@ struct HEVCBackend: PictureBackend {
         guard let parameters = buffers.parameters else {
             throw Refusal.invalidParameter("a picture without a picture parameter buffer")
         }
-        try sequence.check(context)
-        try parameters.check(context.config, HEVCSequenceHeader(sequence))
+        try sequence.check(context, manners)
+        try parameters.check(context.config, HEVCSequenceHeader(sequence), manners)
         stream.hevc.sequence = sequence
         stream.hevc.hasRegions = stream.hevc.hasRegions || picture.regions != nil
 
@@ -59,8 +59,11 @@ struct HEVCBackend: PictureBackend {
         try require(
             stream.maximumSliceBytes == 0 || !tiles.isEnabled, "a limit of slices' bytes in a picture of several tiles")
 
-        for slice in buffers.slices { try slice.check(parameters, context.config) }
-        try checkCoverage(buffers.slices, tiles, grid)
+        try checkLevel(tiles, written.sequence)
+        for slice in buffers.slices { try slice.check(parameters, context.config, manners) }
+        let given = HEVCSequenceHeader(sequence).grid
+        try checkCoverage(
+            buffers.slices, manners.hasOwnBlocks ? HEVCTiles(given) : tiles, manners.hasOwnBlocks ? given : grid)
         try units.checkSlices(count: buffers.slices.count, driver.capabilities.manners)
         try checkOffsets(buffers.slices)
         var slices = HEVCSlices(
@@ -70,7 +73,7 @@ struct HEVCBackend: PictureBackend {
         var references: [Surface] = []
         let planner = HEVCSlicePlan(backend: self, parameters: parameters, asked: sets.asked, written: written)
         let layout = manners.layout(
-            buffers.slices.map { (Int($0.slice_segment_address), Int($0.num_ctu_in_slice)) })
+            buffers.slices.map { (Int($0.slice_segment_address), Int($0.num_ctu_in_slice)) }, of: grid.codingTrees)
         for (index, place) in layout.enumerated() {
             let slice = buffers.slices[min(index, buffers.slices.count - 1)]
             let packed = units.slices.isEmpty ? nil : units.slices[min(index, units.slices.count - 1)]

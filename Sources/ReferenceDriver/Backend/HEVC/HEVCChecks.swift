@@ -9,7 +9,7 @@ extension VAEncSequenceParameterBufferHEVC {
     private static let levels: [UInt8] = [30, 60, 63, 90, 93, 120, 123, 150, 153, 156, 180, 183, 186, 255]
 
     /// Checks ranges, what the encoder can do, and that the picture size is the context's.
-    func check(_ context: Context) throws {
+    func check(_ context: Context, _ manners: HEVCManners) throws {
         let fields = unsafe seq_fields.bits
         let entry = context.config.entry
         try require(
@@ -31,12 +31,12 @@ extension VAEncSequenceParameterBufferHEVC {
             "only 4:2:0 of \(entry.bitDepth) bits is encoded in this config")
         try require(fields.scaling_list_enabled_flag == 0, "scaling lists are not supported")
         try require(fields.pcm_enabled_flag == 0, "PCM is not supported")
-        let features = HEVCFeatures(entry)
+        let features = HEVCFeatures(entry, manners)
         try features.check(.asymmetricPartitions, fields.amp_enabled_flag != 0)
         try features.check(.sampleAdaptiveOffset, fields.sample_adaptive_offset_enabled_flag != 0)
         try features.check(.temporalVectors, fields.sps_temporal_mvp_enabled_flag != 0)
         try features.check(.strongIntraSmoothing, fields.strong_intra_smoothing_enabled_flag != 0)
-        try HEVCBlockSizes(entry).check(HEVCSequenceHeader(self))
+        try HEVCBlockSizes(entry).check(HEVCSequenceHeader(self), manners)
     }
 }
 
@@ -44,7 +44,7 @@ extension VAEncPictureParameterBufferHEVC {
     var isIDR: Bool { unsafe pic_fields.bits.idr_pic_flag != 0 }
 
     /// Checks ranges and what the encoder can do; `sequence` is checked.
-    func check(_ config: Config.Choice, _ sequence: HEVCSequenceHeader) throws {
+    func check(_ config: Config.Choice, _ sequence: HEVCSequenceHeader, _ manners: HEVCManners) throws {
         let fields = unsafe pic_fields.bits
         let depth = sequence.log2CodingTreeBlock - sequence.log2MinCodingBlock
         try require(pic_init_qp <= 51, "pic_init_qp \(pic_init_qp)")
@@ -69,12 +69,13 @@ extension VAEncPictureParameterBufferHEVC {
         try require(fields.scaling_list_data_present_flag == 0, "scaling lists are not supported")
         let refersToItself = unsafe scc_fields.bits.pps_curr_pic_ref_enabled_flag != 0
         try require(!refersToItself, "a picture that is its own reference")
-        let features = HEVCFeatures(config.entry)
+        let features = HEVCFeatures(config.entry, manners)
         try features.check(.signHiding, fields.sign_data_hiding_enabled_flag != 0)
         try features.check(.constrainedIntra, fields.constrained_intra_pred_flag != 0)
         try features.check(.transformSkip, fields.transform_skip_enabled_flag != 0)
         try features.check(.quantizerDelta, fields.cu_qp_delta_enabled_flag != 0)
         try checkKind()
+        try checkReferences()
         try checkTiles(config, sequence.grid)
         let field = UInt32(VA_PICTURE_HEVC_FIELD_PIC | VA_PICTURE_HEVC_BOTTOM_FIELD)
         try require(decoded_curr_pic.flags & field == 0, "only frames are encoded")
@@ -116,7 +117,9 @@ extension VAEncPictureParameterBufferHEVC {
 
 extension VAEncSliceParameterBufferHEVC {
     /// Checks ranges of what the slice says itself.
-    func check(_ picture: VAEncPictureParameterBufferHEVC, _ config: Config.Choice) throws {
+    func check(
+        _ picture: VAEncPictureParameterBufferHEVC, _ config: Config.Choice, _ manners: HEVCManners
+    ) throws {
         let fields = unsafe slice_fields.bits
         try require(slice_type <= 2, "slice_type \(slice_type)")
         try require(slice_type == 2 || picture.nal_unit_type < 16, "a random access picture with a slice that is not I")
@@ -136,7 +139,8 @@ extension VAEncSliceParameterBufferHEVC {
         try require(
             (-6...6).contains(slice_beta_offset_div2) && (-6...6).contains(slice_tc_offset_div2),
             "a deblocking offset outside -6…6")
-        try HEVCFeatures(config.entry).check(.deblockingDisable, fields.slice_deblocking_filter_disabled_flag != 0)
+        try HEVCFeatures(config.entry, manners).check(
+            .deblockingDisable, fields.slice_deblocking_filter_disabled_flag != 0)
         guard slice_type < 2 else { return }
         try require((1...5).contains(max_num_merge_cand), "max_num_merge_cand \(max_num_merge_cand)")
         let limits = config.entry.maximumReferences

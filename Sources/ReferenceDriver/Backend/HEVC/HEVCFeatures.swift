@@ -1,6 +1,6 @@
 internal import CVA
 
-/// VAConfigAttribEncHEVCFeatures: two bits to a feature, 0 for one that clients must leave alone.
+/// VAConfigAttribEncHEVCFeatures: two bits to a feature, 0 for one that the driver does not offer.
 struct HEVCFeatures {
     /// Places in the word.
     enum Feature: Int {
@@ -16,13 +16,21 @@ struct HEVCFeatures {
     }
 
     private let word: UInt32?
+    private let manners: HEVCManners
 
     /// A driver that does not answer is asked for nothing that it would refuse.
-    init(_ entry: Capabilities.Entry) { word = entry.value(VAConfigAttribEncHEVCFeatures) }
+    init(_ entry: Capabilities.Entry, _ manners: HEVCManners) {
+        word = entry.value(VAConfigAttribEncHEVCFeatures)
+        self.manners = manners
+    }
+
+    /// The attribute names it.
+    func has(_ feature: Feature) -> Bool { word.map { $0 >> UInt32(feature.rawValue) & 3 != 0 } ?? true }
 
     func check(_ feature: Feature, _ isUsed: Bool) throws {
-        guard isUsed, let word else { return }
-        try require(word >> UInt32(feature.rawValue) & 3 != 0, "\(feature), which this driver's HEVC encoder does not have")
+        try require(
+            !isUsed || has(feature) || manners.honoursUnnamed.contains(feature) || manners.ignoresUnnamed,
+            "\(feature), which this driver's HEVC encoder does not have")
     }
 
     /// The word of an encoder that has `features`.
@@ -38,9 +46,9 @@ struct HEVCBlockSizes {
     private func field(_ index: Int) -> Int { Int((word ?? 0) >> UInt32(2 * index) & 3) }
 
     /// Throws where block sizes, in powers of two, are none that the driver takes.
-    func check(_ sequence: HEVCSequenceHeader) throws {
+    func check(_ sequence: HEVCSequenceHeader, _ manners: HEVCManners) throws {
         try require(sequence.hasSoundBlocks, "block sizes that do not go together")
-        guard word != nil else { return }
+        guard word != nil, !manners.hasOwnBlocks else { return }
         try require(
             (3 + field(1)...max(3 + field(0), 3 + field(1))).contains(sequence.log2CodingTreeBlock),
             "coding tree blocks of \(1 << sequence.log2CodingTreeBlock)")

@@ -1,5 +1,11 @@
 /// How drivers differ with HEVC in what no attribute says.
 struct HEVCManners: Sendable {
+    /// Features that VAConfigAttribEncHEVCFeatures does not name and that are done all the same where they are asked for.
+    var honoursUnnamed: Set<HEVCFeatures.Feature> = []
+    /// Other features that it does not name are left out where they are asked for; otherwise they are refused.
+    var ignoresUnnamed = false
+    /// Coding trees are of 64, and transform trees as deep as these allow, whatever the client's buffers say.
+    var hasOwnBlocks = false
     /// The driver writes its own delimiters, parameter sets and slice headers, and reads the conformance window only of
     /// the client's: Mesa 22.3.6.
     var writesOwnSets = false
@@ -25,25 +31,19 @@ extension HEVCManners {
 
     /// The sets that Mesa 22.3.6 writes where a client's buffers ask for `sets`, as seen in its streams.
     func own(
-        _ sets: (sequence: HEVCSequenceHeader, picture: HEVCPictureHeader), window: HEVCSequenceHeader.Window?,
-        changesQP: Bool
+        _ sets: (sequence: HEVCSequenceHeader, picture: HEVCPictureHeader), _ features: HEVCFeatures,
+        window: HEVCSequenceHeader.Window?, changesQP: Bool
     ) -> (sequence: HEVCSequenceHeader, picture: HEVCPictureHeader) {
         var sequence = aligned(sets.sequence)
         sequence.window = window
         sequence.log2MaxPictureOrderCountLsb = 8
         sequence.buffering = [.init(picturesMinus1: 1)]
         sequence.log2MinCodingBlock = 3
-        sequence.log2CodingTreeBlock = 6
-        sequence.log2MinTransformBlock = 2
-        sequence.log2MaxTransformBlock = 5
-        sequence.transformDepthInter = 4
-        sequence.transformDepthIntra = 4
-        sequence.allowsAsymmetric = true
+        setBlocks(&sequence)
         sequence.hasOffsets = hasOwnOffsets
         sequence.referenceSets = [HEVCReferenceSet([.init(delta: -1, isUsed: true)])]
         sequence.longTerm = nil
-        sequence.hasTemporalVectors = false
-        sequence.strongIntraSmoothing = false
+        leaveOutUnnamed(&sequence, features)
         sequence.tail = HeaderBits()
         var picture = HEVCPictureHeader()
         picture.hasCABACInit = true
@@ -57,20 +57,46 @@ extension HEVCManners {
 
     /// The client's sets as Mesa 25 writes them.
     func rewritten(
-        _ sets: (sequence: HEVCSequenceHeader, picture: HEVCPictureHeader), changesQP: Bool
+        _ sets: (sequence: HEVCSequenceHeader, picture: HEVCPictureHeader), _ features: HEVCFeatures, changesQP: Bool
     ) -> (sequence: HEVCSequenceHeader, picture: HEVCPictureHeader) {
-        var picture = sets.picture
-        if changesQP { picture.qpDeltaDepth = picture.qpDeltaDepth ?? 0 }
-        return (aligned(sets.sequence), picture)
+        var (sequence, picture) = (aligned(sets.sequence), sets.picture)
+        setBlocks(&sequence)
+        leaveOutUnnamed(&sequence, features)
+        if !features.has(.signHiding) { picture.hidesSigns = false }
+        if !features.has(.transformSkip) { picture.hasTransformSkip = false }
+        let isDelta = picture.qpDeltaDepth != nil && features.has(.quantizerDelta)
+        picture.qpDeltaDepth = isDelta || changesQP ? 0 : nil
+        return (sequence, picture)
     }
 
-    /// First coding tree units and counts of slices: as asked for, or laid out evenly.
-    func layout(_ asked: [(first: Int, count: Int)]) -> [(first: Int, count: Int)] {
+    /// The blocks that Mesa's encoders have: of the client's only the smallest coding block.
+    private func setBlocks(_ sequence: inout HEVCSequenceHeader) {
+        sequence.log2CodingTreeBlock = 6
+        sequence.log2MinTransformBlock = sequence.log2MinCodingBlock - 1
+        sequence.log2MaxTransformBlock = 5
+        sequence.transformDepthInter = 6 - sequence.log2MinTransformBlock
+        sequence.transformDepthIntra = 6 - sequence.log2MinTransformBlock
+    }
+
+    private func leaveOutUnnamed(_ sequence: inout HEVCSequenceHeader, _ features: HEVCFeatures) {
+        if !features.has(.asymmetricPartitions) { sequence.allowsAsymmetric = false }
+        if !features.has(.sampleAdaptiveOffset) { sequence.hasOffsets = false }
+        if !features.has(.temporalVectors) { sequence.hasTemporalVectors = false }
+        if !features.has(.strongIntraSmoothing) { sequence.strongIntraSmoothing = false }
+    }
+
+    /// First coding tree units and counts of slices, of `total`: as asked for, or laid out evenly.
+    func layout(_ asked: [(first: Int, count: Int)], of total: Int) -> [(first: Int, count: Int)] {
         let counts = asked.map(\.count)
+        // Counted in coding trees of another size.
+        if counts.reduce(0, +) != total {
+            let isEven = counts.dropLast().allSatisfy { $0 == counts[0] } && counts[counts.count - 1] <= counts[0]
+            let size = counts.count == 1 ? total : isEven ? counts[0] : (total + counts.count - 1) / counts.count
+            return stride(from: 0, to: total, by: max(size, 4)).map { ($0, min(max(size, 4), total - $0)) }
+        }
         guard evensSlices, counts.count > 1,
             !counts.dropLast().allSatisfy({ $0 == counts[0] }) || counts[counts.count - 1] > counts[0]
         else { return asked }
-        let total = counts.reduce(0, +)
         let size = max((total + counts.count - 1) / counts.count, 4)
         return stride(from: 0, to: total, by: size).map { ($0, min(size, total - $0)) }
     }

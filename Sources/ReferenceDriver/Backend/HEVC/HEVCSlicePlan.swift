@@ -24,21 +24,34 @@ struct HEVCSlicePlan {
         var expected = HEVCSliceHeader(
             slice, picture: parameters, sequence: asked.sequence, picture: asked.picture)
         guard let packed, !backend.manners.writesOwnSets else {
-            if backend.manners.writesOwnSets { try makeOwn(&expected) }
+            if backend.manners.writesOwnSets {
+                try makeOwn(&expected, slice)
+            } else {
+                try expected.checkReferences(of: parameters, asked.sequence)
+                leaveOut(&expected)
+            }
             return (expected, expected.bits(sequence: written.sequence, picture: written.picture))
         }
         var end = 0
         guard
-            let found = HEVCSliceHeader(packed, sequence: asked.sequence, picture: asked.picture, end: &end)
+            var found = HEVCSliceHeader(packed, sequence: asked.sequence, picture: asked.picture, end: &end)
         else { throw Refusal.invalidParameter("a packed slice header that cannot be read") }
         let contradictions = found.contradictions(
             with: expected, comparesQP: backend.context.config.rateMode == nil)
         try require(contradictions.isEmpty, contradictions.first ?? "")
+        leaveOut(&found)
         return (found, isRewritten ? bits(found, like: packed) : packed.shortened(to: end))
     }
 
-    /// What Mesa 22.3.6 makes of a slice: the picture before is its only reference.
-    private func makeOwn(_ header: inout HEVCSliceHeader) throws {
+    /// Takes out what the sets in the stream have not.
+    private func leaveOut(_ header: inout HEVCSliceHeader) {
+        if !written.sequence.hasTemporalVectors { header.hasTemporalVectors = false }
+        if !written.sequence.hasOffsets { (header.offsetsLuma, header.offsetsChroma) = (false, false) }
+    }
+
+    /// What Mesa 22.3.6 makes of a slice: the picture before is its only reference, whatever the flags of
+    /// reference_frames say.
+    private func makeOwn(_ header: inout HEVCSliceHeader, _ slice: VAEncSliceParameterBufferHEVC) throws {
         header.pictureID = 0
         header.offsetsLuma = written.sequence.hasOffsets
         header.offsetsChroma = written.sequence.hasOffsets
@@ -50,8 +63,11 @@ struct HEVCSlicePlan {
             return
         }
         header.referenceSetIndex = 0
+        let order = parameters.decoded_curr_pic.pic_order_cnt - 1
         try require(
-            header.referenceSet == written.sequence.referenceSets[0], "a reference other than the picture before")
+            slice.list0.prefix(header.referenceCounts[0]).allSatisfy { $0.isValid && $0.pic_order_cnt == order },
+            "a reference other than the picture before")
+        header.referenceSet = written.sequence.referenceSets[0]
     }
 
     /// The bits of a header as it stands in the stream, with the start code and NAL unit header of `other`.

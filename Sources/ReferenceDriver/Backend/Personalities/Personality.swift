@@ -69,6 +69,8 @@ enum Personality {
             manners.losesDerivedP010 = name.hasSuffix("navi10")
             manners.keepsSliceStructure = true
             manners.quality = presets
+            manners.hevc.ignoresUnnamed = true
+            manners.hevc.hasOwnBlocks = true
             manners.hevc.writesOwnSets = true
             manners.hevc.hasOwnOffsets = !name.hasSuffix("raven")
             manners.hevc.alignment = (64, 16)
@@ -79,11 +81,14 @@ enum Personality {
             manners.rewritesHeaders = true
             manners.chainsHeaders = true
             manners.quality = presets
+            manners.hevc.ignoresUnnamed = true
+            manners.hevc.hasOwnBlocks = true
             manners.hevc.rewritesHeaders = true
             manners.hevc.alignment = (64, 16)
             manners.hevc.evensSlices = true
         } else if name.hasPrefix("iHD") {
             manners.hevc.needsUniformOffsets = true
+            manners.hevc.honoursUnnamed = [.strongIntraSmoothing, .constrainedIntra, .deblockingDisable]
         }
         return manners
     }

@@ -133,9 +133,13 @@ struct RateController: Sendable {
             let most = max(buffer.fullness - 0.1 * buffer.size, 0.5 * buffer.fullness)
             wanted = max(wanted, layers[picture.layer].qp(kind, forBits: most))
             if settings.mode == .constantBitRate {
-                // Rather better pictures than filler.
+                // Rather better pictures than filler, but not so much better that the model no longer holds: HEVC's
+                // B pictures take a few bytes where all of them is skipped, and far below that QP hundreds of times more.
                 let least = buffer.fullness + buffer.arrival - buffer.size
-                if least > 0 { wanted = min(wanted, layers[picture.layer].qp(kind, forBits: least)) }
+                if least > 0 {
+                    let better = layers[picture.layer].qp(kind, forBits: least)
+                    wanted = min(wanted, max(better, wanted - Self.mostStepsToFill))
+                }
             }
         }
         if let window {
@@ -147,6 +151,9 @@ struct RateController: Sendable {
         }
         return limited(Int(min(max(wanted, 0), 60).rounded()))
     }
+
+    /// How far a picture's QP goes down at once for the buffer not to overflow; filler does the rest.
+    private static var mostStepsToFill: Double { 4 }
 
     /// The share of a window that is kept for what estimates are wrong by.
     private static var windowReserve: Double { 0.04 }

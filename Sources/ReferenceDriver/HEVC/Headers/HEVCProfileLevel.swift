@@ -46,6 +46,18 @@ package struct HEVCProfileLevel: Equatable, Sendable {
         bits = reader.bits(from: start)
     }
 
+    /// MaxTileCols and MaxTileRows, table A.8; the greatest of the table where the level is none of it.
+    var mostTiles: (columns: Int, rows: Int) {
+        switch level {
+        case ...63: (1, 1)
+        case ...90: (2, 2)
+        case ...93: (3, 3)
+        case ...123: (5, 5)
+        case ...156: (10, 11)
+        default: (20, 22)
+        }
+    }
+
     func write(to writer: inout HeaderBitWriter) { writer.put(bits) }
 }
 
