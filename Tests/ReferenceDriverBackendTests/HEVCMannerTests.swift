@@ -186,6 +186,29 @@ import Testing
 
     // MARK: Intel
 
+    /// Flags that VAConfigAttribEncHEVCFeatures does not name: Intel's driver hands them to the encoder all the same, but
+    /// for sign data hiding, which it never turns on.
+    @Test(arguments: ["iHD-9A49", "iHD-8A52"]) func flagsBeyondTheAttribute(_ name: String) throws {
+        func stream() -> HEVCClient {
+            var environment = Environment()
+            environment.personality = name
+            return HEVCClient(environment, width: 200, height: 136, entrypoint: VAEntrypointEncSliceLP)
+        }
+        let plans = HEVCClient.lowDelay(3, isGeneralized: true)
+        let run = try HEVCRun(stream(), plans) { _, buffers in
+            buffers.picture!.pic_fields.bits.constrained_intra_pred_flag = 1
+            buffers.slices[0].slice_fields.bits.slice_deblocking_filter_disabled_flag = 1
+        }
+        run.judge(name)
+        let trace = try TraceHeaders(stream: run.bytes, codec: "hevc")
+        #expect(trace["strong_intra_smoothing_enabled_flag"] == [1] && trace["constrained_intra_pred_flag"] == [1])
+        #expect(trace["slice_deblocking_filter_disabled_flag"] == [1, 1, 1])
+        let other = stream()
+        var buffers = other.buffers(plans[0])
+        buffers.picture!.pic_fields.bits.sign_data_hiding_enabled_flag = 1
+        #expect(other.send(buffers) == VA_STATUS_ERROR_INVALID_PARAMETER)
+    }
+
     /// Slices of one picture have the same SAO flags there; elsewhere each has its own.
     @Test func offsetsAreUniformOnIntel() throws {
         func send(_ name: String?, differ: Bool) throws -> (status: VAStatus, run: HEVCRun?) {
@@ -195,7 +218,6 @@ import Testing
                 environment, width: 200, height: 200,
                 entrypoint: name == nil ? VAEntrypointEncSlice : VAEntrypointEncSliceLP)
             func change(_ buffers: inout HEVCClient.Buffers) {
-                buffers.sequence?.seq_fields.bits.strong_intra_smoothing_enabled_flag = 0
                 buffers.sequence?.seq_fields.bits.sample_adaptive_offset_enabled_flag = 1
                 for index in buffers.slices.indices {
                     let isOn: UInt32 = index == 1 && differ ? 0 : 1

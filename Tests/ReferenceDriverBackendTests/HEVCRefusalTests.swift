@@ -137,12 +137,7 @@ import Testing
             let stream = HEVCClient(
                 environment, width: 200, height: 136, entrypoint: VAEntrypointEncSliceLP, packedHeaders: 0)
             var status = VA_STATUS_SUCCESS
-            for plan in plans {
-                var buffers = stream.buffers(plan)
-                // What the features have not.
-                buffers.sequence?.seq_fields.bits.strong_intra_smoothing_enabled_flag = 0
-                status = stream.send(buffers)
-            }
+            for plan in plans { status = stream.send(stream.buffers(plan)) }
             return status
         }
         for name in ["iHD-8A52", "iHD-9A49"] {

@@ -133,12 +133,12 @@ struct RateController: Sendable {
             let most = max(buffer.fullness - 0.1 * buffer.size, 0.5 * buffer.fullness)
             wanted = max(wanted, layers[picture.layer].qp(kind, forBits: most))
             if settings.mode == .constantBitRate {
-                // Rather better pictures than filler, but not so much better that the model no longer holds: HEVC's
-                // B pictures take a few bytes where all of them is skipped, and far below that QP hundreds of times more.
+                // Rather better pictures than filler. The model does not reach far for pictures that no other refers to:
+                // all but skipped they take a few bytes, and far below that QP hundreds of times more, for nothing.
                 let least = buffer.fullness + buffer.arrival - buffer.size
                 if least > 0 {
                     let better = layers[picture.layer].qp(kind, forBits: least)
-                    wanted = min(wanted, max(better, wanted - Self.mostStepsToFill))
+                    wanted = min(wanted, kind == .disposable ? max(better, wanted - Self.mostStepsToFill) : better)
                 }
             }
         }
@@ -152,8 +152,8 @@ struct RateController: Sendable {
         return limited(Int(min(max(wanted, 0), 60).rounded()))
     }
 
-    /// How far a picture's QP goes down at once for the buffer not to overflow; filler does the rest.
-    private static var mostStepsToFill: Double { 4 }
+    /// How far the QP of a picture that no other refers to goes down at once for the buffer not to overflow.
+    private static var mostStepsToFill: Double { 6 }
 
     /// The share of a window that is kept for what estimates are wrong by.
     private static var windowReserve: Double { 0.04 }
@@ -162,14 +162,17 @@ struct RateController: Sendable {
     private func correction(_ share: Double) -> Double {
         let layer = layers[picture.layer]
         let rate = settings.stream.framesPerSecond
-        var saved = layer.surplus
+        let saved = layer.surplus
         var pictures: Double
         switch settings.mode {
         case .constantBitRate, .targetFrameSize:
             let seconds = buffer.size / Double(settings.stream.maximumBitRate)
             pictures = min(max(seconds * rate, 2), 3 * rate)
             if layers.count == 1 {
-                saved = buffer.fullness - (home ?? restingFullness)
+                // What is saved for the next I picture must have room in the buffer.
+                let room = Self.mostFullness * buffer.size - (home ?? restingFullness)
+                return corrected(
+                    buffer.fullness - (home ?? restingFullness) + max(layer.cycle, min(-room, 0)), share * pictures)
             }
         case .averageBitRate:
             pictures = settings.window > 0 ? Double(settings.window) : 4 * rate
@@ -177,9 +180,13 @@ struct RateController: Sendable {
         case .variableBitRate, .qualityVariableBitRate, .constantQuality:
             pictures = min(max(4 * Double(settings.window) / 1000, 3), 8) * rate
         }
-        saved += layer.cycle
-        return min(max(1 + saved / (share * pictures), 0.4), 2.5)
+        return corrected(saved + layer.cycle, share * pictures)
     }
+
+    private func corrected(_ saved: Double, _ due: Double) -> Double { min(max(1 + saved / due, 0.4), 2.5) }
+
+    /// The share of the buffer that CBR fills at most for an I picture to come.
+    private static var mostFullness: Double { 0.8 }
 
     private var restingFullness: Double {
         let initial = settings.initialFullness.map(Double.init) ?? 0.75 * buffer.size

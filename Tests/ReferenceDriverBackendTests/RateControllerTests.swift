@@ -1,0 +1,57 @@
+import Testing
+
+@testable import ReferenceDriver
+
+/// The controller against a model of content, apart from any encoder.
+@Suite struct RateControllerTests {
+    /// Bits of a picture as HEVC takes them: in B pictures that no other refers to nearly all is skipped, and at lower QPs
+    /// they grow far faster than others. `cost` is the content's.
+    private func bits(_ kind: RatedPicture.Kind, _ qp: Int, _ cost: Double) -> Int {
+        let (at26, doublings, least): (Double, Double, Double) =
+            switch kind {
+            case .intra: (250_000, 0.85, 600)
+            case .predicted, .bidirectionalReference: (45_000, 1.1, 600)
+            case .disposable: (1200, 4, 400)
+            }
+        var size = at26 * cost
+        let steps = (26 - Double(qp)) / 6 * doublings
+        for _ in 0..<Int(abs(steps) * 16) { size *= steps < 0 ? 0.957_603 : 1.044_274 }
+        return Int(max(size, least))
+    }
+
+    /// A buffer of a second, of which an I picture takes more than half: what is saved for it has room, and B pictures do
+    /// not fill up what is over. Scenes of 1.2 seconds at 1.6, 0.6, 1 and 0.5 times the cost.
+    @Test func savingsForIntraPicturesHaveRoom() throws {
+        let rate = 500_000
+        let settings = RateSettings(
+            mode: .constantBitRate, layers: [.init(maximumBitRate: rate, targetPercentage: 100, framesPerSecond: 25)],
+            bufferBits: rate, intraPeriod: 125, referencePeriod: 3)
+        var sizes: [RatedPicture.Kind: [Int]] = [:]
+        var (total, filler) = (0, 0)
+        var started: RateController?
+        for index in 0..<500 {
+            let place = index % 125
+            let kind: RatedPicture.Kind = place == 0 ? .intra : place % 3 == 1 ? .predicted : .disposable
+            let cost = [1.6, 0.6, 1, 0.5][index / 30 % 4]
+            let picture = RatedPicture(settings: settings, kind: kind, layer: 0, samples: 640 * 360)
+            var controller = started ?? RateController(picture)
+            var qp = controller.begin(picture)
+            var size = bits(kind, qp, cost)
+            while let again = controller.retry(bits: size, qp: qp) {
+                qp = again
+                size = bits(kind, qp, cost)
+            }
+            #expect(!controller.overruns(bits: size))
+            let fill = 8 * controller.fillerBytes(bits: size)
+            controller.end(bits: size, filler: fill, qp: qp, intraShare: 0)
+            sizes[kind, default: []].append(size)
+            total += size + fill
+            filler += fill
+            started = controller
+        }
+        #expect(abs(Double(total) / 20 / Double(rate) - 1) < 0.02, "\(total)")
+        #expect(Double(filler) < 0.05 * Double(total), "\(filler) bits of filler")
+        let most = try #require(sizes[.disposable]?.max())
+        #expect(most < 5 * rate / 25, "\(most) bits in a picture that no other refers to")
+    }
+}
