@@ -213,6 +213,7 @@ private struct TimeHistory {
             displayIndex: Int(output.presentationIndex), codingIndex: codingIndex, qp: output.qp,
             latencyNanoseconds: monotonicNanoseconds() - entry.start)
         packet.isReference = !output.kind.isDisposable
+        packet.isRandomAccess = output.kind.isIDR || (output.isKey && output.kind.recovery == 0)
         packet.recoveryFrameCount = output.kind.isIDR ? nil : output.kind.recovery
         return packet
     }

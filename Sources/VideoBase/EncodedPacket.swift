@@ -14,8 +14,11 @@ public struct EncodedPacket: Sendable {
     /// NAL units in Annex B form, each behind a start code; a key frame's begin with the parameter sets.
     public var bytes: [UInt8]
     public var type: PictureType
-    /// Decoding can start here, whatever came before is not needed.
+    /// An IDR picture: nothing from here on needs what came before.
     public var isKey: Bool { type.isKey }
+    /// Decoding can begin here: an IDR picture, or an I picture (in HEVC a CRA picture) that nothing shown after it reaches
+    /// over. What is coded after such an I picture and shown before it may need what came before, and is then left out.
+    public var isRandomAccess: Bool
     public var presentation: MediaTime
     public var decode: MediaTime
     public var duration: MediaTime?
@@ -48,6 +51,7 @@ public struct EncodedPacket: Sendable {
     ) {
         self.bytes = bytes
         self.type = type
+        isRandomAccess = type.isKey
         self.presentation = presentation
         self.decode = decode
         self.duration = duration

@@ -49,6 +49,8 @@ extension EncodePipeline {
             decode: timing.presentation, duration: timing.duration, displayIndex: picture.frame.index,
             codingIndex: plan.codingIndex, qp: qp, temporalLayer: plan.temporalLayer,
             latencyNanoseconds: latency.seconds * 1_000_000_000 + latency.attoseconds / 1_000_000_000)
+        // Pictures behind an I picture may refer to long-term references from before it.
+        packet.isRandomAccess = plan.type.isKey || (plan.type == .i && settings.structure.longTermReferences == 0)
         packet.isReference = plan.isReference
         packet.recoveryFrameCount = plan.recoveryFrameCount
         packet.acknowledgementToken = plan.acknowledgementToken

@@ -153,6 +153,20 @@ final class OutputFile {
         return Int(status.st_size)
     }
 
+    /// Bytes of a regular file. The position stays.
+    func read(_ count: Int, at offset: Int) throws -> [UInt8] {
+        try flush()
+        // SAFETY: pread fills at most the buffer's bytes from `done` on.
+        return unsafe try [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
+            while done < count {
+                let got = unsafe pread(descriptor, buffer.baseAddress! + done, count - done, offset + done)
+                if got < 0, errno == EINTR { continue }
+                if got <= 0 { throw SystemError.writing(got < 0 ? errno : EIO, name) }
+                done += got
+            }
+        }
+    }
+
     private func writeAll(_ bytes: UnsafeRawBufferPointer) throws {
         var done = 0
         while done < bytes.count {

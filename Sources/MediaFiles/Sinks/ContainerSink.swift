@@ -1,3 +1,4 @@
+import Glibc
 import NALWriting
 import VideoBase
 
@@ -15,6 +16,8 @@ final class ContainerSink: PacketSink {
         var hasHeader = false
         /// The first packet's presentation time, which becomes zero.
         var origin: MediaTime?
+        /// Where the file's sample table is to say more than libavformat writes.
+        var randomAccess: RandomAccessTable?
     }
 
     init(_ file: sending OutputFile, format: OutputFormat, options: SinkOptions) {
@@ -45,6 +48,7 @@ final class ContainerSink: PacketSink {
                 extradata = record
             }
             state.description = description
+            if isQuickTime, state.file.isSeekable { state.randomAccess = RandomAccessTable(codec: description.codec) }
             state.muxer = try Muxer(
                 format: muxerName, state.file,
                 Muxer.Stream(
@@ -56,9 +60,11 @@ final class ContainerSink: PacketSink {
         }
     }
 
+    private var isQuickTime: Bool { format == .mp4 || format == .mov }
+
     /// The samples of key frames begin with the parameter sets.
     private var keepsParameterSets: Bool {
-        (format == .mp4 || format == .mov) && options.hevcSampleEntry == .hev1
+        isQuickTime && options.hevcSampleEntry == .hev1
     }
 
     /// avcC or hvcC; nil where there are not all the parameter sets that it takes.
@@ -76,7 +82,7 @@ final class ContainerSink: PacketSink {
             throw VaencError(.internalFault, "packets came for \(path) before the stream's description")
         }
         var options: [(name: String, value: String)] = []
-        if format == .mp4 || format == .mov, !state.file.isSeekable {
+        if isQuickTime, !state.file.isSeekable {
             // A pipe cannot be gone back in to write the index: fragments, each with its own.
             options.append(("movflags", "+frag_keyframe+empty_moov+default_base_moof"))
         }
@@ -109,9 +115,11 @@ final class ContainerSink: PacketSink {
             let duration =
                 packet.duration
                 ?? MediaTime(value: Int64(rate.denominator), timescale: Int32(clamping: rate.numerator))
+            state.randomAccess?.append(packet)
+            // A fragment tells one kind alone and begins at it: a sync sample there is any where decoding may begin.
             try muxer.write(
                 bytes, presentation: packet.presentation - origin, decode: packet.decode - origin, duration: duration,
-                isKey: packet.isKey)
+                isKey: state.randomAccess == nil ? packet.isRandomAccess : packet.isKey)
         }
     }
 
@@ -143,10 +151,34 @@ final class ContainerSink: PacketSink {
             if state.muxer != nil {
                 if !state.hasHeader { try writeHeader(&state, first: .zero) }
                 try state.muxer?.writeTrailer()
+                try writeRandomAccess(&state)
             }
             try state.file.commit()
             state.muxer = nil
         }
+    }
+
+    /// Puts what libavformat leaves out into the movie box, which ends the file.
+    private func writeRandomAccess(_ state: inout State) throws {
+        guard let table = state.randomAccess, table.exceedsKeyFrames else { return }
+        let length = try state.file.length()
+        var start = 0
+        while start + 16 <= length {
+            let header = try state.file.read(16, at: start)
+            func number(_ range: Range<Int>) -> Int { header[range].reduce(0) { $0 << 8 | Int($1) } }
+            // Size 1 stands for one of 64 bits behind the name.
+            let size = number(0..<4) == 1 ? number(8..<16) : number(0..<4)
+            guard size >= 8, size <= length - start else { break }
+            if header[4..<8].elementsEqual("moov".utf8) {
+                guard start + size == length,
+                    let movie = try table.inserted(into: state.file.read(size, at: start), isQuickTime: format == .mov)
+                else { break }
+                _ = try state.file.seek(to: start, whence: SEEK_SET)
+                return try state.file.write(movie.span)
+            }
+            start += size
+        }
+        throw VaencError(.internalFault, "the index of \(path) is not as libavformat was thought to write it")
     }
 
     func cancel() {

@@ -33,10 +33,8 @@ final class EncodeTally: Sendable {
         counts.withLock {
             $0.frames.encoded += 1
             switch packet.type {
-            case .idr: $0.frames.key += 1
-            // An I picture of an open GOP is one where decoding can start, as an IDR picture is.
-            case .i: if packet.recoveryFrameCount == 0 { $0.frames.key += 1 } else { $0.frames.p += 1 }
-            case .p: $0.frames.p += 1
+            case _ where packet.isRandomAccess: $0.frames.key += 1
+            case .idr, .i, .p: $0.frames.p += 1
             case .b: $0.frames.b += 1
             }
             $0.packetBytes += packet.bytes.count
