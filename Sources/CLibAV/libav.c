@@ -154,3 +154,19 @@ void vaenc_avio_free(const struct VaencLibAV *av, AVIOContext *context) {
     context->buffer = 0;
     av->avio_context_free(&context);
 }
+
+static int get_filled_buffer(AVCodecContext *context, AVFrame *frame, int flags) {
+    int code = table.avcodec_default_get_buffer2(context, frame, flags);
+    if (code < 0) return code;
+    for (int index = 0; index < AV_NUM_DATA_POINTERS; index++) {
+        AVBufferRef *buffer = frame->buf[index];
+        if (buffer) memset(buffer->data, (int)(intptr_t)context->opaque, (size_t)buffer->size);
+    }
+    return code;
+}
+
+void vaenc_fill_pictures(AVCodecContext *context, uint8_t value) {
+    // The threads' contexts are copies, opaque included.
+    context->opaque = (void *)(intptr_t)value;
+    context->get_buffer2 = get_filled_buffer;
+}

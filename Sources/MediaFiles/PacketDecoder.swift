@@ -33,18 +33,9 @@ public final class PacketDecoder {
     /// Feeds one access unit; `onFrame` runs for each picture that becomes ready.
     /// - Throws: `badInput` with libavcodec's message for a broken stream; what `onFrame` throws.
     public func decode(_ packet: EncodedPacket, onFrame: FrameHandler) throws {
-        // SAFETY: av_new_packet makes room for the bytes and the padding that decoders read past them.
-        let target = unsafe decoder.packet!
-        guard unsafe decoder.av.pointee.av_new_packet!(target, Int32(packet.bytes.count)) >= 0 else {
-            throw VaencError(.internalFault, "no memory to decode a packet")
-        }
-        unsafe packet.bytes.withUnsafeBytes {
-            unsafe UnsafeMutableRawBufferPointer(start: target.pointee.data, count: $0.count).copyMemory(from: $0)
-        }
         times[count] = packet.presentation
-        unsafe target.pointee.pts = count
         count += 1
-        if !decoder.send() { throw broken() }
+        if try !decoder.send(packet.bytes, time: count - 1) { throw broken() }
         unsafe try drain(onFrame)
     }
 

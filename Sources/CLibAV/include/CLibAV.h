@@ -69,9 +69,11 @@
     X(av_packet_alloc) \
     X(av_packet_free) \
     X(av_packet_get_side_data) \
+    X(av_packet_move_ref) \
     X(av_packet_unref) \
     X(av_new_packet) \
     X(avcodec_alloc_context3) \
+    X(avcodec_default_get_buffer2) \
     X(avcodec_find_decoder) \
     X(avcodec_find_encoder_by_name) \
     X(avcodec_flush_buffers) \
@@ -150,6 +152,9 @@ AVIOContext *_Nullable vaenc_avio_writer(
     const struct VaencLibAV *_Nonnull av, int bufferSize, void *_Nullable opaque, VaencWritePacket write,
     VaencSeek seek);
 void vaenc_avio_free(const struct VaencLibAV *_Nonnull av, AVIOContext *_Nullable context);
+
+/// Has a decoder's pictures begin with all bytes of this value; to be called before the decoder is opened.
+void vaenc_fill_pictures(AVCodecContext *_Nonnull context, uint8_t value);
 
 static inline int vaenc_averror(int error) { return AVERROR(error); }
 /// errno behind an AVERROR; 0 where there is none.

@@ -171,7 +171,7 @@ import VideoBase
         return unsafe av.pointee.av_seek_frame!(context, Int32(streamIndex), time, backward) >= 0
     }
 
-    private static let cut = "the file ends early"
+    static let cut = "the file ends early"
 
     enum Reading {
         case packet

@@ -43,7 +43,7 @@ struct RandomAccessTable {
     /// - Parameter isQuickTime: partial sync samples (`stps`) in place of a sample group.
     /// - Returns: nil where the box is not one that libavformat writes for one track.
     func inserted(into movie: [UInt8], isQuickTime: Bool) -> [UInt8]? {
-        let group = isQuickTime ? [numbers("stps", open)] : [descriptions, assignment]
+        let group = open.isEmpty ? [] : isQuickTime ? [numbers("stps", open)] : [descriptions, assignment]
         return Self.edited(movie[...], path: ["moov", "trak", "mdia", "minf", "stbl"], [numbers("stss", sync)] + group)
     }
 

@@ -15,6 +15,8 @@ final class DecodingSource: FrameSource {
 
     private struct State {
         var demuxer: Demuxer
+        /// In place of the demuxer's own where the last packet is to be looked at first.
+        var packets: CheckedPackets?
         var decoder: VideoDecoder
         var shaper: FrameShaper
         var nativeSize: VideoSize
@@ -34,6 +36,11 @@ final class DecodingSource: FrameSource {
         /// The decoder's frame holds the first picture, which nobody has taken yet.
         var isPrimed = false
         var dynamicHDR: [UInt8] = []
+
+        func read() throws -> Demuxer.Reading {
+            if let packets { return try unsafe packets.read(decoder.packet!) }
+            return try unsafe demuxer.read(decoder.packet!)
+        }
 
         mutating func receive() -> VideoDecoder.Receiving {
             if isPrimed {
@@ -85,7 +92,7 @@ final class DecodingSource: FrameSource {
             if demuxer.seek(to: origin) { decoder.flush() }
         }
         var state = State(
-            demuxer: demuxer, decoder: decoder, shaper: shaper, nativeSize: size, origin: origin,
+            demuxer: demuxer, packets: CheckedPackets(demuxer), decoder: decoder, shaper: shaper, nativeSize: size, origin: origin,
             duration: options.duration ?? .infinity, frameLimit: options.frameLimit ?? .max, rate: options.frameRate)
         info.masteringDisplay = demuxer.masteringDisplay
         info.contentLight = demuxer.contentLight
@@ -114,7 +121,7 @@ final class DecodingSource: FrameSource {
             case .end: return
             case .broken: continue
             case .needsInput:
-                switch try unsafe state.demuxer.read(state.decoder.packet!) {
+                switch try state.read() {
                 case .packet: _ = state.decoder.send()
                 case .end: fail(&state, nil)
                 case .broken(let words): fail(&state, words)
@@ -177,7 +184,7 @@ final class DecodingSource: FrameSource {
             case .broken:
                 if state!.decoded > 0 { Self.fail(&state!, LibAV.takeLog() ?? "damaged data") }
             case .needsInput:
-                switch try unsafe s.demuxer.read(s.decoder.packet!) {
+                switch try s.read() {
                 case .packet:
                     // A stream may begin between key frames: what cannot be decoded before the first picture is skipped.
                     if !s.decoder.send(), state!.decoded > 0 {

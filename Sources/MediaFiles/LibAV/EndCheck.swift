@@ -1,0 +1,143 @@
+import CLibAV
+import LibAV
+import NALWriting
+import VideoBase
+
+/// Whether the last picture of an HEVC stream is whole, where nothing says how long it should be.
+///
+/// libavcodec reads zeros behind the end of a slice that is cut short, leaves out what a missing slice would have coded,
+/// and says nothing. But the arithmetic decoder of a whole slice stops at end_of_slice_segment_flag (9.3.2.5), and a
+/// whole picture writes all its samples. So the latest pictures are decoded a few times more, with other bytes behind the
+/// last slice and in the memory for pictures: if the last one is whole, it comes out the same.
+struct EndCheck {
+    private static let pictureLimit = 32
+    private static let byteLimit = 32 << 20
+
+    private struct AccessUnit {
+        var bytes: [UInt8]
+        var isKey: Bool
+    }
+    /// From the last key picture but one on, as leading pictures may refer to that one; within the limits. Without a key
+    /// picture the first ones miss their references, in the same way each time.
+    private var units: [AccessUnit] = []
+    private var bytes = 0
+
+    mutating func append(_ unit: [UInt8], isKey: Bool) {
+        if isKey, let latest = units.lastIndex(where: \.isKey) { drop(latest) }
+        units.append(AccessUnit(bytes: unit, isKey: isKey))
+        bytes += unit.count
+        while units.count > Self.pictureLimit || (bytes > Self.byteLimit && units.count > 1) { drop(1) }
+    }
+
+    private mutating func drop(_ count: Int) {
+        for unit in units.prefix(count) { bytes -= unit.bytes.count }
+        units.removeFirst(count)
+    }
+
+    /// The last access unit is cut short.
+    ///
+    /// - Parameter decoder: a new decoder whose pictures begin with all bytes of that value.
+    func isCut(_ decoder: (_ fill: UInt8) throws -> VideoDecoder) throws -> Bool {
+        // Nothing of what was tried may be taken for a fault of the file.
+        defer { _ = LibAV.takeLog() }
+        guard let last = units.last?.bytes else { return false }
+        guard let slice = AnnexB.units(in: last.span).last, last[slice.lowerBound] >> 1 & 63 < 32 else {
+            return try lastPicture(decoder(0), tail: []) != lastPicture(decoder(1), tail: [])
+        }
+        // A header alone, which decoders pass over.
+        if slice.count <= 2 { return true }
+        // More than a decoder reads ahead, and no start code.
+        let tails: [[UInt8]] = [[], [UInt8](repeating: 0xFF, count: 64), [UInt8](repeating: 0x55, count: 64)]
+        var pictures: [Int?] = []
+        for (index, tail) in tails.enumerated() { pictures.append(try lastPicture(decoder(UInt8(index)), tail: tail)) }
+        if pictures.contains(where: { $0 != pictures[0] }) { return true }
+        // Decoders pass over a slice whose header is cut. RASL pictures and those of other layers may rightly not be shown.
+        let type = last[slice.lowerBound] >> 1 & 63
+        let isBaseLayer = last[slice.lowerBound] & 1 == 0 && last[slice.lowerBound + 1] >> 3 == 0
+        return pictures[0] == nil && slice.count < 16 && isBaseLayer && !(8...9).contains(type)
+    }
+
+    /// A number for the samples of the last picture in decoding order; nil where none is shown.
+    private func lastPicture(_ decoder: VideoDecoder, tail: [UInt8]) throws -> Int? {
+        var found: Int?
+        func drain() {
+            while true {
+                switch decoder.receive() {
+                case .frame: if decoder.frameTime == Int64(units.count - 1) { found = decoder.frameHash }
+                case .broken: continue
+                case .needsInput, .end: return
+                }
+            }
+        }
+        for (index, unit) in units.enumerated() {
+            _ = try decoder.send(index == units.count - 1 ? unit.bytes + tail : unit.bytes, time: Int64(index))
+            drain()
+        }
+        _ = decoder.send(end: true)
+        drain()
+        return found
+    }
+}
+
+/// A demuxer's packets, each given once the next is read, and the last only if its picture is whole.
+@safe final class CheckedPackets {
+    private let demuxer: Demuxer
+    private var check = EndCheck()
+    // SAFETY: made in init, freed in deinit, used by this object's methods alone.
+    private var held: UnsafeMutablePointer<AVPacket>?
+    private var spare: UnsafeMutablePointer<AVPacket>?
+    private var holds = false
+    private var end: Demuxer.Reading?
+
+    /// nil for what needs no check: other codecs' decoders tell of what is missing, and other formats of their packets' sizes.
+    init?(_ demuxer: Demuxer) {
+        guard unsafe demuxer.parameters.pointee.codec_id == AV_CODEC_ID_HEVC,
+            ["hevc", "mpegts"].contains(demuxer.stream.container)
+        else { return nil }
+        self.demuxer = demuxer
+        unsafe held = demuxer.av.pointee.av_packet_alloc!()
+        unsafe spare = demuxer.av.pointee.av_packet_alloc!()
+        if unsafe held == nil || spare == nil { return nil }
+    }
+
+    deinit {
+        unsafe demuxer.av.pointee.av_packet_free!(&held)
+        unsafe demuxer.av.pointee.av_packet_free!(&spare)
+    }
+
+    /// As `Demuxer.read`.
+    func read(_ packet: UnsafeMutablePointer<AVPacket>) throws -> Demuxer.Reading {
+        let av = unsafe demuxer.av
+        while end == nil {
+            switch try unsafe demuxer.read(spare!) {
+            case .packet:
+                let key: Int32 = 1
+                unsafe check.append(
+                    Array(UnsafeBufferPointer(start: spare!.pointee.data, count: Int(spare!.pointee.size))),
+                    isKey: spare!.pointee.flags & key != 0)
+                let gives = holds
+                if gives { unsafe av.pointee.av_packet_move_ref!(packet, held) }
+                unsafe av.pointee.av_packet_move_ref!(held, spare)
+                holds = true
+                if gives { return .packet }
+            case let reading: end = reading
+            }
+        }
+        guard holds else { return end ?? .end }
+        holds = false
+        if case .end? = end, try isCut() {
+            unsafe av.pointee.av_packet_unref!(held)
+            end = .broken(Demuxer.cut)
+            return .broken(Demuxer.cut)
+        }
+        unsafe av.pointee.av_packet_move_ref!(packet, held)
+        return .packet
+    }
+
+    private func isCut() throws -> Bool {
+        try check.isCut {
+            try unsafe VideoDecoder(
+                demuxer.decoder, parameters: demuxer.parameters, timeBase: nil, strict: false, fill: $0, demuxer.av)
+        }
+    }
+}
