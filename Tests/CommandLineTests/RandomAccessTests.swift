@@ -4,13 +4,13 @@ import Testing
 /// Where decoding may begin: the report, the container's marks and what a decoder makes of them agree.
 @Suite struct RandomAccessTests {
     private static let picture = 64 * 48 * 3 / 2
-    private static let count = 30
+    private static let count = 36
 
-    /// A file of 30 pictures, each unlike the others, an IDR picture first and I pictures after it.
+    /// A file of 36 pictures, each unlike the others, an IDR picture first and I pictures after it.
     private static func encode(_ name: String, _ options: [String], in folder: String) throws -> JSONValue {
         let result = try ProcessRunner.run(
             Checkout.vaenc,
-            ["encode", "testsrc:64x48@25:\(count)", "-o", name, "--device", "reference", "--json", "--qp", "30", "--gop", "10"]
+            ["encode", "testsrc:64x48@25:\(count)", "-o", name, "--device", "reference", "--json", "--qp", "30", "--gop", "12"]
                 + options, directory: folder, timeout: 60)
         #expect(result.status == 0, "\(result.errors)")
         return try #require(JSONValue(result.output))
@@ -107,7 +107,7 @@ import Testing
             let piped = try ProcessRunner.run(
                 Checkout.vaenc,
                 ["encode", "testsrc:64x48@25:\(Self.count)", "-o", "-", "--format", "mp4", "--device", "reference", "--qp", "30"]
-                    + ["--gop", "10"] + options, timeout: 60)
+                    + ["--gop", "12"] + options, timeout: 60)
             #expect(piped.status == 0 && Self.boxes("moof", in: piped.stdout).count == 3)
             try Files.write(piped.stdout, to: "\(folder)/piped.mp4")
             #expect(try Self.marked("piped.mp4", in: folder).count == 3)
