@@ -41,6 +41,8 @@ struct EndCheck {
         // Nothing of what was tried may be taken for a fault of the file.
         defer { _ = LibAV.takeLog() }
         guard let last = units.last?.bytes else { return false }
+        // A start code with nothing behind it; trailing zeros may be the first byte of a header too.
+        if last.reversed().drop(while: { $0 == 0 }).starts(with: [1, 0, 0]) { return true }
         guard let slice = AnnexB.units(in: last.span).last, last[slice.lowerBound] >> 1 & 63 < 32 else {
             return try lastPicture(decoder(0), tail: []) != lastPicture(decoder(1), tail: [])
         }
