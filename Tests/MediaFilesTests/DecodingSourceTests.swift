@@ -6,11 +6,6 @@ import VideoBase
 @testable import MediaFiles
 
 @Suite struct DecodingSourceTests {
-    private func ffmpeg(_ arguments: [String]) throws {
-        let result = try ProcessRunner.run("ffmpeg", ["-v", "error", "-nostdin", "-y"] + arguments)
-        try #require(result.status == 0, "\(result.errors)")
-    }
-
     /// The clip's pictures are those that ffmpeg writes raw, as I420 and as NV12, at their times.
     @Test(arguments: [Fixture.carphone, .bikes])
     func agreesWithFFmpeg(_ clip: Fixture) throws {

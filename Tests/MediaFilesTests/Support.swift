@@ -1,4 +1,5 @@
 import TestOracles
+import Testing
 import VideoBase
 
 @testable import MediaFiles
@@ -132,4 +133,10 @@ func semiPlanar(_ planar: [UInt8], _ size: VideoSize) -> [UInt8] {
     var result = Array(planar[..<luma])
     for index in 0..<chroma { result += [planar[luma + index], planar[luma + chroma + index]] }
     return result
+}
+
+/// Makes files with ffmpeg.
+func ffmpeg(_ arguments: [String]) throws {
+    let result = try ProcessRunner.run("ffmpeg", ["-v", "error", "-nostdin", "-y"] + arguments)
+    try #require(result.status == 0, "\(result.errors)")
 }

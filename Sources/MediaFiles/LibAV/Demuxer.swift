@@ -9,6 +9,7 @@ import VideoBase
     private var context: UnsafeMutablePointer<AVFormatContext>?
     private let io: ReadContext
     private let streamIndex: Int
+    private let endsEarly: Bool
     let name: String
 
     /// What the container says; times are in `timeBase`.
@@ -40,6 +41,7 @@ import VideoBase
             throw VaencError(.internalFault, "no memory to read \(reader.name)")
         }
         self.io = io
+        endsEarly = try FileEnd.isEarly(reader)
         _ = LibAV.takeLog()
         var context: UnsafeMutablePointer<AVFormatContext>? = unsafe opened
         unsafe opened.pointee.pb = io.context
@@ -55,6 +57,7 @@ import VideoBase
         guard index >= 0, let found = unsafe found, failure == nil else {
             var closing: UnsafeMutablePointer<AVFormatContext>? = unsafe context
             unsafe av.pointee.avformat_close_input!(&closing)
+            if endsEarly { throw Self.unreadable(reader.name, Self.cut) }
             throw failure ?? VaencError(
                 .badInput, "\(reader.name) has no video stream", remedy: "name a file with video; this one holds sound or data")
         }
@@ -188,7 +191,8 @@ import VideoBase
             if let error = io.error { throw error }
             if code == vaenc_averror_again() { continue }
             if code == vaenc_averror_eof() {
-                // Matroska says so and then gives an ordinary end.
+                if endsEarly { return .broken(Self.cut) }
+                // Matroska from a pipe says so and then gives an ordinary end.
                 if let words = LibAV.takeLog(), words.hasPrefix("File ended prematurely") { return .broken(Self.cut) }
                 return .end
             }

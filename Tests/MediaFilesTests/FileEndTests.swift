@@ -1,0 +1,69 @@
+import TestOracles
+import Testing
+import VideoBase
+
+@testable import MediaFiles
+
+/// Files cut anywhere: an error, whatever libavformat makes of them. ffmpeg writes them.
+@Suite struct FileEndTests {
+    /// A container, and where a cut leaves nothing that could be missed: `true` for between two of its parts.
+    struct Container: Sendable, CustomTestStringConvertible {
+        var ending: String
+        var options: [String]
+        /// A cut between two parts cannot be seen.
+        var isOpenEnded = false
+        var testDescription: String { ([ending] + options).joined(separator: " ") }
+    }
+
+    static let containers = [
+        Container(ending: "mkv", options: []),
+        Container(ending: "mkv", options: ["-live", "1", "-cluster_time_limit", "200"], isOpenEnded: true),
+        Container(ending: "mp4", options: []),
+        Container(ending: "mp4", options: ["-movflags", "+faststart"]),
+        Container(
+            ending: "mp4", options: ["-movflags", "+frag_keyframe+empty_moov+default_base_moof"], isOpenEnded: true),
+        Container(ending: "mov", options: ["-movflags", "+faststart"]),
+    ]
+
+    private static func read(_ path: String) -> (count: Int, error: (category: ErrorCategory, message: String)?) {
+        var count = 0
+        let error = failure {
+            let source = try MediaInput.open(path)
+            while try source.next() != nil { count += 1 }
+        }
+        return (count, error)
+    }
+
+    @Test(arguments: containers) func everyCutIsSeen(_ container: Container) throws {
+        try Files.withTemporaryFolder { folder in
+            let whole = "\(folder)/whole.\(container.ending)"
+            try ffmpeg(
+                [
+                    "-f", "lavfi", "-i", "testsrc2=s=96x80:r=25:d=0.48", "-c:v", "libx264", "-preset", "ultrafast", "-g", "4",
+                    "-bf", "0",
+                ] + container.options + [whole])
+            let bytes = try Files.read(whole)
+            let all = Self.read(whole)
+            #expect(all.count == 12 && all.error == nil)
+            // What stands behind the file is not missed.
+            for tail: [UInt8] in [[0], [UInt8](repeating: 0, count: 100), Array("\r\nmore\r\n".utf8)] {
+                try Files.write(bytes + tail, to: "\(folder)/long.\(container.ending)")
+                #expect(Self.read("\(folder)/long.\(container.ending)").count == 12)
+            }
+            let cut = "\(folder)/cut.\(container.ending)"
+            var unseen = 0
+            let cuts = stride(from: 1, to: bytes.count, by: bytes.count / 90 + 1)
+            for count in cuts {
+                try Files.write(Array(bytes.prefix(count)), to: cut)
+                let (pictures, error) = Self.read(cut)
+                #expect(pictures < 12 || error != nil)
+                if let error {
+                    #expect(error.category == .badInput, "\(count): \(error.message)")
+                } else {
+                    unseen += 1
+                }
+            }
+            #expect(unseen <= (container.isOpenEnded ? 2 : 0), "\(unseen) of \(cuts.underestimatedCount) cuts are not seen")
+        }
+    }
+}
