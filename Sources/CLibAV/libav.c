@@ -62,6 +62,16 @@ _Bool vaenc_libav_take_log(char *line, size_t size) {
     return found >= 0;
 }
 
+_Bool vaenc_libav_has_logged(const char *part) {
+    pthread_mutex_lock(&log_lock);
+    long thread = syscall(SYS_gettid);
+    _Bool found = 0;
+    for (unsigned slot = 0; slot < LOG_LINES && slot < log_count; slot++)
+        found |= log_lines[slot].thread == thread && strstr(log_lines[slot].text, part) != 0;
+    pthread_mutex_unlock(&log_lock);
+    return found;
+}
+
 static void *open_library(const char *name, char *why, size_t size) {
     void *handle = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
     if (!handle) {

@@ -32,6 +32,9 @@ package enum LibAV {
         return unsafe vaenc_libav_take_log(&text, text.count) ? string(text) : nil
     }
 
+    /// Whether libav has logged an error with these words on this thread, as far back as lines are kept.
+    package static func hasLogged(_ words: String) -> Bool { unsafe vaenc_libav_has_logged(words) }
+
     /// libav's words for an error code, the logged line first where there is one.
     package static func message(_ code: Int32, _ av: UnsafePointer<VaencLibAV>) -> String {
         if let logged = takeLog() { return logged }

@@ -25,6 +25,14 @@ import VideoBase
         Container(ending: "mov", options: ["-movflags", "+faststart"]),
     ]
 
+    private static func write(_ container: Container, to path: String) throws {
+        try ffmpeg(
+            [
+                "-f", "lavfi", "-i", "testsrc2=s=96x80:r=25:d=0.48", "-c:v", "libx264", "-preset", "ultrafast", "-g", "4",
+                "-bf", "0",
+            ] + container.options + [path])
+    }
+
     private static func read(_ path: String) -> (count: Int, error: (category: ErrorCategory, message: String)?) {
         var count = 0
         let error = failure {
@@ -37,11 +45,7 @@ import VideoBase
     @Test(arguments: containers) func everyCutIsSeen(_ container: Container) throws {
         try Files.withTemporaryFolder { folder in
             let whole = "\(folder)/whole.\(container.ending)"
-            try ffmpeg(
-                [
-                    "-f", "lavfi", "-i", "testsrc2=s=96x80:r=25:d=0.48", "-c:v", "libx264", "-preset", "ultrafast", "-g", "4",
-                    "-bf", "0",
-                ] + container.options + [whole])
+            try Self.write(container, to: whole)
             let bytes = try Files.read(whole)
             let all = Self.read(whole)
             #expect(all.count == 12 && all.error == nil)
@@ -64,6 +68,26 @@ import VideoBase
                 }
             }
             #expect(unseen <= (container.isOpenEnded ? 2 : 0), "\(unseen) of \(cuts.underestimatedCount) cuts are not seen")
+        }
+    }
+    /// A byte that is missing or changed behind the first picture: an error, or all pictures in the end; never fewer in
+    /// silence. (What cannot be decoded before the first picture is skipped, as where a stream is joined.)
+    @Test(arguments: containers.filter { !$0.isOpenEnded }) func damageIsSeen(_ container: Container) throws {
+        try Files.withTemporaryFolder { folder in
+            let whole = "\(folder)/whole.\(container.ending)"
+            try Self.write(container, to: whole)
+            let bytes = try Files.read(whole)
+            let damaged = "\(folder)/damaged.\(container.ending)"
+            for place in stride(from: 5000, to: bytes.count, by: bytes.count / 60 + 1) {
+                for isMissing in [true, false] {
+                    var changed = bytes
+                    if isMissing { changed.remove(at: place) } else { changed[place] ^= 0xFF }
+                    try Files.write(changed, to: damaged)
+                    let (pictures, error) = Self.read(damaged)
+                    let what = "byte \(place) of \(bytes.count) \(isMissing ? "missing" : "changed")"
+                    #expect(pictures >= 12 || error != nil, "\(what): \(pictures) pictures")
+                }
+            }
         }
     }
 }

@@ -140,6 +140,9 @@ int vaenc_libav_major(int part);
 /// False where there is none.
 _Bool vaenc_libav_take_log(char *_Nonnull line, size_t size);
 
+/// Whether one of the last lines, on this thread, holds these words. It forgets none.
+_Bool vaenc_libav_has_logged(const char *_Nonnull part);
+
 typedef int (*_Nonnull VaencReadPacket)(void *_Nullable opaque, uint8_t *_Nonnull bytes, int count);
 typedef int (*_Nonnull VaencWritePacket)(void *_Nullable opaque, const uint8_t *_Nonnull bytes, int count);
 typedef int64_t (*_Nullable VaencSeek)(void *_Nullable opaque, int64_t offset, int whence);

@@ -175,6 +175,10 @@ import VideoBase
     }
 
     static let cut = "the file ends early"
+    /// What libavformat says of Matroska that makes no sense, before it goes on where it finds sense again.
+    private static let nonsense = [
+        "EBML number", "exceeds containing master element", "Unknown-sized element", "exceeds max length",
+    ]
 
     enum Reading {
         case packet
@@ -189,6 +193,10 @@ import VideoBase
         while true {
             let code = unsafe av.pointee.av_read_frame!(context, packet)
             if let error = io.error { throw error }
+            if stream.container == "matroska", Self.nonsense.contains(where: LibAV.hasLogged) {
+                unsafe av.pointee.av_packet_unref!(packet)
+                return .broken(LibAV.takeLog() ?? Self.cut)
+            }
             if code == vaenc_averror_again() { continue }
             if code == vaenc_averror_eof() {
                 if endsEarly { return .broken(Self.cut) }
