@@ -30,7 +30,7 @@ import VideoBase
     /// What is whole is taken as whole, however it ends.
     @Test(arguments: [
         ("keyint=5:min-keyint=5:bframes=0", "yuv420p", "h265"), ("keyint=4:open-gop=1:bframes=3", "yuv420p", "h265"),
-        ("keyint=50:wpp=1:slices=3:hash=1:aud=1", "yuv420p10le", "hevc"), ("keyint=5:eos=1:eob=1:bframes=2", "yuv422p", "h265"),
+        ("keyint=50:wpp=1:slices=3:hash=1:aud=1", "yuv420p10le", "hevc"), ("keyint=5:bframes=2", "yuv422p", "h265"),
         ("keyint=4:open-gop=1:bframes=3", "yuv420p", "ts"), ("keyint=1:lossless=1", "yuv444p", "h265"),
         ("keyint=50:intra-refresh=1:bframes=0", "yuv420p", "h265"), ("keyint=4:open-gop=1:bframes=3", "yuv420p10le", "mkv"),
     ])
@@ -39,6 +39,11 @@ import VideoBase
             try Self.stream(options, format: format, to: "\(folder)/a.\(ending)")
             let read = try Self.read("\(folder)/a.\(ending)")
             #expect(read.count == 10 && read.error == nil, "\(read)")
+            guard ending == "h265" else { return }
+            // End of sequence, end of bitstream (7.3.2.7, 7.3.2.8).
+            try Files.write(Files.read("\(folder)/a.h265") + [0, 0, 1, 0x48, 1, 0, 0, 1, 0x4A, 1], to: "\(folder)/b.h265")
+            let ended = try Self.read("\(folder)/b.h265")
+            #expect(ended.count == 10 && ended.error == nil, "\(ended)")
         }
     }
 

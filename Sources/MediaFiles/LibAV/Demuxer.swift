@@ -168,8 +168,14 @@ import VideoBase
             container: format.split(separator: ",").first.map(String.init) ?? format)
     }
 
-    /// Moves to the last key frame at or before a time of the stream. False where the file cannot be moved in.
+    /// Containers whose index names key frames. In others libavformat finds a time, and what follows may need pictures
+    /// from before it.
+    private static let indexed: Set<String> = ["mov", "matroska", "avi", "flv"]
+
+    /// Moves to the last key frame at or before a time of the stream. False, and nothing is moved, where the container does
+    /// not say where one is.
     func seek(to time: Int64) -> Bool {
+        guard Self.indexed.contains(stream.container) else { return false }
         let backward: Int32 = 1
         return unsafe av.pointee.av_seek_frame!(context, Int32(streamIndex), time, backward) >= 0
     }

@@ -37,9 +37,25 @@ final class DecodingSource: FrameSource {
         var isPrimed = false
         var dynamicHDR: [UInt8] = []
 
-        func read() throws -> Demuxer.Reading {
-            if let packets { return try unsafe packets.read(decoder.packet!) }
-            return try unsafe demuxer.read(decoder.packet!)
+        /// libavcodec makes up what HEVC's pictures refer to and is not there, so none before a key frame is sent; other
+        /// decoders leave such pictures out by themselves.
+        let keepsToKeys: Bool
+        var awaitsKey = true
+        /// Pictures before the first that can be decoded.
+        var leftOut = 0
+
+        mutating func read() throws -> Demuxer.Reading {
+            while true {
+                let packet = unsafe decoder.packet!
+                let reading = try unsafe packets?.read(packet) ?? demuxer.read(packet)
+                let key: Int32 = 1
+                guard case .packet = reading, awaitsKey, decoded == 0 else { return reading }
+                awaitsKey = unsafe packet.pointee.flags & key == 0
+                if !awaitsKey { return reading }
+                leftOut += 1
+                if !keepsToKeys { return reading }
+                unsafe demuxer.av.pointee.av_packet_unref!(packet)
+            }
         }
 
         mutating func receive() -> VideoDecoder.Receiving {
@@ -89,11 +105,16 @@ final class DecodingSource: FrameSource {
         var origin = stream.startTime ?? 0
         if skipped > 0 {
             origin += Int64((skipped / stream.timeBase.value).rounded())
-            if demuxer.seek(to: origin) { decoder.flush() }
+            // Containers go by decoding times, and a picture is shown 16 later at most (DPB): a key frame that is shown
+            // behind the start would miss what leads it.
+            let length = Int64((1 / rate.value / stream.timeBase.value).rounded(.up))
+            if demuxer.seek(to: origin - 16 * length) { decoder.flush() }
         }
+        let isHEVC = unsafe parameters.codec_id == AV_CODEC_ID_HEVC
         var state = State(
             demuxer: demuxer, packets: CheckedPackets(demuxer), decoder: decoder, shaper: shaper, nativeSize: size, origin: origin,
-            duration: options.duration ?? .infinity, frameLimit: options.frameLimit ?? .max, rate: options.frameRate)
+            duration: options.duration ?? .infinity, frameLimit: options.frameLimit ?? .max, rate: options.frameRate,
+            keepsToKeys: isHEVC)
         info.masteringDisplay = demuxer.masteringDisplay
         info.contentLight = demuxer.contentLight
         if info.bitDepth > 8, info.masteringDisplay == nil || info.contentLight == nil {
@@ -167,9 +188,11 @@ final class DecodingSource: FrameSource {
             case .frame:
                 if s.decoder.frameIsDamaged {
                     // Decoders conceal what is missing: that is no picture of the input.
-                    if s.decoded > 0 { Self.fail(&state!, LibAV.takeLog() ?? "damaged data") }
+                    Self.stumble(&state!)
                     continue
                 }
+                // A stream without key frames.
+                if s.decoded == 0, state!.awaitsKey { state!.leftOut = 0 }
                 state!.decoded += 1
                 guard let step = timing(&state!) else {
                     state!.frameLimit = state!.given
@@ -182,19 +205,21 @@ final class DecodingSource: FrameSource {
                 if state!.decoded == 0 { throw broken(state!, LibAV.takeLog() ?? "no picture could be decoded") }
                 return nil
             case .broken:
-                if state!.decoded > 0 { Self.fail(&state!, LibAV.takeLog() ?? "damaged data") }
+                Self.stumble(&state!)
             case .needsInput:
-                switch try s.read() {
-                case .packet:
-                    // A stream may begin between key frames: what cannot be decoded before the first picture is skipped.
-                    if !s.decoder.send(), state!.decoded > 0 {
-                        Self.fail(&state!, LibAV.takeLog() ?? "damaged data")
-                    }
+                switch try state!.read() {
+                case .packet: if !s.decoder.send() { Self.stumble(&state!) }
                 case .end: Self.fail(&state!, nil)
                 case .broken(let words): Self.fail(&state!, words)
                 }
             }
         }
+    }
+
+    /// A picture that cannot be decoded: damage; but a stream may begin between key frames, and before the first picture
+    /// it is left out.
+    private static func stumble(_ state: inout State) {
+        if state.decoded > 0 { fail(&state, LibAV.takeLog() ?? "damaged data") } else if !state.awaitsKey { state.leftOut += 1 }
     }
 
     /// No more input: the decoder gives what it holds, then the error is told.
@@ -222,14 +247,15 @@ final class DecodingSource: FrameSource {
         let length = max(1, Int64((1 / rate.value / base.value).rounded()))
         var time = unsafe frame.pointee.best_effort_timestamp
         // A file may say any times: those out of all range are the encoder's to refuse.
-        if time == none { time = state.previous.map { Int64(clamping: Int128($0) + Int128(length)) } ?? state.origin }
+        if time == none {
+            let start = state.demuxer.stream.startTime ?? 0
+            time = state.previous.map { Int64(clamping: Int128($0) + Int128(length)) } ?? start
+        }
         // Presentation times must grow.
         if let previous = state.previous, time <= previous { time = Int64(clamping: Int128(previous) + 1) }
-        if time < state.origin {
-            // The picture that is shown at the start may begin before it by a rounding.
-            return Step(value: nil)
-        }
         state.previous = time
+        // The picture that is shown at the start may begin before it by a rounding.
+        if time < state.origin { return Step(value: nil) }
         let elapsed = Int128(time) - Int128(state.origin)
         if Double(elapsed) * base.value >= state.duration - 1e-9 { return nil }
         if let rate = state.rate {
@@ -267,6 +293,7 @@ final class DecodingSource: FrameSource {
         }
     }
 
+    var picturesLeftOut: Int { state.withLock { $0?.leftOut ?? 0 } }
     var dynamicHDR: [UInt8] { state.withLock { $0?.dynamicHDR ?? [] } }
 
     func cancel() {

@@ -64,6 +64,10 @@ public protocol FrameSource: AnyObject, Sendable {
     /// HDR10+ metadata of the picture that `readFrame` gave last, as `FrameOptions.dynamicHDR` has it; empty for none.
     var dynamicHDR: [UInt8] { get }
 
+    /// Pictures that could not be decoded since the input, or what is read of it, begins between key frames; as far as it
+    /// is known yet.
+    var picturesLeftOut: Int { get }
+
     /// Makes a running or later `readFrame` throw `interrupted` soon.
     func cancel()
 
@@ -73,6 +77,7 @@ public protocol FrameSource: AnyObject, Sendable {
 
 extension FrameSource {
     public var dynamicHDR: [UInt8] { [] }
+    public var picturesLeftOut: Int { 0 }
 }
 
 /// How pictures are brought to another shape.

@@ -51,7 +51,10 @@ struct EncodeJob {
         interruption.whenSecond(nil)
         let late =
             unique(branches.flatMap { $0.session.statistics.broken.notices })
-            + [unforeseenNotice(branches[0].tally.snapshot)].compactMap { $0 }
+            + [
+                unforeseenNotice(branches[0].tally.snapshot), leftOutNotice,
+                interrupted ? nil : forcedNotice(branches[0].tally.snapshot),
+            ].compactMap { $0 }
         for notice in late where tellsNotices { Terminal.note(notice) }
         return (report(branches, input, notices: notices + late, interrupted: interrupted), failure)
     }
@@ -96,6 +99,23 @@ struct EncodeJob {
             the input's frames came at \(decimal(rate, 2)) a second, not at \(decimal(configuration.frameRate.value, 2)) \
             as it says: rate and buffer were kept as if they had
             """
+    }
+
+    /// Of an input that begins between key frames.
+    private var leftOutNotice: String? {
+        let count = source.picturesLeftOut
+        if count == 0 { return nil }
+        return "the input begins with \(count) \(count == 1 ? "picture" : "pictures") that cannot be decoded: left out"
+    }
+
+    /// Of key frames that were to come after the end.
+    private func forcedNotice(_ tally: EncodeTally.Counts) -> String? {
+        guard let configuration = outputs.first?.configuration else { return nil }
+        let seconds = tally.mediaSeconds(frameRate: configuration.frameRate)
+        let late =
+            configuration.forcedKeyFrames.sorted().filter { $0 >= tally.frames.input }.map { "\($0)" }
+            + configuration.forcedKeyTimes.sorted().filter { $0 >= seconds }.map { "\($0)s" }
+        return late.isEmpty ? nil : "the input ended before the key frames that were to be forced at \(late.joined(separator: ", "))"
     }
 
     /// Reads until the end or an interruption; true when interrupted.
