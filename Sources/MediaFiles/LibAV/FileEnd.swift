@@ -48,7 +48,7 @@ enum FileEnd {
         while place < length {
             let head = try bytes(12, place)
             // What follows may be no element: padding, or another program's.
-            guard head[0] >= 0x10 else { return false }
+            guard let first = head.first, first >= 0x10 else { return false }
             guard let element = element(head) else { return head.count < 12 }
             place += element.headerSize
             guard let size = element.size else {

@@ -104,11 +104,11 @@ final class DecodingSource: FrameSource {
         }
         var origin = stream.startTime ?? 0
         if skipped > 0 {
-            origin += Int64((skipped / stream.timeBase.value).rounded())
+            origin = Int64(clamping: Int128(origin) + Int128((skipped / stream.timeBase.value).rounded()))
             // Containers go by decoding times, and a picture is shown 16 later at most (DPB): a key frame that is shown
             // behind the start would miss what leads it.
-            let length = Int64((1 / rate.value / stream.timeBase.value).rounded(.up))
-            if demuxer.seek(to: origin - 16 * length) { decoder.flush() }
+            let lead = min(16 / rate.value, 60) / stream.timeBase.value
+            if demuxer.seek(to: Int64(clamping: Int128(origin) - Int128(lead.rounded(.up)))) { decoder.flush() }
         }
         let isHEVC = unsafe parameters.codec_id == AV_CODEC_ID_HEVC
         var state = State(
