@@ -34,6 +34,9 @@ let package = Package(
         .systemLibrary(name: "CVA", providers: [.apt(["libva-dev"])]),
         .systemLibrary(name: "CDRM", pkgConfig: "libdrm", providers: [.apt(["libdrm-dev"])]),
         .target(name: "CLibAV"),
+        // V4L2 through libv4l2; SDL2 is loaded when a window is asked for.
+        .target(name: "CV4L2", linkerSettings: [.linkedLibrary("v4l2")]),
+        .target(name: "CSDL"),
         // L1
         .target(name: "VideoBase", swiftSettings: strict),
         .target(name: "NALWriting", dependencies: ["VideoBase"], swiftSettings: strict),
@@ -48,9 +51,11 @@ let package = Package(
         .target(
             name: "VAAPI", dependencies: ["CVA", "CDRM", "VideoBase"], swiftSettings: strict,
             linkerSettings: [.linkedLibrary("va"), .linkedLibrary("va-drm")]),
+        // The reference driver's decoding, through libavcodec.
+        .target(name: "ReferenceDecode", dependencies: ["CVA", "CLibAV"], swiftSettings: strict),
         // A libva back end, loaded by libva and never linked. It carries its own Swift runtime, hidden, so that it
         // runs in any program.
-        .target(name: "ReferenceDriver", dependencies: ["CVA"], swiftSettings: strict),
+        .target(name: "ReferenceDriver", dependencies: ["CVA", "ReferenceDecode"], swiftSettings: strict),
         // How the driver's file is linked: apart from its code, which tests link as they are linked themselves.
         .target(
             name: "StandaloneDriver",
@@ -75,16 +80,28 @@ let package = Package(
         .target(
             name: "MediaFiles", dependencies: ["CLibAV", "LibAV", "VideoBase", "NALWriting"],
             swiftSettings: strict),
+        .target(
+            name: "DecodeSession",
+            dependencies: ["CLibAV", "CVA", "LibAV", "VideoBase", "BitstreamInspection", "VAAPI"],
+            swiftSettings: strict),
+        .target(
+            name: "Capture", dependencies: ["CV4L2", "CLibAV", "LibAV", "VideoBase"], swiftSettings: strict),
+        .target(name: "Preview", dependencies: ["CSDL", "VideoBase"], swiftSettings: strict),
         // L4
         .target(
             name: "Vaenc",
             dependencies: [
-                "VideoBase", "NALWriting", "VAAPI", "EncodeSession", "SoftwareEncode", "MediaFiles", "ReferenceDisplay",
+                "VideoBase", "NALWriting", "VAAPI", "EncodeSession", "DecodeSession", "SoftwareEncode", "MediaFiles",
+                "Capture", "Preview", "ReferenceDisplay",
             ],
             swiftSettings: strict),
         // L5
         .executableTarget(
-            name: "VaencCLI", dependencies: ["Vaenc", "VideoBase", "VAAPI", "MediaFiles", argumentParser],
+            name: "VaencCLI",
+            dependencies: [
+                "Vaenc", "VideoBase", "VAAPI", "MediaFiles", "Capture", "Preview", "DecodeSession", "BitstreamInspection",
+                "NALWriting", argumentParser,
+            ],
             swiftSettings: strict + [.unsafeFlags(ownRuntime)], linkerSettings: [.unsafeFlags(ownRuntime)]),
         // Tests: what judges them is decoders and readers of others, in TestOracles.
         .target(
@@ -138,6 +155,22 @@ let package = Package(
                 "VideoBase",
             ],
             swiftSettings: strict),
+        .testTarget(
+            name: "ReferenceDecodeTests",
+            dependencies: ["ReferenceDecode", "ReferenceDisplay", "TestOracles", "CVA", "VAAPI", "VideoBase"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "DecodeSessionTests",
+            dependencies: [
+                "DecodeSession", "EncodeSession", "ReferenceDisplay", "TestOracles", "VAAPI", "VideoBase",
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "CaptureTests", dependencies: ["Capture", "Preview", "TestOracles", "VideoBase"], swiftSettings: strict),
+        // The programs that vaenc is the counterpart of, each as a command and as a library example.
+        .testTarget(
+            name: "PipelineTests",
+            dependencies: ["MediaFiles", "NALWriting", "TestOracles", "Vaenc", "VideoBase"], swiftSettings: strict),
         .testTarget(name: "RateControlTests", dependencies: ["RateControl", "VideoBase"], swiftSettings: strict),
         .testTarget(
             name: "MediaFilesTests",

@@ -7,11 +7,12 @@ set -eu
 packages() {
     case $1 in
     build) echo gcc libc6-dev git ca-certificates pkg-config libva-dev libdrm-dev \
-        libavcodec-dev libavformat-dev libavutil-dev libswscale-dev ;;
+        libavcodec-dev libavformat-dev libavutil-dev libswscale-dev libavdevice-dev libavfilter-dev \
+        libswresample-dev libv4l-dev libsdl2-dev ;;
     test) packages build
         echo ffmpeg libopenh264-dev libde265-dev vainfo xvfb xauth python3 python3-pip \
             gstreamer1.0-tools gstreamer1.0-vaapi gstreamer1.0-plugins-base gstreamer1.0-plugins-good \
-            gstreamer1.0-plugins-bad ;;
+            gstreamer1.0-plugins-bad gstreamer1.0-libav v4l-utils alsa-utils ;;
     demo) packages build; echo ffmpeg python3 python3-pip ;;
     drivers) packages build; echo vainfo ffmpeg python3 debootstrap intel-media-va-driver mesa-va-drivers ;;
     *) echo "install-packages: no such group: $1 (build, test, demo, drivers)" >&2; exit 64 ;;

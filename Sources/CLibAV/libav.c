@@ -102,6 +102,9 @@ LOADER(util, SONAME("avutil", LIBAVUTIL_VERSION_MAJOR), VAENC_LIBAV_UTIL)
 LOADER(scale, SONAME("swscale", LIBSWSCALE_VERSION_MAJOR), VAENC_LIBAV_SCALE)
 LOADER(codec, SONAME("avcodec", LIBAVCODEC_VERSION_MAJOR), VAENC_LIBAV_CODEC)
 LOADER(format, SONAME("avformat", LIBAVFORMAT_VERSION_MAJOR), VAENC_LIBAV_FORMAT)
+LOADER(resample, SONAME("swresample", LIBSWRESAMPLE_VERSION_MAJOR), VAENC_LIBAV_RESAMPLE)
+LOADER(filter, SONAME("avfilter", LIBAVFILTER_VERSION_MAJOR), VAENC_LIBAV_FILTER)
+LOADER(device, SONAME("avdevice", LIBAVDEVICE_VERSION_MAJOR), VAENC_LIBAV_DEVICE)
 
 static int load_first(char *why, size_t size) {
     // A program that uses libav itself keeps its own logging.
@@ -114,6 +117,7 @@ static int load_first(char *why, size_t size) {
 
 const struct VaencLibAV *vaenc_libav(int parts, char *why, size_t size) {
     static const int utilities = 1 << 16;
+    if (parts & VaencLibAVDevice) parts |= VaencLibAVFormat;
     if (parts & VaencLibAVFormat) parts |= VaencLibAVCodec;
     parts |= utilities;
     pthread_mutex_lock(&load_lock);
@@ -122,6 +126,9 @@ const struct VaencLibAV *vaenc_libav(int parts, char *why, size_t size) {
     if (good && missing & VaencLibAVScale && (good = load_scale(why, size))) loaded |= VaencLibAVScale;
     if (good && missing & VaencLibAVCodec && (good = load_codec(why, size))) loaded |= VaencLibAVCodec;
     if (good && missing & VaencLibAVFormat && (good = load_format(why, size))) loaded |= VaencLibAVFormat;
+    if (good && missing & VaencLibAVResample && (good = load_resample(why, size))) loaded |= VaencLibAVResample;
+    if (good && missing & VaencLibAVFilter && (good = load_filter(why, size))) loaded |= VaencLibAVFilter;
+    if (good && missing & VaencLibAVDevice && (good = load_device(why, size))) loaded |= VaencLibAVDevice;
     pthread_mutex_unlock(&load_lock);
     return good ? &table : 0;
 }
@@ -130,6 +137,9 @@ int vaenc_libav_major(int part) {
     switch (part) {
     case VaencLibAVScale: return LIBSWSCALE_VERSION_MAJOR;
     case VaencLibAVCodec: return LIBAVCODEC_VERSION_MAJOR;
+    case VaencLibAVResample: return LIBSWRESAMPLE_VERSION_MAJOR;
+    case VaencLibAVFilter: return LIBAVFILTER_VERSION_MAJOR;
+    case VaencLibAVDevice: return LIBAVDEVICE_VERSION_MAJOR;
     default: return LIBAVFORMAT_VERSION_MAJOR;
     }
 }

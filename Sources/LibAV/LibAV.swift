@@ -10,6 +10,15 @@ package enum LibAV {
         package static let scale = Parts(rawValue: 1)
         package static let codec = Parts(rawValue: 2)
         package static let format = Parts(rawValue: 4)
+        package static let resample = Parts(rawValue: 8)
+        package static let filter = Parts(rawValue: 16)
+        package static let device = Parts(rawValue: 32)
+
+        /// Each with its library's name, those that bring others along first.
+        static let names: [(part: Parts, name: String)] = [
+            (.device, "avdevice"), (.filter, "avfilter"), (.format, "avformat"), (.codec, "avcodec"),
+            (.resample, "swresample"), (.scale, "swscale"),
+        ]
     }
 
     /// The functions of the libraries asked for, loading them where that has not been done.
@@ -18,10 +27,12 @@ package enum LibAV {
         // SAFETY: the text is written with its terminating zero inside the given size; the table is static.
         var text = [CChar](repeating: 0, count: 256)
         if let table = unsafe vaenc_libav(parts.rawValue, &text, text.count) { return unsafe table }
-        let name = parts.contains(.format) ? "avformat" : parts.contains(.codec) ? "avcodec" : "swscale"
-        let part: Parts = parts.contains(.format) ? .format : parts.contains(.codec) ? .codec : .scale
+        let loaded = string(text)
+        // The loader's words name the library that is missing.
+        let asked = Parts.names.filter { parts.contains($0.part) }
+        let (part, name) = asked.first { loaded.contains("lib\($0.name)") } ?? asked.first ?? (.codec, "avcodec")
         throw VaencError(
-            .unavailable, "FFmpeg's lib\(name) cannot be loaded (\(string(text)))",
+            .unavailable, "FFmpeg's lib\(name) cannot be loaded (\(loaded))",
             remedy: "install the package lib\(name)\(vaenc_libav_major(part.rawValue))")
     }
 

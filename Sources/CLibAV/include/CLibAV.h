@@ -6,6 +6,10 @@
 #pragma once
 #include <errno.h>
 #include <libavcodec/avcodec.h>
+#include <libavdevice/avdevice.h>
+#include <libavfilter/avfilter.h>
+#include <libavfilter/buffersink.h>
+#include <libavfilter/buffersrc.h>
 #include <libavformat/avformat.h>
 #include <libavutil/avutil.h>
 #include <libavutil/channel_layout.h>
@@ -16,6 +20,7 @@
 #include <libavutil/mastering_display_metadata.h>
 #include <libavutil/opt.h>
 #include <libavutil/pixdesc.h>
+#include <libswresample/swresample.h>
 #include <libswscale/swscale.h>
 #include <string.h>
 
@@ -107,6 +112,30 @@
     X(avio_context_free) \
     X(avio_flush)
 
+#define VAENC_LIBAV_RESAMPLE(X) \
+    X(swr_alloc_set_opts2) \
+    X(swr_convert) \
+    X(swr_free) \
+    X(swr_get_delay) \
+    X(swr_init)
+
+#define VAENC_LIBAV_FILTER(X) \
+    X(av_buffersink_get_frame) \
+    X(av_buffersrc_add_frame_flags) \
+    X(avfilter_get_by_name) \
+    X(avfilter_graph_alloc) \
+    X(avfilter_graph_config) \
+    X(avfilter_graph_create_filter) \
+    X(avfilter_graph_free) \
+    X(avfilter_graph_parse_ptr) \
+    X(avfilter_inout_alloc) \
+    X(avfilter_inout_free)
+
+#define VAENC_LIBAV_DEVICE(X) \
+    X(avdevice_free_list_devices) \
+    X(avdevice_list_input_sources) \
+    X(avdevice_register_all)
+
 /// The functions of FFmpeg's libraries; those of libraries not yet loaded are null.
 struct VaencLibAV {
 #define VAENC_MEMBER(name) __typeof__(&name) _Nullable name;
@@ -114,6 +143,9 @@ struct VaencLibAV {
     VAENC_LIBAV_SCALE(VAENC_MEMBER)
     VAENC_LIBAV_CODEC(VAENC_MEMBER)
     VAENC_LIBAV_FORMAT(VAENC_MEMBER)
+    VAENC_LIBAV_RESAMPLE(VAENC_MEMBER)
+    VAENC_LIBAV_FILTER(VAENC_MEMBER)
+    VAENC_LIBAV_DEVICE(VAENC_MEMBER)
 #undef VAENC_MEMBER
 };
 
@@ -127,13 +159,17 @@ enum VaencLibAVPart {
     VaencLibAVCodec = 2,
     /// libavcodec too.
     VaencLibAVFormat = 4,
+    VaencLibAVResample = 8,
+    VaencLibAVFilter = 16,
+    /// libavformat too.
+    VaencLibAVDevice = 32,
 };
 
 /// Loads the libraries of `parts` (once; any thread) and returns the table; null, with the loader's words in `why`
 /// (size bytes), where one is missing.
 const struct VaencLibAV *_Nullable vaenc_libav(int parts, char *_Nonnull why, size_t size);
 
-/// The major version of libavcodec's headers, of libswscale's, of libavformat's: they name the Debian package.
+/// The major version of one library's headers: it names the Debian package.
 int vaenc_libav_major(int part);
 
 /// The last error line that libav logged on this thread, or else on any, without its end of line; forgets all lines.

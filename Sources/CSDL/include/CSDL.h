@@ -1,0 +1,33 @@
+// SDL2, loaded when a window is first asked for: programs that show nothing need not have it.
+#pragma once
+#include <SDL2/SDL.h>
+#include <stddef.h>
+
+#define VAENC_SDL_FUNCTIONS(X) \
+    X(SDL_CreateRenderer) \
+    X(SDL_CreateTexture) \
+    X(SDL_CreateWindow) \
+    X(SDL_DestroyRenderer) \
+    X(SDL_DestroyTexture) \
+    X(SDL_DestroyWindow) \
+    X(SDL_GetError) \
+    X(SDL_InitSubSystem) \
+    X(SDL_PollEvent) \
+    X(SDL_QuitSubSystem) \
+    X(SDL_RenderClear) \
+    X(SDL_RenderCopy) \
+    X(SDL_RenderPresent) \
+    X(SDL_RenderSetLogicalSize) \
+    X(SDL_SetMainReady) \
+    X(SDL_SetWindowTitle) \
+    X(SDL_UpdateNVTexture)
+
+struct VaencSDL {
+#define VAENC_MEMBER(name) __typeof__(&name) _Nullable name;
+    VAENC_SDL_FUNCTIONS(VAENC_MEMBER)
+#undef VAENC_MEMBER
+};
+
+/// Loads libSDL2 (once; any thread) and returns its functions; null, with the loader's words in `why` (size bytes),
+/// where it is missing.
+const struct VaencSDL *_Nullable vaenc_sdl(char *_Nonnull why, size_t size);

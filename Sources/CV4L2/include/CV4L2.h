@@ -1,0 +1,36 @@
+// V4L2 through libv4l2. The request codes are macros that Swift does not see: each is a constant here.
+#pragma once
+#include <fcntl.h>
+#include <libv4l2.h>
+#include <linux/videodev2.h>
+#include <sys/ioctl.h>
+
+#define VAENC_REQUEST(name) static inline unsigned long vaenc_##name(void) { return name; }
+VAENC_REQUEST(VIDIOC_QUERYCAP)
+VAENC_REQUEST(VIDIOC_ENUM_FMT)
+VAENC_REQUEST(VIDIOC_ENUM_FRAMESIZES)
+VAENC_REQUEST(VIDIOC_ENUM_FRAMEINTERVALS)
+VAENC_REQUEST(VIDIOC_G_FMT)
+VAENC_REQUEST(VIDIOC_S_FMT)
+VAENC_REQUEST(VIDIOC_TRY_FMT)
+VAENC_REQUEST(VIDIOC_G_PARM)
+VAENC_REQUEST(VIDIOC_S_PARM)
+VAENC_REQUEST(VIDIOC_REQBUFS)
+VAENC_REQUEST(VIDIOC_QUERYBUF)
+VAENC_REQUEST(VIDIOC_QBUF)
+VAENC_REQUEST(VIDIOC_DQBUF)
+VAENC_REQUEST(VIDIOC_EXPBUF)
+VAENC_REQUEST(VIDIOC_STREAMON)
+VAENC_REQUEST(VIDIOC_STREAMOFF)
+VAENC_REQUEST(VIDIOC_ENUMINPUT)
+VAENC_REQUEST(VIDIOC_G_INPUT)
+VAENC_REQUEST(VIDIOC_S_INPUT)
+VAENC_REQUEST(VIDIOC_SUBSCRIBE_EVENT)
+VAENC_REQUEST(VIDIOC_DQEVENT)
+#undef VAENC_REQUEST
+
+/// v4l2_ioctl is variadic, which Swift cannot call.
+static inline int vaenc_v4l2_ioctl(int descriptor, unsigned long request, void *_Nullable argument) {
+    return v4l2_ioctl(descriptor, request, argument);
+}
+static inline int vaenc_v4l2_open(const char *_Nonnull path, int flags) { return v4l2_open(path, flags, 0); }
