@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# debian13-root.sh SHARED FOLDER [--packages]: makes a Debian 13 root in FOLDER (SHARED/tools/newer-debian), with
+# --packages also what the project's tests need there. What is there already is kept; one that runs already is waited for.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+shared=$(cd "$1" && pwd)
+mkdir -p "$2"
+tools=$(cd "$2" && pwd)
+exec 9>"$tools/lock"
+flock 9
+fail() {
+    echo "debian13  $1:" >&2
+    tail -n 5 "$2" >&2
+    exit 69
+}
+# The tool writes beside itself: it needs a place of its own.
+cp "$shared"/tools/newer-debian/* "$tools/"
+"$tools/make-root.sh" >"$tools/make-root.log" 2>&1 9>&- || fail "the root could not be made" "$tools/make-root.log"
+if [ "${3-}" = --packages ]; then
+    cd "$(dirname "$here")"
+    BIND="$shared" "$tools/enter-root" "$tools/root" "$here/install-packages.sh" test >"$tools/packages.log" 2>&1 9>&- ||
+        fail "the tests' packages could not be installed" "$tools/packages.log"
+fi
