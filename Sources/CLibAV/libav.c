@@ -190,3 +190,23 @@ void vaenc_fill_pictures(AVCodecContext *context, uint8_t value) {
     context->opaque = (void *)(intptr_t)value;
     context->get_buffer2 = get_filled_buffer;
 }
+
+_Bool vaenc_copy_stream(const struct VaencLibAV *av, AVStream *to, const AVStream *from) {
+    // From FFmpeg 6.1 on the parameters carry the side data.
+    if (av->avcodec_parameters_copy(to->codecpar, from->codecpar) < 0) return 0;
+#if !VAENC_HAS_CODED_SIDE_DATA
+    for (int i = 0; i < from->nb_side_data; i++) {
+        const AVPacketSideData *data = from->side_data + i;
+        uint8_t *copy = av->av_stream_new_side_data(to, data->type, data->size);
+        if (!copy) return 0;
+        memcpy(copy, data->data, data->size);
+    }
+#endif
+    to->id = from->id;
+    to->time_base = from->time_base;
+    to->avg_frame_rate = from->avg_frame_rate;
+    to->r_frame_rate = from->r_frame_rate;
+    to->sample_aspect_ratio = from->sample_aspect_ratio;
+    to->disposition = from->disposition;
+    return av->av_dict_copy(&to->metadata, from->metadata, 0) >= 0;
+}

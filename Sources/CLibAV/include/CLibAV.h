@@ -32,14 +32,21 @@
 #define VAENC_LIBAV_UTIL(X) \
     X(av_buffer_create) \
     X(av_buffer_unref) \
+    X(av_channel_layout_copy) \
+    X(av_channel_layout_default) \
+    X(av_channel_layout_uninit) \
+    X(av_dict_copy) \
     X(av_dict_free) \
+    X(av_dict_get) \
     X(av_dict_set) \
     X(av_frame_alloc) \
     X(av_frame_free) \
+    X(av_frame_get_buffer) \
     X(av_frame_get_side_data) \
     X(av_frame_new_side_data) \
     X(av_frame_unref) \
     X(av_free) \
+    X(av_get_bytes_per_sample) \
     X(av_get_pix_fmt_name) \
     X(av_image_alloc) \
     X(av_image_copy) \
@@ -49,6 +56,8 @@
     X(av_mallocz) \
     X(av_opt_set) \
     X(av_pix_fmt_desc_get) \
+    X(av_realloc) \
+    X(av_sample_fmt_is_planar) \
     X(av_strerror)
 
 #define VAENC_LIBAV_SCALE(X) \
@@ -71,20 +80,26 @@
 
 #define VAENC_LIBAV_CODEC(X) \
     VAENC_LIBAV_CODEC_SIDE_DATA(X) \
+    X(av_new_packet) \
     X(av_packet_alloc) \
+    X(av_packet_clone) \
     X(av_packet_free) \
     X(av_packet_get_side_data) \
     X(av_packet_move_ref) \
+    X(av_packet_new_side_data) \
+    X(av_packet_ref) \
     X(av_packet_unref) \
-    X(av_new_packet) \
     X(avcodec_alloc_context3) \
     X(avcodec_default_get_buffer2) \
     X(avcodec_find_decoder) \
+    X(avcodec_find_encoder) \
     X(avcodec_find_encoder_by_name) \
     X(avcodec_flush_buffers) \
     X(avcodec_free_context) \
     X(avcodec_get_name) \
     X(avcodec_open2) \
+    X(avcodec_parameters_copy) \
+    X(avcodec_parameters_from_context) \
     X(avcodec_parameters_to_context) \
     X(avcodec_receive_frame) \
     X(avcodec_receive_packet) \
@@ -93,9 +108,12 @@
 
 #define VAENC_LIBAV_FORMAT(X) \
     VAENC_LIBAV_FORMAT_SIDE_DATA(X) \
+    X(av_codec_get_id) \
+    X(av_codec_get_tag2) \
     X(av_find_best_stream) \
     X(av_guess_frame_rate) \
     X(av_guess_sample_aspect_ratio) \
+    X(av_interleaved_write_frame) \
     X(av_read_frame) \
     X(av_seek_frame) \
     X(av_write_frame) \
@@ -107,10 +125,13 @@
     X(avformat_free_context) \
     X(avformat_new_stream) \
     X(avformat_open_input) \
+    X(avformat_query_codec) \
     X(avformat_write_header) \
     X(avio_alloc_context) \
+    X(avio_closep) \
     X(avio_context_free) \
-    X(avio_flush)
+    X(avio_flush) \
+    X(avio_open2)
 
 #define VAENC_LIBAV_RESAMPLE(X) \
     X(swr_alloc_set_opts2) \
@@ -307,6 +328,20 @@ static inline int vaenc_is_turned(const AVStream *_Nonnull stream) {
     const int32_t *m = (const int32_t *)data->data;
     return m[0] <= 0 || m[1] != 0 || m[3] != 0 || m[4] <= 0;
 }
+// Copies what a container says of a stream, times excepted. False: no memory.
+_Bool vaenc_copy_stream(const struct VaencLibAV *_Nonnull av, AVStream *_Nonnull to, const AVStream *_Nonnull from);
+
+// Keeps a stream's four-character code where the container to be written knows it, or has no table of its own to take one
+// from; else lets the container choose.
+static inline void vaenc_fit_codec_tag(
+    const struct VaencLibAV *_Nonnull av, AVStream *_Nonnull stream, const AVOutputFormat *_Nonnull format) {
+    AVCodecParameters *parameters = stream->codecpar;
+    unsigned other;
+    if (!format->codec_tag || av->av_codec_get_id(format->codec_tag, parameters->codec_tag) == parameters->codec_id ||
+        !av->av_codec_get_tag2(format->codec_tag, parameters->codec_id, &other)) return;
+    parameters->codec_tag = 0;
+}
+
 static inline int64_t vaenc_time_base(void) { return AV_TIME_BASE; }
 static inline int vaenc_seek_size(void) { return AVSEEK_SIZE; }
 static inline int vaenc_seek_force(void) { return AVSEEK_FORCE; }

@@ -17,7 +17,11 @@ final class OutputFile {
     private let part: [CChar]?
     private let overwrite: Bool
     private var isOpen = true
-    /// Bytes held back to make fewer, larger writes; empty for pipes.
+    /// What is written is handed to the system at once, to a pipe always: it then outlives this process.
+    var isImmediate: Bool { !isSeekable || survives }
+    /// Set it before anything is written.
+    var survives = false
+    /// Bytes held back to make fewer, larger writes; empty where writing is immediate.
     private var held: [UInt8] = []
     private static let holdLimit = 1 << 18
 
@@ -115,9 +119,9 @@ final class OutputFile {
 
     /// Appends bytes (at the position, where `seek` was called).
     func write(_ bytes: borrowing Span<UInt8>) throws {
-        if !isSeekable || held.count + bytes.count > Self.holdLimit {
+        if isImmediate || held.count + bytes.count > Self.holdLimit {
             try flush()
-            if !isSeekable || bytes.count >= Self.holdLimit {
+            if isImmediate || bytes.count >= Self.holdLimit {
                 // SAFETY: the pointer is used during the call.
                 unsafe try bytes.withUnsafeBytes { unsafe try writeAll($0) }
                 return

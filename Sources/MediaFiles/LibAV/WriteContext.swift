@@ -3,7 +3,7 @@ import Glibc
 import LibAV
 
 /// An AVIOContext that writes an `OutputFile`, so that errors keep their errno and the file's name.
-@safe final class WriteContext {
+@safe final class WriteContext: MuxerDestination {
     let file: OutputFile
     /// The error behind a failed libav call, where writing failed.
     private(set) var error: (any Error)?
@@ -21,6 +21,18 @@ import LibAV
     }
 
     deinit { unsafe vaenc_avio_free(av, context) }
+
+    var name: String { file.name }
+    var isImmediate: Bool { file.isImmediate }
+
+    func attach(to muxer: UnsafeMutablePointer<AVFormatContext>) {
+        unsafe muxer.pointee.pb = context
+        unsafe muxer.pointee.flags |= vaenc_flag_custom_io()
+    }
+
+    func detach(from muxer: UnsafeMutablePointer<AVFormatContext>) { unsafe muxer.pointee.pb = nil }
+
+    func flush() { unsafe av.pointee.avio_flush!(context) }
 
     fileprivate func write(_ bytes: UnsafePointer<UInt8>, _ count: Int32) -> Int32 {
         if error != nil { return vaenc_averror(EIO) }

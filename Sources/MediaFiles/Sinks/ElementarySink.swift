@@ -14,6 +14,14 @@ final class ElementarySink: PacketSink {
         self.file = Guarded(file)
     }
 
+    func add(_ track: MediaTrack) throws -> Int {
+        throw VaencError(.usage, "\(path) is a stream of pictures alone", remedy: "use mp4, mov, mkv or ts for more tracks")
+    }
+
+    func write(_ packet: TrackPacket, track: Int) throws {
+        throw VaencError(.usage, "\(path) has no track \(track)")
+    }
+
     func start(_ description: EncoderDescription) throws {}
 
     func write(_ packet: EncodedPacket) throws {

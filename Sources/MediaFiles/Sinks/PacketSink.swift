@@ -1,29 +1,5 @@
 public import VideoBase
 
-/// A form in which a stream is stored.
-public enum OutputFormat: String, Sendable, Hashable, CaseIterable {
-    /// NAL units behind start codes.
-    case annexb
-    /// NAL units behind 4-byte lengths.
-    case avcc
-    case mp4
-    case mov
-    case mkv
-    case ts
-    /// Named in the contract, not built yet: opening them throws `unavailable`.
-    case fmp4, flv, hls
-
-    /// Whether a stream of the codec can be stored so. FLV's HEVC is an extension that FFmpeg before 6.1 and most
-    /// receivers do not know.
-    public func holds(_ codec: VideoCodec) -> Bool { self != .flv || codec == .h264 }
-
-    /// The members of MP4's family: what holds a stream there has a name, as `avc1` or `hvc1`.
-    public var hasSampleEntries: Bool { [.mp4, .fmp4, .mov].contains(self) }
-
-    /// Whether access unit delimiters are written; containers that mark each picture themselves leave them out.
-    public var holdsDelimiters: Bool { [.annexb, .avcc, .ts, .hls].contains(self) }
-}
-
 /// How MP4 and MOV hold HEVC: the name of the sample entry, ISO/IEC 14496-15 8.4.1.
 public enum HEVCSampleEntry: String, Sendable, Hashable, CaseIterable {
     /// Parameter sets are in the sample entry alone, as Apple's players want it.
@@ -45,6 +21,9 @@ public struct SinkOptions: Sendable, Hashable {
     public var masteringDisplay: MasteringDisplay?
     public var contentLight: ContentLight?
     public var hevcSampleEntry = HEVCSampleEntry.hvc1
+    /// The time of pictures and other tracks that becomes zero; nil: the first of what comes before the first picture, or
+    /// that picture's. What lies before it is cut off by an edit list where the container has such, else all is moved.
+    public var timeOrigin: MediaTime?
 
     public init() {}
 }
@@ -54,9 +33,16 @@ public struct SinkOptions: Sendable, Hashable {
 /// One thread at a time uses it (any thread). Files are written as `NAME.part` and renamed by `finish`.
 /// After an error the sink is of no more use: call `cancel`.
 public protocol PacketSink: AnyObject, Sendable {
+    /// Adds a track beside the encoder's pictures: sound, or one that is copied. Before the first packet.
+    /// - Returns: its number, for `write(_:track:)`.
+    /// - Throws: `usage` where the format does not hold it.
+    func add(_ track: MediaTrack) throws -> Int
     /// Writes what comes before the first packet. Call once, when the encoder is prepared.
     func start(_ description: EncoderDescription) throws
     func write(_ packet: EncodedPacket) throws
+    /// The next packet of a track, in its decoding order. Tracks may run ahead of each other: they are put in the order of
+    /// their times, and wait for each other for up to ten seconds of these.
+    func write(_ packet: TrackPacket, track: Int) throws
     /// Completes the file and gives it its final name. What was written so far is then playable.
     func finish() throws
     /// Removes what was written, unless `finish` has succeeded. Idempotent.

@@ -1,0 +1,70 @@
+import CLibAV
+import LibAV
+public import VideoBase
+
+/// A form in which a stream is stored.
+public enum OutputFormat: String, Sendable, Hashable, CaseIterable {
+    /// NAL units behind start codes.
+    case annexb
+    /// NAL units behind 4-byte lengths.
+    case avcc
+    case mp4
+    case mov
+    case mkv
+    case ts
+    /// Named in the contract, not built yet: opening them throws `unavailable`.
+    case fmp4, flv, hls
+
+    /// Whether a stream of the codec can be stored so. FLV's HEVC is an extension that FFmpeg before 6.1 and most
+    /// receivers do not know.
+    public func holds(_ codec: VideoCodec) -> Bool { self != .flv || codec == .h264 }
+
+    /// Whether there may be more tracks than the pictures'.
+    public var holdsTracks: Bool { self != .annexb && self != .avcc }
+
+    /// The members of MP4's family: what holds a stream there has a name, as `avc1` or `hvc1`.
+    public var hasSampleEntries: Bool { [.mp4, .fmp4, .mov].contains(self) }
+
+    /// Whether access unit delimiters are written; containers that mark each picture themselves leave them out.
+    public var holdsDelimiters: Bool { [.annexb, .avcc, .ts, .hls].contains(self) }
+}
+
+extension OutputFormat {
+    /// libavformat's name; of bare streams that of H.264's.
+    var muxerName: String {
+        switch self {
+        case .annexb, .avcc: "h264"
+        case .mp4, .fmp4: "mp4"
+        case .mkv: "matroska"
+        case .ts: "mpegts"
+        case .mov, .flv, .hls: rawValue
+        }
+    }
+
+    /// An index at the end, or in each fragment.
+    var isQuickTime: Bool { hasSampleEntries }
+
+    /// NAL units stand behind lengths, and the parameter sets in the header.
+    var isLengthPrefixed: Bool { ![.annexb, .ts, .hls].contains(self) }
+
+    /// What MPEG-TS holds, of which libavformat keeps no table that can be asked.
+    private static let transportStream: Set<String> = [
+        "h264", "hevc", "mpeg2video", "mpeg1video", "mpeg4", "aac", "aac_latm", "mp2", "mp3", "ac3", "eac3", "dts", "opus",
+        "dvb_subtitle", "dvb_teletext", "timed_id3", "scte_35", "klv",
+    ]
+
+    /// Whether a track of a codec can be stored so.
+    func holds(_ track: MediaTrack) throws -> Bool {
+        if !holdsTracks { return false }
+        if self == .ts || self == .hls { return Self.transportStream.contains(track.codecName) }
+        let av = unsafe track.av
+        var context: UnsafeMutablePointer<AVFormatContext>?
+        guard unsafe av.pointee.avformat_alloc_output_context2!(&context, nil, muxerName, nil) >= 0,
+            let context = unsafe context
+        else { throw VaencError(.unavailable, "this FFmpeg cannot write \(rawValue)", remedy: "choose another --format") }
+        defer { unsafe av.pointee.avformat_free_context!(context) }
+        let normal: Int32 = 0
+        return unsafe av.pointee.avformat_query_codec!(
+            context.pointee.oformat, track.stream.pointee.codecpar.pointee.codec_id, normal) == 1
+    }
+}

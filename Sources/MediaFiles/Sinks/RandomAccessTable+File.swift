@@ -1,0 +1,27 @@
+import Glibc
+import VideoBase
+
+extension RandomAccessTable {
+    /// Puts what libavformat leaves out into the movie box, which ends the file.
+    func insert(into file: OutputFile, isQuickTime: Bool) throws {
+        guard exceedsKeyFrames else { return }
+        let length = try file.length()
+        var start = 0
+        while start + 16 <= length {
+            let header = try file.read(16, at: start)
+            func number(_ range: Range<Int>) -> Int { header[range].reduce(0) { $0 << 8 | Int($1) } }
+            // Size 1 stands for one of 64 bits behind the name.
+            let size = number(0..<4) == 1 ? number(8..<16) : number(0..<4)
+            guard size >= 8, size <= length - start else { break }
+            if header[4..<8].elementsEqual("moov".utf8) {
+                guard start + size == length,
+                    let movie = try inserted(into: file.read(size, at: start), isQuickTime: isQuickTime)
+                else { break }
+                _ = try file.seek(to: start, whence: SEEK_SET)
+                return try file.write(movie.span)
+            }
+            start += size
+        }
+        throw VaencError(.internalFault, "the index of \(file.path) is not as libavformat was thought to write it")
+    }
+}

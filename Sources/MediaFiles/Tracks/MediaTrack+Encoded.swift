@@ -1,0 +1,77 @@
+import CLibAV
+import LibAV
+import NALWriting
+import VideoBase
+
+extension MediaTrack {
+    /// What a container says of an encoder's stream.
+    struct Encoded {
+        var codec: VideoCodec
+        var size: VideoSize
+        var frameRate: Rational
+        /// Bits of a sample.
+        var bitDepth: Int
+        /// avcC or hvcC; empty where the stream carries the parameter sets.
+        var extradata: [UInt8]
+        /// `hvc1` or `hev1`; nil in containers without such names.
+        var sampleEntry: HEVCSampleEntry?
+        var color: ColorDescription
+        var masteringDisplay: MasteringDisplay?
+        var contentLight: ContentLight?
+        var sampleAspectRatio: Rational?
+    }
+
+    convenience init(_ encoded: Encoded) throws {
+        let av = unsafe try LibAV.load([.codec, .format])
+        unsafe try self.init(av) { unsafe encoded.describe($0, av) }
+    }
+}
+
+extension MediaTrack.Encoded {
+    /// False: no memory.
+    fileprivate func describe(_ stream: UnsafeMutablePointer<AVStream>, _ av: UnsafePointer<VaencLibAV>) -> Bool {
+        let parameters = unsafe stream.pointee.codecpar!
+        unsafe parameters.pointee.codec_type = AVMEDIA_TYPE_VIDEO
+        unsafe parameters.pointee.codec_id = codec == .h264 ? AV_CODEC_ID_H264 : AV_CODEC_ID_HEVC
+        if codec == .hevc, let sampleEntry {
+            // The first character in the low byte.
+            unsafe parameters.pointee.codec_tag = sampleEntry == .hev1 ? 0x3176_6568 : 0x3163_7668
+        }
+        unsafe parameters.pointee.width = Int32(size.width)
+        unsafe parameters.pointee.height = Int32(size.height)
+        let format = bitDepth > 8 ? AV_PIX_FMT_YUV420P10LE : AV_PIX_FMT_YUV420P
+        unsafe parameters.pointee.format = format.rawValue
+        unsafe parameters.pointee.color_primaries = AVColorPrimaries(rawValue: UInt32(color.primaries))
+        unsafe parameters.pointee.color_trc = AVColorTransferCharacteristic(rawValue: UInt32(color.transfer))
+        unsafe parameters.pointee.color_space = AVColorSpace(rawValue: UInt32(color.matrix))
+        unsafe parameters.pointee.color_range =
+            color.fullRange.map { $0 ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG } ?? AVCOL_RANGE_UNSPECIFIED
+        if let sampleAspectRatio {
+            unsafe parameters.pointee.sample_aspect_ratio = AVRational(sampleAspectRatio)
+            unsafe stream.pointee.sample_aspect_ratio = AVRational(sampleAspectRatio)
+        }
+        unsafe stream.pointee.avg_frame_rate = AVRational(frameRate)
+        if let masteringDisplay {
+            guard unsafe vaenc_set_mastering_display(av, stream, VaencMasteringDisplay(masteringDisplay)) else { return false }
+        }
+        if let contentLight {
+            let (content, average) = (contentLight.maxContentLight, contentLight.maxFrameAverageLight)
+            guard unsafe vaenc_set_content_light(av, stream, UInt32(content), UInt32(average)) else { return false }
+        }
+        if extradata.isEmpty { return true }
+        let room = extradata.count + Int(vaenc_input_padding())
+        guard let memory = unsafe av.pointee.av_mallocz!(room) else { return false }
+        // SAFETY: `room` bytes, which the parameters own from here.
+        unsafe UnsafeMutableRawBufferPointer(start: memory, count: room).copyBytes(from: extradata)
+        unsafe parameters.pointee.extradata = memory.assumingMemoryBound(to: UInt8.self)
+        unsafe parameters.pointee.extradata_size = Int32(extradata.count)
+        return true
+    }
+}
+
+extension AVRational {
+    init(_ value: Rational) {
+        let reduced = value.reduced
+        self.init(num: Int32(clamping: reduced.numerator), den: Int32(clamping: reduced.denominator))
+    }
+}

@@ -1,0 +1,65 @@
+import CLibAV
+import LibAV
+public import VideoBase
+
+/// One stream of a file or of an output, as containers describe it: codec and its headers, time base, language and other
+/// metadata, disposition, rotation, HDR metadata. It does not change once it is made.
+@safe public final class MediaTrack: @unchecked Sendable {
+    public enum Kind: String, Sendable, Hashable {
+        case video, audio, subtitle, data, attachment
+    }
+
+    // SAFETY: the context and its one stream are made in init and freed in deinit; after init they are only read.
+    let av: UnsafePointer<VaencLibAV>
+    private let context: UnsafeMutablePointer<AVFormatContext>
+    let stream: UnsafeMutablePointer<AVStream>
+
+    /// The unit of its packets' times, in seconds.
+    public var timeBase: Rational {
+        let base = unsafe stream.pointee.time_base
+        return base.num > 0 && base.den > 0 ? Rational(Int(base.num), Int(base.den)) : Rational(1, 90_000)
+    }
+
+    public var kind: Kind {
+        switch unsafe stream.pointee.codecpar.pointee.codec_type {
+        case AVMEDIA_TYPE_VIDEO: .video
+        case AVMEDIA_TYPE_AUDIO: .audio
+        case AVMEDIA_TYPE_SUBTITLE: .subtitle
+        case AVMEDIA_TYPE_ATTACHMENT: .attachment
+        default: .data
+        }
+    }
+
+    /// libavcodec's name: `h264`, `aac`, `mov_text`.
+    public var codecName: String {
+        // SAFETY: the name is static.
+        unsafe String(cString: av.pointee.avcodec_get_name!(stream.pointee.codecpar.pointee.codec_id)!)
+    }
+
+    /// A picture that stands for the file, as a cover does: one packet.
+    public var isAttachedPicture: Bool {
+        let attachedPicture: Int32 = 0x0400
+        return unsafe stream.pointee.disposition & attachedPicture != 0
+    }
+
+    /// An empty description, which `body` fills.
+    init(_ av: UnsafePointer<VaencLibAV>, _ body: (UnsafeMutablePointer<AVStream>) -> Bool) throws {
+        guard let context = unsafe av.pointee.avformat_alloc_context!() else { throw Self.noMemory }
+        guard let stream = unsafe av.pointee.avformat_new_stream!(context, nil), unsafe body(stream) else {
+            unsafe av.pointee.avformat_free_context!(context)
+            throw Self.noMemory
+        }
+        unsafe self.av = unsafe av
+        unsafe self.context = unsafe context
+        unsafe self.stream = unsafe stream
+    }
+
+    /// A copy of what a file says of a stream.
+    convenience init(_ from: UnsafePointer<AVStream>, _ av: UnsafePointer<VaencLibAV>) throws {
+        unsafe try self.init(av) { unsafe vaenc_copy_stream(av, $0, from) }
+    }
+
+    deinit { unsafe av.pointee.avformat_free_context!(context) }
+
+    static let noMemory = VaencError(.internalFault, "no memory for the description of a stream")
+}
