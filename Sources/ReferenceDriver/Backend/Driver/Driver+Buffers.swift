@@ -61,6 +61,7 @@ extension Driver {
                 let memory = try surface.memory()
                 try markMapped(buffer)
                 surface.mappings += 1
+                counts.maps += 1
                 return unsafe memory.address
             }
         }

@@ -12,7 +12,7 @@ extension Driver {
             return contexts.insert {
                 Context(
                     id: $0, config: config.choice, width: width, height: height, environment: environment,
-                    manners: capabilities.manners, monitor: monitor)
+                    manners: capabilities.manners, counts: counts, monitor: monitor)
             }.id
         }
     }

@@ -9,14 +9,14 @@ extension Driver {
                 throw Refusal.operationFailed("vaEndPicture without vaBeginPicture")
             }
             context.picture = nil
-            switch context.config.entry.codec {
-            case .h264: try end(picture, context, H264Backend(driver: self, context: context))
-            case .hevc: try end(picture, context, HEVCBackend(driver: self, context: context))
+            switch (picture, context.config.entry.codec) {
+            case (.encode(let picture), .h264): try end(picture, context, H264Backend(driver: self, context: context))
+            case (.encode(let picture), .hevc): try end(picture, context, HEVCBackend(driver: self, context: context))
             }
         }
     }
 
-    private func end<Backend: PictureBackend>(_ picture: OpenPicture, _ context: Context, _ backend: Backend) throws {
+    private func end<Backend: PictureBackend>(_ picture: EncodePicture, _ context: Context, _ backend: Backend) throws {
         var stream = context.stream
         let checked = try backend.check(picture, &stream)
         let coded = try codedBuffer(checked.codedBuffer)
@@ -44,7 +44,7 @@ extension Driver {
     }
 
     private func submit<Backend: PictureBackend>(
-        _ checked: CheckedPicture<Backend.Slices>, _ picture: OpenPicture, _ stream: StreamState, _ coded: CodedBuffer,
+        _ checked: CheckedPicture<Backend.Slices>, _ picture: EncodePicture, _ stream: StreamState, _ coded: CodedBuffer,
         _ context: Context, _ backend: Backend
     ) throws {
         let target = picture.target
@@ -75,16 +75,16 @@ extension Driver {
         planned.adaptsMacroblocks =
             checked.rate != nil && context.config.adaptsMacroblocks(stream.macroblockRateControl)
         let used = [target, destination] + checked.references
-        let dependencies = used.flatMap(\.jobs).filter { $0.contextID != context.id }
-        try context.submit(
-            EncodeJob(
-                contextID: context.id, picture: planned, surfaces: used, coded: coded, dependencies: dependencies))
+        let job = Job(
+            contextID: context.id, task: EncodeTask(planned, into: coded, worker: context.encoder), surfaces: used)
+        try context.submit(job)
+        coded.job = job
         if !planned.isSkipped { destination.become(work.reconstruction) }
     }
 
     /// What regions of interest and inserted intra blocks add to the QPs of 16×16 areas.
     private func qpDeltas(
-        _ picture: OpenPicture, _ refresh: IntraRefresh?, isConstantQP: Bool, _ context: Context
+        _ picture: EncodePicture, _ refresh: IntraRefresh?, isConstantQP: Bool, _ context: Context
     ) -> [Int]? {
         let (width, height) = (context.widthInMacroblocks, context.heightInMacroblocks)
         let deltas = picture.regions?.deltas(
@@ -109,7 +109,7 @@ extension Driver {
     }
 
     /// The columns or rows of blocks that rolling intra refresh renews in this picture, inside it.
-    private func intraRefresh(_ picture: OpenPicture, isInter: Bool, _ context: Context) -> IntraRefresh? {
+    private func intraRefresh(_ picture: EncodePicture, isInter: Bool, _ context: Context) -> IntraRefresh? {
         guard let parameters = picture.intraRefresh, isInter else { return nil }
         let flags = unsafe parameters.rir_flags.bits
         func range(_ areas: Int) -> Range<Int> {

@@ -38,6 +38,7 @@ extension Driver {
                 guard let memory = HostMemory(byteCount: layout.byteCount) else {
                     throw Refusal.allocation("no memory for an image of surface \(id)")
                 }
+                counts.deriveImage += 1
                 return insert(layout, .image(memory)).description
             }
             surface.derivedImages += 1
@@ -70,6 +71,7 @@ extension Driver {
             try checkIsNotDerived(surface)
             try checkSampleSize(surface, image)
             _ = wait(for: surface)
+            counts.getImage += 1
             return (
                 PixelArea(
                     memory: try surface.memory(), layout: ImageLayout(of: surface), x: rectangle.x, y: rectangle.y),
@@ -97,6 +99,7 @@ extension Driver {
             _ = wait(for: surface)
             let memory = try surface.memory()
             surface.clientWrote()
+            counts.putImage += 1
             return (
                 try area(of: image, x: from.x, y: from.y),
                 PixelArea(memory: memory, layout: ImageLayout(of: surface), x: to.x, y: to.y)

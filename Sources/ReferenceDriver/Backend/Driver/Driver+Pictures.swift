@@ -10,7 +10,10 @@ extension Driver {
             }
             try context.checkTakes(surface)
             guard surface.mappings == 0 else { throw Refusal.busy("surface \(target) is mapped") }
-            context.picture = OpenPicture(target: surface, codec: context.config.entry.codec)
+            switch context.config.kind {
+            case .encode:
+                context.picture = .encode(EncodePicture(target: surface, codec: context.config.entry.codec))
+            }
         }
     }
 
@@ -18,24 +21,25 @@ extension Driver {
     func renderPicture(_ id: VAContextID, _ ids: [VABufferID]) throws {
         try monitor.withLock {
             let context = try context(id)
-            guard var picture = context.picture else {
+            guard let open = context.picture else {
                 throw Refusal.operationFailed("vaRenderPicture without vaBeginPicture")
             }
             let buffers = try ids.map { try buffer($0) }
-            var stream = context.stream
-            for buffer in buffers {
-                if buffer.isMapped {
-                    throw Refusal(VA_STATUS_ERROR_INVALID_BUFFER, "buffer \(buffer.id) is mapped while rendered")
-                }
-                try render(buffer, &picture, &stream, context)
+            for buffer in buffers where buffer.isMapped {
+                throw Refusal(VA_STATUS_ERROR_INVALID_BUFFER, "buffer \(buffer.id) is mapped while rendered")
             }
-            context.picture = picture
-            context.stream = stream
+            switch open {
+            case .encode(var picture):
+                var stream = context.stream
+                for buffer in buffers { try render(buffer, &picture, &stream, context) }
+                context.picture = .encode(picture)
+                context.stream = stream
+            }
         }
     }
 
     private func render(
-        _ buffer: Buffer, _ picture: inout OpenPicture, _ stream: inout StreamState, _ context: Context
+        _ buffer: Buffer, _ picture: inout EncodePicture, _ stream: inout StreamState, _ context: Context
     ) throws {
         switch buffer.type {
         case VAEncSequenceParameterBufferType, VAEncPictureParameterBufferType, VAEncSliceParameterBufferType:

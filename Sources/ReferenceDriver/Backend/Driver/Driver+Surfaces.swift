@@ -13,7 +13,7 @@ extension Driver {
 
     func createSurfaces(_ request: SurfaceRequest) throws -> [VASurfaceID] {
         let isWide = request.format == UInt32(VA_RT_FORMAT_YUV420_10)
-        guard request.format == UInt32(VA_RT_FORMAT_YUV420) || isWide && capabilities.encodes10Bits else {
+        guard request.format == UInt32(VA_RT_FORMAT_YUV420) || isWide && capabilities.has10Bits else {
             throw Refusal(VA_STATUS_ERROR_UNSUPPORTED_RT_FORMAT, "surfaces of RT format \(request.format)")
         }
         try check(request.attributes, isWide ? VA_FOURCC_P010 : VA_FOURCC_NV12)

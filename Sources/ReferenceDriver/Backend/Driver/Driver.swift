@@ -18,6 +18,8 @@ internal import Glibc
     var surfaces: ObjectTable<Surface>
     var buffers: ObjectTable<Buffer>
     var images: ObjectTable<Image>
+    /// Guarded by the monitor.
+    let counts = CopyCounts()
 
     init(capabilities: Capabilities, environment: Environment) {
         self.capabilities = capabilities
@@ -41,6 +43,7 @@ internal import Glibc
         }
         for context in running { context.finish() }
         monitor.withLock {
+            if let path = environment.countsPath { counts.append(to: path) }
             images.removeAll()
             buffers.removeAll()
             surfaces.removeAll()

@@ -97,7 +97,7 @@ extension HEVCBackend {
     /// What the entry's prediction direction asks of lists: on drivers where both must be in use there are no P slices,
     /// and on those that only look back, or of three references to a list, lists have little freedom.
     func checkLists(
-        _ slice: VAEncSliceParameterBufferHEVC, _ lists: [[ListedReference]], _ picture: OpenPicture
+        _ slice: VAEncSliceParameterBufferHEVC, _ lists: [[ListedReference]], _ picture: EncodePicture
     ) throws {
         let entry = context.config.entry
         let direction = Int32(bitPattern: entry.value(VAConfigAttribPredictionDirection) ?? 0)

@@ -28,7 +28,7 @@ struct HEVCBackend: PictureBackend {
 
     var manners: HEVCManners { driver.capabilities.manners.hevc }
 
-    func check(_ picture: OpenPicture, _ stream: inout StreamState) throws -> CheckedPicture<HEVCSlices> {
+    func check(_ picture: EncodePicture, _ stream: inout StreamState) throws -> CheckedPicture<HEVCSlices> {
         try require(picture.announced == nil, "packed header parameters without their data")
         guard case .hevc(let buffers) = picture.buffers else {
             throw Refusal.invalidParameter("buffers of another codec")
@@ -96,7 +96,7 @@ struct HEVCBackend: PictureBackend {
 
     private func checked(
         _ slices: HEVCSlices, _ units: StreamUnits, _ parameters: VAEncPictureParameterBufferHEVC,
-        _ references: [Surface], _ crop: CroppedArea, _ picture: OpenPicture,
+        _ references: [Surface], _ crop: CroppedArea, _ picture: EncodePicture,
         _ sequence: VAEncSequenceParameterBufferHEVC, _ stream: inout StreamState
     ) throws -> CheckedPicture<HEVCSlices> {
         let jobs = slices.jobs

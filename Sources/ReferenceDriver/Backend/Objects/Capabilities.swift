@@ -44,12 +44,12 @@ struct Capabilities: Sendable {
     var entries: [Entry]
     var manners = DriverManners()
 
-    var encodes10Bits: Bool { entries.contains { $0.bitDepth > 8 } }
+    var has10Bits: Bool { entries.contains { $0.bitDepth > 8 } }
 
     /// FourCCs of images, the native one first.
     var imageFormats: [UInt32] {
         [VA_FOURCC_NV12, VA_FOURCC_I420, VA_FOURCC_YV12].map { UInt32($0) }
-            + (encodes10Bits ? [UInt32(VA_FOURCC_P010)] : [])
+            + (has10Bits ? [UInt32(VA_FOURCC_P010)] : [])
     }
 
     /// Each profile once, in order.

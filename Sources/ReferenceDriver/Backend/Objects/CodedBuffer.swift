@@ -16,7 +16,7 @@ internal import Glibc
 
     let memory: HostMemory
     /// The job that writes here and is not done. Guarded by the display's monitor.
-    var job: EncodeJob?
+    var job: Job?
     private var chain: UnsafeMutablePointer<VACodedBufferSegment>
     private var chainCount: Int
 

@@ -13,6 +13,7 @@ final class Config {
     let choice: Choice
 
     var entry: Capabilities.Entry { choice.entry }
+    var kind: ContextKind { choice.kind }
 
     init(id: VAConfigID, choice: Choice) {
         self.id = id
@@ -31,7 +32,18 @@ final class Config {
     }
 }
 
+/// What a context does with pictures.
+enum ContextKind {
+    case encode
+
+    init(_ entrypoint: VAEntrypoint) {
+        self = .encode
+    }
+}
+
 extension Config.Choice {
+    var kind: ContextKind { ContextKind(entry.entrypoint) }
+
     /// What may stand beside a mode.
     private static let rateControlFlags = UInt32(VA_RC_MB | VA_RC_PARALLEL)
 

@@ -20,7 +20,7 @@ final class Surface {
     /// The reconstruction is newer than the memory.
     private var memoryIsStale = false
     /// Jobs that read or write this surface and are not done.
-    var jobs: [EncodeJob] = []
+    var jobs: [Job] = []
     /// Images derived from this surface that are not destroyed.
     var derivedImages = 0
     /// Of those, the ones that are mapped.

@@ -16,7 +16,7 @@ struct H264Backend: PictureBackend {
 
     private var manners: DriverManners { driver.capabilities.manners }
 
-    func check(_ picture: OpenPicture, _ stream: inout StreamState) throws -> CheckedPicture<H264Slices> {
+    func check(_ picture: EncodePicture, _ stream: inout StreamState) throws -> CheckedPicture<H264Slices> {
         try require(picture.announced == nil, "packed header parameters without their data")
         guard case .h264(let buffers) = picture.buffers else {
             throw Refusal.invalidParameter("buffers of another codec")

@@ -7,7 +7,7 @@ protocol PictureBackend {
 
     /// A picture whose buffers agree with each other and with what the stream said so far, which it changes. Of
     /// surfaces only references are looked at.
-    func check(_ picture: OpenPicture, _ stream: inout StreamState) throws -> CheckedPicture<Slices>
+    func check(_ picture: EncodePicture, _ stream: inout StreamState) throws -> CheckedPicture<Slices>
 
     /// VAENC_REFERENCE_MODE=null: the NAL units of slices in which hardly anything is coded.
     func nullSlices(_ picture: CheckedPicture<Slices>) -> [[UInt8]]

@@ -4,6 +4,8 @@ internal import Glibc
 package struct Environment: Sendable {
     /// VAENC_REFERENCE_RECON: where reconstructions go.
     package var reconstructionPath: String?
+    /// VAENC_REFERENCE_COUNTS: where a line about pictures and copies is appended when a display closes.
+    package var countsPath: String?
     /// VAENC_REFERENCE_MODE=null: a tiny valid stream at once.
     package var isNull = false
     /// VAENC_REFERENCE_LOG=1: why calls are refused, on stderr.
@@ -20,6 +22,7 @@ package struct Environment: Sendable {
     static func current() -> Environment {
         var environment = Environment()
         environment.reconstructionPath = variable("VAENC_REFERENCE_RECON")
+        environment.countsPath = variable("VAENC_REFERENCE_COUNTS")
         environment.isNull = variable("VAENC_REFERENCE_MODE") == "null"
         environment.logs = variable("VAENC_REFERENCE_LOG") == "1"
         environment.personality = variable("VAENC_REFERENCE_PERSONALITY")

@@ -1,14 +1,14 @@
 internal import Glibc
 
-/// A file that is written from its start.
+/// A file that is written from its start, or from its end on.
 ///
 /// SAFETY: the descriptor is the object's own from `open` to `deinit`.
 final class OutputFile {
     private let descriptor: Int32
 
     /// Nil where it cannot be created.
-    init?(path: String) {
-        descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    init?(path: String, appends: Bool = false) {
+        descriptor = unsafe open(path, O_WRONLY | O_CREAT | (appends ? O_APPEND : O_TRUNC) | O_CLOEXEC, 0o644)
         if descriptor < 0 { return nil }
     }
 
