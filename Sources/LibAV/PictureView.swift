@@ -82,3 +82,17 @@ extension PixelFormat {
         return unsafe view
     }
 }
+
+extension PixelPlanes {
+    /// The planes of a decoded picture, where its layout has a name here. Valid while the frame is.
+    package init?(_ frame: UnsafePointer<AVFrame>) {
+        guard let format = unsafe PixelFormat(av: AVPixelFormat(rawValue: frame.pointee.format)) else { return nil }
+        let size = unsafe VideoSize(width: Int(frame.pointee.width), height: Int(frame.pointee.height))
+        let data = unsafe frame.pointee.data
+        let strides = unsafe frame.pointee.linesize
+        unsafe self.init(
+            format: format, size: size, allocatedSize: size,
+            bases: (UnsafeMutableRawPointer(data.0), UnsafeMutableRawPointer(data.1), UnsafeMutableRawPointer(data.2)),
+            pitches: (Int(strides.0), Int(strides.1), Int(strides.2)))
+    }
+}

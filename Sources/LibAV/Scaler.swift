@@ -10,6 +10,7 @@ package import VideoBase
         var destination: Int32
         var destinationSize: VideoSize
         var color: ColorDescription
+        var target: ColorDescription?
     }
 
     // SAFETY: the context is made and freed by this object alone; the table is static.
@@ -28,9 +29,11 @@ package import VideoBase
     /// Writes `source` over the whole of `destination`. `color` describes the source: range and matrix are kept between
     /// YUV formats; RGB becomes limited range of the matrix in `color`, or of BT.709 from 720 rows on and BT.601 below.
     ///
+    /// `target` describes the destination, where range and matrix are to be others than the source's.
     /// `within` says that the destination is part of a larger picture, which must stay as it is beside it.
     package func scale(
-        _ source: PictureView, to destination: PictureView, color: ColorDescription, within: Bool = false
+        _ source: PictureView, to destination: PictureView, color: ColorDescription, target: ColorDescription? = nil,
+        within: Bool = false
     ) throws {
         var from = unsafe source
         var to = unsafe destination
@@ -46,7 +49,7 @@ package import VideoBase
             output = copy
             unsafe to = copy.view
         }
-        unsafe try run(from, to, color)
+        unsafe try run(from, to, color, target)
         if bounces { unsafe to.copy(to: destination, av) }
     }
 
@@ -55,10 +58,10 @@ package import VideoBase
         return unsafe try AlignedPicture(like: picture, av)
     }
 
-    private func run(_ source: PictureView, _ destination: PictureView, _ color: ColorDescription) throws {
+    private func run(_ source: PictureView, _ destination: PictureView, _ color: ColorDescription, _ target: ColorDescription?) throws {
         let wanted = unsafe Shape(
             source: source.format.rawValue, sourceSize: source.size, destination: destination.format.rawValue,
-            destinationSize: destination.size, color: color)
+            destinationSize: destination.size, color: color, target: target)
         if shape != wanted {
             shape = nil
             unsafe try make(wanted, source.format, destination.format)
@@ -93,16 +96,17 @@ package import VideoBase
             )
         }
         let known: [Int32] = [1, 4, 5, 6, 7, 9, 10]
-        let matrix =
-            known.contains(Int32(shape.color.matrix))
-            ? Int32(shape.color.matrix) : shape.sourceSize.height >= 720 ? 1 : 5
+        let height = shape.sourceSize.height
+        func matrix(_ color: ColorDescription) -> Int32 {
+            known.contains(Int32(color.matrix)) ? Int32(color.matrix) : height >= 720 ? 1 : 5
+        }
         let sourceFull = isRGB(source) || isFullRangeName(source) || shape.color.fullRange == true
-        let destinationFull = isRGB(destination) || (!isRGB(source) && sourceFull)
+        let destinationFull = isRGB(destination) || (shape.target.map { $0.fullRange == true } ?? (!isRGB(source) && sourceFull))
         let one: Int32 = 1 << 16
         // SAFETY: the coefficient tables are static.
         _ = unsafe av.pointee.sws_setColorspaceDetails!(
-            context, av.pointee.sws_getCoefficients!(matrix), sourceFull ? 1 : 0,
-            av.pointee.sws_getCoefficients!(matrix), destinationFull ? 1 : 0, 0, one, one)
+            context, av.pointee.sws_getCoefficients!(matrix(shape.color)), sourceFull ? 1 : 0,
+            av.pointee.sws_getCoefficients!(matrix(shape.target ?? shape.color)), destinationFull ? 1 : 0, 0, one, one)
     }
 
     private func name(_ format: AVPixelFormat) -> String {

@@ -15,11 +15,6 @@ extension NotBuiltCommand {
     func run() throws { throw VaencError.notBuilt("vaenc \(Self.name)", remedy: "this version has probe, encode and bench") }
 }
 
-struct CaptureCommand: NotBuiltCommand {
-    static let name = "capture"
-    @Argument(parsing: .captureForPassthrough) var rest: [String] = []
-}
-
 struct RemuxCommand: NotBuiltCommand {
     static let name = "remux"
     @Argument(parsing: .captureForPassthrough) var rest: [String] = []

@@ -20,6 +20,7 @@
     X(SDL_RenderSetLogicalSize) \
     X(SDL_SetMainReady) \
     X(SDL_SetWindowTitle) \
+    X(SDL_SetYUVConversionMode) \
     X(SDL_UpdateNVTexture)
 
 struct VaencSDL {

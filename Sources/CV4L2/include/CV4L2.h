@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <libv4l2.h>
 #include <linux/videodev2.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 
 #define VAENC_REQUEST(name) static inline unsigned long vaenc_##name(void) { return name; }
@@ -34,3 +35,8 @@ static inline int vaenc_v4l2_ioctl(int descriptor, unsigned long request, void *
     return v4l2_ioctl(descriptor, request, argument);
 }
 static inline int vaenc_v4l2_open(const char *_Nonnull path, int flags) { return v4l2_open(path, flags, 0); }
+
+/// A descriptor that a poll wakes from; -1 where there is none to be had.
+static inline int vaenc_wake_descriptor(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+/// Whether QUERYBUF gave a buffer of libv4l2's own, into which it converts: such offsets are no device's.
+static inline _Bool vaenc_is_converted(unsigned offset, unsigned index) { return offset == 0xabcdef00u + index; }

@@ -1,10 +1,10 @@
 import CLibAV
 import LibAV
-import VideoBase
+package import VideoBase
 
 /// Brings a source's pictures to the size and format that were asked for. One thread at a time.
-final class FrameShaper {
-    let outputSize: VideoSize
+package final class FrameShaper {
+    package let outputSize: VideoSize
     /// The sample aspect ratio of what comes out.
     let outputAspect: Rational?
     /// The part of the source that is shown, and where it is shown; nil where that is everything.
@@ -13,11 +13,16 @@ final class FrameShaper {
     private let fullRange: Bool
     private let converter: PixelConverter
 
-    /// - Parameter aspect: the source's sample aspect ratio: letterbox and crop keep the shape of what is shown.
-    init(source: VideoSize, aspect: Rational?, color: ColorDescription, output: VideoSize?, fit: FrameFit) {
+    /// - Parameters:
+    ///   - aspect: the source's sample aspect ratio: letterbox and crop keep the shape of what is shown.
+    ///   - target: the output's colour, where it is to be another than the source's.
+    package init(
+        source: VideoSize, aspect: Rational?, color: ColorDescription, target: ColorDescription? = nil,
+        output: VideoSize?, fit: FrameFit
+    ) {
         outputSize = output ?? source
-        converter = PixelConverter(color: color)
-        fullRange = color.fullRange == true
+        converter = PixelConverter(color: color, target: target)
+        fullRange = (target ?? color).fullRange == true
         guard let output, output != source else {
             sourcePart = nil
             destinationPart = nil
@@ -63,7 +68,7 @@ final class FrameShaper {
     }
 
     /// Writes a picture of the source's size to `destination`, of the output's size.
-    func shape(_ source: PixelPlanes, to destination: PixelPlanes) throws {
+    package func shape(_ source: PixelPlanes, to destination: PixelPlanes) throws {
         unsafe try checkSize(destination)
         if keepsSize {
             unsafe try converter.convert(source, to: destination)

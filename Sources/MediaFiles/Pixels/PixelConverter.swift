@@ -5,17 +5,25 @@ public import VideoBase
 /// libswscale (loaded then) otherwise. One thread at a time.
 public final class PixelConverter {
     private let color: ColorDescription
+    private let target: ColorDescription?
     private var scaler: Scaler?
 
     /// `color` describes the source. Range and matrix are kept between YUV formats; RGB becomes limited range with the
     /// matrix of `color`, or where it names none with BT.709 from 720 rows on and BT.601 below.
-    public init(color: ColorDescription = .unspecified) { self.color = color }
+    public convenience init(color: ColorDescription = .unspecified) { self.init(color: color, target: nil) }
+
+    /// - Parameter target: describes the destination, where its range or matrix are to be others than the source's.
+    package init(color: ColorDescription, target: ColorDescription?) {
+        self.color = color
+        let isSame = target.map { $0.matrix == color.matrix && ($0.fullRange == true) == (color.fullRange == true) } ?? true
+        self.target = isSame ? nil : target
+    }
 
     /// Writes the picture of `source` over the visible part of `destination`, stretched where the sizes differ.
     /// - Throws: `unavailable` without libswscale where it is needed; `badInput` for what it cannot convert.
     public func convert(_ source: PixelPlanes, to destination: PixelPlanes) throws {
         // SAFETY: planes hold what their format and size say.
-        if unsafe source.size == destination.size {
+        if unsafe source.size == destination.size, target == nil {
             switch unsafe (source.format, destination.format) {
             case (let from, let to) where from == to:
                 unsafe PlaneCopy.copy(source, to: destination)
@@ -35,6 +43,6 @@ public final class PixelConverter {
     func scale(_ source: PictureView, to destination: PictureView, within: Bool = false) throws {
         let scaler = try self.scaler ?? Scaler()
         self.scaler = scaler
-        unsafe try scaler.scale(source, to: destination, color: color, within: within)
+        unsafe try scaler.scale(source, to: destination, color: color, target: target, within: within)
     }
 }

@@ -8,6 +8,8 @@ public struct SourceInfo: Sendable, Hashable {
     public var frameRate: Rational
     /// Pictures come at other times than `frameRate` says.
     public var frameRateVaries = false
+    /// Pictures come in real time, from a camera: nobody knows when the last will, and times are those of capture.
+    public var isLive = false
     public var color: ColorDescription
     /// What the file, or else its first picture, says of the display that it was mastered on and of its brightness.
     public var masteringDisplay: MasteringDisplay?

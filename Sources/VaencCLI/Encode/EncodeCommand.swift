@@ -24,6 +24,7 @@ struct EncodeCommand: ParsableCommand {
     @OptionGroup(title: "Rate and quality") var rate: RateOptions
     @OptionGroup(title: "Structure") var structure: StructureOptions
     @OptionGroup(title: "Input") var inputOptions: InputOptions
+    @OptionGroup(title: "Capture") var capture: CaptureOptions
     @OptionGroup(title: "Colour") var color: ColorOptions
     @OptionGroup(title: "Reporting") var reporting: ReportingOptions
 
@@ -47,7 +48,10 @@ struct EncodeCommand: ParsableCommand {
             guard let input, let name = one.name, let same = MediaOutput.overwritten(input, by: name) else { continue }
             throw VaencError.usage("\(same) is the input itself", remedy: "name another output")
         }
-        let source = try MediaInput.open(input ?? "testsrc:1280x720@30:300", options: try inputOptions.sourceOptions())
+        let camera = try capture.open(input, options: inputOptions, tellsNotices: !reporting.json)
+        defer { camera?.preview?.close() }
+        let source =
+            try camera?.source ?? MediaInput.open(input ?? "testsrc:1280x720@30:300", options: try inputOptions.sourceOptions())
         defer { source.close() }
         interruption.whenFirst { source.cancel() }
 
@@ -67,10 +71,12 @@ struct EncodeCommand: ParsableCommand {
             source: source, outputs: outputs, rateChanges: try rate.changes(), device: selection,
             requireHardware: device.requireHardware, interruption: interruption, progress: progressStyle(),
             unasked: unasked, tellsNotices: !(reporting.json && isOnStdout))
-        let (report, failure) = try job.run()
+        var (report, failure) = try job.run()
+        camera?.complete(&report)
         try show(report, toStandardError: isOnStdout)
         if let failure { throw failure }
         if report.interrupted { throw ExitCode(Int32(ErrorCategory.interrupted.rawValue)) }
+        if let ended = camera?.source.failure { throw ended }
     }
 
     /// What the options ask for, over what the input has.
@@ -112,7 +118,6 @@ struct EncodeCommand: ParsableCommand {
             throw VaencError.usage("--progress \(progress) is not known", remedy: "use json")
         }
         guard let input else { return }
-        if input.hasPrefix("/dev/video") { throw VaencError.notBuilt("capturing from \(input)", remedy: "pipe raw frames in with - and --input-size") }
         if input.contains("://") { throw VaencError.notBuilt(
                 "reading from the network (\(input))", remedy: "fetch the file first, or pipe it in with - as the input") }
     }

@@ -83,7 +83,7 @@ struct EncodeJob {
 
     /// Of an input that is known to vary.
     private var rateNotice: String? {
-        guard source.info.frameRateVaries, let rate = outputs.first?.configuration.frameRate else { return nil }
+        guard source.info.frameRateVaries, !source.info.isLive, let rate = outputs.first?.configuration.frameRate else { return nil }
         return """
             the input's frame rate varies: rate and buffer are kept as if it were \
             \(decimal(rate.value, 2)) frames per second all the time

@@ -93,6 +93,8 @@ struct EncodeReport: Encodable, Sendable {
     var statistics: Statistics
     var output: String
     var interrupted: Bool
+    /// Of cameras alone.
+    var capture: CaptureReport?
     /// Where there are several; the keys above are the first's.
     var outputs: [Output]?
 }

@@ -6,7 +6,7 @@ struct InputOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Size of raw frames.", valueName: "WxH"))
     var inputSize: String?
 
-    @Option(help: ArgumentHelp("Format of raw frames: nv12, i420, yv12, yuyv, p010, …", valueName: "FORMAT"))
+    @Option(help: ArgumentHelp("Format of raw frames, or of a camera: nv12, i420, yv12, yuyv, p010, …; mjpeg.", valueName: "FORMAT"))
     var inputFormat: String?
 
     @Option(parsing: .unconditional, help: ArgumentHelp("Frames per second: 25, 29.97, 30000/1001.", valueName: "R"))
@@ -30,12 +30,13 @@ struct InputOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Sound: only none for now.", valueName: "copy|aac|none"))
     var audio: String?
 
-    func sourceOptions() throws -> SourceOptions {
+    /// - Parameter isCamera: a camera gives more formats than files, and says its size itself.
+    func sourceOptions(isCamera: Bool = false) throws -> SourceOptions {
         var options = SourceOptions()
         options.inputSize = try inputSize.map { try Self.size("--input-size", $0) }
         options.outputSize = try size.map { try Self.size("--size", $0) }
         options.fit = fit
-        if let inputFormat {
+        if let inputFormat, !isCamera {
             guard let format = Self.format(inputFormat.lowercased()) else {
                 throw VaencError.usage(
                     "--input-format \(inputFormat) is not known",
@@ -62,16 +63,18 @@ struct InputOptions: ParsableArguments {
         return options
     }
 
-    /// vaenc's names, and FFmpeg's of the same layouts.
-    private static func format(_ name: String) -> PixelFormat? {
+    private static func format(_ name: String) -> PixelFormat? { PixelFormat(rawValue: plainName(name)) }
+
+    /// vaenc's name of a layout for FFmpeg's of the same.
+    static func plainName(_ name: String) -> String {
         let others: KeyValuePairs<String, PixelFormat> = [
             "yuv420p": .i420, "yuv422p": .i422, "yuv444p": .i444, "yuv420p10le": .i420p10, "yuv420p10": .i420p10,
             "p010le": .p010, "yuyv422": .yuyv, "uyvy422": .uyvy,
         ]
-        return PixelFormat(rawValue: name) ?? others.first { $0.key == name }?.value
+        return others.first { $0.key == name }?.value.rawValue ?? name
     }
 
-    private static func size(_ option: String, _ text: String) throws -> VideoSize {
+    static func size(_ option: String, _ text: String) throws -> VideoSize {
         guard let size = VideoSize(text), size.width <= 65536, size.height <= 65536 else {
             throw VaencError.usage("\(option) \(text) is not a size", remedy: "write it as 1280x720")
         }

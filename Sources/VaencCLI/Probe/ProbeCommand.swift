@@ -1,4 +1,5 @@
 import ArgumentParser
+import Capture
 import VAAPI
 import Vaenc
 
@@ -20,10 +21,11 @@ struct ProbeCommand: ParsableCommand {
     @Flag(help: "Encode a few pictures in each mode that is advertised, and name those that fail.")
     var verify = false
 
-    @Flag(help: .hidden) var capture = false
+    @Flag(help: "List the cameras, with their formats, sizes and rates.")
+    var capture = false
 
     func run() throws {
-        if capture { throw VaencError.notBuilt("--capture") }
+        let cameras = capture ? CaptureDevices.all() : nil
         let selector = try DeviceOptions.selector(device)
         let reports = Devices.reports(selector)
         // A device that was named must be there; a list of what there is cannot fail.
@@ -34,8 +36,9 @@ struct ProbeCommand: ParsableCommand {
         let verified = verify ? reports.map { report in report.capabilities.map { Devices.verify($0, of: report) } } : nil
         let text =
             json
-            ? try JSON.text(ProbeReport(reports, asked: selector, verified: verified)) + "\n"
+            ? try JSON.text(ProbeReport(reports, asked: selector, verified: verified, cameras: cameras)) + "\n"
             : ProbeTable.text(reports, asked: selector, everything: all, verified: verified)
+                + (cameras.map(CaptureTable.text) ?? "")
         guard Terminal.write(text, to: 1) else { throw VaencError(.inputOutput, "cannot write to stdout", remedy: "look at what reads it") }
         if let verified, let error = Self.failure(reports, verified) { throw error }
     }

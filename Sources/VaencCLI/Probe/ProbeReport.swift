@@ -1,3 +1,4 @@
+import Capture
 import VAAPI
 import Vaenc
 
@@ -86,9 +87,12 @@ struct ProbeReport: Encodable {
     var schema = 1
     var devices: [Device]
     var `default`: Default
+    /// After `--capture`.
+    var captureDevices: [CaptureEntry]?
 
     /// - Parameter verified: of each report's capabilities, after `--verify`.
-    init(_ reports: [DeviceReport], asked: DeviceSelector, verified: [[[TrialResult]]]?) {
+    init(_ reports: [DeviceReport], asked: DeviceSelector, verified: [[[TrialResult]]]?, cameras: [CaptureDevice]?) {
+        captureDevices = cameras.map { $0.map(CaptureEntry.init) }
         devices = reports.enumerated().map { Device($1, verified?[$0]) }
         let choice = Devices.defaultChoice(among: reports, asked: asked)
         self.default = Default(device: Nullable(choice.device), codec: choice.codec, why: choice.why)

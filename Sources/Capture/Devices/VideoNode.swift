@@ -1,0 +1,89 @@
+import CV4L2
+import Glibc
+import VideoBase
+
+/// A V4L2 device, open through libv4l2. One thread at a time; calls may block for as long as a driver pleases.
+final class VideoNode {
+    let path: String
+    let descriptor: Int32
+
+    /// - Throws: `noInput`, `noPermission`, `unavailable` (in use), `badInput` for what is no video device.
+    init(_ path: String) throws(VaencError) {
+        let descriptor = unsafe vaenc_v4l2_open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Self.openError(errno, path) }
+        self.path = path
+        self.descriptor = descriptor
+    }
+
+    deinit { v4l2_close(descriptor) }
+
+    /// One ioctl(2), begun again after signals: 0, or the errno.
+    func call<T>(_ request: UInt, _ value: inout T) -> Int32 {
+        while true {
+            // SAFETY: the caller gives the structure that belongs to the request.
+            if unsafe withUnsafeMutablePointer(to: &value, { unsafe vaenc_v4l2_ioctl(descriptor, request, $0) }) >= 0 { return 0 }
+            if errno != EINTR { return errno }
+        }
+    }
+
+    /// The same for calls that must work.
+    func demand<T>(_ name: String, _ request: UInt, _ value: inout T) throws(VaencError) {
+        let code = call(request, &value)
+        if code != 0 { throw failure(name, code) }
+    }
+
+    func failure(_ call: String, _ code: Int32) -> VaencError {
+        switch code {
+        case ENODEV, ENXIO: VaencError(.deviceFailed, "the camera \(path) is gone (\(call))", remedy: "look at its cable")
+        case EBUSY:
+            VaencError(
+                .unavailable, "the camera \(path) is in use (\(call))",
+                remedy: "end the program that uses it: fuser \(path) names it")
+        default:
+            VaencError(
+                .deviceFailed, "\(call) failed on the camera \(path) (\(Self.words(code)))",
+                remedy: "try another size or format: vaenc probe --capture lists what it has")
+        }
+    }
+
+    static func words(_ code: Int32) -> String {
+        // SAFETY: the string is the calling thread's until its next strerror, and copied at once.
+        unsafe String(cString: strerror(code))
+    }
+
+    private static func openError(_ code: Int32, _ path: String) -> VaencError {
+        switch code {
+        case ENOENT, ENODEV, ENXIO, ENOTDIR, ELOOP, ENAMETOOLONG:
+            VaencError(.noInput, "there is no camera \(path)", remedy: "vaenc probe --capture lists those that there are")
+        case EACCES, EPERM:
+            VaencError(.noPermission, "no permission to use the camera \(path)", remedy: "join the group video")
+        case EBUSY:
+            VaencError(
+                .unavailable, "the camera \(path) is in use", remedy: "end the program that uses it: fuser \(path) names it")
+        default:
+            VaencError(
+                .badInput, "\(path) is no video device (\(words(code)))",
+                remedy: "vaenc probe --capture lists the cameras that there are")
+        }
+    }
+}
+
+/// V4L2's names of formats, as four characters and as the number that they make.
+enum FourCC {
+    static func number(_ text: String) -> UInt32 {
+        text.utf8.prefix(4).enumerated().reduce(0) { $0 | UInt32($1.element) << UInt32($1.offset * 8) }
+    }
+
+    static func text(_ number: UInt32) -> String {
+        // The highest bit says big-endian.
+        let bytes = (0..<4).map { UInt8(truncatingIfNeeded: (number & 0x7fff_ffff) >> UInt32($0 * 8)) }
+        // Names of fewer than four are filled up with spaces.
+        let count = bytes.lastIndex { $0 > 32 && $0 < 127 }.map { $0 + 1 } ?? 0
+        return String(decoding: bytes[..<count].map { (33..<127).contains($0) ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
+    }
+}
+
+/// A fixed array of bytes in a structure, up to its zero.
+func text<T>(_ array: T) -> String {
+    unsafe withUnsafeBytes(of: array) { unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+}

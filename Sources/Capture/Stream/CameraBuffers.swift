@@ -1,0 +1,105 @@
+import CV4L2
+import Glibc
+import VideoBase
+
+/// The buffers that a driver fills, mapped. They, and the device, live until the last picture in them is let go.
+@safe final class CameraBuffers: @unchecked Sendable {
+    // SAFETY: `node` is used by the stream's thread alone, and closed in deinit, when nobody has the object any more;
+    // mappings are read by whoever holds a buffer, which the driver does not then.
+    let node: VideoNode
+    let layout: FrameLayout?
+    private(set) var mappings: [UnsafeMutableRawBufferPointer] = unsafe []
+    /// DMA-BUFs of the buffers; empty where the driver exports none.
+    private(set) var exported: [Int32] = []
+
+    var count: Int { unsafe mappings.count }
+    private static let type = V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
+
+    /// Asks for `wanted` buffers, maps and exports what the driver gives.
+    init(_ node: VideoNode, wanted: Int, layout: FrameLayout?) throws(VaencError) {
+        self.node = node
+        self.layout = layout
+        var request = v4l2_requestbuffers()
+        request.count = UInt32(wanted)
+        request.type = Self.type
+        request.memory = V4L2_MEMORY_MMAP.rawValue
+        try node.demand("VIDIOC_REQBUFS", vaenc_VIDIOC_REQBUFS(), &request)
+        var canExport = layout != nil
+        for index in 0..<request.count {
+            var buffer = unsafe Self.buffer(index)
+            unsafe try node.demand("VIDIOC_QUERYBUF", vaenc_VIDIOC_QUERYBUF(), &buffer)
+            let length = unsafe Int(buffer.length)
+            let offset = unsafe buffer.m.offset
+            if vaenc_is_converted(offset, index) { canExport = false }
+            // SAFETY: a mapping of its own, unmapped in deinit.
+            let address = unsafe v4l2_mmap(
+                nil, length, PROT_READ | PROT_WRITE, MAP_SHARED, node.descriptor, Int64(offset))
+            guard let address = unsafe address, unsafe address != UnsafeMutableRawPointer(bitPattern: -1) else {
+                throw node.failure("mmap", errno)
+            }
+            unsafe mappings.append(UnsafeMutableRawBufferPointer(start: address, count: length))
+            if canExport { canExport = export(index) }
+        }
+        guard count >= 2 else {
+            throw VaencError(
+                .unavailable, "the camera \(node.path) has only \(count) buffers", remedy: "use another camera: two are needed")
+        }
+        if exported.count != count { dropExports() }
+    }
+
+    private func export(_ index: UInt32) -> Bool {
+        var export = v4l2_exportbuffer()
+        export.type = Self.type
+        export.index = index
+        export.flags = UInt32(O_CLOEXEC | O_RDWR)
+        guard node.call(vaenc_VIDIOC_EXPBUF(), &export) == 0 else { return false }
+        exported.append(export.fd)
+        return true
+    }
+
+    private func dropExports() {
+        for descriptor in exported { close(descriptor) }
+        exported = []
+    }
+
+    deinit {
+        for unsafe mapping in unsafe mappings { unsafe v4l2_munmap(mapping.baseAddress, mapping.count) }
+        dropExports()
+    }
+
+    private static func buffer(_ index: UInt32) -> v4l2_buffer {
+        var buffer = unsafe v4l2_buffer()
+        unsafe buffer.index = index
+        unsafe buffer.type = type
+        unsafe buffer.memory = V4L2_MEMORY_MMAP.rawValue
+        return unsafe buffer
+    }
+
+    // MARK: Calls of the stream's thread
+
+    /// Gives a buffer to the driver: 0, or the errno.
+    func queue(_ index: UInt32) -> Int32 {
+        var buffer = unsafe Self.buffer(index)
+        return unsafe node.call(vaenc_VIDIOC_QBUF(), &buffer)
+    }
+
+    /// Takes a filled buffer from the driver; EAGAIN where there is none.
+    func dequeue(_ buffer: inout v4l2_buffer) -> Int32 {
+        unsafe buffer = unsafe Self.buffer(0)
+        return unsafe node.call(vaenc_VIDIOC_DQBUF(), &buffer)
+    }
+
+    func start() throws(VaencError) {
+        for index in 0..<UInt32(count) {
+            let code = queue(index)
+            if code != 0 { throw node.failure("VIDIOC_QBUF", code) }
+        }
+        var type = Self.type
+        try node.demand("VIDIOC_STREAMON", vaenc_VIDIOC_STREAMON(), &type)
+    }
+
+    func stop() {
+        var type = Self.type
+        _ = node.call(vaenc_VIDIOC_STREAMOFF(), &type)
+    }
+}

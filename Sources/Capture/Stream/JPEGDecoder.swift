@@ -1,0 +1,116 @@
+import CLibAV
+import LibAV
+import VideoBase
+
+/// Decodes a camera's JPEG pictures with libavcodec. One thread at a time.
+@safe final class JPEGDecoder {
+    // SAFETY: made in init, freed in deinit, used by this object's methods alone.
+    private let av: UnsafePointer<VaencLibAV>
+    private var context: UnsafeMutablePointer<AVCodecContext>?
+    private var packet: UnsafeMutablePointer<AVPacket>?
+    private var scaler: Scaler?
+
+    init() throws(VaencError) {
+        unsafe av = try LibAV.load(.codec)
+        guard let codec = unsafe av.pointee.avcodec_find_decoder!(AV_CODEC_ID_MJPEG) else {
+            throw VaencError(
+                .unavailable, "libavcodec has no MJPEG decoder", remedy: "use --input-format yuyv, or another FFmpeg")
+        }
+        unsafe context = av.pointee.avcodec_alloc_context3!(codec)
+        unsafe packet = av.pointee.av_packet_alloc!()
+        guard let opened = unsafe context, unsafe packet != nil else { throw Self.noMemory }
+        // A picture at a time, as it comes; and errors for all that is wrong in it.
+        unsafe opened.pointee.thread_count = 1
+        unsafe opened.pointee.err_recognition = 1 | 2 | 4 | 8
+        let code = unsafe av.pointee.avcodec_open2!(opened, codec, nil)
+        if code < 0 { throw VaencError(.internalFault, "no JPEG decoder (\(unsafe LibAV.message(code, av)))") }
+    }
+
+    private static var noMemory: VaencError { VaencError(.internalFault, "no memory to decode a picture") }
+
+    deinit {
+        unsafe av.pointee.avcodec_free_context!(&context)
+        unsafe av.pointee.av_packet_free!(&packet)
+    }
+
+    /// nil for a picture that is damaged: it does not begin or decode as a JPEG picture, or only in part.
+    func decode(_ bytes: UnsafeRawBufferPointer) throws -> DecodedPicture? {
+        guard let packet = unsafe packet, bytes.count >= 4, unsafe bytes[0] == 0xff, unsafe bytes[1] == 0xd8 else { return nil }
+        // SAFETY: av_new_packet makes room for the bytes and the padding that decoders read past them.
+        guard unsafe av.pointee.av_new_packet!(packet, Int32(clamping: bytes.count)) >= 0 else { throw Self.noMemory }
+        unsafe UnsafeMutableRawBufferPointer(start: packet.pointee.data, count: bytes.count).copyMemory(from: bytes)
+        _ = LibAV.takeLog()
+        let sent = unsafe av.pointee.avcodec_send_packet!(context, packet)
+        unsafe av.pointee.av_packet_unref!(packet)
+        let picture = try DecodedPicture()
+        let received = unsafe av.pointee.avcodec_receive_frame!(context, picture.frame)
+        // What the decoder conceals it complains of.
+        let complaint = LibAV.takeLog()
+        guard sent >= 0, received >= 0, complaint == nil, !picture.isDamaged else {
+            unsafe av.pointee.avcodec_flush_buffers!(context)
+            return nil
+        }
+        return try named(picture)
+    }
+
+    /// Layouts that have no name here, as JPEG's 4:4:0, as 4:2:2.
+    private func named(_ picture: DecodedPicture) throws -> DecodedPicture {
+        if picture.hasName { return picture }
+        let scaler = try self.scaler ?? Scaler()
+        self.scaler = scaler
+        let converted = SystemPixelBuffer(format: .i422, size: picture.size)
+        unsafe try converted.withUnsafePlanes { planes in
+            unsafe try scaler.scale(
+                PictureView(frame: picture.frame!), to: PictureView(planes),
+                color: ColorDescription(primaries: 1, transfer: 13, matrix: 6, fullRange: true))
+        }
+        return DecodedPicture(converted)
+    }
+}
+
+/// A decoded picture, in libavcodec's memory or in ours.
+@safe final class DecodedPicture: @unchecked Sendable {
+    // SAFETY: the frame is filled before anyone else has the object, and only read afterwards; freed in deinit.
+    private(set) var frame: UnsafeMutablePointer<AVFrame>?
+    private let own: SystemPixelBuffer?
+
+    init() throws(VaencError) {
+        own = nil
+        unsafe frame = try LibAV.load(.codec).pointee.av_frame_alloc!()
+        if unsafe frame == nil { throw VaencError(.internalFault, "no memory to decode a picture") }
+    }
+
+    init(_ buffer: SystemPixelBuffer) {
+        own = buffer
+        unsafe frame = nil
+    }
+
+    deinit {
+        if unsafe frame != nil, let av = try? unsafe LibAV.load(.codec) { unsafe av.pointee.av_frame_free!(&frame) }
+    }
+
+    private var pictureFormat: PixelFormat? {
+        unsafe frame.flatMap { unsafe PixelFormat(av: AVPixelFormat(rawValue: $0.pointee.format)) }
+    }
+
+    var hasName: Bool { own != nil || pictureFormat != nil }
+    var format: PixelFormat { own?.format ?? pictureFormat ?? .i420 }
+    var size: VideoSize {
+        if let own { return own.size }
+        guard let frame = unsafe frame else { return VideoSize(width: 0, height: 0) }
+        return unsafe VideoSize(width: Int(frame.pointee.width), height: Int(frame.pointee.height))
+    }
+    /// Parts were missing or broken, and concealed.
+    var isDamaged: Bool {
+        let corrupt: Int32 = 1
+        return unsafe frame.map { unsafe $0.pointee.decode_error_flags != 0 || $0.pointee.flags & corrupt != 0 } ?? false
+    }
+
+    func withPlanes<R>(_ body: (PixelPlanes) throws -> R) throws -> R {
+        if let own { return unsafe try own.withUnsafePlanes(body) }
+        guard let frame = unsafe frame, let planes = unsafe PixelPlanes(UnsafePointer(frame)) else {
+            throw VaencError(.internalFault, "a picture of a layout that has no name")
+        }
+        return unsafe try body(planes)
+    }
+}

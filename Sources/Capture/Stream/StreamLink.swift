@@ -1,0 +1,56 @@
+import CV4L2
+import Glibc
+import VideoBase
+
+/// A buffer that the driver has filled.
+struct FilledBuffer: Sendable {
+    var buffers: CameraBuffers
+    var index: UInt32
+    var byteCount: Int
+    var time: MediaTime
+    var sequence: UInt32
+}
+
+/// What a camera's thread and its reader share.
+struct StreamLink: Sendable {
+    /// nil until the camera gives pictures.
+    var info: CaptureInfo?
+    /// Oldest first.
+    var queue: [FilledBuffer] = []
+    /// Buffers that were read, and go back to the driver.
+    var returned: [UInt32] = []
+    var counts = CaptureCounts()
+    var end: CaptureEnd?
+    var isCancelled = false
+    var isClosing = false
+    var isActive = true
+
+    mutating func giveBackQueue() {
+        returned += queue.map(\.index)
+        queue = []
+    }
+}
+
+/// Wakes a thread that polls.
+final class WakeDescriptor: Sendable {
+    let descriptor: Int32
+
+    init() throws(VaencError) {
+        descriptor = vaenc_wake_descriptor()
+        if descriptor < 0 { throw VaencError(.internalFault, "no descriptor to be had", remedy: "raise the limit: ulimit -n") }
+    }
+
+    deinit { close(descriptor) }
+
+    func wake() {
+        var one: UInt64 = 1
+        // SAFETY: eight bytes, as eventfd(2) wants them.
+        _ = unsafe write(descriptor, &one, 8)
+    }
+
+    func clear() {
+        var count: UInt64 = 0
+        // SAFETY: as above.
+        _ = unsafe read(descriptor, &count, 8)
+    }
+}

@@ -1,0 +1,164 @@
+import CV4L2
+import Glibc
+import VideoBase
+
+/// The thread of a camera: it alone calls the device.
+struct StreamThread {
+    private let request: CaptureRequest
+    private let link: Monitor<StreamLink>
+    private let wake: WakeDescriptor
+    private let buffers: CameraBuffers
+    private let queueLimit: Int
+    private var clock = FrameClock()
+    /// Buffers that the driver has.
+    private var lent: Int
+    /// When the driver last gave something, or could not since it had no buffer.
+    private var lastLife = FrameClock.now
+    private var failuresInARow = 0
+
+    /// Until the stream is closed or the camera ends.
+    static func run(_ path: String, _ request: CaptureRequest, _ link: Monitor<StreamLink>, _ wake: WakeDescriptor) {
+        do {
+            let setup = try StreamSetup(path, request)
+            try setup.buffers.start()
+            var thread = StreamThread(setup.buffers, request, link, wake)
+            link.withLock { $0.info = setup.info }
+            let end = thread.loop()
+            setup.buffers.stop()
+            link.withLock { $0.end = end }
+        } catch {
+            link.withLock { $0.end = .failed(error) }
+        }
+    }
+
+    private init(_ buffers: CameraBuffers, _ request: CaptureRequest, _ link: Monitor<StreamLink>, _ wake: WakeDescriptor) {
+        (self.buffers, self.request, self.link, self.wake) = (buffers, request, link, wake)
+        lent = buffers.count
+        // The driver keeps two at least, one to fill and one to go on with, and the reader holds one.
+        queueLimit = request.lateFrames == .keep ? buffers.count : max(1, min(4, buffers.count - 3))
+    }
+
+    private mutating func loop() -> CaptureEnd {
+        while true {
+            let (returned, isClosing) = link.withQuietLock { link in
+                defer { link.returned = [] }
+                return (link.returned, link.isClosing)
+            }
+            if isClosing { return .stopped }
+            for index in returned { if let end = giveBack(index) { return end } }
+            // A driver without buffers cannot be blamed.
+            if lent == 0 { lastLife = FrameClock.now }
+            var polled = [
+                pollfd(fd: buffers.node.descriptor, events: lent > 0 ? Int16(POLLIN) : 0, revents: 0),
+                pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0),
+            ]
+            let left = Double(lastLife) / 1e9 + request.stallSeconds - Double(FrameClock.now) / 1e9
+            if left <= 0 { return .stalled(seconds: request.stallSeconds) }
+            unsafe poll(&polled, 2, Int32(min(left * 1000 + 1, 60_000)))
+            if polled[1].revents != 0 { wake.clear() }
+            let events = Int32(polled[0].revents)
+            if events & (POLLIN | POLLERR | POLLHUP | POLLNVAL) != 0, let end = take(events) { return end }
+        }
+    }
+
+    /// Takes one buffer from the driver; why the camera ends, else nil.
+    private mutating func take(_ events: Int32) -> CaptureEnd? {
+        var buffer = unsafe v4l2_buffer()
+        let code = unsafe buffers.dequeue(&buffer)
+        switch code {
+        case 0:
+            failuresInARow = 0
+            lastLife = FrameClock.now
+            lent -= 1
+            return unsafe taken(buffer)
+        case ENODEV, ENXIO, EBADF: return .unplugged
+        case EAGAIN where events & POLLHUP != 0: return .unplugged
+        case EAGAIN:
+            // Polls that come back at once, over and over, would eat a processor.
+            if events & POLLERR != 0 { usleep(10_000) }
+            return nil
+        default:
+            // EIO may be a passing fault of one picture.
+            failuresInARow += 1
+            if failuresInARow >= 100 { return .failed(buffers.node.failure("VIDIOC_DQBUF", code)) }
+            usleep(10_000)
+            return nil
+        }
+    }
+
+    private mutating func taken(_ buffer: v4l2_buffer) -> CaptureEnd? {
+        let index = unsafe buffer.index
+        guard Int(index) < buffers.count else {
+            return .failed(VaencError(.deviceFailed, "the camera \(buffers.node.path) gave a buffer that it does not have"))
+        }
+        let (time, gap, isReplaced) = unsafe clock.read(buffer)
+        let byteCount = unsafe Int(buffer.bytesused)
+        let room = unsafe buffers.mappings[Int(index)].count
+        // Some drivers leave the count of raw pictures' bytes at 0.
+        let isShort = buffers.layout.map { byteCount != 0 && byteCount < $0.byteCount } ?? (byteCount == 0)
+        let isDamaged = unsafe isShort || byteCount > room || buffer.flags & UInt32(V4L2_BUF_FLAG_ERROR) != 0
+        let filled = unsafe FilledBuffer(
+            buffers: buffers, index: index, byteCount: byteCount, time: time, sequence: buffer.sequence)
+        let returned: UInt32? = link.withLock { link in
+            guard link.isActive else { return index }
+            link.counts.droppedByDriver += gap
+            if isDamaged {
+                link.counts.damaged += 1
+                return index
+            }
+            link.counts.captured += 1
+            if isReplaced { link.counts.timesReplaced += 1 }
+            link.queue.append(filled)
+            guard link.queue.count > queueLimit else { return nil }
+            link.counts.late += 1
+            return link.queue.removeFirst().index
+        }
+        return returned.flatMap { giveBack($0) }
+    }
+
+    private mutating func giveBack(_ index: UInt32) -> CaptureEnd? {
+        switch buffers.queue(index) {
+        case 0:
+            lent += 1
+            return nil
+        case ENODEV, ENXIO, EBADF: return .unplugged
+        case let code: return .failed(buffers.node.failure("VIDIOC_QBUF", code))
+        }
+    }
+}
+
+/// The times and numbers of a driver's pictures.
+struct FrameClock {
+    private var lastTime: Int64?
+    private var lastSequence: UInt32?
+
+    /// Nanoseconds on the monotonic clock.
+    static var now: Int64 {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    }
+
+    /// When a picture was captured: the driver's time where it is on the monotonic clock, else now; how many pictures are
+    /// missing before it; and whether its time did not grow and was replaced.
+    mutating func read(_ buffer: v4l2_buffer) -> (time: MediaTime, gap: Int, isReplaced: Bool) {
+        let now = Self.now / 1000
+        var time = now
+        if unsafe buffer.flags & UInt32(V4L2_BUF_FLAG_TIMESTAMP_MASK) == UInt32(V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC) {
+            let stamp = unsafe Int64(clamping: Int128(buffer.timestamp.tv_sec) * 1_000_000 + Int128(buffer.timestamp.tv_usec))
+            // Drivers have been seen to say 0, and times of other clocks.
+            if abs(now.subtractingReportingOverflow(stamp).partialValue) < 10_000_000 { time = stamp }
+        }
+        let isReplaced = lastTime.map { time <= $0 } ?? false
+        if isReplaced, let lastTime { time = max(lastTime + 1, now) }
+        lastTime = time
+        var gap = 0
+        if let lastSequence {
+            let step = unsafe buffer.sequence &- lastSequence
+            // A driver that counts anew, or not at all, says nothing.
+            if step > 1, step < 1 << 31 { gap = Int(step) - 1 }
+        }
+        lastSequence = unsafe buffer.sequence
+        return (MediaTime(value: time, timescale: 1_000_000), gap, isReplaced)
+    }
+}

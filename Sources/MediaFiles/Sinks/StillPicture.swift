@@ -1,0 +1,102 @@
+import CLibAV
+import LibAV
+public import VideoBase
+
+/// One picture in a file of its own, JPEG or PNG, coded by libavcodec.
+public final class StillPicture {
+    public enum Format: String, Sendable, Hashable {
+        case jpeg, png
+
+        /// By a name's extension; nil for others.
+        public init?(name: String) {
+            switch name.split(separator: "/").last?.split(separator: ".").last?.lowercased() {
+            case "jpg", "jpeg": self = .jpeg
+            case "png": self = .png
+            default: return nil
+            }
+        }
+
+        fileprivate var layout: PixelFormat { self == .jpeg ? .i420 : .rgb24 }
+        fileprivate var codec: String { self == .jpeg ? "mjpeg" : "png" }
+    }
+
+    private let format: Format
+    private let file: OutputFile
+
+    /// Opens the file under `NAME.part`.
+    ///
+    /// - Throws: `cannotCreate`, `noPermission`.
+    public init(_ path: String, format: Format, overwrite: Bool) throws {
+        self.format = format
+        file = try OutputFile(path: path, overwrite: overwrite)
+    }
+
+    /// Codes the picture, which `color` describes, writes it and gives the file its name; the number of bytes.
+    ///
+    /// - Throws: `unavailable` without libavcodec, `inputOutput`. Nothing stands under the name then.
+    public func write(_ picture: some PixelBuffer, color: ColorDescription) throws -> Int {
+        do {
+            let bytes = try encode(picture, color)
+            try file.write(bytes.span)
+            try file.commit()
+            return bytes.count
+        } catch {
+            file.cancel()
+            throw error
+        }
+    }
+
+    private func encode(_ picture: some PixelBuffer, _ color: ColorDescription) throws -> [UInt8] {
+        // SAFETY: what is made here is freed here; the planes outlive the calls that read them.
+        let av = unsafe try LibAV.load([.codec, .scale])
+        guard let codec = unsafe av.pointee.avcodec_find_encoder_by_name!(format.codec) else {
+            throw VaencError(
+                .unavailable, "libavcodec has no \(format.codec) encoder", remedy: "install the distribution's own libavcodec")
+        }
+        var context = unsafe av.pointee.avcodec_alloc_context3!(codec)
+        var frame = unsafe av.pointee.av_frame_alloc!()
+        var packet = unsafe av.pointee.av_packet_alloc!()
+        defer {
+            unsafe av.pointee.avcodec_free_context!(&context)
+            unsafe av.pointee.av_frame_free!(&frame)
+            unsafe av.pointee.av_packet_free!(&packet)
+        }
+        guard let context = unsafe context, let frame = unsafe frame, let packet = unsafe packet else {
+            throw VaencError(.internalFault, "no memory to code a picture")
+        }
+        // JPEG is of BT.601 and full range (JFIF), PNG of RGB.
+        let converted = SystemPixelBuffer(format: format.layout, size: picture.size)
+        let target = ColorDescription(primaries: 1, transfer: 13, matrix: 6, fullRange: true)
+        let converter = PixelConverter(color: color, target: format == .jpeg ? target : nil)
+        try unsafe converted.withUnsafePlanes { planes in
+            try unsafe picture.withUnsafePlanes { unsafe try converter.convert($0, to: planes) }
+            let view = unsafe PictureView(planes)
+            let layout = unsafe format == .jpeg ? AV_PIX_FMT_YUVJ420P : view.format
+            unsafe context.pointee.width = Int32(picture.size.width)
+            unsafe context.pointee.height = Int32(picture.size.height)
+            unsafe context.pointee.pix_fmt = layout
+            unsafe context.pointee.color_range = AVCOL_RANGE_JPEG
+            unsafe context.pointee.time_base = AVRational(num: 1, den: 25)
+            // JPEG at its best but for a hair: 2 of 2…31.
+            let useScale: Int32 = 1 << 1
+            unsafe context.pointee.flags |= useScale
+            unsafe context.pointee.global_quality = 2 * 118
+            var code = unsafe av.pointee.avcodec_open2!(context, codec, nil)
+            if code >= 0 {
+                unsafe frame.pointee.format = layout.rawValue
+                unsafe frame.pointee.width = context.pointee.width
+                unsafe frame.pointee.height = context.pointee.height
+                unsafe frame.pointee.quality = context.pointee.global_quality
+                unsafe (frame.pointee.data.0, frame.pointee.data.1, frame.pointee.data.2) = unsafe (view.data[0], view.data[1], view.data[2])
+                unsafe (frame.pointee.linesize.0, frame.pointee.linesize.1, frame.pointee.linesize.2) = unsafe (view.strides[0], view.strides[1], view.strides[2])
+                code = unsafe av.pointee.avcodec_send_frame!(context, frame)
+            }
+            if code >= 0 { code = unsafe av.pointee.avcodec_send_frame!(context, nil) }
+            if code >= 0 { code = unsafe av.pointee.avcodec_receive_packet!(context, packet) }
+            if code < 0 {
+                throw VaencError(.internalFault, "the picture cannot be coded (\(unsafe LibAV.message(code, av)))")
+            }
+        }
+        return unsafe [UInt8](UnsafeBufferPointer(start: packet.pointee.data, count: Int(packet.pointee.size)))
+    }
+}

@@ -1,0 +1,265 @@
+public import Capture
+public import MediaFiles
+public import VideoBase
+
+/// A camera, or several one after another, as pictures to encode.
+///
+/// Times are those of capture, from the first picture on. One thread reads; `cancel` may be called from any other.
+public final class CameraSource: FrameSource {
+    /// From `time` on (seconds of the recording) pictures come from another camera.
+    public struct Switch: Sendable, Hashable {
+        public var path: String
+        public var time: Double
+
+        public init(path: String, time: Double) { (self.path, self.time) = (path, time) }
+    }
+
+    /// What happens while pictures come.
+    public enum Notice: Sendable, Hashable {
+        case started(CaptureInfo)
+        case switched(to: CaptureInfo)
+        /// So many more than at the last notice: by the driver, as late, and as damaged.
+        case dropped(byDriver: Int, late: Int, damaged: Int)
+        case ended(CaptureEnd)
+    }
+
+    public typealias NoticeHandler = @Sendable (Notice) -> Void
+    /// Sees each picture before it is encoded; it must not keep it.
+    public typealias FrameObserver = @Sendable (CapturedFrame, CaptureInfo) -> Void
+
+    public let info: SourceInfo
+    private let cameras: [Camera]
+    private let switches: [(time: Double, camera: Int)]
+    private let options: SourceOptions
+    private let onNotice: NoticeHandler
+    private let onFrame: FrameObserver?
+    private let origin: CaptureOrigin
+    private let state: Monitor<State>
+
+    /// A camera that is open, with what brings its pictures to the size and colour of the first one's.
+    private final class Camera: Sendable {
+        let stream: CameraStream
+        let shaper: Monitor<FrameShaper>
+
+        init(_ stream: CameraStream, output: VideoSize?, color: ColorDescription?, fit: FrameFit) {
+            self.stream = stream
+            shaper = Monitor(Camera.shaper(stream.info.size, stream.info.color, output, color, fit))
+        }
+
+        static func shaper(
+            _ size: VideoSize, _ color: ColorDescription, _ output: VideoSize?, _ target: ColorDescription?, _ fit: FrameFit
+        ) -> FrameShaper {
+            FrameShaper(source: size, aspect: Rational(1, 1), color: color, target: target, output: output, fit: fit)
+        }
+    }
+
+    private struct State {
+        var current = 0
+        /// The first picture was asked for: what came before it is none of the recording's.
+        var hasBegun = false
+        /// Switches that were made.
+        var switched = 0
+        /// The next camera already fills its queue.
+        var isNextReady = false
+        /// Microseconds on the monotonic clock, of the picture given last.
+        var lastTime: Int64?
+        var given = 0
+        var counts = CaptureCounts()
+        var isOver = false
+    }
+
+    /// Opens every camera that is named, so that a switch costs no time and cannot fail for want of one.
+    ///
+    /// - Parameters:
+    ///   - request: of each camera.
+    ///   - switches: in the order of their times.
+    ///   - options: `start`, `duration`, `frameLimit`, `outputSize` and `fit` are heeded.
+    ///   - origin: shared with the sound that is recorded beside it.
+    /// - Throws: what `CameraStream` throws; `usage` for switches out of order.
+    public init(
+        _ path: String, request: CaptureRequest = CaptureRequest(), switches: [Switch] = [],
+        options: SourceOptions = SourceOptions(), origin: CaptureOrigin = CaptureOrigin(), onFrame: FrameObserver? = nil,
+        onNotice: @escaping NoticeHandler = { _ in }
+    ) throws {
+        if zip(switches, switches.dropFirst()).contains(where: { $0.time >= $1.time }) {
+            throw VaencError(.usage, "switches of the camera must follow one another", remedy: "order them by time")
+        }
+        let paths = ([path] + switches.map(\.path)).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+        let first = try CameraStream(path, request)
+        first.setActive(false)
+        let size = options.outputSize ?? first.info.size
+        let color = first.info.color
+        var cameras = [Camera(first, output: size, color: nil, fit: options.fit)]
+        for other in paths.dropFirst() {
+            let stream = try CameraStream(other, request)
+            stream.setActive(false)
+            cameras.append(Camera(stream, output: size, color: color, fit: options.fit))
+        }
+        self.cameras = cameras
+        self.switches = switches.map { one in (one.time, paths.firstIndex(of: one.path) ?? 0) }
+        self.options = options
+        self.onNotice = onNotice
+        self.onFrame = onFrame
+        self.origin = origin
+        state = Monitor(State())
+        info = Self.describe(first.info, size: size, request, options)
+        onNotice(.started(first.info))
+    }
+
+    private static func describe(
+        _ camera: CaptureInfo, size: VideoSize, _ request: CaptureRequest, _ options: SourceOptions
+    ) -> SourceInfo {
+        var format: PixelFormat?
+        if case .raw(let found) = camera.layout { format = found }
+        var info = SourceInfo(
+            size: size, frameRate: camera.frameRate ?? request.frameRate ?? Rational(30), color: camera.color,
+            sampleAspectRatio: Rational(1, 1), frameCount: options.frameLimit, durationSeconds: options.duration,
+            nativeFormat: format, nativeSize: camera.size, kind: "camera, \(camera.layout)")
+        if format == nil { info.nativeFormatName = camera.layout.description }
+        info.frameRateVaries = true
+        info.isLive = true
+        func note(_ option: String, _ asked: String?, _ used: String) {
+            guard let asked, asked != used else { return }
+            info.changes.append(EffectiveEntry(option: option, asked: asked, used: used, why: "the nearest that the camera has"))
+        }
+        note("captureSize", request.size?.description, camera.size.description)
+        note("captureRate", request.frameRate?.description, info.frameRate.description)
+        return info
+    }
+
+    // MARK: Reading
+
+    public func readFrame(into planes: PixelPlanes) throws -> FrameTiming? {
+        while true {
+            guard let camera = currentCamera() else { return nil }
+            guard let frame = try camera.stream.next() else {
+                try ended(camera)
+                return nil
+            }
+            tellDrops()
+            let elapsed = frame.time.seconds - origin.settle(frame.time).seconds
+            if prepare(elapsed, frame.time) { continue }
+            let start = options.start ?? 0
+            if elapsed < start { continue }
+            if let duration = options.duration, elapsed - start >= duration - 1e-9 {
+                finish()
+                return nil
+            }
+            guard let time = take(frame.time) else { continue }
+            onFrame?(frame, camera.stream.info)
+            unsafe try shape(frame, of: camera, to: planes)
+            return FrameTiming(presentation: time)
+        }
+    }
+
+    /// The camera whose turn it is; nil after the end.
+    private func currentCamera() -> Camera? {
+        let (current, begins) = state.withLock { state in
+            defer { state.hasBegun = true }
+            return (state.isOver ? nil : state.current, !state.hasBegun)
+        }
+        guard let current else { return nil }
+        if begins { cameras[current].stream.setActive(true) }
+        return cameras[current]
+    }
+
+    /// Sees to the next switch; true where the picture is after it and the next camera has its turn.
+    private func prepare(_ elapsed: Double, _ time: MediaTime) -> Bool {
+        let (switched, isReady) = state.withQuietLock { ($0.switched, $0.isNextReady) }
+        guard switched < switches.count else { return false }
+        let next = switches[switched]
+        let current = state.withQuietLock { $0.current }
+        // Its queue holds a few pictures: the first of them is there when the time comes.
+        if !isReady, elapsed >= next.time - 2.5 / info.frameRate.value {
+            cameras[next.camera].stream.setActive(true)
+            state.withLock { $0.isNextReady = true }
+        }
+        guard elapsed >= next.time else { return false }
+        if next.camera != current {
+            cameras[current].stream.setActive(false)
+            onNotice(.switched(to: cameras[next.camera].stream.info))
+        }
+        state.withLock { state in
+            state.switched += 1
+            state.isNextReady = false
+            state.current = next.camera
+        }
+        return next.camera != current
+    }
+
+    /// The picture's time in the recording; nil where it is not after the one before, or the recording is full.
+    private func take(_ time: MediaTime) -> MediaTime? {
+        let origin = origin.settle(time).value + Int64((options.start ?? 0) * 1e6)
+        return state.withLock { state in
+            if let last = state.lastTime, time.value <= last { return nil }
+            state.lastTime = time.value
+            state.given += 1
+            if let limit = options.frameLimit, state.given >= limit { state.isOver = true }
+            return MediaTime(value: max(0, time.value - origin), timescale: 1_000_000)
+        }
+    }
+
+    private func shape(_ frame: CapturedFrame, of camera: Camera, to planes: PixelPlanes) throws {
+        unsafe try frame.withUnsafePlanes { picture in
+            try camera.shaper.withQuietLock { shaper in unsafe try shaper.shape(picture, to: planes) }
+        }
+    }
+
+    private func tellDrops() {
+        let counts = counts
+        let before = state.withLock { state in
+            defer { state.counts = counts }
+            return state.counts
+        }
+        let (driver, late) = (counts.droppedByDriver - before.droppedByDriver, counts.late - before.late)
+        let damaged = counts.damaged - before.damaged
+        if driver + late + damaged > 0 { onNotice(.dropped(byDriver: driver, late: late, damaged: damaged)) }
+    }
+
+    /// - Throws: why the camera ended, where it gave no picture at all.
+    private func ended(_ camera: Camera) throws {
+        tellDrops()
+        let end = camera.stream.end ?? .stopped
+        let given = state.withLock { state in
+            state.isOver = true
+            return state.given
+        }
+        onNotice(.ended(end))
+        if given == 0, let error = end.error(camera.stream.info.path) { throw error }
+    }
+
+    private func finish() { state.withLock { $0.isOver = true } }
+
+    // MARK: The account
+
+    /// Each camera that was opened, what became of its pictures, and why it ended (nil: it did not).
+    public var account: [(info: CaptureInfo, counts: CaptureCounts, end: CaptureEnd?)] {
+        cameras.map { ($0.stream.info, $0.stream.counts, $0.stream.end) }
+    }
+
+    /// Of all cameras together.
+    public var counts: CaptureCounts {
+        cameras.map(\.stream.counts).reduce(into: CaptureCounts()) { sum, one in
+            sum.captured += one.captured
+            sum.droppedByDriver += one.droppedByDriver
+            sum.late += one.late
+            sum.damaged += one.damaged
+            sum.timesReplaced += one.timesReplaced
+        }
+    }
+
+    /// Why the camera that was recorded last ended; nil where it did not.
+    public var end: CaptureEnd? { cameras[state.withQuietLock { $0.current }].stream.end }
+
+    /// The same as an error; nil where it did not end before it should.
+    public var failure: VaencError? {
+        end.flatMap { $0.error(cameras[state.withQuietLock { $0.current }].stream.info.path) }
+    }
+
+    public func cancel() { for camera in cameras { camera.stream.cancel() } }
+
+    public func close() {
+        finish()
+        for camera in cameras { camera.stream.close() }
+    }
+}

@@ -1,0 +1,115 @@
+import Capture
+import MediaFiles
+import Preview
+import Synchronization
+import Vaenc
+
+/// A camera as a run's input: with its window, and what the report says of it.
+struct CameraInput {
+    let source: CameraSource
+    /// nil: none was asked for, or none can be shown.
+    let preview: CameraPreview?
+    private let notices: NoticeList
+
+    /// What happened, in a person's words.
+    private final class NoticeList: Sendable {
+        private let texts = Mutex<[String]>([])
+        func add(_ text: String) { texts.withLock { $0.append(text) } }
+        var all: [String] { texts.withLock { $0 } }
+    }
+
+    init(
+        _ path: String, request: CaptureRequest, switches: [CameraSource.Switch], options: SourceOptions, preview: Bool,
+        tellsNotices: Bool
+    ) throws {
+        let notices = NoticeList()
+        let window = preview ? try CameraPreview() : nil
+        var observer: CameraSource.FrameObserver?
+        if let window { observer = { frame, info in window.show(frame, info) } }
+        source = try CameraSource(
+            path, request: request, switches: switches, options: options, onFrame: observer,
+            onNotice: { notice in
+                guard let text = Self.text(notice) else { return }
+                notices.add(text)
+                if tellsNotices { Terminal.note(text) }
+            })
+        self.preview = window
+        self.notices = notices
+    }
+
+    /// nil: told elsewhere, or at the end all together.
+    private static func text(_ notice: CameraSource.Notice) -> String? {
+        switch notice {
+        case .started(let info): "capturing from \(words(info))"
+        case .switched(let info): "switched to \(words(info))"
+        case .dropped, .ended: nil
+        }
+    }
+
+    private static func words(_ info: CaptureInfo) -> String {
+        let rate = info.frameRate.map { ", \(decimal($0.value, 2)) frames/s" } ?? ""
+        return "\(info.path) (\(info.name)): \(info.size) \(info.layout)\(rate)"
+    }
+
+    /// Adds what the camera's thread counted.
+    func complete(_ report: inout EncodeReport) {
+        report.capture = CaptureReport(source)
+        report.notices += (notices.all + [preview?.notice, dropNotice].compactMap { $0 }).map { FileName.printable($0) }
+        if let failure = source.failure { report.notices.append(FileName.printable(failure.message)) }
+    }
+
+    /// What was lost, in one line; nil where nothing was.
+    var dropNotice: String? {
+        let counts = source.counts
+        let parts = [
+            (counts.droppedByDriver, "left out by the driver"), (counts.late, "late and dropped"), (counts.damaged, "damaged"),
+        ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+        return parts.isEmpty ? nil : "pictures of the camera that were not encoded: \(parts.joined(separator: ", "))"
+    }
+}
+
+/// What the report says of cameras.
+struct CaptureReport: Encodable, Sendable {
+    struct Camera: Encodable, Sendable {
+        var path: String
+        var name: String
+        var driver: String
+        var bus: String
+        var format: String
+        var converted: Bool
+        var width: Int
+        var height: Int
+        var frameRate: Nullable<Rational>
+        var exportsBuffers: Bool
+        var captured: Int
+        var droppedByDriver: Int
+        var late: Int
+        var damaged: Int
+        var timesReplaced: Int
+        /// `stopped`, `unplugged`, `stalled` or `failed`.
+        var ended: String
+    }
+
+    /// Of all cameras together.
+    var captured: Int
+    var droppedByDriver: Int
+    var late: Int
+    var damaged: Int
+    /// Of the camera that was recorded last.
+    var ended: String
+    var cameras: [Camera]
+
+    init(_ source: CameraSource) {
+        let counts = source.counts
+        (captured, droppedByDriver, late, damaged) = (counts.captured, counts.droppedByDriver, counts.late, counts.damaged)
+        ended = (source.end ?? .stopped).name
+        cameras = source.account.map { info, counts, end in
+            Camera(
+                path: info.path, name: info.name, driver: info.driver, bus: info.bus, format: info.layout.description,
+                converted: info.isConverted, width: info.size.width, height: info.size.height,
+                frameRate: Nullable(info.frameRate), exportsBuffers: info.exportsBuffers, captured: counts.captured,
+                droppedByDriver: counts.droppedByDriver, late: counts.late, damaged: counts.damaged,
+                timesReplaced: counts.timesReplaced, ended: (end ?? .stopped).name)
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import Capture
+import MediaFiles
+import Preview
+import Synchronization
+import Vaenc
+
+/// A window that shows what a camera gives, no larger than the screen has room for.
+///
+/// It is a by-product: where it is closed, or cannot go on, the recording does.
+final class CameraPreview: Sendable {
+    private struct State {
+        var window: PreviewWindow?
+        var shaper: FrameShaper?
+        var picture: SystemPixelBuffer?
+        var source: CaptureInfo?
+        var notice: String?
+    }
+
+    private let state = Mutex(State())
+
+    /// - Throws: `unavailable` without SDL2 or a display to show it on.
+    init() throws { try PreviewWindow.check() }
+
+    /// What became of the window; nil where it was there all the time.
+    var notice: String? { state.withLock { $0.notice } }
+
+    func show(_ frame: CapturedFrame, _ info: CaptureInfo) {
+        state.withLock { state in
+            guard state.notice == nil else { return }
+            do {
+                try Self.show(frame, info, &state)
+            } catch {
+                state.notice = "the preview ended: \(error)"
+                state.window?.close()
+            }
+        }
+    }
+
+    private static func show(_ frame: CapturedFrame, _ info: CaptureInfo, _ state: inout State) throws {
+        let size = PreviewWindow.fitting(state.picture?.size ?? frame.size)
+        let window = try state.window ?? PreviewWindow(title: "vaenc: \(info.name)", size: size)
+        state.window = window
+        guard window.isOpen else {
+            state.notice = "the preview was closed: the recording went on"
+            return
+        }
+        let picture = state.picture ?? SystemPixelBuffer(format: .nv12, size: size)
+        state.picture = picture
+        if state.source != info {
+            state.source = info
+            window.setTitle("vaenc: \(info.name)")
+            // What the window is told to show is of BT.601 and limited range.
+            state.shaper = FrameShaper(
+                source: frame.size, aspect: Rational(1, 1), color: info.color,
+                target: ColorDescription(primaries: 1, transfer: 1, matrix: 6, fullRange: false), output: size, fit: .letterbox)
+        }
+        unsafe try frame.withUnsafePlanes { source in
+            unsafe try picture.withUnsafePlanes { planes in
+                unsafe try state.shaper?.shape(source, to: planes)
+                unsafe window.show(planes)
+            }
+        }
+    }
+
+    func close() { state.withLock { $0.window?.close() } }
+}

@@ -1,0 +1,54 @@
+import ArgumentParser
+import MediaFiles
+import Vaenc
+
+/// One picture of a camera into a file.
+struct PhotoJob {
+    /// What `--json` prints.
+    private struct Report: Encodable {
+        var schema = 1
+        var width: Int
+        var height: Int
+        var format: String
+        var bytes: Int
+        var output: String
+        var capture: CaptureReport
+        var notices: [String]
+    }
+
+    private let command: EncodeCommand
+    private let input: String
+    private let output: String
+
+    init(_ command: EncodeCommand, input: String, output: String) {
+        (self.command, self.input, self.output) = (command, input, output)
+    }
+
+    func run() throws {
+        guard let format = StillPicture.Format(name: output) else { return }
+        if let frames = command.inputOptions.frames, frames != 1 {
+            throw VaencError.usage("--frames \(frames) contradicts the output \(output)", remedy: "a picture is one frame: leave it out")
+        }
+        let file = try StillPicture(output, format: format, overwrite: command.output.overwrite)
+        let interruption = Interruption()
+        interruption.watch()
+        guard let camera = try command.capture.open(input, options: command.inputOptions, tellsNotices: !command.reporting.json) else { return }
+        defer { camera.preview?.close() }
+        interruption.whenFirst { camera.source.cancel() }
+        defer { camera.source.close() }
+        let picture = SystemPixelBuffer(format: .nv12, size: camera.source.info.size)
+        // SAFETY: the source writes only inside the planes, which are valid while the closure runs.
+        guard unsafe try picture.withUnsafePlanes({ unsafe try camera.source.readFrame(into: $0) }) != nil else {
+            throw VaencError(.deviceFailed, "the camera \(input) gave no picture", remedy: "look at --start and --duration")
+        }
+        let bytes = try file.write(picture, color: camera.source.info.color)
+        guard command.reporting.json else { return }
+        let report = Report(
+            width: picture.size.width, height: picture.size.height, format: format.rawValue, bytes: bytes,
+            output: FileName.printable(output), capture: CaptureReport(camera.source),
+            notices: [camera.dropNotice].compactMap { $0 })
+        guard Terminal.write(try JSON.text(report) + "\n", to: 1) else {
+            throw VaencError(.inputOutput, "cannot write the report to stdout", remedy: "look at what reads it")
+        }
+    }
+}

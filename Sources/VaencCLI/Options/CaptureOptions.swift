@@ -1,0 +1,103 @@
+public import ArgumentParser
+public import Capture
+import MediaFiles
+import Vaenc
+
+struct CaptureOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Size to have the camera give; 1280x720 unless told, or the nearest that it has.", valueName: "WxH"))
+    var captureSize: String?
+
+    @Option(parsing: .unconditional, help: ArgumentHelp("Socket of the camera or capture card, by number.", valueName: "N"))
+    var captureInput: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Pictures that the encoder is too slow for: drop the oldest, or keep as many as the driver has buffers.",
+            valueName: "drop|keep"))
+    var lateFrames: LateFrames?
+
+    @Option(
+        help: ArgumentHelp(
+            "Go on with another camera at this time of the recording, in seconds; may be given again.", valueName: "/dev/videoM@T"))
+    var switchTo: [String] = []
+
+    @Flag(help: "Show the pictures in a window; closing it does not end the recording.")
+    var preview = false
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Give a camera up that gave nothing for so long; 5 unless told.", valueName: "SECONDS"))
+    var stallTimeout: Double?
+
+    /// Whether a name means a camera.
+    static func isCamera(_ input: String) -> Bool { input.hasPrefix("/dev/video") || input.hasPrefix("/dev/v4l/") }
+
+    /// Opens the input where it is a camera; nil for others.
+    ///
+    /// - Throws: `usage` for options of cameras with another input, and for options of files with a camera.
+    func open(_ input: String?, options: InputOptions, tellsNotices: Bool) throws -> CameraInput? {
+        guard let input, Self.isCamera(input) else {
+            if let option = given.first {
+                throw VaencError.usage("\(option) is an option of cameras", remedy: "leave it out, or give /dev/videoN as the input")
+            }
+            return nil
+        }
+        if options.inputSize != nil {
+            throw VaencError.usage("--input-size is an option of raw files", remedy: "use --capture-size")
+        }
+        let source = try options.sourceOptions(isCamera: true)
+        return try CameraInput(
+            input, request: try request(options, source), switches: try switches(), options: source, preview: preview,
+            tellsNotices: tellsNotices)
+    }
+
+    /// The options of this group that were given.
+    private var given: [String] {
+        [
+            captureSize.map { _ in "--capture-size" }, captureInput.map { _ in "--capture-input" },
+            lateFrames.map { _ in "--late-frames" }, switchTo.isEmpty ? nil : "--switch-to", preview ? "--preview" : nil,
+            stallTimeout.map { _ in "--stall-timeout" },
+        ].compactMap { $0 }
+    }
+
+    private func request(_ options: InputOptions, _ source: SourceOptions) throws -> CaptureRequest {
+        var request = CaptureRequest()
+        request.size = try captureSize.map { try InputOptions.size("--capture-size", $0) }
+        request.frameRate = source.frameRate
+        if let name = options.inputFormat {
+            guard let layout = CaptureLayout(InputOptions.plainName(name.lowercased())) else {
+                throw VaencError.usage(
+                    "--input-format \(name) is none that cameras give",
+                    remedy: "use one of \(CaptureLayout.names.joined(separator: ", "))")
+            }
+            request.layout = layout
+        }
+        try OptionValue.check("--capture-input", captureInput, 0...63)
+        request.input = captureInput
+        request.lateFrames = lateFrames ?? .drop
+        if let stallTimeout {
+            guard stallTimeout >= 0.1, stallTimeout <= 3600 else {
+                throw VaencError.usage("--stall-timeout \(stallTimeout) is out of range", remedy: "use 0.1 to 3600 seconds")
+            }
+            request.stallSeconds = stallTimeout
+        }
+        return request
+    }
+
+    private func switches() throws -> [CameraSource.Switch] {
+        try switchTo.map { text in
+            let parts = text.split(separator: "@", omittingEmptySubsequences: false)
+            guard parts.count == 2, Self.isCamera(String(parts[0])), let time = Double(parts[1].trimmingSuffix("s")), time > 0, time < 1e9
+            else {
+                throw VaencError.usage("--switch-to \(text) is not known", remedy: "write /dev/videoM@SECONDS, as /dev/video1@5")
+            }
+            return CameraSource.Switch(path: String(parts[0]), time: time)
+        }
+    }
+}
+
+extension LateFrames: ExpressibleByArgument {}
+
+extension Substring {
+    fileprivate func trimmingSuffix(_ suffix: String) -> Substring { hasSuffix(suffix) ? dropLast(suffix.count) : self }
+}

@@ -1,0 +1,102 @@
+import Capture
+import Vaenc
+
+/// A camera in what `vaenc probe --capture --json` prints.
+struct CaptureEntry: Encodable {
+    struct Input: Encodable {
+        var index: Int
+        var name: String
+        var current: Bool
+    }
+
+    struct Sizes: Encodable {
+        var width: Int?
+        var height: Int?
+        /// Of ranges.
+        var minWidth: Int?
+        var minHeight: Int?
+        var maxWidth: Int?
+        var maxHeight: Int?
+        var stepWidth: Int?
+        var stepHeight: Int?
+        /// Frames per second, the highest first; of a range its ends.
+        var rates: [Rational]
+        var ratesAreRange: Bool
+
+        init(_ sizes: CaptureSizes) {
+            rates = sizes.rates
+            ratesAreRange = sizes.ratesAreRange
+            if sizes.isDiscrete {
+                (width, height) = (sizes.largest.width, sizes.largest.height)
+            } else {
+                (minWidth, minHeight) = (sizes.smallest.width, sizes.smallest.height)
+                (maxWidth, maxHeight) = (sizes.largest.width, sizes.largest.height)
+                (stepWidth, stepHeight) = (sizes.step.width, sizes.step.height)
+            }
+        }
+    }
+
+    struct Format: Encodable {
+        var fourcc: String
+        var description: String
+        /// As `--input-format` takes it; null: vaenc does not read it.
+        var inputFormat: Nullable<String>
+        /// Made by libv4l2 from another.
+        var emulated: Bool
+        var sizes: [Sizes]
+    }
+
+    var path: String
+    var name: String
+    var driver: String
+    var bus: String
+    var usable: Bool
+    var why: Nullable<String>
+    var inputs: [Input]
+    var formats: [Format]
+
+    init(_ device: CaptureDevice) {
+        path = device.path
+        name = device.name
+        driver = device.driver
+        bus = device.bus
+        usable = device.why == nil
+        why = Nullable(device.why)
+        inputs = device.inputs.map { Input(index: $0.index, name: $0.name, current: $0.isCurrent) }
+        formats = device.formats.map { format in
+            Format(
+                fourcc: format.fourCC, description: format.description, inputFormat: Nullable(format.layout?.description),
+                emulated: format.isEmulated, sizes: format.sizes.map(Sizes.init))
+        }
+    }
+}
+
+/// The cameras as people read them: a block a camera, a line a format.
+enum CaptureTable {
+    static func text(_ devices: [CaptureDevice]) -> String {
+        if devices.isEmpty { return "\nNo cameras.\n" }
+        return devices.map { "\n" + device($0) }.joined()
+    }
+
+    private static func device(_ device: CaptureDevice) -> String {
+        let label = [device.name, device.driver, device.bus].filter { !$0.isEmpty }.joined(separator: ", ")
+        var text = "\(device.path): \(label)\(device.why.map { "\(label.isEmpty ? "" : " ")NOT USABLE: \($0)" } ?? "")\n"
+        if device.inputs.count > 1 {
+            text += "  inputs " + device.inputs.map { "\($0.index) \($0.name)\($0.isCurrent ? " (chosen)" : "")" }.joined(separator: ", ") + "\n"
+        }
+        // What libv4l2 makes of the camera's own is its affair, unless that is all that vaenc reads.
+        let own = device.formats.filter { !$0.isEmulated }
+        for format in own.contains(where: { $0.layout != nil }) ? own : device.formats { text += line(format) }
+        return text
+    }
+
+    private static func line(_ format: CaptureFormat) -> String {
+        let sizes = format.sizes.map { sizes in
+            let rates = sizes.rates.map { decimal($0.value, 2) }.joined(separator: sizes.ratesAreRange ? "–" : "/")
+            let size = sizes.isDiscrete ? "\(sizes.largest)" : "\(sizes.smallest)–\(sizes.largest)"
+            return size + (rates.isEmpty ? "" : "@\(rates)")
+        }
+        let name = format.layout.map { $0.description == format.fourCC.lowercased() ? "" : " (\($0))" } ?? " (not read)"
+        return "  \(format.fourCC)\(name)  \(sizes.joined(separator: " "))\n"
+    }
+}
