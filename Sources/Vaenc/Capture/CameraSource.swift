@@ -137,11 +137,9 @@ public final class CameraSource: FrameSource {
                 return nil
             }
             tellDrops()
-            let elapsed = frame.time.seconds - origin.settle(frame.time).seconds
-            if prepare(elapsed, frame.time) { continue }
-            let start = options.start ?? 0
-            if elapsed < start { continue }
-            if let duration = options.duration, elapsed - start >= duration - 1e-9 {
+            let elapsed = frame.time.seconds - origin.settle(frame.time).seconds - (options.start ?? 0)
+            if prepare(elapsed) || elapsed < lastSwitchTime { continue }
+            if let duration = options.duration, elapsed >= duration - 1e-9 {
                 finish()
                 return nil
             }
@@ -163,8 +161,14 @@ public final class CameraSource: FrameSource {
         return cameras[current]
     }
 
+    /// When the camera got its turn; 0 for the first.
+    private var lastSwitchTime: Double {
+        let switched = state.withQuietLock { $0.switched }
+        return switched > 0 ? switches[switched - 1].time : 0
+    }
+
     /// Sees to the next switch; true where the picture is after it and the next camera has its turn.
-    private func prepare(_ elapsed: Double, _ time: MediaTime) -> Bool {
+    private func prepare(_ elapsed: Double) -> Bool {
         let (switched, isReady) = state.withQuietLock { ($0.switched, $0.isNextReady) }
         guard switched < switches.count else { return false }
         let next = switches[switched]

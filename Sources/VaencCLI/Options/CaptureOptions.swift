@@ -80,6 +80,7 @@ struct CaptureOptions: ParsableArguments {
                 throw VaencError.usage("--stall-timeout \(stallTimeout) is out of range", remedy: "use 0.1 to 3600 seconds")
             }
             request.stallSeconds = stallTimeout
+            request.openSeconds = stallTimeout
         }
         return request
     }

@@ -86,17 +86,32 @@ enum CaptureTable {
         }
         // What libv4l2 makes of the camera's own is its affair, unless that is all that vaenc reads.
         let own = device.formats.filter { !$0.isEmulated }
-        for format in own.contains(where: { $0.layout != nil }) ? own : device.formats { text += line(format) }
+        let listed = own.contains { $0.layout != nil } ? own : device.formats
+        // Formats of the same sizes share a line.
+        var groups: [(sizes: [CaptureSizes], formats: [CaptureFormat])] = []
+        for format in listed where format.layout != nil {
+            if let place = groups.firstIndex(where: { $0.sizes == format.sizes }) {
+                groups[place].formats.append(format)
+            } else {
+                groups.append((format.sizes, [format]))
+            }
+        }
+        for group in groups { text += line(group.formats, group.sizes) }
+        let others = listed.filter { $0.layout == nil }.map(\.fourCC)
+        if !others.isEmpty { text += "  not read: \(others.joined(separator: " "))\n" }
         return text
     }
 
-    private static func line(_ format: CaptureFormat) -> String {
-        let sizes = format.sizes.map { sizes in
+    private static func line(_ formats: [CaptureFormat], _ all: [CaptureSizes]) -> String {
+        let sizes = all.map { sizes in
             let rates = sizes.rates.map { decimal($0.value, 2) }.joined(separator: sizes.ratesAreRange ? "–" : "/")
             let size = sizes.isDiscrete ? "\(sizes.largest)" : "\(sizes.smallest)–\(sizes.largest)"
             return size + (rates.isEmpty ? "" : "@\(rates)")
         }
-        let name = format.layout.map { $0.description == format.fourCC.lowercased() ? "" : " (\($0))" } ?? " (not read)"
-        return "  \(format.fourCC)\(name)  \(sizes.joined(separator: " "))\n"
+        let names = formats.map { format in
+            let name = format.layout?.description ?? ""
+            return name == format.fourCC.lowercased() ? format.fourCC : "\(format.fourCC) (\(name))"
+        }
+        return "  \(names.joined(separator: ", "))  \(sizes.joined(separator: " "))\n"
     }
 }

@@ -1,0 +1,180 @@
+import CLibAV
+import Glibc
+import LibAV
+import VideoBase
+
+/// A device of libavdevice's, and the decoder of what it gives. One thread at a time; reading blocks.
+@safe final class SoundDevice {
+    // SAFETY: made in init, freed in deinit, used by this object's methods alone.
+    private let av: UnsafePointer<VaencLibAV>
+    private var context: UnsafeMutablePointer<AVFormatContext>?
+    private var decoder: UnsafeMutablePointer<AVCodecContext>?
+    private var packet: UnsafeMutablePointer<AVPacket>?
+    private(set) var frame: UnsafeMutablePointer<AVFrame>?
+    private var stream: Int32 = 0
+    /// Microseconds of the system's clock that the last packet was heard from on; nil where it says nothing.
+    private var packetTime: Int64?
+    private let name: String
+    /// It gives samples as fast as it is asked, as lavfi does.
+    let isImmediate: Bool
+
+    var rate: Int { unsafe Int(decoder?.pointee.sample_rate ?? 0) }
+    var channels: Int { unsafe Int(decoder?.pointee.ch_layout.nb_channels ?? 0) }
+
+    init(_ name: String) throws {
+        let av = unsafe try LibAV.load([.device, .format, .codec])
+        unsafe self.av = unsafe av
+        self.name = name
+        unsafe av.pointee.avdevice_register_all!()
+        let (format, device) = unsafe try Self.parse(name, av)
+        isImmediate = unsafe String(cString: format.pointee.name) == "lavfi"
+        // A microphone of one channel refuses two, and some refuse what they do not have.
+        let attempts: [[(String, String)]] =
+            isImmediate ? [[]] : [[("channels", "1")], [("channels", "2")], [("channels", "1"), ("sample_rate", "44100")], [("channels", "2"), ("sample_rate", "44100")]]
+        var code: Int32 = -1
+        _ = LibAV.takeLog()
+        for options in attempts {
+            var dictionary: OpaquePointer?
+            for (key, value) in options { unsafe av.pointee.av_dict_set!(&dictionary, key, value, 0) }
+            defer { unsafe av.pointee.av_dict_free!(&dictionary) }
+            code = unsafe av.pointee.avformat_open_input!(&context, device, format, &dictionary)
+            if code >= 0 { break }
+        }
+        if code < 0 { throw unsafe Self.failure(name, code, av) }
+        try open()
+    }
+
+    /// `alsa:hw:1` is the device `hw:1` of `alsa`.
+    private static func parse(_ name: String, _ av: UnsafePointer<VaencLibAV>) throws(VaencError) -> (UnsafePointer<AVInputFormat>, String) {
+        let known = ["alsa", "pulse", "lavfi", "jack", "oss", "sndio"]
+        let parts = name.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        let isNamed = parts.count == 2 && known.contains(String(parts[0]))
+        let format = isNamed ? String(parts[0]) : "alsa"
+        let device = isNamed ? String(parts[1]) : name
+        guard let found = unsafe av.pointee.av_find_input_format!(format) else {
+            throw VaencError(
+                .unavailable, "libavdevice has no \(format) (\(name))", remedy: "use alsa, pulse or lavfi, as FFmpeg was built with")
+        }
+        return unsafe (found, device.isEmpty ? "default" : device)
+    }
+
+    private static func failure(_ name: String, _ code: Int32, _ av: UnsafePointer<VaencLibAV>) -> VaencError {
+        let words = unsafe LibAV.message(code, av)
+        switch vaenc_errno_of(code) {
+        case EACCES, EPERM: return VaencError(.noPermission, "no permission to use the sound device \(name)", remedy: "join the group audio")
+        case EBUSY:
+            return VaencError(.unavailable, "the sound device \(name) is in use", remedy: "end the program that uses it, or use pulse:default")
+        default:
+            return VaencError(
+                .unavailable, "the sound device \(name) cannot be opened (\(words))", remedy: "arecord -L lists those that there are")
+        }
+    }
+
+    private func open() throws {
+        let index = unsafe av.pointee.av_find_best_stream!(context, AVMEDIA_TYPE_AUDIO, -1, -1, nil, 0)
+        guard index >= 0, let parameters = unsafe context?.pointee.streams[Int(index)]?.pointee.codecpar,
+            let codec = unsafe av.pointee.avcodec_find_decoder!(parameters.pointee.codec_id)
+        else { throw VaencError(.unavailable, "the sound device \(name) gives no sound", remedy: "use another") }
+        stream = index
+        unsafe decoder = av.pointee.avcodec_alloc_context3!(codec)
+        unsafe packet = av.pointee.av_packet_alloc!()
+        unsafe frame = av.pointee.av_frame_alloc!()
+        guard let opened = unsafe decoder, unsafe packet != nil, unsafe frame != nil else {
+            throw VaencError(.internalFault, "no memory for sound")
+        }
+        _ = unsafe av.pointee.avcodec_parameters_to_context!(opened, parameters)
+        let code = unsafe av.pointee.avcodec_open2!(opened, codec, nil)
+        guard code >= 0, (1...768_000).contains(rate), (1...64).contains(channels) else {
+            throw VaencError(.unavailable, "the sound device \(name) gives what cannot be decoded", remedy: "use another")
+        }
+    }
+
+    deinit {
+        unsafe av.pointee.avcodec_free_context!(&decoder)
+        unsafe av.pointee.av_packet_free!(&packet)
+        unsafe av.pointee.av_frame_free!(&frame)
+        unsafe av.pointee.avformat_close_input!(&context)
+    }
+
+    /// Reads and decodes a packet; false at the end.
+    func read() throws -> Bool {
+        let code = unsafe av.pointee.av_read_frame!(context, packet)
+        if code == vaenc_averror_again() {
+            usleep(1000)
+            return true
+        }
+        if code == vaenc_averror_eof() || [ENODEV, EIO, EBADF].contains(vaenc_errno_of(code)) { return false }
+        guard code >= 0, let packet = unsafe packet else { throw unsafe Self.failure(name, code, av) }
+        defer { unsafe av.pointee.av_packet_unref!(packet) }
+        guard unsafe packet.pointee.stream_index == stream else { return true }
+        let time = unsafe packet.pointee.pts
+        packetTime = time == vaenc_no_pts() ? nil : time
+        _ = unsafe av.pointee.avcodec_send_packet!(decoder, packet)
+        return true
+    }
+
+    /// Fills `frame`; the samples of a channel that it has, or nil where the packet is used up.
+    func nextFrame() throws -> Int? {
+        unsafe av.pointee.avcodec_receive_frame!(decoder, frame) >= 0 ? unsafe Int(frame?.pointee.nb_samples ?? 0) : nil
+    }
+
+    /// When the frame's first sample was heard, in nanoseconds on the monotonic clock: by the packet's time, which
+    /// ALSA's and Pulse's readers take from the system's clock, or else by its arrival.
+    func captureTime() -> Int64 {
+        let now = FrameClock.now
+        let count = unsafe Int64(frame?.pointee.nb_samples ?? 0)
+        let arrived = now - count * 1_000_000_000 / Int64(max(rate, 1))
+        guard let packetTime else { return arrived }
+        var system = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME, &system)
+        let age = (Int64(system.tv_sec) * 1_000_000 + Int64(system.tv_nsec) / 1000).subtractingReportingOverflow(packetTime).partialValue
+        return age >= 0 && age < 10_000_000 ? now - age * 1000 : arrived
+    }
+}
+
+/// Puts samples out as 32-bit floating point, a little more or fewer of them than come in.
+@safe final class DriftResampler {
+    // SAFETY: made in init, freed in deinit, used by this object's methods alone.
+    private let av: UnsafePointer<VaencLibAV>
+    private var context: OpaquePointer?
+    private let rate: Int
+    private let channels: Int
+
+    init(_ device: SoundDevice) throws {
+        unsafe av = try LibAV.load([.codec, .resample])
+        (rate, channels) = (device.rate, device.channels)
+    }
+
+    deinit { unsafe av.pointee.swr_free!(&context) }
+
+    private var correction = 0
+
+    /// So many samples more (or fewer) are to come out of the next two seconds.
+    func correct(by samples: Int) { correction = samples }
+
+    func convert(_ frame: UnsafeMutablePointer<AVFrame>?) throws -> [UInt8] {
+        guard let frame = unsafe frame else { return [] }
+        if unsafe context == nil {
+            var layout = unsafe frame.pointee.ch_layout
+            let code = unsafe av.pointee.swr_alloc_set_opts2!(
+                &context, &layout, AV_SAMPLE_FMT_FLT, Int32(rate), &layout,
+                AVSampleFormat(rawValue: frame.pointee.format), Int32(rate), 0, nil)
+            guard code >= 0, unsafe av.pointee.swr_init!(context) >= 0 else {
+                throw VaencError(.internalFault, "the sound cannot be converted")
+            }
+        }
+        // The first call has it resample, which sound without drift need not.
+        if correction != 0 { _ = unsafe av.pointee.swr_set_compensation!(context, Int32(correction), Int32(2 * rate)) }
+        let room = unsafe Int(frame.pointee.nb_samples) + 256 + rate / 50
+        var bytes = [UInt8](repeating: 0, count: room * channels * 4)
+        // SAFETY: the buffer has room for `room` samples of all channels; the frame holds nb_samples.
+        let count = unsafe bytes.withUnsafeMutableBufferPointer { buffer in
+            var out: UnsafeMutablePointer<UInt8>? = buffer.baseAddress
+            let input = unsafe UnsafeMutableRawPointer(frame.pointee.extended_data!).assumingMemoryBound(to: UnsafePointer<UInt8>?.self)
+            return unsafe av.pointee.swr_convert!(context, &out, Int32(room), input, frame.pointee.nb_samples)
+        }
+        guard count >= 0 else { throw VaencError(.internalFault, "the sound cannot be converted") }
+        bytes.removeLast(bytes.count - Int(count) * channels * 4)
+        return bytes
+    }
+}

@@ -1,0 +1,96 @@
+public import VideoBase
+
+/// Sound of a microphone, or of what plays one: uncompressed, without holes, on the system's monotonic clock.
+///
+/// A thread of its own reads the device through libavdevice. A sound card's clock is not the system's: how far they drift
+/// apart is measured all the time, and the samples are stretched or squeezed by so much, that sound of an hour ends
+/// with its pictures. What the card loses is filled with silence.
+public final class SoundInput: Sendable {
+    public struct Info: Sendable, Hashable {
+        /// As it was asked for.
+        public var name: String
+        /// Samples of a channel in a second.
+        public var rate: Int
+        public var channels: Int
+    }
+
+    /// 32-bit floating-point samples of this machine's byte order, the channels' side by side.
+    public struct Block: Sendable {
+        public var bytes: [UInt8]
+        /// When its first sample was heard, on the monotonic clock.
+        public var time: MediaTime
+    }
+
+    public struct Counts: Sendable, Hashable, Codable {
+        /// Of a channel, as the device gave them.
+        public var samples = 0
+        /// Holes that were filled, and how many samples of a channel they were.
+        public var gaps = 0
+        public var samplesFilled = 0
+        /// How much faster than the system's clock the device's is, in millionths; 0 until 2 s are heard.
+        public var driftPPM = 0.0
+
+        public init() {}
+    }
+
+    public let info: Info
+    private let link: Monitor<SoundLink>
+
+    /// Opens a device and begins to listen.
+    ///
+    /// - Parameter name: `alsa:NAME`, `pulse:NAME` or `lavfi:GRAPH`, as libavdevice knows them; without such a word ALSA's
+    ///   name, as `default` or `hw:1`.
+    /// - Throws: `unavailable` where there is no such device, it is in use, or the libraries are missing; `noPermission`.
+    public init(_ name: String, openSeconds: Double = 10) throws {
+        let link = Monitor(SoundLink())
+        guard OwnThread.start({ SoundThread.run(name, link) }) else { throw VaencError(.internalFault, "no thread for the sound") }
+        let info = try link.wait(atMostNanoseconds: UInt64(openSeconds * 1e9)) { link in
+            if case .failed(let error)? = link.end { throw error }
+            return link.info
+        }
+        guard let info else {
+            link.withLock { $0.isClosing = true }
+            throw VaencError(.unavailable, "the sound device \(name) does not open", remedy: "look at what uses it")
+        }
+        self.info = info
+        self.link = link
+    }
+
+    deinit { link.withLock { $0.isClosing = true } }
+
+    public var counts: Counts { link.withQuietLock { $0.counts } }
+    /// Why there is no more; nil while there is.
+    public var end: CaptureEnd? { link.withQuietLock { $0.end } }
+
+    /// What was heard since it was asked last. Does not block.
+    public func take() -> [Block] {
+        link.withLock { link in
+            defer { link.blocks = [] }
+            return link.blocks
+        }
+    }
+
+    /// Waits until sound of that time was heard, or there is no more of it, but no longer than that.
+    public func wait(for time: MediaTime, atMostSeconds limit: Double) {
+        _ = link.wait(atMostNanoseconds: UInt64(max(0, limit) * 1e9)) { link in
+            link.end != nil || link.heard.map { time < $0 } == true ? true : nil
+        }
+    }
+
+    /// Stops listening and waits for that, a second at most. Idempotent.
+    public func close() {
+        link.withLock { $0.isClosing = true }
+        _ = link.wait(atMostNanoseconds: 1_000_000_000) { $0.end }
+    }
+}
+
+/// What a device's thread and its reader share.
+struct SoundLink: Sendable {
+    var info: SoundInput.Info?
+    var blocks: [SoundInput.Block] = []
+    /// The end of the last block.
+    var heard: MediaTime?
+    var counts = SoundInput.Counts()
+    var end: CaptureEnd?
+    var isClosing = false
+}

@@ -1,0 +1,99 @@
+import TestOracles
+import Testing
+
+/// How recordings of a camera end, and what cannot begin.
+@Suite struct CaptureEndTests {
+    private static let options = ["--device", "software", "--qp", "20", "--preset", "7"]
+
+    private func capture(_ cameras: String, _ arguments: [String], _ body: (CaptureRun) throws -> Void) throws {
+        try Files.withTemporaryFolder { folder in
+            try body(try CaptureRun(cameras, arguments + Self.options, in: folder, timeout: 20))
+        }
+    }
+
+    /// Whatever happens to the camera, what was recorded stands finished, and the report says why there is no more.
+    @Test(arguments: [1, 2, 17, 40], ["unplug", "stall"]) func theCameraGoes(_ picture: Int, _ how: String) throws {
+        try capture(
+            "9:formats=NV12,\(how)=\(picture + 10)", ["/dev/video9", "-o", "a.mp4", "--stall-timeout", "0.6"]
+        ) { run in
+            #expect(run.status == 75, "\(run.errors)")
+            #expect(run.capture?["ended"]?.string == (how == "unplug" ? "unplugged" : "stalled"))
+            #expect(run.encode.errorLines.count == 1 && run.errors.contains("/dev/video9"), "\(run.errors)")
+            #expect(Files.list(run.folder) == ["a.mp4"])
+            let count = try run.times("a.mp4").count
+            let captured = run.count("captured") ?? -1
+            #expect(count == run.encode.report?["frames"]?["encoded"]?.int && count > 0)
+            #expect(count == captured - (run.count("late") ?? 0))
+        }
+    }
+
+    /// A camera from which nothing came leaves nothing.
+    @Test(arguments: ["unplug=0", "stall=0"]) func nothingComes(_ how: String) throws {
+        try capture("9:\(how)", ["/dev/video9", "-o", "a.mp4", "--stall-timeout", "0.5"]) { run in
+            #expect(run.status == 75 && run.encode.errorLines.count == 1, "\(run.errors)")
+            #expect(run.errors.contains(how == "unplug=0" ? "unplugged" : "gave nothing"), "\(run.errors)")
+            #expect(Files.list(run.folder).isEmpty)
+        }
+    }
+
+    /// Drivers that do not come back hold nothing up.
+    @Test func hangingDrivers() throws {
+        try capture("9:hangopen", ["/dev/video9", "-o", "a.mp4", "--stall-timeout", "0.5"]) { run in
+            #expect(run.status == 75 && run.errors.contains("not ready"), "\(run.errors)")
+        }
+        try capture("9:hangoff", ["/dev/video9", "-o", "a.mp4", "--frames", "5"]) { run in
+            #expect(run.status == 0, "\(run.errors)")
+            let count = try run.times("a.mp4").count
+            #expect(count == 5)
+        }
+    }
+
+    @Test(arguments: [
+        ("", "/dev/video9", 66), ("9:busy", "/dev/video9", 69), ("9:denied", "/dev/video9", 77), ("9:plain", "/dev/video9", 65),
+        ("9:formats=RGBP", "/dev/video9", 69),
+    ]) func whatCannotBegin(_ cameras: String, _ path: String, _ status: Int) throws {
+        try capture(cameras, [path, "-o", "a.mp4"]) { run in
+            #expect(run.status == status, "\(run.errors)")
+            #expect(run.encode.errorLines.count == 1 && run.errors.contains(path), "\(run.errors)")
+            #expect(Files.list(run.folder).isEmpty)
+        }
+    }
+
+    @Test(arguments: [
+        ["clip.y4m"], [], ["/dev/video9", "--input-format", "p010"], ["/dev/video9", "--switch-to", "/dev/video8"],
+        ["/dev/video9", "--switch-to", "/dev/video8@2", "--switch-to", "/dev/video8@1"], ["/dev/video9", "--stall-timeout", "0"],
+        ["/dev/video9", "--input-size", "64x48"], ["/dev/video9", "-o", "a.jpg"],
+    ]) func wrongUsage(_ arguments: [String]) throws {
+        try capture("9:;8:", arguments + ["-o", "a.mp4"]) { run in
+            #expect(run.status == 64 && run.encode.errorLines.count == 1, "\(run.errors)")
+            #expect(Files.list(run.folder).isEmpty)
+        }
+    }
+
+    @Test func optionsOfCamerasAlone() throws {
+        let result = try ProcessRunner.run(
+            Checkout.vaenc, ["encode", "testsrc:64x48@25:2", "--late-frames", "keep", "-o", "a.h264"])
+        #expect(result.status == 64 && result.errors.contains("--late-frames"), "\(result.errors)")
+    }
+
+    /// Ctrl-C: what was recorded stands finished.
+    @Test func interrupted() throws {
+        let script = """
+            "$0" capture /dev/video9 -o a.mp4 --device software --json >report &
+            until [ "$(stat -c %s a.mp4.part 2>/dev/null)" -gt 0 ] 2>/dev/null; do kill -0 $! || exit 1; sleep 0.05; done
+            sleep 0.5
+            kill -INT $!; wait $!; echo $?
+            """
+        try Files.withTemporaryFolder { folder in
+            let result = try ProcessRunner.run(
+                "bash", ["-c", script, Checkout.vaenc], environment: try FakeCameras.environment("9:formats=NV12"),
+                directory: folder, timeout: 30)
+            #expect(result.output == "130\n", "\(result.errors)")
+            let report = JSONValue(String(decoding: try Files.read(folder + "/report"), as: UTF8.self))
+            #expect(report?["interrupted"]?.bool == true && report?["capture"]?["ended"]?.string == "stopped")
+            let played = try ProcessRunner.run(
+                "ffmpeg", ["-v", "error", "-xerror", "-i", "a.mp4", "-f", "null", "-"], directory: folder)
+            #expect(played.status == 0 && played.errors.isEmpty && Files.list(folder) == ["a.mp4", "report"])
+        }
+    }
+}

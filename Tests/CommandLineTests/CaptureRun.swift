@@ -1,0 +1,37 @@
+import TestOracles
+
+/// One run of `vaenc capture --json …` on cameras that are played, in a folder of its own.
+struct CaptureRun {
+    var encode: EncodeRun
+    var folder: String
+
+    var status: Int { encode.status }
+    var errors: String { encode.errors }
+    var capture: JSONValue? { encode.report?["capture"] }
+    func count(_ name: String) -> Int? { capture?[name]?.int }
+
+    init(
+        _ cameras: String, _ arguments: [String], in folder: String, command: String = "capture",
+        environment: [String: String?] = [:], timeout: Double = 60
+    ) throws {
+        let all = try FakeCameras.environment(cameras).merging(environment) { $1 }
+        self.folder = folder
+        encode = EncodeRun(
+            try ProcessRunner.run(
+                Checkout.vaenc, [command] + arguments + ["--json"], environment: all, directory: folder, timeout: timeout))
+    }
+
+    /// The pictures of an output that is H.264 in Annex B.
+    func frames(_ name: String = "a.h264") throws -> [PlanarFrame] {
+        let video = ForeignDecoder.libavcodec.decode(try Files.read(folder + "/" + name))
+        return video.messages.isEmpty ? video.frames : []
+    }
+
+    /// When each picture of a container is shown, in seconds, in order.
+    func times(_ name: String) throws -> [Double] {
+        let result = try ProcessRunner.run(
+            "ffprobe", ["-v", "error", "-select_streams", "v", "-show_entries", "packet=pts_time", "-of", "csv=p=0", name],
+            directory: folder)
+        return result.output.split(separator: "\n").compactMap { Double($0.split(separator: ",")[0]) }.sorted()
+    }
+}

@@ -1,0 +1,214 @@
+import TestOracles
+import Testing
+
+/// `vaenc capture` on cameras that are played: what comes, and what becomes of it.
+@Suite struct CaptureTests {
+    private static let options = ["--device", "software", "--qp", "8", "--preset", "7"]
+
+    private func capture(
+        _ cameras: String, _ arguments: [String], options: [String] = Self.options, command: String = "capture",
+        environment: [String: String?] = [:], _ body: (CaptureRun) throws -> Void
+    ) throws {
+        try Files.withTemporaryFolder { folder in
+            try body(try CaptureRun(cameras, arguments + options, in: folder, command: command, environment: environment))
+        }
+    }
+
+    @Test func camerasAreListed() throws {
+        let environment = try FakeCameras.environment(
+            "9:formats=YUYV+MJPG,sizes=64x48+128x96,rate=50,card=Eye;8:denied;7:plain;6:busy")
+        let result = try ProcessRunner.run(
+            Checkout.vaenc, ["probe", "--device", "software", "--capture", "--json"], environment: environment)
+        #expect(result.status == 0, "\(result.errors)")
+        let devices = JSONValue(result.output)?["captureDevices"]?.array ?? []
+        let listed = devices.filter { ["/dev/video6", "/dev/video7", "/dev/video8", "/dev/video9"].contains($0["path"]?.string) }
+        #expect(listed.compactMap { $0["path"]?.string } == ["/dev/video6", "/dev/video8", "/dev/video9"])
+        #expect(listed.compactMap { $0["usable"]?.bool } == [false, false, true])
+        #expect(listed[1]["why"]?.string?.contains("permission") == true && listed[0]["why"]?.string?.contains("in use") == true)
+        let eye = listed[2]
+        #expect(eye["name"]?.string == "Eye" && eye["driver"]?.string == "fake" && eye["bus"]?.string == "platform:fake-9")
+        #expect(eye["inputs"]?.array.first?["name"]?.string == "Lens")
+        let own = eye["formats"]?.array.filter { $0["emulated"]?.bool == false } ?? []
+        #expect(own.compactMap { $0["fourcc"]?.string } == ["YUYV", "MJPG"])
+        #expect(own.compactMap { $0["inputFormat"]?.string } == ["yuyv", "mjpeg"])
+        let sizes = own.first?["sizes"]?.array ?? []
+        #expect(sizes.compactMap { $0["width"]?.int } == [64, 128] && sizes.compactMap { $0["height"]?.int } == [48, 96])
+        #expect(sizes.first?["rates"]?.array.compactMap(\.string) == ["50/1", "25/1"])
+        let table = try ProcessRunner.run(
+            Checkout.vaenc, ["probe", "--device", "software", "--capture"], environment: environment)
+        #expect(table.output.contains("/dev/video9: Eye, fake") && table.output.contains("64×48@50.00/25.00 128×96"), "\(table.output)")
+    }
+
+    /// Every layout comes out as the camera drew it, also where rows have bytes to spare, with consecutive numbers.
+    @Test(arguments: ["NV12", "YU12", "YUYV"], [0, 64])
+    func picturesAreTheCameras(_ fourCC: String, _ padding: Int) throws {
+        try capture("9:formats=\(fourCC),sizes=64x48,rate=100,pitch=\(padding)", ["/dev/video9", "-o", "a.h264", "--frames", "12"]) { run in
+            #expect(run.status == 0, "\(run.errors)")
+            let frames = try run.frames()
+            #expect(frames.count == 12)
+            let numbers = frames.map(FakeCameras.number)
+            let lost = (run.count("late") ?? 99) + (run.count("droppedByDriver") ?? 99)
+            #expect(zip(numbers, numbers.dropFirst()).allSatisfy { $0 < $1 }, "\(numbers)")
+            #expect((numbers.last ?? 0) - (numbers.first ?? 0) <= 11 + lost, "\(numbers), \(lost) lost")
+            for frame in frames {
+                let drawn = FakeCameras.picture(FakeCameras.number(of: frame), width: 64, height: 48)
+                #expect(PSNR.all(frame, drawn) > 36)
+            }
+            let exports = run.capture?["cameras"]?.array.first?["exportsBuffers"]?.bool
+            #expect(exports == true)
+        }
+    }
+
+    /// Nearest of sizes and rates; the encoded size is the camera's; `encode` takes a camera too.
+    @Test(arguments: ["capture", "encode"]) func nearestSize(_ command: String) throws {
+        try capture(
+            "9:sizes=64x48+128x96+160x120,rate=60", ["/dev/video9", "-o", "a.h264", "--frames", "3", "--capture-size", "120x90", "--fps", "25"],
+            command: command
+        ) { run in
+            #expect(run.status == 0, "\(run.errors)")
+            let camera = run.capture?["cameras"]?.array.first
+            #expect(camera?["width"]?.int == 128 && camera?["height"]?.int == 96 && camera?["frameRate"]?.string == "30/1")
+            #expect(run.encode.effective("captureSize")?["used"]?.string == "128×96")
+            #expect(run.encode.effective("captureRate")?["asked"]?.string == "25/1")
+            let frame = try run.frames().first
+            #expect(frame?.width == 128)
+        }
+    }
+
+    @Test func scaledWithBars() throws {
+        try capture("9:formats=NV12,sizes=64x48", ["/dev/video9", "-o", "a.h264", "--frames", "2", "--size", "96x48"]) { run in
+            let frame = try #require(try run.frames().first)
+            #expect(frame.width == 96 && frame.height == 48)
+            #expect(frame.bytes[30 * 96 + 4] < 24 && frame.bytes[30 * 96 + 48] > 90)
+        }
+    }
+
+    private func withJPEG(_ body: (String) throws -> Void) throws {
+        try Files.withTemporaryFolder { folder in
+            let made = try ProcessRunner.run(
+                "ffmpeg",
+                ["-v", "error", "-f", "lavfi", "-i", "testsrc2=s=64x48:r=25", "-frames:v", "40", "-c:v", "mjpeg", "-q:v", "2",
+                 "-pix_fmt", "yuvj422p", "-f", "mjpeg", folder + "/a.mjpeg"])
+            #expect(made.status == 0, "\(made.errors)")
+            try body(folder + "/a.mjpeg")
+        }
+    }
+
+    /// JPEG pictures are decoded as libavcodec's program does it; a damaged one is counted and left out.
+    @Test func motionJPEG() throws {
+        try withJPEG { jpeg in
+            try capture("9:formats=MJPG,jpeg=\(jpeg),damaged=9", ["/dev/video9", "-o", "a.h264", "--frames", "20"]) { run in
+                #expect(run.status == 0, "\(run.errors)")
+                let frames = try run.frames()
+                #expect(frames.count == 20)
+                #expect(run.count("damaged") == 1)
+                let raw = try ProcessRunner.run(
+                    "ffmpeg", ["-v", "error", "-i", jpeg, "-pix_fmt", "yuv420p", "-color_range", "pc", "-f", "rawvideo", "-"])
+                let drawn = PlanarFrame.split(raw.stdout, width: 64, height: 48) ?? []
+                #expect(drawn.count == 40)
+                let best = frames.map { frame in drawn.indices.max { PSNR.luma(frame, drawn[$0]) < PSNR.luma(frame, drawn[$1]) } ?? -1 }
+                #expect(zip(best, best.dropFirst()).allSatisfy { $0 < $1 } && !best.contains(9), "\(best)")
+                for (frame, place) in zip(frames, best) { #expect(PSNR.luma(frame, drawn[place]) > 35) }
+                // JPEG has the full range, and the stream says so.
+                let probe = try ProcessRunner.run(
+                    "ffprobe", ["-v", "error", "-show_entries", "stream=color_range", "-of", "csv=p=0", "a.h264"], directory: run.folder)
+                #expect(probe.output.hasPrefix("pc"), "\(probe.output)")
+            }
+        }
+    }
+
+    /// What the driver says of pictures is counted, and faulty ones do not come out.
+    @Test func faultyPicturesAreCounted() throws {
+        try capture(
+            "9:formats=NV12,gap=14,error=18,short=22,back=26", ["/dev/video9", "-o", "a.mkv", "--duration", "1"]
+        ) { run in
+            #expect(run.status == 0, "\(run.errors)")
+            #expect(run.count("damaged") == 2 && (run.count("droppedByDriver") ?? 0) >= 3)
+            #expect(run.capture?["cameras"]?.array.first?["timesReplaced"]?.int == 1)
+            let times = try run.times("a.mkv")
+            #expect(zip(times, times.dropFirst()).allSatisfy { $0 < $1 }, "\(times)")
+            #expect(times.last ?? 0 < 1.0 && times.last ?? 0 > 0.7)
+        }
+    }
+
+    /// Times that are on another clock are replaced by the time of arrival.
+    @Test func otherClocks() throws {
+        try capture("9:formats=NV12,wallclock", ["/dev/video9", "-o", "a.mkv", "--frames", "20"]) { run in
+            #expect(run.status == 0, "\(run.errors)")
+            let times = try run.times("a.mkv")
+            #expect(times.count == 20 && times.first == 0 && (times.last ?? 0) >= 0.36, "\(times)")
+        }
+    }
+
+    /// The encoder is slower than the camera: the newest are kept, or all until the driver has no buffers left.
+    @Test(arguments: ["drop", "keep"]) func lateFrames(_ policy: String) throws {
+        let slow = ["--device", "reference", "--codec", "h264", "--qp", "40", "--bframes", "0", "--async-depth", "1"]
+        try capture(
+            "9:formats=NV12,rate=200", ["/dev/video9", "-o", "a.h264", "--frames", "40", "--late-frames", policy], options: slow,
+            environment: ["VAENC_FAULT": "vaEndPicture@*=delay:20"]
+        ) { run in
+            #expect(run.status == 0, "\(run.errors)")
+            let numbers = try run.frames().map(FakeCameras.number)
+            #expect(numbers.count == 40 && zip(numbers, numbers.dropFirst()).allSatisfy { $0 < $1 }, "\(numbers)")
+            let late = run.count("late") ?? -1
+            if policy == "drop" {
+                #expect(late > 20)
+            } else {
+                #expect(late == 0)
+                // A queue of buffers is encoded without a hole, before the driver drops.
+                #expect(zip(numbers, numbers.dropFirst()).prefix(15).allSatisfy { $0 + 1 == $1 }, "\(numbers)")
+                #expect(run.count("droppedByDriver") ?? 0 > 0)
+            }
+        }
+    }
+
+    /// A bus that gives no DMA-BUFs.
+    @Test func withoutExport() throws {
+        try capture("9:formats=NV12,noexport", ["/dev/video9", "-o", "a.h264", "--frames", "3"]) { run in
+            #expect(run.status == 0 && run.capture?["cameras"]?.array.first?["exportsBuffers"]?.bool == false)
+            let count = try run.frames().count
+            #expect(count == 3)
+        }
+    }
+
+    /// At its time the other camera goes on, at the first one's size, without a hole.
+    @Test func switching() throws {
+        let cameras = "9:formats=NV12,sizes=64x48,base=60;8:formats=YUYV,sizes=128x96,base=140"
+        for name in ["a.h264", "a.mkv"] {
+            try capture(
+                cameras,
+                ["/dev/video9", "-o", name, "--duration", "1.2", "--switch-to", "/dev/video8@0.4", "--switch-to", "/dev/video9@0.8",
+                 "--capture-size", "64x48"]
+            ) { run in
+                #expect(run.status == 0, "\(run.errors)")
+                if name == "a.mkv" {
+                    let times = try run.times(name)
+                    #expect(times.count > 45)
+                    #expect(zip(times, times.dropFirst()).allSatisfy { $1 - $0 < 0.09 && $0 < $1 }, "\(times)")
+                } else {
+                    // The mean of the lower part tells the cameras apart.
+                    let levels = try run.frames().map { frame in frame.bytes[(40 * 64)..<(44 * 64)].reduce(0) { $0 + Int($1) } / 256 > 110 }
+                    let changes = zip(levels, levels.dropFirst()).filter { $0 != $1 }.count
+                    #expect(changes == 2 && levels.first == false && levels.last == false, "\(levels)")
+                    #expect(abs(levels.count { $0 } - 20) <= 4, "\(levels)")
+                }
+            }
+        }
+    }
+
+    @Test(arguments: ["p.jpg", "p.png"]) func stillPicture(_ name: String) throws {
+        try capture("9:formats=NV12,sizes=64x48", ["/dev/video9", "-o", name], options: []) { run in
+            #expect(run.status == 0, "\(run.errors)")
+            #expect(Files.list(run.folder) == [name])
+            let raw = try ProcessRunner.run(
+                "ffmpeg", ["-v", "error", "-i", name, "-vf", "scale=in_range=full:out_range=limited:out_color_matrix=bt601", "-pix_fmt", "yuv420p", "-f", "rawvideo", "-"],
+                directory: run.folder)
+            let frame = try #require(PlanarFrame.split(raw.stdout, width: 64, height: 48)?.first)
+            let number = FakeCameras.number(of: frame)
+            #expect(PSNR.luma(frame, FakeCameras.picture(number, width: 64, height: 48)) > 32)
+            // What exists stays.
+            let again = try CaptureRun("9:formats=NV12,sizes=64x48", ["/dev/video9", "-o", name], in: run.folder)
+            #expect(again.status == 73)
+        }
+    }
+}

@@ -1,0 +1,48 @@
+import TestOracles
+import Testing
+
+/// `--preview`, looked at by ffmpeg's screen grabber.
+@Suite struct PreviewTests {
+    private static let script = """
+        "$0" capture /dev/video9 -o a.h264 --device software --preset 7 --preview --frames 150 --json >report 2>log &
+        until [ "$(stat -c %s a.h264.part 2>/dev/null)" -gt 2000 ] 2>/dev/null; do kill -0 $! || exit 1; sleep 0.05; done
+        LD_PRELOAD= ffmpeg -v error -f x11grab -video_size 1280x1024 -i "$DISPLAY" -frames:v 1 -pix_fmt gray -f rawvideo -y shot
+        wait $!; echo $?
+        """
+
+    /// The window shows the pictures, number and all, while they are recorded.
+    @Test func theWindowShowsThePictures() throws {
+        try Files.withTemporaryFolder { folder in
+            let result = try VirtualScreen.run(
+                "bash", ["-c", "cd \(folder); " + Self.script, Checkout.vaenc],
+                environment: try FakeCameras.environment("9:formats=NV12,sizes=320x240,base=120"), timeout: 60)
+            #expect(result.output == "0\n", "\(result.errors)")
+            let shot = try Files.read(folder + "/shot")
+            try #require(shot.count == 1280 * 1024)
+            // In the middle of the screen.
+            let (left, top) = ((1280 - 320) / 2, (1024 - 240) / 2)
+            func gray(_ x: Int, _ y: Int) -> Int { Int(shot[(top + y) * 1280 + left + x]) }
+            var number = 0
+            for bit in 0..<16 { number = number * 2 + (gray(bit * 20 + 10, 20) > 128 ? 1 : 0) }
+            #expect((1...150).contains(number), "\(number)")
+            // Luma 120 and more, of limited range, becomes gray.
+            for (x, y) in [(10, 100), (200, 150), (310, 230)] {
+                let luma = 120 + ((x + y + number * 2) & 31)
+                #expect(abs(gray(x, y) - (luma - 16) * 255 / 219) < 30, "\(x) \(y): \(gray(x, y))")
+            }
+            #expect(shot[5 * 1280 + 5] == 0)
+            let video = ForeignDecoder.libavcodec.decode(try Files.read(folder + "/a.h264"))
+            #expect(video.frames.count == 150 && video.messages.isEmpty)
+        }
+    }
+
+    @Test func withoutADisplay() throws {
+        try Files.withTemporaryFolder { folder in
+            let run = try CaptureRun(
+                "9:", ["/dev/video9", "-o", "a.mp4", "--preview"], in: folder,
+                environment: ["DISPLAY": nil, "WAYLAND_DISPLAY": nil, "SDL_VIDEODRIVER": "x11"])
+            #expect(run.status == 69 && run.encode.errorLines.count == 1 && run.errors.contains("display"), "\(run.errors)")
+            #expect(Files.list(folder).isEmpty)
+        }
+    }
+}
