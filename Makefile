@@ -10,7 +10,7 @@ SWIFTFLAGS ?= --explicit-target-dependency-import-check error
 TESTABLE := -Xswiftc -enable-testing
 BUILD := .build/release
 
-.PHONY: all build demo test test-drivers faults bench install check-install uninstall fixtures format sanitize clean
+.PHONY: all build demo test test-drivers test-devices faults bench install check-install uninstall fixtures format sanitize clean
 
 all: build
 
@@ -43,6 +43,10 @@ faults: packages-test build
 # The real Intel and AMD drivers over faked kernels; needs the tools in SHARED.
 test-drivers: packages-test
 	@scripts/test-drivers.sh $(SHARED)
+
+# The kernel's own test cameras and sound card, in a virtual machine; needs the tools in SHARED.
+test-devices:
+	@scripts/test-devices.sh $(SHARED)
 
 bench: packages-test build fixtures
 	@Benchmarks/run

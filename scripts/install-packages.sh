@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# install-packages.sh [--list] [build|test|demo|drivers]...: installs the Debian packages (12 or newer) that those
+# install-packages.sh [--list] [build|test|demo|drivers|devices]...: installs the Debian packages (12 or newer) that those
 # parts of the project need and that are missing; with no group, those of `build`. Where all are there it runs
 # nothing and asks nothing. Needs root or sudo otherwise. `--list` prints the packages instead.
 set -eu
@@ -15,7 +15,8 @@ packages() {
             gstreamer1.0-plugins-bad gstreamer1.0-libav v4l-utils alsa-utils ;;
     demo) packages build; echo ffmpeg python3 python3-pip ;;
     drivers) packages build; echo vainfo ffmpeg python3 debootstrap intel-media-va-driver mesa-va-drivers ;;
-    *) echo "install-packages: no such group: $1 (build, test, demo, drivers)" >&2; exit 64 ;;
+    devices) packages build; echo ffmpeg python3 v4l-utils alsa-utils ;;
+    *) echo "install-packages: no such group: $1 (build, test, demo, drivers, devices)" >&2; exit 64 ;;
     esac
 }
 

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# record.sh VAENC FOLDER, inside the virtual machine: makes the recordings that judge.py looks at. Each leaves NAME.status
+# (the exit status), NAME.json (the report), NAME.errors. The machine is some ten times slower than its host: sizes are tiny.
+set -u
+vaenc=$1
+cd "$2" || exit 1
+record() {
+    local name=$1
+    shift
+    timeout 90 "$vaenc" "$@" --json >"$name.json" 2>"$name.errors"
+    echo $? >"$name.status"
+}
+fast="--device software --preset 7 --codec h264"
+hdmi="--capture-input 3 --capture-size 160x120"
+
+record probe probe --capture --device software
+# vivid takes free sizes on its HDMI input alone.
+for format in yuyv nv12 i420; do
+    # shellcheck disable=SC2086
+    record "$format" capture /dev/video0 -o "$format.mp4" $hdmi --input-format $format --frames 60 $fast
+done
+# shellcheck disable=SC2086
+record webcam capture /dev/video0 --capture-input 0 -o webcam.h264 --capture-size 320x180 --fps 10 --frames 20 $fast
+# shellcheck disable=SC2086
+record switched capture /dev/video0 -o switched.mkv $hdmi --input-format nv12 --switch-to /dev/video1@2 --duration 4 $fast
+record photo capture /dev/video0 -o photo.jpg --capture-input 0 --capture-size 320x180
+
+# Pulled out while it records: every call fails with ENODEV from then on.
+# shellcheck disable=SC2086
+record unplugged capture /dev/video0 -o unplugged.mp4 $hdmi --input-format nv12 $fast &
+recorder=$!
+until [ "$(stat -c %s unplugged.mp4.part 2>/dev/null || echo 0)" -gt 0 ]; do kill -0 $recorder || break; sleep 0.2; done
+sleep 2
+v4l2-ctl -d /dev/video0 -c disconnect=1
+wait $recorder
+exit 0

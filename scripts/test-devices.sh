@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# test-devices.sh SHARED: vaenc on the kernel's own test devices, the cameras of vivid and the sound card of snd-aloop, in
+# the virtual machine of SHARED/tools/devvm. What it recorded there is judged outside, by ffprobe and ffmpeg. A line a
+# check on stdout; status 1 where one fails. Needs root for the machine's first start.
+#   VAENC_BUILD   folder of a vaenc already built (else a release build is made)
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+top=$(dirname "$here")
+shared=$(cd "${1:?usage: test-devices.sh SHARED}" && pwd)
+cd "$top"
+"$here/install-packages.sh" devices
+build=${VAENC_BUILD-}
+if [ -z "$build" ]; then
+    # The flags of the Makefile: what `make test` has built is not built again.
+    swift build -c release --explicit-target-dependency-import-check error -Xswiftc -enable-testing --product vaenc >&2
+    build=$(swift build -c release --show-bin-path)
+fi
+work=$top/.build/devices
+rm -rf "$work"
+mkdir -p "$work"
+if ! "$shared/tools/devvm/run" --timeout 420 --rw "$work" "$here/devices/record.sh" "$build/vaenc" "$work" >"$work/log" 2>&1; then
+    echo "devices: the recordings in the virtual machine failed:" >&2
+    tail -n 20 "$work/log" >&2
+    exit 1
+fi
+python3 "$here/devices/judge.py" "$work"
