@@ -4,8 +4,8 @@ import Testing
 /// `--preview`, looked at by ffmpeg's screen grabber.
 @Suite struct PreviewTests {
     private static let script = """
-        "$0" capture /dev/video9 -o a.h264 --device software --preset 7 --preview --frames 150 --json >report 2>log &
-        until [ "$(stat -c %s a.h264.part 2>/dev/null)" -gt 2000 ] 2>/dev/null; do kill -0 $! || exit 1; sleep 0.05; done
+        "$0" capture /dev/video9 -o a.h264 --device software --preset 7 --preview --frames 150 --json --progress json >report 2>log &
+        until grep -qE '"frames":[2-9][0-9]' log; do kill -0 $! || exit 1; sleep 0.05; done
         LD_PRELOAD= ffmpeg -v error -f x11grab -video_size 1280x1024 -i "$DISPLAY" -frames:v 1 -pix_fmt gray -f rawvideo -y shot
         wait $!; echo $?
         """
@@ -14,7 +14,7 @@ import Testing
     @Test func theWindowShowsThePictures() throws {
         try Files.withTemporaryFolder { folder in
             let result = try VirtualScreen.run(
-                "bash", ["-c", "cd \(folder); " + Self.script, Checkout.vaenc],
+                "bash", ["-c", "cd \(folder); touch log; " + Self.script, Checkout.vaenc],
                 environment: try FakeCameras.environment("9:formats=NV12,sizes=320x240,base=120"), timeout: 60)
             #expect(result.output == "0\n", "\(result.errors)")
             let shot = try Files.read(folder + "/shot")

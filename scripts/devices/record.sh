@@ -27,10 +27,9 @@ record photo capture /dev/video0 -o photo.jpg --capture-input 0 --capture-size 3
 
 # Pulled out while it records: every call fails with ENODEV from then on.
 # shellcheck disable=SC2086
-record unplugged capture /dev/video0 -o unplugged.mp4 $hdmi --input-format nv12 $fast &
+record unplugged capture /dev/video0 -o unplugged.mp4 $hdmi --input-format nv12 $fast --progress json &
 recorder=$!
-until [ "$(stat -c %s unplugged.mp4.part 2>/dev/null || echo 0)" -gt 0 ]; do kill -0 $recorder || break; sleep 0.2; done
-sleep 2
+until grep -qE '"frames":[1-9][0-9]' unplugged.errors; do kill -0 $recorder || break; sleep 0.2; done
 v4l2-ctl -d /dev/video0 -c disconnect=1
 wait $recorder
 exit 0
