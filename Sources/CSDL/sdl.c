@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #pragma GCC diagnostic ignored "-Wpedantic"
 
@@ -32,4 +33,29 @@ const struct VaencSDL *vaenc_sdl(char *why, size_t size) {
     int good = loaded;
     pthread_mutex_unlock(&load_lock);
     return good ? &table : 0;
+}
+
+typedef int (*IOErrorHandler)(void *display);
+static IOErrorHandler others;
+static _Thread_local void (*when_lost)(void *);
+static _Thread_local void *lost_context;
+
+// Xlib ends the program when this returns: the thread stays here instead, with all that it holds.
+static int display_lost(void *display) {
+    if (!when_lost) return others ? others(display) : 0;
+    when_lost(lost_context);
+    for (;;) pause();
+}
+
+void vaenc_sdl_when_display_is_lost(void (*action)(void *), void *context) {
+    when_lost = action;
+    lost_context = context;
+    void *x11 = dlopen("libX11.so.6", RTLD_LAZY | RTLD_NOLOAD);
+    if (!x11) return;
+    IOErrorHandler (*set)(IOErrorHandler) = (__typeof__(set))dlsym(x11, "XSetIOErrorHandler");
+    if (set) {
+        IOErrorHandler before = set(display_lost);
+        if (before != display_lost) others = before;
+    }
+    dlclose(x11);
 }

@@ -53,6 +53,11 @@ enum WindowThread {
             throw unsafe failure("SDL_CreateTexture", sdl)
         }
         defer { unsafe sdl.pointee.SDL_DestroyTexture!(texture) }
+        // SAFETY: the link lives as long as this call, which the handler does not leave.
+        unsafe vaenc_sdl_when_display_is_lost({ context in
+            guard let context = unsafe context else { return }
+            unsafe Unmanaged<Monitor<WindowLink>>.fromOpaque(context).takeUnretainedValue().withLock { $0.isOpen = false }
+        }, Unmanaged.passUnretained(link).toOpaque())
         link.withLock { $0.isOpen = true }
         var shown = title
         while true {

@@ -36,6 +36,28 @@ import Testing
         }
     }
 
+    /// A display that goes takes the window along, not the recording.
+    @Test func theDisplayGoes() throws {
+        let script = """
+            touch log; mkfifo display
+            Xvfb -displayfd 3 -nolisten tcp 3>display >/dev/null 2>&1 &
+            server=$!
+            read -r number <display
+            DISPLAY=:$number "$0" capture /dev/video9 -o a.h264 --device software --preview --frames 120 --json --progress json >report 2>log &
+            until grep -qE '"frames":[2-9][0-9]' log; do kill -0 $! || exit 1; sleep 0.05; done
+            kill -KILL $server; wait $!; echo $?
+            """
+        try Files.withTemporaryFolder { folder in
+            let result = try ProcessRunner.run(
+                "bash", ["-c", script, Checkout.vaenc],
+                environment: try FakeCameras.environment("9:formats=NV12"), directory: folder, timeout: 60)
+            #expect(result.output == "0\n", "\(result.errors)")
+            let report = JSONValue(String(decoding: try Files.read(folder + "/report"), as: UTF8.self))
+            #expect(report?["frames"]?["encoded"]?.int == 120)
+            #expect(report?["notices"]?.array.contains { $0.string?.contains("preview") == true } == true)
+        }
+    }
+
     @Test func withoutADisplay() throws {
         try Files.withTemporaryFolder { folder in
             let run = try CaptureRun(

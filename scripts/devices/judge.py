@@ -39,7 +39,7 @@ def times(path):
 
 
 def plays(path):
-    done = subprocess.run(["ffmpeg", "-v", "error", "-xerror", "-i", path, "-f", "null", "-"], capture_output=True, text=True)
+    done = subprocess.run(["ffmpeg", "-v", "error", "-xerror", "-i", path, "-fps_mode", "passthrough", "-enc_time_base", "-1", "-f", "null", "-"], capture_output=True, text=True)
     return done.returncode == 0 and not done.stderr
 
 

@@ -32,3 +32,7 @@ struct VaencSDL {
 /// Loads libSDL2 (once; any thread) and returns its functions; null, with the loader's words in `why` (size bytes),
 /// where it is missing.
 const struct VaencSDL *_Nullable vaenc_sdl(char *_Nonnull why, size_t size);
+
+/// Has the X server's end call `action` on the calling thread, which is then left asleep for good, where Xlib would end the
+/// program. To be called by the window's thread once it has its window.
+void vaenc_sdl_when_display_is_lost(void (*_Nonnull action)(void *_Nullable), void *_Nullable context);

@@ -29,8 +29,9 @@ enum SoundThread {
     ) throws -> CaptureEnd? {
         guard try device.read() else { return .unplugged }
         while let count = try device.nextFrame() {
-            if device.isImmediate { clock.pace(count) }
-            let plan = clock.hear(count, at: device.isImmediate ? nil : device.captureTime())
+            let isImmediate = device.isImmediate || clock.isFasterThanTime(count)
+            if isImmediate { clock.pace(count) }
+            let plan = clock.hear(count, at: isImmediate ? nil : device.captureTime())
             var bytes: [UInt8] = []
             let frameBytes = device.channels * 4
             if plan.silence > 0 { bytes = [UInt8](repeating: 0, count: plan.silence * frameBytes) }
@@ -76,6 +77,7 @@ struct SoundClock {
     private var heard = 0
     /// Mean error in samples: more is due than was put out.
     private var error = 0.0
+    private var isFast = false
     /// When the last samples came that had a time, and how many came before them.
     private var lastTime: Int64 = 0
     private var heardBefore = 0
@@ -127,6 +129,15 @@ struct SoundClock {
         guard let start, lastTime - start > 2_000_000_000 else { return 0 }
         let due = Double(lastTime - start) / 1e9 * Double(rate)
         return ((Double(heardBefore) / due - 1) * 1e7).rounded() / 10
+    }
+
+    /// Whether samples come before they can have been heard: from a file that plays a sound card. A card whose clock is
+    /// too fast takes longer than the beginning for it.
+    mutating func isFasterThanTime(_ count: Int) -> Bool {
+        guard !isFast, let start, heard < 2 * rate else { return isFast }
+        let length = Int64(Double(heard + count) / Double(rate) * 1e9)
+        isFast = start + length - FrameClock.now > 50_000_000
+        return isFast
     }
 
     /// Waits until samples of a source that is as fast as the machine would have been heard.

@@ -1,0 +1,48 @@
+@testable import Capture
+import Testing
+import VideoBase
+
+/// What is made of the times of a sound card's samples.
+@Suite struct SoundClockTests {
+    /// A card that is off by so many millionths, whose times jitter, for a minute: samples put out keep to the system's clock
+    /// within 4 ms, and the drift is found.
+    @Test(arguments: [-500.0, -100, 0, 100, 500], [0, 5_000_000]) func drift(_ ppm: Double, _ jitter: Int) {
+        let rate = 48_000
+        var clock = SoundClock(rate: rate)
+        var random = SystemRandomNumberGenerator()
+        let start: Int64 = 1_000_000_000_000
+        var fraction = 0.0
+        var put = 0
+        for period in 0..<3000 {
+            let count = rate / 50
+            // The card's 960 samples take a little less or more than 20 ms.
+            let time = start + Int64(Double(period * count) / (Double(rate) * (1 + ppm / 1e6)) * 1e9)
+            let noise = jitter == 0 ? 0 : Int64.random(in: 0...Int64(jitter), using: &random)
+            let plan = clock.hear(count, at: period == 0 ? time : time + noise)
+            #expect(plan.silence == 0 && plan.excess == 0)
+            // As the resampler does it: so many more in two seconds.
+            fraction += Double(plan.correction) * Double(count) / Double(2 * rate)
+            let more = Int(fraction.rounded(.towardZero))
+            fraction -= Double(more)
+            let place = clock.put(count + more)
+            put += count + more
+            let due = Double(time - start) / 1e9
+            if period > 200 {
+                #expect(abs(place.seconds - Double(start) / 1e9 - due) < 0.004 + Double(jitter) / 1e9, "at \(due) s")
+            }
+        }
+        #expect(abs(clock.driftPPM - ppm) < 1 + Double(jitter) / 1e9 / 60 * 1e6 * 1.1, "\(clock.driftPPM)")
+        #expect(abs(Double(put) / Double(rate) - 60) < 0.1)
+    }
+
+    /// Samples that the card lost become silence; what came twice is left out.
+    @Test func holes() {
+        var clock = SoundClock(rate: 1000)
+        #expect(clock.hear(100, at: 5_000_000_000) == SoundClock.Plan())
+        #expect(clock.put(100).seconds == 5)
+        #expect(clock.hear(100, at: 5_600_000_000) == SoundClock.Plan(silence: 500))
+        #expect(abs(clock.put(600).seconds - 5.1) < 1e-9)
+        #expect(abs(clock.position.seconds - 5.7) < 1e-9)
+        #expect(clock.hear(100, at: 5_400_000_000) == SoundClock.Plan(excess: 300))
+    }
+}
