@@ -103,7 +103,7 @@ import Testing
                 #expect(frames.count == 20)
                 #expect(run.count("damaged") == 1)
                 let raw = try ProcessRunner.run(
-                    "ffmpeg", ["-v", "error", "-i", jpeg, "-pix_fmt", "yuv420p", "-color_range", "pc", "-f", "rawvideo", "-"])
+                    "ffmpeg", ["-v", "error", "-i", jpeg, "-pix_fmt", "yuvj420p", "-f", "rawvideo", "-"])
                 let drawn = PlanarFrame.split(raw.stdout, width: 64, height: 48) ?? []
                 #expect(drawn.count == 40)
                 let best = frames.map { frame in drawn.indices.max { PSNR.luma(frame, drawn[$0]) < PSNR.luma(frame, drawn[$1]) } ?? -1 }

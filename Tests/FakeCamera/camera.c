@@ -491,3 +491,12 @@ int open64(const char *path, int flags, ...) {
     int fd = open_camera(path);
     return fd != -2 ? fd : (int)raw(SYS_openat, AT_FDCWD, (long)path, flags, mode, 0, 0);
 }
+
+int open(const char *path, int flags, ...) {
+    va_list list;
+    va_start(list, flags);
+    int mode = va_arg(list, int);
+    va_end(list);
+    int fd = open_camera(path);
+    return fd != -2 ? fd : (int)raw(SYS_openat, AT_FDCWD, (long)path, flags, mode, 0, 0);
+}

@@ -111,6 +111,7 @@
     X(av_codec_get_id) \
     X(av_codec_get_tag2) \
     X(av_find_best_stream) \
+    X(av_find_input_format) \
     X(av_guess_frame_rate) \
     X(av_guess_sample_aspect_ratio) \
     X(av_interleaved_write_frame) \
@@ -138,7 +139,8 @@
     X(swr_convert) \
     X(swr_free) \
     X(swr_get_delay) \
-    X(swr_init)
+    X(swr_init) \
+    X(swr_set_compensation)
 
 #define VAENC_LIBAV_FILTER(X) \
     X(av_buffersink_get_frame) \

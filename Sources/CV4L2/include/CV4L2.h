@@ -1,10 +1,12 @@
 // V4L2 through libv4l2. The request codes are macros that Swift does not see: each is a constant here.
 #pragma once
+#include <errno.h>
 #include <fcntl.h>
 #include <libv4l2.h>
 #include <linux/videodev2.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
+#include <unistd.h>
 
 #define VAENC_REQUEST(name) static inline unsigned long vaenc_##name(void) { return name; }
 VAENC_REQUEST(VIDIOC_QUERYCAP)
@@ -34,7 +36,19 @@ VAENC_REQUEST(VIDIOC_DQEVENT)
 static inline int vaenc_v4l2_ioctl(int descriptor, unsigned long request, void *_Nullable argument) {
     return v4l2_ioctl(descriptor, request, argument);
 }
-static inline int vaenc_v4l2_open(const char *_Nonnull path, int flags) { return v4l2_open(path, flags, 0); }
+/// Opens a device through libv4l2: its plug-ins always, its conversions where they are wanted. Those would also stand
+/// between a program and formats that need none: copies without the rows' padding, and without DMA-BUFs.
+static inline int vaenc_v4l2_open(const char *_Nonnull path, int flags, _Bool converts) {
+    int descriptor = open(path, flags);
+    if (descriptor < 0) return -1;
+    int opened = v4l2_fd_open(descriptor, converts ? 0 : V4L2_DISABLE_CONVERSION);
+    if (opened < 0) {
+        int code = errno;
+        close(descriptor);
+        errno = code;
+    }
+    return opened;
+}
 
 /// A descriptor that a poll wakes from; -1 where there is none to be had.
 static inline int vaenc_wake_descriptor(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }

@@ -16,7 +16,7 @@ public enum CaptureDevices {
     /// nil: nothing there that captures.
     private static func answer(_ path: String) -> CaptureDevice? {
         do {
-            let node = try VideoNode(path)
+            let node = try VideoNode.reading(path)
             guard var device = try node.identify() else { return nil }
             device.inputs = node.inputs
             device.formats = node.formats

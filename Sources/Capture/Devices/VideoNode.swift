@@ -7,15 +7,29 @@ final class VideoNode {
     let path: String
     let descriptor: Int32
 
+    /// - Parameter converts: libv4l2 makes other formats of those that the camera has.
     /// - Throws: `noInput`, `noPermission`, `unavailable` (in use), `badInput` for what is no video device.
-    init(_ path: String) throws(VaencError) {
-        let descriptor = unsafe vaenc_v4l2_open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
+    init(_ path: String, converts: Bool = false) throws(VaencError) {
+        let descriptor = unsafe vaenc_v4l2_open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC, converts)
         guard descriptor >= 0 else { throw Self.openError(errno, path) }
         self.path = path
         self.descriptor = descriptor
     }
 
     deinit { v4l2_close(descriptor) }
+
+    /// With conversions where the camera has no format that vaenc reads. The device is opened once at a time.
+    static func reading(_ path: String) throws(VaencError) -> VideoNode {
+        if let node = try own(path) { return node }
+        return try VideoNode(path, converts: true)
+    }
+
+    /// nil: it has formats, and vaenc reads none of them.
+    private static func own(_ path: String) throws(VaencError) -> VideoNode? {
+        let node = try VideoNode(path)
+        let formats = node.formats
+        return formats.isEmpty || formats.contains { $0.layout != nil } ? node : nil
+    }
 
     /// One ioctl(2), begun again after signals: 0, or the errno.
     func call<T>(_ request: UInt, _ value: inout T) -> Int32 {

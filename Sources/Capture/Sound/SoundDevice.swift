@@ -25,7 +25,7 @@ import VideoBase
         let av = unsafe try LibAV.load([.device, .format, .codec])
         unsafe self.av = unsafe av
         self.name = name
-        unsafe av.pointee.avdevice_register_all!()
+        _ = unsafe av.pointee.avdevice_register_all!()
         let (format, device) = unsafe try Self.parse(name, av)
         isImmediate = unsafe String(cString: format.pointee.name) == "lavfi"
         // A microphone of one channel refuses two, and some refuse what they do not have.
@@ -35,7 +35,7 @@ import VideoBase
         _ = LibAV.takeLog()
         for options in attempts {
             var dictionary: OpaquePointer?
-            for (key, value) in options { unsafe av.pointee.av_dict_set!(&dictionary, key, value, 0) }
+            for (key, value) in options { _ = unsafe av.pointee.av_dict_set!(&dictionary, key, value, 0) }
             defer { unsafe av.pointee.av_dict_free!(&dictionary) }
             code = unsafe av.pointee.avformat_open_input!(&context, device, format, &dictionary)
             if code >= 0 { break }
@@ -55,7 +55,7 @@ import VideoBase
             throw VaencError(
                 .unavailable, "libavdevice has no \(format) (\(name))", remedy: "use alsa, pulse or lavfi, as FFmpeg was built with")
         }
-        return unsafe (found, device.isEmpty ? "default" : device)
+        return (unsafe found, device.isEmpty ? "default" : device)
     }
 
     private static func failure(_ name: String, _ code: Int32, _ av: UnsafePointer<VaencLibAV>) -> VaencError {
@@ -156,8 +156,9 @@ import VideoBase
         guard let frame = unsafe frame else { return [] }
         if unsafe context == nil {
             var layout = unsafe frame.pointee.ch_layout
+            var same = unsafe layout
             let code = unsafe av.pointee.swr_alloc_set_opts2!(
-                &context, &layout, AV_SAMPLE_FMT_FLT, Int32(rate), &layout,
+                &context, &layout, AV_SAMPLE_FMT_FLT, Int32(rate), &same,
                 AVSampleFormat(rawValue: frame.pointee.format), Int32(rate), 0, nil)
             guard code >= 0, unsafe av.pointee.swr_init!(context) >= 0 else {
                 throw VaencError(.internalFault, "the sound cannot be converted")

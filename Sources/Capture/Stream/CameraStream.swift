@@ -4,7 +4,7 @@ import VideoBase
 /// Pictures of one camera as they come.
 ///
 /// A thread of its own makes every call on the device, so that none can hold up the caller for longer than the
-/// limits of the request: it fills a bounded queue from which one thread reads. `cancel`, `close` and `setActive` may be
+/// limits of the request: it fills a bounded queue from which one thread reads. `cancel` and `close` may be
 /// called from any.
 public final class CameraStream: Sendable {
     public let info: CaptureInfo
@@ -12,7 +12,7 @@ public final class CameraStream: Sendable {
     private let wake: WakeDescriptor
     private let decoder: Monitor<JPEGDecoder?>
 
-    /// Opens a camera, has it give what is nearest to the request, and starts it.
+    /// Opens a camera and has it give what is nearest to the request. It runs from the first `next` on.
     ///
     /// - Throws: `noInput`, `noPermission`, `unavailable` (in use, or nothing that vaenc reads), `badInput` (no camera),
     ///   `deviceFailed` where calls fail or it is not ready in time.
@@ -50,6 +50,11 @@ public final class CameraStream: Sendable {
     /// - Throws: `interrupted` after `cancel`.
     public func next() throws -> CapturedFrame? {
         while true {
+            let starts = link.withLock { link in
+                defer { link.phase = .active }
+                return link.phase != .active
+            }
+            if starts { wake.wake() }
             let filled: FilledBuffer? = try link.wait { link -> FilledBuffer?? in
                 if link.isCancelled { throw VaencError(.interrupted, "interrupted") }
                 if !link.queue.isEmpty { return .some(link.queue.removeFirst()) }
@@ -85,11 +90,11 @@ public final class CameraStream: Sendable {
         }
     }
 
-    /// While it is not active its pictures are let go as they come, and counted nowhere.
-    public func setActive(_ isActive: Bool) {
+    /// Has it run before anyone reads, or after. It does not come to rest again before it is closed.
+    package func enter(_ phase: StreamPhase) {
         link.withLock { link in
-            link.isActive = isActive
-            if !isActive { link.giveBackQueue() }
+            link.phase = phase
+            if phase != .active { link.giveBackQueue() }
         }
         wake.wake()
     }

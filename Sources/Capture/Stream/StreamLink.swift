@@ -11,6 +11,17 @@ struct FilledBuffer: Sendable {
     var sequence: UInt32
 }
 
+/// Whether a camera gives pictures, and whether anyone wants them.
+package enum StreamPhase: Int, Sendable, Comparable {
+    /// It is set up, and does not run.
+    case idle
+    /// It runs, and its pictures are let go as they come, counted nowhere.
+    case warm
+    case active
+
+    package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
+}
+
 /// What a camera's thread and its reader share.
 struct StreamLink: Sendable {
     /// nil until the camera gives pictures.
@@ -23,7 +34,7 @@ struct StreamLink: Sendable {
     var end: CaptureEnd?
     var isCancelled = false
     var isClosing = false
-    var isActive = true
+    var phase = StreamPhase.idle
 
     mutating func giveBackQueue() {
         returned += queue.map(\.index)

@@ -8,7 +8,7 @@ struct StreamSetup {
 
     /// Chooses and sets everything, in the order that V4L2 wants.
     init(_ path: String, _ request: CaptureRequest) throws(VaencError) {
-        let node = try VideoNode(path)
+        let node = try VideoNode.reading(path)
         guard let device = try node.identify() else {
             throw VaencError(
                 .badInput, "\(path) captures no pictures", remedy: "vaenc probe --capture lists the cameras that there are")

@@ -59,8 +59,8 @@ public final class CameraSource: FrameSource {
         var hasBegun = false
         /// Switches that were made.
         var switched = 0
-        /// The next camera already fills its queue.
-        var isNextReady = false
+        /// Of the next camera.
+        var next = StreamPhase.idle
         /// Microseconds on the monotonic clock, of the picture given last.
         var lastTime: Int64?
         var given = 0
@@ -86,13 +86,11 @@ public final class CameraSource: FrameSource {
         }
         let paths = ([path] + switches.map(\.path)).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
         let first = try CameraStream(path, request)
-        first.setActive(false)
         let size = options.outputSize ?? first.info.size
         let color = first.info.color
         var cameras = [Camera(first, output: size, color: nil, fit: options.fit)]
         for other in paths.dropFirst() {
             let stream = try CameraStream(other, request)
-            stream.setActive(false)
             cameras.append(Camera(stream, output: size, color: color, fit: options.fit))
         }
         self.cameras = cameras
@@ -157,7 +155,7 @@ public final class CameraSource: FrameSource {
             return (state.isOver ? nil : state.current, !state.hasBegun)
         }
         guard let current else { return nil }
-        if begins { cameras[current].stream.setActive(true) }
+        if begins { cameras[current].stream.enter(.active) }
         return cameras[current]
     }
 
@@ -169,23 +167,27 @@ public final class CameraSource: FrameSource {
 
     /// Sees to the next switch; true where the picture is after it and the next camera has its turn.
     private func prepare(_ elapsed: Double) -> Bool {
-        let (switched, isReady) = state.withQuietLock { ($0.switched, $0.isNextReady) }
+        let (switched, readiness) = state.withQuietLock { ($0.switched, $0.next) }
         guard switched < switches.count else { return false }
         let next = switches[switched]
         let current = state.withQuietLock { $0.current }
-        // Its queue holds a few pictures: the first of them is there when the time comes.
-        if !isReady, elapsed >= next.time - 2.5 / info.frameRate.value {
-            cameras[next.camera].stream.setActive(true)
-            state.withLock { $0.isNextReady = true }
+        // Cameras take a while until they give pictures. Then the queue holds a few: one is there when the time comes.
+        if readiness < .warm, next.camera != current, elapsed >= next.time - 2 {
+            cameras[next.camera].stream.enter(.warm)
+            state.withLock { $0.next = .warm }
+        }
+        if readiness < .active, elapsed >= next.time - 2.5 / info.frameRate.value {
+            cameras[next.camera].stream.enter(.active)
+            state.withLock { $0.next = .active }
         }
         guard elapsed >= next.time else { return false }
         if next.camera != current {
-            cameras[current].stream.setActive(false)
+            cameras[current].stream.enter(.warm)
             onNotice(.switched(to: cameras[next.camera].stream.info))
         }
         state.withLock { state in
             state.switched += 1
-            state.isNextReady = false
+            state.next = .idle
             state.current = next.camera
         }
         return next.camera != current

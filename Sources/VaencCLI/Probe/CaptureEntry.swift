@@ -84,12 +84,9 @@ enum CaptureTable {
         if device.inputs.count > 1 {
             text += "  inputs " + device.inputs.map { "\($0.index) \($0.name)\($0.isCurrent ? " (chosen)" : "")" }.joined(separator: ", ") + "\n"
         }
-        // What libv4l2 makes of the camera's own is its affair, unless that is all that vaenc reads.
-        let own = device.formats.filter { !$0.isEmulated }
-        let listed = own.contains { $0.layout != nil } ? own : device.formats
         // Formats of the same sizes share a line.
         var groups: [(sizes: [CaptureSizes], formats: [CaptureFormat])] = []
-        for format in listed where format.layout != nil {
+        for format in device.formats where format.layout != nil {
             if let place = groups.firstIndex(where: { $0.sizes == format.sizes }) {
                 groups[place].formats.append(format)
             } else {
@@ -97,7 +94,7 @@ enum CaptureTable {
             }
         }
         for group in groups { text += line(group.formats, group.sizes) }
-        let others = listed.filter { $0.layout == nil }.map(\.fourCC)
+        let others = device.formats.filter { $0.layout == nil }.map(\.fourCC)
         if !others.isEmpty { text += "  not read: \(others.joined(separator: " "))\n" }
         return text
     }
