@@ -44,7 +44,10 @@ enum WindowThread {
         guard let window = unsafe sdl.pointee.SDL_CreateWindow!(title, visiblePosition, visiblePosition, width, height, flags)
         else { throw unsafe failure("SDL_CreateWindow", sdl) }
         defer { unsafe sdl.pointee.SDL_DestroyWindow!(window) }
-        guard let renderer = unsafe sdl.pointee.SDL_CreateRenderer!(window, -1, 0) else { throw unsafe failure("SDL_CreateRenderer", sdl) }
+        // Without OpenGL: when the display goes its libraries wait, as the program ends, for the thread that was in Xlib then.
+        _ = unsafe sdl.pointee.SDL_SetHint!("SDL_FRAMEBUFFER_ACCELERATION", "0")
+        let renderer = unsafe sdl.pointee.SDL_CreateRenderer!(window, -1, SDL_RENDERER_SOFTWARE.rawValue)
+        guard let renderer = unsafe renderer else { throw unsafe failure("SDL_CreateRenderer", sdl) }
         defer { unsafe sdl.pointee.SDL_DestroyRenderer!(renderer) }
         _ = unsafe sdl.pointee.SDL_RenderSetLogicalSize!(renderer, width, height)
         unsafe sdl.pointee.SDL_SetYUVConversionMode!(SDL_YUV_CONVERSION_BT601)

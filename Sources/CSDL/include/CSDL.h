@@ -18,6 +18,7 @@
     X(SDL_RenderCopy) \
     X(SDL_RenderPresent) \
     X(SDL_RenderSetLogicalSize) \
+    X(SDL_SetHint) \
     X(SDL_SetMainReady) \
     X(SDL_SetWindowTitle) \
     X(SDL_SetYUVConversionMode) \
