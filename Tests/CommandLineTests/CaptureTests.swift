@@ -87,7 +87,7 @@ import Testing
         try Files.withTemporaryFolder { folder in
             let made = try ProcessRunner.run(
                 "ffmpeg",
-                ["-v", "error", "-f", "lavfi", "-i", "testsrc2=s=64x48:r=25", "-frames:v", "40", "-c:v", "mjpeg", "-q:v", "2",
+                ["-v", "error", "-f", "lavfi", "-i", "color=gray:s=64x48:r=25,geq=lum='mod(X*3+N*37,256)':cb=128:cr=128", "-frames:v", "40", "-c:v", "mjpeg", "-q:v", "2",
                  "-pix_fmt", "yuvj422p", "-f", "mjpeg", folder + "/a.mjpeg"])
             #expect(made.status == 0, "\(made.errors)")
             try body(folder + "/a.mjpeg")

@@ -76,8 +76,9 @@ struct StreamSetup {
         unsafe try node.demand("VIDIOC_S_FMT", vaenc_VIDIOC_S_FMT(), &format)
         let pix = unsafe format.fmt.pix
         guard pix.pixelformat == wanted, pix.width > 0, pix.height > 0, pix.width <= 65536, pix.height <= 65536 else {
+            // libv4l2 lists what it could make of other formats too.
             throw VaencError(
-                .deviceFailed,
+                choice.format.isEmulated ? .unavailable : .deviceFailed,
                 "the camera \(node.path) lists \(choice.format.fourCC) and gives \(FourCC.text(pix.pixelformat)) \(pix.width)×\(pix.height)",
                 remedy: "use another --input-format")
         }
