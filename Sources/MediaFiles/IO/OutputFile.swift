@@ -95,6 +95,39 @@ final class OutputFile {
         held.reserveCapacity(Self.holdLimit)
     }
 
+    /// A regular file that is written under its final name from the start.
+    /// - Throws: as above.
+    init(inPlace path: String, overwrite: Bool) throws {
+        self.path = path
+        self.overwrite = overwrite
+        target = FileName.cString(path)
+        part = nil
+        isSeekable = false
+        let exclusive = overwrite ? O_TRUNC : O_EXCL
+        // SAFETY: open(2) reads the string during the call.
+        descriptor = unsafe open(target, O_WRONLY | O_CREAT | O_CLOEXEC | exclusive, 0o666)
+        if descriptor < 0 { try refuse(SystemError.creation(errno, path)) }
+    }
+
+    /// The path of the unfinished file; nil where it is written in place.
+    var partPath: String? { part.map { FileName.string($0.dropLast().map { UInt8(bitPattern: $0) }) } }
+
+    /// Another unfinished file, for the same final name.
+    private init(after first: OutputFile, part: String) throws {
+        path = first.path
+        overwrite = first.overwrite
+        target = first.target
+        let name = FileName.cString(part)
+        self.part = name
+        isSeekable = true
+        // SAFETY: as above.
+        descriptor = unsafe open(name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o666)
+        if descriptor < 0 { try refuse(SystemError.creation(errno, path)) }
+    }
+
+    /// An unfinished file beside this one, that is to take its place: `NAME.part.whole`.
+    func successor() throws -> OutputFile { try OutputFile(after: self, part: (partPath ?? path) + ".whole") }
+
     deinit { cancel() }
 
     /// The file that a name means: what is written is what a link points to, and the link stays.

@@ -2,15 +2,18 @@ import CLibAV
 import LibAV
 import VideoBase
 
-/// The packets of a file's video stream, through libavformat. One thread at a time.
+/// The packets of a file's video stream, and of its sound where that is asked for. One thread at a time.
 @safe final class Demuxer {
-    // SAFETY: made in init, freed in deinit, used by this object's methods alone; `io` outlives `context`.
+    // SAFETY: libavformat's objects are the input's, which lives as long as this object.
     let av: UnsafePointer<VaencLibAV>
-    private var context: UnsafeMutablePointer<AVFormatContext>?
-    private let io: ReadContext
+    private let input: InputContext
+    private var context: UnsafeMutablePointer<AVFormatContext> { unsafe input.context }
     private let streamIndex: Int
-    private let endsEarly: Bool
-    let name: String
+    var name: String { input.name }
+    /// The stream of sound that is read beside the pictures, and its packets so far.
+    let sound: MediaTrack?
+    private let soundIndex: Int
+    private var soundPackets: [TrackPacket] = []
 
     /// What the container says; times are in `timeBase`.
     struct Stream {
@@ -26,120 +29,102 @@ import VideoBase
 
     /// The stream's codec parameters, for opening a decoder; valid while this object lives.
     var parameters: UnsafePointer<AVCodecParameters> {
-        unsafe UnsafePointer(context!.pointee.streams[streamIndex]!.pointee.codecpar)
+        unsafe UnsafePointer(context.pointee.streams[streamIndex]!.pointee.codecpar)
     }
     let decoder: UnsafePointer<AVCodec>
 
-    /// Demuxers that make a picture of any text.
-    private static let refused: Set<String> = ["tty", "bin", "xbin", "adf", "idf", "ansi", "rawvideo"]
-
-    init(_ reader: ByteReader) throws {
-        let av = unsafe try LibAV.load([.codec, .format])
-        unsafe self.av = unsafe av
-        name = reader.name
-        guard let io = unsafe ReadContext(reader, av), let opened = unsafe av.pointee.avformat_alloc_context!() else {
-            throw VaencError(.internalFault, "no memory to read \(reader.name)")
-        }
-        self.io = io
-        endsEarly = try FileEnd.isEarly(reader)
-        _ = LibAV.takeLog()
-        var context: UnsafeMutablePointer<AVFormatContext>? = unsafe opened
-        unsafe opened.pointee.pb = io.context
-        unsafe opened.pointee.flags |= vaenc_flag_custom_io()
-        // The name helps to tell formats without a signature apart. Frees the context where it fails.
-        let code = unsafe av.pointee.avformat_open_input!(&context, reader.name, nil, nil)
-        guard code >= 0, let context = unsafe context else {
-            throw unsafe io.error ?? Self.unreadable(reader.name, LibAV.message(code, av))
-        }
-        var failure: (any Error)?
+    /// - Parameter readsSound: keeps the packets of the file's best stream of sound, for `takeSound`.
+    init(_ reader: ByteReader, readsSound: Bool = false) throws {
+        let input = try InputContext(reader)
+        self.input = input
+        unsafe av = input.av
         var found: UnsafePointer<AVCodec>?
-        let index = unsafe Self.findVideo(context, av, io, reader.name, &found, &failure)
-        guard index >= 0, let found = unsafe found, failure == nil else {
-            var closing: UnsafeMutablePointer<AVFormatContext>? = unsafe context
-            unsafe av.pointee.avformat_close_input!(&closing)
-            if endsEarly { throw Self.unreadable(reader.name, Self.cut) }
-            throw failure ?? VaencError(
+        guard let index = unsafe try Self.findVideo(input, &found), let found = unsafe found else {
+            if input.endsEarly { throw InputContext.unreadable(reader.name, InputContext.cut) }
+            throw VaencError(
                 .badInput, "\(reader.name) has no video stream", remedy: "name a file with video; this one holds sound or data")
         }
-        unsafe self.context = context
         unsafe decoder = found
         streamIndex = index
+        let context = unsafe input.context
         unsafe stream = Self.describe(context, index, av)
-        for other in 0..<Int(unsafe context.pointee.nb_streams) where other != index {
+        let best = unsafe av.pointee.av_find_best_stream!(context, AVMEDIA_TYPE_AUDIO, -1, Int32(index), nil, 0)
+        soundIndex = readsSound ? Int(best) : -1
+        sound = soundIndex < 0 ? nil : unsafe try MediaTrack(context.pointee.streams[soundIndex]!, av)
+        hasSound = best >= 0
+        for other in 0..<Int(unsafe context.pointee.nb_streams) where other != index && other != soundIndex {
             unsafe context.pointee.streams[other]!.pointee.discard = AVDISCARD_ALL
         }
     }
 
-    /// What the file holds beside upright progressive pictures, none of which is carried over yet.
+    /// There is sound in the file.
+    let hasSound: Bool
+
+    /// When the sound begins, what players skip left out; nil where the file does not say.
+    var soundStart: MediaTime? {
+        guard let sound else { return nil }
+        let start = unsafe context.pointee.streams[soundIndex]!.pointee.start_time
+        if start == vaenc_no_pts() { return nil }
+        let base = sound.timeBase
+        return MediaTime(
+            value: Int64(clamping: Int128(start) * Int128(base.numerator)), timescale: Int32(clamping: base.denominator))
+    }
+
+    /// The packets of sound that were met since the last call.
+    func takeSound() -> [TrackPacket] {
+        defer { soundPackets = [] }
+        return soundPackets
+    }
+
+    /// What of the file is not in the pictures that its decoder gives.
     var changes: [EffectiveEntry] {
-        var changes: [EffectiveEntry] = []
-        let video = unsafe context!.pointee.streams[streamIndex]!
-        if unsafe vaenc_is_turned(video) != 0 {
-            changes.append(
-                EffectiveEntry(option: "rotation", asked: "turned or mirrored", used: "as stored", why: "turning is not built yet"))
-        }
-        let order = unsafe video.pointee.codecpar.pointee.field_order
-        if order != AV_FIELD_UNKNOWN && order != AV_FIELD_PROGRESSIVE {
-            changes.append(
-                EffectiveEntry(option: "fields", asked: "interlaced", used: "progressive", why: "interlaced coding is not built yet"))
-        }
-        let sound = (0..<Int(unsafe context!.pointee.nb_streams)).contains {
-            unsafe context!.pointee.streams[$0]!.pointee.codecpar.pointee.codec_type == AVMEDIA_TYPE_AUDIO
-        }
-        if sound { changes.append(EffectiveEntry(option: "audio", asked: nil, used: "none", why: "sound is not built yet")) }
-        return changes
+        let order = unsafe context.pointee.streams[streamIndex]!.pointee.codecpar.pointee.field_order
+        if order == AV_FIELD_UNKNOWN || order == AV_FIELD_PROGRESSIVE { return [] }
+        return [EffectiveEntry(option: "fields", asked: "interlaced", used: "progressive", why: "interlaced coding is not built yet")]
+    }
+
+    /// How players are asked to turn or mirror the pictures: `SinkOptions.displayMatrix`.
+    var displayMatrix: [Int32] {
+        let video = unsafe context.pointee.streams[streamIndex]!
+        guard unsafe vaenc_is_turned(video) != 0,
+            let data = unsafe vaenc_side_data(video, AV_PKT_DATA_DISPLAYMATRIX)?.pointee, unsafe data.size >= 36
+        else { return [] }
+        // SAFETY: nine numbers, as the size says; libav aligns side data.
+        return (0..<9).map { unsafe UnsafeRawPointer(data.data!).loadUnaligned(fromByteOffset: 4 * $0, as: Int32.self) }
     }
 
     /// What the container says of the display that the pictures were mastered on.
     var masteringDisplay: MasteringDisplay? {
-        let video = unsafe context!.pointee.streams[streamIndex]!
+        let video = unsafe context.pointee.streams[streamIndex]!
         guard let data = unsafe vaenc_side_data(video, AV_PKT_DATA_MASTERING_DISPLAY_METADATA)?.pointee else { return nil }
         return unsafe HDRSideData.masteringDisplay(data.data, data.size)
     }
 
     var contentLight: ContentLight? {
-        let video = unsafe context!.pointee.streams[streamIndex]!
+        let video = unsafe context.pointee.streams[streamIndex]!
         guard let data = unsafe vaenc_side_data(video, AV_PKT_DATA_CONTENT_LIGHT_LEVEL)?.pointee else { return nil }
         return unsafe HDRSideData.contentLight(data.data, data.size)
     }
 
-    deinit { unsafe av.pointee.avformat_close_input!(&context) }
-
-    static func unreadable(_ name: String, _ words: String, remedy: String? = nil) -> VaencError {
-        VaencError(
-            .badInput, "\(name) is not a video that can be read (\(words))",
-            remedy: remedy ?? "check that the file is whole, or name its layout with --input-size and --input-format")
-    }
-
-    private static func findVideo(
-        _ context: UnsafeMutablePointer<AVFormatContext>, _ av: UnsafePointer<VaencLibAV>, _ io: ReadContext,
-        _ name: String, _ decoder: inout UnsafePointer<AVCodec>?, _ failure: inout (any Error)?
-    ) -> Int {
-        let format = unsafe String(cString: context.pointee.iformat.pointee.name)
-        if refused.contains(format) {
-            failure = unreadable(name, "it holds text or bare bytes")
-            return -1
-        }
-        var code = unsafe av.pointee.avformat_find_stream_info!(context, nil)
-        if code < 0 {
-            failure = unsafe io.error ?? unreadable(name, LibAV.message(code, av))
-            return -1
-        }
-        code = unsafe av.pointee.av_find_best_stream!(context, AVMEDIA_TYPE_VIDEO, -1, -1, nil, 0)
-        guard code >= 0 else { return -1 }
-        let stream = unsafe context.pointee.streams[Int(code)]!
+    private static func findVideo(_ input: InputContext, _ decoder: inout UnsafePointer<AVCodec>?) throws -> Int? {
+        let av = unsafe input.av
+        let code = unsafe av.pointee.av_find_best_stream!(input.context, AVMEDIA_TYPE_VIDEO, -1, -1, nil, 0)
+        guard code >= 0 else { return nil }
+        let stream = unsafe input.context.pointee.streams[Int(code)]!
         let attachedPicture: Int32 = 0x0400
-        if unsafe stream.pointee.disposition & attachedPicture != 0 { return -1 }
+        if unsafe stream.pointee.disposition & attachedPicture != 0 { return nil }
         let parameters = unsafe stream.pointee.codecpar!
         let codec = unsafe parameters.pointee.codec_id
         unsafe decoder = av.pointee.avcodec_find_decoder!(codec)
         if unsafe decoder == nil {
             let codecName = unsafe String(cString: av.pointee.avcodec_get_name!(codec)!)
-            failure = VaencError(
-                .unavailable, "libavcodec has no decoder for the \(codecName) video of \(name)",
+            throw VaencError(
+                .unavailable, "libavcodec has no decoder for the \(codecName) video of \(input.name)",
                 remedy: "convert it to another codec first, or install a libavcodec that has it")
-        } else if unsafe parameters.pointee.width <= 0 || parameters.pointee.height <= 0 {
-            failure = unreadable(name, LibAV.takeLog() ?? "its video has no size")
+        }
+        if unsafe parameters.pointee.width <= 0 || parameters.pointee.height <= 0 {
+            if input.endsEarly { throw InputContext.unreadable(input.name, InputContext.cut) }
+            throw InputContext.unreadable(input.name, LibAV.takeLog() ?? "its video has no size")
         }
         return Int(code)
     }
@@ -180,47 +165,19 @@ import VideoBase
         return unsafe av.pointee.av_seek_frame!(context, Int32(streamIndex), time, backward) >= 0
     }
 
-    static let cut = "the file ends early"
-    /// What libavformat says of Matroska that makes no sense, before it goes on where it finds sense again.
-    private static let nonsense = [
-        "EBML number", "exceeds containing master element", "Unknown-sized element", "exceeds max length",
-    ]
-
-    enum Reading {
-        case packet
-        case end
-        /// The file breaks off or is damaged here.
-        case broken(String)
-    }
-
     /// Fills `packet` with the stream's next packet.
     /// - Throws: what reading the file throws.
-    func read(_ packet: UnsafeMutablePointer<AVPacket>) throws -> Reading {
+    func read(_ packet: UnsafeMutablePointer<AVPacket>) throws -> InputContext.Reading {
         while true {
-            let code = unsafe av.pointee.av_read_frame!(context, packet)
-            if let error = io.error { throw error }
-            if stream.container == "matroska", Self.nonsense.contains(where: LibAV.hasLogged) {
+            let reading = try unsafe input.read(packet)
+            guard case .packet = reading else { return reading }
+            let index = unsafe Int(packet.pointee.stream_index)
+            if index == streamIndex { return reading }
+            if index == soundIndex, let sound {
+                soundPackets.append(unsafe try TrackPacket(taking: packet, timeBase: sound.timeBase, av))
+            } else {
                 unsafe av.pointee.av_packet_unref!(packet)
-                return .broken(LibAV.takeLog() ?? Self.cut)
             }
-            if code == vaenc_averror_again() { continue }
-            if code == vaenc_averror_eof() {
-                if endsEarly { return .broken(Self.cut) }
-                // Matroska from a pipe says so and then gives an ordinary end.
-                if let words = LibAV.takeLog(), words.hasPrefix("File ended prematurely") { return .broken(Self.cut) }
-                return .end
-            }
-            if code < 0 { return unsafe .broken(LibAV.message(code, av)) }
-            if unsafe Int(packet.pointee.stream_index) != streamIndex {
-                unsafe av.pointee.av_packet_unref!(packet)
-                continue
-            }
-            let corrupt: Int32 = 2
-            if unsafe packet.pointee.flags & corrupt != 0 {
-                unsafe av.pointee.av_packet_unref!(packet)
-                return .broken(io.isAtEnd ? Self.cut : LibAV.takeLog() ?? "a packet is cut short")
-            }
-            return .packet
         }
     }
 }

@@ -89,7 +89,7 @@ struct EndCheck {
     private var held: UnsafeMutablePointer<AVPacket>?
     private var spare: UnsafeMutablePointer<AVPacket>?
     private var holds = false
-    private var end: Demuxer.Reading?
+    private var end: InputContext.Reading?
 
     /// nil for what needs no check: other codecs' decoders tell of what is missing, and other formats of their packets' sizes.
     init?(_ demuxer: Demuxer) {
@@ -108,7 +108,7 @@ struct EndCheck {
     }
 
     /// As `Demuxer.read`.
-    func read(_ packet: UnsafeMutablePointer<AVPacket>) throws -> Demuxer.Reading {
+    func read(_ packet: UnsafeMutablePointer<AVPacket>) throws -> InputContext.Reading {
         let av = unsafe demuxer.av
         while end == nil {
             switch try unsafe demuxer.read(spare!) {
@@ -129,8 +129,8 @@ struct EndCheck {
         holds = false
         if case .end? = end, try isCut() {
             unsafe av.pointee.av_packet_unref!(held)
-            end = .broken(Demuxer.cut)
-            return .broken(Demuxer.cut)
+            end = .broken(InputContext.cut)
+            return .broken(InputContext.cut)
         }
         unsafe av.pointee.av_packet_move_ref!(packet, held)
         return .packet

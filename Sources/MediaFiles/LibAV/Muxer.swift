@@ -58,6 +58,7 @@ import VideoBase
         var dictionary: OpaquePointer?
         for option in options { _ = unsafe av.pointee.av_dict_set!(&dictionary, option.name, option.value, 0) }
         defer { unsafe av.pointee.av_dict_free!(&dictionary) }
+        destination.willWrite()
         try check(unsafe av.pointee.avformat_write_header!(context, &dictionary))
     }
 
@@ -85,12 +86,14 @@ import VideoBase
         unsafe scratch.pointee.dts = decoded ?? none
         unsafe scratch.pointee.duration = ticks(packet.duration, track)
         unsafe scratch.pointee.pos = -1
+        destination.willWrite()
         let code = unsafe av.pointee.av_interleaved_write_frame!(context, scratch)
         unsafe av.pointee.av_packet_unref!(scratch)
         try check(code)
     }
 
     func writeTrailer() throws {
+        destination.willWrite()
         try check(unsafe av.pointee.av_write_trailer!(context))
         try destination.flush()
         try check(0)
@@ -114,11 +117,15 @@ protocol MuxerDestination: AnyObject {
     func attach(to context: UnsafeMutablePointer<AVFormatContext>) throws
     func detach(from context: UnsafeMutablePointer<AVFormatContext>)
     func flush() throws
+    /// A call of libavformat's begins.
+    func willWrite()
     /// The error for a code of libavformat's that no error of the destination's own stands behind.
     func failure(_ code: Int32, _ words: String) -> VaencError
 }
 
 extension MuxerDestination {
+    func willWrite() {}
+
     func failure(_ code: Int32, _ words: String) -> VaencError {
         VaencError(.inputOutput, "writing \(name) failed (\(words))", remedy: "choose another --format or place")
     }

@@ -3,7 +3,7 @@ import Glibc
 import LibAV
 
 /// An AVIOContext that writes an `OutputFile`, so that errors keep their errno and the file's name.
-@safe final class WriteContext: MuxerDestination {
+@safe final class WriteContext: SinkDestination {
     let file: OutputFile
     /// The error behind a failed libav call, where writing failed.
     private(set) var error: (any Error)?
@@ -24,6 +24,10 @@ import LibAV
 
     var name: String { file.name }
     var isImmediate: Bool { file.isImmediate }
+    var isSeekable: Bool { file.isSeekable }
+    var bytesWritten: Int { file.bytesWritten }
+    func commit() throws { try file.commit() }
+    func cancel() { file.cancel() }
 
     func attach(to muxer: UnsafeMutablePointer<AVFormatContext>) {
         unsafe muxer.pointee.pb = context

@@ -2,7 +2,7 @@ import CLibAV
 import LibAV
 import VideoBase
 
-/// MP4, MOV, MKV or MPEG-TS.
+/// A container with the encoder's pictures and other tracks, in a file, a folder or a connection.
 final class ContainerSink: PacketSink {
     let path: String
     private let format: OutputFormat
@@ -10,7 +10,7 @@ final class ContainerSink: PacketSink {
     private let state: Guarded<State>
 
     private struct State {
-        var file: OutputFile
+        var destination: any SinkDestination
         var muxer: Muxer?
         var description: EncoderDescription?
         var video: MediaTrack?
@@ -28,11 +28,21 @@ final class ContainerSink: PacketSink {
     /// Packets of other tracks that wait for the first picture at most.
     private static let earlyLimit = 4096
 
-    init(_ file: sending OutputFile, format: OutputFormat, options: SinkOptions) {
-        path = file.path
+    /// What waits for a network is told so while another thread holds the state.
+    private let hurrying: @Sendable () -> Void
+
+    init(_ path: String, _ destination: sending any SinkDestination, format: OutputFormat, options: SinkOptions) {
+        self.path = path
         self.format = format
         self.options = options
-        state = Guarded(State(file: file))
+        let patience = destination.patience
+        hurrying = { patience?.shorten() }
+        state = Guarded(State(destination: destination))
+    }
+
+    /// Fragments, each with its own index: a pipe cannot be gone back in, and what is to outlive a kill has no end.
+    private func isFragmented(_ destination: any SinkDestination) -> Bool {
+        format == .fmp4 || format.isQuickTime && (!destination.isSeekable || options.survivesKill)
     }
 
     func add(_ track: MediaTrack) throws -> Int {
@@ -53,24 +63,25 @@ final class ContainerSink: PacketSink {
                 throw VaencError(.usage, "\(format.rawValue) holds no \(description.codec.rawValue)")
             }
             var extradata: [UInt8] = []
-            if format.isLengthPrefixed {
+            if format.isLengthPrefixed(description.codec) {
                 guard let record = EncodedSample.record(description, keepsParameterSets: keepsParameterSets) else {
                     throw VaencError(.internalFault, "the encoder gave no parameter sets for \(path)")
                 }
                 extradata = record
             }
             state.description = description
-            if format.isQuickTime, state.file.isSeekable { state.randomAccess = RandomAccessTable(codec: description.codec) }
-            let av = unsafe try LibAV.load([.codec, .format])
-            guard let io = unsafe WriteContext(state.file, av) else { throw MediaTrack.noMemory }
-            state.muxer = try Muxer(format: format.muxerName, io)
+            if format.isQuickTime, format != .fmp4, state.destination.isSeekable {
+                state.randomAccess = RandomAccessTable(codec: description.codec)
+            }
+            state.muxer = try Muxer(format: format.muxerName, state.destination)
             state.video = try MediaTrack(
                 MediaTrack.Encoded(
                     codec: description.codec, size: description.size, frameRate: description.frameRate,
                     bitDepth: description.profile.bitDepth, extradata: extradata,
                     sampleEntry: format.hasSampleEntries ? options.hevcSampleEntry : nil, color: options.color,
                     masteringDisplay: options.masteringDisplay, contentLight: options.contentLight,
-                    sampleAspectRatio: options.sampleAspectRatio))
+                    sampleAspectRatio: options.sampleAspectRatio,
+                    displayMatrix: format.hasSampleEntries ? options.displayMatrix : []))
         }
     }
 
@@ -82,11 +93,9 @@ final class ContainerSink: PacketSink {
         guard let muxer = state.muxer, let description = state.description, let video = state.video else {
             throw VaencError(.internalFault, "packets came for \(path) before the stream's description")
         }
-        var options: [(name: String, value: String)] = []
-        if format.isQuickTime, !state.file.isSeekable {
-            // A pipe cannot be gone back in to write the index: fragments, each with its own.
-            options.append(("movflags", "+frag_keyframe+empty_moov+default_base_moof"))
-        }
+        let options = format.muxerOptions(
+            description.codec, isFragmented: isFragmented(state.destination), survivesKill: self.options.survivesKill,
+            segments: state.destination as? SegmentFolder)
         let timescale = Self.timescale(description.frameRate.reduced.numerator, Int(first.timescale))
         _ = try muxer.add(video, timescale: timescale)
         for track in state.tracks { _ = try muxer.add(track) }
@@ -112,7 +121,7 @@ final class ContainerSink: PacketSink {
                 return
             }
             var bytes = packet.bytes
-            if format.isLengthPrefixed {
+            if format.isLengthPrefixed(description.codec) {
                 let isKept = description.codec == .hevc && keepsParameterSets
                 bytes = EncodedSample.bytes(bytes, description, keepsParameterSets: isKept)
             }
@@ -122,7 +131,7 @@ final class ContainerSink: PacketSink {
                 ?? MediaTime(value: Int64(rate.denominator), timescale: Int32(clamping: rate.numerator))
             state.randomAccess?.append(packet)
             // A fragment tells one kind alone and begins at it: a sync sample there is any where decoding may begin.
-            let isKey = state.randomAccess == nil ? packet.isRandomAccess : packet.isKey
+            let isKey = state.randomAccess == nil || isFragmented(state.destination) ? packet.isRandomAccess : packet.isKey
             let sample = try TrackPacket(
                 bytes, presentation: packet.presentation - origin, decode: packet.decode - origin, duration: duration,
                 isKey: isKey, timescale: muxer.timescale(of: 0))
@@ -146,19 +155,33 @@ final class ContainerSink: PacketSink {
             if state.muxer != nil {
                 if !state.hasHeader { try writeHeader(&state, first: .zero) }
                 try state.muxer?.writeTrailer()
-                try state.randomAccess?.insert(into: state.file, isQuickTime: format == .mov)
+                state.muxer = nil
+                try complete(&state)
+            } else {
+                try state.destination.commit()
             }
-            try state.file.commit()
-            state.muxer = nil
         }
     }
+
+    private func complete(_ state: inout State) throws {
+        guard let file = (state.destination as? WriteContext)?.file, file.isSeekable, format.isQuickTime, format != .fmp4
+        else { return try state.destination.commit() }
+        if options.survivesKill {
+            try Defragmentation.commit(file, format: format) { try state.randomAccess?.insert(into: $0, isQuickTime: format == .mov) }
+        } else {
+            try state.randomAccess?.insert(into: file, isQuickTime: format == .mov)
+            try file.commit()
+        }
+    }
+
+    func hurry() { hurrying() }
 
     func cancel() {
         state.withLock { state in
             state.muxer = nil
-            state.file.cancel()
+            state.destination.cancel()
         }
     }
 
-    var bytesWritten: Int { state.withLock { $0.file.bytesWritten } }
+    var bytesWritten: Int { state.withLock { $0.destination.bytesWritten } }
 }

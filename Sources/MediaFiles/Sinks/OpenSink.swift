@@ -1,3 +1,4 @@
+import LibAV
 public import VideoBase
 
 /// Opens outputs by name.
@@ -24,7 +25,7 @@ public enum MediaOutput {
             return (format, codec)
         }
         if output == "-" { return (.annexb, nil) }
-        if output.hasPrefix("rtmp://") { return (.flv, nil) }
+        if output.hasPrefix("rtmp") && output.contains("://") { return (.flv, nil) }
         if output.hasPrefix("srt://") { return (.ts, nil) }
         if let format = Self.format(extension: ending) { return (format, codec) }
         // Devices such as /dev/null have no extension and want none.
@@ -44,35 +45,51 @@ public enum MediaOutput {
             remedy: "use --codec h264, or another format: mp4, mov, mkv or ts")
     }
 
-    /// Opens a file or `-` (standard output) for writing.
+    /// Opens a file, `-` (standard output), or a connection (`rtmp://…`, `srt://…`) for writing.
     ///
     /// Annex B and length-prefixed streams are written by vaenc's own code; containers through libavformat, which is
-    /// loaded then. MP4 and MOV are written fragmented to a pipe, which cannot be gone back in.
+    /// loaded then. MP4 and MOV are written fragmented to a pipe, which cannot be gone back in. A connection is made
+    /// here, for which it blocks for up to ten seconds.
     /// - Throws: `DescribedError`: `cannotCreate` where the file exists (without `overwrite`) or its folder is missing,
-    ///   `noPermission`, `usage` for a name that says no format, `unavailable` for formats not built yet or missing
-    ///   libraries.
+    ///   `noPermission`, `usage` for a name that says no format, `inputOutput` where nobody listens, `unavailable` for
+    ///   missing libraries.
     public static func open(_ output: String, options: SinkOptions = SinkOptions()) throws -> any PacketSink {
         let format = try format(of: output, options: options).format
-        switch format {
-        case .fmp4, .flv, .hls:
+        if output.contains("://") { return try connect(output, format, options) }
+        if format == .hls {
+            if output == "-" {
+                throw VaencError(.usage, "HLS is a playlist and files beside it: stdout takes none", remedy: "name a .m3u8 file")
+            }
+            let folder = try SegmentFolder(playlist: output, overwrite: options.overwrite)
+            return ContainerSink(output, folder, format: format, options: options)
+        }
+        let file = try OutputFile(path: output, overwrite: options.overwrite)
+        if format == .annexb || format == .avcc { return ElementarySink(file, lengthPrefixed: format == .avcc) }
+        return ContainerSink(output, try fileDestination(file, options), format: format, options: options)
+    }
+
+    /// A container's file.
+    static func fileDestination(_ file: OutputFile, _ options: SinkOptions) throws -> WriteContext {
+        file.survives = options.survivesKill
+        let av = unsafe try LibAV.load([.codec, .format])
+        guard let context = unsafe WriteContext(file, av) else { throw MediaTrack.noMemory }
+        return context
+    }
+
+    private static func connect(
+        _ output: String, _ format: OutputFormat, _ options: SinkOptions
+    ) throws -> any PacketSink {
+        let scheme = output.prefix { $0 != ":" }
+        let wanted: OutputFormat? = scheme.hasPrefix("rtmp") ? .flv : scheme == "srt" ? .ts : nil
+        guard let wanted else {
             throw VaencError(
-                .unavailable, "the output format \(format.rawValue) is not built yet",
-                remedy: "use mp4, mov, mkv, ts, annexb or avcc")
-        case .annexb, .avcc, .mp4, .mov, .mkv, .ts: break
+                .unavailable, "sending by \(scheme) is not built", remedy: "use rtmp:// or srt://, or pipe -o - into a program that sends it")
         }
-        if output.contains("://") {
+        if format != wanted {
             throw VaencError(
-                .unavailable, "writing to the network (\(output)) is not built yet",
-                remedy: "write to stdout with -o - and pipe it into a program that sends it")
+                .usage, "\(scheme) carries \(wanted.rawValue), not \(format.rawValue)", remedy: "leave out --format")
         }
-        switch format {
-        case .annexb, .avcc:
-            return ElementarySink(
-                try OutputFile(path: output, overwrite: options.overwrite), lengthPrefixed: format == .avcc)
-        default:
-            return ContainerSink(
-                try OutputFile(path: output, overwrite: options.overwrite), format: format, options: options)
-        }
+        return ContainerSink(output, try NetworkOutput(output), format: format, options: options)
     }
 
     private static func format(extension ending: String) -> OutputFormat? {

@@ -12,8 +12,11 @@ public enum OutputFormat: String, Sendable, Hashable, CaseIterable {
     case mov
     case mkv
     case ts
-    /// Named in the contract, not built yet: opening them throws `unavailable`.
-    case fmp4, flv, hls
+    /// MP4 in fragments, each with its own index.
+    case fmp4
+    case flv
+    /// A playlist and its segments: MPEG-TS of H.264, fragmented MP4 of HEVC.
+    case hls
 
     /// Whether a stream of the codec can be stored so. FLV's HEVC is an extension that FFmpeg before 6.1 and most
     /// receivers do not know.
@@ -45,7 +48,37 @@ extension OutputFormat {
     var isQuickTime: Bool { hasSampleEntries }
 
     /// NAL units stand behind lengths, and the parameter sets in the header.
-    var isLengthPrefixed: Bool { ![.annexb, .ts, .hls].contains(self) }
+    func isLengthPrefixed(_ codec: VideoCodec) -> Bool {
+        self == .hls ? codec == .hevc : ![.annexb, .ts].contains(self)
+    }
+
+    /// What libavformat's muxer is told.
+    func muxerOptions(
+        _ codec: VideoCodec?, isFragmented: Bool, survivesKill: Bool, segments: SegmentFolder?
+    ) -> [(name: String, value: String)] {
+        switch self {
+        case .mp4, .mov, .fmp4:
+            if !isFragmented { return [] }
+            // The movie box waits for the first fragment, when it is known what edit lists say.
+            let flags = [("movflags", "+frag_keyframe+empty_moov+default_base_moof+delay_moov")]
+            return survivesKill ? flags + [("frag_duration", "1000000")] : flags
+        case .flv:
+            // Without an end known beforehand there is nothing to go back to the header for.
+            return segments == nil ? [("flvflags", "+no_duration_filesize")] : []
+        case .mkv: return survivesKill ? [("cluster_time_limit", "1000")] : []
+        case .hls:
+            guard let segments else { return [] }
+            let isTS = codec != .hevc
+            let names = [
+                ("hls_segment_type", isTS ? "mpegts" : "fmp4"),
+                ("hls_segment_filename", segments.pattern(isTS ? "ts" : "m4s")),
+                ("hls_fmp4_init_filename", segments.initialName),
+            ]
+            // The playlist names whole segments alone, all from the first on.
+            return names + [("hls_time", "4"), ("hls_list_size", "0"), ("hls_playlist_type", "event"), ("hls_flags", "+temp_file")]
+        case .annexb, .avcc, .ts: return []
+        }
+    }
 
     /// What MPEG-TS holds, of which libavformat keeps no table that can be asked.
     private static let transportStream: Set<String> = [
@@ -54,7 +87,8 @@ extension OutputFormat {
     ]
 
     /// Whether a track of a codec can be stored so.
-    func holds(_ track: MediaTrack) throws -> Bool {
+    /// - Throws: `unavailable` without libavformat.
+    public func holds(_ track: MediaTrack) throws -> Bool {
         if !holdsTracks { return false }
         if self == .ts || self == .hls { return Self.transportStream.contains(track.codecName) }
         let av = unsafe track.av

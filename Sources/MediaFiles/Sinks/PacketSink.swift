@@ -25,6 +25,13 @@ public struct SinkOptions: Sendable, Hashable {
     /// that picture's. What lies before it is cut off by an edit list where the container has such, else all is moved.
     public var timeOrigin: MediaTime?
 
+    /// The pictures are to be turned or mirrored when they are shown, as MP4 and MOV say it: nine numbers, by rows, of 16.16
+    /// fixed point (the third column 2.30), ISO/IEC 14496-12 8.3.2; empty for upright ones.
+    public var displayMatrix: [Int32] = []
+    /// For recordings, which may be killed: the unfinished file, `NAME.part`, then plays up to the last second or so. MP4 and
+    /// MOV are written in fragments and, at the end, once more as ordinary files.
+    public var survivesKill = false
+
     public init() {}
 }
 
@@ -45,10 +52,16 @@ public protocol PacketSink: AnyObject, Sendable {
     func write(_ packet: TrackPacket, track: Int) throws
     /// Completes the file and gives it its final name. What was written so far is then playable.
     func finish() throws
+    /// What blocks on a network, now or later, gives up within two seconds. From any thread, at any time.
+    func hurry()
     /// Removes what was written, unless `finish` has succeeded. Idempotent.
     func cancel()
     /// Bytes written so far, container included.
     var bytesWritten: Int { get }
     /// The final path, `-` for standard output.
     var path: String { get }
+}
+
+extension PacketSink {
+    public func hurry() {}
 }

@@ -5,10 +5,12 @@ import VideoBase
 
 /// The pictures of a file that libavformat and libavcodec read.
 ///
-/// Times are those of the stream from its start (or from `options.start`), so a varying rate passes through. A rotation
-/// that the container asks players for is not applied.
+/// Times are those of the stream from its start (or from `options.start`), so a varying rate passes through. With sound that
+/// begins before the pictures, times are those from the start of the sound. A rotation that the container asks players for is
+/// not applied.
 final class DecodingSource: FrameSource {
     let info: SourceInfo
+    let sound: SourceSound?
     private let reader: ByteReader
     private let cancelled = Atomic(false)
     private let state: Guarded<State?>
@@ -44,7 +46,7 @@ final class DecodingSource: FrameSource {
         /// Pictures before the first that can be decoded.
         var leftOut = 0
 
-        mutating func read() throws -> Demuxer.Reading {
+        mutating func read() throws -> InputContext.Reading {
             while true {
                 let packet = unsafe decoder.packet!
                 let reading = try unsafe packets?.read(packet) ?? demuxer.read(packet)
@@ -68,7 +70,7 @@ final class DecodingSource: FrameSource {
     }
 
     init(_ reader: ByteReader, options: SourceOptions) throws {
-        let demuxer = try Demuxer(reader)
+        let demuxer = try Demuxer(reader, readsSound: options.readsSound)
         let stream = demuxer.stream
         let decoder = unsafe try VideoDecoder(
             demuxer.decoder, parameters: demuxer.parameters, timeBase: stream.timeBase, strict: false,
@@ -97,6 +99,7 @@ final class DecodingSource: FrameSource {
             kind: "\(stream.container), \(codec)")
         info.frameRateVaries = varying != nil
         info.changes = demuxer.changes
+        info.displayMatrix = demuxer.displayMatrix
         let native = unsafe AVPixelFormat(rawValue: parameters.format)
         if let description = unsafe demuxer.av.pointee.av_pix_fmt_desc_get!(native) {
             info.bitDepth = unsafe Int(description.pointee.comp.0.depth)
@@ -110,6 +113,17 @@ final class DecodingSource: FrameSource {
             let lead = min(16 / rate.value, 60) / stream.timeBase.value
             if demuxer.seek(to: Int64(clamping: Int128(origin) - Int128(lead.rounded(.up)))) { decoder.flush() }
         }
+        let scale = Int32(clamping: stream.timeBase.denominator)
+        var zero = MediaTime(value: Int64(clamping: Int128(origin) * Int128(stream.timeBase.numerator)), timescale: scale)
+        if skipped == 0, let start = demuxer.soundStart, start < zero {
+            // The pictures keep their distance from the sound; not one that would be a fault of the file.
+            let before = start.converted(to: scale).value / Int64(max(1, stream.timeBase.numerator))
+            if Double(Int128(origin) - Int128(before)) * stream.timeBase.value < 10 {
+                origin = before
+                zero = start
+            }
+        }
+        sound = demuxer.sound.map { SourceSound(track: $0, origin: zero, cutsStart: skipped > 0) }
         let isHEVC = unsafe parameters.codec_id == AV_CODEC_ID_HEVC
         var state = State(
             demuxer: demuxer, packets: CheckedPackets(demuxer), decoder: decoder, shaper: shaper, nativeSize: size, origin: origin,
@@ -232,7 +246,7 @@ final class DecodingSource: FrameSource {
     private func broken(_ state: State, _ words: String) -> VaencError {
         // An MP4 whose index comes last cannot be read from a pipe.
         let remedy = reader.isSeekable ? nil : "if the file is whole, give its name instead of a pipe"
-        if state.decoded == 0 { return Demuxer.unreadable(reader.name, words, remedy: remedy) }
+        if state.decoded == 0 { return InputContext.unreadable(reader.name, words, remedy: remedy) }
         return VaencError(
             .badInput, "\(reader.name) is damaged or cut short after picture \(state.decoded) (\(words))",
             remedy: remedy ?? "give a whole file, or take the good part alone with --frames \(state.decoded)")
@@ -290,6 +304,30 @@ final class DecodingSource: FrameSource {
             unsafe try state.shaper.shape(picture, to: planes)
         } else {
             unsafe try state.shaper.shape(PictureView(frame: frame), to: planes)
+        }
+    }
+
+    func takeSound() -> [TrackPacket] { state.withLock { $0?.demuxer.takeSound() ?? [] } }
+
+    func readSound(until end: MediaTime?) throws -> [TrackPacket] {
+        try state.withLock { state in
+            guard let sound, let state else { return [] }
+            var packets = state.demuxer.takeSound()
+            // Sound lies near the pictures of its time; where it does not, there is none to be waited for.
+            let patience = MediaTime(value: 10, timescale: 1)
+            let packet = unsafe state.decoder.packet!
+            while !state.inputEnded {
+                if cancelled.load(ordering: .relaxed) { break }
+                if let end, let last = packets.last?.presentation, !(last - sound.origin < end) { break }
+                guard case .packet = try unsafe state.demuxer.read(packet) else { break }
+                let base = state.demuxer.stream.timeBase
+                let time = unsafe packet.pointee.dts
+                unsafe state.demuxer.av.pointee.av_packet_unref!(packet)
+                packets += state.demuxer.takeSound()
+                let seconds = Double(Int128(time) - Int128(state.origin)) * base.value
+                if let end, time != vaenc_no_pts(), seconds > end.seconds + patience.seconds { break }
+            }
+            return packets
         }
     }
 

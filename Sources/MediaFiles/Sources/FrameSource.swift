@@ -28,8 +28,10 @@ public struct SourceInfo: Sendable, Hashable {
     public var bitDepth: Int
     /// The size before scaling.
     public var nativeSize: VideoSize
-    /// What of the input does not reach the pictures or is not applied to them: rotation, interlacing, sound.
+    /// What of the input does not reach the pictures: interlacing.
     public var changes: [EffectiveEntry] = []
+    /// How players are to turn or mirror the pictures, which come as they are stored: as `SinkOptions` has it.
+    public var displayMatrix: [Int32] = []
     /// For people: `Y4M, i420`, `mp4, h264`, `test pattern`.
     public var kind: String
 
@@ -70,6 +72,15 @@ public protocol FrameSource: AnyObject, Sendable {
     /// is known yet.
     var picturesLeftOut: Int { get }
 
+    /// The sound beside the pictures, where `SourceOptions.readsSound` asked for it and there is some.
+    var sound: SourceSound? { get }
+
+    /// The packets of sound that lie between the pictures read so far, each given once.
+    func takeSound() -> [TrackPacket]
+
+    /// Reads on, no picture any more, until the sound reaches a time (of the pictures; nil: the end), and gives its packets.
+    func readSound(until end: MediaTime?) throws -> [TrackPacket]
+
     /// Makes a running or later `readFrame` throw `interrupted` soon.
     func cancel()
 
@@ -80,6 +91,18 @@ public protocol FrameSource: AnyObject, Sendable {
 extension FrameSource {
     public var dynamicHDR: [UInt8] { [] }
     public var picturesLeftOut: Int { 0 }
+    public var sound: SourceSound? { nil }
+    public func takeSound() -> [TrackPacket] { [] }
+    public func readSound(until end: MediaTime?) throws -> [TrackPacket] { [] }
+}
+
+/// The sound of a source, as its file holds it.
+public struct SourceSound: Sendable {
+    public let track: MediaTrack
+    /// The time of the track's clock that is zero of the pictures'.
+    public let origin: MediaTime
+    /// What is heard before the origin is not wanted. Otherwise nothing is heard before, but an encoder's delay may be stored.
+    public let cutsStart: Bool
 }
 
 /// How pictures are brought to another shape.
@@ -109,6 +132,8 @@ public struct SourceOptions: Sendable, Hashable {
     /// Size to deliver; nil: the input's own.
     public var outputSize: VideoSize?
     public var fit = FrameFit.letterbox
+    /// Keeps the packets of the best stream of sound: take them after each picture.
+    public var readsSound = false
 
     public init() {}
 }

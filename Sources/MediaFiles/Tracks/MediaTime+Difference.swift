@@ -12,4 +12,8 @@ extension MediaTime {
         let ticks = rounded((Int128(a.value) * low - Int128(b.value) * high) * Int128(fine), by: low * high)
         return MediaTime(value: ticks, timescale: fine)
     }
+
+    static func + (a: MediaTime, b: MediaTime) -> MediaTime {
+        a - MediaTime(value: b.value == .min ? .max : -b.value, timescale: b.timescale)
+    }
 }

@@ -19,6 +19,8 @@ extension MediaTrack {
         var masteringDisplay: MasteringDisplay?
         var contentLight: ContentLight?
         var sampleAspectRatio: Rational?
+        /// Nine numbers, or none.
+        var displayMatrix: [Int32] = []
     }
 
     convenience init(_ encoded: Encoded) throws {
@@ -57,6 +59,11 @@ extension MediaTrack.Encoded {
         if let contentLight {
             let (content, average) = (contentLight.maxContentLight, contentLight.maxFrameAverageLight)
             guard unsafe vaenc_set_content_light(av, stream, UInt32(content), UInt32(average)) else { return false }
+        }
+        if displayMatrix.count == 9 {
+            guard let memory = unsafe vaenc_new_side_data(av, stream, AV_PKT_DATA_DISPLAYMATRIX, 36) else { return false }
+            // SAFETY: the memory has the 36 bytes asked for.
+            unsafe displayMatrix.withUnsafeBytes { unsafe memory.copyMemory(from: $0.baseAddress!, byteCount: 36) }
         }
         if extradata.isEmpty { return true }
         let room = extradata.count + Int(vaenc_input_padding())

@@ -40,6 +40,33 @@ public import VideoBase
         unsafe try self.init(taking: filled, timeBase: Rational(1, Int(timescale)), av)
     }
 
+    /// The same data at other times, in ticks of `timeBase`; nil stays unknown.
+    private func retimed(_ shown: Int64?, _ decoded: Int64?, _ duration: Int64, _ timeBase: Rational) throws -> TrackPacket {
+        var clone = unsafe av.pointee.av_packet_clone!(packet)
+        defer { unsafe av.pointee.av_packet_free!(&clone) }
+        guard let copy = unsafe clone else { throw Self.noMemory }
+        unsafe copy.pointee.pts = shown ?? vaenc_no_pts()
+        unsafe copy.pointee.dts = decoded ?? vaenc_no_pts()
+        unsafe copy.pointee.duration = duration
+        return unsafe try TrackPacket(taking: copy, timeBase: timeBase, av)
+    }
+
+    /// The same data at times counted from `origin` on, rounded to the unit of its times.
+    package func counted(from origin: MediaTime) throws -> TrackPacket {
+        let offset = MediaTime.rounded(
+            Int128(origin.value) * Int128(timeBase.denominator), by: Int128(max(origin.timescale, 1)) * Int128(timeBase.numerator))
+        func moved(_ ticks: Int64) -> Int64? { ticks == vaenc_no_pts() ? nil : Int64(clamping: Int128(ticks) - Int128(offset)) }
+        return try retimed(
+            moved(unsafe packet.pointee.pts), moved(unsafe packet.pointee.dts), unsafe packet.pointee.duration, timeBase)
+    }
+
+    /// The same data at these times.
+    func shown(at presentation: MediaTime, decoded: MediaTime, duration: MediaTime, timescale: Int32) throws -> TrackPacket {
+        try retimed(
+            presentation.converted(to: timescale).value, decoded.converted(to: timescale).value,
+            duration.converted(to: timescale).value, Rational(1, Int(timescale)))
+    }
+
     deinit {
         var packet: UnsafeMutablePointer<AVPacket>? = unsafe packet
         unsafe av.pointee.av_packet_free!(&packet)

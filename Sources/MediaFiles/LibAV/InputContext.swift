@@ -1,0 +1,99 @@
+import CLibAV
+import LibAV
+import VideoBase
+
+/// A file that libavformat has opened and looked into: its streams, and their packets as they come. One thread at a time.
+@safe final class InputContext {
+    // SAFETY: made in init, freed in deinit; used by the owner's methods alone; `io` outlives `context`.
+    let av: UnsafePointer<VaencLibAV>
+    let context: UnsafeMutablePointer<AVFormatContext>
+    private let io: ReadContext
+    /// Its structure says that there should be more.
+    let endsEarly: Bool
+    let name: String
+    /// libavformat's first name of the format.
+    let container: String
+
+    /// Demuxers that make a picture of any text.
+    private static let refused: Set<String> = ["tty", "bin", "xbin", "adf", "idf", "ansi", "rawvideo"]
+
+    init(_ reader: ByteReader) throws {
+        let av = unsafe try LibAV.load([.codec, .format])
+        unsafe self.av = unsafe av
+        name = reader.name
+        guard let io = unsafe ReadContext(reader, av), let opened = unsafe av.pointee.avformat_alloc_context!() else {
+            throw VaencError(.internalFault, "no memory to read \(reader.name)")
+        }
+        self.io = io
+        endsEarly = try FileEnd.isEarly(reader)
+        _ = LibAV.takeLog()
+        var context: UnsafeMutablePointer<AVFormatContext>? = unsafe opened
+        unsafe opened.pointee.pb = io.context
+        unsafe opened.pointee.flags |= vaenc_flag_custom_io()
+        // The name helps to tell formats without a signature apart. Frees the context where it fails.
+        let code = unsafe av.pointee.avformat_open_input!(&context, FileName.cString(reader.name), nil, nil)
+        guard code >= 0, let context = unsafe context else {
+            throw unsafe io.error ?? Self.unreadable(reader.name, LibAV.message(code, av))
+        }
+        unsafe self.context = unsafe context
+        let format = unsafe String(cString: context.pointee.iformat.pointee.name)
+        container = format.split(separator: ",").first.map(String.init) ?? format
+        if Self.refused.contains(format) { throw Self.unreadable(reader.name, "it holds text or bare bytes") }
+        let found = unsafe av.pointee.avformat_find_stream_info!(context, nil)
+        if found < 0 {
+            if endsEarly { throw Self.unreadable(reader.name, Self.cut) }
+            throw unsafe io.error ?? Self.unreadable(reader.name, LibAV.message(found, av))
+        }
+    }
+
+    deinit {
+        var context: UnsafeMutablePointer<AVFormatContext>? = unsafe context
+        unsafe av.pointee.avformat_close_input!(&context)
+    }
+
+    static func unreadable(_ name: String, _ words: String, remedy: String? = nil) -> VaencError {
+        VaencError(
+            .badInput, "\(name) is not a video that can be read (\(words))",
+            remedy: remedy ?? "check that the file is whole, or name its layout with --input-size and --input-format")
+    }
+
+    static let cut = "the file ends early"
+    /// What libavformat says of Matroska that makes no sense, before it goes on where it finds sense again.
+    private static let nonsense = [
+        "EBML number", "exceeds containing master element", "Unknown-sized element", "exceeds max length",
+    ]
+
+    enum Reading {
+        case packet
+        case end
+        /// The file breaks off or is damaged here.
+        case broken(String)
+    }
+
+    /// Fills `packet` with the next packet of any stream that is not discarded.
+    /// - Throws: what reading the file throws.
+    func read(_ packet: UnsafeMutablePointer<AVPacket>) throws -> Reading {
+        while true {
+            let code = unsafe av.pointee.av_read_frame!(context, packet)
+            if let error = io.error { throw error }
+            if container == "matroska", Self.nonsense.contains(where: LibAV.hasLogged) {
+                unsafe av.pointee.av_packet_unref!(packet)
+                return .broken(LibAV.takeLog() ?? Self.cut)
+            }
+            if code == vaenc_averror_again() { continue }
+            if code == vaenc_averror_eof() {
+                if endsEarly { return .broken(Self.cut) }
+                // Matroska from a pipe says so and then gives an ordinary end.
+                if let words = LibAV.takeLog(), words.hasPrefix("File ended prematurely") { return .broken(Self.cut) }
+                return .end
+            }
+            if code < 0 { return unsafe .broken(LibAV.message(code, av)) }
+            let corrupt: Int32 = 2
+            if unsafe packet.pointee.flags & corrupt != 0 {
+                unsafe av.pointee.av_packet_unref!(packet)
+                return .broken(io.isAtEnd ? Self.cut : LibAV.takeLog() ?? "a packet is cut short")
+            }
+            return .packet
+        }
+    }
+}

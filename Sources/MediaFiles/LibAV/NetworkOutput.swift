@@ -1,0 +1,118 @@
+import CLibAV
+import Glibc
+import LibAV
+import Synchronization
+import VideoBase
+
+/// When a call of libavformat's that waits for a network is to give up. Any thread may ask or change it.
+final class Patience: Sendable {
+    private static let writing = 10.0
+    private static let ending = 2.0
+
+    /// Nanoseconds on the monotonic clock; 0: never.
+    private let deadline = Atomic<UInt64>(0)
+    private let isShort = Atomic(false)
+
+    static var now: UInt64 {
+        var time = timespec()
+        // SAFETY: clock_gettime fills the structure.
+        _ = unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+    }
+
+    /// A call begins: it may take so long.
+    func begin() {
+        let limit = isShort.load(ordering: .relaxed) ? Self.ending : Self.writing
+        deadline.store(Self.now + UInt64(limit * 1e9), ordering: .relaxed)
+    }
+
+    /// From here on calls, the one that runs included, have two seconds.
+    func shorten() {
+        if isShort.exchange(true, ordering: .relaxed) { return }
+        deadline.store(Self.now + UInt64(Self.ending * 1e9), ordering: .relaxed)
+    }
+
+    var isOver: Bool {
+        let limit = deadline.load(ordering: .relaxed)
+        return limit != 0 && Self.now > limit
+    }
+}
+
+/// A live connection, by one of libavformat's protocols (RTMP, SRT).
+@safe final class NetworkOutput: SinkDestination {
+    let name: String
+    var error: (any Error)? { nil }
+    private let waiting = Patience()
+    var patience: Patience? { waiting }
+    // SAFETY: made in init and closed once, by `commit`, `cancel` or deinit; the interrupt callback's reference to `patience`
+    // is as long-lived as this object, which closes the connection before it goes.
+    private let av: UnsafePointer<VaencLibAV>
+    private var context: UnsafeMutablePointer<AVIOContext>?
+    private var sent = 0
+
+    /// Connects; blocks for up to ten seconds.
+    /// - Throws: `inputOutput` where there is no connection to be had.
+    init(_ url: String) throws {
+        let av = unsafe try LibAV.load([.codec, .format])
+        unsafe self.av = unsafe av
+        name = url
+        unsafe context = nil
+        _ = LibAV.takeLog()
+        waiting.begin()
+        var callback = unsafe AVIOInterruptCB(
+            callback: { opaque in
+                guard let opaque = unsafe opaque else { return 0 }
+                return unsafe Unmanaged<Patience>.fromOpaque(opaque).takeUnretainedValue().isOver ? 1 : 0
+            }, opaque: Unmanaged.passUnretained(waiting).toOpaque())
+        let write: Int32 = 2
+        let code = unsafe av.pointee.avio_open2!(&context, FileName.cString(url), write, &callback, nil)
+        if code < 0 {
+            let words = LibAV.takeLog()
+            throw VaencError(
+                .inputOutput, "cannot connect to \(url) (\(Self.words(code, words, av: waiting.isOver)))",
+                remedy: "check the address, and that a server listens there")
+        }
+    }
+
+    private static func words(_ code: Int32, _ logged: String?, av isLate: Bool) -> String {
+        if isLate { return "no answer in time" }
+        let number = vaenc_errno_of(code)
+        if number != 0, number != EIO { return SystemError.text(number) }
+        return logged ?? SystemError.text(EIO)
+    }
+
+    deinit { cancel() }
+
+    var isImmediate: Bool { true }
+    var isSeekable: Bool { false }
+    var bytesWritten: Int { unsafe context.map { unsafe Int($0.pointee.bytes_written) } ?? sent }
+
+    func attach(to muxer: UnsafeMutablePointer<AVFormatContext>) {
+        unsafe muxer.pointee.pb = context
+        unsafe muxer.pointee.flags |= vaenc_flag_custom_io()
+    }
+
+    func detach(from muxer: UnsafeMutablePointer<AVFormatContext>) { unsafe muxer.pointee.pb = nil }
+
+    func willWrite() { waiting.begin() }
+    func flush() { unsafe av.pointee.avio_flush!(context) }
+
+    func failure(_ code: Int32, _ words: String) -> VaencError {
+        VaencError(
+            .inputOutput, "the connection to \(name) is lost (\(Self.words(code, words, av: waiting.isOver)))",
+            remedy: "look at what the server says, and begin again")
+    }
+
+    func commit() throws {
+        waiting.begin()
+        sent = bytesWritten
+        let code = unsafe context.map { unsafe $0.pointee.error } ?? 0
+        let closed = unsafe av.pointee.avio_closep!(&context)
+        if code < 0 || closed < 0 { throw failure(min(code, closed), LibAV.takeLog() ?? "closing failed") }
+    }
+
+    func cancel() {
+        waiting.shorten()
+        if unsafe context != nil { _ = unsafe av.pointee.avio_closep!(&context) }
+    }
+}

@@ -1,0 +1,16 @@
+/// Where a sink's container goes: a file, a folder of segments, a network connection.
+protocol SinkDestination: MuxerDestination {
+    /// May be written to out of order.
+    var isSeekable: Bool { get }
+    var bytesWritten: Int { get }
+    /// Completes what was written and gives it its final name.
+    func commit() throws
+    /// Removes what has no final name yet. Idempotent.
+    func cancel()
+    /// How long calls that wait for a network may take; nil where none do.
+    var patience: Patience? { get }
+}
+
+extension SinkDestination {
+    var patience: Patience? { nil }
+}

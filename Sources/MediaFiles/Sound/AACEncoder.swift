@@ -1,0 +1,96 @@
+import CLibAV
+import LibAV
+import VideoBase
+
+/// AAC-LC through libavcodec. One thread at a time.
+@safe final class AACEncoder {
+    // SAFETY: made in init, freed in deinit, used by this object's methods alone.
+    private let av: UnsafePointer<VaencLibAV>
+    private var context: UnsafeMutablePointer<AVCodecContext>?
+    private var packet: UnsafeMutablePointer<AVPacket>?
+    private let rate: Int
+    let track: MediaTrack
+
+    /// Samples of a channel in a packet.
+    let frameSize: Int
+
+    /// What AAC has, ISO/IEC 14496-3 table 1.18.
+    private static let rates = [7350, 8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000, 64000, 88200, 96000]
+
+    /// The rate that AAC has for samples of another.
+    static func rate(for rate: Int) -> Int { rates.first { $0 >= rate } ?? 96000 }
+
+    init(rate: Int, channels: Int, bitsPerSecond: Int) throws {
+        let av = unsafe try LibAV.load([.codec, .format])
+        unsafe self.av = unsafe av
+        self.rate = rate
+        guard let codec = unsafe av.pointee.avcodec_find_encoder!(AV_CODEC_ID_AAC) else {
+            throw VaencError(
+                .unavailable, "libavcodec has no AAC encoder", remedy: "install the distribution's own libavcodec, or use --audio none")
+        }
+        var made = unsafe av.pointee.avcodec_alloc_context3!(codec)
+        guard let context = unsafe made else { throw TrackPacket.noMemory }
+        unsafe context.pointee.sample_rate = Int32(rate)
+        unsafe context.pointee.sample_fmt = AV_SAMPLE_FMT_FLTP
+        unsafe context.pointee.bit_rate = Int64(bitsPerSecond)
+        unsafe context.pointee.time_base = AVRational(num: 1, den: Int32(rate))
+        unsafe av.pointee.av_channel_layout_default!(&context.pointee.ch_layout, Int32(channels))
+        let globalHeader: Int32 = 1 << 22
+        unsafe context.pointee.flags |= globalHeader
+        _ = LibAV.takeLog()
+        let code = unsafe av.pointee.avcodec_open2!(context, codec, nil)
+        if code < 0 {
+            let words = unsafe LibAV.message(code, av)
+            unsafe av.pointee.avcodec_free_context!(&made)
+            throw VaencError(.unavailable, "the AAC encoder cannot be set up (\(words))", remedy: "use another rate, or --audio none")
+        }
+        unsafe self.context = unsafe context
+        unsafe packet = av.pointee.av_packet_alloc!()
+        frameSize = Int(unsafe context.pointee.frame_size)
+        track = unsafe try MediaTrack(av) { stream in
+            unsafe stream.pointee.time_base = AVRational(num: 1, den: Int32(rate))
+            return unsafe av.pointee.avcodec_parameters_from_context!(stream.pointee.codecpar, context) >= 0
+        }
+        if unsafe packet == nil { throw TrackPacket.noMemory }
+    }
+
+    deinit {
+        unsafe av.pointee.avcodec_free_context!(&context)
+        unsafe av.pointee.av_packet_free!(&packet)
+    }
+
+    /// Encodes up to `frameSize` samples of each channel (fewer only at the end), heard from `start` on; nil: the end.
+    func encode(_ samples: [ArraySlice<Float>]?, start: Int64) throws -> [TrackPacket] {
+        var code: Int32
+        if let samples {
+            var made = unsafe av.pointee.av_frame_alloc!()
+            defer { unsafe av.pointee.av_frame_free!(&made) }
+            guard let frame = unsafe made else { throw TrackPacket.noMemory }
+            let count = samples[0].count
+            unsafe frame.pointee.nb_samples = Int32(count)
+            unsafe frame.pointee.format = AV_SAMPLE_FMT_FLTP.rawValue
+            unsafe frame.pointee.sample_rate = Int32(rate)
+            unsafe frame.pointee.pts = start
+            _ = unsafe av.pointee.av_channel_layout_copy!(&frame.pointee.ch_layout, &context!.pointee.ch_layout)
+            guard unsafe av.pointee.av_frame_get_buffer!(frame, 0) >= 0 else { throw TrackPacket.noMemory }
+            for (channel, plane) in samples.enumerated() {
+                // SAFETY: each of the frame's planes has room for nb_samples.
+                unsafe plane.withUnsafeBytes {
+                    unsafe UnsafeMutableRawPointer(frame.pointee.extended_data[channel]!)
+                        .copyMemory(from: $0.baseAddress!, byteCount: $0.count)
+                }
+            }
+            code = unsafe av.pointee.avcodec_send_frame!(context, frame)
+        } else {
+            code = unsafe av.pointee.avcodec_send_frame!(context, nil)
+        }
+        var packets: [TrackPacket] = []
+        while code >= 0 || code == vaenc_averror_eof() {
+            code = unsafe av.pointee.avcodec_receive_packet!(context, packet)
+            if code == vaenc_averror_again() || code == vaenc_averror_eof() { return packets }
+            if code < 0 { break }
+            packets.append(unsafe try TrackPacket(taking: packet!, timeBase: Rational(1, rate), av))
+        }
+        throw VaencError(.internalFault, "the AAC encoder failed (\(unsafe LibAV.message(code, av)))")
+    }
+}

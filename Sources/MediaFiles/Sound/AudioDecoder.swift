@@ -1,0 +1,135 @@
+import CLibAV
+import LibAV
+import VideoBase
+
+/// A track's sound as planar floating-point samples of one rate and layout, through libavcodec and libswresample. What the
+/// track says players skip (an encoder's delay) is left out. One thread at a time.
+@safe final class AudioDecoder {
+    // SAFETY: made in init, freed in deinit, used by this object's methods alone.
+    private let av: UnsafePointer<VaencLibAV>
+    private var context: UnsafeMutablePointer<AVCodecContext>?
+    private var frame: UnsafeMutablePointer<AVFrame>?
+    private var resampler: OpaquePointer?
+    /// What the resampler was made for.
+    private var shape: [Int32] = []
+    private let timeBase: Rational
+    let rate: Int
+    let channels: Int
+
+    /// Samples of each channel, and when the first is heard: counted in samples of `rate`.
+    struct Block {
+        var start: Int64?
+        var samples: [[Float]]
+    }
+
+    /// - Parameters:
+    ///   - rate: nil: the track's own.
+    ///   - channels: nil: the track's own.
+    init(_ track: MediaTrack, rate: ((Int) -> Int), channels: Int?) throws {
+        let av = unsafe try LibAV.load([.codec, .format, .resample])
+        unsafe self.av = unsafe av
+        timeBase = track.timeBase
+        let parameters = unsafe track.stream.pointee.codecpar!
+        guard let codec = unsafe av.pointee.avcodec_find_decoder!(parameters.pointee.codec_id) else {
+            throw VaencError(
+                .unavailable, "libavcodec has no decoder for the sound (\(track.codecName))", remedy: "leave it out with --audio none")
+        }
+        self.rate = rate(Int(unsafe parameters.pointee.sample_rate))
+        self.channels = channels ?? max(1, min(8, Int(unsafe parameters.pointee.ch_layout.nb_channels)))
+        unsafe context = av.pointee.avcodec_alloc_context3!(codec)
+        unsafe frame = av.pointee.av_frame_alloc!()
+        guard let context = unsafe context, unsafe frame != nil,
+            unsafe av.pointee.avcodec_parameters_to_context!(context, parameters) >= 0
+        else { throw TrackPacket.noMemory }
+        unsafe context.pointee.pkt_timebase = AVRational(track.timeBase)
+        let code = unsafe av.pointee.avcodec_open2!(context, codec, nil)
+        if code < 0 {
+            throw VaencError(.badInput, "the sound (\(track.codecName)) cannot be decoded (\(unsafe LibAV.message(code, av)))")
+        }
+    }
+
+    deinit {
+        unsafe av.pointee.avcodec_free_context!(&context)
+        unsafe av.pointee.av_frame_free!(&frame)
+        unsafe av.pointee.swr_free!(&resampler)
+    }
+
+    /// Packets that could not be decoded, and are left out.
+    private(set) var damaged = 0
+
+    /// Decodes a packet; nil: the end, which gives what is held back.
+    func decode(_ packet: TrackPacket?) throws -> [Block] {
+        if unsafe av.pointee.avcodec_send_packet!(context, packet?.packet) < 0, packet != nil { damaged += 1 }
+        var blocks: [Block] = []
+        while true {
+            let code = unsafe av.pointee.avcodec_receive_frame!(context, frame)
+            if code == vaenc_averror_again() || code == vaenc_averror_eof() { break }
+            if code < 0 {
+                damaged += 1
+                continue
+            }
+            blocks.append(try convert())
+        }
+        if packet == nil, unsafe resampler != nil { blocks.append(Block(start: nil, samples: unsafe try run(nil, 0))) }
+        return blocks
+    }
+
+    /// The frame's samples in the wanted form.
+    private func convert() throws -> Block {
+        let from = unsafe frame!
+        let own = unsafe [from.pointee.format, from.pointee.sample_rate, from.pointee.ch_layout.nb_channels]
+        if own != shape {
+            unsafe try makeResampler(from)
+            shape = own
+        }
+        // What the resampler holds back comes out first.
+        let held = unsafe av.pointee.swr_get_delay!(resampler, Int64(rate))
+        let time = unsafe from.pointee.best_effort_timestamp
+        var start: Int64?
+        if time != vaenc_no_pts() {
+            let ticks = Int128(time) * Int128(timeBase.numerator) * Int128(rate)
+            start = MediaTime.rounded(ticks, by: Int128(timeBase.denominator)) - held
+        }
+        let planes = unsafe from.pointee.extended_data!
+        let input = unsafe UnsafeMutableRawPointer(planes).assumingMemoryBound(to: UnsafePointer<UInt8>?.self)
+        return Block(start: start, samples: unsafe try run(input, from.pointee.nb_samples))
+    }
+
+    private func makeResampler(_ from: UnsafeMutablePointer<AVFrame>) throws {
+        unsafe av.pointee.swr_free!(&resampler)
+        var wanted = unsafe AVChannelLayout()
+        var given = unsafe AVChannelLayout()
+        defer {
+            unsafe av.pointee.av_channel_layout_uninit!(&wanted)
+            unsafe av.pointee.av_channel_layout_uninit!(&given)
+        }
+        unsafe av.pointee.av_channel_layout_default!(&wanted, Int32(channels))
+        if unsafe from.pointee.ch_layout.order == AV_CHANNEL_ORDER_UNSPEC {
+            unsafe av.pointee.av_channel_layout_default!(&given, from.pointee.ch_layout.nb_channels)
+        } else {
+            _ = unsafe av.pointee.av_channel_layout_copy!(&given, &from.pointee.ch_layout)
+        }
+        let code = unsafe av.pointee.swr_alloc_set_opts2!(
+            &resampler, &wanted, AV_SAMPLE_FMT_FLTP, Int32(rate), &given, AVSampleFormat(rawValue: from.pointee.format),
+            from.pointee.sample_rate, 0, nil)
+        let failed = unsafe code < 0 || av.pointee.swr_init!(resampler) < 0
+        if failed {
+            throw VaencError(.badInput, "the sound cannot be brought to \(rate) Hz (\(LibAV.takeLog() ?? "libswresample refuses it"))")
+        }
+    }
+
+    // SAFETY: each plane has room for `room` samples, which is what libswresample is told.
+    private func run(_ input: UnsafeMutablePointer<UnsafePointer<UInt8>?>?, _ count: Int32) throws -> [[Float]] {
+        let held = unsafe av.pointee.swr_get_delay!(resampler, Int64(rate))
+        let inputRate = max(1, Int64(shape.count > 1 ? shape[1] : 1))
+        let room = Int(held) + Int(Int64(count) * Int64(rate) / inputRate) + 256
+        let memory = UnsafeMutablePointer<Float>.allocate(capacity: room * channels)
+        defer { unsafe memory.deallocate() }
+        var planes: [UnsafeMutablePointer<UInt8>?] = unsafe (0..<channels).map {
+            unsafe UnsafeMutableRawPointer(memory + $0 * room).assumingMemoryBound(to: UInt8.self)
+        }
+        let got = unsafe av.pointee.swr_convert!(resampler, &planes, Int32(room), input, count)
+        if got < 0 { throw VaencError(.internalFault, "libswresample failed (\(unsafe LibAV.message(got, av)))") }
+        return (0..<channels).map { unsafe Array(UnsafeBufferPointer(start: memory + $0 * room, count: Int(got))) }
+    }
+}

@@ -1,0 +1,148 @@
+public import VideoBase
+
+/// How sound is encoded.
+public struct AudioSettings: Sendable, Hashable {
+    /// Samples of a channel in a second; nil: the input's, or the nearest above it that AAC has.
+    public var rate: Int?
+    /// nil: the input's, eight at most.
+    public var channels: Int?
+    /// nil: 96 kbit/s of one channel, 160 of two, 80 for each of more.
+    public var bitsPerSecond: Int?
+
+    public init(rate: Int? = nil, channels: Int? = nil, bitsPerSecond: Int? = nil) {
+        self.rate = rate
+        self.channels = channels
+        self.bitsPerSecond = bitsPerSecond
+    }
+
+    /// What a microphone is recorded with: one channel at 44.1 kHz and 96 kbit/s.
+    public static let microphone = AudioSettings(rate: 44_100, channels: 1, bitsPerSecond: 96_000)
+}
+
+/// Turns sound into AAC: packets of another track, or PCM. Times are kept: a gap in the input becomes silence, what
+/// overlaps is left out, both from 20 ms on. One thread at a time.
+public final class AudioTranscoder {
+    private static let toleranceSeconds = 0.02
+
+    /// The track of the packets that come out; its first packet begins an encoder's delay early.
+    public var track: MediaTrack { encoder.track }
+    private let pcm: PCMFormat?
+    private let decoder: AudioDecoder
+    private let encoder: AACEncoder
+    private let rate: Int
+    /// Samples of each channel that wait for a packet to be full, and when the first is heard.
+    private var waiting: [[Float]]
+    private var position: Int64?
+    /// Samples outside are left out.
+    private var range: Range<Int64> = .min..<(.max)
+    private var hasEnded = false
+
+    /// Packets of the input that could not be decoded: silence stands in.
+    public var damagedPackets: Int { decoder.damaged }
+
+    /// - Parameter from: what is heard before is left out.
+    /// - Throws: `unavailable` without the libraries or a decoder, `badInput`.
+    public convenience init(_ source: MediaTrack, settings: AudioSettings = AudioSettings(), from: MediaTime? = nil) throws {
+        try self.init(source, pcm: nil, settings, from)
+    }
+
+    /// For samples that are given by `write(_:at:)`.
+    public convenience init(pcm: PCMFormat, settings: AudioSettings = AudioSettings(), from: MediaTime? = nil) throws {
+        try self.init(pcm.track(), pcm: pcm, settings, from)
+    }
+
+    private init(_ source: MediaTrack, pcm: PCMFormat?, _ settings: AudioSettings, _ from: MediaTime?) throws {
+        self.pcm = pcm
+        decoder = try AudioDecoder(
+            source, rate: { AACEncoder.rate(for: settings.rate ?? $0) }, channels: settings.channels.map { max(1, min(8, $0)) })
+        rate = decoder.rate
+        let channels = decoder.channels
+        let usual = channels == 1 ? 96_000 : channels == 2 ? 160_000 : 80_000 * channels
+        encoder = try AACEncoder(rate: rate, channels: channels, bitsPerSecond: settings.bitsPerSecond ?? usual)
+        waiting = Array(repeating: [], count: channels)
+        if let from { range = from.converted(to: Int32(rate)).value..<Int64.max }
+    }
+
+    /// Takes the source track's next packet.
+    public func write(_ packet: TrackPacket) throws -> [TrackPacket] {
+        for block in try decoder.decode(packet) { append(block) }
+        return try encodeWaiting()
+    }
+
+    /// Takes samples of the PCM format, heard from that time on.
+    /// - Throws: `usage` where the bytes are no whole samples of all channels.
+    public func write(_ bytes: [UInt8], at time: MediaTime) throws -> [TrackPacket] {
+        guard let pcm, bytes.count % pcm.frameBytes == 0 else {
+            throw VaencError(.usage, "\(bytes.count) bytes are no whole samples of all channels")
+        }
+        if bytes.isEmpty { return [] }
+        let rate = Int32(pcm.rate)
+        return try write(
+            TrackPacket(
+                bytes, presentation: time, duration: MediaTime(value: Int64(bytes.count / pcm.frameBytes), timescale: rate),
+                timescale: rate))
+    }
+
+    /// Gives the last packets.
+    /// - Parameter end: what is heard from then on is left out.
+    public func finish(end: MediaTime? = nil) throws -> [TrackPacket] {
+        if hasEnded { return [] }
+        hasEnded = true
+        for block in try decoder.decode(nil) { append(block) }
+        if let end, let position {
+            let last = end.converted(to: Int32(rate)).value
+            let count = max(0, min(Int64(waiting[0].count), last - position))
+            for channel in waiting.indices { waiting[channel].removeLast(waiting[channel].count - Int(count)) }
+        }
+        var packets = try encodeWaiting()
+        if let position, !waiting[0].isEmpty {
+            packets += try encoder.encode(waiting.map { $0[...] }, start: position)
+            waiting = waiting.map { _ in [] }
+        }
+        return packets + (try encoder.encode(nil, start: 0))
+    }
+
+    private func append(_ block: AudioDecoder.Block) {
+        var samples = block.samples
+        if samples[0].isEmpty { return }
+        let next = position.map { $0 + Int64(waiting[0].count) }
+        var start = block.start ?? next ?? 0
+        if let next {
+            let gap = start - next
+            let tolerance = Int64(Self.toleranceSeconds * Double(rate))
+            if gap > tolerance {
+                // A time out of all range is no reason to fill the memory with silence: an hour at most.
+                let silence = [Float](repeating: 0, count: Int(min(gap, Int64(rate) * 3600)))
+                for channel in waiting.indices { waiting[channel] += silence }
+            } else if gap < -tolerance {
+                let count = Int(min(-gap, Int64(samples[0].count)))
+                for channel in samples.indices { samples[channel].removeFirst(count) }
+            }
+        } else {
+            let early = Int(max(0, min(range.lowerBound.subtractingReportingOverflow(start).partialValue, Int64(samples[0].count))))
+            let isBefore = range.lowerBound > start
+            if isBefore {
+                for channel in samples.indices { samples[channel].removeFirst(early) }
+                start += Int64(early)
+            }
+            if samples[0].isEmpty { return }
+            position = start
+        }
+        for channel in waiting.indices { waiting[channel] += samples[channel] }
+    }
+
+    private func encodeWaiting() throws -> [TrackPacket] {
+        guard var start = position else { return [] }
+        var packets: [TrackPacket] = []
+        let size = encoder.frameSize
+        var used = 0
+        while waiting[0].count - used >= size {
+            packets += try encoder.encode(waiting.map { $0[used..<used + size] }, start: start)
+            used += size
+            start += Int64(size)
+        }
+        if used > 0 { for channel in waiting.indices { waiting[channel].removeFirst(used) } }
+        position = start
+        return packets
+    }
+}
