@@ -210,3 +210,22 @@ _Bool vaenc_copy_stream(const struct VaencLibAV *av, AVStream *to, const AVStrea
     to->disposition = from->disposition;
     return av->av_dict_copy(&to->metadata, from->metadata, 0) >= 0;
 }
+
+_Bool vaenc_copy_file(const struct VaencLibAV *av, AVFormatContext *to, const AVFormatContext *from) {
+    static const char *own[] = {"major_brand", "minor_version", "compatible_brands", "encoder"};
+    if (av->av_dict_copy(&to->metadata, from->metadata, 0) < 0) return 0;
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) av->av_dict_set(&to->metadata, own[i], 0, 0);
+    if (!from->nb_chapters) return 1;
+    // Freed by avformat_free_context, as libavformat's own.
+    to->chapters = av->av_mallocz(from->nb_chapters * sizeof *to->chapters);
+    if (!to->chapters) return 0;
+    for (unsigned i = 0; i < from->nb_chapters; i++) {
+        AVChapter *chapter = av->av_mallocz(sizeof *chapter);
+        if (!chapter) return 0;
+        to->chapters[to->nb_chapters++] = chapter;
+        *chapter = *from->chapters[i];
+        chapter->metadata = 0;
+        if (av->av_dict_copy(&chapter->metadata, from->chapters[i]->metadata, 0) < 0) return 0;
+    }
+    return 1;
+}

@@ -15,11 +15,6 @@ extension NotBuiltCommand {
     func run() throws { throw VaencError.notBuilt("vaenc \(Self.name)", remedy: "this version has probe, encode and bench") }
 }
 
-struct RemuxCommand: NotBuiltCommand {
-    static let name = "remux"
-    @Argument(parsing: .captureForPassthrough) var rest: [String] = []
-}
-
 struct DecodeCommand: NotBuiltCommand {
     static let name = "decode"
     @Argument(parsing: .captureForPassthrough) var rest: [String] = []

@@ -116,7 +116,7 @@ import Testing
         try run(["testsrc:\(size)@25:2", "-o", "a.h264"] + device, status: 69)
     }
 
-    @Test(arguments: [["--two-pass"], ["--lookahead", "10"], ["--target-ssim", "0.9"], ["--audio", "copy"]])
+    @Test(arguments: [["--two-pass"], ["--lookahead", "10"], ["--target-ssim", "0.9"]])
     func featuresNotBuilt(_ options: [String]) throws {
         try run(["good.y4m", "-o", "a.h264"] + device + options, status: 69)
     }

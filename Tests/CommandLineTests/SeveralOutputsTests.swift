@@ -75,10 +75,10 @@ import Testing
         }
     }
 
-    /// One that cannot begin leaves nothing of the other: it exists, has no folder, has a format that is not built, or a codec
+    /// One that cannot begin leaves nothing of the other: it exists, has no folder, nobody listens there, or it has a codec
     /// that the device has not.
     @Test(arguments: [
-        ("there.h265", nil, 73), ("no/such.h265", nil, 73), ("b.flv", nil, 69), ("b.h265", "i965-5916", 69), ("b.xyz", nil, 64),
+        ("there.h265", nil, 73), ("no/such.h265", nil, 73), ("rtmp://127.0.0.1:1/a", nil, 74), ("b.h265", "i965-5916", 69), ("b.xyz", nil, 64),
     ] as [(String, String?, Int)])
     func nothingIsLeftWhereOneCannotBegin(_ name: String, _ personality: String?, _ status: Int) throws {
         try Files.withTemporaryFolder { folder in

@@ -89,6 +89,9 @@
     X(av_packet_new_side_data) \
     X(av_packet_ref) \
     X(av_packet_unref) \
+    X(av_parser_close) \
+    X(av_parser_init) \
+    X(av_parser_parse2) \
     X(avcodec_alloc_context3) \
     X(avcodec_default_get_buffer2) \
     X(avcodec_find_decoder) \
@@ -152,7 +155,8 @@
     X(avfilter_graph_free) \
     X(avfilter_graph_parse_ptr) \
     X(avfilter_inout_alloc) \
-    X(avfilter_inout_free)
+    X(avfilter_inout_free) \
+    X(avfilter_link)
 
 #define VAENC_LIBAV_DEVICE(X) \
     X(avdevice_free_list_devices) \
@@ -333,6 +337,10 @@ static inline int vaenc_is_turned(const AVStream *_Nonnull stream) {
 // Copies what a container says of a stream, times excepted. False: no memory.
 _Bool vaenc_copy_stream(const struct VaencLibAV *_Nonnull av, AVStream *_Nonnull to, const AVStream *_Nonnull from);
 
+// Copies a file's metadata, less what names its own form, and its chapters. False: no memory.
+_Bool vaenc_copy_file(
+    const struct VaencLibAV *_Nonnull av, AVFormatContext *_Nonnull to, const AVFormatContext *_Nonnull from);
+
 // Keeps a stream's four-character code where the container to be written knows it, or has no table of its own to take one
 // from; else lets the container choose.
 static inline void vaenc_fit_codec_tag(
@@ -349,6 +357,14 @@ static inline int vaenc_seek_size(void) { return AVSEEK_SIZE; }
 static inline int vaenc_seek_force(void) { return AVSEEK_FORCE; }
 static inline int vaenc_input_padding(void) { return AV_INPUT_BUFFER_PADDING_SIZE; }
 static inline int vaenc_flag_custom_io(void) { return AVFMT_FLAG_CUSTOM_IO; }
+
+static inline _Bool vaenc_is_interlaced(const AVFrame *_Nonnull frame) {
+#if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(58, 7, 100)
+    return (frame->flags & AV_FRAME_FLAG_INTERLACED) != 0;
+#else
+    return frame->interlaced_frame != 0;
+#endif
+}
 
 /// The frame's duration in the stream's time base; 0 where not known.
 static inline int64_t vaenc_frame_duration(const AVFrame *_Nonnull frame) {

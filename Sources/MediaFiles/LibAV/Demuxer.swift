@@ -80,7 +80,7 @@ import VideoBase
     var changes: [EffectiveEntry] {
         let order = unsafe context.pointee.streams[streamIndex]!.pointee.codecpar.pointee.field_order
         if order == AV_FIELD_UNKNOWN || order == AV_FIELD_PROGRESSIVE { return [] }
-        return [EffectiveEntry(option: "fields", asked: "interlaced", used: "progressive", why: "interlaced coding is not built yet")]
+        return [EffectiveEntry(option: "fields", asked: "interlaced", used: "progressive", why: "one picture is made of two fields (bwdif)")]
     }
 
     /// How players are asked to turn or mirror the pictures: `SinkOptions.displayMatrix`.

@@ -54,6 +54,11 @@ import VideoBase
         return tracks.count - 1
     }
 
+    /// Takes over a file's metadata and chapters, before the header is written.
+    func copyFile(from input: InputContext) throws {
+        guard unsafe vaenc_copy_file(av, context!, input.context) else { throw Self.noMemory }
+    }
+
     func writeHeader(options: [(name: String, value: String)]) throws {
         var dictionary: OpaquePointer?
         for option in options { _ = unsafe av.pointee.av_dict_set!(&dictionary, option.name, option.value, 0) }

@@ -55,30 +55,32 @@ public enum MediaOutput {
     ///   missing libraries.
     public static func open(_ output: String, options: SinkOptions = SinkOptions()) throws -> any PacketSink {
         let format = try format(of: output, options: options).format
-        if output.contains("://") { return try connect(output, format, options) }
+        if format == .annexb || format == .avcc, !output.contains("://") {
+            return ElementarySink(
+                try OutputFile(path: output, overwrite: options.overwrite), lengthPrefixed: format == .avcc)
+        }
+        return ContainerSink(output, try destination(output, format, options), format: format, options: options)
+    }
+
+    /// Where a container goes.
+    static func destination(
+        _ output: String, _ format: OutputFormat, _ options: SinkOptions
+    ) throws -> sending any SinkDestination {
+        if output.contains("://") { return try connect(output, format) }
         if format == .hls {
             if output == "-" {
                 throw VaencError(.usage, "HLS is a playlist and files beside it: stdout takes none", remedy: "name a .m3u8 file")
             }
-            let folder = try SegmentFolder(playlist: output, overwrite: options.overwrite)
-            return ContainerSink(output, folder, format: format, options: options)
+            return try SegmentFolder(playlist: output, overwrite: options.overwrite)
         }
         let file = try OutputFile(path: output, overwrite: options.overwrite)
-        if format == .annexb || format == .avcc { return ElementarySink(file, lengthPrefixed: format == .avcc) }
-        return ContainerSink(output, try fileDestination(file, options), format: format, options: options)
-    }
-
-    /// A container's file.
-    static func fileDestination(_ file: OutputFile, _ options: SinkOptions) throws -> WriteContext {
         file.survives = options.survivesKill
         let av = unsafe try LibAV.load([.codec, .format])
         guard let context = unsafe WriteContext(file, av) else { throw MediaTrack.noMemory }
         return context
     }
 
-    private static func connect(
-        _ output: String, _ format: OutputFormat, _ options: SinkOptions
-    ) throws -> any PacketSink {
+    private static func connect(_ output: String, _ format: OutputFormat) throws -> NetworkOutput {
         let scheme = output.prefix { $0 != ":" }
         let wanted: OutputFormat? = scheme.hasPrefix("rtmp") ? .flv : scheme == "srt" ? .ts : nil
         guard let wanted else {
@@ -89,7 +91,7 @@ public enum MediaOutput {
             throw VaencError(
                 .usage, "\(scheme) carries \(wanted.rawValue), not \(format.rawValue)", remedy: "leave out --format")
         }
-        return ContainerSink(output, try NetworkOutput(output), format: format, options: options)
+        return try NetworkOutput(output)
     }
 
     private static func format(extension ending: String) -> OutputFormat? {

@@ -60,12 +60,29 @@ final class DecodingSource: FrameSource {
             }
         }
 
-        mutating func receive() -> VideoDecoder.Receiving {
+        /// Once the first interlaced picture has come.
+        var deinterlacer: Deinterlacer?
+
+        mutating func receive() throws -> VideoDecoder.Receiving {
             if isPrimed {
                 isPrimed = false
                 return .frame
             }
-            return decoder.receive()
+            let frame = unsafe decoder.frame!
+            while true {
+                if let deinterlacer, unsafe deinterlacer.pull(into: frame) { return .frame }
+                let received = decoder.receive()
+                if case .end = received, let deinterlacer {
+                    _ = unsafe deinterlacer.push(nil)
+                    return unsafe deinterlacer.pull(into: frame) ? .frame : .end
+                }
+                guard case .frame = received, !decoder.frameIsDamaged else { return received }
+                if deinterlacer == nil, unsafe vaenc_is_interlaced(frame) {
+                    deinterlacer = unsafe try Deinterlacer(like: frame, timeBase: demuxer.stream.timeBase)
+                }
+                guard let deinterlacer else { return .frame }
+                if unsafe !deinterlacer.push(frame) { return .broken }
+            }
         }
     }
 
@@ -198,7 +215,7 @@ final class DecodingSource: FrameSource {
     private func next(_ state: inout State?) throws -> Step? {
         guard let s = state, s.given < s.frameLimit else { return nil }
         while true {
-            switch state!.receive() {
+            switch try state!.receive() {
             case .frame:
                 if s.decoder.frameIsDamaged {
                     // Decoders conceal what is missing: that is no picture of the input.

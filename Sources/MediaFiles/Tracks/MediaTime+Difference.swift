@@ -1,8 +1,8 @@
-import VideoBase
+package import VideoBase
 
 extension MediaTime {
     /// The time from `b` to `a`, in ticks that hold both where there are such.
-    static func - (a: MediaTime, b: MediaTime) -> MediaTime {
+    package static func - (a: MediaTime, b: MediaTime) -> MediaTime {
         if a.timescale == b.timescale { return a.earlier(byTicks: b.value) }
         let scale = max(a.timescale, b.timescale, 1)
         let other = max(min(a.timescale, b.timescale), 1)
@@ -13,7 +13,7 @@ extension MediaTime {
         return MediaTime(value: ticks, timescale: fine)
     }
 
-    static func + (a: MediaTime, b: MediaTime) -> MediaTime {
+    package static func + (a: MediaTime, b: MediaTime) -> MediaTime {
         a - MediaTime(value: b.value == .min ? .max : -b.value, timescale: b.timescale)
     }
 }

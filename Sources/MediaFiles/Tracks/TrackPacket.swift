@@ -84,6 +84,24 @@ public import VideoBase
     /// A copy of its bytes.
     public var bytes: [UInt8] { unsafe Array(UnsafeBufferPointer(start: packet.pointee.data, count: byteCount)) }
 
+    /// nal_unit_type of its first slice, in Annex B form; nil where there is none.
+    func firstSliceType(isHEVC: Bool) -> UInt8? {
+        // SAFETY: the packet's data, which live as long as it.
+        let data = unsafe UnsafeBufferPointer(start: packet.pointee.data, count: byteCount)
+        var place = 2
+        while place + 1 < data.count {
+            // A start code ends in a one behind two zeros.
+            if unsafe data[place] > 1 { place += 3; continue }
+            if unsafe data[place] == 1 && data[place - 1] == 0 && data[place - 2] == 0 {
+                let header = unsafe data[place + 1]
+                let type = isHEVC ? header >> 1 & 63 : header & 31
+                if isHEVC ? type < 32 : (1...5).contains(type) { return type }
+            }
+            place += 1
+        }
+        return nil
+    }
+
     private func time(_ ticks: Int64) -> MediaTime? {
         if ticks == vaenc_no_pts() { return nil }
         let value = Int64(clamping: Int128(ticks) * Int128(timeBase.numerator))

@@ -39,7 +39,28 @@ final class EncodeBranch {
 
     var name: String { output.name(description.codec) }
 
-    func open() throws { try sink.open(name, options: output.sinkOptions, description: description) }
+    private var feed: SoundFeed?
+
+    /// - Parameter sound: the source's.
+    func open(_ sound: SourceSound?) throws {
+        if let sound, let mode = output.sound.mode { feed = try SoundFeed(sound, mode: mode) }
+        var options = output.sinkOptions
+        if feed != nil { options.timeOrigin = .zero }
+        try sink.open(name, options: options, description: description, sound: feed?.track)
+    }
+
+    /// Takes packets of the source's sound, and writes what the pictures have reached.
+    func hear(_ packets: [TrackPacket], until time: MediaTime) {
+        do { if let feed { sink.write(try feed.write(packets, until: time)) } } catch { sink.fail(error) }
+    }
+
+    /// Takes the last packets of sound.
+    /// - Parameter end: of the pictures, where the sound is to end with them.
+    func hearLast(_ packets: [TrackPacket], end: MediaTime?) {
+        do { if let feed { sink.write(try feed.finish(packets, end: end)) } } catch { sink.fail(error) }
+    }
+
+    var hears: Bool { feed != nil }
 
     /// Nothing of the output stays.
     func cancel(_ error: any Error) {
@@ -91,6 +112,7 @@ final class EncodeBranch {
                     option: "sampleEntry", asked: entry.rawValue, used: used,
                     why: description.codec == .hevc ? "as asked" : "H.264 has no other"))
         }
+        if let entry = output.sound.entry { entries.append(entry) }
         if output.configuration.accessUnitDelimiters, !output.format.holdsDelimiters {
             entries.append(
                 EffectiveEntry(
@@ -104,6 +126,14 @@ final class EncodeBranch {
     /// wishes.
     func changes(_ info: SourceInfo) -> [EffectiveEntry] {
         var changes = info.changes + contained
+        if !info.displayMatrix.isEmpty {
+            let turn = Rotation.name(info.displayMatrix)
+            let isKept = output.format.hasSampleEntries
+            changes.append(
+                EffectiveEntry(
+                    option: "rotation", asked: turn, used: isKept ? turn : "as stored",
+                    why: isKept ? "said in the file, the pictures are as they were" : "\(output.format.rawValue) has no place for it"))
+        }
         let depth = description.profile.bitDepth
         let used = depth > 8 ? PixelFormat.p010.rawValue : PixelFormat.nv12.rawValue
         let name = info.nativeFormat?.rawValue ?? info.nativeFormatName ?? ""

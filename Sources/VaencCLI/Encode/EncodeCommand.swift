@@ -50,8 +50,9 @@ struct EncodeCommand: ParsableCommand {
         }
         let camera = try capture.open(input, options: inputOptions, tellsNotices: !reporting.json)
         defer { camera?.preview?.close() }
-        let source =
-            try camera?.source ?? MediaInput.open(input ?? "testsrc:1280x720@30:300", options: try inputOptions.sourceOptions())
+        var sourceOptions = try inputOptions.sourceOptions()
+        sourceOptions.readsSound = inputOptions.audio != AudioMode.none && named.contains(where: \.format.holdsTracks)
+        let source = try camera?.source ?? MediaInput.open(input ?? "testsrc:1280x720@30:300", options: sourceOptions)
         defer { source.close() }
         interruption.whenFirst { source.cancel() }
 
@@ -62,15 +63,21 @@ struct EncodeCommand: ParsableCommand {
             options.masteringDisplay = configuration.masteringDisplay
             options.contentLight = configuration.contentLight
             options.sampleAspectRatio = configuration.sampleAspectRatio
+            options.displayMatrix = source.info.displayMatrix
+            // A camera, and what comes through a pipe, are recorded: who knows how that ends.
+            options.survivesKill = camera != nil || input == "-" && source.info.frameCount == nil
+            let sound = try SoundPlan(
+                asked: inputOptions.audio, sound: source.sound, format: one.format, fits: inputOptions.fps == nil)
             return EncodeOutput(
                 givenName: one.name, configuration: configuration, sinkOptions: options, format: one.format,
-                sampleEntry: one.format.hasSampleEntries ? output.sampleEntry : nil, codecWhy: one.why)
+                sampleEntry: one.format.hasSampleEntries ? output.sampleEntry : nil, sound: sound, codecWhy: one.why)
         }
         let isOnStdout = named.contains { $0.name == "-" }
         let job = EncodeJob(
             source: source, outputs: outputs, rateChanges: try rate.changes(), device: selection,
             requireHardware: device.requireHardware, interruption: interruption, progress: progressStyle(),
-            unasked: unasked, tellsNotices: !(reporting.json && isOnStdout))
+            unasked: unasked, isCut: sourceOptions.frameLimit != nil || sourceOptions.duration != nil,
+            tellsNotices: !(reporting.json && isOnStdout))
         var (report, failure) = try job.run()
         camera?.complete(&report)
         try show(report, toStandardError: isOnStdout)
@@ -108,12 +115,6 @@ struct EncodeCommand: ParsableCommand {
     }
 
     private func refuseWhatIsNotBuilt() throws {
-        if let audio = inputOptions.audio, audio != "none" {
-            guard ["copy", "aac"].contains(audio) else {
-                throw VaencError.usage("--audio \(audio) is not known", remedy: "use copy, aac or none")
-            }
-            throw VaencError.notBuilt("--audio \(audio)", remedy: "use --audio none, and add the sound with ffmpeg")
-        }
         if let progress = reporting.progress, progress != "json" {
             throw VaencError.usage("--progress \(progress) is not known", remedy: "use json")
         }

@@ -14,6 +14,8 @@ struct EncodeJob {
     let progress: ProgressLine.Style
     /// Options of the effective configuration that have a value always, and were not asked for on the command line.
     let unasked: Set<String>
+    /// The pictures may end before the input does.
+    let isCut: Bool
     /// Notices are printed on stderr as they arise; else they stand in the report alone.
     let tellsNotices: Bool
 
@@ -27,6 +29,10 @@ struct EncodeJob {
         defer { for branch in branches { branch.session.invalidate() } }
         let notices = unique(branches.compactMap(\.session.choice.notice)) + [rateNotice].compactMap { $0 }
         for notice in notices where tellsNotices { Terminal.note(notice) }
+        interruption.whenFirst { [source, sinks = branches.map(\.sink)] in
+            source.cancel()
+            for sink in sinks { sink.hurry() }
+        }
         interruption.whenSecond { [sinks = branches.map(\.sink)] in for sink in sinks { sink.cancelSoon() } }
         var line = ProgressLine(
             style: progress, expectedFrames: source.info.frameCount, frameRate: source.info.frameRate)
@@ -37,6 +43,7 @@ struct EncodeJob {
             let group = try SessionGroup(branches.map(\.session), format: isDeep ? .p010 : .nv12)
             defer { input.framesCopied = group.copies }
             interrupted = try feed(group, branches, line: &line, framesRead: &input.framesRead)
+            try hearTheRest(branches, interrupted: interrupted)
             try group.completeFrames()
             drop(branches, of: group)
         } catch {
@@ -69,7 +76,7 @@ struct EncodeJob {
             for branch in branches {
                 if branch.output.configuration.strict, let error = branch.changes(source.info).strictError { throw error }
             }
-            for branch in branches { try branch.open() }
+            for branch in branches { try branch.open(source.sound) }
         } catch {
             for branch in branches { branch.cancel(error) }
             throw error
@@ -144,12 +151,28 @@ struct EncodeJob {
                     .badInput, "frame \(frame) of the input: \(error.message)",
                     remedy: "look at its times with `ffprobe -show_frames`, and write it anew with times that go on")
             }
-            for branch in branches where branch.failure == nil { branch.tally.took(at: timing.presentation) }
+            for branch in branches where branch.failure == nil { branch.tally.took(timing) }
             var options = FrameOptions()
             options.dynamicHDR = source.dynamicHDR
             try group.encode(buffer, presentation: timing.presentation, duration: timing.duration, options: options)
+            hear(branches, timing)
             if let branch = branches.first(where: { $0.failure == nil }) { line.update(branch.tally) }
         }
+    }
+
+    /// The sound that was read along with a picture.
+    private func hear(_ branches: [EncodeBranch], _ timing: FrameTiming) {
+        guard branches.contains(where: \.hears) else { return }
+        let packets = source.takeSound()
+        for branch in branches where branch.failure == nil { branch.hear(packets, until: timing.presentation) }
+    }
+
+    /// The sound ends with the pictures where these are cut or interrupted, else where it ends.
+    private func hearTheRest(_ branches: [EncodeBranch], interrupted: Bool) throws {
+        guard branches.contains(where: \.hears) else { return }
+        let end = isCut || interrupted ? branches[0].tally.snapshot.endOfInput(frameRate: source.info.frameRate) : nil
+        let packets = interrupted ? source.takeSound() : try source.readSound(until: end)
+        for branch in branches where branch.failure == nil { branch.hearLast(packets, end: end) }
     }
 
     /// Outputs whose session or sink has failed go no further.

@@ -11,6 +11,7 @@ struct EncodeOutput {
     var format: OutputFormat
     /// As asked, where the format has one.
     var sampleEntry: HEVCSampleEntry?
+    var sound: SoundPlan
     /// Why it has the codec that it has, where the command line decides; nil: the session chooses.
     let codecWhy: String?
 

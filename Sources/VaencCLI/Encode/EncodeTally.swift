@@ -1,4 +1,5 @@
 import Glibc
+import MediaFiles
 import Synchronization
 import Vaenc
 
@@ -15,17 +16,19 @@ final class EncodeTally: Sendable {
         /// Of the frames given to the encoder, in the input's order.
         var firstInput: MediaTime?
         var lastInput: MediaTime?
+        var lastInputDuration: MediaTime?
     }
 
     private let counts = Mutex(Counts())
 
     var snapshot: Counts { counts.withLock { $0 } }
 
-    func took(at presentation: MediaTime) {
+    func took(_ timing: FrameTiming) {
         counts.withLock {
             $0.frames.input += 1
-            if $0.firstInput == nil { $0.firstInput = presentation }
-            $0.lastInput = presentation
+            if $0.firstInput == nil { $0.firstInput = timing.presentation }
+            $0.lastInput = timing.presentation
+            $0.lastInputDuration = timing.duration
         }
     }
 
@@ -54,6 +57,14 @@ extension EncodeTally.Counts {
     func mediaSeconds(frameRate: Rational) -> Double {
         guard let first = firstPresentation, let last = lastPresentation else { return 0 }
         return last.seconds - first.seconds + (lastDuration?.seconds ?? 1 / frameRate.value)
+    }
+
+    /// When the last frame of the input is over.
+    func endOfInput(frameRate: Rational) -> MediaTime {
+        let rate = frameRate.reduced
+        let duration =
+            lastInputDuration ?? MediaTime(value: Int64(rate.denominator), timescale: Int32(clamping: rate.numerator))
+        return (lastInput ?? .zero) + duration
     }
 
     /// Frames of the input a second, from the first to the last; nil of few.

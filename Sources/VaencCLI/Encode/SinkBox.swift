@@ -7,19 +7,26 @@ import Vaenc
 final class SinkBox: Sendable {
     private struct State {
         var sink: (any PacketSink)?
+        /// The number of the track of sound.
+        var soundTrack: Int?
         var failure: (any Error)?
     }
 
     private let state = Mutex(State())
+    /// The sink again, for what cannot wait until a write to it is over.
+    private let opened = Mutex<(any PacketSink)?>(nil)
 
     var failure: (any Error)? { state.withLock { $0.failure } }
     var bytesWritten: Int { state.withLock { $0.sink?.bytesWritten ?? 0 } }
 
-    func open(_ output: String, options: SinkOptions, description: EncoderDescription) throws {
+    /// - Parameter sound: a track beside the pictures.
+    func open(_ output: String, options: SinkOptions, description: EncoderDescription, sound: MediaTrack? = nil) throws {
         try state.withLock {
             let sink = try MediaOutput.open(output, options: options)
             $0.sink = sink
+            opened.withLock { $0 = sink }
             do {
+                if let sound { $0.soundTrack = try sink.add(sound) }
                 try sink.start(description)
             } catch {
                 sink.cancel()
@@ -34,6 +41,17 @@ final class SinkBox: Sendable {
             do { try $0.sink?.write(packet) } catch { $0.failure = error }
         }
     }
+
+    /// Packets of the sound.
+    func write(_ packets: [TrackPacket]) {
+        state.withLock {
+            guard $0.failure == nil, let track = $0.soundTrack else { return }
+            do { for packet in packets { try $0.sink?.write(packet, track: track) } } catch { $0.failure = error }
+        }
+    }
+
+    /// What blocks on a network gives up soon.
+    func hurry() { opened.withLock { $0 }?.hurry() }
 
     func fail(_ error: any Error) {
         state.withLock { if $0.failure == nil { $0.failure = error } }
@@ -50,6 +68,7 @@ final class SinkBox: Sendable {
 
     /// The same for a program that is about to end: gives up soon where a write to a stalled reader holds the sink.
     func cancelSoon() {
+        hurry()
         for _ in 0..<20 {
             if state.withLockIfAvailable({ $0.sink?.cancel() }) != nil { return }
             usleep(10_000)

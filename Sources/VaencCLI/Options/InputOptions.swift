@@ -27,8 +27,13 @@ struct InputOptions: ParsableArguments {
     @Option(help: ArgumentHelp("How a picture of another shape is fitted to --size.", valueName: "letterbox|crop|stretch"))
     var fit: FrameFit = .letterbox
 
-    @Option(help: ArgumentHelp("Sound: only none for now.", valueName: "copy|aac|none"))
-    var audio: String?
+    @Option(help: ArgumentHelp("Sound: the packets as they are (where the container holds them), AAC, or none.", valueName: "copy|aac|none"))
+    var audio: AudioMode?
+
+    static func rate(_ text: String) throws -> Rational {
+        if let rate = Rational(rate: text), rate.value <= 1000, rate.value >= 0.001 { return rate }
+        throw VaencError.usage("--fps \(text) is not a frame rate", remedy: "write 25, 29.97 or 30000/1001")
+    }
 
     /// - Parameter isCamera: a camera gives more formats than files, and says its size itself.
     func sourceOptions(isCamera: Bool = false) throws -> SourceOptions {
@@ -44,12 +49,7 @@ struct InputOptions: ParsableArguments {
             }
             options.inputFormat = format
         }
-        if let fps {
-            guard let rate = Rational(rate: fps), rate.value <= 1000, rate.value >= 0.001 else {
-                throw VaencError.usage("--fps \(fps) is not a frame rate", remedy: "write 25, 29.97 or 30000/1001")
-            }
-            options.frameRate = rate
-        }
+        options.frameRate = try fps.map(Self.rate)
         if let frames, frames < 1 { throw VaencError.usage("--frames \(frames) is less than 1", remedy: "give 1 or more") }
         if let start, !(start >= 0 && start < 1e9) {
             throw VaencError.usage("--start \(start) is out of range", remedy: "give seconds, 0 or more")
@@ -83,3 +83,4 @@ struct InputOptions: ParsableArguments {
 }
 
 extension FrameFit: ExpressibleByArgument {}
+extension AudioMode: ExpressibleByArgument {}

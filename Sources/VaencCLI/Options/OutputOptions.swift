@@ -6,11 +6,11 @@ struct OutputOptions: ParsableArguments {
     @Option(
         name: [.customShort("o"), .long],
         help: ArgumentHelp(
-            "The output; - is stdout. test.h264 or test.h265 for the test pattern. Several take the same frames.",
+            "The output; - is stdout, rtmp:// and srt:// are sent. test.h264 or test.h265 for the test pattern. Several take the same frames.",
             valueName: "FILE"))
     var output: [String] = []
 
-    @Option(help: ArgumentHelp("The container, where the extension does not say it.", valueName: "annexb|avcc|mp4|mov|mkv|ts"))
+    @Option(help: ArgumentHelp("The container, where the extension does not say it.", valueName: "annexb|avcc|mp4|fmp4|mov|mkv|ts|flv|hls"))
     var format: String?
 
     @Option(
@@ -35,18 +35,18 @@ struct OutputOptions: ParsableArguments {
             remedy: "leave it out, or write HEVC into .mp4 or .mov")
     }
 
+    static func format(_ name: String) throws -> OutputFormat {
+        if let known = OutputFormat(rawValue: name.lowercased()) { return known }
+        throw VaencError.usage(
+            "--format \(name) is not known",
+            remedy: "use one of " + OutputFormat.allCases.map(\.rawValue).joined(separator: ", "))
+    }
+
     func sinkOptions() throws -> SinkOptions {
         var options = SinkOptions()
         options.overwrite = overwrite
         options.hevcSampleEntry = sampleEntry ?? .hvc1
-        if let format {
-            guard let known = OutputFormat(rawValue: format.lowercased()) else {
-                throw VaencError.usage(
-                    "--format \(format) is not known",
-                    remedy: "use one of " + OutputFormat.allCases.map(\.rawValue).joined(separator: ", "))
-            }
-            options.format = known
-        }
+        options.format = try format.map(Self.format)
         return options
     }
 }

@@ -1,0 +1,63 @@
+import CLibAV
+import LibAV
+import VideoBase
+
+/// Makes one progressive picture of the two fields of each interlaced one, through libavfilter's bwdif; progressive pictures
+/// pass. A picture comes out once the next is in. One thread at a time.
+@safe final class Deinterlacer {
+    // SAFETY: the graph and its filters are made in init, freed in deinit, and used by this object's methods alone.
+    private let av: UnsafePointer<VaencLibAV>
+    private var graph: UnsafeMutablePointer<AVFilterGraph>?
+    private var source: UnsafeMutablePointer<AVFilterContext>?
+    private var sink: UnsafeMutablePointer<AVFilterContext>?
+    private var hasEnded = false
+
+    /// For pictures like this one, with times in `timeBase`.
+    init(like frame: UnsafePointer<AVFrame>, timeBase: Rational) throws {
+        let av = unsafe try LibAV.load([.filter, .codec])
+        unsafe self.av = unsafe av
+        unsafe graph = av.pointee.avfilter_graph_alloc!()
+        guard let graph = unsafe graph else { throw VaencError(.internalFault, "no memory to deinterlace") }
+        let (num, den) = unsafe (frame.pointee.sample_aspect_ratio.num, max(frame.pointee.sample_aspect_ratio.den, 1))
+        let shape =
+            unsafe "video_size=\(frame.pointee.width)x\(frame.pointee.height):pix_fmt=\(frame.pointee.format)"
+            + ":time_base=\(timeBase.numerator)/\(timeBase.denominator):pixel_aspect=\(num)/\(den)"
+        var filter: UnsafeMutablePointer<AVFilterContext>?
+        func add(_ name: String, _ options: String?, _ context: inout UnsafeMutablePointer<AVFilterContext>?) -> Int32 {
+            unsafe av.pointee.avfilter_graph_create_filter!(
+                &context, av.pointee.avfilter_get_by_name!(name), name, options, nil, graph)
+        }
+        _ = LibAV.takeLog()
+        var code = unsafe add("buffer", shape, &source)
+        if code >= 0 { code = unsafe add("bwdif", "mode=send_frame:parity=auto:deint=interlaced", &filter) }
+        if code >= 0 { code = unsafe add("buffersink", nil, &sink) }
+        if code >= 0 { code = unsafe av.pointee.avfilter_link!(source!, 0, filter!, 0) }
+        if code >= 0 { code = unsafe av.pointee.avfilter_link!(filter!, 0, sink!, 0) }
+        if code >= 0 { code = unsafe av.pointee.avfilter_graph_config!(graph, nil) }
+        if code < 0 {
+            throw VaencError(.unavailable, "interlaced pictures cannot be made progressive (\(unsafe LibAV.message(code, av)))")
+        }
+    }
+
+    deinit { unsafe av.pointee.avfilter_graph_free!(&graph) }
+
+    /// Takes a picture, whose frame is empty afterwards; nil: the end. False where it is refused.
+    func push(_ frame: UnsafeMutablePointer<AVFrame>?) -> Bool {
+        if unsafe frame == nil {
+            if hasEnded { return true }
+            hasEnded = true
+        }
+        if let frame = unsafe frame { unsafe frame.pointee.pts = frame.pointee.best_effort_timestamp }
+        return unsafe av.pointee.av_buffersrc_add_frame_flags!(source, frame, 0) >= 0
+    }
+
+    /// Gives the next picture; false where there is none yet.
+    func pull(into frame: UnsafeMutablePointer<AVFrame>) -> Bool {
+        unsafe av.pointee.av_frame_unref!(frame)
+        guard unsafe av.pointee.av_buffersink_get_frame!(sink, frame) >= 0 else { return false }
+        // The filter counts in halves of the time base, for those who want a picture of each field.
+        let time = unsafe frame.pointee.pts
+        unsafe frame.pointee.best_effort_timestamp = time == vaenc_no_pts() ? time : time / 2
+        return true
+    }
+}

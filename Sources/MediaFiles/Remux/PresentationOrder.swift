@@ -1,0 +1,97 @@
+import CLibAV
+import LibAV
+import VideoBase
+
+/// Gives the packets of a bare H.264 or HEVC stream their times, which such streams do not carry: pictures are shown by
+/// their picture order counts, as far apart as the frame rate says, and each is decoded as late as that allows.
+@safe final class PresentationOrder {
+    // SAFETY: made in init, freed in deinit, used by this object's methods alone.
+    private let av: UnsafePointer<VaencLibAV>
+    private let parser: UnsafeMutablePointer<AVCodecParserContext>
+    private var context: UnsafeMutablePointer<AVCodecContext>?
+    private let rate: Rational
+    /// Pictures that are decoded before the first is shown.
+    private let delay: Int
+
+    private struct Waiting {
+        var packet: TrackPacket
+        var order: Int
+        /// Its place among the pictures shown, once it is known.
+        var shown: Int?
+    }
+    /// In decoding order, from the first whose place is not known or that waits for such a one.
+    private var waiting: [Waiting] = []
+    private var shownCount = 0
+    private var decodedCount = 0
+
+    /// nil for other codecs.
+    init?(_ track: MediaTrack, rate: Rational) {
+        unsafe av = track.av
+        let parameters = unsafe track.stream.pointee.codecpar!
+        guard unsafe [AV_CODEC_ID_H264, AV_CODEC_ID_HEVC].contains(parameters.pointee.codec_id),
+            let parser = unsafe av.pointee.av_parser_init!(Int32(parameters.pointee.codec_id.rawValue))
+        else { return nil }
+        unsafe self.parser = unsafe parser
+        unsafe context = av.pointee.avcodec_alloc_context3!(nil)
+        let completeFrames: Int32 = 1
+        unsafe parser.pointee.flags |= completeFrames
+        if let context = unsafe context { _ = unsafe av.pointee.avcodec_parameters_to_context!(context, parameters) }
+        self.rate = rate.reduced
+        delay = max(0, Int(unsafe parameters.pointee.video_delay))
+    }
+
+    deinit {
+        unsafe av.pointee.av_parser_close!(parser)
+        unsafe av.pointee.avcodec_free_context!(&context)
+    }
+
+    /// Takes the next packet in decoding order; gives those whose times are known, in that order.
+    func add(_ packet: TrackPacket) throws -> [TrackPacket] {
+        var bytes: UnsafeMutablePointer<UInt8>?
+        var count: Int32 = 0
+        let none = vaenc_no_pts()
+        // SAFETY: the packet's data have padding behind them; with complete frames the parser gives its input back.
+        _ = unsafe av.pointee.av_parser_parse2!(
+            parser, context, &bytes, &count, packet.packet.pointee.data, packet.packet.pointee.size, none, none, 0)
+        // Everything before an IDR picture is shown before it.
+        if isIDR(packet) { showAll() }
+        waiting.append(Waiting(packet: packet, order: Int(unsafe parser.pointee.output_picture_number)))
+        while waiting.count(where: { $0.shown == nil }) > delay { showNext() }
+        return try take()
+    }
+
+    func finish() throws -> [TrackPacket] {
+        showAll()
+        return try take()
+    }
+
+    /// An IDR picture: the first slice is one. H.264 7.4.1, HEVC table 7-1; IRAP pictures with NoRaslOutputFlag reset the
+    /// count as well, but a CRA picture in the middle does not.
+    private func isIDR(_ packet: TrackPacket) -> Bool {
+        let isHEVC = unsafe context?.pointee.codec_id == AV_CODEC_ID_HEVC
+        return packet.firstSliceType(isHEVC: isHEVC).map { isHEVC ? (16...20).contains($0) : $0 == 5 } ?? false
+    }
+
+    private func showAll() { while waiting.contains(where: { $0.shown == nil }) { showNext() } }
+
+    private func showNext() {
+        let next = waiting.indices.filter { waiting[$0].shown == nil }.min { waiting[$0].order < waiting[$1].order }
+        guard let next else { return }
+        waiting[next].shown = shownCount
+        shownCount += 1
+    }
+
+    private func take() throws -> [TrackPacket] {
+        let ready = waiting.prefix { $0.shown != nil }
+        waiting.removeFirst(ready.count)
+        let scale = Int32(clamping: rate.numerator)
+        func time(_ index: Int) -> MediaTime {
+            MediaTime(value: Int64(clamping: Int128(index) * Int128(rate.denominator)), timescale: scale)
+        }
+        return try ready.map { one in
+            defer { decodedCount += 1 }
+            return try one.packet.shown(
+                at: time(one.shown ?? 0), decoded: time(min(decodedCount - delay, one.shown ?? 0)), duration: time(1), timescale: scale)
+        }
+    }
+}

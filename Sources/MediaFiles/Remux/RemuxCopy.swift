@@ -1,0 +1,191 @@
+import CLibAV
+import LibAV
+import VideoBase
+
+/// One run of packets from a file to a container. One thread at a time.
+@safe final class RemuxCopy {
+    private let input: InputContext
+    private let muxer: Muxer
+    private let options: RemuxOptions
+    private let streams: [MediaTrack?]
+    private let places: [Int?]
+    private var orders: [Int: PresentationOrder] = [:]
+    // SAFETY: made in init, freed in deinit, used by this object's methods alone.
+    private var scratch: UnsafeMutablePointer<AVPacket>?
+    /// The stream whose key frames the output is cut at; nil: none is needed.
+    private let leader: Int?
+    /// What becomes zero; with `start` it is the leader's first key frame, and nothing is written before.
+    private var origin: MediaTime
+    private var isOpen: Bool
+    private var end: MediaTime?
+    private var ended: Set<Int> = []
+    /// The streams that go on all the time.
+    private let timed: Set<Int>
+    private var held: [(place: Int, packet: TrackPacket)] = []
+    private var last = MediaTime.zero
+    private(set) var report: RemuxReport
+    private(set) var packetCount = 0
+    private(set) var effective: [EffectiveEntry] = []
+
+    init(
+        _ input: InputContext, _ plan: RemuxPlan, to destination: any SinkDestination, format: OutputFormat,
+        options: RemuxOptions
+    ) throws {
+        self.input = input
+        self.options = options
+        let av = unsafe input.av
+        let name = format == .annexb && plan.tracks.first?.codecName == "hevc" ? "hevc" : format.muxerName
+        muxer = try Muxer(format: name, destination)
+        report = RemuxReport(streams: plan.report, effective: plan.effective)
+        places = plan.places
+        let streams: [MediaTrack?] = plan.places.map { $0.map { plan.tracks[$0] } }
+        self.streams = streams
+        for (index, track) in streams.enumerated() where track == nil {
+            unsafe input.context.pointee.streams[index]!.pointee.discard = AVDISCARD_ALL
+        }
+        timed = Set(streams.indices.filter { index in
+            streams[index].map { [.video, .audio].contains($0.kind) && !$0.isAttachedPicture } ?? false
+        })
+        leader = streams.firstIndex { $0?.kind == .video && $0?.isAttachedPicture == false } ?? streams.firstIndex { $0 != nil }
+        // Transport streams begin at any time; other files' times are as they are meant.
+        let begin = unsafe input.context.pointee.start_time
+        let startsAnywhere = ["mpegts", "mpeg", "hls"].contains(input.container) && begin != vaenc_no_pts()
+        origin = startsAnywhere ? MediaTime(value: begin, timescale: Int32(vaenc_time_base())) : .zero
+        isOpen = options.start == nil
+        if let duration = options.duration {
+            end = origin + MediaTime(value: Int64(((options.start ?? 0) + duration) * 1e6), timescale: 1_000_000)
+        }
+        unsafe scratch = av.pointee.av_packet_alloc!()
+        if unsafe scratch == nil { throw TrackPacket.noMemory }
+        if input.container == "h264" || input.container == "hevc" { addOrders(av) }
+        for (index, track) in streams.enumerated() {
+            guard let track else { continue }
+            let scale = unsafe orders[index] == nil ? track.timeBase.denominator : rate(index, av).reduced.numerator
+            _ = try muxer.add(track, timescale: track.timeBase.numerator == 1 ? Int32(clamping: scale) : nil)
+        }
+        try muxer.copyFile(from: input)
+        var muxerOptions = format.muxerOptions(
+            plan.tracks.contains { $0.codecName == "hevc" } ? .hevc : .h264,
+            isFragmented: format == .fmp4 || format.hasSampleEntries && !destination.isSeekable, survivesKill: false,
+            segments: destination as? SegmentFolder)
+        if format == .flv, destination.isSeekable { muxerOptions = [] }
+        try muxer.writeHeader(options: muxerOptions)
+        if let start = options.start { try seek(to: start) }
+    }
+
+    deinit { unsafe input.av.pointee.av_packet_free!(&scratch) }
+
+    private func rate(_ index: Int, _ av: UnsafePointer<VaencLibAV>) -> Rational {
+        if let rate = options.frameRate { return rate }
+        let stream = unsafe input.context.pointee.streams[index]!
+        let guess = unsafe av.pointee.av_guess_frame_rate!(input.context, stream, nil)
+        return guess.num > 0 && guess.den > 0 ? Rational(Int(guess.num), Int(guess.den)) : Rational(25, 1)
+    }
+
+    private func addOrders(_ av: UnsafePointer<VaencLibAV>) {
+        for (index, track) in streams.enumerated() {
+            guard let track, let order = unsafe PresentationOrder(track, rate: rate(index, av)) else { continue }
+            orders[index] = order
+            effective.append(
+                EffectiveEntry(
+                    option: "frameRate", asked: options.frameRate?.description, used: unsafe rate(index, av).description,
+                    why: options.frameRate == nil ? "what the stream says, or 25" : "as asked"))
+        }
+    }
+
+    private func seek(to seconds: Double) throws {
+        guard let leader, let track = streams[leader], orders.isEmpty else { return }
+        let time = origin + MediaTime(value: Int64(seconds * 1e6), timescale: 1_000_000)
+        origin = time
+        let base = track.timeBase
+        let ticks = MediaTime.rounded(
+            Int128(time.value) * Int128(base.denominator), by: Int128(time.timescale) * Int128(base.numerator))
+        let backward: Int32 = 1
+        let code = unsafe input.av.pointee.av_seek_frame!(input.context, Int32(leader), ticks, backward)
+        if code < 0 {
+            throw VaencError(
+                .badInput, "\(input.name) cannot be begun at \(seconds) s (\(unsafe LibAV.message(code, input.av)))",
+                remedy: "leave out --start, or put it into mp4 or mkv first")
+        }
+    }
+
+    /// Copies the next packet; false at the end.
+    func step() throws -> Bool {
+        let packet = unsafe scratch!
+        switch try unsafe input.read(packet) {
+        case .end: return false
+        case .broken(let words):
+            throw VaencError(
+                .badInput, "\(input.name) is damaged or cut short after packet \(packetCount) (\(words))",
+                remedy: "give a whole file, or take the good part alone with --duration")
+        case .packet: break
+        }
+        let index = unsafe Int(packet.pointee.stream_index)
+        guard streams.indices.contains(index), let track = streams[index] else {
+            unsafe input.av.pointee.av_packet_unref!(packet)
+            return true
+        }
+        let one = unsafe try TrackPacket(taking: packet, timeBase: track.timeBase, input.av)
+        for timed in try orders[index]?.add(one) ?? [one] { try pass(timed, index) }
+        // Streams may lie some way behind each other.
+        return ended.isEmpty || !ended.isSuperset(of: timed)
+    }
+
+    private func pass(_ packet: TrackPacket, _ index: Int) throws {
+        guard let place = places[index] else { return }
+        let time = packet.presentation ?? packet.decode
+        if let end, let decode = packet.decode ?? time, !(decode < end), streams[index]?.isAttachedPicture == false {
+            ended.insert(index)
+            // Where a stream is silent for so long, there is no more of it before the end.
+            if index == leader, (decode - end).seconds > 10 { ended.formUnion(timed) }
+            return
+        }
+        if let end, index != leader, let time, !(time < end) { return }
+        if !isOpen {
+            guard index == leader else { return held.append((place, packet)) }
+            // Before the first key frame nothing can be decoded.
+            guard packet.isKey, let time else { return }
+            try begin(at: time)
+            for (place, packet) in held {
+                if let shown = packet.presentation, shown + packet.duration < origin { continue }
+                try write(packet, place)
+            }
+            held = []
+        }
+        if options.start != nil, index != leader, let time, time + packet.duration < origin { return }
+        try write(packet, place)
+    }
+
+    private func begin(at time: MediaTime) throws {
+        isOpen = true
+        let asked = options.start ?? 0
+        let early = (origin - time).seconds
+        origin = time
+        effective.append(
+            EffectiveEntry(
+                option: "start", asked: "\(asked)", used: "\(((asked - early) * 1000).rounded() / 1000)",
+                why: early == 0 ? "as asked" : "the key frame before"))
+        if options.strict, let error = effective.strictError { throw error }
+    }
+
+    private func write(_ packet: TrackPacket, _ place: Int) throws {
+        try muxer.write(packet, track: place, origin: origin)
+        packetCount += 1
+        if let index = places.firstIndex(of: place) {
+            report.streams[index].packets += 1
+            report.streams[index].bytes += packet.byteCount
+        }
+        if let shown = packet.presentation {
+            let over = shown + packet.duration - origin
+            if last < over { last = over }
+        }
+    }
+
+    /// Writes what is held back, and the end of the container.
+    func finish() throws {
+        for (index, order) in orders { for packet in try order.finish() { try pass(packet, index) } }
+        try muxer.writeTrailer()
+        report.effective += effective
+        report.seconds = last.seconds
+    }
+}

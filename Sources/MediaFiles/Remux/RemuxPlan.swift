@@ -1,0 +1,77 @@
+import CLibAV
+import LibAV
+import VideoBase
+
+/// Which of a file's streams a container takes.
+struct RemuxPlan {
+    var tracks: [MediaTrack] = []
+    var report: [RemuxReport.Stream] = []
+    /// The output's track of each stream; nil: left out.
+    var places: [Int?] = []
+    var effective: [EffectiveEntry] = []
+
+    /// - Throws: `usage` for pictures or sound that the format cannot hold, and for a format that is left with nothing;
+    ///   `unavailable` with `strict` for whatever else it cannot hold.
+    init(_ input: InputContext, format: OutputFormat, named: VideoCodec?, strict: Bool) throws {
+        let av = unsafe input.av
+        let hasChapters = unsafe input.context.pointee.nb_chapters > 0
+        let all = try (0..<Int(unsafe input.context.pointee.nb_streams)).map {
+            unsafe try MediaTrack(input.context.pointee.streams[$0]!, av)
+        }
+        var counts: [MediaTrack.Kind: Int] = [:]
+        for (index, track) in all.enumerated() {
+            var stream = RemuxReport.Stream(index: index, kind: track.kind.rawValue, codec: track.codecName)
+            let why = try Self.refusal(track, format, named, counts)
+            if why == nil {
+                places.append(tracks.count)
+                tracks.append(track)
+                counts[track.isAttachedPicture ? .attachment : track.kind, default: 0] += 1
+            } else {
+                places.append(nil)
+            }
+            stream.leftOut = why
+            report.append(stream)
+            guard let why else { continue }
+            // Tracks that say chapters, and time codes that the pictures' metadata say too, are written anew.
+            if track.kind == .data, hasChapters && track.isChapters || track.isTimeCode && format.hasSampleEntries { continue }
+            let name = "stream \(index) (\(track.kind.rawValue), \(track.codecName))"
+            if format != .annexb, track.kind == .video && !track.isAttachedPicture || track.kind == .audio {
+                throw VaencError(.usage, "\(name): \(why)", remedy: "use another format (mkv holds most), or encode it anew")
+            }
+            effective.append(EffectiveEntry(option: name, asked: "copied", used: "left out", why: why))
+        }
+        guard tracks.contains(where: { $0.kind == .video || $0.kind == .audio }) else {
+            throw VaencError(
+                .usage, "\(input.name) has nothing that \(format.rawValue) holds", remedy: "use another format (mkv holds most)")
+        }
+        if strict, let error = effective.strictError { throw error }
+    }
+
+    /// Why a format does not take a track beside those that it has taken; nil: it does.
+    private static func refusal(
+        _ track: MediaTrack, _ format: OutputFormat, _ named: VideoCodec?, _ counts: [MediaTrack.Kind: Int]
+    ) throws -> String? {
+        let name = format.rawValue
+        let kind = track.isAttachedPicture ? MediaTrack.Kind.attachment : track.kind
+        if format == .annexb {
+            let codec: VideoCodec? = track.codecName == "h264" ? .h264 : track.codecName == "hevc" ? .hevc : nil
+            guard kind == .video, let codec else { return "\(name) holds H.264 or HEVC alone" }
+            if let named, named != codec { return "the output's name says another codec" }
+            return counts[.video, default: 0] > 0 ? "\(name) holds one stream" : nil
+        }
+        if kind == .attachment {
+            return format == .mkv || track.isAttachedPicture && (format == .mp4 || format == .mov) ? nil : "\(name) holds no attachments"
+        }
+        if kind == .data, track.codecName == "none" || track.codecName == "bin_data" { return "\(name) has no name for such data" }
+        if format == .flv, counts[kind, default: 0] > 0 { return "flv holds one stream of each kind" }
+        return try format.holds(track) ? nil : "\(name) holds no \(track.codecName)"
+    }
+}
+
+extension MediaTrack {
+    private var tag: UInt32 { unsafe stream.pointee.codecpar.pointee.codec_tag }
+    /// QuickTime's `tmcd`, the first character in the low byte.
+    var isTimeCode: Bool { tag == 0x6463_6D74 }
+    /// QuickTime's `text`, where libavformat takes no subtitles of it: chapters' titles.
+    var isChapters: Bool { tag == 0x7478_6574 }
+}

@@ -1,0 +1,90 @@
+import CLibAV
+import LibAV
+import Synchronization
+import VideoBase
+
+/// Puts the streams of a file into another container, their packets as they are. One thread runs it; `cancel` may come
+/// from any.
+public final class Remuxer: Sendable {
+    private let input: String
+    private let output: String
+    private let options: RemuxOptions
+    private let format: OutputFormat
+    private let codec: VideoCodec?
+    private let reader: ByteReader
+    private let cancelled = Atomic(false)
+    /// What may wait for a network.
+    private let patience = Guarded<Patience?>(nil)
+
+    /// Opens the input.
+    /// - Throws: `usage` for a name that says no format, and for an output that is the input; what opening throws.
+    public init(_ input: String, to output: String, options: RemuxOptions = RemuxOptions()) throws {
+        var sinkOptions = SinkOptions()
+        sinkOptions.format = options.format
+        (format, codec) = try MediaOutput.format(of: output, options: sinkOptions)
+        if format == .avcc {
+            throw VaencError(.usage, "a length-prefixed stream is not written from here", remedy: "write Annex B, and convert that")
+        }
+        if let same = MediaOutput.overwritten(input, by: output) {
+            throw VaencError(.usage, "\(same) is the input itself", remedy: "name another output")
+        }
+        for (name, seconds) in [("--start", options.start), ("--duration", options.duration)] {
+            if let seconds, !(seconds >= 0 && seconds < 1e9) {
+                throw VaencError(.usage, "\(name) is out of range", remedy: "give a number of seconds from 0 on")
+            }
+        }
+        self.input = input
+        self.output = output
+        self.options = options
+        reader = try ByteReader(path: input)
+    }
+
+    /// Ends `run` soon; what was copied is finished.
+    public func cancel() {
+        cancelled.store(true, ordering: .relaxed)
+        reader.cancel()
+        patience.withLock { $0 }?.shorten()
+    }
+
+    /// Copies everything. Blocks.
+    ///
+    /// - Throws: `badInput` where the input is damaged or ends early: nothing stands under the output's name then;
+    ///   `cannotCreate`, `inputOutput`, `noPermission`, `unavailable`.
+    public func run() throws -> RemuxReport {
+        let input = try InputContext(reader)
+        let plan = try RemuxPlan(input, format: format, named: codec, strict: options.strict)
+        let destination = try open()
+        patience.withLock { $0 = destination.patience }
+        do {
+            let copy = try RemuxCopy(input, plan, to: destination, format: format, options: options)
+            var isInterrupted = false
+            do {
+                while try copy.step() {
+                    if cancelled.load(ordering: .relaxed) {
+                        isInterrupted = true
+                        break
+                    }
+                }
+            } catch let error as any DescribedError where error.category == .interrupted { isInterrupted = true }
+            if copy.packetCount == 0 {
+                if isInterrupted { throw VaencError(.interrupted, "interrupted before the first packet: nothing was written") }
+                throw VaencError(.badInput, "\(input.name) has no packets to copy", remedy: "look at --start and the input")
+            }
+            try copy.finish()
+            try destination.commit()
+            var report = copy.report
+            report.isInterrupted = isInterrupted
+            report.bytes = destination.bytesWritten
+            return report
+        } catch {
+            destination.cancel()
+            throw error
+        }
+    }
+
+    private func open() throws -> any SinkDestination {
+        var sinkOptions = SinkOptions()
+        sinkOptions.overwrite = options.overwrite
+        return try MediaOutput.destination(output, format, sinkOptions)
+    }
+}

@@ -1,0 +1,93 @@
+import ArgumentParser
+import MediaFiles
+import Vaenc
+
+struct RemuxCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remux",
+        abstract: "Put a file's streams into another container, as they are.",
+        discussion: """
+            Every stream that the container holds is copied with its metadata; nothing is encoded anew.
+
+              vaenc remux in.mp4 -o out.mov
+              vaenc remux in.mp4 -o out.m3u8
+              vaenc remux in.mkv -o part.mp4 --start 60 --duration 10
+            """)
+
+    @Argument(help: "The input: a file that libavformat reads, or - for stdin.")
+    var input: String
+
+    @Option(
+        name: [.customShort("o"), .long],
+        help: ArgumentHelp("The output; - is stdout, rtmp:// and srt:// are sent.", valueName: "FILE"))
+    var output: String
+
+    @Option(
+        help: ArgumentHelp("The container, where the extension does not say it.", valueName: "annexb|mp4|fmp4|mov|mkv|ts|flv|hls"))
+    var format: String?
+
+    @Flag(help: "Replace an existing file.")
+    var overwrite = false
+
+    @Flag(help: "Refuse what would be left out or otherwise than asked.")
+    var strict = false
+
+    @Option(parsing: .unconditional, help: ArgumentHelp("Begin with the key frame at or before this time.", valueName: "SECONDS"))
+    var start: Double?
+
+    @Option(parsing: .unconditional, help: ArgumentHelp("Copy this long.", valueName: "SECONDS"))
+    var duration: Double?
+
+    @Option(parsing: .unconditional, help: ArgumentHelp("Frames per second of a bare stream.", valueName: "R"))
+    var fps: String?
+
+    @Flag(help: "One JSON object at the end, on stdout (on stderr when the output is stdout).")
+    var json = false
+
+    /// What `--json` prints.
+    private struct Report: Encodable {
+        var schema = 1
+        var streams: [RemuxReport.Stream]
+        var seconds: Double
+        var bytes: Int
+        var effective: [EffectiveEntry]
+        var output: String
+        var interrupted: Bool
+    }
+
+    func run() throws {
+        var options = RemuxOptions()
+        options.format = try format.map(OutputOptions.format)
+        options.overwrite = overwrite
+        options.strict = strict
+        options.start = start
+        options.duration = duration
+        options.frameRate = try fps.map(InputOptions.rate)
+        let interruption = Interruption()
+        interruption.watch()
+        let remuxer = try Remuxer(input, to: output, options: options)
+        interruption.whenFirst { remuxer.cancel() }
+        let report = try remuxer.run()
+        try show(report)
+        if report.isInterrupted { throw ExitCode(Int32(ErrorCategory.interrupted.rawValue)) }
+    }
+
+    private func show(_ report: RemuxReport) throws {
+        let isOnStdout = output == "-"
+        for entry in report.effective where entry.differs && !(json && isOnStdout) {
+            Terminal.note("\(entry.option): asked \(entry.asked ?? "nothing"), \(entry.used) (\(entry.why))")
+        }
+        guard json else {
+            let kept = report.streams.count { $0.leftOut == nil }
+            return Terminal.note(
+                "\(output): \(counted(kept, "stream")), \(decimal(report.seconds, 2)) s, \(report.bytes) bytes"
+                    + (report.isInterrupted ? ", interrupted" : ""))
+        }
+        let one = Report(
+            streams: report.streams, seconds: rounded(report.seconds), bytes: report.bytes, effective: report.effective,
+            output: FileName.printable(output), interrupted: report.isInterrupted)
+        guard Terminal.write(try JSON.text(one) + "\n", to: isOnStdout ? 2 : 1) else {
+            throw VaencError(.inputOutput, "cannot write the report to stdout", remedy: "look at what reads it")
+        }
+    }
+}

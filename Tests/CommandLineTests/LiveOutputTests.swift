@@ -1,0 +1,85 @@
+import TestOracles
+import Testing
+
+/// Outputs that may end at any time: connections, full disks, killed recordings.
+@Suite struct LiveOutputTests {
+    private func bash(_ script: String, in folder: String, _ arguments: [String] = []) throws -> ProcessRunner.Result {
+        try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc] + arguments, directory: folder, timeout: 60)
+    }
+
+    /// Sent to a listener, the stream arrives whole.
+    @Test(arguments: [
+        ("rtmp://127.0.0.1:19351/live/a", "-listen 1", "flv"), ("srt://127.0.0.1:19352", "", "mpegts"),
+    ])
+    func sends(_ url: String, _ listen: String, _ format: String) throws {
+        try Files.withTemporaryFolder { folder in
+            let from = url.hasPrefix("srt") ? "\(url)?mode=listener" : url
+            let script = """
+                ffmpeg -v error -nostdin \(listen) -f \(format) -i '\(from)' -c copy -y got.mkv 2>listener.log & l=$!
+                sleep 1
+                "$0" encode "$1" --device software --codec h264 --frames 50 --size 160x96 --preset 7 -o '\(url)'; s=$?
+                for i in $(seq 50); do kill -0 $l 2>/dev/null || break; sleep 0.1; done
+                kill $l 2>/dev/null; wait $l; exit $s
+                """
+            let result = try bash(script, in: folder, [try Fixture.bigBuckBunny.path()])
+            #expect(result.status == 0, "\(result.errors)")
+            let spans = try SoundTests.spans("got.mkv", in: folder)
+            // A listener may miss what came before it looked.
+            #expect((spans["video"]?.count ?? 0) >= 48 && spans["audio"] != nil, "\(spans) \(result.errors)")
+        }
+    }
+
+    /// A listener that goes away ends the run with one line; Ctrl-C ends it though nobody takes what is sent.
+    @Test func lostConnection() throws {
+        try Files.withTemporaryFolder { folder in
+            let script = """
+                timeout -s KILL 3 ffmpeg -v error -nostdin -listen 1 -f flv -i rtmp://127.0.0.1:19353/live/a -c copy -f null - 2>/dev/null &
+                sleep 1
+                "$0" encode testsrc:320x192@30:100000 --device software --codec h264 --preset 7 -o rtmp://127.0.0.1:19353/live/a
+                """
+            let result = try bash(script, in: folder)
+            #expect(result.status == 74, "\(result.errors)")
+            #expect(result.errorLines.count == 1 && result.errors.contains("is lost"), "\(result.errors)")
+        }
+    }
+
+    /// A full disk (a file may have so many blocks, and no more): 74, and nothing under the final name.
+    @Test(arguments: ["mp4", "fmp4", "mov", "mkv", "ts", "flv", "m3u8"]) func fullDisk(_ ending: String) throws {
+        try Files.withTemporaryFolder { folder in
+            let clip = try Fixture.bigBuckBunny.path()
+            let name = ending == "fmp4" ? "a.mp4 --format fmp4" : "a.\(ending)"
+            let result = try bash("trap '' XFSZ; ulimit -f 100; \"$0\" remux \"$1\" -o \(name)", in: folder, [clip])
+            #expect(result.status == 74, "\(result.errors)")
+            #expect(result.errorLines.count == 1, "\(result.errors)")
+            if ending != "m3u8" { #expect(Files.list(folder) == [], "\(Files.list(folder))") }
+        }
+    }
+
+    /// A recording that is killed outright leaves a part that plays; one that is interrupted, an ordinary file with all frames.
+    @Test(arguments: ["mp4", "mov", "mkv", "ts"]) func killed(_ ending: String) throws {
+        try Files.withTemporaryFolder { folder in
+            let script = """
+                (while head -c 6912 /dev/urandom 2>/dev/null; do sleep 0.002; done) | "$0" encode - --input-size 96x48 --fps 25 --device software \
+                --codec h264 --preset 7 --gop 10 --low-latency -o a.\(ending) & p=$!
+                until [ "$(stat -c %s a.\(ending).part 2>/dev/null || echo 0)" -gt $2 ]; do sleep 0.05; done
+                kill -$1 $p; wait $p
+                """
+            for size in [20_000, 60_000, 150_000] {
+                _ = try bash(script, in: folder, ["KILL", "\(size)"])
+                #expect(!Files.exists("\(folder)/a.\(ending)"))
+                let probe = try ProcessRunner.run(
+                    "ffmpeg", ["-v", "fatal", "-nostdin", "-i", "a.\(ending).part", "-f", "framemd5", "-"], directory: folder)
+                let frames = probe.output.split(separator: "\n").count { !$0.hasPrefix("#") }
+                #expect(probe.status == 0 && frames * 3500 > size / 2, "\(size): \(frames) frames, \(probe.errors)")
+            }
+            let ended = try bash(script, in: folder, ["INT", "100000"])
+            #expect(ended.status == 130, "\(ended.errors)")
+            #expect(Files.list(folder) == ["a.\(ending)"])
+            #expect(try SoundTests.hashes("a.\(ending)", in: folder).count > 10)
+            if ending == "mp4" {
+                let bytes = try Files.read("\(folder)/a.mp4")
+                #expect(!String(decoding: bytes, as: UTF8.self).contains("moof"))
+            }
+        }
+    }
+}

@@ -1,0 +1,145 @@
+import TestOracles
+import Testing
+
+/// `vaenc remux`, judged by ffmpeg's stream hashes and ffprobe.
+@Suite struct RemuxTests {
+    private func run(_ arguments: [String], in folder: String) throws -> ProcessRunner.Result {
+        try ProcessRunner.run(Checkout.vaenc, ["remux"] + arguments, directory: folder, timeout: 60)
+    }
+
+    /// A clip with two tracks of sound, subtitles, chapters, languages, a rotation and a cover.
+    private static let rich = """
+        set -e
+        printf '1\\n00:00:00,000 --> 00:00:01,000\\nHello\\n\\n' >s.srt
+        printf ';FFMETADATA1\\ntitle=A title\\n[CHAPTER]\\nTIMEBASE=1/1000\\nSTART=0\\nEND=1000\\ntitle=One\\n[CHAPTER]\\nTIMEBASE=1/1000\\nSTART=1000\\nEND=2000\\ntitle=Two\\n' >m.txt
+        ffmpeg -v error -nostdin -f lavfi -i testsrc=size=64x48:rate=1:duration=1 -frames:v 1 c.png
+        ffmpeg -v error -nostdin -f lavfi -i testsrc=size=128x96:rate=25:duration=2 -f lavfi -i sine=duration=2 -f lavfi \
+        -i sine=500:duration=2 -i s.srt -i m.txt -map 0 -map 1 -map 2 -map 3 -map_metadata 4 -map_chapters 4 -c:v libx264 \
+        -bf 2 -g 10 -c:a aac -c:s mov_text -metadata:s:a:0 language=deu -metadata:s:a:1 language=fra -disposition:a:1 comment \
+        -metadata:s:v:0 rotate=90 base.mp4
+        ffmpeg -v error -nostdin -i base.mp4 -i c.png -map 0 -map 1 -c copy -disposition:v:1 attached_pic rich.mp4
+        """
+
+    private static func make(_ script: String, in folder: String) throws {
+        let result = try ProcessRunner.run("bash", ["-c", script], directory: folder, timeout: 60)
+        try #require(result.status == 0, "\(result.errors)")
+    }
+
+    /// Hashes of the packets of each stream of a kind.
+    private static func hashes(_ path: String, _ kind: String = "", in folder: String, filter: [String] = []) throws -> [String] {
+        let result = try ProcessRunner.run(
+            "ffmpeg", ["-v", "error", "-nostdin", "-i", path, "-map", kind.isEmpty ? "0" : "0:\(kind)", "-c", "copy"] + filter
+                + ["-f", "streamhash", "-hash", "md5", "-"], directory: folder)
+        #expect(result.status == 0, "\(path): \(result.errors)")
+        return result.output.split(separator: "\n").compactMap { $0.split(separator: "=").last.map(String.init) }
+    }
+
+    private static func probe(_ path: String, _ entries: String, in folder: String, _ more: [String] = []) throws -> String {
+        let result = try ProcessRunner.run(
+            "ffprobe", ["-v", "error", "-show_entries", entries, "-of", "csv=p=0"] + more + [path], directory: folder)
+        #expect(result.status == 0, "\(path): \(result.errors)")
+        return result.output
+    }
+
+    /// MP4 into MP4: every stream's packets, times, languages, dispositions, chapters, title, cover and rotation.
+    @Test func everything() throws {
+        try Files.withTemporaryFolder { folder in
+            try Self.make(Self.rich, in: folder)
+            for name in ["a.mp4", "a.mov"] {
+                let result = try run(["rich.mp4", "-o", name, "--json", "--strict"], in: folder)
+                #expect(result.status == 0, "\(result.errors)")
+                #expect(try Self.hashes(name, in: folder) == Self.hashes("rich.mp4", in: folder), "\(name)")
+                for entries in [
+                    "stream_tags=language", "stream_disposition=comment,default,attached_pic", "chapter=start_time,end_time:chapter_tags=title",
+                    "format_tags=title", "stream_side_data=rotation", "packet=stream_index,pts_time,dts_time,flags",
+                ] {
+                    let (found, expected) = try (Self.probe(name, entries, in: folder), Self.probe("rich.mp4", entries, in: folder))
+                    let sorted = { (text: String) in text.split(separator: "\n").sorted() }
+                    #expect(sorted(found) == sorted(expected), "\(name): \(entries)")
+                }
+                let streams = JSONValue(result.output)?["streams"]?.array ?? []
+                #expect(streams.filter { $0["leftOut"]?.string == nil }.count >= 5)
+            }
+        }
+    }
+
+    /// Into each container and back: the same packets, at the same times but for the container's units.
+    @Test(arguments: ["mov", "mkv", "flv", "fmp4", "ts", "m3u8", "h264"]) func thereAndBack(_ ending: String) throws {
+        try Files.withTemporaryFolder { folder in
+            let clip = try Fixture.bigBuckBunny.path()
+            let path = ending == "fmp4" ? "f.mp4" : "a.\(ending)"
+            let there = try run([clip, "-o", path] + (ending == "fmp4" ? ["--format", "fmp4"] : []), in: folder)
+            #expect(there.status == 0, "\(there.errors)")
+            let back = try run([path, "-o", "back.mp4"] + (ending == "h264" ? ["--fps", "25"] : []), in: folder)
+            #expect(back.status == 0, "\(back.errors)")
+            let isBare = ending == "h264"
+            // Annex B has the parameter sets in the stream: compared as Annex B.
+            let asAnnexB = ["-bsf:v", "h264_mp4toannexb"]
+            func pictures(_ path: String) throws -> [String] { try SoundTests.hashes(path, in: folder) }
+            #expect(try pictures("back.mp4") == pictures(clip), "\(path)")
+            if !isBare { #expect(try Self.hashes("back.mp4", "a", in: folder) == Self.hashes(clip, "a", in: folder)) }
+            if !["ts", "m3u8", "h264"].contains(ending) {
+                #expect(try Self.hashes(path, "v", in: folder, filter: asAnnexB) == Self.hashes(clip, "v", in: folder, filter: asAnnexB))
+            }
+            func times(_ path: String) throws -> [Double] {
+                let all = try Self.probe(path, "packet=pts_time", in: folder, ["-select_streams", "v"])
+                    .split(separator: "\n").compactMap { Double($0.prefix { $0 != "," }) }
+                return all.map { $0 - (all.min() ?? 0) }
+            }
+            let (found, expected) = try (times("back.mp4"), times(clip))
+            #expect(found.count == expected.count && zip(found, expected).allSatisfy { abs($0 - $1) < 0.0025 }, "\(path): \(found.prefix(8)) \(expected.prefix(8))")
+        }
+    }
+
+    /// Cuts begin at the key frame before; what is left plays and is as long as asked.
+    @Test func cuts() throws {
+        try Files.withTemporaryFolder { folder in
+            try Self.make(Self.rich, in: folder)
+            let result = try run(["base.mp4", "-o", "a.mkv", "--start", "0.9", "--duration", "0.5", "--json"], in: folder)
+            #expect(result.status == 0, "\(result.errors)")
+            let start = JSONValue(result.output)?["effective"]?.array.first { $0["option"]?.string == "start" }
+            #expect(start?["used"]?.string == "0.8", "\(result.output)")
+            let spans = try SoundTests.spans("a.mkv", in: folder)
+            let video = try #require(spans["video"])
+            #expect((14...18).contains(video.count), "\(spans)")
+            #expect(try run(["base.mp4", "-o", "b.mkv", "--start", "0.9", "--strict"], in: folder).status == 69)
+            #expect(!Files.list(folder).contains { $0.hasPrefix("b.mkv") })
+        }
+    }
+
+    /// What cannot be is refused by name, and nothing is left.
+    @Test func refusals() throws {
+        try Files.withTemporaryFolder { folder in
+            try Self.make(Self.rich + "\nffmpeg -v error -nostdin -i base.mp4 -map 0:v -map 0:a -c:v copy -c:a flac f.mkv", in: folder)
+            let before = Files.list(folder)
+            for (arguments, status) in [
+                (["rich.mp4", "-o", "rich.mp4"], 64), (["rich.mp4", "-o", "./rich.mp4", "--overwrite"], 64), (["none.mp4", "-o", "a.mp4"], 66),
+                (["s.srt", "-o", "a.mp4"], 64), (["f.mkv", "-o", "a.flv"], 64), (["rich.mp4", "-o", "a.flv"], 64),
+                (["rich.mp4", "-o", "a.ts", "--strict"], 69), (["rich.mp4", "-o", "no/a.mp4"], 73), (["rich.mp4", "-o", "base.mp4"], 73),
+                (["rich.mp4", "-o", "a.h265"], 64), (["rich.mp4", "-o", "/dev/full", "--format", "ts"], 74), (["rich.mp4"], 64),
+                (["m.txt", "-o", "a.mp4"], 65),
+            ] {
+                let result = try run(arguments, in: folder)
+                #expect(result.status == status, "\(arguments): \(result.status) \(result.errors)")
+                #expect(Files.list(folder) == before, "\(arguments)")
+            }
+        }
+    }
+
+    /// A file cut anywhere, or with damage, is told from a whole one, and leaves nothing; nothing crashes.
+    @Test func cutInputs() throws {
+        try Files.withTemporaryFolder { folder in
+            let clip = try Files.read(Fixture.carphone.path())
+            for part in stride(from: 1, through: 15, by: 2) {
+                try Files.write(Array(clip.prefix(clip.count * part / 16)), to: "\(folder)/in.mp4")
+                let result = try run(["in.mp4", "-o", "a.mkv"], in: folder)
+                #expect(result.status == 65, "\(part): \(result.errors)")
+                #expect(Files.list(folder) == ["in.mp4"])
+            }
+            var damaged = clip
+            for place in stride(from: 0, to: damaged.count, by: 997) { damaged[place] ^= 0x5A }
+            try Files.write(damaged, to: "\(folder)/in.mp4")
+            #expect([0, 64, 65].contains(try run(["in.mp4", "-o", "a.mkv"], in: folder).status))
+        }
+    }
+}

@@ -1,0 +1,148 @@
+import TestOracles
+import Testing
+
+/// Sound beside the pictures, judged by ffprobe, ffmpeg and GStreamer.
+@Suite struct SoundTests {
+    private static let formats = ["mp4", "fmp4", "mov", "mkv", "ts", "flv", "m3u8"]
+
+    private static func arguments(_ name: String) -> [String] { ["-o", name == "fmp4" ? "f.mp4" : "a.\(name)"] }
+
+    /// Hashes of the decoded pictures, or of a stream's packets, as ffmpeg makes them.
+    static func hashes(_ path: String, in folder: String) throws -> [String] {
+        let result = try ProcessRunner.run(
+            "ffmpeg", ["-v", "error", "-xerror", "-nostdin", "-i", path, "-map", "0:v", "-fps_mode", "passthrough", "-f", "framemd5", "-"],
+            directory: folder)
+        #expect(result.status == 0 && result.errors == "", "\(path): \(result.errors)")
+        return result.output.split(separator: "\n").filter { !$0.hasPrefix("#") }.compactMap {
+            $0.split(separator: ",").last.map { String($0).trimmingCharacters() }
+        }
+    }
+
+    /// First time and end of the pictures and of the sound, in seconds.
+    static func spans(_ path: String, in folder: String) throws -> [String: (start: Double, end: Double, count: Int)] {
+        let result = try ProcessRunner.run(
+            "ffprobe", ["-v", "error", "-show_entries", "frame=media_type,best_effort_timestamp_time,duration_time,pkt_duration_time", "-of", "csv=p=0", path],
+            directory: folder)
+        #expect(result.status == 0, "\(path): \(result.errors)")
+        var spans: [String: (start: Double, end: Double, count: Int)] = [:]
+        for line in result.output.split(separator: "\n") {
+            let fields = line.split(separator: ",").map(String.init)
+            guard fields.count >= 3, let time = Double(fields[1]) else { continue }
+            let end = time + (Double(fields[2]) ?? 0)
+            let old = spans[fields[0]] ?? (time, end, 0)
+            spans[fields[0]] = (min(old.start, time), max(old.end, end), old.count + 1)
+        }
+        return spans
+    }
+
+    /// Bytes of the grey pictures that GStreamer gives, and what it says.
+    static func gstreamer(_ path: String, in folder: String) throws -> (bytes: Int, status: Int, errors: String) {
+        let result = try ProcessRunner.run(
+            "gst-launch-1.0",
+            ["-q", "uridecodebin", "uri=file://\(folder)/\(path)", "expose-all-streams=false", "caps=video/x-raw", "!",
+                "videoconvert", "!", "video/x-raw,format=GRAY8", "!", "fdsink", "sync=false"],
+            directory: folder, timeout: 60)
+        return (result.stdout.count, result.status, result.errors)
+    }
+
+    /// Every container with H.264 or HEVC and copied or new AAC: the same pictures as the bare stream has, the sound as long as
+    /// they are, and neither before the other.
+    @Test(arguments: [("h264", "copy"), ("h264", "aac"), ("hevc", "copy")])
+    func containers(_ codec: String, _ audio: String) throws {
+        try Files.withTemporaryFolder { folder in
+            let formats = Self.formats.filter { codec == "h264" || $0 != "flv" }
+            let clip = try Fixture.bigBuckBunny.path()
+            let common = [clip, "--device", "software", "--codec", codec, "--frames", "30", "--size", "160x96", "--preset", "7", "--json"]
+            let run = try EncodeRun(
+                common + ["--audio", audio] + formats.filter { $0 != "fmp4" }.flatMap(Self.arguments), in: folder)
+            #expect(run.status == 0, "\(run.errors)")
+            let fragmented = try EncodeRun(common + ["--audio", audio, "--format", "fmp4", "-o", "f.mp4"], in: folder)
+            #expect(fragmented.status == 0, "\(fragmented.errors)")
+            let bare = try EncodeRun(common + ["-o", "a.\(codec)"], in: folder)
+            #expect(bare.effective("audio")?["used"]?.string == "none")
+            let expected = try Self.hashes("a.\(codec)", in: folder)
+            #expect(expected.count == 30)
+            for name in formats {
+                let path = name == "fmp4" ? "f.mp4" : "a.\(name)"
+                #expect(try Self.hashes(path, in: folder) == expected, "\(path)")
+                let spans = try Self.spans(path, in: folder)
+                let video = try #require(spans["video"]), sound = try #require(spans["audio"], "\(path)")
+                #expect(abs(video.start - sound.start) < 0.04, "\(path): \(spans)")
+                #expect(abs(video.end - sound.end) < 0.042, "\(path): \(spans)")
+                #expect(video.count == 30)
+                let played = try Self.gstreamer(path, in: folder)
+                #expect(played.status == 0 && played.bytes == 30 * 160 * 96, "\(path): \(played)")
+            }
+        }
+    }
+
+    /// The sound is cut as the pictures are: with --start and --duration it begins and ends with them.
+    @Test(arguments: ["copy", "aac"]) func cuts(_ audio: String) throws {
+        try Files.withTemporaryFolder { folder in
+            let run = try EncodeRun(
+                [try Fixture.bigBuckBunny.path(), "--device", "software", "--codec", "h264", "--size", "160x96", "--preset", "7",
+                    "--start", "1.5", "--duration", "2", "--audio", audio, "--json", "-o", "a.mp4", "-o", "a.mkv"], in: folder)
+            #expect(run.status == 0, "\(run.errors)")
+            for path in ["a.mp4", "a.mkv"] {
+                let spans = try Self.spans(path, in: folder)
+                let video = try #require(spans["video"]), sound = try #require(spans["audio"])
+                #expect(video.count == 50 && abs(video.start - sound.start) < 0.04, "\(path) \(spans)")
+                #expect(abs(video.end - sound.end) < 0.042, "\(path) \(spans)")
+            }
+        }
+    }
+
+    /// New AAC is heard when the old was: a click every half second stays where it is, to a few samples.
+    @Test func delay() throws {
+        try Files.withTemporaryFolder { folder in
+            let script = """
+                set -e
+                ffmpeg -v error -nostdin -f lavfi -i testsrc=size=64x48:rate=25:duration=3 -f lavfi \
+                -i "aevalsrc='if(lt(mod(t,0.5),0.002),0.8,0)':s=44100:d=3" -c:v mpeg4 -c:a pcm_s16le -shortest in.mkv
+                "$0" encode in.mkv --device software --codec h264 --audio aac -o a.mp4 -o a.mkv -o a.ts
+                for f in in.mkv a.mp4 a.mkv a.ts; do
+                  ffmpeg -v error -nostdin -copyts -i $f -map 0:a -af aresample=async=1:first_pts=0 -ac 1 -ar 44100 -f s16le $f.pcm
+                done
+                """
+            let result = try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc], directory: folder, timeout: 60)
+            try #require(result.status == 0, "\(result.errors)")
+            for name in ["a.mp4"] {
+                let before = Self.clicks(try Files.read("\(folder)/in.mkv.pcm"))
+                let after = Self.clicks(try Files.read("\(folder)/\(name).pcm"))
+                #expect(before.count >= 5 && after.count == before.count, "\(name): \(before) \(after)")
+                #expect(zip(before, after).allSatisfy { abs($0 - $1) < 100 }, "\(name): \(before) \(after)")
+            }
+        }
+    }
+
+    /// The places of the samples that are loud after silence.
+    private static func clicks(_ pcm: [UInt8]) -> [Int] {
+        var places: [Int] = []
+        for index in 0..<pcm.count / 2 {
+            let sample = Int16(bitPattern: UInt16(pcm[2 * index]) | UInt16(pcm[2 * index + 1]) << 8)
+            if abs(Int(sample)) > 8000, index - (places.last ?? -10000) > 4000 { places.append(index) }
+        }
+        return places
+    }
+
+    /// What no container holds, or no input has, is said.
+    @Test func refusals() throws {
+        try Files.withTemporaryFolder { folder in
+            let clip = try Fixture.bigBuckBunny.path()
+            let some = [clip, "--device", "software", "--frames", "2", "--size", "64x48"]
+            #expect(try EncodeRun(some + ["--audio", "copy", "-o", "a.h264"], in: folder).status == 64)
+            #expect(try EncodeRun(some + ["--audio", "mp3", "-o", "a.mp4"], in: folder).status == 64)
+            let none = try EncodeRun(some + ["--audio", "none", "-o", "a.mp4", "--json"], in: folder)
+            #expect(none.status == 0 && none.effective("audio") == nil)
+            #expect(try Self.spans("a.mp4", in: folder)["audio"] == nil)
+            let silent = try EncodeRun(["testsrc:64x48@25:2", "--device", "software", "--audio", "aac", "-o", "b.mp4", "--strict"], in: folder)
+            #expect(silent.status == 69, "\(silent.errors)")
+        }
+    }
+}
+
+extension String {
+    fileprivate func trimmingCharacters() -> String {
+        String(drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+    }
+}
