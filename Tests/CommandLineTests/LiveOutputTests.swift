@@ -59,6 +59,7 @@ import Testing
     @Test(arguments: ["mp4", "mov", "mkv", "ts"]) func killed(_ ending: String) throws {
         try Files.withTemporaryFolder { folder in
             let script = """
+                rm -f a.*
                 (while head -c 6912 /dev/urandom 2>/dev/null; do sleep 0.002; done) | "$0" encode - --input-size 96x48 --fps 25 --device software \
                 --codec h264 --preset 7 --gop 10 --low-latency -o a.\(ending) & p=$!
                 until [ "$(stat -c %s a.\(ending).part 2>/dev/null || echo 0)" -gt $2 ]; do sleep 0.05; done

@@ -17,7 +17,7 @@ import Testing
         -i sine=500:duration=2 -i s.srt -i m.txt -map 0 -map 1 -map 2 -map 3 -map_metadata 4 -map_chapters 4 -c:v libx264 \
         -bf 2 -g 10 -c:a aac -c:s mov_text -metadata:s:a:0 language=deu -metadata:s:a:1 language=fra -disposition:a:1 comment \
         -metadata:s:v:0 rotate=90 base.mp4
-        ffmpeg -v error -nostdin -i base.mp4 -i c.png -map 0 -map 1 -c copy -disposition:v:1 attached_pic rich.mp4
+        ffmpeg -v error -nostdin -i base.mp4 -i c.png -map 0:v -map 0:a -map 0:s -map 1 -c copy -disposition:v:1 attached_pic rich.mp4
         """
 
     private static func make(_ script: String, in folder: String) throws {

@@ -65,7 +65,11 @@ final class Patience: Sendable {
                 return unsafe Unmanaged<Patience>.fromOpaque(opaque).takeUnretainedValue().isOver ? 1 : 0
             }, opaque: Unmanaged.passUnretained(waiting).toOpaque())
         let write: Int32 = 2
-        let code = unsafe av.pointee.avio_open2!(&context, FileName.cString(url), write, &callback, nil)
+        var dictionary: OpaquePointer?
+        // SRT throws away at the end what has not arrived, unless it is told to wait.
+        _ = unsafe av.pointee.av_dict_set!(&dictionary, "linger", "2", 0)
+        defer { unsafe av.pointee.av_dict_free!(&dictionary) }
+        let code = unsafe av.pointee.avio_open2!(&context, FileName.cString(url), write, &callback, &dictionary)
         if code < 0 {
             let words = LibAV.takeLog()
             throw VaencError(

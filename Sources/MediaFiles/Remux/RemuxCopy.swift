@@ -60,7 +60,8 @@ import VideoBase
         if input.container == "h264" || input.container == "hevc" { addOrders(av) }
         for (index, track) in streams.enumerated() {
             guard let track else { continue }
-            let scale = unsafe orders[index] == nil ? track.timeBase.denominator : rate(index, av).reduced.numerator
+            let isTimed = orders[index] == nil
+            let scale = unsafe isTimed ? track.timeBase.denominator : rate(index, av).reduced.numerator
             _ = try muxer.add(track, timescale: track.timeBase.numerator == 1 ? Int32(clamping: scale) : nil)
         }
         try muxer.copyFile(from: input)

@@ -19,7 +19,7 @@ public struct RemuxOptions: Sendable, Hashable {
 }
 
 /// What came of it.
-public struct RemuxReport: Sendable, Hashable, Encodable {
+public struct RemuxReport: Sendable, Hashable {
     /// A stream of the input.
     public struct Stream: Sendable, Hashable, Encodable {
         public var index: Int
@@ -30,6 +30,19 @@ public struct RemuxReport: Sendable, Hashable, Encodable {
         public var bytes = 0
         /// Why it is not in the output; nil where it is.
         public var leftOut: String?
+
+        private enum CodingKeys: CodingKey { case index, kind, codec, packets, bytes, leftOut }
+
+        /// `leftOut` is written as null where there is nothing to say.
+        public func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(index, forKey: .index)
+            try container.encode(kind, forKey: .kind)
+            try container.encode(codec, forKey: .codec)
+            try container.encode(packets, forKey: .packets)
+            try container.encode(bytes, forKey: .bytes)
+            try container.encode(leftOut, forKey: .leftOut)
+        }
     }
 
     public var streams: [Stream]

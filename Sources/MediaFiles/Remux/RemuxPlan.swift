@@ -60,7 +60,9 @@ struct RemuxPlan {
             return counts[.video, default: 0] > 0 ? "\(name) holds one stream" : nil
         }
         if kind == .attachment {
-            return format == .mkv || track.isAttachedPicture && (format == .mp4 || format == .mov) ? nil : "\(name) holds no attachments"
+            // libavformat writes Matroska's attachments of files alone.
+            let isHeld = track.isAttachedPicture ? format == .mp4 || format == .mov : format == .mkv
+            return isHeld ? nil : "\(name) holds no \(track.isAttachedPicture ? "covers here" : "attachments")"
         }
         if kind == .data, track.codecName == "none" || track.codecName == "bin_data" { return "\(name) has no name for such data" }
         if format == .flv, counts[kind, default: 0] > 0 { return "flv holds one stream of each kind" }
