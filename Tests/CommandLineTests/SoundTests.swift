@@ -125,6 +125,62 @@ import Testing
         return places
     }
 
+    /// A rotation that players are asked for is carried where the container has a place for it, and else said.
+    @Test func rotation() throws {
+        try Files.withTemporaryFolder { folder in
+            let made = try ProcessRunner.run(
+                "ffmpeg", ["-v", "error", "-nostdin", "-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=0.2", "-pix_fmt", "yuv420p", "in.mp4"],
+                directory: folder)
+            try #require(made.status == 0, "\(made.errors)")
+            var bytes = try Files.read("\(folder)/in.mp4")
+            let header = Array("tkhd".utf8)
+            let place = try #require((0..<bytes.count - 80).first { bytes[$0..<$0 + 4].elementsEqual(header) })
+            // The matrix lies 40 bytes behind the name: a quarter turn (ISO/IEC 14496-12 8.3.2).
+            let matrix: [Int32] = [0, 0x10000, 0, -0x10000, 0, 0, 48 << 16, 0, 0x4000_0000]
+            let raw = matrix.flatMap { value in (0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * Int32($0))) } }
+            bytes.replaceSubrange(place + 44..<place + 80, with: raw)
+            try Files.write(bytes, to: "\(folder)/turned.mp4")
+            func turn(_ name: String) throws -> String {
+                try ProcessRunner.run(
+                    "ffprobe", ["-v", "error", "-select_streams", "v", "-show_entries", "stream_side_data=rotation", "-of", "csv=p=0", name],
+                    directory: folder
+                ).output.filter { $0.isNumber || $0 == "-" }
+            }
+            #expect(try turn("turned.mp4") == "-90")
+            let run = try EncodeRun(
+                ["turned.mp4", "--device", "software", "--codec", "h264", "--json", "-o", "a.mp4", "-o", "a.mkv"], in: folder)
+            #expect(run.status == 0, "\(run.errors)")
+            #expect(try turn("a.mp4") == "-90")
+            #expect(run.effective("rotation", output: 0)?["used"]?.string == "turned 90° clockwise")
+            #expect(run.effective("rotation", output: 1)?["used"]?.string == "as stored")
+        }
+    }
+
+    /// Two fields become one picture: as many pictures as before, whose lines no longer differ as combs do.
+    @Test func interlaced() throws {
+        try Files.withTemporaryFolder { folder in
+            let made = try ProcessRunner.run(
+                "ffmpeg", ["-v", "error", "-nostdin", "-f", "lavfi", "-i", "testsrc2=size=160x96:rate=50:duration=1", "-vf",
+                    "tinterlace=interleave_top,setfield=tff", "-pix_fmt", "yuv420p", "-c:v", "libx264", "-flags", "+ildct+ilme",
+                    "-x264-params", "tff=1", "in.mp4"], directory: folder)
+            try #require(made.status == 0, "\(made.errors)")
+            let run = try EncodeRun(["in.mp4", "--device", "software", "--codec", "h264", "--qp", "12", "--json", "-o", "a.mp4"], in: folder)
+            #expect(run.status == 0 && run.effective("fields")?["used"]?.string == "progressive", "\(run.errors)")
+            #expect(try SoundTests.hashes("a.mp4", in: folder).count == 25)
+            /// Frames that a detector of combs (libavfilter's idet) finds interlaced.
+            func combed(_ name: String) throws -> Int {
+                let result = try ProcessRunner.run(
+                    "ffmpeg", ["-nostdin", "-hide_banner", "-i", name, "-vf", "idet", "-f", "null", "-"], directory: folder)
+                let line = result.errors.split(separator: "\n").first { $0.contains("Single frame detection") } ?? ""
+                let numbers = line.split { !$0.isNumber }.compactMap { Int($0) }
+                return numbers.suffix(4).prefix(2).reduce(0, +)
+            }
+            #expect(try combed("in.mp4") > 20)
+            #expect(try combed("a.mp4") < 5)
+            #expect(try EncodeRun(["in.mp4", "--device", "software", "--strict", "-o", "b.mp4"], in: folder).status == 69)
+        }
+    }
+
     /// What no container holds, or no input has, is said.
     @Test func refusals() throws {
         try Files.withTemporaryFolder { folder in

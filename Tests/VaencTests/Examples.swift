@@ -1,3 +1,4 @@
+import MediaFiles
 import VAAPI
 import Vaenc
 
@@ -111,4 +112,23 @@ func endExample(_ session: CompressionSession) async throws {
     let counts = session.statistics
     precondition(counts.taken == counts.delivered + counts.dropped + counts.pending)
     session.invalidate()
+}
+
+func muxerExample(
+    _ session: CompressionSession, _ packet: EncodedPacket, _ samples: [UInt8], at time: MediaTime
+) async throws {
+    var configuration = MediaMuxer.Configuration(output: "out.mp4")
+    configuration.kinds = [.video, .audio]
+    configuration.options.survivesKill = true
+    let muxer = MediaMuxer(configuration) { error in report(error) }
+    muxer.start()
+    muxer.describe(try session.encoderDescription)
+
+    let microphone = try AudioTranscoder(pcm: PCMFormat(sample: .s16, rate: 48_000, channels: 1), settings: .microphone)
+    muxer.describe(microphone.track)
+    for packet in try microphone.write(samples, at: time) { muxer.append(packet, of: microphone.track) }
+    muxer.append(packet)
+
+    for packet in try microphone.finish() { muxer.append(packet, of: microphone.track) }
+    try await muxer.stop()
 }

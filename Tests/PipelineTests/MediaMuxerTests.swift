@@ -1,0 +1,94 @@
+import MediaFiles
+import TestOracles
+import Testing
+import Vaenc
+
+/// The muxer object: pictures of a session and PCM become a file, judged by ffprobe.
+@Suite struct MediaMuxerTests {
+    /// What is written: two seconds at 25 frames/s, and as much of a tone, the sound beginning 80 ms after the pictures.
+    private func record(_ muxer: MediaMuxer, seconds: Int = 2) async throws {
+        var configuration = EncoderConfiguration(size: VideoSize(width: 96, height: 64))
+        configuration.frameRate = Rational(25)
+        configuration.wantedCodec = .h264
+        let session = try CompressionSession(configuration: configuration, device: .software)
+        muxer.start()
+        muxer.describe(try session.encoderDescription)
+        let sound = try AudioTranscoder(pcm: PCMFormat(sample: .s16, rate: 48_000, channels: 1), settings: .microphone)
+        muxer.describe(sound.track)
+        let writer = Task { for try await packet in session.packets { muxer.append(packet) } }
+        let start: Int64 = 1_000_000
+        for frame in 0..<seconds * 25 {
+            let buffer = try await session.makePixelBuffer()
+            try unsafe buffer.withUnsafePlanes { planes in
+                unsafe planes.base(0).initializeMemory(as: UInt8.self, repeating: UInt8(frame * 4 & 255), count: 64)
+            }
+            let time = MediaTime(value: start + Int64(frame) * 40_000, timescale: 1_000_000)
+            try await session.encode(buffer, presentation: time)
+            let samples = (0..<1920).flatMap { index -> [UInt8] in
+                let value: Int16 = (frame * 1920 + index) / 50 % 2 == 0 ? 8000 : -8000
+                return [UInt8(truncatingIfNeeded: value), UInt8(truncatingIfNeeded: value >> 8)]
+            }
+            let heard = MediaTime(value: start + 80_000 + Int64(frame) * 40_000, timescale: 1_000_000)
+            for packet in try sound.write(samples, at: heard) { muxer.append(packet, of: sound.track) }
+        }
+        try await session.completeFrames()
+        session.invalidate()
+        try await writer.value
+        for packet in try sound.finish() { muxer.append(packet, of: sound.track) }
+    }
+
+    private func configuration(_ output: String) -> MediaMuxer.Configuration {
+        var configuration = MediaMuxer.Configuration(output: output)
+        configuration.kinds = [.video, .audio]
+        configuration.options.survivesKill = true
+        return configuration
+    }
+
+    @Test(arguments: ["mp4", "mkv"]) func picturesAndSound(_ ending: String) async throws {
+        let path = Fixture.folder + "/muxer-\(UInt32.random(in: 0...UInt32.max)).\(ending)"
+        defer { _ = try? ProcessRunner.run("rm", ["-f", path, path + ".part"]) }
+        let muxer = MediaMuxer(configuration(path)) { error in Issue.record("\(error)") }
+        try await record(muxer)
+        try await muxer.stop()
+        let probe = try ProcessRunner.run(
+            "ffprobe", ["-v", "error", "-count_frames", "-show_entries", "stream=codec_name,sample_rate,channels,nb_read_frames,start_time", "-of", "csv=p=0", path])
+        #expect(probe.status == 0 && probe.errors == "")
+        let lines = probe.output.split(separator: "\n").map { $0.split(separator: ",").map(String.init) }
+        try #require(lines.count == 2, "\(probe.output)")
+        #expect(lines[0].first == "h264" && lines[0].last == "50", "\(probe.output)")
+        #expect(lines[1].prefix(3) == ["aac", "44100", "1"], "\(probe.output)")
+        // The first picture is time zero; the sound came 80 ms later.
+        let (video, sound) = (Double(lines[0][1]) ?? -1, Double(lines[1][3]) ?? -1)
+        #expect(abs(sound - video - 0.08) < 0.04, "\(probe.output)")
+        let length = try ProcessRunner.run("ffprobe", ["-v", "error", "-show_entries", "format=duration", "-of", "csv=p=0", path])
+        #expect(abs((Double(length.output.prefix { $0 != "\n" }) ?? 0) - 2.08) < 0.08, "\(length.output)")
+    }
+
+    /// Cancelled, it leaves nothing; stopped with nothing described, it says so and leaves nothing.
+    @Test func leavesNothing() async throws {
+        let path = Fixture.folder + "/muxer-\(UInt32.random(in: 0...UInt32.max)).mp4"
+        let muxer = MediaMuxer(configuration(path))
+        try await record(muxer, seconds: 1)
+        muxer.cancel()
+        await #expect(throws: VaencError.self) { try await muxer.stop() }
+        #expect(!Files.exists(path) && !Files.exists(path + ".part"))
+        let empty = MediaMuxer(configuration(path))
+        empty.start()
+        await #expect(throws: VaencError.self) { try await empty.stop() }
+        #expect(!Files.exists(path) && !Files.exists(path + ".part"))
+    }
+
+    /// What cannot be opened is told once, and again by stop.
+    @Test func failureIsTold() async throws {
+        let told = Told()
+        let muxer = MediaMuxer(configuration("/no/such/folder/a.mp4")) { _ in told.count += 1 }
+        muxer.start()
+        await #expect(throws: VaencError.self) { try await muxer.stop() }
+        #expect(told.count == 1)
+    }
+}
+
+/// Written on the muxer's thread before `stop` returns.
+private final class Told: @unchecked Sendable {
+    var count = 0
+}
