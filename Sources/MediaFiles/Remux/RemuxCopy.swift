@@ -57,7 +57,7 @@ import VideoBase
         }
         unsafe scratch = av.pointee.av_packet_alloc!()
         if unsafe scratch == nil { throw TrackPacket.noMemory }
-        if input.container == "h264" || input.container == "hevc" { addOrders(av) }
+        if input.container == "h264" || input.container == "hevc" { unsafe addOrders(av) }
         for (index, track) in streams.enumerated() {
             guard let track else { continue }
             let isTimed = orders[index] == nil
@@ -65,11 +65,11 @@ import VideoBase
             _ = try muxer.add(track, timescale: track.timeBase.numerator == 1 ? Int32(clamping: scale) : nil)
         }
         try muxer.copyFile(from: input)
-        var muxerOptions = format.muxerOptions(
+        let muxerOptions = format.muxerOptions(
             plan.tracks.contains { $0.codecName == "hevc" } ? .hevc : .h264,
-            isFragmented: format == .fmp4 || format.hasSampleEntries && !destination.isSeekable, survivesKill: false,
+            isFragmented: format == .fmp4 || format.hasSampleEntries && !destination.isSeekable,
+            isSeekable: destination.isSeekable, survivesKill: false,
             segments: destination as? SegmentFolder)
-        if format == .flv, destination.isSeekable { muxerOptions = [] }
         try muxer.writeHeader(options: muxerOptions)
         if let start = options.start { try seek(to: start) }
     }

@@ -94,8 +94,8 @@ final class ContainerSink: PacketSink {
             throw VaencError(.internalFault, "packets came for \(path) before the stream's description")
         }
         let options = format.muxerOptions(
-            description.codec, isFragmented: isFragmented(state.destination), survivesKill: self.options.survivesKill,
-            segments: state.destination as? SegmentFolder)
+            description.codec, isFragmented: isFragmented(state.destination), isSeekable: state.destination.isSeekable,
+            survivesKill: self.options.survivesKill, segments: state.destination as? SegmentFolder)
         let timescale = Self.timescale(description.frameRate.reduced.numerator, Int(first.timescale))
         _ = try muxer.add(video, timescale: timescale)
         for track in state.tracks { _ = try muxer.add(track) }

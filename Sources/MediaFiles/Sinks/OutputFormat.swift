@@ -54,7 +54,7 @@ extension OutputFormat {
 
     /// What libavformat's muxer is told.
     func muxerOptions(
-        _ codec: VideoCodec?, isFragmented: Bool, survivesKill: Bool, segments: SegmentFolder?
+        _ codec: VideoCodec?, isFragmented: Bool, isSeekable: Bool, survivesKill: Bool, segments: SegmentFolder?
     ) -> [(name: String, value: String)] {
         switch self {
         case .mp4, .mov, .fmp4:
@@ -63,8 +63,8 @@ extension OutputFormat {
             let flags = [("movflags", "+frag_keyframe+empty_moov+default_base_moof+delay_moov")]
             return survivesKill ? flags + [("frag_duration", "1000000")] : flags
         case .flv:
-            // Without an end known beforehand there is nothing to go back to the header for.
-            return segments == nil ? [("flvflags", "+no_duration_filesize")] : []
+            // What cannot be gone back in has a header without the length.
+            return isSeekable ? [] : [("flvflags", "+no_duration_filesize")]
         case .mkv: return survivesKill ? [("cluster_time_limit", "1000")] : []
         case .hls:
             guard let segments else { return [] }

@@ -12,79 +12,8 @@ final class DecodingSource: FrameSource {
     let info: SourceInfo
     let sound: SourceSound?
     private let reader: ByteReader
-    private let cancelled = Atomic(false)
-    private let state: Guarded<State?>
-
-    private struct State {
-        var demuxer: Demuxer
-        /// In place of the demuxer's own where the last packet is to be looked at first.
-        var packets: CheckedPackets?
-        var decoder: VideoDecoder
-        var shaper: FrameShaper
-        var nativeSize: VideoSize
-        /// Time of the stream that becomes zero.
-        var origin: Int64
-        /// Seconds after which nothing is given.
-        var duration: Double
-        var frameLimit: Int
-        var rate: Rational?
-        /// Pictures decoded, and given.
-        var decoded = 0
-        var given = 0
-        var previous: Int64?
-        var inputEnded = false
-        /// Why the input breaks off, told after the good pictures.
-        var failure: String?
-        /// The decoder's frame holds the first picture, which nobody has taken yet.
-        var isPrimed = false
-        var dynamicHDR: [UInt8] = []
-
-        /// libavcodec makes up what HEVC's pictures refer to and is not there, so none before a key frame is sent; other
-        /// decoders leave such pictures out by themselves.
-        let keepsToKeys: Bool
-        var awaitsKey = true
-        /// Pictures before the first that can be decoded.
-        var leftOut = 0
-
-        mutating func read() throws -> InputContext.Reading {
-            while true {
-                let packet = unsafe decoder.packet!
-                let reading = try unsafe packets?.read(packet) ?? demuxer.read(packet)
-                let key: Int32 = 1
-                guard case .packet = reading, awaitsKey, decoded == 0 else { return reading }
-                awaitsKey = unsafe packet.pointee.flags & key == 0
-                if !awaitsKey { return reading }
-                leftOut += 1
-                if !keepsToKeys { return reading }
-                unsafe demuxer.av.pointee.av_packet_unref!(packet)
-            }
-        }
-
-        /// Once the first interlaced picture has come.
-        var deinterlacer: Deinterlacer?
-
-        mutating func receive() throws -> VideoDecoder.Receiving {
-            if isPrimed {
-                isPrimed = false
-                return .frame
-            }
-            let frame = unsafe decoder.frame!
-            while true {
-                if let deinterlacer, unsafe deinterlacer.pull(into: frame) { return .frame }
-                let received = decoder.receive()
-                if case .end = received, let deinterlacer {
-                    _ = unsafe deinterlacer.push(nil)
-                    return unsafe deinterlacer.pull(into: frame) ? .frame : .end
-                }
-                guard case .frame = received, !decoder.frameIsDamaged else { return received }
-                if deinterlacer == nil, unsafe vaenc_is_interlaced(frame) {
-                    deinterlacer = unsafe try Deinterlacer(like: frame, timeBase: demuxer.stream.timeBase)
-                }
-                guard let deinterlacer else { return .frame }
-                if unsafe !deinterlacer.push(frame) { return .broken }
-            }
-        }
-    }
+    let cancelled = Atomic(false)
+    let state: Guarded<State?>
 
     init(_ reader: ByteReader, options: SourceOptions) throws {
         let demuxer = try Demuxer(reader, readsSound: options.readsSound)
@@ -321,30 +250,6 @@ final class DecodingSource: FrameSource {
             unsafe try state.shaper.shape(picture, to: planes)
         } else {
             unsafe try state.shaper.shape(PictureView(frame: frame), to: planes)
-        }
-    }
-
-    func takeSound() -> [TrackPacket] { state.withLock { $0?.demuxer.takeSound() ?? [] } }
-
-    func readSound(until end: MediaTime?) throws -> [TrackPacket] {
-        try state.withLock { state in
-            guard let sound, let state else { return [] }
-            var packets = state.demuxer.takeSound()
-            // Sound lies near the pictures of its time; where it does not, there is none to be waited for.
-            let patience = MediaTime(value: 10, timescale: 1)
-            let packet = unsafe state.decoder.packet!
-            while !state.inputEnded {
-                if cancelled.load(ordering: .relaxed) { break }
-                if let end, let last = packets.last?.presentation, !(last - sound.origin < end) { break }
-                guard case .packet = try unsafe state.demuxer.read(packet) else { break }
-                let base = state.demuxer.stream.timeBase
-                let time = unsafe packet.pointee.dts
-                unsafe state.demuxer.av.pointee.av_packet_unref!(packet)
-                packets += state.demuxer.takeSound()
-                let seconds = Double(Int128(time) - Int128(state.origin)) * base.value
-                if let end, time != vaenc_no_pts(), seconds > end.seconds + patience.seconds { break }
-            }
-            return packets
         }
     }
 
