@@ -50,7 +50,7 @@ struct EncodeCommand: ParsableCommand {
         }
         let camera = try capture.open(input, options: inputOptions, tellsNotices: !reporting.json)
         defer { camera?.preview?.close() }
-        var sourceOptions = try inputOptions.sourceOptions()
+        var sourceOptions = try inputOptions.sourceOptions(isCamera: camera != nil)
         sourceOptions.readsSound = inputOptions.audio != AudioMode.none && named.contains(where: \.format.holdsTracks)
         let source = try camera?.source ?? MediaInput.open(input ?? "testsrc:1280x720@30:300", options: sourceOptions)
         defer { source.close() }
