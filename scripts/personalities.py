@@ -15,9 +15,10 @@ sys.path.insert(0, str(Path(__file__).parent / "drivers"))
 import vainfo  # noqa: E402
 
 TABLE = Path(__file__).parent.parent / "Sources/ReferenceDriver/Backend/Personalities/PersonalityTable.swift"
-# VAConfigAttribType, VAProfile and VAEntrypoint of va.h, as far as encoders answer.
+# VAConfigAttribType, VAProfile and VAEntrypoint of va.h, as far as encoders and decoders answer.
 TYPES = {
-    "RTFormat": 0, "RateControl": 5, "EncPackedHeaders": 10, "EncInterlaced": 11, "EncMaxRefFrames": 13,
+    "RTFormat": 0, "RateControl": 5, "DecSliceMode": 6, "DecProcessing": 8, "EncPackedHeaders": 10, "EncInterlaced": 11,
+    "EncMaxRefFrames": 13,
     "EncMaxSlices": 14, "EncSliceStructure": 15, "MaxPictureWidth": 18, "MaxPictureHeight": 19, "EncQualityRange": 21,
     "EncQuantization": 22, "EncIntraRefresh": 23, "EncSkipFrame": 24, "EncROI": 25, "EncRateControlExt": 26,
     "ProcessingRate": 27, "EncDirtyRect": 28, "EncParallelRateControl": 29, "EncDynamicScaling": 30,
@@ -26,7 +27,7 @@ TYPES = {
 PROFILES = {
     "VAProfileH264Main": 6, "VAProfileH264High": 7, "VAProfileH264ConstrainedBaseline": 13, "VAProfileHEVCMain": 17,
     "VAProfileHEVCMain10": 18}
-ENTRYPOINTS = {"VAEntrypointEncSlice": 6, "VAEntrypointEncSliceLP": 8}
+ENTRYPOINTS = {"VAEntrypointVLD": 1, "VAEntrypointEncSlice": 6, "VAEntrypointEncSliceLP": 8}
 # vainfo 2.12 prints EncMaxRefFrames' value on the row of EncMaxSlices: what the drivers' sources say.
 SLICES = {"iHD": 256, "iHDnonfree": 256, "i965": 32, "radeonsi": 128}
 # Least and greatest sizes where no dump has them; AMD's greatest were assumed when the dumps were made.
@@ -35,6 +36,8 @@ SIZES = {
     "i965": (16, 16, 4096, 4096), "radeonsi": (256, 128, 4096, 2304), "radeonsi25": (128, 128, 4096, 2304)}
 # Mesa's alignment of HEVC surfaces (VASurfaceAttribAlignmentSize), which only its newer versions tell.
 ALIGNMENT = {"radeonsi25": 70}
+# Least sizes that are decoded, which no dump has: a macroblock.
+DECODED = (16, 16)
 
 
 def hevc(driver, gpu, entrypoint):
@@ -76,7 +79,7 @@ def value(driver, name, printed):
 
 
 def entries(folder, name):
-    """{(profile, entry point): ({type: value}, sizes, alignment)} of a dump, encoders only; raw values win."""
+    """{(profile, entry point): ({type: value}, sizes, alignment)} of a dump; raw values win."""
     driver = name.split("-")[0]
     found = {}
     for key, rows in vainfo.parse((folder / f"{name}.txt").read_text()).items():
@@ -89,10 +92,11 @@ def entries(folder, name):
                 print(f"{name}: {row} is left out", file=sys.stderr)
             else:
                 values[TYPES[row]] = raw
-        least, sizes = SIZES[driver][:2], SIZES[driver]
+        decodes = key[1] == "VAEntrypointVLD"
+        least, sizes = DECODED if decodes else SIZES[driver][:2], SIZES[driver]
         sizes = (*least, values.get(18, sizes[2]), values.get(19, sizes[3]))
         alignment = 0
-        if key[0].startswith("VAProfileHEVC"):
+        if key[0].startswith("VAProfileHEVC") and not decodes:
             more, least = hevc(driver, name.split("-")[1], key[1])
             values |= more
             if least:
@@ -111,7 +115,8 @@ def entries(folder, name):
         elif key in found and line.startswith("  surface:"):
             size = dict(re.findall(r"(M\w+)=(\d+)", line))
             found[key][1] = tuple(int(size[n]) for n in ("MinWidth", "MinHeight", "MaxWidth", "MaxHeight"))
-    return found
+    # What encodes nothing is nobody's counterpart here.
+    return found if any(key[1] != "VAEntrypointVLD" for key in found) else {}
 
 
 def names(folder):

@@ -106,12 +106,12 @@ LOADER(resample, SONAME("swresample", LIBSWRESAMPLE_VERSION_MAJOR), VAENC_LIBAV_
 LOADER(filter, SONAME("avfilter", LIBAVFILTER_VERSION_MAJOR), VAENC_LIBAV_FILTER)
 LOADER(device, SONAME("avdevice", LIBAVDEVICE_VERSION_MAJOR), VAENC_LIBAV_DEVICE)
 
-static int load_first(char *why, size_t size) {
-    // A program that uses libav itself keeps its own logging.
+static int load_first(char *why, size_t size, int guest) {
+    // A program that uses libav itself keeps its own logging, and so does one that loaded this code.
     void *there = dlopen(SONAME("avutil", LIBAVUTIL_VERSION_MAJOR), RTLD_LAZY | RTLD_NOLOAD);
     if (there) dlclose(there);
     if (!load_util(why, size)) return 0;
-    if (!there) table.av_log_set_callback(keep_line);
+    if (!there && !guest) table.av_log_set_callback(keep_line);
     return 1;
 }
 
@@ -119,10 +119,11 @@ const struct VaencLibAV *vaenc_libav(int parts, char *why, size_t size) {
     static const int utilities = 1 << 16;
     if (parts & VaencLibAVDevice) parts |= VaencLibAVFormat;
     if (parts & VaencLibAVFormat) parts |= VaencLibAVCodec;
-    parts |= utilities;
+    int guest = parts & VaencLibAVGuest;
+    parts = (parts & ~guest) | utilities;
     pthread_mutex_lock(&load_lock);
     int missing = parts & ~loaded, good = 1;
-    if (good && missing & utilities && (good = load_first(why, size))) loaded |= utilities;
+    if (good && missing & utilities && (good = load_first(why, size, guest))) loaded |= utilities;
     if (good && missing & VaencLibAVScale && (good = load_scale(why, size))) loaded |= VaencLibAVScale;
     if (good && missing & VaencLibAVCodec && (good = load_codec(why, size))) loaded |= VaencLibAVCodec;
     if (good && missing & VaencLibAVFormat && (good = load_format(why, size))) loaded |= VaencLibAVFormat;

@@ -1,21 +1,5 @@
 import TestOracles
 
-extension VirtualScreen {
-    /// Like run, with libva pointed at the driver just built.
-    static func runOnDriver(
-        _ program: String, _ arguments: [String], environment: [String: String?] = [:], timeout: Double = 120
-    ) throws -> ProcessRunner.Result {
-        var variables = Checkout.driverEnvironment
-        variables["LIBVA_MESSAGING_LEVEL"] = "0"
-        variables["XDG_RUNTIME_DIR"] = "/tmp"
-        variables["VAENC_REFERENCE_RECON"] = .some(nil)
-        variables["VAENC_REFERENCE_MODE"] = .some(nil)
-        variables["VAENC_REFERENCE_PERSONALITY"] = .some(nil)
-        for (name, value) in environment { variables[name] = value }
-        return try run(program, arguments, environment: variables, timeout: timeout)
-    }
-}
-
 /// A stream that a program made on the driver, its input, and what the driver reconstructed.
 struct ForeignStream {
     var codec: StreamCodec

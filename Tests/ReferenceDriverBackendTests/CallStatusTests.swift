@@ -14,7 +14,7 @@ import Testing
             #expect(Client.withoutHEVC.createConfig(profile).0 == VA_STATUS_ERROR_UNSUPPORTED_PROFILE)
         }
         #expect(client.createConfig(VAProfileNone).0 == VA_STATUS_ERROR_UNSUPPORTED_PROFILE)
-        #expect(client.createConfig(VAProfileH264High, VAEntrypointVLD).0 == VA_STATUS_ERROR_UNSUPPORTED_ENTRYPOINT)
+        #expect(client.createConfig(VAProfileH264High, VAEntrypointEncPicture).0 == VA_STATUS_ERROR_UNSUPPORTED_ENTRYPOINT)
         #expect(
             client.createConfig(VAProfileH264High, VAEntrypointEncSliceLP).0 == VA_STATUS_ERROR_UNSUPPORTED_ENTRYPOINT)
         func status(_ type: VAConfigAttribType, _ value: UInt32) -> VAStatus {

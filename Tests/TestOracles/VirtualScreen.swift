@@ -29,4 +29,18 @@ public enum VirtualScreen {
                 "sh", ["-c", script, "sh", folder, program] + arguments, environment: environment, timeout: timeout)
         }
     }
+
+    /// Like run, with libva pointed at the driver just built.
+    public static func runOnDriver(
+        _ program: String, _ arguments: [String], environment: [String: String?] = [:], timeout: Double = 120
+    ) throws -> ProcessRunner.Result {
+        var variables = Checkout.driverEnvironment
+        variables["LIBVA_MESSAGING_LEVEL"] = "0"
+        variables["XDG_RUNTIME_DIR"] = "/tmp"
+        for name in ["RECON", "MODE", "PERSONALITY", "COUNTS", "LOG"] {
+            variables["VAENC_REFERENCE_" + name] = .some(nil)
+        }
+        for (name, value) in environment { variables[name] = value }
+        return try run(program, arguments, environment: variables, timeout: timeout)
+    }
 }

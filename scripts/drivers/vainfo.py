@@ -20,11 +20,13 @@ FLAGS = {
         "NONE": 0, "ROLLING_COLUMN": 0x1, "ROLLING_ROW": 0x2, "ADAPTIVE": 0x10, "CYCLIC": 0x20, "P_FRAME": 0x10000,
         "B_FRAME": 0x20000, "MULTI_REF": 0x40000},
     "ProcessingRate": {"ENCODE": 0x1, "DECODE": 0x2},
+    "DecSliceMode": {"NORMAL": 0x1, "BASE": 0x2},
+    "DecProcessing": {"VA_DEC_PROCESSING_NONE": 0, "VA_DEC_PROCESSING": 0x1},
     "PredictionDirection": {"PREVIOUS": 0x1, "FUTURE": 0x2},
 }
 PREFIX = re.compile(
     r"^VA_(RT_FORMAT|RC|ENC_PACKED_HEADER|ENC_INTERLACED|ENC_SLICE_STRUCTURE|ENC_QUANTIZATION|ENC_INTRA_REFRESH"
-    r"|PROCESSING_RATE|PREDICTION_DIRECTION)_")
+    r"|PROCESSING_RATE|DEC_SLICE_MODE|PREDICTION_DIRECTION)_")
 FIELDS = {  # what stands as name=value: (shift, mask)
     "EncMaxRefFrames": {"l0": (0, 0xffff), "l1": (16, 0xffff)},
     "EncROI": {"num_roi_regions": (0, 0xff), "roi_rc_priority_support": (8, 1), "roi_rc_qp_delta_support": (9, 1)},

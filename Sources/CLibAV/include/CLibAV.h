@@ -44,6 +44,7 @@
     X(av_frame_get_buffer) \
     X(av_frame_get_side_data) \
     X(av_frame_new_side_data) \
+    X(av_frame_ref) \
     X(av_frame_unref) \
     X(av_free) \
     X(av_get_bytes_per_sample) \
@@ -190,6 +191,8 @@ enum VaencLibAVPart {
     VaencLibAVFilter = 16,
     /// libavformat too.
     VaencLibAVDevice = 32,
+    /// No library: the process's logging stays as it is. For code that is itself loaded into others' programs.
+    VaencLibAVGuest = 64,
 };
 
 /// Loads the libraries of `parts` (once; any thread) and returns the table; null, with the loader's words in `why`
@@ -232,6 +235,9 @@ static inline int vaenc_averror_eof(void) { return AVERROR_EOF; }
 static inline int vaenc_averror_again(void) { return AVERROR(EAGAIN); }
 static inline int vaenc_averror_invalid(void) { return AVERROR_INVALIDDATA; }
 static inline int vaenc_averror_exit(void) { return AVERROR_EXIT; }
+/// Whether a decoder's own AVFrame says, as soon as its picture is decoded, what errors there were: newer ones say it of
+/// the frames that they output.
+static inline _Bool vaenc_tells_errors_at_once(void) { return LIBAVCODEC_VERSION_MAJOR < 61; }
 static inline int64_t vaenc_no_pts(void) { return AV_NOPTS_VALUE; }
 // A stream's side data of a type; null where there is none.
 static inline const AVPacketSideData *_Nullable vaenc_side_data(

@@ -3,7 +3,6 @@ internal import CVA
 extension VADriverVTable {
     /// Calls that libva wants to find, or calls without looking, and that an encoder has no use for.
     mutating func fillAbsent() {
-        unsafe vaQuerySurfaceError = { _, _, _, _ in VA_STATUS_ERROR_UNIMPLEMENTED }
         unsafe vaPutSurface = { _, _, _, _, _, _, _, _, _, _, _, _, _, _ in VA_STATUS_ERROR_UNIMPLEMENTED }
         unsafe vaLockSurface = { _, _, _, _, _, _, _, _, _, _, _ in VA_STATUS_ERROR_UNIMPLEMENTED }
         unsafe vaUnlockSurface = { _, _ in VA_STATUS_ERROR_UNIMPLEMENTED }

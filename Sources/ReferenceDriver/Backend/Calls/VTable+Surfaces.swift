@@ -47,6 +47,15 @@ extension VADriverVTable {
         unsafe vaSyncSurface2 = { context, id, timeout in
             unsafe call(context) { try $0.syncSurface(id, until: Deadline(after: timeout)) }
         }
+        unsafe vaQuerySurfaceError = { context, id, status, records in
+            unsafe call(context) { driver in
+                guard status == VA_STATUS_ERROR_DECODING_ERROR else {
+                    throw Refusal.unimplemented("only errors of decoding are told")
+                }
+                let records = try unsafe place(records)
+                unsafe records.pointee = UnsafeMutableRawPointer(try driver.surfaceError(id))
+            }
+        }
         unsafe vaQuerySurfaceStatus = { context, id, status in
             unsafe call(context) { driver in
                 let status = try unsafe place(status)

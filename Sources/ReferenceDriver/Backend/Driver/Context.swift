@@ -22,6 +22,9 @@ final class Context: @unchecked Sendable {
 
     /// Encodes, where the context does that.
     let encoder: EncodeWorker
+    /// Decodes, where the context does that; and what it has decoded.
+    let decoder: DecodeWorker?
+    var decoded = DecodedPictures()
 
     private var queue: [Job] = []
     private var isFinishing = false
@@ -29,8 +32,9 @@ final class Context: @unchecked Sendable {
 
     init(
         id: VAContextID, config: Config.Choice, width: Int, height: Int, environment: Environment,
-        manners: DriverManners, counts: CopyCounts, monitor: Monitor
+        manners: DriverManners, counts: CopyCounts, decoder: DecodeWorker?, monitor: Monitor
     ) {
+        self.decoder = decoder
         self.id = id
         self.config = config
         widthInMacroblocks = (width + 15) / 16

@@ -7,8 +7,8 @@ extension Driver {
     func createBuffer(
         context id: VAContextID, type: VABufferType, elementSize: Int, count: Int, fill: (HostMemory) -> Void
     ) throws -> VABufferID {
-        let codec = try monitor.withLock { try context(id).config.entry.codec }
-        guard let requirement = BufferRequirement(type, codec) else {
+        let config = try monitor.withLock { try context(id).config }
+        guard let requirement = BufferRequirement(type, config.entry.codec, config.kind) else {
             throw Refusal(VA_STATUS_ERROR_UNSUPPORTED_BUFFERTYPE, "buffer type \(type.rawValue)")
         }
         guard requirement.accepts(elementSize: elementSize, count: count) else {
@@ -139,8 +139,30 @@ struct BufferRequirement {
     private let isExact: Bool
     private let maximumCount: Int
 
-    /// Nil for types that an encoder of `codec` does not take.
-    init?(_ type: VABufferType, _ codec: DriverCodec) {
+    /// Nil for types that a context of this kind does not take.
+    init?(_ type: VABufferType, _ codec: DriverCodec, _ kind: ContextKind) {
+        switch kind {
+        case .encode: self.init(toEncode: type, codec)
+        case .decode: self.init(toDecode: type, codec)
+        }
+    }
+
+    private init?(toDecode type: VABufferType, _ codec: DriverCodec) {
+        switch (type, codec) {
+        case (VAPictureParameterBufferType, .h264): self.init(atLeast: VAPictureParameterBufferH264.self)
+        case (VAIQMatrixBufferType, .h264): self.init(atLeast: VAIQMatrixBufferH264.self)
+        case (VASliceParameterBufferType, .h264):
+            self.init(atLeast: VASliceParameterBufferH264.self, maximumCount: 1 << 16)
+        case (VAPictureParameterBufferType, .hevc): self.init(atLeast: VAPictureParameterBufferHEVC.self)
+        case (VAIQMatrixBufferType, .hevc): self.init(atLeast: VAIQMatrixBufferHEVC.self)
+        case (VASliceParameterBufferType, .hevc):
+            self.init(atLeast: VASliceParameterBufferHEVC.self, maximumCount: 1 << 16)
+        case (VASliceDataBufferType, _): self.init(atLeast: 1, maximumCount: 1 << 28)
+        default: return nil
+        }
+    }
+
+    private init?(toEncode type: VABufferType, _ codec: DriverCodec) {
         switch (type, codec) {
         case (VAEncSequenceParameterBufferType, .h264): self.init(exactly: VAEncSequenceParameterBufferH264.self)
         case (VAEncPictureParameterBufferType, .h264): self.init(exactly: VAEncPictureParameterBufferH264.self)
@@ -168,6 +190,11 @@ struct BufferRequirement {
         elementBytes = MemoryLayout<Value>.size
         isExact = true
         self.maximumCount = maximumCount
+    }
+
+    /// Newer clients' structures are longer.
+    private init<Value>(atLeast type: Value.Type, maximumCount: Int = 1) {
+        self.init(atLeast: MemoryLayout<Value>.size, maximumCount: maximumCount)
     }
 
     private init(atLeast elementBytes: Int, maximumCount: Int) {

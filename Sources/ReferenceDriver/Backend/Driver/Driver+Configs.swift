@@ -35,11 +35,11 @@ extension Driver {
 
     /// vaQuerySurfaceAttributes, in the order that clients get them.
     func surfaceAttributes(_ id: VAConfigID) throws -> [SurfaceAttribute] {
-        let entry = try monitor.withLock { try config(id).entry }
-        return [
-            SurfaceAttribute(
-                type: VASurfaceAttribPixelFormat, value: entry.bitDepth > 8 ? VA_FOURCC_P010 : VA_FOURCC_NV12,
-                isSettable: true),
+        let (entry, kind) = try monitor.withLock { (try config(id).entry, try config(id).kind) }
+        // Main 10 has pictures of 8 bits too, which a decoder does not choose.
+        let formats =
+            entry.bitDepth == 8 ? [VA_FOURCC_NV12] : kind == .decode ? [VA_FOURCC_P010, VA_FOURCC_NV12] : [VA_FOURCC_P010]
+        return formats.map { SurfaceAttribute(type: VASurfaceAttribPixelFormat, value: $0, isSettable: true) } + [
             SurfaceAttribute(type: VASurfaceAttribMinWidth, value: Int32(entry.minimumWidth)),
             SurfaceAttribute(type: VASurfaceAttribMaxWidth, value: Int32(entry.maximumWidth)),
             SurfaceAttribute(type: VASurfaceAttribMinHeight, value: Int32(entry.minimumHeight)),

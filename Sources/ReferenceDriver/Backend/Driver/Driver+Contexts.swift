@@ -2,7 +2,10 @@ internal import CVA
 
 extension Driver {
     func createContext(config id: VAConfigID, width: Int, height: Int, targets: [VASurfaceID]) throws -> VAContextID {
-        try monitor.withLock {
+        // Loading a decoder takes its time.
+        let choice = try monitor.withLock { try config(id).choice }
+        let decoder = try choice.kind == .decode ? DecodeWorker(choice.entry.codec) : nil
+        return try monitor.withLock {
             let config = try config(id)
             let entry = config.entry
             guard width >= entry.minimumWidth, height >= entry.minimumHeight,
@@ -12,7 +15,7 @@ extension Driver {
             return contexts.insert {
                 Context(
                     id: $0, config: config.choice, width: width, height: height, environment: environment,
-                    manners: capabilities.manners, counts: counts, monitor: monitor)
+                    manners: capabilities.manners, counts: counts, decoder: decoder, monitor: monitor)
             }.id
         }
     }

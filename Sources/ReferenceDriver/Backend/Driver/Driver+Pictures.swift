@@ -13,6 +13,8 @@ extension Driver {
             switch context.config.kind {
             case .encode:
                 context.picture = .encode(EncodePicture(target: surface, codec: context.config.entry.codec))
+            case .decode:
+                context.picture = .decode(DecodePicture(target: surface, codec: context.config.entry.codec))
             }
         }
     }
@@ -34,6 +36,9 @@ extension Driver {
                 for buffer in buffers { try render(buffer, &picture, &stream, context) }
                 context.picture = .encode(picture)
                 context.stream = stream
+            case .decode(var picture):
+                for buffer in buffers { try picture.take(buffer) }
+                context.picture = .decode(picture)
             }
         }
     }

@@ -72,6 +72,19 @@ extension Driver {
             guard try wait(for: surface(id), until: deadline) else {
                 throw Refusal.timedOut("surface \(id) is still in use")
             }
+            if surfaces[id]?.isDamaged == true {
+                throw Refusal(VA_STATUS_ERROR_DECODING_ERROR, "surface \(id) holds a picture with errors")
+            }
+        }
+    }
+
+    /// vaQuerySurfaceError: what is wrong with the last decoded picture, which is not known more exactly.
+    func surfaceError(_ id: VASurfaceID) throws -> UnsafeMutablePointer<VASurfaceDecodeMBErrors> {
+        try unsafe monitor.withLock {
+            let surface = try surface(id)
+            _ = wait(for: surface)
+            return unsafe surface.errorList.records(
+                macroblocks: surface.isDamaged ? (surface.width + 15) / 16 * ((surface.height + 15) / 16) : 0)
         }
     }
 

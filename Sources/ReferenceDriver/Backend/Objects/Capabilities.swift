@@ -77,7 +77,7 @@ struct Capabilities: Sendable {
 
     /// All that the software encoder behind the driver can do.
     static let unrestricted = Capabilities(
-        vendor: "vaenc reference driver (software encoder of H.264 and HEVC)",
+        vendor: "vaenc reference driver (software encoder and decoder of H.264 and HEVC)",
         entries: [VAProfileH264ConstrainedBaseline, VAProfileH264Main, VAProfileH264High].map { profile in
             entry(
                 profile, VA_RT_FORMAT_YUV420,
@@ -111,7 +111,26 @@ struct Capabilities: Sendable {
                         ),
                         (VAConfigAttribEncHEVCBlockSizes, HEVCBlockSizes.word(depth: 2)),
                     ])
-            })
+            } + decoders)
+
+    /// All that libavcodec decodes of what is encoded, and interlaced H.264.
+    private static let decoders = [
+        (VAProfileH264ConstrainedBaseline, VA_RT_FORMAT_YUV420), (VAProfileH264Main, VA_RT_FORMAT_YUV420),
+        (VAProfileH264High, VA_RT_FORMAT_YUV420), (VAProfileHEVCMain, VA_RT_FORMAT_YUV420),
+        (VAProfileHEVCMain10, VA_RT_FORMAT_YUV420 | VA_RT_FORMAT_YUV420_10),
+    ].map { profile, format in
+        Entry(
+            profile: profile, entrypoint: VAEntrypointVLD,
+            attributes: [
+                (VAConfigAttribRTFormat, UInt32(format)),
+                (VAConfigAttribDecSliceMode, UInt32(VA_DEC_SLICE_MODE_NORMAL)),
+                (VAConfigAttribDecProcessing, UInt32(VA_DEC_PROCESSING_NONE)),
+                (VAConfigAttribMaxPictureWidth, UInt32(maximumDecodedSide)),
+                (VAConfigAttribMaxPictureHeight, UInt32(maximumDecodedSide)),
+            ],
+            minimumWidth: 8, minimumHeight: 8, maximumWidth: maximumDecodedSide, maximumHeight: maximumDecodedSide)
+    }
+    private static let maximumDecodedSide = 8192
 
     /// With what all codecs have in common.
     private static func entry(

@@ -35,9 +35,10 @@ final class Config {
 /// What a context does with pictures.
 enum ContextKind {
     case encode
+    case decode
 
     init(_ entrypoint: VAEntrypoint) {
-        self = .encode
+        self = entrypoint == VAEntrypointVLD ? .decode : .encode
     }
 }
 
@@ -93,6 +94,11 @@ extension Config.Choice {
             case VAConfigAttribEncROI:
                 guard attribute.value & 0xff <= offered & 0xff, (attribute.value & ~offered) >> 8 == 0 else {
                     throw Refusal.invalidValue("regions of interest \(attribute.value), of \(offered)")
+                }
+            case VAConfigAttribDecSliceMode:
+                // Long parameters only: a slice's header stands in them.
+                guard attribute.value == UInt32(VA_DEC_SLICE_MODE_NORMAL), isSubset else {
+                    throw Refusal.attribute("slice mode \(attribute.value)")
                 }
             case VAConfigAttribEncSliceStructure, VAConfigAttribEncIntraRefresh, VAConfigAttribEncQuantization,
                 VAConfigAttribEncInterlaced:

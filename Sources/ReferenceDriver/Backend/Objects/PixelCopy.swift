@@ -40,9 +40,8 @@ struct PixelArea {
                     count: columns)
             case (false, true):
                 let (cb, cr) = layout.chromaPlanes
-                join(
-                    cb: chroma(plane: cb, row: row), cr: chroma(plane: cr, row: row), into: target.pairs(row: row),
-                    count: columns)
+                target.pairs(row: row).putPairs(
+                    cb: chroma(plane: cb, row: row), cr: chroma(plane: cr, row: row), count: columns)
             case (false, false):
                 let (from, to) = (layout.chromaPlanes, target.layout.chromaPlanes)
                 target.chroma(plane: to.cb, row: row).copy(from: chroma(plane: from.cb, row: row), count: columns)
@@ -65,19 +64,22 @@ struct PixelArea {
             column += 1
         }
     }
+}
 
-    private func join(cb: Lane<UInt8>, cr: Lane<UInt8>, into pairs: Lane<UInt8>, count: Int) {
+extension Lane<UInt8> {
+    /// Stores `count` pairs of bytes, one of each plane.
+    func putPairs(cb: Lane<UInt8>, cr: Lane<UInt8>, count: Int) {
         var column = 0
         while column + 16 <= count {
             var vector = SIMD32<UInt8>()
             vector.evenHalf = cb.load(column)
             vector.oddHalf = cr.load(column)
-            pairs.store(2 * column, vector)
+            store(2 * column, vector)
             column += 16
         }
         while column < count {
-            pairs[2 * column] = cb[column]
-            pairs[2 * column + 1] = cr[column]
+            self[2 * column] = cb[column]
+            self[2 * column + 1] = cr[column]
             column += 1
         }
     }

@@ -19,6 +19,12 @@ final class Surface {
     var reconstruction: Reconstruction?
     /// The reconstruction is newer than the memory.
     private var memoryIsStale = false
+    /// What a decoder left here, if it was the last to write.
+    private(set) var mark: DecodeMark?
+    /// What was decoded here last is not all that was encoded.
+    var isDamaged = false
+    /// For clients that ask what is wrong.
+    let errorList = DecodeErrorList()
     /// Jobs that read or write this surface and are not done.
     var jobs: [Job] = []
     /// Images derived from this surface that are not destroyed.
@@ -74,11 +80,23 @@ final class Surface {
     func become(_ picture: Reconstruction) {
         reconstruction = picture
         memoryIsStale = true
+        mark = nil
+        isDamaged = false
     }
 
-    /// A client wrote into the memory: what was reconstructed here is gone.
+    /// A picture is being decoded into the memory, or its second field.
+    func isDecoded(_ mark: DecodeMark, continues: Bool) {
+        let wasDamaged = continues && isDamaged
+        clientWrote()
+        self.mark = mark
+        isDamaged = wasDamaged
+    }
+
+    /// A client wrote into the memory: what was reconstructed or decoded here is gone.
     func clientWrote() {
         reconstruction = nil
         memoryIsStale = false
+        mark = nil
+        isDamaged = false
     }
 }

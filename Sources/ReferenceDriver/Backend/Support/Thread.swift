@@ -14,13 +14,17 @@ internal import Glibc
 
     /// Nil where the system gives no thread.
     init?(_ run: @escaping @Sendable () -> Void) {
-        var attributes = pthread_attr_t()
-        unsafe pthread_attr_init(&attributes)
-        defer { unsafe pthread_attr_destroy(&attributes) }
-        unsafe pthread_attr_setstacksize(&attributes, Self.stackBytes)
+        // Allocated, not made: pthread_attr_init fills it.
+        let attributes = UnsafeMutablePointer<pthread_attr_t>.allocate(capacity: 1)
+        unsafe pthread_attr_init(attributes)
+        defer {
+            unsafe pthread_attr_destroy(attributes)
+            unsafe attributes.deallocate()
+        }
+        unsafe pthread_attr_setstacksize(attributes, Self.stackBytes)
         let body = unsafe Unmanaged.passRetained(Body(run))
         let status = unsafe pthread_create(
-            &handle, &attributes,
+            &handle, attributes,
             { argument in
                 guard let argument = unsafe argument else { return nil }
                 unsafe Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().run()

@@ -1,0 +1,87 @@
+internal import CVA
+internal import ReferenceDecode
+
+/// Decodes a context's pictures; used on the context's thread only.
+final class DecodeWorker: @unchecked Sendable {
+    private let decoder: PictureDecoder
+    /// What the decoder was last told.
+    private var parameterSets: [UInt8] = []
+
+    init(_ codec: DriverCodec) throws {
+        do {
+            decoder = try PictureDecoder(codec == .h264 ? .h264 : .hevc)
+        } catch {
+            throw Refusal.operationFailed("nothing can be decoded: \(error.reason)")
+        }
+    }
+
+    /// Decodes a picture or field into `memory`. False where some of it is not what was encoded.
+    func decode(_ packet: DecodePacket, into memory: HostMemory, _ layout: ImageLayout) -> Bool {
+        if packet.begins { decoder.flush() }
+        let isNew = packet.parameterSets != parameterSets
+        let outcome = decoder.decode(
+            (isNew ? packet.parameterSets : []) + packet.slices, continues: packet.continues)
+        parameterSets = packet.parameterSets
+        guard let picture = outcome.picture, (picture.bitDepth > 8) == layout.isWide else { return false }
+        picture.copy(to: memory, layout)
+        return !outcome.isDamaged
+    }
+}
+
+extension DecodedPicture {
+    /// Copies what `layout`, NV12 or P010, has room for.
+    fileprivate func copy(to memory: HostMemory, _ layout: ImageLayout) {
+        // SAFETY: rows and columns are inside the picture's planes, which the decoder keeps during the call.
+        let lanes = unsafe planes.map { unsafe Lane($0) }
+        let (columns, rows) = (min(width, layout.width), min(height, layout.height))
+        for row in 0..<rows {
+            let target = memory.lane(at: layout.offsets[0] + row * layout.pitches[0])
+            let source = lanes[0] + row * strides[0]
+            if layout.isWide {
+                target.putHigh(source, count: columns)
+            } else {
+                target.copy(from: source, count: columns)
+            }
+        }
+        for row in 0..<(rows + 1) / 2 {
+            let target = memory.lane(at: layout.offsets[1] + row * layout.pitches[1])
+            let (cb, cr) = (lanes[1] + row * strides[1], lanes[2] + row * strides[2])
+            if layout.isWide {
+                target.putHighPairs(cb, cr, count: (columns + 1) / 2)
+            } else {
+                target.putPairs(cb: cb, cr: cr, count: (columns + 1) / 2)
+            }
+        }
+    }
+}
+
+extension Lane<UInt8> {
+    /// Stores words of 10 bits as P010 does, in the high bits.
+    fileprivate func putHigh(_ words: Lane<UInt8>, count: Int) {
+        var index = 0
+        while index + 16 <= count {
+            store(2 * index, words.load(2 * index, as: SIMD16<UInt16>.self) &<< 6)
+            index += 16
+        }
+        while index < count {
+            store(2 * index, words.load(2 * index, as: UInt16.self) << 6)
+            index += 1
+        }
+    }
+
+    fileprivate func putHighPairs(_ cb: Lane<UInt8>, _ cr: Lane<UInt8>, count: Int) {
+        var index = 0
+        while index + 8 <= count {
+            var pairs = SIMD16<UInt16>()
+            pairs.evenHalf = cb.load(2 * index, as: SIMD8<UInt16>.self) &<< 6
+            pairs.oddHalf = cr.load(2 * index, as: SIMD8<UInt16>.self) &<< 6
+            store(4 * index, pairs)
+            index += 8
+        }
+        while index < count {
+            store(4 * index, cb.load(2 * index, as: UInt16.self) << 6)
+            store(4 * index + 2, cr.load(2 * index, as: UInt16.self) << 6)
+            index += 1
+        }
+    }
+}

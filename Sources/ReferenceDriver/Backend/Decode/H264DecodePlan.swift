@@ -1,0 +1,130 @@
+internal import CVA
+
+/// From H.264 buffers to what the decoder takes. Used with the display's monitor held.
+struct H264DecodePlan {
+    private let picture: VAPictureParameterBufferH264
+    private let units: [(slice: VASliceParameterBufferH264, unit: [UInt8])]
+    private let heads: [H264SliceHead]
+    private let matrix: VAIQMatrixBufferH264?
+
+    /// The buffers agree with each other and are of what the driver decodes.
+    init(_ buffers: H264DecodeBuffers) throws {
+        guard let picture = buffers.parameters else {
+            throw Refusal.invalidParameter("a picture without a picture parameter buffer")
+        }
+        self.picture = picture
+        matrix = buffers.matrix
+        units = try buffers.units()
+        heads = try units.map {
+            guard let head = H264SliceHead($0.unit, $0.slice, picture) else {
+                throw Refusal.invalidParameter("slice data that is no H.264 slice")
+            }
+            return head
+        }
+        let sequence = unsafe picture.seq_fields.bits
+        try require(sequence.chroma_format_idc <= 1, "chroma_format_idc \(sequence.chroma_format_idc)")
+        try require(
+            picture.bit_depth_luma_minus8 == 0 && picture.bit_depth_chroma_minus8 == 0, "H.264 of more than 8 bits")
+        try require(sequence.log2_max_frame_num_minus4 <= 12, "log2_max_frame_num_minus4 over 12")
+        try require(sequence.log2_max_pic_order_cnt_lsb_minus4 <= 12, "log2_max_pic_order_cnt_lsb_minus4 over 12")
+        try require(picture.num_ref_frames <= 16, "num_ref_frames \(picture.num_ref_frames)")
+        try require(
+            sequence.frame_mbs_only_flag != 0 || picture.picture_height_in_mbs_minus1 & 1 == 1,
+            "an odd number of macroblock rows in a stream of fields")
+        if sequence.pic_order_cnt_type == 1 {
+            throw Refusal.unimplemented("pic_order_cnt_type 1: its offsets are not in the buffers")
+        }
+        if let matrix {
+            let lists =
+                FixedArray.values(matrix.ScalingList4x4, as: UInt8.self, count: 96)
+                + (unsafe picture.pic_fields.bits.transform_8x8_mode_flag != 0
+                    ? FixedArray.values(matrix.ScalingList8x8, as: UInt8.self, count: 128) : [])
+            try require(!lists.contains(0), "a scaling list with a zero")
+        }
+    }
+
+    /// Luma samples.
+    var size: (width: Int, height: Int) {
+        (16 * (Int(picture.picture_width_in_mbs_minus1) + 1), 16 * (Int(picture.picture_height_in_mbs_minus1) + 1))
+    }
+
+    /// What the decoder is given, for a picture in `target`; `pictures` learns of it.
+    func packet(
+        target: Surface, of context: VAContextID, _ pictures: inout DecodedPictures, mark: (VASurfaceID) -> DecodeMark?
+    ) throws -> (packet: DecodePacket, mark: DecodeMark) {
+        var packet = DecodePacket(
+            parameterSets: H264DecodeSets(picture: picture, matrix: matrix).bytes(
+                ids: Set(heads.map(\.pictureSet)).sorted(), counts: defaultCounts),
+            slices: units.reduce(into: []) { $0 += DecodePacket.startCode + $1.unit })
+        let name = self.name
+        if let whole = completed(by: name, in: target, pictures), let there = mark(target.id) {
+            packet.continues = true
+            pictures.rename(whole)
+            noteReset(whole, &pictures)
+            return (packet, there)
+        }
+        if heads[0].isIDR {
+            pictures.forget()
+        } else if try !pictures.check(references, mark: mark) {
+            packet.begins = pictures.last != nil
+            pictures.forget()
+        }
+        let noted = pictures.note(name, in: target.id, of: context)
+        noteReset(name, &pictures)
+        return (packet, noted)
+    }
+
+    /// num_ref_idx_active where slices do not say it themselves.
+    private var defaultCounts: (list0: Int, list1: Int) {
+        var counts = (list0: 1, list1: 1)
+        for (head, unit) in zip(heads, units) where !head.overridesCounts && (head.isP || head.isB) {
+            counts.list0 = min(Int(unit.slice.num_ref_idx_l0_active_minus1), 31) + 1
+            if head.isB { counts.list1 = min(Int(unit.slice.num_ref_idx_l1_active_minus1), 31) + 1 }
+        }
+        return counts
+    }
+
+    private var isField: Bool { unsafe picture.pic_fields.bits.field_pic_flag != 0 }
+
+    private var name: DecodedPictures.Name {
+        let current = picture.CurrPic
+        let isBottom = current.flags & UInt32(VA_PICTURE_H264_BOTTOM_FIELD) != 0
+        return DecodedPictures.Name(
+            frame: Int(picture.frame_num), top: isField && isBottom ? nil : Int(current.TopFieldOrderCnt),
+            bottom: isField && !isBottom ? nil : Int(current.BottomFieldOrderCnt))
+    }
+
+    /// The frame that this field completes, where the last picture was its first field.
+    private func completed(
+        by name: DecodedPictures.Name, in target: Surface, _ pictures: DecodedPictures
+    ) -> DecodedPictures.Name? {
+        guard isField, let last = pictures.last, last.surface == target.id, last.name.frame == name.frame,
+            (last.name.top == nil) != (name.top == nil), (last.name.bottom == nil) != (name.bottom == nil)
+        else { return nil }
+        return DecodedPictures.Name(
+            frame: name.frame, top: name.top ?? last.name.top, bottom: name.bottom ?? last.name.bottom)
+    }
+
+    /// memory_management_control_operation 5: 8.2.1's last part.
+    private func noteReset(_ name: DecodedPictures.Name, _ pictures: inout DecodedPictures) {
+        guard heads[0].resetsOrder else { return }
+        let least = min(name.top ?? .max, name.bottom ?? .max)
+        pictures.forgetAllButLast()
+        pictures.rename(
+            DecodedPictures.Name(frame: 0, top: name.top.map { $0 - least }, bottom: name.bottom.map { $0 - least }))
+    }
+
+    private var references: [(name: DecodedPictures.Name, surface: VASurfaceID)] {
+        FixedArray.values(picture.ReferenceFrames, as: VAPictureH264.self, count: 16)
+            .filter(\.isValid)
+            .map { entry in
+                let fields = entry.flags & UInt32(VA_PICTURE_H264_TOP_FIELD | VA_PICTURE_H264_BOTTOM_FIELD)
+                let isLong = entry.flags & UInt32(VA_PICTURE_H264_LONG_TERM_REFERENCE) != 0
+                let name = DecodedPictures.Name(
+                    frame: isLong ? nil : Int(entry.frame_idx),
+                    top: fields == UInt32(VA_PICTURE_H264_BOTTOM_FIELD) ? nil : Int(entry.TopFieldOrderCnt),
+                    bottom: fields == UInt32(VA_PICTURE_H264_TOP_FIELD) ? nil : Int(entry.BottomFieldOrderCnt))
+                return (name, entry.picture_id)
+            }
+    }
+}

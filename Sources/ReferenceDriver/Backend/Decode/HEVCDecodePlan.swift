@@ -1,0 +1,69 @@
+internal import CVA
+
+/// From HEVC buffers to what the decoder takes. Used with the display's monitor held.
+struct HEVCDecodePlan {
+    private let picture: VAPictureParameterBufferHEVC
+    private let units: [(slice: VASliceParameterBufferHEVC, unit: [UInt8])]
+    private let matrix: VAIQMatrixBufferHEVC?
+
+    /// The buffers agree with each other and are of what the driver decodes.
+    init(_ buffers: HEVCDecodeBuffers, maximumDepth: Int) throws {
+        guard let picture = buffers.parameters else {
+            throw Refusal.invalidParameter("a picture without a picture parameter buffer")
+        }
+        self.picture = picture
+        matrix = buffers.matrix
+        units = try buffers.units()
+        for (_, unit) in units {
+            let type = HEVCDecodeSlice.type(unit)
+            try require(unit.count > 3 && (type <= 9 || (16...21).contains(type)), "slice data that is no HEVC slice")
+        }
+        let fields = unsafe picture.pic_fields.bits
+        try require(fields.chroma_format_idc == 1, "chroma_format_idc \(fields.chroma_format_idc)")
+        try require(
+            picture.bit_depth_luma_minus8 == picture.bit_depth_chroma_minus8 && [8, 10].contains(bitDepth)
+                && bitDepth <= maximumDepth, "HEVC of \(bitDepth) bits")
+        let minimum = 8 << min(Int(picture.log2_min_luma_coding_block_size_minus3), 3)
+        try require(
+            size.width > 0 && size.height > 0 && size.width % minimum == 0 && size.height % minimum == 0,
+            "\(size.width)x\(size.height) in coding blocks of \(minimum)")
+        try require(
+            picture.log2_min_luma_coding_block_size_minus3 <= 3 && picture.log2_diff_max_min_luma_coding_block_size <= 3,
+            "coding blocks of other sizes than HEVC's")
+        try require(
+            picture.num_tile_columns_minus1 < 20 && picture.num_tile_rows_minus1 < 22, "more tiles than HEVC has")
+    }
+
+    /// Bits of a sample.
+    var bitDepth: Int { Int(picture.bit_depth_luma_minus8) + 8 }
+
+    /// Luma samples.
+    var size: (width: Int, height: Int) {
+        (Int(picture.pic_width_in_luma_samples), Int(picture.pic_height_in_luma_samples))
+    }
+
+    /// What the decoder is given, for a picture in `target`; `pictures` learns of it.
+    func packet(
+        target: Surface, of context: VAContextID, _ pictures: inout DecodedPictures, mark: (VASurfaceID) -> DecodeMark?
+    ) throws -> (packet: DecodePacket, mark: DecodeMark) {
+        let references = HEVCDecodeReferences(picture)
+        var slices: [UInt8] = []
+        for (slice, unit) in units {
+            slices += try HEVCDecodeSlice(picture: picture, references: references, slice: slice, unit: unit).bytes()
+        }
+        var packet = DecodePacket(parameterSets: HEVCDecodeSets(picture: picture, matrix: matrix).bytes, slices: slices)
+        if (19...20).contains(HEVCDecodeSlice.type(units[0].unit)) {
+            pictures.forget()
+        } else if try !pictures.check(named, mark: mark) {
+            packet.begins = pictures.last != nil
+            pictures.forget()
+        }
+        let name = DecodedPictures.Name(top: Int(picture.CurrPic.pic_order_cnt))
+        return (packet, pictures.note(name, in: target.id, of: context))
+    }
+
+    private var named: [(name: DecodedPictures.Name, surface: VASurfaceID)] {
+        FixedArray.values(picture.ReferenceFrames, as: VAPictureHEVC.self, count: 15).filter(\.isValid)
+            .map { (DecodedPictures.Name(top: Int($0.pic_order_cnt)), $0.picture_id) }
+    }
+}

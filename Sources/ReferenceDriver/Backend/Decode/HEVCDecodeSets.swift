@@ -1,0 +1,184 @@
+internal import CVA
+
+/// Parameter sets that say what a client's buffers say, for a decoder that reads streams (H.265 7.3.2). Slice headers are
+/// written anew by `HEVCDecodeSlice`: reference picture sets stand there only, in full.
+struct HEVCDecodeSets {
+    let picture: VAPictureParameterBufferHEVC
+    /// Nil: flat, or the standard's default lists where scaling lists are enabled.
+    let matrix: VAIQMatrixBufferHEVC?
+
+    /// log2_max_pic_order_cnt_lsb: as many bits as there can be.
+    static let orderBits = 16
+
+    /// slice_pic_order_cnt_lsb of a picture.
+    static func lowBits(of order: Int) -> UInt32 { UInt32(truncatingIfNeeded: order) & (1 << UInt32(orderBits) - 1) }
+
+    var bytes: [UInt8] {
+        DecodePacket.unit([0x40, 1], video()) + DecodePacket.unit([0x42, 1], sequence())
+            + DecodePacket.unit([0x44, 1], pictureSet())
+    }
+
+    private var bitDepth: Int { Int(picture.bit_depth_luma_minus8) + 8 }
+
+    private func video() -> HeaderBitWriter {
+        var bits = HeaderBitWriter()
+        bits.put(0, 4)
+        bits.put(3, 2)
+        // One layer, one sub-layer, temporal_id_nesting.
+        bits.put(0, 9)
+        bits.put(1, 1)
+        bits.put(0xffff, 16)
+        putProfile(&bits)
+        putBuffering(&bits)
+        bits.put(0, 6)
+        bits.putUnsigned(0)
+        bits.put(0, 2)
+        return bits
+    }
+
+    /// profile_tier_level, 7.3.3: Main or Main 10 at level 6.2.
+    private func putProfile(_ bits: inout HeaderBitWriter) {
+        let profile: UInt32 = bitDepth > 8 ? 2 : 1
+        bits.put(profile, 8)
+        bits.put(1 << (31 - profile), 32)
+        bits.put(0, 32)
+        bits.put(0, 16)
+        bits.put(186, 8)
+    }
+
+    /// sps_max_dec_pic_buffering and what follows: all room, and nothing waits for its turn.
+    private func putBuffering(_ bits: inout HeaderBitWriter) {
+        bits.put(1, 1)
+        for value in [15, 0, 0] { bits.putUnsigned(value) }
+    }
+
+    private func sequence() -> HeaderBitWriter {
+        let fields = unsafe picture.pic_fields.bits
+        let parsing = unsafe picture.slice_parsing_fields.bits
+        var bits = HeaderBitWriter()
+        bits.put(0, 7)
+        bits.put(1, 1)
+        putProfile(&bits)
+        for value in [0, 1, Int(picture.pic_width_in_luma_samples), Int(picture.pic_height_in_luma_samples)] {
+            bits.putUnsigned(value)
+        }
+        bits.put(0, 1)
+        for value in [bitDepth - 8, Int(picture.bit_depth_chroma_minus8), Self.orderBits - 4] { bits.putUnsigned(value) }
+        putBuffering(&bits)
+        for value in [
+            picture.log2_min_luma_coding_block_size_minus3, picture.log2_diff_max_min_luma_coding_block_size,
+            picture.log2_min_transform_block_size_minus2, picture.log2_diff_max_min_transform_block_size,
+            picture.max_transform_hierarchy_depth_inter, picture.max_transform_hierarchy_depth_intra,
+        ] { bits.putUnsigned(Int(value)) }
+        bits.put(fields.scaling_list_enabled_flag != 0)
+        // The lists are in the picture parameter set.
+        if fields.scaling_list_enabled_flag != 0 { bits.put(0, 1) }
+        bits.put(fields.amp_enabled_flag != 0)
+        bits.put(parsing.sample_adaptive_offset_enabled_flag != 0)
+        bits.put(fields.pcm_enabled_flag != 0)
+        if fields.pcm_enabled_flag != 0 {
+            bits.put(UInt32(picture.pcm_sample_bit_depth_luma_minus1), 4)
+            bits.put(UInt32(picture.pcm_sample_bit_depth_chroma_minus1), 4)
+            bits.putUnsigned(Int(picture.log2_min_pcm_luma_coding_block_size_minus3))
+            bits.putUnsigned(Int(picture.log2_diff_max_min_pcm_luma_coding_block_size))
+            bits.put(fields.pcm_loop_filter_disabled_flag != 0)
+        }
+        bits.putUnsigned(0)
+        // Long-term references, none of them listed here.
+        bits.put(1, 1)
+        bits.putUnsigned(0)
+        bits.put(parsing.sps_temporal_mvp_enabled_flag != 0)
+        bits.put(fields.strong_intra_smoothing_enabled_flag != 0)
+        bits.put(0, 2)
+        return bits
+    }
+
+    private func pictureSet() -> HeaderBitWriter {
+        let fields = unsafe picture.pic_fields.bits
+        let parsing = unsafe picture.slice_parsing_fields.bits
+        var bits = HeaderBitWriter()
+        bits.putUnsigned(0)
+        bits.putUnsigned(0)
+        bits.put(parsing.dependent_slice_segments_enabled_flag != 0)
+        // output_flag_present_flag, num_extra_slice_header_bits.
+        bits.put(0, 4)
+        bits.put(fields.sign_data_hiding_enabled_flag != 0)
+        // cabac_init_present_flag; the numbers of references stand in each slice.
+        bits.put(1, 1)
+        bits.putUnsigned(0)
+        bits.putUnsigned(0)
+        bits.putSigned(Int(picture.init_qp_minus26))
+        bits.put(fields.constrained_intra_pred_flag != 0)
+        bits.put(fields.transform_skip_enabled_flag != 0)
+        bits.put(fields.cu_qp_delta_enabled_flag != 0)
+        if fields.cu_qp_delta_enabled_flag != 0 { bits.putUnsigned(Int(picture.diff_cu_qp_delta_depth)) }
+        bits.putSigned(Int(picture.pps_cb_qp_offset))
+        bits.putSigned(Int(picture.pps_cr_qp_offset))
+        // pps_slice_chroma_qp_offsets_present_flag.
+        bits.put(1, 1)
+        bits.put(fields.weighted_pred_flag != 0)
+        bits.put(fields.weighted_bipred_flag != 0)
+        bits.put(fields.transquant_bypass_enabled_flag != 0)
+        bits.put(fields.tiles_enabled_flag != 0)
+        bits.put(fields.entropy_coding_sync_enabled_flag != 0)
+        if fields.tiles_enabled_flag != 0 { putTiles(&bits) }
+        bits.put(fields.pps_loop_filter_across_slices_enabled_flag != 0)
+        // Slices say what is deblocked: control present, override enabled, not disabled here, no offsets.
+        bits.put(0b110, 3)
+        bits.putSigned(0)
+        bits.putSigned(0)
+        bits.put(matrix != nil && fields.scaling_list_enabled_flag != 0)
+        if let matrix, fields.scaling_list_enabled_flag != 0 { putLists(matrix, &bits) }
+        // lists_modification_present_flag.
+        bits.put(1, 1)
+        bits.putUnsigned(Int(picture.log2_parallel_merge_level_minus2))
+        bits.put(0, 2)
+        return bits
+    }
+
+    private func putTiles(_ bits: inout HeaderBitWriter) {
+        let (columns, rows) = (Int(picture.num_tile_columns_minus1), Int(picture.num_tile_rows_minus1))
+        bits.putUnsigned(columns)
+        bits.putUnsigned(rows)
+        bits.put(0, 1)
+        for width in FixedArray.values(picture.column_width_minus1, as: UInt16.self, count: columns) {
+            bits.putUnsigned(Int(width))
+        }
+        for height in FixedArray.values(picture.row_height_minus1, as: UInt16.self, count: rows) {
+            bits.putUnsigned(Int(height))
+        }
+        bits.put(unsafe picture.pic_fields.bits.loop_filter_across_tiles_enabled_flag != 0)
+    }
+
+    /// scaling_list_data, 7.3.4, of lists that come in raster order.
+    private func putLists(_ matrix: VAIQMatrixBufferHEVC, _ bits: inout HeaderBitWriter) {
+        func lists(_ values: [UInt8], side: Int, dc: [UInt8]) {
+            let size = side * side
+            for list in 0..<values.count / size {
+                bits.put(1, 1)
+                var last: UInt8 = 8
+                if !dc.isEmpty {
+                    bits.putSigned(Int(dc[list]) - 8)
+                    last = dc[list]
+                }
+                for index in Self.diagonal(side) {
+                    let value = values[size * list + index]
+                    bits.putSigned(Int(Int8(bitPattern: value &- last)))
+                    last = value
+                }
+            }
+        }
+        func values<Tuple>(_ tuple: Tuple) -> [UInt8] { FixedArray.values(tuple, as: UInt8.self, count: .max) }
+        lists(values(matrix.ScalingList4x4), side: 4, dc: [])
+        lists(values(matrix.ScalingList8x8), side: 8, dc: [])
+        lists(values(matrix.ScalingList16x16), side: 8, dc: values(matrix.ScalingListDC16x16))
+        lists(values(matrix.ScalingList32x32), side: 8, dc: values(matrix.ScalingListDC32x32))
+    }
+
+    /// Places in raster order, by the up-right diagonal scan (6.5.3).
+    static func diagonal(_ side: Int) -> [Int] {
+        (0...2 * side - 2).flatMap { sum in
+            (max(0, sum - side + 1)...min(sum, side - 1)).map { (sum - $0) * side + $0 }
+        }
+    }
+}

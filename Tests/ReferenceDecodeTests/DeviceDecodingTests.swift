@@ -1,0 +1,160 @@
+import TestOracles
+import Testing
+
+/// The driver's decoding under programs that know nothing of it: their pictures are those of libavcodec in software.
+@Suite(.serialized) struct DeviceDecodingTests {
+    /// Every tool, by ffmpeg's and by GStreamer's VA-API decoders.
+    @Test func everyStreamIsDecodedToTheSameSamples() throws {
+        try Files.withTemporaryFolder { folder in
+            try DecodeStreams.write(into: folder)
+            var script: [String] = []
+            for stream in DecodeStreams.all {
+                script.append(
+                    DeviceDecoding.line(
+                        ["ffmpeg"]
+                            + DeviceDecoding.arguments(
+                                "\(folder)/\(stream.file)", bitDepth: stream.bitDepth,
+                                output: ["-f", "rawvideo", "\(folder)/\(stream.file).yuv"])))
+                // GStreamer pads the rows of other sizes.
+                guard stream.bitDepth == 8, stream.name != "odd" else { continue }
+                let parser = stream.codec == .h264 ? ["h264parse", "!", "vaapih264dec"] : ["h265parse", "!", "vaapih265dec"]
+                script.append(
+                    DeviceDecoding.line(
+                        ["gst-launch-1.0", "-q", "filesrc", "location=\(folder)/\(stream.file)", "!"] + parser + [
+                            "!", "video/x-raw,format=NV12", "!", "videoconvert", "!", "video/x-raw,format=I420", "!",
+                            "filesink", "location=\(folder)/\(stream.file).gst",
+                        ]))
+            }
+            let result = try VirtualScreen.runOnDriver(
+                "sh", ["-c", script.joined(separator: "\n")],
+                environment: ["GST_VAAPI_ALL_DRIVERS": "1", "VAENC_REFERENCE_COUNTS": folder + "/counts"])
+            var judged = 0
+            for stream in DecodeStreams.all {
+                let wanted = ForeignDecoder.libavcodec.decode(
+                    try Files.read("\(folder)/\(stream.file)"), codec: stream.codec)
+                #expect(wanted.messages.isEmpty && wanted.frames.count == DecodeStreams.frameCount, "\(stream.file)")
+                let samples = wanted.frames.flatMap(\.bytes)
+                for program in ["yuv", "gst"] where Files.exists("\(folder)/\(stream.file).\(program)") {
+                    judged += 1
+                    let same = try Files.read("\(folder)/\(stream.file).\(program)") == samples
+                    #expect(same, "\(stream.file) by \(program): \(result.errors.suffix(400))")
+                }
+            }
+            #expect(judged == 2 * DecodeStreams.all.count - 3, "\(result.errors.suffix(400))")
+            // Nobody's pictures are lost, and each is read once: mapped, or copied out.
+            let lines = try String(decoding: Files.read(folder + "/counts"), as: UTF8.self).split(separator: "\n")
+            #expect(lines.filter { $0.contains("\"decoded\": \(DecodeStreams.frameCount),") }.count == judged)
+        }
+    }
+
+    /// Real clips; what comes out is hashed.
+    @Test(arguments: [Fixture.bikes, .bigBuckBunny]) func clipsAreDecodedToTheSameSamples(clip: Fixture) throws {
+        let hash = ["-an", "-frames:v", "40", "-f", "md5", "-"]
+        let wanted = try ProcessRunner.run(
+            "ffmpeg", ["-nostdin", "-v", "error", "-i", clip.path(), "-pix_fmt", "yuv420p", "-fps_mode", "passthrough"] + hash)
+        let result = try VirtualScreen.runOnDriver("ffmpeg", DeviceDecoding.arguments(clip.path(), output: hash))
+        #expect(result.status == 0 && result.output == wanted.output && wanted.output.hasPrefix("MD5="), "\(result.errors)")
+    }
+
+    /// A stream that changes its size, joins in the middle and streams with lost pictures: as in software.
+    @Test(arguments: StreamCodec.allCases) func sequencesChangeAndPicturesAreMissing(codec: StreamCodec) throws {
+        try Files.withTemporaryFolder { folder in
+            let encoder = codec == .h264 ? "libx264" : "libx265"
+            let names = ["a", "b"].map { "\(folder)/\($0).\(codec.fileExtension)" }
+            var arguments = ["-v", "error", "-nostdin", "-i", try Fixture.carphone.path()]
+            for (name, size) in zip(names, ["176:144", "96:80"]) {
+                arguments += [
+                    "-map", "0:v", "-frames:v", "12", "-vf", "scale=\(size)", "-pix_fmt", "yuv420p", "-c:v", encoder,
+                    "-g", "6", "-bf", "2", name,
+                ]
+            }
+            let made = try ProcessRunner.run("ffmpeg", arguments)
+            #expect(made.status == 0, "\(made.errors)")
+            let (first, second) = (try Files.read(names[0]), try Files.read(names[1]))
+            let units = AnnexBUnits.split(first)
+            let slices = units.indices.filter { AnnexBUnits.isSlice(units[$0], codec) }
+            #expect(slices.count == 12)
+            let cases = [
+                "sizes": first + second + first,
+                "joined": (units[..<slices[0]] + units[slices[3]...]).flatMap { $0 },
+                "lost": (units[..<slices[8]] + units[slices[9]...]).flatMap { $0 },
+            ]
+            for (name, stream) in cases {
+                let path = "\(folder)/\(name).\(codec.fileExtension)"
+                try Files.write(stream, to: path)
+                let hash = ["-f", "framemd5", "-"]
+                let scale = ["-nostdin", "-v", "error", "-autoscale", "0", "-threads", "1"]
+                let wanted = try ProcessRunner.run(
+                    "ffmpeg", scale + ["-i", path, "-pix_fmt", "yuv420p", "-fps_mode", "passthrough"] + hash)
+                let result = try VirtualScreen.runOnDriver(
+                    "ffmpeg", ["-threads", "1"] + DeviceDecoding.arguments(path, output: ["-autoscale", "0"] + hash))
+                let (frames, others) = (FrameHashes(wanted.output), FrameHashes(result.output))
+                #expect(frames.hashes.count >= 8 && frames == others, "\(name): \(result.errors)")
+            }
+        }
+    }
+
+    /// Damage is told, and ends nothing: the driver's own word for it reaches the client, and no program dies of it.
+    @Test(arguments: StreamCodec.allCases) func damageIsAnError(codec: StreamCodec) throws {
+        try Files.withTemporaryFolder { folder in
+            let path = "\(folder)/a.\(codec.fileExtension)"
+            let made = try ProcessRunner.run(
+                "ffmpeg",
+                [
+                    "-v", "error", "-nostdin", "-i", Fixture.carphone.path(), "-frames:v", "12", "-pix_fmt", "yuv420p", "-c:v",
+                    codec == .h264 ? "libx264" : "libx265", "-g", "6", path,
+                ])
+            #expect(made.status == 0)
+            let units = AnnexBUnits.split(try Files.read(path))
+            var told = 0
+            for seed in 0..<4 {
+                var damaged: [UInt8] = []
+                for (index, unit) in units.enumerated() {
+                    var unit = unit
+                    if AnnexBUnits.isSlice(unit, codec), unit.count > 80 {
+                        for place in stride(from: 40 + (seed + index) % 7, to: unit.count, by: 23 + seed) { unit[place] ^= 0x55 }
+                    }
+                    damaged += unit
+                }
+                try Files.write(damaged, to: path)
+                let result = try VirtualScreen.runOnDriver(
+                    "ffmpeg", DeviceDecoding.arguments(path, output: ["-f", "null", "-"]),
+                    environment: ["VAENC_REFERENCE_LOG": "1"])
+                #expect(result.status < 128, "\(result.errors)")
+                if result.errors.contains("holds a picture with errors") { told += 1 }
+            }
+            #expect(told > 0)
+        }
+    }
+
+    @Test func vainfoListsTheEntries() throws {
+        let result = try VirtualScreen.runOnDriver("vainfo", ["--display", "x11"])
+        #expect(result.output.split(separator: "\n").filter { $0.contains("VAEntrypointVLD") }.count == 5)
+        let old = try VirtualScreen.runOnDriver(
+            "vainfo", ["--display", "x11"], environment: ["VAENC_REFERENCE_PERSONALITY": "i965-1616"])
+        #expect(old.output.split(separator: "\n").filter { $0.contains("VAEntrypointVLD") }.count == 3)
+    }
+}
+
+/// Sizes and hashes of frames, as ffmpeg's framemd5 prints them.
+struct FrameHashes: Equatable {
+    var hashes: [String]
+
+    init(_ text: String) {
+        hashes = text.split(separator: "\n").filter { !$0.hasPrefix("#") }.map {
+            $0.split(separator: ",").suffix(2).joined()
+        }
+    }
+}
+
+/// An Annex B stream in its NAL units, with their start codes.
+enum AnnexBUnits {
+    static func split(_ stream: [UInt8]) -> [[UInt8]] {
+        let starts = stream.indices.dropLast(3).filter { stream[$0] == 0 && stream[$0 + 1] == 0 && stream[$0 + 2] == 1 }
+        return zip(starts, starts.dropFirst() + [stream.count]).map { Array(stream[$0..<$1]) }
+    }
+
+    static func isSlice(_ unit: [UInt8], _ codec: StreamCodec) -> Bool {
+        codec == .h264 ? [1, 5].contains(unit[3] & 31) : unit[3] >> 1 & 63 < 32
+    }
+}
