@@ -13,6 +13,10 @@ struct DecodeStreams {
         var file: String { "\(name).\(codec.fileExtension)" }
     }
 
+    struct Failure: Error {
+        var description: String
+    }
+
     static let frameCount = 16
 
     static let all: [Stream] =
@@ -56,7 +60,7 @@ struct DecodeStreams {
             ]
         }
         let result = try ProcessRunner.run("ffmpeg", arguments)
-        guard result.status == 0 else { throw ProcessRunner.Failure(description: result.errors) }
+        guard result.status == 0 else { throw Failure(description: result.errors) }
     }
 }
 
