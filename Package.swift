@@ -127,7 +127,8 @@ let package = Package(
             dependencies: [
                 "EncodeSession", "MediaFiles", "ReferenceDisplay", "TestOracles", "VAAPI", "Vaenc", "VideoBase",
             ]),
-        .testTarget(name: "NALWritingTests", dependencies: ["NALWriting", "VideoBase"], swiftSettings: strict),
+        .testTarget(
+            name: "NALWritingTests", dependencies: ["NALWriting", "TestOracles", "VideoBase"], swiftSettings: strict),
         .testTarget(
             name: "H264SyntaxTests", dependencies: ["H264Syntax", "NALWriting", "TestOracles", "VideoBase"],
             swiftSettings: strict),

@@ -147,7 +147,7 @@ import VideoBase
                 let path = "\(folder)/a.mp4"
                 try Self.write(packets, depth: 8, to: path) { $0.hevcSampleEntry = entry }
                 let data = try #require(Self.box("mdat", in: Files.read(path)))
-                let found = LengthPrefixed.units(in: data.span)
+                let found = try? LengthPrefixed.units(in: data.span)
                 let units = try #require(found)
                 let types = units.map { data[$0.lowerBound] >> 1 & 63 }
                 for set in UInt8(32)...34 { #expect(types.filter { $0 == set }.count == (entry == .hev1 ? 2 : 0)) }

@@ -44,7 +44,7 @@ import Testing
         #expect(wrong == 0)
     }
 
-    @Test func conversionBothWays() {
+    @Test func conversionBothWays() throws {
         var bytes: [UInt8] = []
         for unit in [Self.a, Self.b, Self.c] { AnnexB.append(unit, to: &bytes) }
         let stream = bytes
@@ -53,7 +53,7 @@ import Testing
         #expect(Array(sample[0..<8]) == [0, 0, 0, 4, 0x67, 1, 2, 3])
         LengthPrefixed.convert(annexB: &bytes)
         #expect(bytes == sample)
-        #expect(LengthPrefixed.convertToAnnexB(&bytes))
+        try LengthPrefixed.convertToAnnexB(&bytes)
         #expect(bytes == stream)
         // Three-byte start codes and stray zeros: built anew.
         var foreign = [0, 0, 1] + Self.a + [0, 0, 0, 0, 1] + Self.b + [0, 0, 1] + Self.c + [0]
@@ -61,14 +61,33 @@ import Testing
         #expect(foreign == sample)
     }
 
-    @Test func brokenLengthsAreRefused() {
-        for broken: [UInt8] in [[0], [0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 2, 1], [0xFF, 0xFF, 0xFF, 0xFF, 1]] {
+    /// A sample of any length size as a byte stream.
+    @Test(arguments: LengthSize.allCases) func samplesBecomeStreams(_ size: LengthSize) throws {
+        var (sample, stream): ([UInt8], [UInt8]) = ([], [])
+        for unit in [Self.a, Self.b, Self.c] {
+            sample += [UInt8](repeating: 0, count: size.rawValue - 1) + [UInt8(unit.count)] + unit
+            AnnexB.append(unit, to: &stream)
+        }
+        try LengthPrefixed.convertToAnnexB(&sample, lengthSize: size)
+        #expect(sample == stream)
+    }
+
+    @Test func brokenLengthsAreRefused() throws {
+        let cases: [([UInt8], MalformedStream)] = [
+            ([0], .init(.truncatedLength, at: 0)), ([0, 0, 0], .init(.truncatedLength, at: 0)),
+            ([0, 0, 0, 0], .init(.zeroLength, at: 0)), ([0, 0, 0, 1, 9, 0, 0, 0, 0], .init(.zeroLength, at: 5)),
+            ([0, 0, 0, 2, 1], .init(.truncatedUnit(there: 1, of: 2), at: 4)),
+            ([0xFF, 0xFF, 0xFF, 0xFF, 1], .init(.truncatedUnit(there: 1, of: 0xFFFF_FFFF), at: 4)),
+            ([0, 0, 0, 4, 9, 0, 0, 1], .init(.startCodeInUnit, at: 4)), ([0, 0, 0, 2, 0, 0], .init(.startCodeInUnit, at: 4)),
+        ]
+        for (broken, error) in cases {
             var sample = broken
-            #expect(!LengthPrefixed.convertToAnnexB(&sample))
+            #expect(throws: error) { try LengthPrefixed.convertToAnnexB(&sample) }
             #expect(sample == broken)
         }
         var empty: [UInt8] = []
-        #expect(LengthPrefixed.convertToAnnexB(&empty))
+        try LengthPrefixed.convertToAnnexB(&empty)
+        #expect(empty == [])
     }
 
     @Test func avcC() {

@@ -6,6 +6,8 @@ public struct HEVCDecoderConfigurationRecord: Sendable, Hashable {
     public var pictureParameterSets: [[UInt8]]
     /// array_completeness: samples hold no parameter sets, as `hvc1` promises and `hev1` does not.
     public var isComplete: Bool
+    /// Of the samples' lengths.
+    public var lengthSize = LengthSize.four
     private let fields: SequenceFields
 
     /// From the parameter sets of a stream in any order; other NAL units are ignored. nil unless there is one of each
@@ -23,7 +25,7 @@ public struct HEVCDecoderConfigurationRecord: Sendable, Hashable {
         }
     }
 
-    /// The record's bytes. Samples have four-byte lengths.
+    /// The record's bytes.
     public var bytes: [UInt8] {
         // configurationVersion, then the twelve bytes of general_profile_space to general_level_idc as the SPS has them.
         var record: [UInt8] = [1] + fields.profileTierLevel
@@ -34,7 +36,7 @@ public struct HEVCDecoderConfigurationRecord: Sendable, Hashable {
         record.append(0xF8 | fields.bitDepthChromaMinus8)
         // avgFrameRate and constantFrameRate 0: not said here.
         record += [0, 0]
-        record.append(fields.temporalLayers << 3 | (fields.isTemporalIDNested ? 4 : 0) | 3)
+        record.append(fields.temporalLayers << 3 | (fields.isTemporalIDNested ? 4 : 0) | UInt8(lengthSize.rawValue - 1))
         let arrays: [(type: UInt8, sets: [[UInt8]])] = [
             (32, videoParameterSets), (33, sequenceParameterSets), (34, pictureParameterSets),
         ]
@@ -92,48 +94,9 @@ private struct SequenceFields: Sendable, Hashable {
     }
 }
 
-/// The bits of a NAL unit's payload, emulation prevention left out.
-private struct UnescapedBits {
-    private let bytes: [UInt8]
-    private var position = 0
-
-    init(_ unit: ArraySlice<UInt8>) {
-        var plain: [UInt8] = []
-        var zeros = 0
-        for byte in unit {
-            if zeros >= 2, byte == 3 {
-                zeros = 0
-                continue
-            }
-            zeros = byte == 0 ? zeros + 1 : 0
-            plain.append(byte)
-        }
-        bytes = plain
-    }
-
-    mutating func u(_ count: Int) -> Int? {
-        guard position + count <= bytes.count * 8 else { return nil }
-        var value = 0
-        for _ in 0..<count {
-            value = value << 1 | Int(bytes[position >> 3] >> UInt8(7 - position & 7) & 1)
-            position += 1
-        }
-        return value
-    }
-
-    /// H.265 9.2, up to 32 bits.
-    mutating func ue() -> Int? {
-        var zeros = 0
-        while let bit = u(1) {
-            if bit == 1 { return u(zeros).map { 1 << zeros - 1 + $0 } }
-            zeros += 1
-            if zeros > 32 { return nil }
-        }
-        return nil
-    }
-
+extension UnescapedBits {
     /// The rest of profile_tier_level(), H.265 7.3.3.
-    mutating func skipSubLayers(_ count: Int) -> Bool {
+    fileprivate mutating func skipSubLayers(_ count: Int) -> Bool {
         if count == 0 { return true }
         var sizes: [Int] = []
         for layer in 0..<8 {

@@ -3,6 +3,10 @@ public enum AnnexB {
     /// The start code that vaenc writes before every NAL unit: zero_byte and start_code_prefix_one_3bytes.
     public static let startCode: [UInt8] = [0, 0, 0, 1]
 
+    /// Bytes of a NAL unit beyond which readers refuse a stream unless they are told otherwise: more than an uncompressed
+    /// picture of the highest level has.
+    public static let longestUnit = 1 << 28
+
     /// Appends a start code and a NAL unit (header byte first, escaped).
     public static func append(_ unit: some Collection<UInt8>, to stream: inout [UInt8]) {
         stream.append(contentsOf: startCode)
@@ -33,6 +37,19 @@ public enum AnnexB {
         }
         close(at: stream.count)
         return units
+    }
+
+    /// Whether a NAL unit would be another one, or several, behind a start code: 00 00 01 stands in it, or nothing but
+    /// zero bytes.
+    static func cannotHold(_ unit: Span<UInt8>) -> Bool {
+        var index = 0
+        while let pair = firstZeroPair(in: unit, from: index) {
+            var end = pair + 2
+            while end < unit.count, unit[end] == 0 { end += 1 }
+            if end < unit.count ? unit[end] == 1 : pair == 0 { return true }
+            index = end
+        }
+        return unit.count == 1 && unit[0] == 0
     }
 
     /// The NAL units of a byte stream, copied.

@@ -1,0 +1,79 @@
+/// NAL units behind big-endian lengths, as MP4 and MOV hold them (ISO/IEC 14496-15): four bytes long unless told.
+public enum LengthPrefixed {
+    /// Appends a length of four bytes and a NAL unit (header byte first, escaped).
+    public static func append(_ unit: some Collection<UInt8>, to sample: inout [UInt8]) {
+        appendLength(unit.count, .four, to: &sample)
+        sample.append(contentsOf: unit)
+    }
+
+    /// Where the NAL units lie in a sample.
+    /// - Throws: `MalformedStream` where the lengths do not add up to it.
+    public static func units(
+        in sample: Span<UInt8>, lengthSize: LengthSize = .four
+    ) throws(MalformedStream) -> [Range<Int>] {
+        var units: [Range<Int>] = []
+        var index = 0
+        while index < sample.count {
+            let start = index + lengthSize.rawValue
+            guard start <= sample.count else { throw MalformedStream(.truncatedLength, at: index) }
+            let length = (index..<start).reduce(0) { $0 << 8 | Int(sample[$1]) }
+            if length == 0 { throw MalformedStream(.zeroLength, at: index) }
+            guard length <= sample.count - start else {
+                throw MalformedStream(.truncatedUnit(there: sample.count - start, of: length), at: start)
+            }
+            units.append(start..<start + length)
+            index = start + length
+        }
+        return units
+    }
+
+    /// A byte stream as a sample. In place where every start code has four bytes and nothing lies between the units,
+    /// which is how vaenc's encoders write; otherwise the sample is built anew.
+    public static func convert(annexB stream: inout [UInt8]) {
+        let units = AnnexB.units(in: stream.span)
+        var expected = 0
+        for unit in units {
+            guard unit.lowerBound == expected + 4 else { break }
+            expected = unit.upperBound
+        }
+        if expected == stream.count {
+            for unit in units { put(unit.count, at: unit.lowerBound - 4, in: &stream) }
+        } else {
+            var sample: [UInt8] = []
+            sample.reserveCapacity(stream.count + units.count)
+            for unit in units { append(stream[unit], to: &sample) }
+            stream = sample
+        }
+    }
+
+    /// A sample as a byte stream, each NAL unit behind a start code of four bytes: in place where lengths have four
+    /// too, otherwise built anew.
+    /// - Throws: `MalformedStream`, with nothing changed.
+    public static func convertToAnnexB(
+        _ sample: inout [UInt8], lengthSize: LengthSize = .four
+    ) throws(MalformedStream) {
+        let units = try units(in: sample.span, lengthSize: lengthSize)
+        for unit in units where AnnexB.cannotHold(sample.span.extracting(unit)) {
+            throw MalformedStream(.startCodeInUnit, at: unit.lowerBound)
+        }
+        if lengthSize == .four {
+            for unit in units { put(1, at: unit.lowerBound - 4, in: &sample) }
+        } else {
+            var stream: [UInt8] = []
+            stream.reserveCapacity(sample.count + units.count * (4 - lengthSize.rawValue))
+            for unit in units { AnnexB.append(sample[unit], to: &stream) }
+            sample = stream
+        }
+    }
+
+    /// The length must fit.
+    static func appendLength(_ length: Int, _ size: LengthSize, to bytes: inout [UInt8]) {
+        for byte in (0..<size.rawValue).reversed() { bytes.append(UInt8(truncatingIfNeeded: length >> (8 * byte))) }
+    }
+
+    private static func put(_ value: Int, at index: Int, in bytes: inout [UInt8]) {
+        for (offset, shift) in [24, 16, 8, 0].enumerated() {
+            bytes[index + offset] = UInt8(truncatingIfNeeded: value >> shift)
+        }
+    }
+}

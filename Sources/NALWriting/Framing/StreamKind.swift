@@ -1,0 +1,57 @@
+public import VideoBase
+
+/// What a stream of NAL units is, guessed by its first bytes.
+public struct StreamKind: Sendable, Hashable {
+    public var framing: StreamConverter.Framing
+    /// nil where the first NAL units may be either's.
+    public var codec: VideoCodec?
+
+    /// nil for bytes that are neither a byte stream nor length-prefixed as far as they reach.
+    ///
+    /// 00 00 01 may be a start code or the beginning of a length; it is a length where that leads to the head of a NAL
+    /// unit, and from there to the next.
+    /// - Parameters:
+    ///   - head: the stream's first bytes; a few thousand decide.
+    ///   - byteCount: of the whole stream; nil where that is not known.
+    public init?(head: [UInt8], byteCount: Int? = nil) {
+        for size in [LengthSize.four, .two, .one] {
+            guard let heads = Self.heads(head, size, byteCount ?? AnnexB.longestUnit) else { continue }
+            framing = .lengthPrefixed(size)
+            codec = heads.lazy.compactMap(Self.codec).first
+            return
+        }
+        let zeros = head.prefix { $0 == 0 }.count
+        guard zeros >= 2, zeros < head.count, head[zeros] == 1 else { return nil }
+        framing = .annexB
+        codec = AnnexB.units(in: head.span).lazy.compactMap { Self.codec(head[$0]) }.first
+    }
+
+    /// The beginnings of NAL units behind lengths; nil where they are not that.
+    private static func heads(_ bytes: [UInt8], _ size: LengthSize, _ byteCount: Int) -> [ArraySlice<UInt8>]? {
+        var heads: [ArraySlice<UInt8>] = []
+        var index = 0
+        while index + size.rawValue + 2 <= bytes.count {
+            let start = index + size.rawValue
+            let length = bytes[index..<start].reduce(0) { $0 << 8 | Int($1) }
+            // The end of a sequence and of a stream in H.264 have one byte: they do not come first.
+            guard length > (heads.isEmpty ? 1 : 0), length <= byteCount - start, bytes[start] & 0x80 == 0 else { return nil }
+            heads.append(bytes[start..<min(start + length, bytes.count)])
+            index = start + length
+        }
+        // Of one NAL unit alone its kind must speak for it.
+        guard let first = heads.first, codec(first) != nil, heads.count > 1 || size == .four else { return nil }
+        return heads
+    }
+
+    /// Whose NAL unit it is; nil where it may be either's, or does not begin a stream in either.
+    private static func codec(_ unit: ArraySlice<UInt8>) -> VideoCodec? {
+        guard let first = unit.first, let second = unit.dropFirst().first else { return nil }
+        // H.265 7.3.1.2: layer 0, TemporalId 0.
+        if first & 1 == 0, second == 1, [0, 1, 16, 17, 18, 19, 20, 21, 32, 33, 34, 35, 39].contains(first >> 1) { return .hevc }
+        // H.264 7.4.1: nal_ref_idc is 0 for delimiters and SEI, and not for parameter sets and IDR slices.
+        switch (first & 0x1F, first >> 5 & 3) {
+        case (6, 0), (9, 0), (7, 1...), (8, 1...), (5, 1...), (1, _): return .h264
+        default: return nil
+        }
+    }
+}
