@@ -6,6 +6,11 @@ package protocol InspectedStream: Sendable {
     var violations: [Violation] { get }
     /// Names of the NAL units in stream order.
     var unitNames: [String] { get }
+    /// Each NAL unit's bytes with start code and trailing zeros, in stream order.
+    var unitRanges: [Range<Int>] { get }
+    /// Of the first sequence, as people call them; nil where there is none.
+    var profileName: String? { get }
+    var levelName: String? { get }
     /// Width and height that a decoder shows, of the first sequence; nil where there is none.
     var visibleSize: (width: Int, height: Int)? { get }
     var bitDepth: Int { get }
@@ -77,6 +82,7 @@ extension InspectedPicture {
 extension H264Stream: InspectedStream {
     package var pictures: [any InspectedPicture] { frames }
     package var unitNames: [String] { nalUnits.map(\.name) }
+    package var unitRanges: [Range<Int>] { nalUnits.map { $0.offset..<$0.offset + $0.byteCount } }
     package var visibleSize: (width: Int, height: Int)? { sequenceSets.first?.visibleSize }
     package var bitDepth: Int { sequenceSets.first?.bit_depth_luma ?? 8 }
     package var largestSlice: Int { nalUnits.filter(\.isSlice).map(\.payload.count).max() ?? 0 }
@@ -97,6 +103,7 @@ extension InspectedFrame: InspectedPicture {
 extension HEVCStream: InspectedStream {
     package var pictures: [any InspectedPicture] { frames }
     package var unitNames: [String] { nalUnits.map(\.name) }
+    package var unitRanges: [Range<Int>] { nalUnits.map { $0.offset..<$0.offset + $0.byteCount } }
     package var visibleSize: (width: Int, height: Int)? { sequenceSets.first?.visibleSize }
     package var bitDepth: Int { sequenceSets.first?.bit_depth_luma ?? 8 }
     package var largestSlice: Int { nalUnits.filter(\.isSlice).map(\.payload.count).max() ?? 0 }

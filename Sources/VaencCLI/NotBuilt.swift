@@ -12,21 +12,11 @@ extension NotBuiltCommand {
         CommandConfiguration(commandName: name, abstract: "Not built yet.", shouldDisplay: false)
     }
 
-    func run() throws { throw VaencError.notBuilt("vaenc \(Self.name)", remedy: "this version has probe, encode and bench") }
+    func run() throws { throw VaencError.notBuilt("vaenc \(Self.name)", remedy: "vaenc --help lists what there is") }
 }
 
 struct DecodeCommand: NotBuiltCommand {
     static let name = "decode"
-    @Argument(parsing: .captureForPassthrough) var rest: [String] = []
-}
-
-struct InspectCommand: NotBuiltCommand {
-    static let name = "inspect"
-    @Argument(parsing: .captureForPassthrough) var rest: [String] = []
-}
-
-struct CompareCommand: NotBuiltCommand {
-    static let name = "compare"
     @Argument(parsing: .captureForPassthrough) var rest: [String] = []
 }
 

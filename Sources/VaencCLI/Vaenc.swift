@@ -20,7 +20,7 @@ struct VaencCommand: ParsableCommand {
         version: vaencVersion,
         subcommands: [
             ProbeCommand.self, EncodeCommand.self, BenchCommand.self, CaptureCommand.self, RemuxCommand.self,
-            DecodeCommand.self, InspectCommand.self, CompareCommand.self, DoctorCommand.self,
+            DecodeCommand.self, ConvertCommand.self, InspectCommand.self, CompareCommand.self, DoctorCommand.self,
         ])
 
     /// The arguments with file names as they are: `CommandLine.arguments` loses the bytes that are no UTF-8.

@@ -132,3 +132,17 @@ func muxerExample(
     for packet in try microphone.finish() { muxer.append(packet, of: microphone.track) }
     try await muxer.stop()
 }
+
+func framingExample(_ packet: EncodedPacket, _ bytes: [UInt8], _ receive: () -> [UInt8]?) throws {
+    var output: [UInt8] = []
+    var sample = packet.bytes
+    LengthPrefixed.convert(annexB: &sample)
+    try LengthPrefixed.convertToAnnexB(&sample)
+
+    var converter = StreamConverter(from: .annexB, to: .lengthPrefixed(.two))
+    while let piece = receive() { try converter.append(piece, to: &output) }
+    try converter.finish(to: &output)
+
+    let record = try DecoderConfiguration(record: bytes)
+    print(record.codec, record.lengthSize, record.units)
+}

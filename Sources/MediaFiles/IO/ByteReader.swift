@@ -113,6 +113,16 @@ final class ByteReader: Sendable {
         return bytes
     }
 
+    /// What one system call gives, up to `count` bytes; none only at the end.
+    func readSome(_ count: Int) throws -> [UInt8] {
+        // SAFETY: the vector covers the array's memory, which is there for the call.
+        unsafe try [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
+            guard let base = buffer.baseAddress else { return }
+            var vector = unsafe [iovec(iov_base: base, iov_len: count)]
+            done = unsafe try read(into: &vector, partial: true)
+        }
+    }
+
     /// Fills the vectors in order, as far as the input reaches, and returns the number of bytes; the vectors are
     /// consumed. `partial` returns after what one system call gives.
     @unsafe func read(into vectors: inout [iovec], partial: Bool = false) throws -> Int {

@@ -42,6 +42,14 @@ public struct PictureSimilarity: Sendable, Hashable {
         count += 1
     }
 
+    /// Adds the pictures that `other` has; all are of one size.
+    public static func += (sum: inout PictureSimilarity, other: PictureSimilarity) {
+        if other.count == 0 { return }
+        for plane in 0..<3 { sum.sums[plane] += other.sums[plane] }
+        sum.samples = other.samples
+        sum.count += other.count
+    }
+
     /// The samples of a plane: where the first is, and the steps to the next one and the next row.
     @safe private struct Samples<Sample: FixedWidthInteger & BitwiseCopyable> {
         let base: UnsafePointer<Sample>

@@ -64,11 +64,17 @@ public enum MediaInput {
         }
     }
 
+    /// Whether an input's name lets it hold raw pictures: it has a layout's extension or none, or is standard input.
+    package static func mayBeRaw(_ name: String) -> Bool { fileExtension(name) == nil || rawFormat(name) != nil }
+
+    private static func fileExtension(_ name: String) -> String? {
+        let file = name.split(separator: "/").last ?? ""
+        return file.lastIndex(of: ".").map { file[file.index(after: $0)...].lowercased() }
+    }
+
     /// The layout that a file name's extension says; nil for others.
     private static func rawFormat(_ name: String) -> PixelFormat? {
-        let file = name.split(separator: "/").last ?? ""
-        guard let dot = file.lastIndex(of: ".") else { return nil }
-        let ending = file[file.index(after: dot)...].lowercased()
+        guard let ending = fileExtension(name) else { return nil }
         if ending == "yuv" || ending == "raw" { return .i420 }
         return PixelFormat(rawValue: ending)
     }

@@ -10,8 +10,9 @@ public struct StreamConverter: Sendable {
         case lengthPrefixed(LengthSize)
     }
 
-    /// Called with each NAL unit before it is appended, and with the offset of its first byte in the input.
-    public typealias UnitHandler = (_ unit: ArraySlice<UInt8>, _ offset: Int) throws -> Void
+    /// Called with each NAL unit before it is appended, with the offset of its first byte in the input, and with the
+    /// result so far, to which it may add.
+    public typealias UnitHandler = (_ unit: ArraySlice<UInt8>, _ offset: Int, _ result: inout [UInt8]) throws -> Void
 
     private let output: Framing
     // One of the two.
@@ -30,11 +31,11 @@ public struct StreamConverter: Sendable {
     /// Takes the next bytes, and appends what is ready of them to `result`.
     /// - Throws: `MalformedStream`, with the good NAL units before it appended; what `onUnit` throws.
     public mutating func append(
-        _ bytes: some Collection<UInt8>, to result: inout [UInt8], onUnit: UnitHandler = { _, _ in }
+        _ bytes: some Collection<UInt8>, to result: inout [UInt8], onUnit: UnitHandler = { _, _, _ in }
     ) throws {
         let output = output
-        let write: UnitHandler = { unit, offset in
-            try onUnit(unit, offset)
+        let write = { (unit: ArraySlice<UInt8>, offset: Int) in
+            try onUnit(unit, offset, &result)
             try Self.write(unit, at: offset, as: output, to: &result)
         }
         try byStartCode?.append(bytes, write)
@@ -43,10 +44,10 @@ public struct StreamConverter: Sendable {
 
     /// Appends the last NAL unit. Then another stream may begin.
     /// - Throws: as `append`; `MalformedStream` where the stream ends inside a NAL unit or has no start code.
-    public mutating func finish(to result: inout [UInt8], onUnit: UnitHandler = { _, _ in }) throws {
+    public mutating func finish(to result: inout [UInt8], onUnit: UnitHandler = { _, _, _ in }) throws {
         let output = output
         try byStartCode?.finish { unit, offset in
-            try onUnit(unit, offset)
+            try onUnit(unit, offset, &result)
             try Self.write(unit, at: offset, as: output, to: &result)
         }
         try byLength?.finish()

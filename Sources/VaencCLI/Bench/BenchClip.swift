@@ -91,26 +91,13 @@ struct BenchClip: Sendable {
             decoded.close()
         }
         guard decoded.info.size == size else { return nil }
-        let a = SystemPixelBuffer(format: .nv12, size: size)
-        let b = SystemPixelBuffer(format: .nv12, size: size)
-        var error = PictureError()
-        var similarity = PictureSimilarity()
-        var count = 0
-        // SAFETY: both buffers are mapped, and alive, while they are filled and compared.
-        while try unsafe a.withUnsafePlanes({ unsafe try original.readFrame(into: $0) }) != nil {
-            guard try unsafe b.withUnsafePlanes({ unsafe try decoded.readFrame(into: $0) }) != nil else {
-                throw VaencError(
-                    .deviceFailed, "\(encoder) wrote \(count) frames of \(frameCount)", remedy: "leave that encoder out of the comparison")
-            }
-            try unsafe a.withUnsafePlanes { original in
-                try unsafe b.withUnsafePlanes { decoded in
-                    unsafe error += try PictureError(original, decoded)
-                    unsafe try similarity.add(original, decoded)
-                }
-            }
-            count += 1
+        let comparison: ClipComparison
+        do { comparison = try ClipComparison(original, decoded) } catch let error as VaencError {
+            throw VaencError(
+                .deviceFailed, "\(encoder): \(error.message) (of \(frameCount) frames)",
+                remedy: "leave that encoder out of the comparison")
         }
-        let psnr = error.psnr(plane: 0)
-        return (psnr.isFinite ? psnr : nil, similarity.ssim(plane: 0))
+        let psnr = comparison.error.psnr(plane: 0)
+        return (psnr.isFinite ? psnr : nil, comparison.similarity.ssim(plane: 0))
     }
 }

@@ -62,10 +62,10 @@ struct CaptureOptions: ParsableArguments {
 
     private func request(_ options: InputOptions, _ source: SourceOptions) throws -> CaptureRequest {
         var request = CaptureRequest()
-        request.size = try captureSize.map { try InputOptions.size("--capture-size", $0) }
+        request.size = try captureSize.map { try SourceOptions.size("--capture-size", $0) }
         request.frameRate = source.frameRate
         if let name = options.inputFormat {
-            guard let layout = CaptureLayout(InputOptions.plainName(name.lowercased())) else {
+            guard let layout = CaptureLayout(SourceOptions.plainName(name.lowercased())) else {
                 throw VaencError.usage(
                     "--input-format \(name) is none that cameras give",
                     remedy: "use one of \(CaptureLayout.names.joined(separator: ", "))")

@@ -62,7 +62,7 @@ struct RemuxCommand: ParsableCommand {
         options.strict = strict
         options.start = start
         options.duration = duration
-        options.frameRate = try fps.map(InputOptions.rate)
+        options.frameRate = try fps.map(SourceOptions.rate)
         let interruption = Interruption()
         interruption.watch()
         let remuxer = try Remuxer(input, to: output, options: options)

@@ -1,0 +1,60 @@
+public import VideoBase
+
+/// PSNR and SSIM of one clip's pictures against another's, picture by picture in presentation order, as FFmpeg's `psnr` and
+/// `ssim` filters have them. Pictures are compared as 4:2:0, of 10 bits where one of the clips has more than 8.
+public struct ClipComparison: Sendable {
+    /// Of all pictures together: PSNR is that of the mean squared error, SSIM the mean.
+    public private(set) var error = PictureError()
+    public private(set) var similarity = PictureSimilarity()
+    /// Of each picture.
+    public private(set) var pictures: [(error: PictureError, similarity: PictureSimilarity)] = []
+
+    /// What the pictures are compared as.
+    public let format: PixelFormat
+
+    /// Compares two clips to their end. Each is read on a thread of its own; both are the comparison's until it returns.
+    /// Blocks. `cancel` on either source ends it.
+    /// - Throws: `DescribedError`: `badInput` where the sizes or the numbers of pictures differ, or a clip has none; what
+    ///   reading them throws.
+    public init(_ reference: any FrameSource, _ distorted: any FrameSource) throws {
+        let size = reference.info.size
+        guard distorted.info.size == size else {
+            throw VaencError(
+                .badInput, "the reference is \(size), the other \(distorted.info.size)", remedy: "bring both to one size with --size")
+        }
+        let isDeep = max(reference.info.bitDepth, distorted.info.bitDepth) > 8
+        format = isDeep ? .p010 : .nv12
+        let first = try FramePrefetcher(reference, format: format)
+        defer { first.stop() }
+        let second = try FramePrefetcher(distorted, format: format)
+        defer { second.stop() }
+        while true {
+            let (a, b) = (try first.next(), try second.next())
+            guard let a, let b else {
+                if a == nil, b == nil { break }
+                throw VaencError(
+                    .badInput, "the \(a == nil ? "reference" : "other") ends after \(pictures.count) pictures, and the "
+                        + "\(a == nil ? "other" : "reference") goes on",
+                    remedy: "compare what both have with --frames \(max(pictures.count, 1))")
+            }
+            try add(a, b)
+            first.recycle(a)
+            second.recycle(b)
+        }
+        if pictures.isEmpty { throw VaencError(.badInput, "there is no picture to compare", remedy: "name inputs with pictures in them") }
+    }
+
+    private mutating func add(_ a: SystemPixelBuffer, _ b: SystemPixelBuffer) throws {
+        // SAFETY: both are mapped, and alive, while they are compared.
+        let picture = try unsafe a.withUnsafePlanes { a in
+            try unsafe b.withUnsafePlanes { b in
+                var similarity = PictureSimilarity()
+                unsafe try similarity.add(a, b)
+                return (error: unsafe try PictureError(a, b), similarity: similarity)
+            }
+        }
+        error += picture.error
+        similarity += picture.similarity
+        pictures.append(picture)
+    }
+}

@@ -1,0 +1,107 @@
+import NALWriting
+package import VideoBase
+
+/// The video stream of a file of any kind as one Annex B byte stream in memory, for looking into it.
+package struct ByteStreamFile: Sendable {
+    /// A packet of a container: the access unit that begins at `start` in `bytes`.
+    package struct Packet: Sendable {
+        package var start: Int
+        /// As the container has it.
+        package var byteCount: Int
+        package var presentation: MediaTime?
+        package var decode: MediaTime?
+        package var isKey: Bool
+    }
+
+    package private(set) var bytes: [UInt8] = []
+    /// `annexb`, `avcc`, or libavformat's name of the container.
+    package private(set) var form: String
+    package private(set) var codec: VideoCodec?
+    /// In coding order; nil for a bare stream.
+    package private(set) var packets: [Packet]?
+    /// Why what comes behind could not be read.
+    package private(set) var fault: String?
+    /// Where a NAL unit stands in a length-prefixed file, by where it stands in `bytes`.
+    private var places: [Int: Int] = [:]
+
+    /// Reads all of a file, or of standard input for `-`.
+    /// - Throws: `DescribedError`: `noInput`, `noPermission`, `inputOutput`, `badInput` for what holds no stream at all,
+    ///   `unavailable` for other codecs.
+    package init(_ path: String) throws {
+        let reader = try ByteReader(path: path)
+        let head = try reader.peek(4096)
+        if head.isEmpty { throw VaencError(.badInput, "\(reader.name) is empty", remedy: "give a file with pictures in it") }
+        let ending = path.split(separator: "/").last?.split(separator: ".").last.map { $0.lowercased() } ?? ""
+        let named: VideoCodec? =
+            ["h264", "264", "avc"].contains(ending) ? .h264 : ["h265", "265", "hevc"].contains(ending) ? .hevc : nil
+        let kind = StreamKind(head: head, byteCount: reader.length)
+        form = "annexb"
+        codec = kind?.codec ?? named
+        switch kind?.framing ?? (named == nil ? nil : .annexB) {
+        case .annexB: try read(reader) { piece, bytes in bytes += piece }
+        case .lengthPrefixed(let size): try readPrefixed(reader, size)
+        case nil: try readContainer(reader)
+        }
+    }
+
+    /// Where a NAL unit, or the length before it, stands: in the file, of a container in `bytes`.
+    package func place(of offset: Int) -> Int { places[offset] ?? offset }
+
+    private mutating func read(_ reader: ByteReader, _ take: ([UInt8], inout [UInt8]) throws -> Void) throws {
+        while true {
+            let piece = try reader.readSome(1 << 20)
+            if piece.isEmpty { return }
+            try take(piece, &bytes)
+        }
+    }
+
+    private mutating func readPrefixed(_ reader: ByteReader, _ size: LengthSize) throws {
+        form = "avcc"
+        var converter = StreamConverter(from: .lengthPrefixed(size), to: .annexB)
+        var places: [Int: Int] = [:]
+        func note(_ unit: ArraySlice<UInt8>, _ offset: Int, _ bytes: inout [UInt8]) {
+            places[bytes.count] = offset - size.rawValue
+        }
+        do {
+            try read(reader) { piece, bytes in try converter.append(piece, to: &bytes, onUnit: note) }
+            try converter.finish(to: &bytes, onUnit: note)
+        } catch let error as MalformedStream { fault = error.message }
+        self.places = places
+    }
+
+    private mutating func readContainer(_ reader: ByteReader) throws {
+        let file = try PacketReader(reader)
+        form = file.info.container
+        guard let codec = file.info.codec else {
+            throw VaencError(
+                .unavailable, "\(reader.name) holds \(file.info.codecName): H.264 and HEVC can be inspected",
+                remedy: "look at it with ffprobe")
+        }
+        self.codec = codec
+        var size: LengthSize?
+        if file.info.headers.first == 1 {
+            do {
+                let record = try DecoderConfiguration(record: file.info.headers, codec: codec)
+                size = record.lengthSize
+                for unit in record.units { AnnexB.append(unit, to: &bytes) }
+            } catch { throw VaencError(.badInput, "\(reader.name): \(error.message)", remedy: error.remedy) }
+        }
+        var packets: [Packet] = []
+        do {
+            while let packet = try file.next() {
+                var unit = packet.bytes
+                if let size { try LengthPrefixed.convertToAnnexB(&unit, lengthSize: size) }
+                packets.append(
+                    Packet(
+                        start: bytes.count, byteCount: packet.byteCount, presentation: packet.presentation,
+                        decode: packet.decode, isKey: packet.isKey))
+                bytes += unit
+            }
+        } catch let error as VaencError where error.category == .badInput {
+            fault = error.message
+        } catch let error as MalformedStream {
+            fault = "packet \(packets.count): \(error.message)"
+        }
+        self.packets = packets
+    }
+}

@@ -1,0 +1,61 @@
+import CLibAV
+import LibAV
+package import VideoBase
+
+/// The packets of a container's video stream, as libavformat gives them, undecoded. One thread reads; `cancel` may come
+/// from any other.
+package final class PacketReader: Sendable {
+    /// What the container says of the stream.
+    package struct Info: Sendable {
+        /// nil for what is neither H.264 nor HEVC.
+        package var codec: VideoCodec?
+        /// libavcodec's name.
+        package var codecName: String
+        /// avcC, hvcC, or parameter sets behind start codes; empty for none.
+        package var headers: [UInt8]
+        /// libavformat's name of the format.
+        package var container: String
+    }
+
+    package let info: Info
+    private let reader: ByteReader
+    private let demuxer: Guarded<Demuxer>
+    private let timeBase: Rational
+
+    /// - Throws: `DescribedError`, as `MediaInput.open`.
+    package convenience init(_ input: String) throws { try self.init(try ByteReader(path: input)) }
+
+    init(_ reader: ByteReader) throws {
+        self.reader = reader
+        let demuxer = try Demuxer(reader)
+        let parameters = unsafe demuxer.parameters.pointee
+        let codec: VideoCodec? =
+            unsafe parameters.codec_id == AV_CODEC_ID_H264 ? .h264 : parameters.codec_id == AV_CODEC_ID_HEVC ? .hevc : nil
+        // SAFETY: the name is static; the headers are the demuxer's, and copied.
+        info = unsafe Info(
+            codec: codec, codecName: String(cString: demuxer.av.pointee.avcodec_get_name!(parameters.codec_id)!),
+            headers: Array(UnsafeBufferPointer(start: parameters.extradata, count: Int(max(parameters.extradata_size, 0)))),
+            container: demuxer.stream.container)
+        timeBase = demuxer.stream.timeBase
+        self.demuxer = Guarded(demuxer)
+    }
+
+    /// Makes a running or later `next` throw `interrupted`.
+    package func cancel() { reader.cancel() }
+
+    /// The next packet, in coding order; nil at the end. Blocks on the file.
+    /// - Throws: `badInput` where the file breaks off or is damaged.
+    package func next() throws -> TrackPacket? {
+        try demuxer.withLock { demuxer in
+            let av = unsafe demuxer.av
+            var packet = unsafe av.pointee.av_packet_alloc!()
+            defer { unsafe av.pointee.av_packet_free!(&packet) }
+            guard let filled = unsafe packet else { throw TrackPacket.noMemory }
+            switch unsafe try demuxer.read(filled) {
+            case .packet: return unsafe try TrackPacket(taking: filled, timeBase: timeBase, av)
+            case .end: return nil
+            case .broken(let words): throw Demuxer.unreadable(demuxer.name, words, remedy: "check that the file is whole")
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import ArgumentParser
+import Glibc
+import MediaFiles
+import Vaenc
+
+struct CompareCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "compare",
+        abstract: "Measure how far one clip is from another: PSNR and SSIM, of each picture and of all.",
+        discussion: """
+            Both are what encode reads. Pictures are compared in order, as 4:2:0; there must be as many in both. Values are \
+            those of FFmpeg's psnr and ssim filters.
+
+              vaenc compare movie.mp4 out.h265
+              vaenc compare clip.nv12 out.mp4 --input-size 1280x720 --input-format nv12 --json
+            """)
+
+    @Argument(help: "The original.")
+    var reference: String
+
+    @Argument(help: "What is judged.")
+    var distorted: String
+
+    @OptionGroup(title: "Input") var input: CompareInputOptions
+
+    @Flag(help: "One JSON object instead of the summary.")
+    var json = false
+
+    func run() throws {
+        guard reference != "-" || distorted != "-" else {
+            throw VaencError.usage("both inputs are standard input", remedy: "name a file for one of them")
+        }
+        let sources = try [reference, distorted].map { try MediaInput.open($0, options: try input.options(of: $0)) }
+        defer { for source in sources { source.close() } }
+        let comparison = try ClipComparison(sources[0], sources[1])
+        let infos = sources.map(\.info)
+        let report = CompareReport(comparison, infos, names: [reference, distorted].map(FileName.printable))
+        if !json { for notice in report.notices { Terminal.note(notice) } }
+        guard Terminal.write(json ? try JSON.text(report) + "\n" : report.text, to: STDOUT_FILENO) else {
+            throw VaencError(.inputOutput, "cannot write the report to stdout", remedy: "look at what reads it")
+        }
+    }
+}
+
+struct CompareInputOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Size of raw frames, of the inputs whose names end in .yuv, .raw or a layout, or in nothing.", valueName: "WxH"))
+    var inputSize: String?
+
+    @Option(help: ArgumentHelp("Format of raw frames: nv12, i420, p010, …", valueName: "FORMAT"))
+    var inputFormat: String?
+
+    @Option(parsing: .unconditional, help: ArgumentHelp("Compare at most this many pictures.", valueName: "N"))
+    var frames: Int?
+
+    @Option(parsing: .unconditional, help: ArgumentHelp("Skip both inputs up to this time.", valueName: "SECONDS"))
+    var start: Double?
+
+    @Option(parsing: .unconditional, help: ArgumentHelp("Compare this long.", valueName: "SECONDS"))
+    var duration: Double?
+
+    @Option(help: ArgumentHelp("Scale both to this size.", valueName: "WxH"))
+    var size: String?
+
+    @Option(help: ArgumentHelp("How a picture of another shape is fitted to --size.", valueName: "letterbox|crop|stretch"))
+    var fit: FrameFit = .letterbox
+
+    /// What of them goes for an input.
+    func options(of name: String) throws -> SourceOptions {
+        var options = try SourceOptions(
+            inputSize: inputSize, inputFormat: inputFormat, frames: frames, start: start, duration: duration, size: size,
+            fit: fit)
+        if !MediaInput.mayBeRaw(name) { (options.inputSize, options.inputFormat) = (nil, nil) }
+        return options
+    }
+}

@@ -1,0 +1,95 @@
+import MediaFiles
+import Vaenc
+
+/// What `vaenc compare` prints: the contract of docs/CLI.md, `"schema": 1`.
+struct CompareReport: Encodable {
+    /// In decibels; null where the planes are equal.
+    struct PSNR: Encodable {
+        var y: Nullable<Double>
+        var u: Nullable<Double>
+        var v: Nullable<Double>
+        var average: Nullable<Double>
+
+        init(_ error: PictureError) {
+            func value(_ psnr: Double) -> Nullable<Double> { Nullable(psnr.isFinite ? (psnr * 1e4).rounded() / 1e4 : nil) }
+            (y, u, v) = (value(error.psnr(plane: 0)), value(error.psnr(plane: 1)), value(error.psnr(plane: 2)))
+            average = value(error.averagePSNR)
+        }
+    }
+
+    /// 1 where equal.
+    struct SSIM: Encodable {
+        var y: Double
+        var u: Double
+        var v: Double
+        var all: Double
+
+        init(_ similarity: PictureSimilarity) {
+            func value(_ ssim: Double) -> Double { (ssim * 1e6).rounded() / 1e6 }
+            (y, u, v) = (value(similarity.ssim(plane: 0)), value(similarity.ssim(plane: 1)), value(similarity.ssim(plane: 2)))
+            all = value(similarity.ssimOfAll)
+        }
+    }
+
+    struct Frame: Encodable {
+        var index: Int
+        var psnr: PSNR
+        var ssim: SSIM
+    }
+
+    var schema = 1
+    var reference: String
+    var distorted: String
+    var width: Int
+    var height: Int
+    /// Of the samples that were compared.
+    var bitDepth: Int
+    var frames: Int
+    var psnr: PSNR
+    var ssim: SSIM
+    var perFrame: [Frame]
+    /// What was done to the pictures before they were compared.
+    var notices: [String]
+
+    /// - Parameters:
+    ///   - infos, names: of the reference and the other.
+    init(_ comparison: ClipComparison, _ infos: [SourceInfo], names: [String]) {
+        (reference, distorted) = (names[0], names[1])
+        (width, height) = (infos[0].size.width, infos[0].size.height)
+        bitDepth = comparison.format.bitDepth
+        frames = comparison.pictures.count
+        psnr = PSNR(comparison.error)
+        ssim = SSIM(comparison.similarity)
+        perFrame = comparison.pictures.enumerated().map {
+            Frame(index: $0, psnr: PSNR($1.error), ssim: SSIM($1.similarity))
+        }
+        notices = zip(names, infos).flatMap { name, info in
+            var notices: [String] = []
+            if info.nativeSize != info.size { notices.append("\(name) is \(info.nativeSize), and was scaled to \(info.size)") }
+            let format = info.nativeFormatName ?? info.nativeFormat?.rawValue
+            let known: Set<PixelFormat> = [.nv12, .i420, .yv12, .p010, .i420p10]
+            if let format, !(info.nativeFormat.map(known.contains) ?? false) || info.bitDepth > comparison.format.bitDepth {
+                notices.append("\(name) is \(format), and was converted to 4:2:0 of \(comparison.format.bitDepth) bits")
+            } else if info.bitDepth != comparison.format.bitDepth {
+                notices.append("\(name) has \(info.bitDepth) bits, and was scaled to \(comparison.format.bitDepth)")
+            }
+            if info.changes.contains(where: { $0.option == "rotation" }) { notices.append("\(name) is compared unturned") }
+            return notices
+        }
+    }
+
+    /// For people.
+    var text: String {
+        func decibels(_ value: Nullable<Double>) -> String { value.wrapped.map { decimal($0, 2) } ?? "equal" }
+        var lines = [
+            "\(counted(frames, "picture")), \(width)×\(height), \(bitDepth) bits",
+            "PSNR  y \(decibels(psnr.y))  u \(decibels(psnr.u))  v \(decibels(psnr.v))  average \(decibels(psnr.average)) dB",
+            "SSIM  y \(decimal(ssim.y, 4))  u \(decimal(ssim.u, 4))  v \(decimal(ssim.v, 4))  all \(decimal(ssim.all, 4))",
+        ]
+        let worst = perFrame.min { $0.psnr.y.wrapped ?? .infinity < $1.psnr.y.wrapped ?? .infinity }
+        if let worst, frames > 1, worst.psnr.y.wrapped != nil {
+            lines.append("worst picture: \(worst.index), PSNR y \(decibels(worst.psnr.y)) dB, SSIM y \(decimal(worst.ssim.y, 4))")
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+}

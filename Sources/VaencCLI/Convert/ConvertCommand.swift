@@ -1,0 +1,164 @@
+import ArgumentParser
+import Glibc
+import MediaFiles
+import NALWriting
+import Vaenc
+
+struct ConvertCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "convert",
+        abstract: "Turn a stream with start codes into one with lengths, or the other way.",
+        discussion: """
+            INPUT is a bare H.264 or HEVC stream, Annex B or length-prefixed, or - for stdin; for containers there is remux.
+
+              vaenc convert movie.h264 -o movie.avcc --record movie.avcC
+              vaenc convert movie.avcc -o movie.h264 --record movie.avcC
+              vaenc convert - -o - --format avcc --length-size 2 < movie.h265
+            """)
+
+    @Argument(help: "The input.")
+    var input: String
+
+    @Option(name: [.customShort("o"), .long], help: ArgumentHelp("The output; - is stdout.", valueName: "FILE"))
+    var output: String
+
+    @Option(help: ArgumentHelp("The output's framing: by its extension unless told.", valueName: "annexb|avcc"))
+    var format: Framing?
+
+    @Option(help: ArgumentHelp("Bytes of a length, of the output or else of the input.", valueName: "1|2|4"))
+    var lengthSize: Int?
+
+    @Option(help: ArgumentHelp("The input's framing, where its first bytes do not tell it.", valueName: "annexb|avcc"))
+    var inputFormat: Framing?
+
+    @Option(help: ArgumentHelp("Bytes of a length of the input, where both have lengths.", valueName: "1|2|4"))
+    var inputLengthSize: Int?
+
+    @Option(help: ArgumentHelp("The codec, where the first bytes do not tell it.", valueName: "h264|hevc"))
+    var codec: String?
+
+    @Option(help: ArgumentHelp("The avcC or hvcC record: written beside lengths, read for start codes.", valueName: "FILE"))
+    var record: String?
+
+    @Flag(help: "Replace existing files.")
+    var overwrite = false
+
+    @Flag(help: "One JSON object on stdout (on stderr when the output is stdout).")
+    var json = false
+
+    enum Framing: String, ExpressibleByArgument, CaseIterable {
+        case annexb, avcc
+    }
+
+    func run() throws {
+        let interruption = Interruption()
+        interruption.watch()
+        let options = try options()
+        for name in [output, options.recordOutput].compactMap(\.self) {
+            guard let same = MediaOutput.overwritten(input, by: name) else { continue }
+            throw VaencError.usage("\(same) is the input itself", remedy: "name another output")
+        }
+        if let record = options.recordOutput, MediaOutput.meets(output, record) {
+            throw VaencError.usage("--record is the output itself", remedy: "name another file")
+        }
+        let conversion = try StreamConversion(input, options: options)
+        interruption.whenFirst { conversion.cancel() }
+        let outcome = try conversion.run(to: output)
+        let report = ConvertReport(outcome, options, output: FileName.printable(output))
+        if json {
+            let descriptor = output == "-" ? STDERR_FILENO : STDOUT_FILENO
+            guard Terminal.write(try JSON.text(report) + "\n", to: descriptor) else {
+                throw VaencError(.inputOutput, "cannot write the report to stdout", remedy: "look at what reads it")
+            }
+        } else {
+            Terminal.note("\(report.output): \(counted(report.nalUnits, "NAL unit")), \(report.bytes) bytes, \(report.format)")
+        }
+    }
+
+    private func options() throws -> StreamConversion.Options {
+        var options = StreamConversion.Options()
+        options.overwrite = overwrite
+        if let codec {
+            guard let known = VideoCodec(rawValue: codec.lowercased()) else {
+                throw VaencError.usage("--codec \(codec) is not known", remedy: "use h264 or hevc")
+            }
+            options.codec = known
+        }
+        let size = try Self.size("--length-size", lengthSize)
+        let inputSize = try Self.size("--input-length-size", inputLengthSize)
+        switch try format ?? Self.framing(ofName: output) {
+        case .annexb:
+            options.output = .annexB
+            options.record = try record.map { try MediaInput.decoderConfiguration($0, codec: options.codec) }
+            if let size, let inputSize, size != inputSize {
+                throw VaencError.usage(
+                    "--length-size \(size.rawValue) contradicts --input-length-size \(inputSize.rawValue)",
+                    remedy: "leave one of them out")
+            }
+            if inputFormat == .avcc || size != nil || inputSize != nil {
+                options.input = .lengthPrefixed(inputSize ?? size ?? options.record?.lengthSize ?? .four)
+            }
+            if let told = options.record?.lengthSize, let wanted = inputSize ?? size, told != wanted {
+                throw VaencError.usage(
+                    "the record says lengths of \(counted(told.rawValue, "byte")), not \(wanted.rawValue)",
+                    remedy: "leave out --length-size")
+            }
+        case .avcc:
+            options.output = .lengthPrefixed(size ?? .four)
+            options.recordOutput = record
+            if inputFormat == .avcc || inputSize != nil { options.input = .lengthPrefixed(inputSize ?? .four) }
+        }
+        if inputFormat == .annexb {
+            if inputSize != nil || options.record != nil || (size != nil && options.output == .annexB) {
+                throw VaencError.usage(
+                    "a stream with start codes has neither lengths nor a record", remedy: "leave out --input-format annexb")
+            }
+            options.input = .annexB
+        }
+        return options
+    }
+
+    private static func size(_ option: String, _ value: Int?) throws -> LengthSize? {
+        guard let value else { return nil }
+        guard let size = LengthSize(rawValue: value) else {
+            throw VaencError.usage("\(option) \(value) is no length's size", remedy: "use 1, 2 or 4")
+        }
+        return size
+    }
+
+    private static func framing(ofName name: String) throws -> Framing {
+        let ending = name.split(separator: "/").last?.split(separator: ".").last.map { $0.lowercased() } ?? ""
+        if ["avcc", "hvcc"].contains(ending) { return .avcc }
+        if ["h264", "264", "avc", "h265", "265", "hevc"].contains(ending) { return .annexb }
+        throw VaencError.usage(
+            "the name \(name) does not say the output's framing", remedy: "add --format annexb or --format avcc")
+    }
+}
+
+/// What `vaenc convert --json` prints.
+struct ConvertReport: Encodable {
+    var schema = 1
+    var codec: Nullable<VideoCodec>
+    var inputFormat: String
+    var inputLengthSize: Nullable<Int>
+    var format: String
+    var lengthSize: Nullable<Int>
+    var nalUnits: Int
+    var bytes: Int
+    var output: String
+
+    init(_ outcome: StreamConversion.Outcome, _ options: StreamConversion.Options, output: String) {
+        func words(_ framing: StreamConverter.Framing) -> (String, Nullable<Int>) {
+            switch framing {
+            case .annexB: ("annexb", Nullable(nil))
+            case .lengthPrefixed(let size): ("avcc", Nullable(size.rawValue))
+            }
+        }
+        codec = Nullable(outcome.codec)
+        (inputFormat, inputLengthSize) = words(outcome.input)
+        (format, lengthSize) = words(options.output)
+        nalUnits = outcome.unitCount
+        bytes = outcome.byteCount
+        self.output = output
+    }
+}

@@ -1,0 +1,57 @@
+import ArgumentParser
+import BitstreamInspection
+import Glibc
+import MediaFiles
+import Vaenc
+
+struct InspectCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "inspect",
+        abstract: "Show what a stream is made of: NAL units, pictures, QP, references, the decoder's buffer.",
+        discussion: """
+            FILE is an Annex B or length-prefixed stream, or a container with H.264 or HEVC in it; - is stdin. The reader \
+            shares nothing with vaenc's encoders. It reads headers and no coded blocks: a picture's QP is that of its slices' \
+            headers.
+            """)
+
+    @Argument(help: "The file.")
+    var file: String
+
+    @Flag(help: "One JSON object instead of the table.")
+    var json = false
+
+    @Option(help: ArgumentHelp("Draw sizes, types, QP and the decoder's buffer into an SVG file.", valueName: "FILE.svg"))
+    var plot: String?
+
+    @Flag(help: "Replace an existing plot.")
+    var overwrite = false
+
+    func run() throws {
+        if let plot, let same = MediaOutput.overwritten(file, by: plot) {
+            throw VaencError.usage("\(same) is the input itself", remedy: "name another file for the plot")
+        }
+        let input = try ByteStreamFile(file)
+        let codec = input.codec ?? .h264
+        let stream: any InspectedStream =
+            switch codec {
+            case .h264: H264Stream(annexB: input.bytes)
+            case .hevc: HEVCStream(annexB: input.bytes)
+            }
+        let hrd = stream.hrd()
+        let report = InspectReport(input, stream, codec, hrd: hrd, input: FileName.printable(file))
+        if let plot {
+            let drawing = StreamPlot(report, hrd?.schedules.first)
+            try MediaOutput.write(Array(drawing.svg.utf8), to: plot, overwrite: overwrite)
+        }
+        let isOnStdout = plot == "-" || plot == "/dev/stdout"
+        let text = json ? try JSON.text(report) + "\n" : InspectText.text(report)
+        guard Terminal.write(text, to: isOnStdout ? STDERR_FILENO : STDOUT_FILENO) else {
+            throw VaencError(.inputOutput, "cannot write the report to stdout", remedy: "look at what reads it")
+        }
+        if let fault = report.fault.wrapped {
+            throw VaencError(
+                .badInput, "\(report.input): \(fault)",
+                remedy: report.frames.isEmpty ? "check that it is H.264 or HEVC" : "what could be read is listed")
+        }
+    }
+}

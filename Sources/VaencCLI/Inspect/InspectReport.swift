@@ -1,0 +1,130 @@
+import BitstreamInspection
+import MediaFiles
+import VideoBase
+
+/// What `vaenc inspect --json` prints: the contract of docs/CLI.md, `"schema": 1`.
+struct InspectReport: Encodable {
+    struct Frame: Encodable {
+        /// In coding order; `display` in output order.
+        var index: Int
+        var display: Int
+        var type: String
+        /// Of the slices' NAL units, as the standard's table calls it.
+        var unit: String
+        /// The mean of the slices' SliceQPY: what blocks add to it stands in coded data that is not read.
+        var qp: Double
+        var bytes: Int
+        /// Seconds; null in streams that have no container.
+        var pts: Nullable<Double>
+        var dts: Nullable<Double>
+        var key: Bool
+        /// By `index`.
+        var references: [Int]
+        var temporalLayer: Nullable<Int>
+        var slices: Int
+        var pictureOrderCount: Int
+    }
+
+    struct Unit: Encodable {
+        var type: String
+        var offset: Int
+        var bytes: Int
+    }
+
+    struct Fault: Encodable {
+        var frame: Nullable<Int>
+        var rule: String
+        var message: String
+
+        init(_ violation: Violation) {
+            frame = Nullable(violation.frame)
+            rule = violation.rule.rawValue
+            message = violation.message
+        }
+    }
+
+    struct Buffer: Encodable {
+        struct Schedule: Encodable {
+            var type: String
+            var bitrate: Int
+            var bufferBits: Int
+            var constant: Bool
+        }
+
+        var conforms: Bool
+        var violations: [Fault]
+        var schedules: [Schedule]
+    }
+
+    var schema = 1
+    var input: String
+    var container: String
+    var codec: VideoCodec
+    var profile: Nullable<String>
+    var level: Nullable<String>
+    var width: Nullable<Int>
+    var height: Nullable<Int>
+    var bitDepth: Int
+    var bytes: Int
+    var reorderDepth: Int
+    var frames: [Frame]
+    var nalUnits: [Unit]
+    /// null for a stream without HRD parameters.
+    var hrd: Nullable<Buffer>
+    var violations: [Fault]
+    /// What keeps the stream, or the rest of it, from being read.
+    var fault: Nullable<String>
+}
+
+extension InspectReport {
+    /// - Parameters:
+    ///   - hrd: of `stream`.
+    init(_ file: ByteStreamFile, _ stream: any InspectedStream, _ codec: VideoCodec, hrd: HRDReport?, input: String) {
+        self.input = input
+        container = file.form
+        self.codec = codec
+        profile = Nullable(stream.profileName)
+        level = Nullable(stream.levelName)
+        width = Nullable(stream.visibleSize?.width)
+        height = Nullable(stream.visibleSize?.height)
+        bitDepth = stream.bitDepth
+        bytes = file.bytes.count
+        reorderDepth = stream.reorderDepth
+        let ranges = stream.unitRanges
+        nalUnits = zip(stream.unitNames, ranges).map { Unit(type: $0, offset: file.place(of: $1.lowerBound), bytes: $1.count) }
+        var packets = (file.packets ?? [])[...]
+        frames = stream.pictures.map { picture in
+            let slices = picture.sliceQPs
+            // The packet in which the picture's last NAL unit stands: parameter sets may come from the container's header.
+            let end = picture.nalUnits.last.map { ranges[$0].lowerBound } ?? 0
+            while let next = packets.dropFirst().first, next.start <= end { packets.removeFirst() }
+            let packet = packets.first
+            return Frame(
+                index: picture.index, display: picture.displayIndex, type: picture.isIDR ? "I" : picture.typeName,
+                unit: picture.unitName,
+                qp: slices.isEmpty ? 0 : (Double(slices.reduce(0, +)) / Double(slices.count) * 100).rounded() / 100,
+                bytes: packet?.byteCount ?? picture.byteCount, pts: Nullable(packet?.presentation?.seconds),
+                dts: Nullable(packet?.decode?.seconds), key: packet?.isKey ?? picture.isRandomAccess,
+                references: picture.references, temporalLayer: Nullable(picture.temporalLayer), slices: picture.sliceCount,
+                pictureOrderCount: picture.pictureOrderCount)
+        }
+        self.hrd = Nullable(hrd.map(Buffer.init))
+        violations = stream.violations.map(Fault.init)
+        fault = Nullable(file.fault ?? Self.damage(stream.violations))
+    }
+
+    /// The first rule broken that says that something could not be read.
+    private static func damage(_ violations: [Violation]) -> String? {
+        violations.first { [.byteStream, .syntax, .parameterSet].contains($0.rule) }.map(\.description)
+    }
+}
+
+extension InspectReport.Buffer {
+    init(_ report: HRDReport) {
+        conforms = report.conforms
+        violations = report.violations.map(InspectReport.Fault.init)
+        schedules = report.schedules.map {
+            Schedule(type: $0.isNAL ? "NAL" : "VCL", bitrate: $0.bitRate, bufferBits: $0.cpbSize, constant: $0.isConstant)
+        }
+    }
+}

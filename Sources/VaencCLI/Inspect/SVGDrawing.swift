@@ -1,0 +1,87 @@
+/// The elements of an SVG picture, in user units of a pixel.
+struct SVGDrawing {
+    private let width: Double
+    private let height: Double
+    private var body = ""
+
+    init(width: Double, height: Double) {
+        self.width = width
+        self.height = height
+    }
+
+    /// A whole document.
+    var text: String {
+        """
+        <?xml version="1.0" encoding="UTF-8"?>
+        <svg xmlns="http://www.w3.org/2000/svg" width="\(Self.number(width))" height="\(Self.number(height))" \
+        viewBox="0 0 \(Self.number(width)) \(Self.number(height))" font-family="sans-serif" font-size="12">
+        <rect width="100%" height="100%" fill="#ffffff"/>
+        \(body)</svg>
+
+        """
+    }
+
+    enum Anchor: String {
+        case start, middle, end
+    }
+
+    mutating func text(_ text: String, x: Double, y: Double, anchor: Anchor = .start, color: String = "#333333", turned: Bool = false) {
+        let turn = turned ? " transform=\"rotate(-90 \(Self.number(x)) \(Self.number(y)))\"" : ""
+        body += "<text x=\"\(Self.number(x))\" y=\"\(Self.number(y))\" text-anchor=\"\(anchor.rawValue)\" "
+        body += "fill=\"\(color)\"\(turn)>\(Self.escaped(text))</text>\n"
+    }
+
+    /// - Parameter title: shown where the pointer rests.
+    mutating func bar(x: Double, y: Double, width: Double, height: Double, color: String, title: String) {
+        body += "<rect x=\"\(Self.number(x))\" y=\"\(Self.number(y))\" width=\"\(Self.number(width))\" "
+        body += "height=\"\(Self.number(height))\" fill=\"\(color)\"><title>\(Self.escaped(title))</title></rect>\n"
+    }
+
+    mutating func line(_ points: [(x: Double, y: Double)], color: String, width: Double = 1, dashed: Bool = false) {
+        let places = points.map { "\(Self.number($0.x)),\(Self.number($0.y))" }.joined(separator: " ")
+        body += "<polyline points=\"\(places)\" fill=\"none\" stroke=\"\(color)\" stroke-width=\"\(Self.number(width))\""
+        body += (dashed ? " stroke-dasharray=\"5 4\"" : "") + "/>\n"
+    }
+
+    private static func number(_ value: Double) -> String { decimal(value, 2) }
+
+    /// Without the characters that XML 1.0 does not have.
+    private static func escaped(_ text: String) -> String {
+        var result = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "&": result += "&amp;"
+            case "<": result += "&lt;"
+            case ">": result += "&gt;"
+            case "\"": result += "&quot;"
+            case _ where scalar.value < 0x20 || scalar.value == 0xFFFE || scalar.value == 0xFFFF: result += "\u{FFFD}"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+}
+
+/// A scale with round numbers at its marks.
+struct PlotScale {
+    /// In the value's unit.
+    let marks: [Double]
+    let top: Double
+    private let origin: Double
+    private let length: Double
+
+    /// - Parameters:
+    ///   - largest: that must fit.
+    ///   - origin: where 0 is, and `length` how far up (or right, where negative) the top is.
+    init(largest: Double, origin: Double, length: Double, count: Int = 5) {
+        let rough = max(largest, 1) / Double(count)
+        let power = exponential10(logarithm10(rough).rounded(.down))
+        let step = max([1, 2, 5, 10].map { $0 * power }.first { $0 >= rough } ?? rough, 1)
+        top = (max(largest, 1) / step).rounded(.up) * step
+        marks = (0...Int((top / step).rounded())).map { Double($0) * step }
+        self.origin = origin
+        self.length = length
+    }
+
+    func place(_ value: Double) -> Double { origin - value / top * length }
+}

@@ -1,0 +1,59 @@
+import MediaFiles
+import VideoBase
+
+extension SourceOptions {
+    /// From what the options of a command are given as.
+    /// - Throws: `usage`.
+    init(
+        inputSize: String?, inputFormat: String?, fps: String? = nil, frames: Int?, start: Double?, duration: Double?,
+        size: String?, fit: FrameFit
+    ) throws {
+        self.init()
+        self.inputSize = try inputSize.map { try Self.size("--input-size", $0) }
+        outputSize = try size.map { try Self.size("--size", $0) }
+        self.fit = fit
+        if let inputFormat {
+            guard let format = Self.format(inputFormat.lowercased()) else {
+                throw VaencError.usage(
+                    "--input-format \(inputFormat) is not known",
+                    remedy: "use one of " + PixelFormat.allCases.map(\.rawValue).joined(separator: ", "))
+            }
+            self.inputFormat = format
+        }
+        frameRate = try fps.map(Self.rate)
+        if let frames, frames < 1 { throw VaencError.usage("--frames \(frames) is less than 1", remedy: "give 1 or more") }
+        if let start, !(start >= 0 && start < 1e9) {
+            throw VaencError.usage("--start \(start) is out of range", remedy: "give seconds, 0 or more")
+        }
+        if let duration, !(duration > 0 && duration < 1e9) {
+            throw VaencError.usage("--duration \(duration) is out of range", remedy: "give seconds, more than 0")
+        }
+        frameLimit = frames
+        self.start = start
+        self.duration = duration
+    }
+
+    /// The value of `--fps`.
+    static func rate(_ text: String) throws -> Rational {
+        if let rate = Rational(rate: text), rate.value <= 1000, rate.value >= 0.001 { return rate }
+        throw VaencError.usage("--fps \(text) is not a frame rate", remedy: "write 25, 29.97 or 30000/1001")
+    }
+
+    private static func format(_ name: String) -> PixelFormat? { PixelFormat(rawValue: plainName(name)) }
+
+    /// vaenc's name of a layout for FFmpeg's of the same.
+    static func plainName(_ name: String) -> String {
+        let others: KeyValuePairs<String, PixelFormat> = [
+            "yuv420p": .i420, "yuv422p": .i422, "yuv444p": .i444, "yuv420p10le": .i420p10, "yuv420p10": .i420p10,
+            "p010le": .p010, "yuyv422": .yuyv, "uyvy422": .uyvy,
+        ]
+        return others.first { $0.key == name }?.value.rawValue ?? name
+    }
+
+    static func size(_ option: String, _ text: String) throws -> VideoSize {
+        guard let size = VideoSize(text), size.width <= 65536, size.height <= 65536 else {
+            throw VaencError.usage("\(option) \(text) is not a size", remedy: "write it as 1280x720")
+        }
+        return size
+    }
+}

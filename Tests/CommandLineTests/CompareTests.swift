@@ -1,0 +1,113 @@
+import TestOracles
+import Testing
+
+/// `vaenc compare` against FFmpeg's psnr and ssim filters.
+@Suite struct CompareTests {
+    /// What the filters say of each picture, and of all: y, u, v and both.
+    private struct Judged {
+        var psnr: [[Double]] = []
+        var ssim: [[Double]] = []
+        var overallPSNR: [Double] = []
+        var overallSSIM: [Double] = []
+
+        init(_ reference: String, _ distorted: String, format: String, in folder: String) throws {
+            let (psnr, ssim) = ("\(folder)/psnr.log", "\(folder)/ssim.log")
+            let graph =
+                "[0:v]format=\(format),settb=AVTB,setpts=N,split[a][c];[1:v]format=\(format),settb=AVTB,setpts=N,split[b][d];"
+                + "[a][b]psnr=stats_file=\(psnr)[e];[e]nullsink;[c][d]ssim=stats_file=\(ssim)"
+            let run = try ProcessRunner.run(
+                "ffmpeg", ["-nostdin", "-hide_banner", "-i", distorted, "-i", reference, "-lavfi", graph, "-f", "null", "-"])
+            try #require(run.status == 0, "\(run.errors)")
+            for line in String(decoding: try Files.read(psnr), as: UTF8.self).split(separator: "\n") {
+                self.psnr.append(Self.values(line, ["psnr_y", "psnr_u", "psnr_v", "psnr_avg"]))
+            }
+            for line in String(decoding: try Files.read(ssim), as: UTF8.self).split(separator: "\n") {
+                self.ssim.append(Self.values(line, ["Y", "U", "V", "All"]))
+            }
+            for line in run.errorLines {
+                if line.contains("PSNR y:") { overallPSNR = Self.values(line, ["y", "u", "v", "average"]) }
+                if line.contains("SSIM Y:") { overallSSIM = Self.values(line, ["Y", "U", "V", "All"]) }
+            }
+        }
+
+        private static func values(_ line: Substring, _ names: [String]) -> [Double] {
+            let words = line.split(separator: " ")
+            return names.compactMap { name in
+                words.first { $0.hasPrefix(name + ":") }.flatMap { Double($0.dropFirst(name.count + 1)) }
+            }
+        }
+    }
+
+    private func expectNear(_ value: JSONValue?, _ keys: [String], _ expected: [Double], _ place: String) {
+        for (key, wanted) in zip(keys, expected) {
+            // FFmpeg writes inf where the planes are equal.
+            let found = value?[key] == .null ? Double.infinity : value?[key]?.double ?? .nan
+            #expect(found == wanted || abs(found - wanted) <= 0.01, "\(place) \(key): \(found), FFmpeg \(wanted)")
+        }
+        #expect(expected.count == keys.count)
+    }
+
+    private func expectAgreement(_ reference: String, _ distorted: String, format: String, count: Int, in folder: String) throws {
+        let judged = try Judged(reference, distorted, format: format, in: folder)
+        let run = try ToolRun(["compare", reference, distorted, "--json"])
+        #expect(run.status == 0, "\(run.errorLines)")
+        let report = try #require(run.report)
+        #expect(report["frames"]?.int == count)
+        let frames = try #require(report["perFrame"]?.array)
+        try #require(frames.count == count && judged.psnr.count == count && judged.ssim.count == count)
+        let (psnr, ssim) = (["y", "u", "v", "average"], ["y", "u", "v", "all"])
+        expectNear(report["psnr"], psnr, judged.overallPSNR, "all")
+        expectNear(report["ssim"], ssim, judged.overallSSIM, "all")
+        for (index, frame) in frames.enumerated() {
+            #expect(frame["index"]?.int == index)
+            expectNear(frame["psnr"], psnr, judged.psnr[index], "picture \(index)")
+            expectNear(frame["ssim"], ssim, judged.ssim[index], "picture \(index)")
+        }
+    }
+
+    @Test(arguments: Fixture.allCases) func realClips(_ clip: Fixture) throws {
+        try Files.withTemporaryFolder { folder in
+            let distorted = "\(folder)/d.mp4"
+            try ffmpeg("-i", clip.path(), "-an", "-c:v", "libx264", "-preset", "ultrafast", "-crf", "35", distorted)
+            try expectAgreement(clip.path(), distorted, format: "yuv420p", count: clip.frameCount, in: folder)
+        }
+    }
+
+    @Test func tenBits() throws {
+        try Files.withTemporaryFolder { folder in
+            let (reference, distorted) = ("\(folder)/r.mkv", "\(folder)/d.h265")
+            try ffmpeg(
+                "-f", "lavfi", "-i", "testsrc2=s=178x146:r=25:d=1,format=yuv420p10le,noise=alls=9", "-c:v", "ffv1", reference)
+            try ffmpeg("-i", reference, "-c:v", "libx265", "-preset", "ultrafast", "-x265-params", "log-level=none:crf=32", distorted)
+            try expectAgreement(reference, distorted, format: "yuv420p10le", count: 25, in: folder)
+        }
+    }
+
+    /// Equal pictures, raw ones too: no number of decibels.
+    @Test func equalClips() throws {
+        let raw = try Fixture.carphone.rawPath(frames: 10)
+        let run = try ToolRun([
+            "compare", try Fixture.carphone.path(), raw, "--input-size", "176x144", "--input-format", "i420", "--frames", "10", "--json",
+        ])
+        #expect(run.status == 0, "\(run.errorLines)")
+        #expect(run.report?["frames"]?.int == 10)
+        for key in ["y", "u", "v", "average"] { #expect(run.report?["psnr"]?[key] == .null) }
+        for key in ["y", "u", "v", "all"] { #expect(run.report?["ssim"]?[key]?.double == 1) }
+    }
+
+    @Test func whatCannotBeCompared() throws {
+        let (clip, bikes) = (try Fixture.carphone.path(), try Fixture.bikes.path())
+        let raw = try Fixture.carphone.rawPath(frames: 10)
+        let layout = ["--input-size", "176x144"]
+        try ToolRun(["compare", clip, bikes]).expectRefusal(65, "--size")
+        try ToolRun(["compare", clip, raw] + layout).expectRefusal(65, "--frames 10")
+        try ToolRun(["compare", raw, clip] + layout).expectRefusal(65, "--frames 10")
+        try ToolRun(["compare", clip, "/nowhere/a.mp4"]).expectRefusal(66, "no file")
+        try ToolRun(["compare", "-", "-"]).expectRefusal(64, "standard input")
+        try ToolRun(["compare", clip, raw]).expectRefusal(64, "--input-size")
+        let scaled = try ToolRun(["compare", clip, bikes, "--size", "64x48", "--frames", "3", "--json"])
+        #expect(scaled.status == 0, "\(scaled.errorLines)")
+        #expect(scaled.report?["width"]?.int == 64)
+        #expect(scaled.report?["notices"]?.array.count == 2)
+    }
+}

@@ -1,0 +1,223 @@
+import TestOracles
+import Testing
+
+/// `vaenc inspect` against ffprobe and FFmpeg's trace_headers.
+@Suite struct InspectTests {
+    /// Packets in coding order, and pictures in output order, as ffprobe has them.
+    private struct Probed {
+        var packets: [JSONValue]
+        var frames: [JSONValue]
+        var stream: JSONValue
+
+        init(_ file: String) throws {
+            let run = try ProcessRunner.run(
+                "ffprobe",
+                ["-v", "error", "-select_streams", "v:0", "-show_packets", "-show_frames", "-show_streams", "-of", "json", file])
+            try #require(run.status == 0, "\(run.errors)")
+            let report = try #require(JSONValue(run.output))
+            let mixed = report["packets_and_frames"]?.array ?? []
+            packets = mixed.filter { $0["type"]?.string == "packet" }
+            frames = mixed.filter { $0["type"]?.string == "frame" }
+            stream = try #require(report["streams"]?.array.first)
+        }
+    }
+
+    private func number(_ value: JSONValue?) -> Double? { value?.string.flatMap(Double.init) }
+
+    private func expectAgreement(_ file: String, _ report: JSONValue, hasTimes: Bool) throws {
+        let probed = try Probed(file)
+        #expect(report["codec"]?.string == probed.stream["codec_name"]?.string)
+        #expect(report["profile"]?.string == probed.stream["profile"]?.string)
+        #expect(report["width"]?.int == probed.stream["width"]?.int && report["height"]?.int == probed.stream["height"]?.int)
+        let level = try #require(probed.stream["level"]?.int)
+        let tenths = report["codec"]?.string == "hevc" ? level / 3 : level
+        #expect(report["level"]?.string == "\(tenths / 10).\(tenths % 10)")
+        let frames = try #require(report["frames"]?.array)
+        try #require(frames.count == probed.packets.count && frames.count == probed.frames.count)
+        for (index, (frame, packet)) in zip(frames, probed.packets).enumerated() {
+            #expect(frame["index"]?.int == index)
+            // FFmpeg's parser gives the first zero byte of a start code to the picture before it in bare HEVC.
+            let difference = (frame["bytes"]?.int ?? 0) - Int(number(packet["size"]) ?? -9)
+            #expect(difference == 0 || (!hasTimes && abs(difference) == 1), "\(file) picture \(index)")
+            #expect(frame["key"]?.bool == packet["flags"]?.string?.hasPrefix("K"), "\(file) picture \(index)")
+            for (own, other) in [("pts", "pts_time"), ("dts", "dts_time")] {
+                if !hasTimes { #expect(frame[own] == .null) }
+                guard hasTimes, let wanted = number(packet[other]) else { continue }
+                #expect(abs((frame[own]?.double ?? .nan) - wanted) < 0.000_01, "\(file) picture \(index) \(own)")
+            }
+        }
+        let shown = frames.sorted { $0["display"]?.int ?? -1 < $1["display"]?.int ?? -1 }
+        for (frame, other) in zip(shown, probed.frames) {
+            #expect(frame["type"]?.string == other["pict_type"]?.string, "\(file) picture \(frame["index"]?.int ?? -1)")
+        }
+        for frame in frames {
+            let (index, references) = (frame["index"]?.int ?? -1, frame["references"]?.array.compactMap(\.int) ?? [])
+            #expect(references.allSatisfy { $0 >= 0 && $0 < index })
+            #expect(references.isEmpty == (frame["type"]?.string == "I"))
+        }
+    }
+
+    @Test(arguments: StreamSample.allCases) func everyForm(_ sample: StreamSample) throws {
+        try Files.withTemporaryFolder { folder in
+            let (container, stream) = try sample.make(in: folder)
+            var files = [container, stream]
+            for ending in sample.isHEVC ? ["mkv", "ts", "mov"] : ["mkv", "ts", "flv"] {
+                try ffmpeg("-i", container, "-c", "copy", "\(folder)/x.\(ending)")
+                files.append("\(folder)/x.\(ending)")
+            }
+            var pictures: [[JSONValue?]] = []
+            for file in files {
+                let run = try ToolRun(["inspect", file, "--json"])
+                #expect(run.status == 0, "\(run.errorLines)")
+                let report = try #require(run.report)
+                #expect(report["fault"] == .null)
+                try expectAgreement(file, report, hasTimes: file != stream)
+                pictures.append((report["frames"]?.array ?? []).flatMap { [$0["qp"], $0["references"], $0["type"]] })
+            }
+            #expect(Set(pictures).count == 1)
+            try expectHeaders(stream, sample)
+            // Length-prefixed: the same, and offsets of the lengths.
+            let prefixed = "\(folder)/s.avcc"
+            #expect(try ToolRun(["convert", stream, "-o", prefixed, "--length-size", "4"]).status == 0)
+            let report = try #require(try ToolRun(["inspect", prefixed, "--json"]).report)
+            #expect((report["frames"]?.array ?? []).flatMap { [$0["qp"], $0["references"], $0["type"]] } == pictures[0])
+            let bytes = try Files.read(prefixed)
+            var index = 0
+            for unit in report["nalUnits"]?.array ?? [] {
+                #expect(unit["offset"]?.int == index)
+                index += 4 + bytes[index..<index + 4].reduce(0) { $0 << 8 | Int($1) }
+            }
+            #expect(index == bytes.count)
+        }
+    }
+
+    /// QPs and kinds of NAL units, as trace_headers reads them.
+    private func expectHeaders(_ stream: String, _ sample: StreamSample) throws {
+        let report = try #require(try ToolRun(["inspect", stream, "--json"]).report)
+        let trace = try TraceHeaders(stream: try Files.read(stream), codec: sample.codec)
+        let slices = trace.units.filter { $0["slice_qp_delta"] != nil }
+        let initial = 26 + (trace[sample.isHEVC ? "init_qp_minus26" : "pic_init_qp_minus26"].last ?? 0)
+        let qps = slices.map { initial + ($0["slice_qp_delta"] ?? 0) }
+        let first = sample.isHEVC ? "first_slice_segment_in_pic_flag" : "first_mb_in_slice"
+        let starts = slices.indices.filter { slices[$0][first] == (sample.isHEVC ? 1 : 0) } + [slices.count]
+        let means = zip(starts, starts.dropFirst()).map { start, end in
+            (Double(qps[start..<end].reduce(0, +)) / Double(end - start) * 100).rounded() / 100
+        }
+        #expect((report["frames"]?.array ?? []).compactMap { $0["qp"]?.double } == means)
+        let names = report["nalUnits"]?.array.compactMap { $0["type"]?.string } ?? []
+        #expect(names.count == trace["nal_unit_type"].count)
+        for (name, type) in [("SPS", sample.isHEVC ? 33 : 7), ("PPS", sample.isHEVC ? 34 : 8)] {
+            #expect(names.count { $0 == name } == trace["nal_unit_type"].count { $0 == type })
+        }
+        let bytes = report["nalUnits"]?.array.compactMap { $0["bytes"]?.int } ?? []
+        #expect(bytes.reduce(0, +) == Files.size(stream))
+    }
+
+    /// x264's own buffer, kept to and not, and drawn; a stream without one.
+    @Test func buffers() throws {
+        try Files.withTemporaryFolder { folder in
+            let (stream, plot) = ("\(folder)/s.h264", "\(folder)/p<&>.svg")
+            try ffmpeg(
+                "-i", Fixture.carphone.path(), "-c:v", "libx264", "-preset", "veryfast", "-b:v", "300k", "-maxrate", "300k", "-bufsize",
+                "200k", "-x264-params", "nal-hrd=cbr:force-cfr=1", stream)
+            let run = try ToolRun(["inspect", stream, "--json", "--plot", plot])
+            #expect(run.status == 0, "\(run.errorLines)")
+            let hrd = try #require(run.report?["hrd"])
+            #expect(hrd["conforms"]?.bool == true)
+            #expect(hrd["violations"]?.array.isEmpty == true)
+            #expect(hrd["schedules"]?.array.first?["constant"]?.bool == true)
+            let drawn = try ProcessRunner.run("python3", ["-c", Self.count, plot])
+            #expect(drawn.status == 0, "\(drawn.errors)")
+            // A bar for each picture and three in the legend; the lines of QP and buffer have all pictures.
+            #expect(drawn.output == "123 120 240\n", "\(drawn.output)")
+            try ToolRun(["inspect", stream, "--plot", plot]).expectRefusal(73, "exists")
+
+            // A picture grown by filler underflows the buffer, or overflows it.
+            var bytes = try Files.read(stream)
+            let middle = try #require(bytes.indices.dropFirst(bytes.count / 2).first { bytes[$0...].starts(with: [0, 0, 0, 1]) })
+            bytes.insert(contentsOf: [0, 0, 0, 1, 12] + [UInt8](repeating: 255, count: 40000) + [128], at: middle)
+            try Files.write(bytes, to: stream)
+            let broken = try ToolRun(["inspect", stream, "--json"])
+            #expect(broken.report?["hrd"]?["conforms"]?.bool == false)
+            #expect(broken.report?["hrd"]?["violations"]?.array.isEmpty == false)
+            #expect(try ToolRun(["inspect", Fixture.bikes.path(), "--json"]).report?["hrd"] == .null)
+        }
+    }
+
+    /// Prints the numbers of bars, and of points of the two lines drawn thickest, of well-formed XML.
+    private static let count = """
+        import sys, xml.dom.minidom as m
+        svg = m.parse(sys.argv[1]).documentElement
+        assert svg.tagName == "svg"
+        bars = [r for r in svg.getElementsByTagName("rect") if r.getElementsByTagName("title")]
+        lines = [len(p.getAttribute("points").split()) for p in svg.getElementsByTagName("polyline")]
+        lines.sort()
+        print(len(bars), *lines[-2:])
+        """
+
+    @Test func temporalLayers() throws {
+        try Files.withTemporaryFolder { folder in
+            let stream = "\(folder)/s.h265"
+            try ffmpeg(
+                "-i", Fixture.carphone.path(), "-frames:v", "24", "-c:v", "libx265", "-preset", "ultrafast", "-x265-params",
+                "log-level=none:temporal-layers=1:bframes=3:b-adapt=0", stream)
+            let frames = try #require(try ToolRun(["inspect", stream, "--json"]).report?["frames"]?.array)
+            let trace = try TraceHeaders(stream: try Files.read(stream), codec: "hevc")
+            let slices = trace.units.filter { $0["first_slice_segment_in_pic_flag"] == 1 }
+            let layers = slices.compactMap { $0["nuh_temporal_id_plus1"].map { $0 - 1 } }
+            #expect(Set(layers).count > 1)
+            #expect(frames.compactMap { $0["temporalLayer"]?.int } == layers)
+        }
+    }
+
+    /// What is damaged is said, and what stands before it is listed.
+    @Test func damage() throws {
+        try Files.withTemporaryFolder { folder in
+            let (container, stream) = try StreamSample.carphone.make(in: folder)
+            let prefixed = "\(folder)/s.avcc"
+            #expect(try ToolRun(["convert", stream, "-o", prefixed]).status == 0)
+            let cut = "\(folder)/cut"
+            try ffmpeg("-i", container, "-c", "copy", "-movflags", "+faststart", "\(folder)/front.mp4")
+            for file in [prefixed, "\(folder)/front.mp4"] {
+                try Files.write(Array(try Files.read(file).prefix((Files.size(file) ?? 0) / 2)), to: cut)
+                let run = try ToolRun(["inspect", cut, "--json"])
+                #expect(run.status == 65, "\(run.errorLines)")
+                #expect(run.errorLines.count == 1)
+                #expect((20..<110).contains(run.report?["frames"]?.array.count ?? 0), "\(file)")
+                #expect(run.report?["fault"]?.string?.isEmpty == false)
+            }
+            // A slice's header with other bits.
+            var bytes = try Files.read(stream)
+            let place = try #require(bytes.indices.dropFirst(bytes.count / 2).first { bytes[$0...].starts(with: [0, 0, 1]) })
+            for byte in place + 4..<place + 12 { bytes[byte] = 0xFF }
+            bytes.replaceSubrange(place + 4..<place + 6, with: [0, 1])
+            try Files.write(bytes, to: cut + ".h264")
+            let damaged = try ToolRun(["inspect", cut + ".h264", "--json"])
+            #expect(damaged.status == 65)
+            #expect(damaged.report?["violations"]?.array.isEmpty == false)
+            #expect(damaged.report?["frames"]?.array.count ?? 0 > 100)
+            try ffmpeg("-i", container, "-c:v", "mpeg4", "\(folder)/other.mp4")
+            let cases: [(String, Int, String)] = [
+                ("\(folder)/other.mp4", 69, "mpeg4"), ("\(folder)/nothing", 66, "no file"), (#filePath, 65, "not a video"),
+            ]
+            for (file, status, words) in cases { try ToolRun(["inspect", file, "--json"]).expectRefusal(status, words) }
+            try ToolRun(["inspect", "-"]).expectRefusal(65, "empty")
+        }
+    }
+
+    /// Any bytes: an answer or an error, and no crash.
+    @Test func anyBytes() throws {
+        try Files.withTemporaryFolder { folder in
+            let whole = try Files.read(StreamSample.hevc.make(in: folder).stream)
+            var random = SystemRandomNumberGenerator()
+            for _ in 0..<10 {
+                var bytes = Array(whole.prefix(20000))
+                for _ in 0..<30 { bytes[Int.random(in: 0..<bytes.count, using: &random)] = .random(in: 0...255, using: &random) }
+                try Files.write(bytes, to: "\(folder)/x.h265")
+                let run = try ToolRun(["inspect", "\(folder)/x.h265", "--json", "--plot", "\(folder)/x.svg", "--overwrite"])
+                #expect([0, 65].contains(run.status), "\(run.status) \(run.errorLines)")
+                #expect(run.report != nil)
+            }
+        }
+    }
+}

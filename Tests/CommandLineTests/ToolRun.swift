@@ -1,0 +1,57 @@
+import TestOracles
+import Testing
+
+/// One run of a command that prints a JSON report.
+struct ToolRun {
+    var status: Int
+    var report: JSONValue?
+    var errorLines: [Substring]
+    var output: [UInt8]
+    var peakKB: Int
+
+    init(_ arguments: [String], input: [UInt8] = []) throws {
+        let result = try ProcessRunner.run(Checkout.vaenc, arguments, input: input, timeout: 60)
+        (status, report, errorLines) = (result.status, JSONValue(result.output), result.errorLines)
+        (output, peakKB) = (result.stdout, result.peakKB)
+    }
+
+    /// One line on stderr with these words, this status, and no trace of the outputs.
+    func expectRefusal(_ status: Int, _ words: String, without files: [String] = [], at place: SourceLocation = #_sourceLocation) {
+        #expect(self.status == status, "\(errorLines)", sourceLocation: place)
+        #expect(errorLines.count == 1 && errorLines[0].contains(words), "\(errorLines)", sourceLocation: place)
+        for file in files {
+            #expect(!Files.exists(file) && !Files.exists(file + ".part"), "\(file)", sourceLocation: place)
+        }
+    }
+}
+
+/// ffmpeg, which must succeed.
+func ffmpeg(_ arguments: String...) throws {
+    let run = try ProcessRunner.run("ffmpeg", ["-v", "error", "-nostdin", "-y"] + arguments)
+    try #require(run.status == 0, "\(run.errors)")
+}
+
+/// Elementary streams of real clips, and HEVC ones made of them.
+enum StreamSample: String, CaseIterable {
+    case bikes, carphone, bigBuckBunny, hevc, hevc10
+
+    var isHEVC: Bool { self == .hevc || self == .hevc10 }
+    var codec: String { isHEVC ? "hevc" : "h264" }
+
+    /// Makes the sample in a container and as Annex B.
+    func make(in folder: String) throws -> (container: String, stream: String) {
+        let (container, stream) = ("\(folder)/c.mp4", "\(folder)/s.\(isHEVC ? "h265" : "h264")")
+        switch self {
+        case .bikes: try ffmpeg("-i", Fixture.bikes.path(), "-c", "copy", "-an", container)
+        case .carphone: try ffmpeg("-i", Fixture.carphone.path(), "-c", "copy", "-an", container)
+        case .bigBuckBunny: try ffmpeg("-i", Fixture.bigBuckBunny.path(), "-c", "copy", "-an", container)
+        case .hevc, .hevc10:
+            try ffmpeg(
+                "-i", Fixture.carphone.path(), "-frames:v", "40", "-c:v", "libx265", "-pix_fmt",
+                self == .hevc ? "yuv420p" : "yuv420p10le", "-preset", "ultrafast", "-x265-params",
+                "log-level=none:keyint=16:bframes=3:b-pyramid=1:repeat-headers=1", "-tag:v", "hev1", container)
+        }
+        try ffmpeg("-i", container, "-c", "copy", "-bsf:v", "\(codec)_mp4toannexb", "-f", codec, stream)
+        return (container, stream)
+    }
+}
