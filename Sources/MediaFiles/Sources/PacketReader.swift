@@ -46,7 +46,7 @@ package final class PacketReader: Sendable {
     /// The next packet, in coding order; nil at the end. Blocks on the file.
     /// - Throws: `badInput` where the file breaks off or is damaged.
     package func next() throws -> TrackPacket? {
-        try demuxer.withLock { demuxer in
+        try demuxer.withLock { demuxer -> TrackPacket? in
             let av = unsafe demuxer.av
             var packet = unsafe av.pointee.av_packet_alloc!()
             defer { unsafe av.pointee.av_packet_free!(&packet) }
@@ -54,7 +54,7 @@ package final class PacketReader: Sendable {
             switch unsafe try demuxer.read(filled) {
             case .packet: return unsafe try TrackPacket(taking: filled, timeBase: timeBase, av)
             case .end: return nil
-            case .broken(let words): throw Demuxer.unreadable(demuxer.name, words, remedy: "check that the file is whole")
+            case .broken(let words): throw InputContext.unreadable(demuxer.name, words, remedy: "check that the file is whole")
             }
         }
     }
