@@ -1,5 +1,6 @@
 import NALWriting
 import Testing
+import VideoBase
 
 /// Start codes and lengths turned into each other. What is expected is put together byte by byte here.
 @Suite struct ConversionTests {
@@ -170,6 +171,36 @@ import Testing
             var splitter = AnnexBSplitter()
             for _ in 0..<10 { try splitter.append([0, 0, 0]) { _, _ in } }
             try splitter.finish { _, _ in }
+        }
+    }
+
+    /// 00 00 01 is a start code, or the length of 256 bytes and more; either codec.
+    @Test func framingIsSeenInTheFirstBytes() {
+        let h264: [[UInt8]] = [[0x67, 66, 0xC0, 30, 1], [0x68, 0xCE, 1], [0x65] + [UInt8](repeating: 0xA5, count: 300)]
+        let hevc: [[UInt8]] = [[0x40, 1, 12, 1], [0x42, 1, 1, 1], [0x44, 1, 0xC1], [0x26, 1] + [UInt8](repeating: 0xA5, count: 300)]
+        for (codec, units) in [(VideoCodec.h264, h264), (.hevc, hevc)] {
+            for zeros in 2...4 {
+                let stream = Self.stream(units, first: zeros, others: 2)
+                #expect(StreamKind(head: stream) == StreamKind(framing: .annexB, codec: codec))
+            }
+            for size in [LengthSize.two, .four] {
+                let stream = Self.prefixed(units, size)
+                let kind = StreamKind(framing: .lengthPrefixed(size), codec: codec)
+                for count in [stream.count, stream.count - 100] {
+                    #expect(StreamKind(head: Array(stream[..<count]), byteCount: stream.count) == kind)
+                }
+            }
+        }
+        // The first NAL unit has 256 to 511 bytes: its length begins as a start code does.
+        for count in [256, 300, 511] {
+            let sei: [UInt8] = [6, 5] + [UInt8](repeating: 0xEE, count: count - 2)
+            let stream = Self.prefixed([sei] + h264, .four)
+            #expect(stream.starts(with: [0, 0, 1]))
+            #expect(StreamKind(head: stream) == StreamKind(framing: .lengthPrefixed(.four), codec: .h264))
+            #expect(StreamKind(head: Self.stream([sei] + h264, first: 2)) == StreamKind(framing: .annexB, codec: .h264))
+        }
+        for other in ["", "a text that is no video", "RIFF....AVI LIST", "\0\0\0\u{18}ftypmp42\0\0\0\0mp42isom\0\0\0\u{8}free"] {
+            #expect(StreamKind(head: Array(other.utf8)) == nil, "\(other)")
         }
     }
 

@@ -6,6 +6,11 @@ public struct StreamKind: Sendable, Hashable {
     /// nil where the first NAL units may be either's.
     public var codec: VideoCodec?
 
+    public init(framing: StreamConverter.Framing, codec: VideoCodec?) {
+        self.framing = framing
+        self.codec = codec
+    }
+
     /// nil for bytes that are neither a byte stream nor length-prefixed as far as they reach.
     ///
     /// 00 00 01 may be a start code or the beginning of a length; it is a length where that leads to the head of a NAL

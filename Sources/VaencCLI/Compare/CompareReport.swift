@@ -80,15 +80,15 @@ struct CompareReport: Encodable {
 
     /// For people.
     var text: String {
-        func decibels(_ value: Nullable<Double>) -> String { value.wrapped.map { decimal($0, 2) } ?? "equal" }
+        func decibels(_ value: Nullable<Double>) -> String { value.wrapped.map { decimal($0, 2) + " dB" } ?? "equal" }
         var lines = [
             "\(counted(frames, "picture")), \(width)×\(height), \(bitDepth) bits",
-            "PSNR  y \(decibels(psnr.y))  u \(decibels(psnr.u))  v \(decibels(psnr.v))  average \(decibels(psnr.average)) dB",
+            "PSNR  y \(decibels(psnr.y))  u \(decibels(psnr.u))  v \(decibels(psnr.v))  average \(decibels(psnr.average))",
             "SSIM  y \(decimal(ssim.y, 4))  u \(decimal(ssim.u, 4))  v \(decimal(ssim.v, 4))  all \(decimal(ssim.all, 4))",
         ]
         let worst = perFrame.min { $0.psnr.y.wrapped ?? .infinity < $1.psnr.y.wrapped ?? .infinity }
         if let worst, frames > 1, worst.psnr.y.wrapped != nil {
-            lines.append("worst picture: \(worst.index), PSNR y \(decibels(worst.psnr.y)) dB, SSIM y \(decimal(worst.ssim.y, 4))")
+            lines.append("worst picture: \(worst.index), PSNR y \(decibels(worst.psnr.y)), SSIM y \(decimal(worst.ssim.y, 4))")
         }
         return lines.joined(separator: "\n") + "\n"
     }
