@@ -25,6 +25,15 @@ record webcam capture /dev/video0 --capture-input 0 -o webcam.h264 --capture-siz
 record switched capture /dev/video0 -o switched.mkv $hdmi --input-format nv12 --switch-to /dev/video1@2 --duration 4 $fast
 record photo capture /dev/video0 -o photo.jpg --capture-input 0 --capture-size 320x180
 
+# What is played to one end of the loopback card is recorded from the other.
+ffmpeg -v error -re -f lavfi -i sine=frequency=1000:sample_rate=48000 -t 20 -ac 1 -f alsa hw:Loopback,0,0 &
+player=$!
+sleep 1
+# shellcheck disable=SC2086
+record sound capture /dev/video0 -o sound.mp4 $hdmi --input-format nv12 --duration 5 --audio-device hw:Loopback,1,0 $fast
+kill $player 2>/dev/null
+wait $player 2>/dev/null
+
 # Pulled out while it records: every call fails with ENODEV from then on.
 # shellcheck disable=SC2086
 record unplugged capture /dev/video0 -o unplugged.mp4 $hdmi --input-format nv12 $fast --progress json &

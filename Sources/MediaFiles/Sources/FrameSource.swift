@@ -103,6 +103,10 @@ public struct SourceSound: Sendable {
     public let origin: MediaTime
     /// What is heard before the origin is not wanted. Otherwise nothing is heard before, but an encoder's delay may be stored.
     public let cutsStart: Bool
+
+    public init(track: MediaTrack, origin: MediaTime, cutsStart: Bool) {
+        (self.track, self.origin, self.cutsStart) = (track, origin, cutsStart)
+    }
 }
 
 /// How pictures are brought to another shape.

@@ -34,6 +34,9 @@ public final class CameraSource: FrameSource {
     private let onNotice: NoticeHandler
     private let onFrame: FrameObserver?
     private let origin: CaptureOrigin
+    private let microphone: CameraSound?
+    /// As AAC, where a microphone is recorded.
+    public let sound: SourceSound?
     private let state: Monitor<State>
 
     /// A camera that is open, with what brings its pictures to the size and colour of the first one's.
@@ -66,6 +69,7 @@ public final class CameraSource: FrameSource {
         var given = 0
         var counts = CaptureCounts()
         var isOver = false
+        var isCancelled = false
     }
 
     /// Opens every camera that is named, so that a switch costs no time and cannot fail for want of one.
@@ -74,11 +78,11 @@ public final class CameraSource: FrameSource {
     ///   - request: of each camera.
     ///   - switches: in the order of their times.
     ///   - options: `start`, `duration`, `frameLimit`, `outputSize` and `fit` are heeded.
-    ///   - origin: shared with the sound that is recorded beside it.
+    ///   - microphone: a sound device to record beside it, as `SoundInput` takes it.
     /// - Throws: what `CameraStream` throws; `usage` for switches out of order.
     public init(
         _ path: String, request: CaptureRequest = CaptureRequest(), switches: [Switch] = [],
-        options: SourceOptions = SourceOptions(), origin: CaptureOrigin = CaptureOrigin(), onFrame: FrameObserver? = nil,
+        options: SourceOptions = SourceOptions(), microphone: String? = nil, onFrame: FrameObserver? = nil,
         onNotice: @escaping NoticeHandler = { _ in }
     ) throws {
         if zip(switches, switches.dropFirst()).contains(where: { $0.time >= $1.time }) {
@@ -98,7 +102,9 @@ public final class CameraSource: FrameSource {
         self.options = options
         self.onNotice = onNotice
         self.onFrame = onFrame
-        self.origin = origin
+        origin = CaptureOrigin()
+        self.microphone = try microphone.map { try CameraSound($0) }
+        sound = self.microphone.map { SourceSound(track: $0.track, origin: .zero, cutsStart: false) }
         state = Monitor(State())
         info = Self.describe(first.info, size: size, request, options)
         onNotice(.started(first.info))
@@ -135,7 +141,7 @@ public final class CameraSource: FrameSource {
                 return nil
             }
             tellDrops()
-            let elapsed = frame.time.seconds - origin.settle(frame.time).seconds - (options.start ?? 0)
+            let elapsed = frame.time.seconds - zero(frame.time).seconds
             if prepare(elapsed) || elapsed < lastSwitchTime { continue }
             if let duration = options.duration, elapsed >= duration - 1e-9 {
                 finish()
@@ -148,6 +154,13 @@ public final class CameraSource: FrameSource {
         }
     }
 
+    /// The recording's time zero: the first picture's or, where that came earlier, the first sample's; later by what is left
+    /// out at the start.
+    private func zero(_ time: MediaTime) -> MediaTime {
+        let first = origin.settled ?? origin.settle(min(time, microphone?.first ?? time))
+        return MediaTime(value: first.value + Int64((options.start ?? 0) * Double(first.timescale)), timescale: first.timescale)
+    }
+
     /// The camera whose turn it is; nil after the end.
     private func currentCamera() -> Camera? {
         let (current, begins) = state.withLock { state in
@@ -155,7 +168,10 @@ public final class CameraSource: FrameSource {
             return (state.isOver ? nil : state.current, !state.hasBegun)
         }
         guard let current else { return nil }
-        if begins { cameras[current].stream.enter(.active) }
+        if begins {
+            microphone?.begin()
+            cameras[current].stream.enter(.active)
+        }
         return cameras[current]
     }
 
@@ -195,7 +211,7 @@ public final class CameraSource: FrameSource {
 
     /// The picture's time in the recording; nil where it is not after the one before, or the recording is full.
     private func take(_ time: MediaTime) -> MediaTime? {
-        let origin = origin.settle(time).value + Int64((options.start ?? 0) * 1e6)
+        let origin = zero(time).converted(to: 1_000_000).value
         return state.withLock { state in
             if let last = state.lastTime, time.value <= last { return nil }
             state.lastTime = time.value
@@ -236,6 +252,32 @@ public final class CameraSource: FrameSource {
 
     private func finish() { state.withLock { $0.isOver = true } }
 
+    // MARK: Sound
+
+    public func takeSound() -> [TrackPacket] {
+        guard let microphone, let zero = origin.settled.map(zero) else { return [] }
+        if !state.withQuietLock({ $0.isCancelled }) { return microphone.take(from: zero) }
+        // Nobody asks again: to the end of the last picture.
+        return (try? microphone.finish(from: zero, end: pictureEnd(zero))) ?? []
+    }
+
+    public func readSound(until end: MediaTime?) throws -> [TrackPacket] {
+        guard let microphone, let zero = origin.settled.map(zero) else { return [] }
+        return try microphone.finish(from: zero, end: end ?? pictureEnd(zero))
+    }
+
+    /// Of the last picture that was given.
+    private func pictureEnd(_ zero: MediaTime) -> MediaTime {
+        let last = state.withQuietLock { $0.lastTime } ?? 0
+        let length = Int64(1e6 / info.frameRate.value)
+        return MediaTime(value: last + length, timescale: 1_000_000) - zero
+    }
+
+    /// What is recorded beside the pictures; nil without a microphone.
+    public var soundAccount: (info: SoundInput.Info, counts: SoundInput.Counts, end: CaptureEnd?)? {
+        microphone.map { ($0.input.info, $0.input.counts, $0.input.end) }
+    }
+
     // MARK: The account
 
     /// Each camera that was opened, what became of its pictures, and why it ended (nil: it did not).
@@ -262,10 +304,14 @@ public final class CameraSource: FrameSource {
         end.flatMap { $0.error(cameras[state.withQuietLock { $0.current }].stream.info.path) }
     }
 
-    public func cancel() { for camera in cameras { camera.stream.cancel() } }
+    public func cancel() {
+        state.withLock { $0.isCancelled = true }
+        for camera in cameras { camera.stream.cancel() }
+    }
 
     public func close() {
         finish()
         for camera in cameras { camera.stream.close() }
+        microphone?.close()
     }
 }

@@ -19,7 +19,8 @@ struct CameraInput {
     }
 
     init(
-        _ path: String, request: CaptureRequest, switches: [CameraSource.Switch], options: SourceOptions, preview: Bool,
+        _ path: String, request: CaptureRequest, switches: [CameraSource.Switch], options: SourceOptions, microphone: String?,
+        preview: Bool,
         tellsNotices: Bool
     ) throws {
         let notices = NoticeList()
@@ -27,7 +28,7 @@ struct CameraInput {
         var observer: CameraSource.FrameObserver?
         if let window { observer = { frame, info in window.show(frame, info) } }
         source = try CameraSource(
-            path, request: request, switches: switches, options: options, onFrame: observer,
+            path, request: request, switches: switches, options: options, microphone: microphone, onFrame: observer,
             onNotice: { notice in
                 guard let text = Self.text(notice) else { return }
                 notices.add(text)
@@ -90,6 +91,19 @@ struct CaptureReport: Encodable, Sendable {
         var ended: String
     }
 
+    struct Sound: Encodable, Sendable {
+        var device: String
+        var rate: Int
+        var channels: Int
+        /// Of a channel.
+        var samples: Int
+        var gaps: Int
+        var samplesFilled: Int
+        /// How much faster the device's clock is than the system's, in millionths.
+        var driftPPM: Double
+        var ended: String
+    }
+
     /// Of all cameras together.
     var captured: Int
     var droppedByDriver: Int
@@ -98,11 +112,17 @@ struct CaptureReport: Encodable, Sendable {
     /// Of the camera that was recorded last.
     var ended: String
     var cameras: [Camera]
+    var sound: Sound?
 
     init(_ source: CameraSource) {
         let counts = source.counts
         (captured, droppedByDriver, late, damaged) = (counts.captured, counts.droppedByDriver, counts.late, counts.damaged)
         ended = (source.end ?? .stopped).name
+        sound = source.soundAccount.map { info, counts, end in
+            Sound(
+                device: info.name, rate: info.rate, channels: info.channels, samples: counts.samples, gaps: counts.gaps,
+                samplesFilled: counts.samplesFilled, driftPPM: counts.driftPPM, ended: (end ?? .stopped).name)
+        }
         cameras = source.account.map { info, counts, end in
             Camera(
                 path: info.path, name: info.name, driver: info.driver, bus: info.bus, format: info.layout.description,

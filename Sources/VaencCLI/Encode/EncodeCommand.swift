@@ -48,10 +48,11 @@ struct EncodeCommand: ParsableCommand {
             guard let input, let name = one.name, let same = MediaOutput.overwritten(input, by: name) else { continue }
             throw VaencError.usage("\(same) is the input itself", remedy: "name another output")
         }
-        let camera = try capture.open(input, options: inputOptions, tellsNotices: !reporting.json)
-        defer { camera?.preview?.close() }
-        var sourceOptions = try inputOptions.sourceOptions(isCamera: camera != nil)
+        var sourceOptions = try inputOptions.sourceOptions(isCamera: input.map(CaptureOptions.isCamera) ?? false)
         sourceOptions.readsSound = inputOptions.audio != AudioMode.none && named.contains(where: \.format.holdsTracks)
+        let camera = try capture.open(
+            input, options: inputOptions, readsSound: sourceOptions.readsSound, tellsNotices: !reporting.json)
+        defer { camera?.preview?.close() }
         let source = try camera?.source ?? MediaInput.open(input ?? "testsrc:1280x720@30:300", options: sourceOptions)
         defer { source.close() }
         interruption.whenFirst { source.cancel() }
@@ -67,7 +68,7 @@ struct EncodeCommand: ParsableCommand {
             // A camera, and what comes through a pipe, are recorded: who knows how that ends.
             options.survivesKill = camera != nil || input == "-" && source.info.frameCount == nil
             let sound = try SoundPlan(
-                asked: inputOptions.audio, sound: source.sound, format: one.format, fits: inputOptions.fps == nil)
+                asked: inputOptions.audio, sound: source.sound, format: one.format, fits: inputOptions.fps == nil || camera != nil)
             return EncodeOutput(
                 givenName: one.name, configuration: configuration, sinkOptions: options, format: one.format,
                 sampleEntry: one.format.hasSampleEntries ? output.sampleEntry : nil, sound: sound, codecWhy: one.why)

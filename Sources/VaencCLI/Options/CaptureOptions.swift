@@ -21,6 +21,12 @@ struct CaptureOptions: ParsableArguments {
             "Go on with another camera at this time of the recording, in seconds; may be given again.", valueName: "/dev/videoM@T"))
     var switchTo: [String] = []
 
+    @Option(
+        help: ArgumentHelp(
+            "Record this sound device too: default, hw:1, alsa:NAME, pulse:NAME; lavfi:GRAPH for tests. Without it no sound is recorded.",
+            valueName: "NAME"))
+    var audioDevice: String?
+
     @Flag(help: "Show the pictures in a window; closing it does not end the recording.")
     var preview = false
 
@@ -35,7 +41,7 @@ struct CaptureOptions: ParsableArguments {
     /// Opens the input where it is a camera; nil for others.
     ///
     /// - Throws: `usage` for options of cameras with another input, and for options of files with a camera.
-    func open(_ input: String?, options: InputOptions, tellsNotices: Bool) throws -> CameraInput? {
+    func open(_ input: String?, options: InputOptions, readsSound: Bool = false, tellsNotices: Bool) throws -> CameraInput? {
         guard let input, Self.isCamera(input) else {
             if let option = given.first {
                 throw VaencError.usage("\(option) is an option of cameras", remedy: "leave it out, or give /dev/videoN as the input")
@@ -47,7 +53,8 @@ struct CaptureOptions: ParsableArguments {
         }
         let source = try options.sourceOptions(isCamera: true)
         return try CameraInput(
-            input, request: try request(options, source), switches: try switches(), options: source, preview: preview,
+            input, request: try request(options, source), switches: try switches(), options: source,
+            microphone: readsSound ? audioDevice : nil, preview: preview,
             tellsNotices: tellsNotices)
     }
 
@@ -56,7 +63,7 @@ struct CaptureOptions: ParsableArguments {
         [
             captureSize.map { _ in "--capture-size" }, captureInput.map { _ in "--capture-input" },
             lateFrames.map { _ in "--late-frames" }, switchTo.isEmpty ? nil : "--switch-to", preview ? "--preview" : nil,
-            stallTimeout.map { _ in "--stall-timeout" },
+            stallTimeout.map { _ in "--stall-timeout" }, audioDevice.map { _ in "--audio-device" },
         ].compactMap { $0 }
     }
 
