@@ -43,8 +43,9 @@ public struct StreamKind: Sendable, Hashable {
             heads.append(bytes[start..<min(start + length, bytes.count)])
             index = start + length
         }
-        // Of one NAL unit alone its kind must speak for it.
-        guard let first = heads.first, codec(first) != nil, heads.count > 1 || size == .four else { return nil }
+        // One NAL unit alone says little, and nothing where its length may be a start code.
+        let isAlone = heads.count == 1 && (size != .four || bytes.starts(with: [0, 0, 1]))
+        guard let first = heads.first, codec(first) != nil, !isAlone else { return nil }
         return heads
     }
 
