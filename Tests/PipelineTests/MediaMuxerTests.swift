@@ -1,6 +1,7 @@
 import MediaFiles
 import TestOracles
 import Testing
+import VAAPI
 import Vaenc
 
 /// The muxer object: pictures of a session and PCM become a file, judged by ffprobe.
