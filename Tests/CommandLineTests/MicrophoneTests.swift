@@ -47,6 +47,7 @@ import Testing
             }
             try Files.write(wave, to: folder + "/in.raw")
             let config = """
+                pcm.null { type null }
                 pcm.card { type file slave.pcm null file /dev/null infile "\(folder)/in.raw" format raw }
                 """
             try Files.write(Array(config.utf8), to: folder + "/asoundrc")

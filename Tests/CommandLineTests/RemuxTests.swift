@@ -45,7 +45,9 @@ import Testing
     @Test func everything() throws {
         try Files.withTemporaryFolder { folder in
             try Self.make(Self.rich, in: folder)
-            for name in ["a.mp4", "a.mov"] {
+            // QuickTime has no covers.
+            #expect(try run(["rich.mp4", "-o", "a.mov", "--strict"], in: folder).status == 69)
+            for name in ["a.mp4"] {
                 let result = try run(["rich.mp4", "-o", name, "--json", "--strict"], in: folder)
                 #expect(result.status == 0, "\(result.errors)")
                 #expect(try Self.hashes(name, in: folder) == Self.hashes("rich.mp4", in: folder), "\(name)")

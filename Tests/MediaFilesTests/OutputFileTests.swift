@@ -98,7 +98,7 @@ import VideoBase
             #expect(failure { try MediaOutput.open("\(folder)/d.mp4") }?.category == .cannotCreate)
             #expect(failure { try MediaOutput.open("\(folder)/a.xyz") }?.category == .usage)
             #expect(failure { try MediaOutput.open("\(folder)/none/a.m3u8") }?.category == .cannotCreate)
-            #expect(failure { try MediaOutput.open("http://127.0.0.1/a.ts") }?.category == .unavailable)
+            #expect(failure { try MediaOutput.open("http://127.0.0.1/a.ts") }?.category == .usage)
             // Nobody listens there.
             for url in ["rtmp://127.0.0.1:1/a/b"] { #expect(failure { try MediaOutput.open(url) }?.category == .inputOutput) }
             #expect(SystemError.creation(EACCES, "x").category == .noPermission)

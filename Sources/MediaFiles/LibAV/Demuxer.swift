@@ -117,6 +117,7 @@ import VideoBase
         let codec = unsafe parameters.pointee.codec_id
         unsafe decoder = av.pointee.avcodec_find_decoder!(codec)
         if unsafe decoder == nil {
+            if input.endsEarly { throw InputContext.unreadable(input.name, InputContext.cut) }
             let codecName = unsafe String(cString: av.pointee.avcodec_get_name!(codec)!)
             throw VaencError(
                 .unavailable, "libavcodec has no decoder for the \(codecName) video of \(input.name)",

@@ -18,6 +18,7 @@ struct RemuxPlan {
         let all = try (0..<Int(unsafe input.context.pointee.nb_streams)).map {
             unsafe try MediaTrack(input.context.pointee.streams[$0]!, av)
         }
+        if all.isEmpty { throw InputContext.unreadable(input.name, "it holds no stream", remedy: "name a file with video or sound") }
         var counts: [MediaTrack.Kind: Int] = [:]
         for (index, track) in all.enumerated() {
             var stream = RemuxReport.Stream(index: index, kind: track.kind.rawValue, codec: track.codecName)
@@ -61,7 +62,7 @@ struct RemuxPlan {
         }
         if kind == .attachment {
             // libavformat writes Matroska's attachments of files alone.
-            let isHeld = track.isAttachedPicture ? format == .mp4 || format == .mov : format == .mkv
+            let isHeld = track.isAttachedPicture ? format == .mp4 : format == .mkv
             return isHeld ? nil : "\(name) holds no \(track.isAttachedPicture ? "covers here" : "attachments")"
         }
         if kind == .data, track.codecName == "none" || track.codecName == "bin_data" { return "\(name) has no name for such data" }

@@ -45,6 +45,7 @@ final class DecodingSource: FrameSource {
             kind: "\(stream.container), \(codec)")
         info.frameRateVaries = varying != nil
         info.changes = demuxer.changes
+        info.hasSound = demuxer.hasSound
         info.displayMatrix = demuxer.displayMatrix
         let native = unsafe AVPixelFormat(rawValue: parameters.format)
         if let description = unsafe demuxer.av.pointee.av_pix_fmt_desc_get!(native) {

@@ -32,6 +32,8 @@ public struct SourceInfo: Sendable, Hashable {
     public var changes: [EffectiveEntry] = []
     /// How players are to turn or mirror the pictures, which come as they are stored: as `SinkOptions` has it.
     public var displayMatrix: [Int32] = []
+    /// There is sound beside the pictures, read or not.
+    public var hasSound = false
     /// For people: `Y4M, i420`, `mp4, h264`, `test pattern`.
     public var kind: String
 

@@ -68,7 +68,7 @@ struct EncodeCommand: ParsableCommand {
             // A camera, and what comes through a pipe, are recorded: who knows how that ends.
             options.survivesKill = camera != nil || input == "-" && source.info.frameCount == nil
             let sound = try SoundPlan(
-                asked: inputOptions.audio, sound: source.sound, format: one.format, fits: inputOptions.fps == nil || camera != nil)
+                asked: inputOptions.audio, sound: source.sound, inputHasSound: source.info.hasSound, format: one.format, fits: inputOptions.fps == nil || camera != nil)
             return EncodeOutput(
                 givenName: one.name, configuration: configuration, sinkOptions: options, format: one.format,
                 sampleEntry: one.format.hasSampleEntries ? output.sampleEntry : nil, sound: sound, codecWhy: one.why)

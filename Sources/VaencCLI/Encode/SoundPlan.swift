@@ -9,16 +9,17 @@ struct SoundPlan {
 
     /// - Parameters:
     ///   - asked: nil: the packets as they are where the format holds them, else AAC, else none.
+    ///   - inputHasSound: whether it was read or not.
     ///   - fits: the sound goes with the pictures' times.
     /// - Throws: `usage` for what the format cannot hold.
-    init(asked: AudioMode?, sound: SourceSound?, format: OutputFormat, fits: Bool) throws {
+    init(asked: AudioMode?, sound: SourceSound?, inputHasSound: Bool, format: OutputFormat, fits: Bool) throws {
         func entry(_ used: String, _ why: String) -> EffectiveEntry {
             EffectiveEntry(option: "audio", asked: asked?.rawValue, used: used, why: why)
         }
         if asked == AudioMode.none { return }
         if !format.holdsTracks {
             guard let asked else {
-                if sound != nil { self.entry = entry("none", "\(format.rawValue) holds pictures alone") }
+                if inputHasSound { self.entry = entry("none", "\(format.rawValue) holds pictures alone") }
                 return
             }
             throw VaencError.usage(
