@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# debian13-root.sh SHARED FOLDER [--packages]: makes a Debian 13 root in FOLDER (SHARED/tools/newer-debian), with
-# --packages also what the project's tests need there. What is there already is kept; one that runs already is waited for.
+# debian13-root.sh SHARED FOLDER build|test: makes a Debian 13 root in FOLDER (SHARED/tools/newer-debian) with what the
+# project's build, or its tests too, need there. What is there already is kept; one that runs already is waited for.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 shared=$(cd "$1" && pwd)
@@ -16,8 +16,6 @@ fail() {
 # The tool writes beside itself: it needs a place of its own.
 cp "$shared"/tools/newer-debian/* "$tools/"
 "$tools/make-root.sh" >"$tools/make-root.log" 2>&1 9>&- || fail "the root could not be made" "$tools/make-root.log"
-if [ "${3-}" = --packages ]; then
-    cd "$(dirname "$here")"
-    BIND="$shared" "$tools/enter-root" "$tools/root" "$here/install-packages.sh" test >"$tools/packages.log" 2>&1 9>&- ||
-        fail "the tests' packages could not be installed" "$tools/packages.log"
-fi
+cd "$(dirname "$here")"
+BIND="$shared" "$tools/enter-root" "$tools/root" "$here/install-packages.sh" "${3:?build or test}" >"$tools/packages.log" 2>&1 9>&- ||
+    fail "the packages could not be installed" "$tools/packages.log"

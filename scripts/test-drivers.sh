@@ -33,8 +33,8 @@ python3 "$here/drivers/judge.py" "$code" "$work/$code" $older || status=1
 
 # The root is kept for the next run.
 tools=${VAENC_DEBIAN13:-$top/.build/debian13}
-goal="--product vaenc" packages=
-if [ "${VAENC_NEWER-1}" != drivers ]; then goal=--build-tests packages=--packages; fi
+goal="--product vaenc" packages=build
+if [ "${VAENC_NEWER-1}" != drivers ]; then goal=--build-tests packages=test; fi
 "$here/debian13-root.sh" "$shared" "$tools" $packages || exit
 inside() { BIND="$shared" "$tools/enter-root" "$tools/root" "$@"; }
 started=$SECONDS
