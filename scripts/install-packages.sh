@@ -12,7 +12,7 @@ packages() {
     test) packages build
         echo ffmpeg libopenh264-dev libde265-dev vainfo xvfb xauth python3 python3-pip \
             gstreamer1.0-tools gstreamer1.0-vaapi gstreamer1.0-plugins-base gstreamer1.0-plugins-good \
-            gstreamer1.0-plugins-bad v4l-utils alsa-utils ;;
+            gstreamer1.0-plugins-bad gstreamer1.0-libav v4l-utils alsa-utils ;;
     demo) packages build; echo ffmpeg python3 python3-pip ;;
     drivers) packages build; echo vainfo ffmpeg python3 debootstrap intel-media-va-driver mesa-va-drivers ;;
     devices) packages build; echo ffmpeg python3 v4l-utils alsa-utils ;;
