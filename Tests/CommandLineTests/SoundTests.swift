@@ -1,12 +1,8 @@
 import TestOracles
 import Testing
 
-/// Sound beside the pictures, judged by ffprobe, ffmpeg and GStreamer.
+/// Sound beside the pictures, judged by ffprobe and ffmpeg. Each container with sound: ContainerTests.
 @Suite struct SoundTests {
-    private static let formats = ["mp4", "fmp4", "mov", "mkv", "ts", "flv", "m3u8"]
-
-    private static func arguments(_ name: String) -> [String] { ["-o", name == "fmp4" ? "f.mp4" : "a.\(name)"] }
-
     /// Hashes of the decoded pictures, or of a stream's packets, as ffmpeg makes them.
     static func hashes(_ path: String, in folder: String) throws -> [String] {
         let result = try ProcessRunner.run(
@@ -33,47 +29,6 @@ import Testing
             spans[fields[0]] = (min(old.start, time), max(old.end, end), old.count + 1)
         }
         return spans
-    }
-
-    /// Bytes of the grey pictures that GStreamer gives, and what it says.
-    static func gstreamer(_ path: String, in folder: String) throws -> (bytes: Int, status: Int, errors: String) {
-        let result = try ProcessRunner.run(
-            "gst-launch-1.0",
-            ["-q", "uridecodebin", "uri=file://\(folder)/\(path)", "expose-all-streams=false", "caps=video/x-raw", "!",
-                "videoconvert", "!", "video/x-raw,format=GRAY8", "!", "fdsink", "sync=false"],
-            directory: folder, timeout: 60)
-        return (result.stdout.count, result.status, result.errors)
-    }
-
-    /// Every container with H.264 or HEVC and copied or new AAC: the same pictures as the bare stream has, the sound as long as
-    /// they are, and neither before the other.
-    @Test(arguments: [("h264", "copy"), ("h264", "aac"), ("hevc", "copy")])
-    func containers(_ codec: String, _ audio: String) throws {
-        try Files.withTemporaryFolder { folder in
-            let formats = Self.formats.filter { codec == "h264" || $0 != "flv" }
-            let clip = try Fixture.bigBuckBunny.path()
-            let common = [clip, "--device", "software", "--codec", codec, "--frames", "30", "--size", "160x96", "--preset", "7", "--json"]
-            let run = try EncodeRun(
-                common + ["--audio", audio] + formats.filter { $0 != "fmp4" }.flatMap(Self.arguments), in: folder)
-            #expect(run.status == 0, "\(run.errors)")
-            let fragmented = try EncodeRun(common + ["--audio", audio, "--format", "fmp4", "-o", "f.mp4"], in: folder)
-            #expect(fragmented.status == 0, "\(fragmented.errors)")
-            let bare = try EncodeRun(common + ["-o", "a.\(codec)"], in: folder)
-            #expect(bare.effective("audio")?["used"]?.string == "none")
-            let expected = try Self.hashes("a.\(codec)", in: folder)
-            #expect(expected.count == 30)
-            for name in formats {
-                let path = name == "fmp4" ? "f.mp4" : "a.\(name)"
-                #expect(try Self.hashes(path, in: folder) == expected, "\(path)")
-                let spans = try Self.spans(path, in: folder)
-                let video = try #require(spans["video"]), sound = try #require(spans["audio"], "\(path)")
-                #expect(abs(video.start - sound.start) < 0.04, "\(path): \(spans)")
-                #expect(abs(video.end - sound.end) < 0.042, "\(path): \(spans)")
-                #expect(video.count == 30)
-                let played = try Self.gstreamer(path, in: folder)
-                #expect(played.status == 0 && played.bytes == 30 * 160 * 96, "\(path): \(played)")
-            }
-        }
     }
 
     /// The sound is cut as the pictures are: with --start and --duration it begins and ends with them.
