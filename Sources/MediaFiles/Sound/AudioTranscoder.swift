@@ -63,6 +63,11 @@ public final class AudioTranscoder {
         if let from { range = from.converted(to: Int32(rate)).value..<Int64.max }
     }
 
+    /// What is heard before is left out, as far as nothing was taken yet.
+    func begin(from time: MediaTime) {
+        if position == nil { range = time.converted(to: Int32(rate)).value..<Int64.max }
+    }
+
     /// Takes the source track's next packet.
     public func write(_ packet: TrackPacket) throws -> [TrackPacket] {
         for block in try decoder.decode(packet) { append(block) }

@@ -17,6 +17,7 @@ public final class SoundFeed {
     private let transcoder: AudioTranscoder?
     /// What the pictures have not reached.
     private var ahead: [TrackPacket] = []
+    private var hasBegun = false
 
     /// - Throws: `unavailable` where it cannot be encoded.
     public init(_ sound: SourceSound, mode: AudioMode) throws {
@@ -28,6 +29,12 @@ public final class SoundFeed {
     /// Takes the source's packets, and gives those of the output up to a time of the pictures. The rest waits for pictures,
     /// which may end before it.
     public func write(_ packets: [TrackPacket], until time: MediaTime) throws -> [TrackPacket] {
+        if !hasBegun, sound.cutsStart {
+            // New sound begins with the first picture, not with the cut before it: what Matroska and MPEG-TS put before sound is
+            // the encoder's delay alone.
+            transcoder?.begin(from: sound.origin + time)
+        }
+        hasBegun = true
         ahead += packets
         let count = ahead.firstIndex { time < ($0.presentation ?? .zero) - sound.origin } ?? ahead.count
         defer { ahead.removeFirst(count) }
