@@ -171,7 +171,8 @@ let package = Package(
         // The programs that vaenc is the counterpart of, each as a command and as a library example.
         .testTarget(
             name: "PipelineTests",
-            dependencies: ["MediaFiles", "NALWriting", "TestOracles", "VAAPI", "Vaenc", "VideoBase"], swiftSettings: strict),
+            dependencies: ["Capture", "MediaFiles", "NALWriting", "TestOracles", "VAAPI", "Vaenc", "VideoBase"],
+            swiftSettings: strict),
         .testTarget(name: "RateControlTests", dependencies: ["RateControl", "VideoBase"], swiftSettings: strict),
         .testTarget(
             name: "MediaFilesTests",

@@ -60,6 +60,29 @@ import Testing
         }
     }
 
+    /// A microphone that gives less than time goes, or next to nothing, holds no picture up; both streams end together, and
+    /// what was not heard is silence that is counted.
+    @Test(arguments: [0.5, 0.001]) func aSlowMicrophone(_ speed: Double) throws {
+        try Files.withTemporaryFolder { folder in
+            let run = try CaptureRun(
+                "9:formats=NV12",
+                ["/dev/video9", "-o", "a.mp4", "--duration", "2", "--device", "software", "--preset", "7",
+                 "--audio-device", "lavfi:sine=frequency=1000:sample_rate=48000,arealtime=speed=\(speed):limit=10000"], in: folder)
+            #expect(run.status == 0, "\(run.errors)")
+            let times = try run.times("a.mp4")
+            // What waits when the recording ends, and the picture after its end, are not encoded.
+            let given = (run.count("captured") ?? -1) - (run.count("late") ?? 0)
+            #expect((0...6).contains(given - times.count), "\(given) \(times.count)")
+            #expect(times.last ?? 0 > 1.8, "\(times)")
+            let found = try streams(run, "a.mp4")
+            let (video, sound) = (found["video"], found["audio"])
+            let ends = (seconds(video, "start_time") + seconds(video, "duration"), seconds(sound, "start_time") + seconds(sound, "duration"))
+            #expect(abs(ends.1 - ends.0) < 0.04, "\(ends)")
+            let filled = run.capture?["sound"]?["samplesFilled"]?.int ?? 0
+            #expect(filled > 48_000 / 4 && filled < 48_000 * 2 + 4800, "\(filled)")
+        }
+    }
+
     @Test func whatCannotBegin() throws {
         try Files.withTemporaryFolder { folder in
             let run = try CaptureRun("9:", ["/dev/video9", "-o", "a.mp4", "--audio-device", "hw:99", "--device", "software"], in: folder)

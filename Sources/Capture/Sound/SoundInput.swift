@@ -27,6 +27,8 @@ public final class SoundInput: Sendable {
         /// Holes that were filled, and how many samples of a channel they were.
         public var gaps = 0
         public var samplesFilled = 0
+        /// Of a channel, that nobody took in time: some minutes of sound wait at most.
+        public var samplesDropped = 0
         /// How much faster than the system's clock the device's is, in millionths; 0 until 2 s are heard.
         public var driftPPM = 0.0
 
@@ -63,10 +65,24 @@ public final class SoundInput: Sendable {
     public var end: CaptureEnd? { link.withQuietLock { $0.end } }
 
     /// What was heard since it was asked last. Does not block.
-    public func take() -> [Block] {
+    public func take() -> [Block] { link.withLock { $0.takeBlocks() } }
+
+    /// What was heard so far is not wanted, and its loss none.
+    package func begin() {
         link.withLock { link in
-            defer { link.blocks = [] }
-            return link.blocks
+            _ = link.takeBlocks()
+            link.counts.samplesDropped = 0
+        }
+    }
+
+    /// When the first sample was heard of those that nobody has taken yet; nil where there are none.
+    package var firstTime: MediaTime? { link.withQuietLock { $0.blocks.first?.time } }
+
+    /// Takes note of silence that stands for sound which never came.
+    package func countSilence(_ samples: Int) {
+        link.withQuietLock { link in
+            link.counts.gaps += 1
+            link.counts.samplesFilled += samples
         }
     }
 
@@ -86,11 +102,34 @@ public final class SoundInput: Sendable {
 
 /// What a device's thread and its reader share.
 struct SoundLink: Sendable {
+    /// Bytes that wait for someone to take them: five minutes of one channel.
+    private static let byteLimit = 64 << 20
+
     var info: SoundInput.Info?
-    var blocks: [SoundInput.Block] = []
+    private(set) var blocks: [SoundInput.Block] = []
+    private var byteCount = 0
     /// The end of the last block.
     var heard: MediaTime?
     var counts = SoundInput.Counts()
     var end: CaptureEnd?
     var isClosing = false
+
+    mutating func append(_ block: SoundInput.Block) {
+        blocks.append(block)
+        byteCount += block.bytes.count
+        guard byteCount > Self.byteLimit, let channels = info?.channels else { return }
+        // A sixteenth at once: moving the rest down has its price.
+        var count = 0
+        while byteCount > Self.byteLimit / 16 * 15, count < blocks.count {
+            byteCount -= blocks[count].bytes.count
+            counts.samplesDropped += blocks[count].bytes.count / (4 * channels)
+            count += 1
+        }
+        blocks.removeFirst(count)
+    }
+
+    mutating func takeBlocks() -> [SoundInput.Block] {
+        defer { (blocks, byteCount) = ([], 0) }
+        return blocks
+    }
 }

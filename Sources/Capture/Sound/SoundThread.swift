@@ -46,9 +46,7 @@ enum SoundThread {
                 link.counts.samplesFilled += plan.silence
                 link.counts.driftPPM = clock.driftPPM
                 link.heard = end
-                if !bytes.isEmpty { link.blocks.append(SoundInput.Block(bytes: bytes, time: start)) }
-                // Nobody listens: a minute is kept.
-                if link.blocks.count > 4096 { link.blocks.removeFirst(link.blocks.count - 4096) }
+                if !bytes.isEmpty { link.append(SoundInput.Block(bytes: bytes, time: start)) }
             }
         }
         return nil

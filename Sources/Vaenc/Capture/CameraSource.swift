@@ -256,7 +256,10 @@ public final class CameraSource: FrameSource {
 
     public func takeSound() -> [TrackPacket] {
         guard let microphone, let zero = origin.settled.map(zero) else { return [] }
-        if !state.withQuietLock({ $0.isCancelled }) { return microphone.take(from: zero) }
+        let (isCancelled, last) = state.withQuietLock { ($0.isCancelled, $0.lastTime ?? 0) }
+        if !isCancelled {
+            return microphone.take(from: zero, until: MediaTime(value: last, timescale: 1_000_000) - zero)
+        }
         // Nobody asks again: to the end of the last picture.
         return (try? microphone.finish(from: zero, end: pictureEnd(zero))) ?? []
     }

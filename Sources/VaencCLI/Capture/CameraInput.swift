@@ -99,6 +99,7 @@ struct CaptureReport: Encodable, Sendable {
         var samples: Int
         var gaps: Int
         var samplesFilled: Int
+        var samplesDropped: Int
         /// How much faster the device's clock is than the system's, in millionths.
         var driftPPM: Double
         var ended: String
@@ -121,7 +122,8 @@ struct CaptureReport: Encodable, Sendable {
         sound = source.soundAccount.map { info, counts, end in
             Sound(
                 device: info.name, rate: info.rate, channels: info.channels, samples: counts.samples, gaps: counts.gaps,
-                samplesFilled: counts.samplesFilled, driftPPM: counts.driftPPM, ended: (end ?? .stopped).name)
+                samplesFilled: counts.samplesFilled, samplesDropped: counts.samplesDropped, driftPPM: counts.driftPPM,
+                ended: (end ?? .stopped).name)
         }
         cameras = source.account.map { info, counts, end in
             Camera(

@@ -1,0 +1,80 @@
+import Capture
+import MediaFiles
+import Testing
+import VideoBase
+@testable import Vaenc
+
+/// Sound beside a camera, which its pictures must not wait for.
+@Suite struct CameraSoundTests {
+    /// An encoder that does not come back before it is let.
+    private final class StuckEncoder: SampleEncoder {
+        private let transcoder: AudioTranscoder
+        private let state: Monitor<State>
+
+        struct State {
+            var calls = 0
+            var isFree = false
+        }
+
+        init(_ transcoder: AudioTranscoder, _ state: Monitor<State>) { (self.transcoder, self.state) = (transcoder, state) }
+
+        func write(_ bytes: [UInt8], at time: MediaTime) throws -> [TrackPacket] {
+            state.withLock { $0.calls += 1 }
+            guard state.wait(atMostNanoseconds: 20_000_000_000, { $0.isFree ? true : nil }) != nil else {
+                throw VaencError(.internalFault, "nobody came")
+            }
+            return try transcoder.write(bytes, at: time)
+        }
+
+        func finish(end: MediaTime?) throws -> [TrackPacket] { try transcoder.finish(end: end) }
+    }
+
+    private func microphone(_ graph: String, _ state: Monitor<StuckEncoder.State>) throws -> CameraSound {
+        let input = try SoundInput("lavfi:" + graph)
+        let format = PCMFormat(sample: .f32, rate: input.info.rate, channels: input.info.channels)
+        let transcoder = try AudioTranscoder(pcm: format, settings: .microphone, from: .zero)
+        return try CameraSound(input, track: transcoder.track, encoder: StuckEncoder(transcoder, state))
+    }
+
+    private func seconds(_ packets: [TrackPacket]) -> Double { packets.reduce(0) { $0 + $1.duration.seconds } }
+
+    private func time(_ milliseconds: Int) -> MediaTime { MediaTime(value: Int64(milliseconds), timescale: 1000) }
+
+    /// The encoder is stuck: pictures go on all the same, and in the end all sound is there, up to the last picture's end.
+    @Test func aStuckEncoder() throws {
+        let state = Monitor(StuckEncoder.State())
+        let sound = try microphone("sine=frequency=1000:sample_rate=48000", state)
+        defer { sound.close() }
+        sound.input.wait(for: .zero, atMostSeconds: 5)
+        let origin = try #require(sound.first)
+        for picture in 1...20 {
+            sound.input.wait(for: origin + time(picture * 40), atMostSeconds: 5)
+            #expect(sound.take(from: origin, until: time(picture * 40)).isEmpty)
+        }
+        _ = state.wait(atMostNanoseconds: 5_000_000_000) { $0.calls > 0 ? true : nil }
+        #expect(state.withLock { $0.calls } == 1)
+        state.withLock { $0.isFree = true }
+        let packets = try sound.finish(from: origin, end: time(800))
+        #expect(abs(seconds(packets) - 0.8 - 1024 / 44_100) < 0.03, "\(seconds(packets)) s")
+        #expect(sound.input.counts.samplesFilled == 0)
+        let ends = packets.compactMap { packet in packet.presentation.map { ($0 + packet.duration).seconds } }
+        #expect(abs((ends.max() ?? 0) - 0.8) < 0.002, "\(ends)")
+    }
+
+    /// The microphone gives next to nothing: silence follows the pictures, five seconds behind, and ends with them.
+    @Test func aSilentMicrophone() throws {
+        let state = Monitor(StuckEncoder.State(isFree: true))
+        let sound = try microphone("sine=frequency=1000:sample_rate=48000,arealtime=speed=0.001:limit=1000", state)
+        defer { sound.close() }
+        sound.input.wait(for: .zero, atMostSeconds: 5)
+        let origin = try #require(sound.first)
+        var packets = sound.take(from: origin, until: time(9000))
+        _ = state.wait(atMostNanoseconds: 5_000_000_000) { $0.calls >= 5 ? true : nil }
+        packets += try sound.finish(from: origin, end: time(9500))
+        #expect(abs(seconds(packets) - 9.5 - 1024 / 44_100) < 0.03, "\(seconds(packets)) s")
+        let counts = sound.input.counts
+        #expect(counts.gaps == 2 && abs(Double(counts.samplesFilled) / 48_000 - 9.5) < 0.1, "\(counts)")
+        let times = packets.compactMap(\.presentation?.seconds)
+        #expect(zip(times, times.dropFirst()).allSatisfy { abs($1 - $0 - 1024 / 44_100) < 0.001 })
+    }
+}
