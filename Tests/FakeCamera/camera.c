@@ -1,6 +1,6 @@
 // Cameras without a kernel, for LD_PRELOAD: answers the system calls that libv4l2 makes for /dev/video0 to 31, which it
 // all makes by syscall(2). A camera's descriptor is the reading end of a pipe that holds a byte for each filled
-// buffer, so that poll(2) works by itself; its buffers lie in a memfd.
+// buffer, so that poll(2) works by itself; each of its buffers is a memfd, which VIDIOC_EXPBUF gives too.
 //
 // FAKE_CAMERAS is a list such as "9:formats=YUYV+NV12,sizes=64x48+128x96,rate=50,unplug=30;8:…":
 //   formats, sizes, rate      what it lists; all sizes come at all rates up to the one named
@@ -8,11 +8,13 @@
 //   base                      luma of its background
 //   pitch                     bytes added to each row
 //   jpeg=FILE                 MJPG pictures, one behind the other; shown over and over
-//   stall, unplug             nothing comes, or the device is gone, from picture N on
+//   stall, unplug             nothing comes, or the device is gone, from picture N on; what came before has been taken
+//   interrupt, kill           the program gets SIGINT or SIGKILL when it has taken so many pictures and given all buffers back
 //   gap, error, short         picture N: three numbers are left out before it, the error flag, half of its bytes
 //   damaged                   MJPG picture N: its second half is zeros
 //   back                      picture N has an earlier time than the one before
 //   offset                    microseconds added to each time
+//   stretch                   times go so many times as fast as pictures come
 //   wallclock                 times are not said to be monotonic, and are of another clock
 //   noexport                  VIDIOC_EXPBUF fails
 //   busy, denied, hangopen, hangoff   open or STREAMOFF fail or do not come back
@@ -22,6 +24,7 @@
 #include <fcntl.h>
 #include <linux/videodev2.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,11 +43,11 @@ struct Buffer {
 };
 
 struct Camera {
-    int is_there, fd, writer, memory;
+    int is_there, fd, writer, memory[BUFFERS];
     char card[32], jpeg[512];
     unsigned formats[FORMATS], format_count, size_count, width[SIZES], height[SIZES];
     double rate;
-    long stall, unplug, gap, error, cut, damaged, back, base, extra, offset;
+    long stall, unplug, interrupt, kill, stretch, gap, error, cut, damaged, back, base, extra, offset;
     int wallclock, noexport, busy, denied, hangopen, hangoff, plain;
     // What was set.
     unsigned format, w, h;
@@ -55,7 +58,7 @@ struct Camera {
     int streaming, gone;
     unsigned count, length, order[BUFFERS], queued, done[BUFFERS], done_count;
     struct Buffer buffers[BUFFERS];
-    unsigned char *pixels, *file;
+    unsigned char *pixels[BUFFERS], *file;
     size_t file_size;
 };
 
@@ -88,6 +91,9 @@ static void set(struct Camera *c, const char *key, char *value) {
     else if (!strcmp(key, "rate")) c->rate = atof(value);
     else if (!strcmp(key, "stall")) c->stall = number;
     else if (!strcmp(key, "unplug")) c->unplug = number;
+    else if (!strcmp(key, "interrupt")) c->interrupt = number;
+    else if (!strcmp(key, "kill")) c->kill = number;
+    else if (!strcmp(key, "stretch")) c->stretch = number;
     else if (!strcmp(key, "gap")) c->gap = number;
     else if (!strcmp(key, "error")) c->error = number;
     else if (!strcmp(key, "short")) c->cut = number;
@@ -121,7 +127,8 @@ static void configure(void) {
         c->fd = -1;
         c->rate = 50;
         c->base = 100;
-        c->stall = c->unplug = c->gap = c->error = c->cut = c->damaged = c->back = -1;
+        c->stretch = 1;
+        c->stall = c->unplug = c->interrupt = c->kill = c->gap = c->error = c->cut = c->damaged = c->back = -1;
         snprintf(c->card, sizeof c->card, "Fake camera %s", number);
         pthread_mutex_init(&c->lock, 0);
         while ((item = strsep(&keys, ","))) {
@@ -217,6 +224,19 @@ static void *stream(void *context) {
         clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, 0);
         pthread_mutex_lock(&c->lock);
         if (!c->streaming) { pthread_mutex_unlock(&c->lock); return 0; }
+        int ends = n == c->interrupt || n == c->kill;
+        // No more come before that.
+        for (int wait = 0; c->streaming && (ends ? c->queued < c->count : n == c->unplug && c->done_count) && wait < 5000; wait++) {
+            pthread_mutex_unlock(&c->lock);
+            usleep(1000);
+            pthread_mutex_lock(&c->lock);
+        }
+        if (ends) {
+            if (n == c->kill) usleep(20000);
+            kill(getpid(), n == c->kill ? SIGKILL : SIGINT);
+            pthread_mutex_unlock(&c->lock);
+            return 0;
+        }
         if (c->unplug >= 0 && n >= c->unplug) {
             c->gone = 1;
             close(c->writer);
@@ -236,10 +256,10 @@ static void *stream(void *context) {
             b->field = V4L2_FIELD_NONE;
             b->length = c->length;
             b->sequence = sequence;
-            b->bytesused = draw(c, c->pixels + (size_t)index * c->length, (unsigned)n);
+            b->bytesused = draw(c, c->pixels[index], (unsigned)n);
             if (n == c->cut) b->bytesused /= 2;
             b->flags = n == c->error ? V4L2_BUF_FLAG_ERROR : 0;
-            long long stamp = c->wallclock ? nanoseconds(CLOCK_REALTIME) : due;
+            long long stamp = c->wallclock ? nanoseconds(CLOCK_REALTIME) : start + (due - start) * c->stretch;
             if (!c->wallclock) b->flags |= V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC;
             if (n == c->back) stamp -= 200000000;
             stamp += c->offset * 1000;
@@ -264,6 +284,14 @@ static void stop(struct Camera *c) {
     for (int i = 0; i < BUFFERS; i++) c->buffers[i].state = FREE;
     pthread_mutex_unlock(&c->lock);
     if (was) pthread_join(c->thread, 0);
+}
+
+static void drop_buffers(struct Camera *c) {
+    for (unsigned i = 0; i < c->count; i++) {
+        munmap(c->pixels[i], c->length);
+        raw(SYS_close, c->memory[i], 0, 0, 0, 0, 0);
+    }
+    c->count = 0;
 }
 
 static int fail(int code) {
@@ -360,14 +388,15 @@ static int answer(struct Camera *c, unsigned long request, void *argument) {
     case VIDIOC_REQBUFS: {
         struct v4l2_requestbuffers *a = argument;
         if (a->memory != V4L2_MEMORY_MMAP) return fail(EINVAL);
-        if (c->pixels) munmap(c->pixels, (size_t)c->count * c->length);
-        c->pixels = 0;
+        drop_buffers(c);
         c->count = a->count > BUFFERS ? BUFFERS : a->count;
         a->count = c->count;
         c->length = (bytes(c) + 4095) & ~4095u;
-        if (!c->count) return 0;
-        if (ftruncate(c->memory, (off_t)c->count * c->length)) return -1;
-        c->pixels = mmap(0, (size_t)c->count * c->length, PROT_READ | PROT_WRITE, MAP_SHARED, c->memory, 0);
+        for (unsigned i = 0; i < c->count; i++) {
+            c->memory[i] = memfd_create("camera", MFD_CLOEXEC);
+            if (c->memory[i] < 0 || ftruncate(c->memory[i], (off_t)c->length)) return -1;
+            c->pixels[i] = mmap(0, c->length, PROT_READ | PROT_WRITE, MAP_SHARED, c->memory[i], 0);
+        }
         return 0;
     }
     case VIDIOC_QUERYBUF: {
@@ -381,7 +410,7 @@ static int answer(struct Camera *c, unsigned long request, void *argument) {
     case VIDIOC_EXPBUF: {
         struct v4l2_exportbuffer *a = argument;
         if (c->noexport || a->index >= c->count) return fail(ENOTTY);
-        return (a->fd = dup(c->memory)) < 0 ? -1 : 0;
+        return (a->fd = fcntl(c->memory[a->index], F_DUPFD_CLOEXEC, 0)) < 0 ? -1 : 0;
     }
     case VIDIOC_QBUF: {
         struct v4l2_buffer *a = argument;
@@ -429,7 +458,6 @@ static int open_camera(const char *path) {
     if (c->hangopen) for (;;) pause();
     int ends[2];
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK)) return -1;
-    c->memory = memfd_create("camera", MFD_CLOEXEC);
     c->writer = ends[1];
     c->gone = 0;
     return c->fd = ends[0];
@@ -437,10 +465,8 @@ static int open_camera(const char *path) {
 
 static long close_camera(struct Camera *c) {
     stop(c);
-    if (c->pixels) munmap(c->pixels, (size_t)c->count * c->length);
-    c->pixels = 0;
+    drop_buffers(c);
     if (c->writer >= 0) close(c->writer);
-    close(c->memory);
     long fd = c->fd;
     c->fd = -1;
     return raw(SYS_close, fd, 0, 0, 0, 0, 0);
@@ -465,7 +491,8 @@ long syscall(long n, ...) {
         if ((c = of((int)a[0]))) return answer(c, (unsigned long)a[1], (void *)a[2]);
         break;
     case SYS_mmap:
-        if ((c = of((int)a[4]))) return raw(n, a[0], a[1], a[2], a[3], c->memory, a[5]);
+        // A buffer's place, which VIDIOC_QUERYBUF says, is its number times its length.
+        if ((c = of((int)a[4]))) return raw(n, a[0], a[1], a[2], a[3], c->memory[(unsigned)a[5] / c->length], 0);
         break;
     case SYS_close:
         if ((c = of((int)a[0]))) return close_camera(c);

@@ -1,0 +1,113 @@
+import TestOracles
+import Testing
+
+/// Recordings that end at any moment: before the first picture and after each of twelve, by Ctrl-C, a kill, or a camera
+/// that is pulled out, in every container.
+@Suite struct CaptureMomentTests {
+    enum Ending: String, CaseIterable {
+        case unplug, interrupt, kill
+    }
+
+    /// One run's outputs: --format holds for all of them.
+    enum Outputs: CaseIterable {
+        case several, fragments, device
+
+        var names: [String] { self == .several ? ["a.flv", "a.h264", "a.mkv", "a.mp4", "a.ts"] : ["a.mp4"] }
+
+        var arguments: [String] {
+            let device = self == .device ? "reference" : "software"
+            return names.flatMap { ["-o", $0] } + (self == .fragments ? ["--format", "fmp4"] : []) + ["--device", device]
+        }
+    }
+
+    /// A picture lasts 150 ms, so that a few are some fragments, but comes after ten.
+    private func record(_ outputs: Outputs, _ ending: Ending, _ count: Int, in folder: String) throws -> CaptureRun {
+        try CaptureRun(
+            "9:formats=NV12,rate=100,stretch=15,\(ending.rawValue)=\(count)",
+            ["/dev/video9", "--codec", "h264", "--low-latency", "--gop", "3", "--qp", "30", "--preset", "7", "--late-frames", "keep"] + outputs.arguments,
+            in: folder)
+    }
+
+    /// How many pictures ffmpeg decodes of each file.
+    private func pictures(_ names: [String], in folder: String, level: String = "error") throws -> [Int] {
+        let inputs = names.flatMap { ["-i", $0] } + names.indices.flatMap { ["-map", "\($0):v"] }
+        let result = try ProcessRunner.run(
+            "ffmpeg",
+            ["-v", level, "-nostdin"] + (level == "error" ? ["-xerror"] : []) + inputs
+                + ["-fps_mode", "passthrough", "-enc_time_base", "-1", "-f", "framemd5", "-"],
+            directory: folder)
+        #expect(result.status == 0 && result.errors == "", "\(names): \(result.errors)")
+        var counts = names.map { _ in 0 }
+        for line in result.output.split(separator: "\n") where !line.hasPrefix("#") {
+            if let stream = line.split(separator: ",").first.flatMap({ Int($0) }), counts.indices.contains(stream) { counts[stream] += 1 }
+        }
+        return counts
+    }
+
+    private static let moments: [(Outputs, [Int])] = [(.several, Array(0...12)), (.fragments, [0, 1, 4, 12]), (.device, [1, 7])]
+
+    /// What was recorded stands finished, every picture that was counted is in it, and nothing else is left.
+    @Test(arguments: moments.flatMap { moment in moment.1.map { (moment.0, $0) } }, [Ending.unplug, .interrupt])
+    func endsWell(_ moment: (Outputs, Int), _ ending: Ending) throws {
+        let (outputs, count) = moment
+        try Files.withTemporaryFolder { folder in
+            let run = try record(outputs, ending, count, in: folder)
+            #expect(run.status == (ending == .unplug ? 75 : 130), "\(run.errors)")
+            if count == 0 {
+                #expect(Files.list(folder).isEmpty)
+                return
+            }
+            #expect(Files.list(folder) == outputs.names, "\(run.errors)")
+            let report = try #require(run.encode.report)
+            let encoded = run.encode.outputs.isEmpty ? [report["frames"]?["encoded"]?.int] : run.encode.outputs.map { $0["frames"]?["encoded"]?.int }
+            let given = (run.count("captured") ?? -1) - (run.count("late") ?? 0)
+            #expect(encoded == outputs.names.map { _ in given })
+            #expect(given == count)
+            #expect(try pictures(outputs.names, in: folder) == outputs.names.map { _ in given })
+        }
+    }
+
+    /// Nothing has its final name, and the part plays up to its last fragment.
+    @Test(arguments: moments.flatMap { moment in moment.1.map { (moment.0, $0) } }) func killed(_ outputs: Outputs, _ count: Int) throws {
+        try Files.withTemporaryFolder { folder in
+            let run = try record(outputs, .kill, count, in: folder)
+            #expect(run.status == 137, "\(run.errors)")
+            let parts = outputs.names.map { $0 + ".part" }
+            #expect(Files.list(folder) == parts)
+            for part in parts {
+                let bytes = try Files.read("\(folder)/\(part)")
+                if part.hasPrefix("a.mp4") {
+                    // Cut behind its last whole box of samples it has the same pictures, and not a word is said.
+                    let whole = Self.lastSamples(bytes)
+                    #expect(whole > 0 || count < 12)
+                    if whole == 0 { continue }
+                    try Files.write(Array(bytes[..<whole]), to: folder + "/whole.mp4")
+                    let all = try pictures(["whole.mp4"], in: folder)
+                    #expect(all[0] > 0 && all[0] <= count)
+                    #expect(try pictures([part], in: folder, level: "fatal") == all)
+                } else if part.hasPrefix("a.h264") || part.hasPrefix("a.ts") {
+                    // Annex B is written some kilobytes at a time.
+                    if bytes.isEmpty, count == 0 || part.hasPrefix("a.h264") { continue }
+                    let all = try pictures([part], in: folder, level: "fatal")
+                    #expect((1...count).contains(all[0]), "\(part): \(all)")
+                } else if part.hasPrefix("a.mkv"), count == 12 {
+                    // Clusters of a second: the first is whole.
+                    let all = try pictures([part], in: folder, level: "fatal")
+                    #expect((6...count).contains(all[0]), "\(all)")
+                }
+            }
+        }
+    }
+
+    /// Where the last whole `mdat` ends, ISO/IEC 14496-12 4.2.
+    private static func lastSamples(_ bytes: [UInt8]) -> Int {
+        var (place, last) = (0, 0)
+        while place + 8 <= bytes.count {
+            let size = bytes[place..<place + 4].reduce(0) { $0 << 8 | Int($1) }
+            guard size >= 8, place + size <= bytes.count else { break }
+            place += size
+            if bytes[place - size + 4..<place - size + 8].elementsEqual("mdat".utf8) { last = place }
+        }
+        return last
+    }
+}
