@@ -59,8 +59,10 @@ final class Interruption: Sendable {
     private func arrived() {
         let before = count.add(1, ordering: .relaxed).oldValue
         if before == 0 {
-            // Before there is an input there is nothing to finish.
-            guard let action = onFirst.withLock({ $0 }) else {
+            let action: @Sendable () -> Void = onFirst.withLock { action in
+                if let action { return action }
+                // Before there is an input there is nothing to finish. In here, so that who opens one now waits, and does
+                // not say the same.
                 Terminal.note("interrupted before the first frame: nothing was written")
                 _exit(130)
             }

@@ -1,0 +1,165 @@
+import TestOracles
+import Testing
+
+/// Programs that end before their end, at many moments: nothing broken stands under a final name.
+@Suite struct KillTests {
+    /// What writes a file.
+    enum Job: String, CaseIterable {
+        case encode, remux, convert
+
+        /// Reads `c.mp4` or `s.h264`; the outputs are to follow.
+        var arguments: [String] {
+            switch self {
+            case .encode:
+                ["encode", "c.mp4", "--device", "software", "--codec", "h264", "--preset", "7", "--qp", "10", "--frames", "30"]
+            case .remux: ["remux", "c.mp4"]
+            case .convert: ["convert", "s.h264"]
+            }
+        }
+
+        /// Written in one run.
+        var outputs: [String] {
+            switch self {
+            case .encode: ["a.mp4", "a.mkv", "a.ts", "a.h264"]
+            case .remux: ["a.mov"]
+            case .convert: ["a.avcc"]
+            }
+        }
+
+        /// Written by a run each, with options.
+        var disks: [[String]] {
+            switch self {
+            case .remux: ["mp4", "mov", "mkv", "ts", "flv", "h264"].map { ["-o", "a.\($0)"] } + [["-o", "a.mp4", "--format", "fmp4"]]
+            default: outputs.map { ["-o", $0] }
+            }
+        }
+
+        /// Formats on stdout, with the option that says them.
+        var pipes: [[String]] {
+            switch self {
+            case .encode: ["annexb", "ts", "mkv", "mp4"].map { ["--format", $0] }
+            case .remux: ["ts", "mov"].map { ["--format", $0] }
+            case .convert: [["--format", "avcc"]]
+            }
+        }
+    }
+
+    private struct Place {
+        let folder: String
+        let job: Job
+        /// Files of the folder before a run.
+        let before: [String]
+
+        func run(_ program: [String], _ more: [String]) throws -> ProcessRunner.Result {
+            try ProcessRunner.run(program[0], program.dropFirst() + job.arguments + more, directory: folder, timeout: 60)
+        }
+
+        /// What a run left, which is taken away.
+        func left() throws -> [String: [UInt8]] {
+            var files: [String: [UInt8]] = [:]
+            for name in Files.list(folder) where !before.contains(name) { files[name] = try Files.read("\(folder)/\(name)") }
+            return files
+        }
+
+        func clear() throws {
+            let names = Files.list(folder).filter { !before.contains($0) }
+            if !names.isEmpty { _ = try ProcessRunner.run("rm", ["-f"] + names, directory: folder) }
+        }
+
+        /// Pictures that ffmpeg shows without a word; nil where it has something to say.
+        func pictures(_ name: String) throws -> Int? {
+            let result = try ProcessRunner.run(
+                "ffmpeg", ["-v", "error", "-xerror", "-nostdin", "-i", name, "-fps_mode", "passthrough", "-f", "framecrc", "-"], directory: folder)
+            if result.status != 0 || result.errors != "" { return nil }
+            return result.output.split(separator: "\n").count { !$0.hasPrefix("#") }
+        }
+    }
+
+    private func inPlace(_ job: Job, _ body: (Place) throws -> Void) throws {
+        try Files.withTemporaryFolder { folder in
+            _ = try StreamSample.carphone.make(in: folder)
+            try body(Place(folder: folder, job: job, before: Files.list(folder)))
+        }
+    }
+
+    /// SIGKILL leaves a file whole or none; after SIGINT what stands there plays, and nothing unfinished stays.
+    @Test(arguments: Job.allCases, ["KILL", "INT"]) func signals(_ job: Job, _ signal: String) throws {
+        try inPlace(job) { place in
+            let outputs = job.outputs.flatMap { ["-o", $0] }
+            let whole = try place.run([Checkout.vaenc], outputs)
+            #expect(whole.status == 0, "\(whole.errors)")
+            let complete = try place.left()
+            #expect(complete.keys.sorted() == job.outputs.sorted())
+            let frames = try job == .convert ? 0 : #require(try place.pictures(job.outputs[0]))
+            let moments = 6
+            for moment in 0..<moments {
+                try place.clear()
+                let seconds = whole.wallSeconds * (Double(moment) + 0.5) / Double(moments) * 1.05
+                let run = try place.run(["timeout", "--foreground", "--preserve-status", "-s", signal, "\(seconds)", Checkout.vaenc], outputs)
+                let left = try place.left()
+                let about = "\(signal) after \(seconds) s: \(run.status), \(left.keys.sorted()), \(run.errors)"
+                #expect([0, signal == "KILL" ? 137 : 130].contains(run.status), "\(about)")
+                for name in job.outputs {
+                    guard let bytes = left[name] else {
+                        #expect(run.status != 0, "\(about)")
+                        continue
+                    }
+                    if job == .convert {
+                        let isWhole = bytes == complete[name]
+                        #expect(isWhole, "\(name) \(about)")
+                        continue
+                    }
+                    let shown = try place.pictures(name)
+                    #expect(shown == frames || signal == "INT" && run.status == 130 && shown ?? 0 > 0, "\(name): \(shown ?? -1) pictures, \(about)")
+                }
+                if signal == "INT" {
+                    #expect(left.keys.allSatisfy { job.outputs.contains($0) }, "\(about)")
+                    #expect(run.errorLines.allSatisfy { $0.hasPrefix("vaenc: ") } && run.errorLines.count <= job.outputs.count, "\(about)")
+                }
+            }
+        }
+    }
+
+    /// A disk that is full after so much (a limit of files' sizes that is not a signal): 74, a line, and nothing is left.
+    @Test(arguments: Job.allCases) func fullDisk(_ job: Job) throws {
+        try inPlace(job) { place in
+            for output in job.disks {
+                let whole = try place.run([Checkout.vaenc], output)
+                let size = try place.left()[output[1]]?.count ?? 0
+                #expect(whole.status == 0 && size > 20_000, "\(output): \(whole.errors)")
+                for share in [0, 0.3, 0.97, 2] {
+                    try place.clear()
+                    let script = "trap '' XFSZ; ulimit -f \(Int(Double(size) * share / 1024)); exec \"$0\" \"$@\""
+                    let run = try place.run(["bash", "-c", script, Checkout.vaenc], output)
+                    let left = try place.left()
+                    #expect(run.status == (share > 1 ? 0 : 74), "\(output) \(share): \(run.status) \(run.errors)")
+                    #expect(run.errorLines.count == 1, "\(output) \(share): \(run.errors)")
+                    #expect(left.keys.sorted() == (share > 1 ? [output[1]] : []), "\(output) \(share)")
+                    if share > 1 { #expect(left[output[1]]?.count == size) }
+                }
+                try place.clear()
+            }
+        }
+    }
+
+    /// A reader that closes the pipe after so many bytes: 74 and a line; one that takes all: 0.
+    @Test(arguments: Job.allCases) func closedPipe(_ job: Job) throws {
+        try inPlace(job) { place in
+            for format in job.pipes {
+                let whole = try place.run([Checkout.vaenc], ["-o", "-"] + format)
+                // What fits a pipe and the reader's own buffer may be written before the pipe is known to be closed.
+                let room = whole.stdout.count - 0x18000
+                #expect(whole.status == 0 && room > 1000, "\(format): \(whole.stdout.count) bytes, \(whole.errors)")
+                for count in [0, 1000, room, whole.stdout.count] {
+                    let script = "\"$0\" \"$@\" | head -c \(count) | wc -c; exit ${PIPESTATUS[0]}"
+                    let run = try place.run(["bash", "-c", script, Checkout.vaenc], ["-o", "-"] + format)
+                    let isAll = count == whole.stdout.count
+                    #expect(run.status == (isAll ? 0 : 74), "\(format) \(count): \(run.status) \(run.errors)")
+                    #expect(run.output.split(separator: "\n").first == "\(count)", "\(format): \(run.output)")
+                    if !isAll { #expect(run.errorLines.count == 1, "\(format) \(count): \(run.errors)") }
+                }
+                #expect(try place.left().isEmpty)
+            }
+        }
+    }
+}
