@@ -53,9 +53,12 @@ let package = Package(
             linkerSettings: [.linkedLibrary("va"), .linkedLibrary("va-drm")]),
         // The reference driver's decoding, through libavcodec.
         .target(name: "ReferenceDecode", dependencies: ["CVA", "CLibAV"], swiftSettings: strict),
+        // Its video processing, through libswscale.
+        .target(name: "ReferenceScale", dependencies: ["CLibAV"], swiftSettings: strict),
         // A libva back end, loaded by libva and never linked. It carries its own Swift runtime, hidden, so that it
         // runs in any program.
-        .target(name: "ReferenceDriver", dependencies: ["CVA", "ReferenceDecode"], swiftSettings: strict),
+        .target(
+            name: "ReferenceDriver", dependencies: ["CVA", "ReferenceDecode", "ReferenceScale"], swiftSettings: strict),
         // How the driver's file is linked: apart from its code, which tests link as they are linked themselves.
         .target(
             name: "StandaloneDriver",

@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parent / "drivers"))
 import vainfo  # noqa: E402
 
 TABLE = Path(__file__).parent.parent / "Sources/ReferenceDriver/Backend/Personalities/PersonalityTable.swift"
-# VAConfigAttribType, VAProfile and VAEntrypoint of va.h, as far as encoders and decoders answer.
+# VAConfigAttribType, VAProfile and VAEntrypoint of va.h, as far as encoders, decoders and video processors answer.
 TYPES = {
     "RTFormat": 0, "RateControl": 5, "DecSliceMode": 6, "DecProcessing": 8, "EncPackedHeaders": 10, "EncInterlaced": 11,
     "EncMaxRefFrames": 13,
@@ -25,15 +25,22 @@ TYPES = {
     "FEIMVPredictors": 33, "EncTileSupport": 35, "QPBlockSize": 37, "MaxFrameSize": 38,
     "PredictionDirection": 39, "EncHEVCFeatures": 50, "EncHEVCBlockSizes": 51}
 PROFILES = {
-    "VAProfileH264Main": 6, "VAProfileH264High": 7, "VAProfileH264ConstrainedBaseline": 13, "VAProfileHEVCMain": 17,
-    "VAProfileHEVCMain10": 18}
-ENTRYPOINTS = {"VAEntrypointVLD": 1, "VAEntrypointEncSlice": 6, "VAEntrypointEncSliceLP": 8}
+    "VAProfileNone": -1, "VAProfileH264Main": 6, "VAProfileH264High": 7, "VAProfileH264ConstrainedBaseline": 13,
+    "VAProfileHEVCMain": 17, "VAProfileHEVCMain10": 18}
+ENTRYPOINTS = {
+    "VAEntrypointVLD": 1, "VAEntrypointEncSlice": 6, "VAEntrypointEncSliceLP": 8, "VAEntrypointVideoProc": 10}
 # vainfo 2.12 prints EncMaxRefFrames' value on the row of EncMaxSlices: what the drivers' sources say.
 SLICES = {"iHD": 256, "iHDnonfree": 256, "i965": 32, "radeonsi": 128}
 # Least and greatest sizes where no dump has them; AMD's greatest were assumed when the dumps were made.
 SIZES = {
     "iHD": (32, 32, 4096, 4096), "iHDnonfree": (32, 32, 4096, 4096), "iHD25nonfree": (32, 32, 4096, 4096),
     "i965": (16, 16, 4096, 4096), "radeonsi": (256, 128, 4096, 2304), "radeonsi25": (128, 128, 4096, 2304)}
+# The least sides of processed pictures, which no dump has.
+PROCESSED = (16, 16)
+# VA_SURFACE_ATTRIB_MEM_TYPE_… where no raw answer has them: what the drivers' sources say, iHD's for integrated GPUs
+# and for those with memory of their own.
+MEMORY = {"iHD": 0x70000005, "iHDnonfree": 0x70000005, "i965": 0x30000005, "radeonsi": 0x60000001, "radeonsi25": 0x68000001}
+DISCRETE = {"56A0": 0x40000001}
 # Mesa's alignment of HEVC surfaces (VASurfaceAttribAlignmentSize), which only its newer versions tell.
 ALIGNMENT = {"radeonsi25": 70}
 # Least sizes that are decoded, which no dump has: a macroblock.
@@ -93,7 +100,9 @@ def entries(folder, name):
             else:
                 values[TYPES[row]] = raw
         decodes = key[1] == "VAEntrypointVLD"
-        least, sizes = DECODED if decodes else SIZES[driver][:2], SIZES[driver]
+        least, sizes = SIZES[driver][:2], SIZES[driver]
+        if not key[1].startswith("VAEntrypointEnc"):
+            least = DECODED if decodes else PROCESSED
         sizes = (*least, values.get(18, sizes[2]), values.get(19, sizes[3]))
         alignment = 0
         if key[0].startswith("VAProfileHEVC") and not decodes:
@@ -116,7 +125,15 @@ def entries(folder, name):
             size = dict(re.findall(r"(M\w+)=(\d+)", line))
             found[key][1] = tuple(int(size[n]) for n in ("MinWidth", "MinHeight", "MaxWidth", "MaxHeight"))
     # What encodes nothing is nobody's counterpart here.
-    return found if any(key[1] != "VAEntrypointVLD" for key in found) else {}
+    return found if any(key[1].startswith("VAEntrypointEnc") for key in found) else {}
+
+
+def memory(folder, name):
+    """The memory types that the driver makes surfaces of."""
+    raw = folder / f"attributes-{name}.txt"
+    said = re.findall(r"mem=(0x[0-9a-f]+)", raw.read_text()) if raw.exists() else []
+    driver, gpu = name.split("-")
+    return int(said[0], 0) if said else MEMORY[driver] if "iHD" not in driver else DISCRETE.get(gpu, MEMORY[driver])
 
 
 def names(folder):
@@ -138,13 +155,14 @@ def write(folder):
             size = ",".join(map(str, (*sizes, alignment) if alignment else sizes))
             rows.append(f"{PROFILES[profile]},{ENTRYPOINTS[entrypoint]},{sets.index(row)},{size}")
         if rows:
-            lines.append(f"{name}|{vendor}|{' '.join(rows)}")
+            lines.append(f"{name}|{vendor}|{memory(folder, name):x}|{' '.join(rows)}")
     TABLE.write_text(
         "// Written by scripts/personalities.py from the answers of real drivers.\n\n"
         "/// Personalities as text, parsed when one is asked for.\n"
         "enum PersonalityTable {\n"
-        "    /// A line to each: name, vendor, and a word for each profile and entry point: VAProfile, VAEntrypoint, the line of\n"
-        "    /// `attributes`, least width and height, greatest width and height, and, where there is one, the alignment.\n"
+        "    /// A line to each: name, vendor, VA_SURFACE_ATTRIB_MEM_TYPE_… in hexadecimal, and a word for each profile and entry\n"
+        "    /// point: VAProfile, VAEntrypoint, the line of `attributes`, least width and height, greatest width and height, and,\n"
+        "    /// where there is one, the alignment.\n"
         '    static let personalities = """\n'
         + "".join(f"        {wrap(line)}\n" for line in lines)
         + '        """\n\n'

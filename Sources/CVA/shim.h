@@ -1,5 +1,7 @@
 // The libva headers that vaenc is built against, one module for all of them, and what their macros hide from Swift.
 #pragma once
+#include <stddef.h>
+#include <sys/statfs.h>
 #include <va/va.h>
 #include <va/va_drm.h>
 #include <va/va_drmcommon.h>
@@ -25,6 +27,36 @@ static inline VAStatus vaenc_map_buffer(VADisplay display, VABufferID buffer, vo
 #endif
 }
 
+// VADRMPRIMESurfaceDescriptor, whose unnamed structures Swift does not see.
+struct vaenc_prime_object {
+    int fd;
+    uint32_t size;
+    uint64_t drm_format_modifier;
+};
+struct vaenc_prime_layer {
+    uint32_t drm_format;
+    uint32_t num_planes;
+    uint32_t object_index[4];
+    uint32_t offset[4];
+    uint32_t pitch[4];
+};
+struct vaenc_prime_surface {
+    uint32_t fourcc;
+    uint32_t width;
+    uint32_t height;
+    uint32_t num_objects;
+    struct vaenc_prime_object objects[4];
+    uint32_t num_layers;
+    struct vaenc_prime_layer layers[4];
+};
+_Static_assert(
+    sizeof(struct vaenc_prime_surface) == sizeof(VADRMPRIMESurfaceDescriptor) &&
+        offsetof(struct vaenc_prime_surface, objects) == offsetof(VADRMPRIMESurfaceDescriptor, objects) &&
+        offsetof(struct vaenc_prime_surface, layers) == offsetof(VADRMPRIMESurfaceDescriptor, layers) &&
+        sizeof(struct vaenc_prime_object) == sizeof(((VADRMPRIMESurfaceDescriptor *)0)->objects[0]) &&
+        sizeof(struct vaenc_prime_layer) == sizeof(((VADRMPRIMESurfaceDescriptor *)0)->layers[0]),
+    "vaenc_prime_surface is laid out as VADRMPRIMESurfaceDescriptor");
+
 // dladdr and its answer, which glibc declares for GNU sources only.
 struct vaenc_file_info {
     const char *file;
@@ -38,4 +70,18 @@ extern int vaenc_dladdr(const void *address, struct vaenc_file_info *info) __asm
 static inline const char *vaenc_file_of(VAStatus (*function)(VADriverContextP)) {
     struct vaenc_file_info info;
     return vaenc_dladdr((const void *)function, &info) ? info.file : 0;
+}
+
+// memfd_create and fcntl's seals, which glibc declares for GNU sources only: the size cannot change any more.
+extern int vaenc_memfd_create(const char *name, unsigned int flags) __asm__("memfd_create");
+#define VAENC_MFD_CLOEXEC 1u
+#define VAENC_MFD_ALLOW_SEALING 2u
+#define VAENC_F_ADD_SEALS 1033
+// F_SEAL_SEAL, F_SEAL_SHRINK and F_SEAL_GROW.
+#define VAENC_SEALED_SIZE 7
+
+// Whether a descriptor is of a DMA-BUF, by its file system's magic number (linux/magic.h).
+static inline _Bool vaenc_is_dma_buffer(int descriptor) {
+    struct statfs system;
+    return fstatfs(descriptor, &system) == 0 && system.f_type == 0x444d4142;
 }

@@ -13,6 +13,8 @@ final class Client: @unchecked Sendable {
         context.initialize(to: VADriverContext())
         context.pointee.vtable = .allocate(capacity: 1)
         context.pointee.vtable.initialize(to: VADriverVTable())
+        context.pointee.vtable_vpp = .allocate(capacity: 1)
+        context.pointee.vtable_vpp.initialize(to: VADriverVTableVPP())
         precondition(openDriver(context, environment) == VA_STATUS_SUCCESS)
     }
 
@@ -31,6 +33,7 @@ final class Client: @unchecked Sendable {
     deinit {
         if isOpen { _ = terminate() }
         context.pointee.vtable.deallocate()
+        context.pointee.vtable_vpp.deallocate()
         context.deallocate()
     }
 

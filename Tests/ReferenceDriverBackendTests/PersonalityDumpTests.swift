@@ -11,7 +11,7 @@ import Testing
     @Test func everyPersonalityHasADumpAndBack() throws {
         // One that encodes nothing is no personality.
         let dumps = try PersonalityDumps.names().filter { name in
-            try PersonalityDumps.printed(name).keys.contains { !$0.hasSuffix("VLD") }
+            try PersonalityDumps.printed(name).keys.contains { $0.contains("VAEntrypointEnc") }
         }
         #expect(Set(dumps) == Set(Personality.names) && dumps.count == 37)
     }
@@ -80,6 +80,7 @@ enum PersonalityDumps {
             names[profileName + "/VAEntrypointEncSlice"] = (profile, VAEntrypointEncSlice)
             names[profileName + "/VAEntrypointEncSliceLP"] = (profile, VAEntrypointEncSliceLP)
         }
+        names["VAProfileNone/VAEntrypointVideoProc"] = (VAProfileNone, VAEntrypointVideoProc)
         return names
     }()
 
@@ -103,7 +104,9 @@ enum PersonalityDumps {
         "VA_DEC_PROCESSING_NONE": VA_DEC_PROCESSING_NONE, "VA_DEC_PROCESSING": VA_DEC_PROCESSING,
         "VA_RT_FORMAT_YUV400": VA_RT_FORMAT_YUV400, "VA_RT_FORMAT_YUV411": VA_RT_FORMAT_YUV411,
         "VA_RT_FORMAT_YUV420": VA_RT_FORMAT_YUV420, "VA_RT_FORMAT_YUV422": VA_RT_FORMAT_YUV422,
-        "VA_RT_FORMAT_YUV422_10": VA_RT_FORMAT_YUV422_10,
+        "VA_RT_FORMAT_YUV422_10": VA_RT_FORMAT_YUV422_10, "VA_RT_FORMAT_YUV411": VA_RT_FORMAT_YUV411,
+        "VA_RT_FORMAT_YUV400": VA_RT_FORMAT_YUV400, "VA_RT_FORMAT_RGB16": VA_RT_FORMAT_RGB16,
+        "VA_RT_FORMAT_RGBP": VA_RT_FORMAT_RGBP,
         "VA_RT_FORMAT_YUV444_10": VA_RT_FORMAT_YUV444_10, "VA_RT_FORMAT_YUV420_12": VA_RT_FORMAT_YUV420_12,
         "VA_RT_FORMAT_YUV422_12": VA_RT_FORMAT_YUV422_12, "VA_RT_FORMAT_YUV444_12": VA_RT_FORMAT_YUV444_12,
         "VA_RT_FORMAT_RGB32_10": VA_RT_FORMAT_RGB32_10, "VA_RT_FORMAT_RGB32_10BPP": VA_RT_FORMAT_RGB32_10,

@@ -31,7 +31,7 @@ import Testing
             var count: Int32 = 0
             var profiles = [VAProfile](repeating: VAProfileNone, count: 8)
             #expect(client.table.vaQueryConfigProfiles(client.context, &profiles, &count) == VA_STATUS_SUCCESS)
-            #expect(count == 3, "\(name)")
+            #expect(profiles.prefix(Int(count)).count { $0 != VAProfileNone } == 3, "\(name)")
         }
     }
 

@@ -33,6 +33,7 @@ package func openDriver(_ context: VADriverContextP?, _ environment: Environment
     unsafe table.pointee.fillBuffers()
     unsafe table.pointee.fillImages()
     unsafe table.pointee.fillAbsent()
+    unsafe context.pointee.vtable_vpp?.pointee.fill()
 
     unsafe context.pointee.version_major = VA_MAJOR_VERSION
     unsafe context.pointee.version_minor = VA_MINOR_VERSION

@@ -9,12 +9,6 @@ extension VADriverVTable {
         unsafe vaGetSurfaceAttributes = { _, _, _, _ in VA_STATUS_ERROR_UNIMPLEMENTED }
         unsafe vaAcquireBufferHandle = { _, _, _ in VA_STATUS_ERROR_UNIMPLEMENTED }
         unsafe vaReleaseBufferHandle = { _, _ in VA_STATUS_ERROR_UNIMPLEMENTED }
-        unsafe vaExportSurfaceHandle = { context, id, _, _, _ in
-            unsafe call(context) { driver in
-                _ = try driver.monitor.withLock { try driver.surface(id) }
-                throw Refusal(VA_STATUS_ERROR_UNSUPPORTED_MEMORY_TYPE, "surfaces cannot be exported")
-            }
-        }
         unsafe vaCreateMFContext = { _, _ in VA_STATUS_ERROR_UNIMPLEMENTED }
         unsafe vaMFAddContext = { _, _, _ in VA_STATUS_ERROR_UNIMPLEMENTED }
         unsafe vaMFReleaseContext = { _, _, _ in VA_STATUS_ERROR_UNIMPLEMENTED }

@@ -4,7 +4,7 @@ extension VADriverVTable {
     mutating func fillImages() {
         unsafe vaQueryImageFormats = { context, formats, count in
             unsafe call(context) { driver in
-                let answer = driver.capabilities.imageFormats.map(ImageLayout.format)
+                let answer = driver.capabilities.imageFormats.map(\.description)
                 let count = try unsafe place(count)
                 try unsafe store(answer, formats)
                 unsafe count.pointee = Int32(answer.count)

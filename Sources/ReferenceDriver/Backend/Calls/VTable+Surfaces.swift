@@ -14,11 +14,7 @@ extension VADriverVTable {
             unsafe call(context) { driver in
                 var request = Driver.SurfaceRequest(
                     format: format, width: Int(width), height: Int(height), count: Int(count))
-                request.attributes = try unsafe list(attributes, attributeCount).compactMap {
-                    guard unsafe $0.flags & UInt32(VA_SURFACE_ATTRIB_SETTABLE) != 0 else { return nil }
-                    let isInteger = unsafe $0.value.type == VAGenericValueTypeInteger
-                    return unsafe ($0.type, isInteger ? $0.value.value.i : nil)
-                }
+                try unsafe request.take(list(attributes, attributeCount))
                 _ = try unsafe place(ids)
                 try unsafe store(driver.createSurfaces(request), ids)
             }
@@ -39,6 +35,13 @@ extension VADriverVTable {
                 for (index, entry) in answer.enumerated() {
                     unsafe attributes[index] = VASurfaceAttrib(entry)
                 }
+            }
+        }
+        unsafe vaExportSurfaceHandle = { context, id, memoryType, flags, descriptor in
+            unsafe call(context) { driver in
+                let answer = try unsafe place(descriptor?.assumingMemoryBound(to: vaenc_prime_surface.self))
+                unsafe answer.pointee = vaenc_prime_surface(
+                    try driver.exportSurface(id, memoryType: memoryType, flags: flags))
             }
         }
         unsafe vaSyncSurface = { context, id in
@@ -65,13 +68,74 @@ extension VADriverVTable {
     }
 }
 
+extension Driver.SurfaceRequest {
+    /// The attributes that the client marked as settable.
+    ///
+    /// SAFETY: clients vouch for pointers as va.h says for the attribute.
+    @unsafe fileprivate mutating func take(_ attributes: [VASurfaceAttrib]) throws {
+        var description: UnsafeMutableRawPointer?
+        for unsafe attribute in unsafe attributes where unsafe attribute.flags & UInt32(VA_SURFACE_ATTRIB_SETTABLE) != 0 {
+            switch unsafe attribute.type {
+            case VASurfaceAttribUsageHint: break
+            case VASurfaceAttribPixelFormat: fourcc = unsafe try attribute.integer
+            case VASurfaceAttribMemoryType: memoryType = unsafe try attribute.integer
+            case VASurfaceAttribExternalBufferDescriptor: unsafe description = try attribute.pointer
+            case VASurfaceAttribDRMFormatModifiers: unsafe try checkModifiers(attribute.pointer)
+            case let type: throw Refusal.attribute("surface attribute \(type.rawValue) cannot be set")
+            }
+        }
+        guard memoryType != UInt32(VA_SURFACE_ATTRIB_MEM_TYPE_VA) else {
+            guard unsafe description == nil else {
+                throw Refusal(VA_STATUS_ERROR_UNSUPPORTED_MEMORY_TYPE, "external buffers as the driver's own memory")
+            }
+            return
+        }
+        guard count > 0, count <= Driver.maximumSurfaces else { return }
+        guard let description = unsafe description else {
+            throw Refusal.invalidParameter("surfaces in external memory without its description")
+        }
+        external = try unsafe ExternalPicture.read(description, memoryType: memoryType, count: count)
+    }
+
+    /// Of the modifiers that the client would take, the driver has the linear one.
+    @unsafe private func checkModifiers(_ pointer: UnsafeMutableRawPointer) throws {
+        let modifiers = unsafe pointer.assumingMemoryBound(to: VADRMFormatModifierList.self).pointee
+        let list = unsafe try list(modifiers.modifiers, modifiers.num_modifiers)
+        guard list.contains(ExternalPicture.linear) || list.contains(ExternalPicture.unsaid) else {
+            throw Refusal.invalidValue("memory that is not linear")
+        }
+    }
+}
+
 extension VASurfaceAttrib {
+    fileprivate var integer: UInt32 {
+        get throws {
+            guard unsafe value.type == VAGenericValueTypeInteger else {
+                throw Refusal.invalidValue("a surface attribute that is no integer")
+            }
+            return UInt32(bitPattern: unsafe value.value.i)
+        }
+    }
+
+    fileprivate var pointer: UnsafeMutableRawPointer {
+        get throws {
+            guard unsafe value.type == VAGenericValueTypePointer, let pointer = unsafe value.value.p else {
+                throw Refusal.invalidParameter("a surface attribute that is no pointer")
+            }
+            return unsafe pointer
+        }
+    }
+
     fileprivate init(_ attribute: Driver.SurfaceAttribute) {
         unsafe self.init()
         unsafe type = attribute.type
-        let settable = attribute.isSettable ? VA_SURFACE_ATTRIB_SETTABLE : 0
-        unsafe flags = UInt32(VA_SURFACE_ATTRIB_GETTABLE | settable)
+        let gettable = attribute.value == nil ? 0 : VA_SURFACE_ATTRIB_GETTABLE
+        unsafe flags = UInt32(gettable | (attribute.isSettable ? VA_SURFACE_ATTRIB_SETTABLE : 0))
+        guard let integer = attribute.value else {
+            unsafe value.type = VAGenericValueTypePointer
+            return
+        }
         unsafe value.type = VAGenericValueTypeInteger
-        unsafe value.value.i = attribute.value
+        unsafe value.value.i = integer
     }
 }

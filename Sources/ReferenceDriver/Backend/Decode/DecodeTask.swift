@@ -4,7 +4,7 @@ final class DecodeTask: PictureTask, @unchecked Sendable {
     private let packet: DecodePacket
     private let target: Surface
     private let memory: HostMemory
-    private let layout: ImageLayout
+    private let layout: PlaneLayout
     private let counts: CopyCounts
     private var isGood = false
 
@@ -14,7 +14,7 @@ final class DecodeTask: PictureTask, @unchecked Sendable {
         self.packet = packet
         self.target = target
         memory = try target.memory()
-        layout = ImageLayout(of: target)
+        layout = target.layout
         self.counts = counts
     }
 

@@ -16,7 +16,7 @@ final class DecodeWorker: @unchecked Sendable {
     }
 
     /// Decodes a picture or field into `memory`. False where some of it is not what was encoded.
-    func decode(_ packet: DecodePacket, into memory: HostMemory, _ layout: ImageLayout) -> Bool {
+    func decode(_ packet: DecodePacket, into memory: HostMemory, _ layout: PlaneLayout) -> Bool {
         if packet.begins { decoder.flush() }
         let isNew = packet.parameterSets != parameterSets
         let outcome = decoder.decode(
@@ -30,7 +30,7 @@ final class DecodeWorker: @unchecked Sendable {
 
 extension DecodedPicture {
     /// Copies what `layout`, NV12 or P010, has room for.
-    fileprivate func copy(to memory: HostMemory, _ layout: ImageLayout) {
+    fileprivate func copy(to memory: HostMemory, _ layout: PlaneLayout) {
         // SAFETY: rows and columns are inside the picture's planes, which the decoder keeps during the call.
         let lanes = unsafe planes.map { unsafe Lane($0) }
         let (columns, rows) = (min(width, layout.width), min(height, layout.height))

@@ -26,6 +26,9 @@ final class Context: @unchecked Sendable {
     let decoder: DecodeWorker?
     var decoded = DecodedPictures()
 
+    /// Where the context processes.
+    let scalers = ScalerCache()
+
     private var queue: [Job] = []
     private var isFinishing = false
     private var thread: Thread?
@@ -37,8 +40,8 @@ final class Context: @unchecked Sendable {
         self.decoder = decoder
         self.id = id
         self.config = config
-        widthInMacroblocks = (width + 15) / 16
-        heightInMacroblocks = (height + 15) / 16
+        widthInMacroblocks = (max(width, 0) + 15) / 16
+        heightInMacroblocks = (max(height, 0) + 15) / 16
         self.environment = environment
         self.monitor = monitor
         encoder = EncodeWorker(
@@ -51,11 +54,12 @@ final class Context: @unchecked Sendable {
 
     /// Throws unless `surface` holds pictures of the context's size and bit depth.
     func checkTakes(_ surface: Surface) throws {
+        if config.kind == .process { return }
         guard (surface.width + 15) / 16 >= widthInMacroblocks, (surface.height + 15) / 16 >= heightInMacroblocks else {
             throw Refusal.resolution("a surface of \(surface.width)x\(surface.height) is too small for its context")
         }
         // What is decoded has the bit depth that its parameters say.
-        guard config.kind != .encode || surface.isWide == (config.entry.bitDepth > 8) else {
+        guard config.kind != .encode || surface.format == (config.entry.bitDepth > 8 ? .p010 : .nv12) else {
             throw Refusal(
                 VA_STATUS_ERROR_INVALID_SURFACE,
                 "surface \(surface.id) is not of the \(config.entry.bitDepth) bits that the context encodes")
@@ -106,7 +110,10 @@ final class Context: @unchecked Sendable {
     /// The thread's life.
     private func work() {
         while let job = nextJob() {
+            let shared = monitor.withLock { job.surfaces.flatMap(\.sharedObjects) }
+            for object in shared { object.beginAccess() }
             job.task.run()
+            for object in shared { object.endAccess() }
             monitor.withLock {
                 job.task.finish()
                 for surface in job.surfaces { surface.jobs.removeAll { $0 === job } }

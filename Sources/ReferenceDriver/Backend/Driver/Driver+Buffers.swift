@@ -8,7 +8,7 @@ extension Driver {
         context id: VAContextID, type: VABufferType, elementSize: Int, count: Int, fill: (HostMemory) -> Void
     ) throws -> VABufferID {
         let config = try monitor.withLock { try context(id).config }
-        guard let requirement = BufferRequirement(type, config.entry.codec, config.kind) else {
+        guard let requirement = BufferRequirement(type, config) else {
             throw Refusal(VA_STATUS_ERROR_UNSUPPORTED_BUFFERTYPE, "buffer type \(type.rawValue)")
         }
         guard requirement.accepts(elementSize: elementSize, count: count) else {
@@ -61,6 +61,7 @@ extension Driver {
                 let memory = try surface.memory()
                 try markMapped(buffer)
                 surface.mappings += 1
+                for object in memory.objects { object.beginAccess() }
                 counts.maps += 1
                 return unsafe memory.address
             }
@@ -87,7 +88,10 @@ extension Driver {
     private func unmap(_ buffer: Buffer) {
         guard buffer.isMapped else { return }
         buffer.isMapped = false
-        if case .surface(let surface) = buffer.content { surface.mappings -= 1 }
+        if case .surface(let surface) = buffer.content {
+            surface.mappings -= 1
+            for object in surface.sharedObjects { object.endAccess() }
+        }
     }
 
     /// Images' buffers go with their images only.
@@ -139,11 +143,21 @@ struct BufferRequirement {
     private let isExact: Bool
     private let maximumCount: Int
 
-    /// Nil for types that a context of this kind does not take.
-    init?(_ type: VABufferType, _ codec: DriverCodec, _ kind: ContextKind) {
-        switch kind {
-        case .encode: self.init(toEncode: type, codec)
-        case .decode: self.init(toDecode: type, codec)
+    /// Nil for types that a context of that config does not take.
+    init?(_ type: VABufferType, _ config: Config.Choice) {
+        switch config.kind {
+        case .encode: self.init(toEncode: type, config.entry.codec)
+        case .decode: self.init(toDecode: type, config.entry.codec)
+        case .process: self.init(toProcess: type)
+        }
+    }
+
+    private init?(toProcess type: VABufferType) {
+        switch type {
+        case VAProcPipelineParameterBufferType: unsafe self.init(exactly: VAProcPipelineParameterBuffer.self)
+        case VAProcFilterParameterBufferType:
+            self.init(atLeast: MemoryLayout<VAProcFilterParameterBufferBase>.size, maximumCount: 16)
+        default: return nil
         }
     }
 

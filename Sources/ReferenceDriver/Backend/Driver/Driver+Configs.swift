@@ -23,10 +23,10 @@ extension Driver {
         }
     }
 
-    /// An integer attribute of surfaces.
+    /// An attribute of surfaces: an integer, or a pointer that clients may set.
     struct SurfaceAttribute {
         var type: VASurfaceAttribType
-        var value: Int32
+        var value: Int32?
         var isSettable = false
     }
 
@@ -36,16 +36,24 @@ extension Driver {
     /// vaQuerySurfaceAttributes, in the order that clients get them.
     func surfaceAttributes(_ id: VAConfigID) throws -> [SurfaceAttribute] {
         let (entry, kind) = try monitor.withLock { (try config(id).entry, try config(id).kind) }
-        // Main 10 has pictures of 8 bits too, which a decoder does not choose.
-        let formats =
-            entry.bitDepth == 8 ? [VA_FOURCC_NV12] : kind == .decode ? [VA_FOURCC_P010, VA_FOURCC_NV12] : [VA_FOURCC_P010]
-        return formats.map { SurfaceAttribute(type: VASurfaceAttribPixelFormat, value: $0, isSettable: true) } + [
+        let formats: [SurfaceFormat] =
+            switch kind {
+            case .process: capabilities.surfaceFormats
+            case .encode: [entry.bitDepth > 8 ? .p010 : .nv12]
+            // Main 10 has pictures of 8 bits too, which a decoder does not choose.
+            case .decode: entry.bitDepth > 8 ? [.p010, .nv12] : [.nv12]
+            }
+        return formats.map {
+            SurfaceAttribute(
+                type: VASurfaceAttribPixelFormat, value: Int32(bitPattern: $0.fourcc), isSettable: true)
+        } + [
             SurfaceAttribute(type: VASurfaceAttribMinWidth, value: Int32(entry.minimumWidth)),
             SurfaceAttribute(type: VASurfaceAttribMaxWidth, value: Int32(entry.maximumWidth)),
             SurfaceAttribute(type: VASurfaceAttribMinHeight, value: Int32(entry.minimumHeight)),
             SurfaceAttribute(type: VASurfaceAttribMaxHeight, value: Int32(entry.maximumHeight)),
             SurfaceAttribute(
-                type: VASurfaceAttribMemoryType, value: VA_SURFACE_ATTRIB_MEM_TYPE_VA, isSettable: true),
+                type: VASurfaceAttribMemoryType, value: Int32(bitPattern: capabilities.memoryTypes), isSettable: true),
+            SurfaceAttribute(type: VASurfaceAttribExternalBufferDescriptor, isSettable: true),
         ]
             + (entry.surfaceAlignment.map {
                 [SurfaceAttribute(type: Self.alignmentSize, value: Int32($0))]

@@ -8,8 +8,11 @@ extension Driver {
         return try monitor.withLock {
             let config = try config(id)
             let entry = config.entry
-            guard width >= entry.minimumWidth, height >= entry.minimumHeight,
-                width <= entry.maximumWidth, height <= entry.maximumHeight
+            // A processor's pictures have sizes of their own, and clients say anything: 0×0 is usual.
+            guard
+                config.kind == .process
+                    || (entry.minimumWidth...entry.maximumWidth).contains(width)
+                        && (entry.minimumHeight...entry.maximumHeight).contains(height)
             else { throw Refusal.resolution("a context of \(width)x\(height)") }
             for target in targets { _ = try surface(target) }
             return contexts.insert {

@@ -36,9 +36,9 @@ extension Driver {
     ) throws {
         guard (size.width + 15) / 16 <= context.widthInMacroblocks, (size.height + 15) / 16 <= context.heightInMacroblocks
         else { throw Refusal.resolution("a picture of \(size.width)x\(size.height) is too large for its context") }
-        guard target.isWide == (bitDepth > 8) else {
+        guard target.format == (bitDepth > 8 ? .p010 : .nv12) else {
             throw Refusal(
-                VA_STATUS_ERROR_INVALID_SURFACE, "surface \(target.id) is not of the \(bitDepth) bits of the picture")
+                VA_STATUS_ERROR_INVALID_SURFACE, "surface \(target.id) is not of the format of pictures of \(bitDepth) bits")
         }
     }
 }

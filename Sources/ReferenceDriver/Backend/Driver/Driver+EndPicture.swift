@@ -13,6 +13,7 @@ extension Driver {
             case (.encode(let picture), .h264): try end(picture, context, H264Backend(driver: self, context: context))
             case (.encode(let picture), .hevc): try end(picture, context, HEVCBackend(driver: self, context: context))
             case (.decode(let picture), _): try end(picture, context)
+            case (.process(let picture), _): try end(picture, context)
             }
         }
     }

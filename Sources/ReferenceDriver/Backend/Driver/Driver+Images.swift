@@ -17,13 +17,13 @@ extension Driver {
 
     private static let maximumImageSide = 16384
     func createImage(fourcc: UInt32, width: Int, height: Int) throws -> VAImage {
-        guard capabilities.imageFormats.contains(fourcc) else {
+        guard let format = capabilities.imageFormats.first(where: { $0.fourcc == fourcc }) else {
             throw Refusal(VA_STATUS_ERROR_INVALID_IMAGE_FORMAT, "images of format \(fourcc)")
         }
         guard width > 0, height > 0, width <= Self.maximumImageSide, height <= Self.maximumImageSide else {
             throw Refusal.resolution("an image of \(width)x\(height)")
         }
-        let layout = ImageLayout(fourcc: fourcc, width: width, height: height)
+        let layout = PlaneLayout(format: format, width: width, height: height)
         guard let memory = HostMemory(byteCount: layout.byteCount) else {
             throw Refusal.allocation("no memory for an image of \(width)x\(height)")
         }
@@ -34,7 +34,7 @@ extension Driver {
         try monitor.withLock {
             let surface = try surface(id)
             if capabilities.manners.losesDerivedP010, surface.isWide {
-                let layout = ImageLayout(of: surface)
+                let layout = surface.layout
                 guard let memory = HostMemory(byteCount: layout.byteCount) else {
                     throw Refusal.allocation("no memory for an image of surface \(id)")
                 }
@@ -42,11 +42,11 @@ extension Driver {
                 return insert(layout, .image(memory)).description
             }
             surface.derivedImages += 1
-            return insert(ImageLayout(of: surface), .surface(surface)).description
+            return insert(surface.layout, .surface(surface)).description
         }
     }
 
-    private func insert(_ layout: ImageLayout, _ content: Buffer.Content) -> Image {
+    private func insert(_ layout: PlaneLayout, _ content: Buffer.Content) -> Image {
         let buffer = buffers.insert {
             Buffer(id: $0, type: VAImageBufferType, elementSize: layout.byteCount, count: 1, content: content)
         }
@@ -69,12 +69,12 @@ extension Driver {
                 rectangle.width <= image.layout.width, rectangle.height <= image.layout.height
             else { throw Refusal.invalidParameter("vaGetImage of a rectangle outside the surface or the image") }
             try checkIsNotDerived(surface)
-            try checkSampleSize(surface, image)
+            try checkFormats(surface, image)
             _ = wait(for: surface)
             counts.getImage += 1
             return (
                 PixelArea(
-                    memory: try surface.memory(), layout: ImageLayout(of: surface), x: rectangle.x, y: rectangle.y),
+                    memory: try surface.memory(), layout: surface.layout, x: rectangle.x, y: rectangle.y),
                 try area(of: image, x: 0, y: 0)
             )
         }
@@ -95,14 +95,14 @@ extension Driver {
                 to.fits(width: surface.width, height: surface.height)
             else { throw Refusal.invalidParameter("vaPutImage of a rectangle outside the image or the surface") }
             try checkIsNotDerived(surface)
-            try checkSampleSize(surface, image)
+            try checkFormats(surface, image)
             _ = wait(for: surface)
             let memory = try surface.memory()
             surface.clientWrote()
             counts.putImage += 1
             return (
                 try area(of: image, x: from.x, y: from.y),
-                PixelArea(memory: memory, layout: ImageLayout(of: surface), x: to.x, y: to.y)
+                PixelArea(memory: memory, layout: surface.layout, x: to.x, y: to.y)
             )
         }
         source.copy(to: target, width: from.width, height: from.height)
@@ -115,10 +115,11 @@ extension Driver {
         }
     }
 
-    /// Nothing is converted between 8 and 10 bits.
-    private func checkSampleSize(_ surface: Surface, _ image: Image) throws {
-        guard surface.isWide == image.layout.isWide else {
-            throw Refusal(VA_STATUS_ERROR_INVALID_IMAGE_FORMAT, "an image of other sample size than the surface")
+    /// Only 4:2:0 formats of 8 bits are converted, into each other.
+    private func checkFormats(_ surface: Surface, _ image: Image) throws {
+        let (from, to) = (surface.format, image.layout.format)
+        guard from == to || from.isYUV420 && to.isYUV420 else {
+            throw Refusal(VA_STATUS_ERROR_INVALID_IMAGE_FORMAT, "an image of another format than the surface")
         }
     }
 

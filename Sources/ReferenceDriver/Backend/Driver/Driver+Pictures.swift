@@ -15,6 +15,8 @@ extension Driver {
                 context.picture = .encode(EncodePicture(target: surface, codec: context.config.entry.codec))
             case .decode:
                 context.picture = .decode(DecodePicture(target: surface, codec: context.config.entry.codec))
+            case .process:
+                context.picture = .process(ProcessPicture(target: surface))
             }
         }
     }
@@ -39,6 +41,9 @@ extension Driver {
             case .decode(var picture):
                 for buffer in buffers { try picture.take(buffer) }
                 context.picture = .decode(picture)
+            case .process(var picture):
+                for buffer in buffers { try render(buffer, &picture) }
+                context.picture = .process(picture)
             }
         }
     }

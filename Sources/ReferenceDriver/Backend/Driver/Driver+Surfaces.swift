@@ -3,55 +3,61 @@ internal import CVA
 extension Driver {
     /// What vaCreateSurfaces may be asked, with the pointers taken out.
     struct SurfaceRequest {
+        /// VA_RT_FORMAT_…
         var format: UInt32
         var width: Int
         var height: Int
         var count: Int
-        /// Attributes that the client marked as settable; the value is nil for one that is no integer.
-        var attributes: [(type: VASurfaceAttribType, value: Int32?)] = []
+        /// VA_FOURCC_…; nil for the RT format's first.
+        var fourcc: UInt32?
+        /// VA_SURFACE_ATTRIB_MEM_TYPE_…
+        var memoryType = UInt32(VA_SURFACE_ATTRIB_MEM_TYPE_VA)
+        /// The client's memory, a picture to each surface; empty for the driver's own.
+        var external: [ExternalPicture] = []
     }
 
     func createSurfaces(_ request: SurfaceRequest) throws -> [VASurfaceID] {
-        let isWide = request.format == UInt32(VA_RT_FORMAT_YUV420_10)
-        guard request.format == UInt32(VA_RT_FORMAT_YUV420) || isWide && capabilities.has10Bits else {
-            throw Refusal(VA_STATUS_ERROR_UNSUPPORTED_RT_FORMAT, "surfaces of RT format \(request.format)")
-        }
-        try check(request.attributes, isWide ? VA_FOURCC_P010 : VA_FOURCC_NV12)
+        let format = try format(of: request)
         let limit = capabilities.entries.map { max($0.maximumWidth, $0.maximumHeight) }.max() ?? 0
         guard request.width > 0, request.height > 0, request.width <= limit, request.height <= limit else {
             throw Refusal.resolution("surfaces of \(request.width)x\(request.height)")
         }
-        guard request.count > 0, request.count <= 1024 else {
+        guard request.count > 0, request.count <= Self.maximumSurfaces else {
             throw Refusal.invalidParameter("\(request.count) surfaces")
         }
+        guard request.memoryType & capabilities.memoryTypes == request.memoryType,
+            request.memoryType.nonzeroBitCount == 1
+        else {
+            throw Refusal(
+                VA_STATUS_ERROR_UNSUPPORTED_MEMORY_TYPE, "surfaces of memory type \(request.memoryType)")
+        }
+        let imported = try request.external.map { picture in
+            let (layout, memory) = try picture.map(format, width: request.width, height: request.height)
+            return (layout: layout, memory: memory)
+        }
         return monitor.withLock {
-            (0..<request.count).map { _ in
-                surfaces.insert { Surface(id: $0, width: request.width, height: request.height, isWide: isWide) }.id
+            (0..<request.count).map { index in
+                surfaces.insert { id in
+                    imported.isEmpty
+                        ? Surface(id: id, format: format, width: request.width, height: request.height)
+                        : Surface(id: id, layout: imported[index].layout, memory: imported[index].memory)
+                }.id
             }
         }
     }
 
-    private func check(_ attributes: [(type: VASurfaceAttribType, value: Int32?)], _ fourcc: Int32) throws {
-        for (type, value) in attributes where type == VASurfaceAttribMemoryType {
-            guard let value else { throw Refusal.invalidValue("a memory type that is no integer") }
-            guard value == VA_SURFACE_ATTRIB_MEM_TYPE_VA else {
-                throw Refusal(VA_STATUS_ERROR_UNSUPPORTED_MEMORY_TYPE, "surfaces of memory type \(value)")
-            }
+    static let maximumSurfaces = 1024
+
+    private func format(of request: SurfaceRequest) throws -> SurfaceFormat {
+        let formats = capabilities.surfaceFormats.filter { $0.rtFormat == request.format }
+        guard let first = formats.first else {
+            throw Refusal(VA_STATUS_ERROR_UNSUPPORTED_RT_FORMAT, "surfaces of RT format \(request.format)")
         }
-        for (type, value) in attributes {
-            switch type {
-            case VASurfaceAttribMemoryType, VASurfaceAttribUsageHint:
-                break
-            case VASurfaceAttribPixelFormat:
-                guard value == fourcc else {
-                    throw Refusal.invalidValue("surfaces of a pixel format other than the RT format's NV12 or P010")
-                }
-            case VASurfaceAttribExternalBufferDescriptor:
-                throw Refusal(VA_STATUS_ERROR_UNSUPPORTED_MEMORY_TYPE, "surfaces in external buffers")
-            default:
-                throw Refusal.attribute("surface attribute \(type.rawValue) cannot be set")
-            }
+        guard let fourcc = request.fourcc else { return first }
+        guard let format = formats.first(where: { $0.fourcc == fourcc }) else {
+            throw Refusal.invalidValue("surfaces of a pixel format that is none of the RT format's")
         }
+        return format
     }
 
     /// All of them, or none.
@@ -69,10 +75,12 @@ extension Driver {
     /// vaSyncSurface and vaSyncSurface2: waits until nothing reads or writes the surface.
     func syncSurface(_ id: VASurfaceID, until deadline: Deadline) throws {
         try monitor.withLock {
-            guard try wait(for: surface(id), until: deadline) else {
+            let surface = try surface(id)
+            guard wait(for: surface, until: deadline) else {
                 throw Refusal.timedOut("surface \(id) is still in use")
             }
-            if surfaces[id]?.isDamaged == true {
+            if surface.isExported { _ = try surface.memory() }
+            if surface.isDamaged {
                 throw Refusal(VA_STATUS_ERROR_DECODING_ERROR, "surface \(id) holds a picture with errors")
             }
         }

@@ -129,9 +129,9 @@ struct HEVCBackend: PictureBackend {
         let grid = slices.sequence.grid
         let (target, memory) = (surfaces.target, surfaces.memory)
         let source = HEVCSource(
-            luma: memory.lane(at: 0), chroma: memory.lane(at: target.chromaOffset), lumaPitch: target.pitch,
-            chromaPitch: target.pitch, width: min(target.width, grid.width), height: min(target.height, grid.height),
-            isP010: target.isWide)
+            luma: memory.lane(at: target.layout.offsets[0]), chroma: memory.lane(at: target.layout.offsets[1]),
+            lumaPitch: target.layout.pitches[0], chromaPitch: target.layout.pitches[1],
+            width: min(target.width, grid.width), height: min(target.height, grid.height), isP010: target.isWide)
         var job = job(slices, source, reconstruction(surfaces.destination, slices.sequence))
         job.quality = options.quality
         job.intraRefresh = options.intraRefresh

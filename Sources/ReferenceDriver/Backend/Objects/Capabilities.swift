@@ -44,12 +44,32 @@ struct Capabilities: Sendable {
     var entries: [Entry]
     var manners = DriverManners()
 
-    var has10Bits: Bool { entries.contains { $0.bitDepth > 8 } }
+    var has10Bits: Bool {
+        entries.contains { $0.bitDepth > 8 } || processedFormats & UInt32(VA_RT_FORMAT_YUV420_10) != 0
+    }
 
-    /// FourCCs of images, the native one first.
-    var imageFormats: [UInt32] {
-        [VA_FOURCC_NV12, VA_FOURCC_I420, VA_FOURCC_YV12].map { UInt32($0) }
-            + (has10Bits ? [UInt32(VA_FOURCC_P010)] : [])
+    /// VA_SURFACE_ATTRIB_MEM_TYPE_…: what surfaces can be made of.
+    var memoryTypes = UInt32(
+        VA_SURFACE_ATTRIB_MEM_TYPE_VA | VA_SURFACE_ATTRIB_MEM_TYPE_DRM_PRIME | VA_SURFACE_ATTRIB_MEM_TYPE_DRM_PRIME_2)
+
+    /// VA_RT_FORMAT_… that pictures can be processed in; 0 without a processor.
+    private var processedFormats: UInt32 {
+        entries.first { $0.entrypoint == VAEntrypointVideoProc }?.value(VAConfigAttribRTFormat) ?? 0
+    }
+
+    /// The native one first.
+    var imageFormats: [SurfaceFormat] {
+        let processed = processedFormats
+        return [.nv12, .i420, .yv12] + (has10Bits ? [.p010] : [])
+            + SurfaceFormat.all.filter { $0.rtFormat & processed != 0 && !$0.isYUV420 && $0 != .p010 }
+    }
+
+    /// What surfaces may hold.
+    var surfaceFormats: [SurfaceFormat] {
+        let processed = processedFormats
+        return SurfaceFormat.all.filter {
+            $0 == .nv12 || $0 == .p010 && has10Bits || $0.rtFormat & processed != 0
+        }
     }
 
     /// Each profile once, in order.
@@ -111,7 +131,7 @@ struct Capabilities: Sendable {
                         ),
                         (VAConfigAttribEncHEVCBlockSizes, HEVCBlockSizes.word(depth: 2)),
                     ])
-            } + decoders)
+            } + decoders + [processor])
 
     /// All that libavcodec decodes of what is encoded, and interlaced H.264.
     private static let decoders = [
@@ -131,6 +151,17 @@ struct Capabilities: Sendable {
             minimumWidth: 8, minimumHeight: 8, maximumWidth: maximumDecodedSide, maximumHeight: maximumDecodedSide)
     }
     private static let maximumDecodedSide = 8192
+
+    /// A processor of all formats that surfaces have.
+    private static let processor = Entry(
+        profile: VAProfileNone, entrypoint: VAEntrypointVideoProc,
+        attributes: [
+            (
+                VAConfigAttribRTFormat,
+                UInt32(VA_RT_FORMAT_YUV420 | VA_RT_FORMAT_YUV420_10 | VA_RT_FORMAT_YUV422 | VA_RT_FORMAT_RGB32)
+            )
+        ],
+        minimumWidth: 2, minimumHeight: 2, maximumWidth: maximumSide, maximumHeight: maximumSide)
 
     /// With what all codecs have in common.
     private static func entry(

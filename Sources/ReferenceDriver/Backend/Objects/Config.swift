@@ -36,9 +36,16 @@ final class Config {
 enum ContextKind {
     case encode
     case decode
+    /// Scales, converts, deinterlaces.
+    case process
 
     init(_ entrypoint: VAEntrypoint) {
-        self = entrypoint == VAEntrypointVLD ? .decode : .encode
+        self =
+            switch entrypoint {
+            case VAEntrypointVLD: .decode
+            case VAEntrypointVideoProc: .process
+            default: .encode
+            }
     }
 }
 

@@ -1,39 +1,39 @@
 /// A rectangle of a picture in memory, described by layout.
 struct PixelArea {
     var memory: HostMemory
-    var layout: ImageLayout
+    var layout: PlaneLayout
     /// Even.
     var x: Int
     var y: Int
 
     func luma(row: Int) -> Lane<UInt8> {
-        memory.lane(at: layout.offsets[0] + (y + row) * layout.pitches[0] + x * bytesPerSample)
+        memory.lane(at: layout.offsets[0] + (y + row) * layout.pitches[0] + x)
     }
 
     /// Cb/Cr pairs of a semi-planar layout.
     func pairs(row: Int) -> Lane<UInt8> {
-        memory.lane(at: layout.offsets[1] + (y / 2 + row) * layout.pitches[1] + x * bytesPerSample)
+        memory.lane(at: layout.offsets[1] + (y / 2 + row) * layout.pitches[1] + x)
     }
-
-    var bytesPerSample: Int { layout.isWide ? 2 : 1 }
 
     /// A chroma plane of a planar layout.
     func chroma(plane: Int, row: Int) -> Lane<UInt8> {
         memory.lane(at: layout.offsets[plane] + (y / 2 + row) * layout.pitches[plane] + x / 2)
     }
 
-    /// Copies `width` × `height` samples, with their chroma, into `target`, converting between NV12 and planar.
-    /// Both areas must lie inside their pictures, and have as many bytes to a sample.
+    /// Copies `width` × `height` samples, with their chroma, into `target`, converting between 4:2:0 formats of 8 bits.
+    /// Both areas must lie inside their pictures; other formats must be the same.
     func copy(to target: PixelArea, width: Int, height: Int) {
+        let shared = memory.objects + target.memory.objects
+        for object in shared { object.beginAccess() }
+        defer { for object in shared { object.endAccess() } }
+        if layout.format == target.layout.format { return copyPlanes(to: target, width: width, height: height) }
         for row in 0..<height {
-            target.luma(row: row).copy(from: luma(row: row), count: width * bytesPerSample)
+            target.luma(row: row).copy(from: luma(row: row), count: width)
         }
         let columns = (width + 1) / 2
         for row in 0..<(height + 1) / 2 {
             switch (layout.isSemiPlanar, target.layout.isSemiPlanar) {
-            case (true, true):
-                target.pairs(row: row).copy(from: pairs(row: row), count: 2 * columns * bytesPerSample)
-            case (true, false):
+            case (true, _):
                 let (cb, cr) = target.layout.chromaPlanes
                 split(
                     pairs(row: row), cb: target.chroma(plane: cb, row: row), cr: target.chroma(plane: cr, row: row),
@@ -48,6 +48,21 @@ struct PixelArea {
                 target.chroma(plane: to.cr, row: row).copy(from: chroma(plane: from.cr, row: row), count: columns)
             }
         }
+    }
+
+    private func copyPlanes(to target: PixelArea, width: Int, height: Int) {
+        for (index, plane) in layout.format.planes.enumerated() {
+            for row in 0..<plane.rows(height: height) {
+                target.start(plane: index, row: row).copy(
+                    from: start(plane: index, row: row), count: plane.rowBytes(width: width))
+            }
+        }
+    }
+
+    func start(plane index: Int, row: Int) -> Lane<UInt8> {
+        let plane = layout.format.planes[index]
+        return memory.lane(
+            at: layout.offsets[index] + (y >> plane.down + row) * layout.pitches[index] + x >> plane.across * plane.bytes)
     }
 
     private func split(_ pairs: Lane<UInt8>, cb: Lane<UInt8>, cr: Lane<UInt8>, count: Int) {

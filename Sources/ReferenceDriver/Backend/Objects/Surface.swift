@@ -1,18 +1,10 @@
 internal import CVA
 
-/// A VA surface: NV12 or P010 memory that takes room when first used, or a reconstructed picture, or both.
+/// A VA surface: memory that takes room when first used, or is a client's, or a reconstructed picture, or both.
 /// Guarded by the display's monitor.
 final class Surface {
     let id: VASurfaceID
-    let width: Int
-    let height: Int
-    /// P010: two bytes to a sample, little-endian, the value in the high 10 bits.
-    let isWide: Bool
-    /// Bytes from a row to the next, of both planes.
-    let pitch: Int
-    /// Where the Cb/Cr pairs start.
-    let chromaOffset: Int
-    let byteCount: Int
+    let layout: PlaneLayout
 
     private var storage: HostMemory?
     /// What the last picture that was reconstructed here left; nil after a client wrote into the surface.
@@ -31,34 +23,53 @@ final class Surface {
     var derivedImages = 0
     /// Of those, the ones that are mapped.
     var mappings = 0
+    /// Clients have descriptors of the memory: it holds what the surface shows whenever the surface is idle.
+    var isExported = false
 
-    init(id: VASurfaceID, width: Int, height: Int, isWide: Bool = false) {
+    init(id: VASurfaceID, format: SurfaceFormat, width: Int, height: Int) {
         self.id = id
-        self.isWide = isWide
-        self.width = width
-        self.height = height
-        pitch = ((isWide ? 2 * width : width) + 63) & ~63
-        let rows = (height + 15) & ~15
-        chromaOffset = pitch * rows
-        byteCount = chromaOffset + pitch * rows / 2
+        // Encoders read whole macroblocks.
+        layout = PlaneLayout(format: format, width: width, height: height, rowAlignment: 16)
     }
+
+    /// In a client's memory.
+    init(id: VASurfaceID, layout: PlaneLayout, memory: HostMemory) {
+        self.id = id
+        self.layout = layout
+        storage = memory
+    }
+
+    var format: SurfaceFormat { layout.format }
+    var width: Int { layout.width }
+    var height: Int { layout.height }
+    /// P010: two bytes to a sample, little-endian, the value in the high 10 bits.
+    var isWide: Bool { layout.isWide }
+
+    /// What is to be told before and after the processor looks at the memory.
+    var sharedObjects: [SharedObject] { storage?.objects ?? [] }
 
     /// The memory, holding what the surface shows. No job may be writing the reconstruction.
     func memory() throws -> HostMemory {
-        if storage == nil { storage = HostMemory(byteCount: byteCount) }
+        if storage == nil {
+            // Without descriptors left, it cannot be exported, and serves for all else.
+            let shared = SharedObject(byteCount: layout.byteCount).flatMap { HostMemory(objects: [$0]) }
+            storage = shared ?? HostMemory(byteCount: layout.byteCount)
+        }
         guard let storage else { throw Refusal.allocation("no memory for a \(width)x\(height) surface") }
         if memoryIsStale, let reconstruction {
-            let luma = storage.lane(at: 0)
-            let chroma = storage.lane(at: chromaOffset)
+            let luma = storage.lane(at: layout.offsets[0])
+            let chroma = storage.lane(at: layout.offsets[1])
             let columns = min(width, reconstruction.width)
             let rows = min(height, reconstruction.height)
             for y in 0..<rows {
-                reconstruction.copyLumaRow(y, count: columns, to: luma + y * pitch)
-                if isWide { Self.shift(luma + y * pitch, count: columns) }
+                let row = luma + y * layout.pitches[0]
+                reconstruction.copyLumaRow(y, count: columns, to: row)
+                if isWide { Self.shift(row, count: columns) }
             }
             for y in 0..<(rows + 1) / 2 {
-                reconstruction.copyChromaRow(y, count: (columns + 1) / 2, toPairs: chroma + y * pitch)
-                if isWide { Self.shift(chroma + y * pitch, count: (columns + 1) & ~1) }
+                let row = chroma + y * layout.pitches[1]
+                reconstruction.copyChromaRow(y, count: (columns + 1) / 2, toPairs: row)
+                if isWide { Self.shift(row, count: (columns + 1) & ~1) }
             }
             memoryIsStale = false
         }

@@ -31,10 +31,12 @@ enum Personality {
         let sets = lines(PersonalityTable.attributes)
         for line in lines(PersonalityTable.personalities) {
             let parts = line.split(separator: "|")
-            guard parts.count == 3, parts[0] == name else { continue }
+            guard parts.count == 4, parts[0] == name else { continue }
             var capabilities = Capabilities.unrestricted
             capabilities.vendor = "\(parts[1]), as vaenc's reference driver plays it: \(name)"
-            capabilities.entries = parts[2].split(separator: " ").compactMap { entry($0, sets) }
+            // Of what the real driver makes surfaces of, what the reference driver does too.
+            capabilities.memoryTypes &= UInt32(parts[2], radix: 16) ?? 0
+            capabilities.entries = parts[3].split(separator: " ").compactMap { entry($0, sets) }
             capabilities.manners = manners(of: name)
             return capabilities
         }

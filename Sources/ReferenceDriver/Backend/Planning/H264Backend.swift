@@ -106,8 +106,9 @@ struct H264Backend: PictureBackend {
         let header = picture.slices.picture
         let (target, memory) = (surfaces.target, surfaces.memory)
         let source = SourcePicture(
-            luma: memory.lane(at: 0), chroma: memory.lane(at: target.chromaOffset), lumaPitch: target.pitch,
-            chromaPitch: target.pitch, width: min(target.width, 16 * context.widthInMacroblocks),
+            luma: memory.lane(at: target.layout.offsets[0]), chroma: memory.lane(at: target.layout.offsets[1]),
+            lumaPitch: target.layout.pitches[0], chromaPitch: target.layout.pitches[1],
+            width: min(target.width, 16 * context.widthInMacroblocks),
             height: min(target.height, 16 * context.heightInMacroblocks))
         var job = PictureJob(
             widthInMacroblocks: context.widthInMacroblocks, heightInMacroblocks: context.heightInMacroblocks,

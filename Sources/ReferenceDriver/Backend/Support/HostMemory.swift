@@ -6,27 +6,62 @@ internal import Glibc
 @safe final class HostMemory: @unchecked Sendable {
     let byteCount: Int
     private let base: UnsafeMutableRawPointer
-    private let isMapped: Bool
+    /// Bytes from the system; 0 for memory of malloc's.
+    private let mappedBytes: Int
+    /// What is shared with clients, in the order in which it stands here, each from a page's start on.
+    let objects: [SharedObject]
 
     /// Nil where there is no memory.
     init?(byteCount: Int) {
         guard byteCount >= 0 else { return nil }
         self.byteCount = byteCount
+        objects = []
         if byteCount >= 1 << 16 {
             let pages = unsafe mmap(nil, byteCount, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
             guard let pages = unsafe pages, unsafe pages != MAP_FAILED else { return nil }
             unsafe base = pages
-            isMapped = true
+            mappedBytes = byteCount
         } else {
             guard let block = unsafe calloc(1, max(byteCount, 1)) else { return nil }
             unsafe base = block
-            isMapped = false
+            mappedBytes = 0
         }
     }
 
+    /// Objects one after another, and a page of nobody's after the last, for kernels that look past the end. Nil where
+    /// one cannot be mapped for reading and writing.
+    init?(objects: [SharedObject]) {
+        let room = objects.reduce(Self.page) { $0 + Self.pages($1.byteCount) }
+        let start = unsafe mmap(nil, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+        guard let start = unsafe start, unsafe start != MAP_FAILED else { return nil }
+        var end = 0
+        for object in objects {
+            let place = unsafe mmap(
+                start + end, object.byteCount, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, object.descriptor, 0)
+            guard unsafe place != MAP_FAILED else {
+                unsafe munmap(start, room)
+                return nil
+            }
+            end += Self.pages(object.byteCount)
+        }
+        unsafe base = start
+        byteCount = end
+        mappedBytes = room
+        self.objects = objects
+    }
+
+    /// Where an object of several begins.
+    static func offset(of index: Int, in objects: [SharedObject]) -> Int {
+        objects.prefix(index).reduce(0) { $0 + pages($1.byteCount) }
+    }
+
+    private static let page = 4096
+    /// Rounded up to whole pages.
+    private static func pages(_ bytes: Int) -> Int { (bytes + page - 1) / page * page }
+
     deinit {
-        if isMapped {
-            unsafe munmap(base, byteCount)
+        if mappedBytes > 0 {
+            unsafe munmap(base, mappedBytes)
         } else {
             unsafe free(base)
         }

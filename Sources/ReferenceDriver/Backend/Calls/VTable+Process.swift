@@ -1,0 +1,110 @@
+internal import CVA
+
+extension VADriverVTableVPP {
+    mutating func fill() {
+        version = UInt32(VA_DRIVER_VTABLE_VPP_VERSION)
+        unsafe vaQueryVideoProcFilters = { context, id, filters, count in
+            unsafe call(context) { driver in
+                try driver.checkProcesses(id)
+                try unsafe answer([VAProcFilterDeinterlacing], filters, count)
+            }
+        }
+        unsafe vaQueryVideoProcFilterCaps = { context, id, type, capabilities, count in
+            unsafe call(context) { driver in
+                try driver.checkProcesses(id)
+                guard type == VAProcFilterDeinterlacing else {
+                    throw Refusal(VA_STATUS_ERROR_UNSUPPORTED_FILTER, "filter type \(type.rawValue)")
+                }
+                var bob = VAProcFilterCapDeinterlacing()
+                bob.type = VAProcDeinterlacingBob
+                try unsafe answer(
+                    [bob], capabilities?.assumingMemoryBound(to: VAProcFilterCapDeinterlacing.self), count)
+            }
+        }
+        unsafe vaQueryVideoProcPipelineCaps = { context, id, filters, count, capabilities in
+            unsafe call(context) { driver in
+                let entry = try driver.checkProcesses(id)
+                try driver.checkFilters(unsafe list(filters, count))
+                let answer = try unsafe place(capabilities)
+                unsafe answer.pointee = VAProcPipelineCaps(entry)
+            }
+        }
+    }
+}
+
+/// A list for a client that says how many entries it has room for.
+private func answer<Entry>(
+    _ list: [Entry], _ room: UnsafeMutablePointer<Entry>?, _ count: UnsafeMutablePointer<UInt32>?
+) throws {
+    let count = try unsafe place(count)
+    let given = unsafe count.pointee
+    unsafe count.pointee = UInt32(list.count)
+    guard given >= list.count else {
+        throw Refusal(VA_STATUS_ERROR_MAX_NUM_EXCEEDED, "room for \(given) of \(list.count) entries")
+    }
+    try unsafe store(list, room)
+}
+
+extension Driver {
+    @discardableResult
+    fileprivate func checkProcesses(_ id: VAContextID) throws -> Capabilities.Entry {
+        try monitor.withLock {
+            let config = try context(id).config
+            guard config.kind == .process else {
+                throw Refusal(VA_STATUS_ERROR_INVALID_CONTEXT, "context \(id) processes no pictures")
+            }
+            return config.entry
+        }
+    }
+
+    fileprivate func checkFilters(_ ids: [VABufferID]) throws {
+        try monitor.withLock {
+            for id in ids where try buffer(id).type != VAProcFilterParameterBufferType {
+                throw Refusal(VA_STATUS_ERROR_INVALID_BUFFER, "buffer \(id) is no filter")
+            }
+        }
+    }
+}
+
+/// What pipeline capabilities point to, for the life of the process.
+///
+/// SAFETY: filled once, and only read from then on.
+private enum ProcessLists {
+    nonisolated(unsafe) static let standards = unsafe kept([
+        VAProcColorStandardNone, VAProcColorStandardBT601, VAProcColorStandardBT709, VAProcColorStandardBT470M,
+        VAProcColorStandardBT470BG, VAProcColorStandardSMPTE170M, VAProcColorStandardSMPTE240M,
+        VAProcColorStandardGenericFilm, VAProcColorStandardSRGB, VAProcColorStandardSTRGB,
+        VAProcColorStandardXVYCC601, VAProcColorStandardXVYCC709, VAProcColorStandardBT2020,
+        VAProcColorStandardExplicit,
+    ])
+    nonisolated(unsafe) static let formats = unsafe kept(SurfaceFormat.all.map(\.fourcc))
+
+    private static func kept<Value>(_ list: [Value]) -> UnsafeMutableBufferPointer<Value> {
+        let memory = UnsafeMutableBufferPointer<Value>.allocate(capacity: list.count)
+        _ = unsafe memory.initialize(from: list)
+        return unsafe memory
+    }
+}
+
+extension VAProcPipelineCaps {
+    fileprivate init(_ entry: Capabilities.Entry) {
+        unsafe self.init()
+        unsafe filter_flags = UInt32(VA_FILTER_SCALING_MASK | VA_FILTER_INTERPOLATION_MASK)
+        unsafe rotation_flags = 1 << UInt32(VA_ROTATION_NONE)
+        let standards = unsafe ProcessLists.standards
+        unsafe input_color_standards = standards.baseAddress
+        unsafe num_input_color_standards = UInt32(standards.count)
+        unsafe output_color_standards = standards.baseAddress
+        unsafe num_output_color_standards = UInt32(standards.count)
+        let formats = unsafe ProcessLists.formats
+        unsafe input_pixel_format = formats.baseAddress
+        unsafe num_input_pixel_formats = UInt32(formats.count)
+        unsafe output_pixel_format = formats.baseAddress
+        unsafe num_output_pixel_formats = UInt32(formats.count)
+        let (width, height) = (UInt32(entry.maximumWidth), UInt32(entry.maximumHeight))
+        unsafe (max_input_width, max_input_height) = (width, height)
+        unsafe (max_output_width, max_output_height) = (width, height)
+        unsafe (min_input_width, min_input_height) = (UInt32(entry.minimumWidth), UInt32(entry.minimumHeight))
+        unsafe (min_output_width, min_output_height) = (UInt32(entry.minimumWidth), UInt32(entry.minimumHeight))
+    }
+}

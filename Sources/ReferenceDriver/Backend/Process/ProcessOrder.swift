@@ -1,0 +1,95 @@
+internal import CVA
+
+/// A VAProcPipelineParameterBuffer with its pointers taken out: one picture drawn into the target.
+struct ProcessOrder {
+    var source: VASurfaceID
+    /// Nil for all of the surface.
+    var sourceRegion: Driver.Rectangle?
+    var targetRegion: Driver.Rectangle?
+    /// A, R, G, B from the high byte down.
+    var background: UInt32
+    var sourceColour: ColourProperties
+    var targetColour: ColourProperties
+    /// VA_FILTER_SCALING_… and VA_FILTER_INTERPOLATION_…
+    var scaling: UInt32
+    /// The lines to keep, where the picture is to be deinterlaced.
+    var field: Field?
+
+    enum Field { case top, bottom }
+
+    /// A standard, and what refines it.
+    struct ColourProperties {
+        var standard: VAProcColorStandardType
+        /// VA_SOURCE_RANGE_…
+        var range: UInt8
+        /// H.273 matrix_coefficients, where the standard is explicit.
+        var matrix: UInt8
+    }
+
+    /// SAFETY: the client's pointers are good until vaEndPicture, va_vpp.h.
+    ///
+    /// - Parameter filter: finds the filters' buffers.
+    init(_ parameters: VAProcPipelineParameterBuffer, filter: (VABufferID) throws -> Buffer) throws {
+        guard unsafe parameters.rotation_state == UInt32(VA_ROTATION_NONE), unsafe parameters.mirror_state == UInt32(VA_MIRROR_NONE)
+        else { throw Refusal.unimplemented("pictures are neither rotated nor mirrored") }
+        guard unsafe parameters.blend_state == nil, unsafe parameters.num_additional_outputs == 0 else {
+            throw Refusal.unimplemented("pictures are not blended, nor put out more than once")
+        }
+        source = unsafe parameters.surface
+        sourceRegion = unsafe parameters.surface_region.map { unsafe Driver.Rectangle($0.pointee) }
+        targetRegion = unsafe parameters.output_region.map { unsafe Driver.Rectangle($0.pointee) }
+        background = unsafe parameters.output_background_color
+        sourceColour = ColourProperties(
+            standard: unsafe parameters.surface_color_standard,
+            range: unsafe parameters.input_color_properties.color_range,
+            matrix: unsafe parameters.input_color_properties.matrix_coefficients)
+        targetColour = ColourProperties(
+            standard: unsafe parameters.output_color_standard,
+            range: unsafe parameters.output_color_properties.color_range,
+            matrix: unsafe parameters.output_color_properties.matrix_coefficients)
+        scaling = unsafe parameters.filter_flags
+        guard unsafe parameters.num_filters <= 8 else { throw Refusal.invalidParameter("too many filters") }
+        guard unsafe parameters.num_filters > 0 else { return }
+        guard let filters = unsafe parameters.filters else { throw Refusal.invalidParameter("no list of filters") }
+        for index in 0..<Int(unsafe parameters.num_filters) {
+            field = try Self.field(of: filter(unsafe filters[index]))
+        }
+    }
+
+    private static func field(of buffer: Buffer) throws -> Field {
+        let type = try buffer.element(VAProcFilterParameterBufferBase.self).type
+        guard buffer.type == VAProcFilterParameterBufferType, type == VAProcFilterDeinterlacing else {
+            throw Refusal(VA_STATUS_ERROR_UNSUPPORTED_FILTER, "filter type \(type.rawValue)")
+        }
+        let parameters = try buffer.element(VAProcFilterParameterBufferDeinterlacing.self)
+        guard parameters.algorithm == VAProcDeinterlacingBob else {
+            throw Refusal(VA_STATUS_ERROR_UNSUPPORTED_FILTER, "deinterlacing by \(parameters.algorithm.rawValue)")
+        }
+        return parameters.flags & UInt32(VA_DEINTERLACING_BOTTOM_FIELD) == 0 ? .top : .bottom
+    }
+}
+
+extension Driver.Rectangle {
+    fileprivate init(_ rectangle: VARectangle) {
+        self.init(
+            x: Int(rectangle.x), y: Int(rectangle.y), width: Int(rectangle.width), height: Int(rectangle.height))
+    }
+
+    /// On the chroma grid of a format, in a picture of this size.
+    func placed(in layout: PlaneLayout) throws -> Driver.Rectangle {
+        guard x >= 0, y >= 0, width > 0, height > 0, width <= layout.width - x, height <= layout.height - y else {
+            throw Refusal.invalidParameter(
+                "a region of \(width)x\(height) at \(x),\(y) of a \(layout.width)x\(layout.height) surface")
+        }
+        let across = layout.format.planes.map(\.across).max() ?? 0
+        let down = layout.format.planes.map(\.down).max() ?? 0
+        let (left, top) = ((x >> across) << across, (y >> down) << down)
+        return Driver.Rectangle(x: left, y: top, width: width + x - left, height: height + y - top)
+    }
+}
+
+/// Pictures to be drawn into a surface, between vaBeginPicture and vaEndPicture.
+struct ProcessPicture {
+    let target: Surface
+    var orders: [ProcessOrder] = []
+}

@@ -1,0 +1,104 @@
+internal import ReferenceScale
+
+/// One picture's way into the target: taken apart into fields where asked, scaled, and put in its place.
+final class ProcessStep: @unchecked Sendable {
+    private let source: PixelArea
+    private let target: PixelArea
+    private let scaler: PictureScaler
+    private let field: ProcessOrder.Field?
+    /// Where the scaler's ends of rows would meet what is to stay.
+    private let scratch: PixelArea?
+    private let deinterlaced: PixelArea?
+
+    /// - Parameter scaler: for the two areas' sizes.
+    /// - Throws: a refusal where there is no memory.
+    init(_ source: PixelArea, into target: PixelArea, scaler: PictureScaler, field: ProcessOrder.Field?) throws {
+        self.source = source
+        self.target = target
+        self.scaler = scaler
+        self.field = field
+        let (from, to) = (scaler.conversion.source, scaler.conversion.target)
+        scratch =
+            target.hasRoom(width: to.width) ? nil : try PixelArea(target.layout.format, width: to.width, height: to.height)
+        deinterlaced =
+            field == nil ? nil : try PixelArea(source.layout.format, width: from.width, height: from.height)
+    }
+
+    func run() {
+        let (from, to) = (scaler.conversion.source, scaler.conversion.target)
+        var source = source
+        if let field, let deinterlaced {
+            source.bob(field, into: deinterlaced, width: from.width, height: from.height)
+            source = deinterlaced
+        }
+        let result = scratch ?? target
+        scaler.scale(source.scaled, into: result.scaled)
+        if let scratch { scratch.copy(to: target, width: to.width, height: to.height) }
+    }
+}
+
+extension SurfaceFormat {
+    /// As the scaler has it: YV12 is I420 with its planes named in another order.
+    var scaled: ScaledPicture.Format {
+        switch self {
+        case .p010: .p010
+        case .i420, .yv12: .i420
+        case .yuy2: .yuyv
+        case .uyvy: .uyvy
+        case .bgra: .bgra
+        case .bgrx: .bgrx
+        case .rgba: .rgba
+        case .rgbx: .rgbx
+        default: .nv12
+        }
+    }
+}
+
+extension PixelArea {
+    /// Memory of the driver's own, with room after each row and at the end for what scalers write and read too much.
+    init(_ format: SurfaceFormat, width: Int, height: Int) throws {
+        var layout = PlaneLayout(format: format, width: width + 64, height: height)
+        (layout.width, layout.height) = (width, height)
+        guard let memory = HostMemory(byteCount: layout.byteCount + 64) else {
+            throw Refusal.allocation("no memory for a picture of \(width)x\(height)")
+        }
+        self.init(memory: memory, layout: layout, x: 0, y: 0)
+    }
+
+    /// Whether up to 63 bytes after each row are nobody's.
+    func hasRoom(width: Int) -> Bool {
+        layout.format.planes.indices.allSatisfy { index in
+            let plane = layout.format.planes[index]
+            let start = x >> plane.across * plane.bytes
+            let end = (plane.rowBytes(width: width) + 63) & ~63
+            let isWhole = plane.rowBytes(width: width) == end
+            return start + end <= layout.pitches[index] && (isWhole || x + width == layout.width)
+        }
+    }
+
+    var scaled: ScaledPicture {
+        var planes = unsafe layout.format.planes.indices.map { unsafe start(plane: $0, row: 0).base }
+        var pitches = layout.pitches
+        if layout.format == .yv12 {
+            unsafe planes.swapAt(1, 2)
+            pitches.swapAt(1, 2)
+        }
+        return unsafe ScaledPicture(planes: planes, pitches: pitches)
+    }
+
+    /// Fills a rectangle, whose left and upper edge stand on the chroma grid.
+    func fill(x left: Int, y top: Int, width: Int, height: Int, with colour: BackgroundColour) {
+        guard width > 0, height > 0 else { return }
+        var part = self
+        (part.x, part.y) = (x + left, y + top)
+        for (index, plane) in layout.format.planes.enumerated() {
+            let element = colour.elements[index]
+            let count = plane.rowBytes(width: width)
+            let first = part.start(plane: index, row: 0)
+            for offset in 0..<count { first[offset] = element[offset % element.count] }
+            for row in 1..<max(plane.rows(height: height), 1) {
+                part.start(plane: index, row: row).copy(from: first, count: count)
+            }
+        }
+    }
+}

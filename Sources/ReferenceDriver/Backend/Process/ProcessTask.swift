@@ -1,0 +1,44 @@
+/// Pictures to be drawn into a surface, and the bars around them.
+final class ProcessTask: PictureTask, @unchecked Sendable {
+    /// A rectangle of the target, filled after the first picture was drawn.
+    struct Bar {
+        var x: Int
+        var y: Int
+        var width: Int
+        var height: Int
+    }
+
+    private let target: PixelArea
+    private let colour: BackgroundColour
+    private let bars: [Bar]
+    private let steps: [ProcessStep]
+    private let counts: CopyCounts
+
+    /// - Parameter inner: where the first picture stands.
+    init(
+        _ target: PixelArea, inner: Driver.Rectangle, colour: BackgroundColour, steps: [ProcessStep], counts: CopyCounts
+    ) {
+        self.target = target
+        self.colour = colour
+        self.steps = steps
+        self.counts = counts
+        let (width, height) = (target.layout.width, target.layout.height)
+        let (right, bottom) = (inner.x + inner.width, inner.y + inner.height)
+        bars = [
+            Bar(x: 0, y: 0, width: width, height: inner.y), Bar(x: 0, y: bottom, width: width, height: height - bottom),
+            Bar(x: 0, y: inner.y, width: inner.x, height: inner.height),
+            Bar(x: right, y: inner.y, width: width - right, height: inner.height),
+        ]
+    }
+
+    func run() {
+        for (index, step) in steps.enumerated() {
+            if index == 0 {
+                for bar in bars { target.fill(x: bar.x, y: bar.y, width: bar.width, height: bar.height, with: colour) }
+            }
+            step.run()
+        }
+    }
+
+    func finish() { counts.processed += 1 }
+}

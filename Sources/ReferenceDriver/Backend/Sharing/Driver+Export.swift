@@ -1,0 +1,95 @@
+internal import CVA
+internal import Glibc
+
+/// vaExportSurfaceHandle's answer.
+struct ExportedSurface {
+    var layout: PlaneLayout
+    /// Descriptors that are the client's from now on, with their bytes.
+    var objects: [(descriptor: Int32, byteCount: Int)]
+    /// By plane: in which object, and where.
+    var planes: [(object: Int, offset: Int)]
+    /// Each plane is a layer of its own.
+    var isSeparate: Bool
+}
+
+extension Driver {
+    /// - Parameter flags: VA_EXPORT_SURFACE_…; without one of the two for layers, they are separate.
+    func exportSurface(_ id: VASurfaceID, memoryType: UInt32, flags: UInt32) throws -> ExportedSurface {
+        try monitor.withLock {
+            let surface = try surface(id)
+            guard memoryType == UInt32(VA_SURFACE_ATTRIB_MEM_TYPE_DRM_PRIME_2) else {
+                throw Refusal(VA_STATUS_ERROR_UNSUPPORTED_MEMORY_TYPE, "surfaces exported as memory type \(memoryType)")
+            }
+            let kinds = UInt32(VA_EXPORT_SURFACE_SEPARATE_LAYERS | VA_EXPORT_SURFACE_COMPOSED_LAYERS)
+            guard flags & ~(kinds | UInt32(VA_EXPORT_SURFACE_READ_WRITE)) == 0, flags & kinds != kinds else {
+                throw Refusal.invalidParameter("surfaces exported with flags \(flags)")
+            }
+            // What is being reconstructed there is in the memory when the client may look.
+            _ = wait(for: surface)
+            let memory = try surface.memory()
+            guard !memory.objects.isEmpty else {
+                throw Refusal.allocation("surface \(id) has no memory that can be shared: no descriptor was left")
+            }
+            surface.isExported = true
+            return ExportedSurface(
+                layout: surface.layout,
+                objects: try export(memory, isWritable: flags & UInt32(VA_EXPORT_SURFACE_WRITE_ONLY) != 0),
+                planes: surface.layout.offsets.map { place($0, in: memory) },
+                isSeparate: flags & UInt32(VA_EXPORT_SURFACE_COMPOSED_LAYERS) == 0)
+        }
+    }
+
+    private func export(_ memory: HostMemory, isWritable: Bool) throws -> [(descriptor: Int32, byteCount: Int)] {
+        var list: [(descriptor: Int32, byteCount: Int)] = []
+        for object in memory.objects {
+            guard let descriptor = object.exported(writable: isWritable) else {
+                for entry in list { close(entry.descriptor) }
+                throw Refusal.allocation("no descriptor is left")
+            }
+            list.append((descriptor, object.byteCount))
+        }
+        return list
+    }
+
+    /// The object that an offset of the whole memory is in, and the offset there.
+    private func place(_ offset: Int, in memory: HostMemory) -> (object: Int, offset: Int) {
+        let starts = memory.objects.indices.map { HostMemory.offset(of: $0, in: memory.objects) }
+        let object = starts.lastIndex { $0 <= offset } ?? 0
+        return (object, offset - starts[object])
+    }
+}
+
+/// As C has it: VADRMPRIMESurfaceDescriptor.
+extension vaenc_prime_surface {
+    init(_ exported: ExportedSurface) {
+        self.init()
+        let layout = exported.layout
+        fourcc = layout.fourcc
+        width = UInt32(layout.width)
+        height = UInt32(layout.height)
+        let entries = exported.objects.map {
+            vaenc_prime_object(fd: $0.descriptor, size: UInt32($0.byteCount), drm_format_modifier: ExternalPicture.linear)
+        }
+        num_objects = UInt32(entries.count)
+        objects = four(entries, vaenc_prime_object())
+        let planes = exported.planes.enumerated().map { index, place in
+            (UInt32(place.object), UInt32(place.offset), UInt32(layout.pitches[index]))
+        }
+        let groups =
+            exported.isSeparate
+            ? zip(planes, layout.format.planes).map { ([$0], $1.layer) } : [(planes, layout.format.layer)]
+        num_layers = UInt32(groups.count)
+        layers = four(
+            groups.map { planes, format in
+                vaenc_prime_layer(
+                    drm_format: format, num_planes: UInt32(planes.count), object_index: four(planes.map(\.0), 0),
+                    offset: four(planes.map(\.1), 0), pitch: four(planes.map(\.2), 0))
+            }, vaenc_prime_layer())
+    }
+}
+
+/// A C array of four, what is missing filled up.
+private func four<Value>(_ list: [Value], _ rest: Value) -> (Value, Value, Value, Value) {
+    func entry(_ index: Int) -> Value { index < list.count ? list[index] : rest }
+    return (entry(0), entry(1), entry(2), entry(3))
+}
