@@ -7,8 +7,11 @@ struct TakenFrame: Sendable {
     /// Position in input order, from 0 over the session's life.
     var index: Int
     var input: InputSurface
-    /// Where the surface goes back to.
-    var pool: InputPool
+    /// Where the surface goes back to; nil for the caller's own.
+    var pool: InputPool?
+    /// The caller's picture on the device: the surface itself where there is no pool, else what it was made of there.
+    /// Kept until the frame is delivered.
+    var source: SurfaceBuffer?
     let timing: FrameTiming
     /// When `encode` was entered.
     let taken: ContinuousClock.Instant
@@ -17,6 +20,11 @@ struct TakenFrame: Sendable {
     var surface: Surface { input.surface }
     /// What was drawn did not reach the surface.
     var isLost: Bool { input.mapping?.isLost ?? false }
+
+    /// Whether a pipeline with that pool can encode it where it is.
+    func isAtHome(in inputs: InputPool) -> Bool {
+        pool.map { $0 === inputs } ?? (surface.display === inputs.display)
+    }
 }
 
 /// A picture that the device works on.

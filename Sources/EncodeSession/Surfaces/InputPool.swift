@@ -24,6 +24,8 @@ final class InputPool: Sendable {
     let surfaces: [Surface]
     private let state: Monitor<State>
 
+    var display: Display? { surfaces.first?.display }
+
     init(_ surfaces: [Surface], visible: VideoSize) {
         self.visible = visible
         self.surfaces = surfaces

@@ -14,6 +14,12 @@ enum FrameRescue {
         var moved = frame
         moved.pool = pool
         do {
+            if let source = frame.source, frame.pool == nil {
+                moved.input = InputSurface(surface: input.surface, mapping: try input.mapping ?? input.surface.map(.write))
+                moved.source = nil
+                try copy(source, to: moved.input, visible: pool.visible)
+                return moved
+            }
             if frame.isLost { throw VaencError(.deviceFailed, "frame \(frame.index) did not reach its surface") }
             let target = try input.mapping ?? input.surface.map(.write)
             moved.input = InputSurface(surface: input.surface, mapping: target)
@@ -27,6 +33,16 @@ enum FrameRescue {
             return nil
         }
         return moved
+    }
+
+    /// A caller's picture, which may have another size than the pool's surfaces.
+    private static func copy(_ source: SurfaceBuffer, to input: InputSurface, visible: VideoSize) throws {
+        try unsafe source.withUnsafePlanes { picture in
+            try unsafe input.mapping?.withUnsafePlanes(visible: visible) { target in
+                unsafe FrameCopy.copy(picture, to: target)
+                unsafe EdgePadding.fill(target, coded: input.surface.size)
+            }
+        }
     }
 
     private static func copy(_ source: PixelPlanes, to mapping: SurfaceMapping) throws {

@@ -18,6 +18,11 @@ extension Supervisor {
     /// A frame in the buffer's own surface, or in a copy. Blocks while all surfaces are in use.
     func frame(of buffer: any PixelBuffer, timing: FrameTiming, options: FrameOptions) throws -> TakenFrame {
         let taken = ContinuousClock.now
+        if let brought = buffer as? SurfaceBuffer,
+            let frame = try frame(on: brought, timing: timing, options: options, taken: taken)
+        {
+            return frame
+        }
         try check(buffer)
         let own = (buffer as? InputBuffer).flatMap { $0.session == ObjectIdentifier(self) ? $0 : nil }
         let contents = try own?.takeContents() ?? copy(of: buffer)
@@ -72,7 +77,7 @@ extension Supervisor {
                 try state.throwIfEnded()
                 return state.pool
             }
-            if frame.pool === pool { return frame }
+            if frame.isAtHome(in: pool) { return frame }
             do {
                 return FrameRescue.move(frame, to: try pool.take(), of: pool)
             } catch is InputPool.Replaced { continue }

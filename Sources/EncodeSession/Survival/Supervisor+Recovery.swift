@@ -132,7 +132,9 @@ extension Supervisor {
             for frame in state.pending.unsettled where !kept.contains(frame.index) {
                 state.statistics.dropped += 1
                 state.decodeTimes.drop(frame.timing.presentation)
-                if frame.pool === made.pipeline.inputs { frame.pool.giveBack(InputSurface(surface: frame.surface)) }
+                if let pool = frame.pool, pool === made.pipeline.inputs {
+                    pool.giveBack(InputSurface(surface: frame.surface))
+                }
             }
             state.pending.replace(with: made.frames)
             state.reopens = false

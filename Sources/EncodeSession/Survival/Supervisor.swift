@@ -55,6 +55,8 @@ final class Supervisor: Sendable {
     let settings: EncodeSettings
     let limits: SurvivalLimits
     let rate: RateSession
+    /// Makes pictures fit that callers bring on the device.
+    let fitting = Mutex(DeviceFitting())
     let state: Monitor<State>
     let submission = Mutex(Submission())
     /// Held while packets go out, so that they keep their order over a rebuild.
@@ -117,13 +119,13 @@ final class Supervisor: Sendable {
         // The device may have been made anew since the buffer was filled.
         let current = try inCurrentSurface(given)
         return try admitted { pipeline, submission -> Place? in
-            if let current, current.pool !== pipeline.inputs {
-                if current.pool !== given.pool { current.pool.giveBack(current.input) }
+            if let current, !current.isAtHome(in: pipeline.inputs) {
+                if current.pool !== given.pool { current.pool?.giveBack(current.input) }
                 return nil
             }
             do { try submission.check(timing) } catch {
                 // Another caller's frame came in between.
-                if let current { current.pool.giveBack(current.input) }
+                if let current { current.pool?.giveBack(current.input) }
                 throw error
             }
             var frame = current
@@ -278,7 +280,7 @@ final class Supervisor: Sendable {
             }
             return send(group, generation: generation)
         }
-        for frame in done { frame.pool.giveBackMapped(frame.surface) }
+        for frame in done { frame.pool?.giveBackMapped(frame.surface) }
     }
 
     /// Only with `delivery` held.

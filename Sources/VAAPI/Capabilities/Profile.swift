@@ -79,6 +79,8 @@ package struct EntryPoint: RawRepresentable, Sendable, Hashable, CustomStringCon
     package static let encodeSlice = EntryPoint(rawValue: 6)
     /// Encoding slices in the low-power unit (Intel's VDEnc).
     package static let encodeSliceLowPower = EntryPoint(rawValue: 8)
+    /// Scaling, conversion and the like, of no profile.
+    package static let videoProcessing = EntryPoint(rawValue: 10)
 
     /// Encodes video slices.
     package var encodes: Bool { self == .encodeSlice || self == .encodeSliceLowPower }

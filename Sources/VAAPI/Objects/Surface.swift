@@ -8,6 +8,8 @@ package import VideoBase
     package let size: VideoSize
     package let format: PixelFormat
     let id: VASurfaceID
+    /// What the surface is made of, where that is not the driver's own.
+    private let memory: SharedPicture?
 
     /// The number by which parameter buffers name the surface.
     package var identifier: UInt32 { id }
@@ -23,7 +25,8 @@ package import VideoBase
         package static let export = Usage(rawValue: 0x20)
     }
 
-    private init(_ display: Display, id: VASurfaceID, size: VideoSize, format: PixelFormat) {
+    init(_ display: Display, id: VASurfaceID, size: VideoSize, format: PixelFormat, memory: SharedPicture? = nil) {
+        self.memory = memory
         self.display = display
         self.id = id
         self.size = size
@@ -71,7 +74,7 @@ package import VideoBase
         return ids.map { Surface(display, id: $0, size: size, format: format) }
     }
 
-    private static func attribute(_ type: VASurfaceAttribType, _ value: UInt32) -> VASurfaceAttrib {
+    static func attribute(_ type: VASurfaceAttribType, _ value: UInt32) -> VASurfaceAttrib {
         var attribute = unsafe VASurfaceAttrib()
         unsafe attribute.type = type
         unsafe attribute.flags = UInt32(VA_SURFACE_ATTRIB_SETTABLE)

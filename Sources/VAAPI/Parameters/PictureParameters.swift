@@ -10,6 +10,7 @@ package struct BufferType: RawRepresentable, Sendable, Hashable, CustomStringCon
     static let packedHeaderParameters = BufferType(rawValue: VAEncPackedHeaderParameterBufferType.rawValue)
     static let packedHeaderData = BufferType(rawValue: VAEncPackedHeaderDataBufferType.rawValue)
     static let misc = BufferType(rawValue: VAEncMiscParameterBufferType.rawValue)
+    static let processing = BufferType(rawValue: VAProcPipelineParameterBufferType.rawValue)
 
     package var description: String {
         switch self {
@@ -19,6 +20,7 @@ package struct BufferType: RawRepresentable, Sendable, Hashable, CustomStringCon
         case .packedHeaderParameters: "packed header parameter"
         case .packedHeaderData: "packed header data"
         case .misc: "misc parameter"
+        case .processing: "video processing parameter"
         default: "type \(rawValue)"
         }
     }

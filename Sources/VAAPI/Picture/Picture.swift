@@ -58,6 +58,13 @@ package struct Picture: ~Copyable {
     /// - Parameter output: the buffer that the picture's parameters name for the access unit.
     /// - Throws: when the driver refuses; the surface and the buffer are then free again.
     package consuming func end(into output: CodedBuffer) throws(VAError) -> SubmittedPicture {
+        let (surface, frame) = (surface, frame)
+        try end()
+        return SubmittedPicture(surface: surface, output: output, frame: frame)
+    }
+
+    /// The same for a picture that ends in its surface.
+    package consuming func end() throws(VAError) {
         let display = context.display
         try display.check(
             unsafe vaBeginPicture(display.handle, context.id, surface.id), "vaBeginPicture",
@@ -74,7 +81,6 @@ package struct Picture: ~Copyable {
                 frame: frame, driverMessage: renderWords)
         }
         try display.check(ended, "vaEndPicture", "\(context.size) picture", frame: frame)
-        return SubmittedPicture(surface: surface, output: output, frame: frame)
     }
 }
 

@@ -8,6 +8,10 @@ package final class SurfaceBuffer: PixelBuffer {
     package let surface: Surface
     /// The part that is to be seen, in luma samples of the surface.
     package let visible: VideoRectangle
+    /// Where the picture stands in the encoder's; nil for all of it, or, of another shape, within bars.
+    package let placement: VideoRectangle?
+    /// What samples mean; where nothing is said, the device decides.
+    package let color: ColorDescription
     /// What the surface belongs to, told by being freed that nobody uses the picture any more.
     private let owner: (any AnyObject & Sendable)?
 
@@ -15,10 +19,12 @@ package final class SurfaceBuffer: PixelBuffer {
     ///   - surface: complete, or being written by work that was submitted to the device: calls on the surface wait for it.
     ///   - visible: the size of the part that is to be seen.
     ///   - offset: where that part begins: even columns and rows for 4:2:0.
+    ///   - placement: where the picture stands in the encoder's, on even columns and rows.
     ///   - owner: kept as long as the buffer: a decoder's picture, which goes back to its pool.
     /// - Throws: `VaencError` of `.usage` where that part is not in the surface.
     package init(
         surface: Surface, visible: VideoSize, offset: (x: Int, y: Int) = (0, 0),
+        placement: VideoRectangle? = nil, color: ColorDescription = .unspecified,
         owner: (any AnyObject & Sendable)? = nil
     ) throws {
         guard visible.width > 0, visible.height > 0, offset.x >= 0, offset.y >= 0, offset.x & 1 == 0, offset.y & 1 == 0,
@@ -29,6 +35,8 @@ package final class SurfaceBuffer: PixelBuffer {
         }
         self.surface = surface
         self.visible = VideoRectangle(x: offset.x, y: offset.y, width: visible.width, height: visible.height)
+        self.placement = placement
+        self.color = color
         self.owner = owner
     }
 

@@ -1,0 +1,96 @@
+internal import CVA
+package import VideoBase
+
+/// What a video processor makes of a picture: VAProcPipelineParameterBuffer.
+package struct ProcessingParameters: PictureParameters, Sendable {
+    package enum Scaling: Sendable, Hashable { case usual, fast, best }
+
+    package let source: Surface
+    /// What samples mean; where nothing is said, the driver decides.
+    package var sourceColor = ColorDescription()
+    package var targetColor = ColorDescription()
+    /// A, R, G, B from the high byte down: what surrounds the picture.
+    package var background: UInt32 = 0xff00_0000
+    package var scaling = Scaling.usual
+    private let regions: Regions
+
+    /// - Parameters:
+    ///   - sourceRegion: what is taken of the source, in its luma samples; nil for all.
+    ///   - targetRegion: where it is put in the target; nil for all of it.
+    package init(source: Surface, sourceRegion: VideoRectangle? = nil, targetRegion: VideoRectangle? = nil) {
+        self.source = source
+        regions = Regions(sourceRegion, targetRegion)
+    }
+
+    /// The C rectangles that the driver is pointed to, until vaEndPicture.
+    @safe private final class Regions: @unchecked Sendable {
+        // SAFETY: written in init and read by drivers alone, freed with the object.
+        let rectangles: UnsafeMutablePointer<VARectangle>
+        let hasSource: Bool
+        let hasTarget: Bool
+
+        init(_ source: VideoRectangle?, _ target: VideoRectangle?) {
+            unsafe rectangles = .allocate(capacity: 2)
+            unsafe rectangles.initialize(to: VARectangle(source))
+            unsafe (rectangles + 1).initialize(to: VARectangle(target))
+            hasSource = source != nil
+            hasTarget = target != nil
+        }
+
+        deinit { unsafe rectangles.deallocate() }
+    }
+
+    package var kept: AnyObject? { regions }
+
+    package func withBuffers(_ body: (BufferType, UnsafeRawBufferPointer) -> Void) {
+        var c = unsafe VAProcPipelineParameterBuffer()
+        unsafe c.surface = source.id
+        if regions.hasSource { unsafe c.surface_region = UnsafePointer(regions.rectangles) }
+        if regions.hasTarget { unsafe c.output_region = UnsafePointer(regions.rectangles + 1) }
+        unsafe c.surface_color_standard = sourceColor.standard
+        unsafe c.output_color_standard = targetColor.standard
+        unsafe c.input_color_properties = sourceColor.properties
+        unsafe c.output_color_properties = targetColor.properties
+        unsafe c.output_background_color = background
+        let flags =
+            switch scaling {
+            case .usual: VA_FILTER_SCALING_DEFAULT
+            case .fast: VA_FILTER_SCALING_FAST
+            case .best: VA_FILTER_SCALING_HQ
+            }
+        unsafe c.filter_flags = UInt32(flags)
+        unsafe lend(c, as: .processing, to: body)
+    }
+}
+
+extension VARectangle {
+    fileprivate init(_ rectangle: VideoRectangle?) {
+        self.init(
+            x: Int16(clamping: rectangle?.x ?? 0), y: Int16(clamping: rectangle?.y ?? 0),
+            width: UInt16(clamping: rectangle?.width ?? 0), height: UInt16(clamping: rectangle?.height ?? 0))
+    }
+}
+
+extension ColorDescription {
+    /// None where VA-API has no name for the matrix.
+    fileprivate var standard: VAProcColorStandardType {
+        switch matrix {
+        case 1: VAProcColorStandardBT709
+        case 4: VAProcColorStandardBT470M
+        case 5, 6: VAProcColorStandardBT601
+        case 7: VAProcColorStandardSMPTE240M
+        case 9, 10: VAProcColorStandardBT2020
+        default: VAProcColorStandardNone
+        }
+    }
+
+    fileprivate var properties: VAProcColorProperties {
+        var properties = VAProcColorProperties()
+        properties.color_range = UInt8(
+            fullRange.map { $0 ? VA_SOURCE_RANGE_FULL : VA_SOURCE_RANGE_REDUCED } ?? VA_SOURCE_RANGE_UNKNOWN)
+        properties.colour_primaries = primaries
+        properties.transfer_characteristics = transfer
+        properties.matrix_coefficients = matrix
+        return properties
+    }
+}
