@@ -2,6 +2,8 @@
 #include "CLibAV.h"
 
 #include <dlfcn.h>
+#include <libavutil/hwcontext.h>
+#include <libavutil/hwcontext_vaapi.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -229,4 +231,28 @@ _Bool vaenc_copy_file(const struct VaencLibAV *av, AVFormatContext *to, const AV
         if (av->av_dict_copy(&chapter->metadata, from->chapters[i]->metadata, 0) < 0) return 0;
     }
     return 1;
+}
+
+AVBufferRef *vaenc_vaapi_device(const struct VaencLibAV *av, void *display, int *code) {
+    AVBufferRef *device = av->av_hwdevice_ctx_alloc(AV_HWDEVICE_TYPE_VAAPI);
+    *code = AVERROR(ENOMEM);
+    if (!device) return 0;
+    AVHWDeviceContext *context = (AVHWDeviceContext *)device->data;
+    ((AVVAAPIDeviceContext *)context->hwctx)->display = display;
+    *code = av->av_hwdevice_ctx_init(device);
+    if (*code < 0) av->av_buffer_unref(&device);
+    return device;
+}
+
+static enum AVPixelFormat take_device(AVCodecContext *context, const enum AVPixelFormat *formats) {
+    // Where the device refuses, libavcodec asks again without it.
+    for (const enum AVPixelFormat *format = formats; *format != AV_PIX_FMT_NONE; format++)
+        if (*format == AV_PIX_FMT_VAAPI) return *format;
+    return table.avcodec_default_get_format(context, formats);
+}
+
+void vaenc_decode_on(const struct VaencLibAV *av, AVCodecContext *context, AVBufferRef *device, int extra) {
+    context->hw_device_ctx = av->av_buffer_ref(device);
+    context->get_format = take_device;
+    context->extra_hw_frames = extra;
 }

@@ -16,7 +16,8 @@ package final class HardwareEncoder: VideoEncoder {
         case invalidated(Supervisor?)
     }
 
-    private let display: Display
+    /// Where it encodes; the device's side may have been made anew on another display since.
+    package let display: Display
     private let settings: EncodeSettings
     private let limits: SurvivalLimits
     private let handler: PacketHandler

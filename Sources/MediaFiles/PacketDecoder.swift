@@ -27,7 +27,9 @@ public final class PacketDecoder {
                 remedy: "install the distribution's own libavcodec, which has it")
         }
         _ = LibAV.takeLog()
-        decoder = unsafe try VideoDecoder(found, parameters: nil, timeBase: nil, strict: true, av)
+        var options = VideoDecoder.Options()
+        options.strict = true
+        decoder = unsafe try VideoDecoder(found, parameters: nil, timeBase: nil, options, av)
     }
 
     /// Feeds one access unit; `onFrame` runs for each picture that becomes ready.

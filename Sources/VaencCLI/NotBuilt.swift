@@ -15,11 +15,6 @@ extension NotBuiltCommand {
     func run() throws { throw VaencError.notBuilt("vaenc \(Self.name)", remedy: "vaenc --help lists what there is") }
 }
 
-struct DecodeCommand: NotBuiltCommand {
-    static let name = "decode"
-    @Argument(parsing: .captureForPassthrough) var rest: [String] = []
-}
-
 struct DoctorCommand: NotBuiltCommand {
     static let name = "doctor"
     @Argument(parsing: .captureForPassthrough) var rest: [String] = []

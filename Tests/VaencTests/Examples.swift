@@ -146,3 +146,21 @@ func framingExample(_ packet: EncodedPacket, _ bytes: [UInt8], _ receive: () -> 
     let record = try DecoderConfiguration(record: bytes)
     print(record.codec, record.lengthSize, record.units)
 }
+
+func decodingExample(_ samples: [EncodedPacket], hvcC: [UInt8]) throws {
+    @Sendable func show(_ buffer: any PixelBuffer, at time: MediaTime) {}
+    @Sendable func report(_ picture: SkippedPicture) {}
+    @Sendable func report(_ error: any Error) {}
+    var decoding = DecompressionConfiguration(codec: .hevc)
+    decoding.framing = .lengthPrefixed(4)
+    decoding.record = hvcC
+    let decompression = try DecompressionSession(configuration: decoding, device: .auto) { result in
+        switch result {
+        case .success(.frame(let frame)): show(frame.buffer, at: frame.timing.presentation)
+        case .success(.skipped(let picture)): report(picture)
+        case .failure(let error): report(error)
+        }
+    }
+    for sample in samples { try decompression.decode(sample.bytes, presentation: sample.presentation) }
+    try decompression.finish()
+}

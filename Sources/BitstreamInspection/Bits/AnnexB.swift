@@ -78,3 +78,9 @@ struct AnnexB {
         return nil
     }
 }
+
+/// Where NAL units lie between start codes, for those outside this module.
+package enum StartCodes {
+    /// Of each unit without start code and trailing zeros.
+    package static func units(in bytes: [UInt8]) -> [Range<Int>] { AnnexB(bytes).units.map(\.payload) }
+}

@@ -34,7 +34,7 @@ struct HEVCPictureDecoder {
         if !startsSequence, let active, active != sps {
             report(.parameterSet, "the SPS changes within a coded video sequence")
         }
-        let count = pictureOrderCount(first, sps, startsSequence: startsSequence)
+        let count = first.pictureOrderCount(after: previousTid0, sps, startsSequence: startsSequence)
         if !(-(1 << 31)..<(1 << 31)).contains(count) {
             report(.pictureOrder, "PicOrderCntVal \(count) has more than 32 bits")
         }
@@ -108,20 +108,6 @@ struct HEVCPictureDecoder {
     private static func kind(_ slices: [HEVCFrame.Slice]) -> HEVCSliceHeader.Kind {
         let kinds = slices.map(\.header.kind)
         return kinds.contains(.b) ? .b : kinds.contains(.p) ? .p : .i
-    }
-
-    /// PicOrderCntVal (8.3.1).
-    private func pictureOrderCount(
-        _ first: HEVCSliceHeader, _ sps: HEVCSequenceParameters, startsSequence: Bool
-    ) -> Int {
-        let lsb = first.slice_pic_order_cnt_lsb
-        if startsSequence { return lsb }
-        let most = sps.maxPictureOrderCountLsb
-        let previousLsb = previousTid0 & (most - 1)
-        var msb = previousTid0 - previousLsb
-        if lsb < previousLsb, previousLsb - lsb >= most / 2 { msb += most }
-        if lsb > previousLsb, lsb - previousLsb > most / 2 { msb -= most }
-        return msb + lsb
     }
 
     /// C.5.2, for decoders of every number of sub-layers.

@@ -15,6 +15,7 @@
 #include <libavutil/channel_layout.h>
 #include <libavutil/frame.h>
 #include <libavutil/hdr_dynamic_metadata.h>
+#include <libavutil/hwcontext.h>
 #include <libavutil/imgutils.h>
 #include <libavutil/log.h>
 #include <libavutil/mastering_display_metadata.h>
@@ -31,6 +32,7 @@
 
 #define VAENC_LIBAV_UTIL(X) \
     X(av_buffer_create) \
+    X(av_buffer_ref) \
     X(av_buffer_unref) \
     X(av_channel_layout_copy) \
     X(av_channel_layout_default) \
@@ -40,6 +42,8 @@
     X(av_dict_get) \
     X(av_dict_set) \
     X(av_frame_alloc) \
+    X(av_frame_apply_cropping) \
+    X(av_frame_clone) \
     X(av_frame_free) \
     X(av_frame_get_buffer) \
     X(av_frame_get_side_data) \
@@ -49,6 +53,9 @@
     X(av_free) \
     X(av_get_bytes_per_sample) \
     X(av_get_pix_fmt_name) \
+    X(av_hwdevice_ctx_alloc) \
+    X(av_hwdevice_ctx_init) \
+    X(av_hwframe_transfer_data) \
     X(av_image_alloc) \
     X(av_image_copy) \
     X(av_log_format_line2) \
@@ -95,6 +102,7 @@
     X(av_parser_parse2) \
     X(avcodec_alloc_context3) \
     X(avcodec_default_get_buffer2) \
+    X(avcodec_default_get_format) \
     X(avcodec_find_decoder) \
     X(avcodec_find_encoder) \
     X(avcodec_find_encoder_by_name) \
@@ -224,6 +232,47 @@ void vaenc_avio_free(const struct VaencLibAV *_Nonnull av, AVIOContext *_Nullabl
 
 /// Has a decoder's pictures begin with all bytes of this value; to be called before the decoder is opened.
 void vaenc_fill_pictures(AVCodecContext *_Nonnull context, uint8_t value);
+
+/// libav's name for a VADisplay, which must outlive it (AVVAAPIDeviceContext). Null, with AVERROR in `code`, where that fails.
+AVBufferRef *_Nullable vaenc_vaapi_device(
+    const struct VaencLibAV *_Nonnull av, void *_Nonnull display, int *_Nonnull code);
+
+/// Has a decoder use VA-API on `device` where the driver decodes the stream, and the processor where not; to be called before
+/// it is opened. `extra`: pictures that the caller holds at once.
+void vaenc_decode_on(
+    const struct VaencLibAV *_Nonnull av, AVCodecContext *_Nonnull context, AVBufferRef *_Nonnull device, int extra);
+
+/// The VASurfaceID of a picture on a device.
+static inline uint32_t vaenc_surface_of(const AVFrame *_Nonnull frame) {
+    return (uint32_t)(uintptr_t)frame->data[3];
+}
+/// The size and layout of that surface, which may be larger than the picture; false where there is none.
+static inline _Bool vaenc_surface_shape(
+    const AVFrame *_Nonnull frame, int *_Nonnull width, int *_Nonnull height, enum AVPixelFormat *_Nonnull format) {
+    if (frame->format != AV_PIX_FMT_VAAPI || !frame->hw_frames_ctx) return 0;
+    const AVHWFramesContext *frames = (const AVHWFramesContext *)frame->hw_frames_ctx->data;
+    *width = frames->width;
+    *height = frames->height;
+    *format = frames->sw_format;
+    return 1;
+}
+
+// A number that goes with a packet to the picture that is decoded from it, whatever the times are.
+#if LIBAVCODEC_VERSION_MAJOR >= 60
+static inline void vaenc_carry_tags(AVCodecContext *_Nonnull context) { context->flags |= AV_CODEC_FLAG_COPY_OPAQUE; }
+static inline void vaenc_set_tag(AVCodecContext *_Nonnull context, AVPacket *_Nonnull packet, int64_t tag) {
+    (void)context;
+    packet->opaque = (void *)(intptr_t)tag;
+}
+static inline int64_t vaenc_tag(const AVFrame *_Nonnull frame) { return (int64_t)(intptr_t)frame->opaque; }
+#else
+static inline void vaenc_carry_tags(AVCodecContext *_Nonnull context) { (void)context; }
+static inline void vaenc_set_tag(AVCodecContext *_Nonnull context, AVPacket *_Nonnull packet, int64_t tag) {
+    (void)packet;
+    context->reordered_opaque = tag;
+}
+static inline int64_t vaenc_tag(const AVFrame *_Nonnull frame) { return frame->reordered_opaque; }
+#endif
 
 static inline int vaenc_averror(int error) { return AVERROR(error); }
 /// errno behind an AVERROR; 0 where there is none.

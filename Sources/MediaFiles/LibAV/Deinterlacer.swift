@@ -10,6 +10,8 @@ import VideoBase
     private var graph: UnsafeMutablePointer<AVFilterGraph>?
     private var source: UnsafeMutablePointer<AVFilterContext>?
     private var sink: UnsafeMutablePointer<AVFilterContext>?
+    /// The picture that `pull` gave.
+    private(set) var frame: UnsafeMutablePointer<AVFrame>?
     private var hasEnded = false
 
     /// For pictures like this one, with times in `timeBase`.
@@ -17,7 +19,8 @@ import VideoBase
         let av = unsafe try LibAV.load([.filter, .codec])
         unsafe self.av = unsafe av
         unsafe graph = av.pointee.avfilter_graph_alloc!()
-        guard let graph = unsafe graph else { throw VaencError(.internalFault, "no memory to deinterlace") }
+        unsafe frame = av.pointee.av_frame_alloc!()
+        guard let graph = unsafe graph, unsafe self.frame != nil else { throw VaencError(.internalFault, "no memory to deinterlace") }
         let (num, den) = unsafe (frame.pointee.sample_aspect_ratio.num, max(frame.pointee.sample_aspect_ratio.den, 1))
         let shape =
             unsafe "video_size=\(frame.pointee.width)x\(frame.pointee.height):pix_fmt=\(frame.pointee.format)"
@@ -39,20 +42,28 @@ import VideoBase
         }
     }
 
-    deinit { unsafe av.pointee.avfilter_graph_free!(&graph) }
-
-    /// Takes a picture, whose frame is empty afterwards; nil: the end. False where it is refused.
-    func push(_ frame: UnsafeMutablePointer<AVFrame>?) -> Bool {
-        if unsafe frame == nil {
-            if hasEnded { return true }
-            hasEnded = true
-        }
-        if let frame = unsafe frame { unsafe frame.pointee.pts = frame.pointee.best_effort_timestamp }
-        return unsafe av.pointee.av_buffersrc_add_frame_flags!(source, frame, 0) >= 0
+    deinit {
+        unsafe av.pointee.avfilter_graph_free!(&graph)
+        unsafe av.pointee.av_frame_free!(&frame)
     }
 
-    /// Gives the next picture; false where there is none yet.
-    func pull(into frame: UnsafeMutablePointer<AVFrame>) -> Bool {
+    /// Refers to a picture, which stays; nil: the end. False where it is refused.
+    func push(_ fields: UnsafePointer<AVFrame>?) -> Bool {
+        guard let fields = unsafe fields else {
+            if hasEnded { return true }
+            hasEnded = true
+            return unsafe av.pointee.av_buffersrc_add_frame_flags!(source, nil, 0) >= 0
+        }
+        var own = unsafe av.pointee.av_frame_clone!(fields)
+        defer { unsafe av.pointee.av_frame_free!(&own) }
+        guard let own = unsafe own else { return false }
+        unsafe own.pointee.pts = fields.pointee.best_effort_timestamp
+        return unsafe av.pointee.av_buffersrc_add_frame_flags!(source, own, 0) >= 0
+    }
+
+    /// Has `frame` hold the next picture; false where there is none yet.
+    func pull() -> Bool {
+        guard let frame = unsafe frame else { return false }
         unsafe av.pointee.av_frame_unref!(frame)
         guard unsafe av.pointee.av_buffersink_get_frame!(sink, frame) >= 0 else { return false }
         // The filter counts in halves of the time base, for those who want a picture of each field.

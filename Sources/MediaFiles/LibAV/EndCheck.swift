@@ -137,9 +137,11 @@ struct EndCheck {
     }
 
     private func isCut() throws -> Bool {
-        try check.isCut {
-            try unsafe VideoDecoder(
-                demuxer.decoder, parameters: demuxer.parameters, timeBase: nil, strict: false, fill: $0, demuxer.av)
+        try check.isCut { fill in
+            var options = VideoDecoder.Options()
+            options.fill = fill
+            return try unsafe VideoDecoder(
+                demuxer.decoder, parameters: demuxer.parameters, timeBase: nil, options, demuxer.av)
         }
     }
 }

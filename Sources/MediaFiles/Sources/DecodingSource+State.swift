@@ -8,7 +8,7 @@ extension DecodingSource {
         var demuxer: Demuxer
         /// In place of the demuxer's own where the last packet is to be looked at first.
         var packets: CheckedPackets?
-        var decoder: VideoDecoder
+        var decoder: any PictureDecoder
         var shaper: FrameShaper
         var nativeSize: VideoSize
         /// Time of the stream that becomes zero.
@@ -26,6 +26,9 @@ extension DecodingSource {
         var failure: String?
         /// The decoder's frame holds the first picture, which nobody has taken yet.
         var isPrimed = false
+        /// Packets that were sent to have the first picture; to be read again by another decoder.
+        var sent: [PacketCopy] = []
+        var again: [PacketCopy] = []
         var dynamicHDR: [UInt8] = []
 
         /// libavcodec makes up what HEVC's pictures refer to and is not there, so none before a key frame is sent; other
@@ -38,6 +41,10 @@ extension DecodingSource {
         mutating func read() throws -> InputContext.Reading {
             while true {
                 let packet = unsafe decoder.packet!
+                if !again.isEmpty {
+                    try unsafe again.removeFirst().fill(packet)
+                    return .packet
+                }
                 let reading = try unsafe packets?.read(packet) ?? demuxer.read(packet)
                 let key: Int32 = 1
                 guard case .packet = reading, awaitsKey, decoded == 0 else { return reading }
@@ -51,27 +58,51 @@ extension DecodingSource {
 
         /// Once the first interlaced picture has come.
         var deinterlacer: Deinterlacer?
+        /// The picture at hand is the deinterlacer's, not the decoder's.
+        private var isProgressive = false
 
-        mutating func receive() throws -> VideoDecoder.Receiving {
+        /// The picture that `receive` gave, until it is asked for the next; it may lie on a device.
+        var frame: UnsafePointer<AVFrame>? {
+            unsafe UnsafePointer(isProgressive ? deinterlacer?.frame : decoder.frame)
+        }
+        var isOnDevice: Bool { unsafe frame?.pointee.format == AV_PIX_FMT_VAAPI.rawValue }
+        var frameIsDamaged: Bool { !isProgressive && decoder.frameIsDamaged }
+
+        /// Metadata of that picture.
+        mutating func readMetadata() {
+            // SAFETY: the frame holds its picture until the decoder is asked for the next.
+            if let frame = unsafe frame { dynamicHDR = unsafe HDRSideData.dynamic(frame, demuxer.av) }
+        }
+
+        mutating func receive() throws -> DecoderAnswer {
+            isProgressive = false
             if isPrimed {
                 isPrimed = false
+                sent = []
                 return .frame
             }
-            let frame = unsafe decoder.frame!
             while true {
-                if let deinterlacer, unsafe deinterlacer.pull(into: frame) { return .frame }
-                let received = decoder.receive()
+                if pull() { return .frame }
+                let received = try decoder.receive()
                 if case .end = received, let deinterlacer {
                     _ = unsafe deinterlacer.push(nil)
-                    return unsafe deinterlacer.pull(into: frame) ? .frame : .end
+                    return pull() ? .frame : .end
                 }
-                guard case .frame = received, !decoder.frameIsDamaged else { return received }
-                if deinterlacer == nil, unsafe vaenc_is_interlaced(frame) {
-                    deinterlacer = unsafe try Deinterlacer(like: frame, timeBase: demuxer.stream.timeBase)
+                guard case .frame = received, !decoder.frameIsDamaged, let frame = unsafe decoder.frame else { return received }
+                if unsafe deinterlacer == nil && !vaenc_is_interlaced(frame) { return .frame }
+                let copy = isOnDevice ? try decoder.pictureInMemory() : nil
+                defer { withExtendedLifetime(copy) {} }
+                let fields = unsafe copy?.frame ?? UnsafePointer(frame)
+                if deinterlacer == nil {
+                    deinterlacer = unsafe try Deinterlacer(like: fields, timeBase: demuxer.stream.timeBase)
                 }
-                guard let deinterlacer else { return .frame }
-                if unsafe !deinterlacer.push(frame) { return .broken }
+                if unsafe deinterlacer?.push(fields) != true { return .broken }
             }
+        }
+
+        private mutating func pull() -> Bool {
+            isProgressive = deinterlacer?.pull() ?? false
+            return isProgressive
         }
     }
 }

@@ -1,16 +1,16 @@
 import CLibAV
 import LibAV
 import Synchronization
-import VideoBase
+package import VideoBase
 
 /// The pictures of a file that libavformat and libavcodec read.
 ///
 /// Times are those of the stream from its start (or from `options.start`), so a varying rate passes through. With sound that
 /// begins before the pictures, times are those from the start of the sound. A rotation that the container asks players for is
 /// not applied.
-final class DecodingSource: FrameSource {
-    let info: SourceInfo
-    let sound: SourceSound?
+package final class DecodingSource: FrameSource {
+    package let info: SourceInfo
+    package let sound: SourceSound?
     private let reader: ByteReader
     let cancelled = Atomic(false)
     let state: Guarded<State?>
@@ -19,8 +19,7 @@ final class DecodingSource: FrameSource {
         let demuxer = try Demuxer(reader, readsSound: options.readsSound)
         let stream = demuxer.stream
         let decoder = unsafe try VideoDecoder(
-            demuxer.decoder, parameters: demuxer.parameters, timeBase: stream.timeBase, strict: false,
-            demuxer.av)
+            demuxer.decoder, parameters: demuxer.parameters, timeBase: stream.timeBase, VideoDecoder.Options(), demuxer.av)
         let varying = options.frameRate == nil ? FrameTimes.varyingRate(of: reader, stream, scratch: decoder) : nil
         let rate = options.frameRate ?? varying ?? stream.frameRate ?? Rational(25, 1)
         let parameters = unsafe demuxer.parameters.pointee
@@ -95,7 +94,7 @@ final class DecodingSource: FrameSource {
     /// Decodes the first picture, to be taken as if it had not been.
     private static func prime(_ state: inout State) throws {
         while true {
-            switch state.decoder.receive() {
+            switch try state.decoder.receive() {
             case .frame:
                 if state.decoder.frameIsDamaged { continue }
                 state.isPrimed = true
@@ -104,9 +103,11 @@ final class DecodingSource: FrameSource {
             case .broken: continue
             case .needsInput:
                 switch try state.read() {
-                case .packet: _ = state.decoder.send()
-                case .end: fail(&state, nil)
-                case .broken(let words): fail(&state, words)
+                case .packet:
+                    state.sent.append(unsafe try PacketCopy(of: state.decoder.packet!, state.demuxer.av))
+                    _ = try state.decoder.send()
+                case .end: try fail(&state, nil)
+                case .broken(let words): try fail(&state, words)
                 }
             }
         }
@@ -124,13 +125,18 @@ final class DecodingSource: FrameSource {
             fullRange: fullName || range == AVCOL_RANGE_JPEG ? true : range == AVCOL_RANGE_MPEG ? false : nil)
     }
 
-    func readFrame(into planes: PixelPlanes) throws -> FrameTiming? {
+    package func readFrame(into planes: PixelPlanes) throws -> FrameTiming? {
+        try read { unsafe try deliver(&$0, to: planes) }
+    }
+
+    /// Decodes the next picture and has `body` take it from the decoder; nil at the end.
+    func read(_ body: (inout State) throws -> Void) throws -> FrameTiming? {
         try state.withLock { state in
             while true {
                 if cancelled.load(ordering: .relaxed) { throw SystemError.interrupted }
                 guard let timing = try next(&state) else { return nil }
                 if let timing = timing.value {
-                    unsafe try deliver(&state!, to: planes)
+                    try body(&state!)
                     state!.given += 1
                     return timing
                 }
@@ -147,9 +153,9 @@ final class DecodingSource: FrameSource {
         while true {
             switch try state!.receive() {
             case .frame:
-                if s.decoder.frameIsDamaged {
+                if state!.frameIsDamaged {
                     // Decoders conceal what is missing: that is no picture of the input.
-                    Self.stumble(&state!)
+                    try Self.stumble(&state!)
                     continue
                 }
                 // A stream without key frames.
@@ -166,12 +172,12 @@ final class DecodingSource: FrameSource {
                 if state!.decoded == 0 { throw broken(state!, LibAV.takeLog() ?? "no picture could be decoded") }
                 return nil
             case .broken:
-                Self.stumble(&state!)
+                try Self.stumble(&state!)
             case .needsInput:
                 switch try state!.read() {
-                case .packet: if !s.decoder.send() { Self.stumble(&state!) }
-                case .end: Self.fail(&state!, nil)
-                case .broken(let words): Self.fail(&state!, words)
+                case .packet: if try !s.decoder.send() { try Self.stumble(&state!) }
+                case .end: try Self.fail(&state!, nil)
+                case .broken(let words): try Self.fail(&state!, words)
                 }
             }
         }
@@ -179,14 +185,14 @@ final class DecodingSource: FrameSource {
 
     /// A picture that cannot be decoded: damage; but a stream may begin between key frames, and before the first picture
     /// it is left out.
-    private static func stumble(_ state: inout State) {
-        if state.decoded > 0 { fail(&state, LibAV.takeLog() ?? "damaged data") } else if !state.awaitsKey { state.leftOut += 1 }
+    private static func stumble(_ state: inout State) throws {
+        if state.decoded > 0 { try fail(&state, LibAV.takeLog() ?? "damaged data") } else if !state.awaitsKey { state.leftOut += 1 }
     }
 
     /// No more input: the decoder gives what it holds, then the error is told.
-    private static func fail(_ state: inout State, _ words: String?) {
+    private static func fail(_ state: inout State, _ words: String?) throws {
         if state.failure == nil { state.failure = words }
-        if !state.inputEnded { _ = state.decoder.send(end: true) }
+        if !state.inputEnded { _ = try state.decoder.send(end: true) }
         state.inputEnded = true
     }
 
@@ -203,7 +209,7 @@ final class DecodingSource: FrameSource {
     private func timing(_ state: inout State) -> Step? {
         let base = state.demuxer.stream.timeBase
         let none = vaenc_no_pts()
-        let frame = unsafe state.decoder.frame!
+        let frame = unsafe state.frame!
         let rate = info.frameRate
         let length = max(1, Int64((1 / rate.value / base.value).rounded()))
         var time = unsafe frame.pointee.best_effort_timestamp
@@ -235,10 +241,12 @@ final class DecodingSource: FrameSource {
                     ? MediaTime(value: Int64(clamping: Int128(duration) * Int128(base.numerator)), timescale: scale) : nil))
     }
 
-    private func deliver(_ state: inout State, to planes: PixelPlanes) throws {
-        // SAFETY: the frame holds its picture until the decoder is asked for the next.
-        let frame = unsafe UnsafePointer(state.decoder.frame!)
-        state.dynamicHDR = unsafe HDRSideData.dynamic(frame, state.demuxer.av)
+    func deliver(_ state: inout State, to planes: PixelPlanes) throws {
+        // SAFETY: `copy` holds its picture, or the frame does until the decoder is asked for the next.
+        let copy = state.isOnDevice ? try state.decoder.pictureInMemory() : nil
+        let frame = unsafe copy?.frame ?? state.frame!
+        defer { withExtendedLifetime(copy) {} }
+        state.readMetadata()
         let size = unsafe VideoSize(width: Int(frame.pointee.width), height: Int(frame.pointee.height))
         if size != state.nativeSize {
             // The stream changes its size: the output keeps its own.
@@ -254,13 +262,13 @@ final class DecodingSource: FrameSource {
         }
     }
 
-    var picturesLeftOut: Int { state.withLock { $0?.leftOut ?? 0 } }
-    var dynamicHDR: [UInt8] { state.withLock { $0?.dynamicHDR ?? [] } }
+    package var picturesLeftOut: Int { state.withLock { $0?.leftOut ?? 0 } }
+    package var dynamicHDR: [UInt8] { state.withLock { $0?.dynamicHDR ?? [] } }
 
-    func cancel() {
+    package func cancel() {
         cancelled.store(true, ordering: .relaxed)
         reader.cancel()
     }
 
-    func close() { state.withLock { $0 = nil } }
+    package func close() { state.withLock { $0 = nil } }
 }

@@ -25,15 +25,30 @@ package import VideoBase
         package static let export = Usage(rawValue: 0x20)
     }
 
-    init(_ display: Display, id: VASurfaceID, size: VideoSize, format: PixelFormat, memory: SharedPicture? = nil) {
+    /// Whether another frees it.
+    private let isLent: Bool
+
+    init(
+        _ display: Display, id: VASurfaceID, size: VideoSize, format: PixelFormat, memory: SharedPicture? = nil,
+        isLent: Bool = false
+    ) {
         self.memory = memory
+        self.isLent = isLent
         self.display = display
         self.id = id
         self.size = size
         self.format = format
     }
 
+    /// A surface that others made on the display and free: a decoder's. It must outlive this object.
+    package convenience init(
+        lent identifier: UInt32, by display: Display, size: VideoSize, format: PixelFormat
+    ) {
+        self.init(display, id: identifier, size: size, format: format, isLent: true)
+    }
+
     deinit {
+        if isLent { return }
         let (display, id) = (display, id)
         display.watch.release {
             var id = id

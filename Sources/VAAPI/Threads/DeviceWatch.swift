@@ -71,7 +71,7 @@ package final class DeviceWatch: Sendable {
     }
 
     /// Lets go of something of the device's. With a hung device, and when the process is ending, nothing is done.
-    func release(_ body: @escaping @Sendable () -> Void) {
+    package func release(_ body: @escaping @Sendable () -> Void) {
         if Self.isInCall { return body() }
         if isHung { return }
         guard let counted = ProcessEnd.Call() else { return ProcessEnd.keep(body) }

@@ -42,7 +42,9 @@ struct EncodeJob {
             let isDeep = branches.contains { $0.description.profile.bitDepth > 8 }
             let group = try SessionGroup(branches.map(\.session), format: isDeep ? .p010 : .nv12)
             defer { input.framesCopied = group.copies }
-            interrupted = try feed(group, branches, line: &line, framesRead: &input.framesRead)
+            let decoding = try InputDecoding(source, for: group)
+            defer { input.decode = decodeEntry(decoding) }
+            interrupted = try feed(decoding, group, branches, line: &line, framesRead: &input.framesRead)
             try hearTheRest(branches, interrupted: interrupted)
             try group.completeFrames()
             drop(branches, of: group)
@@ -125,9 +127,17 @@ struct EncodeJob {
         return late.isEmpty ? nil : "the input ended before the key frames that were to be forced at \(late.joined(separator: ", "))"
     }
 
+    /// Where the pictures of a compressed input were decoded; nil of others.
+    private func decodeEntry(_ decoding: InputDecoding) -> EffectiveEntry? {
+        guard decoding.isCompressed else { return nil }
+        let place = decoding.place
+        return EffectiveEntry(
+            option: "decode", asked: nil, used: place.kind == .software ? "software" : "device", why: place.why)
+    }
+
     /// Reads until the end or an interruption; true when interrupted.
     private func feed(
-        _ group: SessionGroup, _ branches: [EncodeBranch], line: inout ProgressLine, framesRead: inout Int
+        _ decoding: InputDecoding, _ group: SessionGroup, _ branches: [EncodeBranch], line: inout ProgressLine, framesRead: inout Int
     ) throws -> Bool {
         var frame = 0
         while true {
@@ -136,15 +146,13 @@ struct EncodeJob {
             drop(branches, of: group)
             if !branches.contains(where: { $0.failure == nil }), let failure = branches[0].failure { throw failure }
             if let change = rateChanges[frame] { try group.change(change) }
-            let buffer = try group.makePixelBuffer()
-            let timing: FrameTiming?
+            let next: (buffer: any PixelBuffer, timing: FrameTiming)?
             do {
-                // SAFETY: the source writes only inside the planes, which are mapped while the closure runs.
-                timing = unsafe try buffer.withUnsafePlanes { unsafe try source.readFrame(into: $0) }
+                next = try decoding.nextFrame { try group.makePixelBuffer() }
             } catch let error as any DescribedError where error.category == .interrupted && interruption.isRequested {
                 return true
             }
-            guard let timing else { return false }
+            guard let (buffer, timing) = next else { return false }
             framesRead += 1
             do { try timing.check() } catch {
                 throw VaencError(
@@ -194,7 +202,8 @@ struct EncodeJob {
             EncodeReport.Output(
                 driver: branch.description.driver, codec: branch.description.codec, profile: branch.description.profile.shortName,
                 level: branch.description.level, bytes: branch.sink.bytesWritten, bitrate: branch.bitrate,
-                frames: branch.frames, effective: branch.effective(source.info, unasked: unasked),
+                frames: branch.frames,
+                effective: branch.effective(source.info, unasked: unasked) + [input.decode].compactMap { $0 },
                 statistics: branch.statistics, output: FileName.printable(branch.name),
                 error: Nullable(branch.failure.map { FileName.printable("\($0)") }))
         }

@@ -23,6 +23,8 @@ struct EncodeReport: Encodable, Sendable {
         var framesRead = 0
         /// Into the memory of an output's own encoder, where there are several; one output's frames are read right into it.
         var framesCopied = 0
+        /// Where a compressed input was decoded; under `effective` too.
+        var decode: EffectiveEntry?
     }
 
     struct Seconds: Encodable, Sendable {

@@ -1,32 +1,32 @@
 import VideoBase
 
-/// The packets between the encoder's thread and the task that reads them: for one reader at a time, and bounded. What
-/// waits for room is `encode`, never the encoder's thread: completing and ending a session need no reader.
-final class PacketChannel: Sendable {
+/// What a session gives, between its thread and the task that reads it: for one reader at a time, and bounded. What waits for
+/// room is the call that hands work in, never the session's thread: completing and ending a session need no reader.
+final class DeliveryChannel<Element: Sendable>: Sendable {
     private struct State {
-        var packets: [EncodedPacket] = []
+        var results: [Element] = []
         /// Of those read.
         var head = 0
         var end: Result<Void, any Error>?
         var reader: ObjectIdentifier?
         var hadReader = false
-        var waiting: CheckedContinuation<EncodedPacket?, any Error>?
+        var waiting: CheckedContinuation<Element?, any Error>?
         var waitersForRoom = 0
 
-        var unread: Int { packets.count - head }
+        var unread: Int { results.count - head }
 
-        mutating func removeFirst() -> EncodedPacket? {
-            guard head < packets.count else { return nil }
-            let packet = packets[head]
+        mutating func removeFirst() -> Element? {
+            guard head < results.count else { return nil }
+            let result = results[head]
             head += 1
-            if head > 64, head * 2 > packets.count {
-                packets.removeFirst(head)
+            if head > 64, head * 2 > results.count {
+                results.removeFirst(head)
                 head = 0
             }
-            return packet
+            return result
         }
 
-        mutating func takeWaiting() -> CheckedContinuation<EncodedPacket?, any Error>? {
+        mutating func takeWaiting() -> CheckedContinuation<Element?, any Error>? {
             defer { waiting = nil }
             return waiting
         }
@@ -35,28 +35,34 @@ final class PacketChannel: Sendable {
     private let state = Monitor(State())
     private let capacity: Int
 
-    init(capacity: Int) { self.capacity = max(1, capacity) }
+    /// What messages call the results.
+    private let noun: String
 
-    // MARK: The encoder's side
+    init(capacity: Int, of noun: String = "packets") {
+        self.capacity = max(1, capacity)
+        self.noun = noun
+    }
 
-    func add(_ result: Result<EncodedPacket, any Error>) {
+    // MARK: The session's side
+
+    func add(_ result: Result<Element, any Error>) {
         switch result {
-        case .success(let packet):
+        case .success(let result):
             let reader = state.withLock { state in
-                guard state.end == nil else { return CheckedContinuation<EncodedPacket?, any Error>?.none }
+                guard state.end == nil else { return CheckedContinuation<Element?, any Error>?.none }
                 if let reader = state.takeWaiting() { return reader }
-                state.packets.append(packet)
+                state.results.append(result)
                 return nil
             }
-            reader?.resume(returning: packet)
+            reader?.resume(returning: result)
         case .failure(let error): finish(.failure(error))
         }
     }
 
-    /// Ends the packets: those unread can still be read.
+    /// Ends it: what is unread can still be read.
     func finish(_ end: Result<Void, any Error>) {
         let reader = state.withLock { state in
-            guard state.end == nil else { return CheckedContinuation<EncodedPacket?, any Error>?.none }
+            guard state.end == nil else { return CheckedContinuation<Element?, any Error>?.none }
             let reader = state.takeWaiting()
             // An error is given to one reader, once.
             state.end = reader == nil ? end : .success(())
@@ -68,7 +74,7 @@ final class PacketChannel: Sendable {
         }
     }
 
-    /// Blocks while as many packets are unread as are kept.
+    /// Blocks while as many results are unread as are kept.
     ///
     /// - Throws: `CancellationError` as soon as `isCancelled` says so (`wake` has it asked again); `usage` where the
     ///   reader has gone.
@@ -80,8 +86,8 @@ final class PacketChannel: Sendable {
             if state.end != nil || state.unread < capacity { return () }
             if state.hadReader, state.reader == nil {
                 throw VaencError(
-                    .usage, "\(state.unread) packets wait, and their reader has gone",
-                    remedy: "read the session's packets, or invalidate it")
+                    .usage, "\(state.unread) \(noun) wait, and their reader has gone",
+                    remedy: "read the session's \(noun), or invalidate it")
             }
             if !waits { state.waitersForRoom += 1 }
             waits = true
@@ -91,7 +97,7 @@ final class PacketChannel: Sendable {
 
     func wake() { state.withLock { _ in } }
 
-    /// Packets that wait for a reader.
+    /// Results that wait for a reader.
     var unreadCount: Int { state.withLock { $0.unread } }
 
     var waitersForRoom: Int { state.withLock { $0.waitersForRoom } }
@@ -99,10 +105,10 @@ final class PacketChannel: Sendable {
 
     // MARK: The reader's side
 
-    func next(_ reader: ObjectIdentifier) async throws -> EncodedPacket? {
+    func next(_ reader: ObjectIdentifier) async throws -> Element? {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                if let result = state.withLock({ Self.read(&$0, reader, continuation) }) {
+                if let result = state.withLock({ read(&$0, reader, continuation) }) {
                     continuation.resume(with: result)
                 }
             }
@@ -113,20 +119,20 @@ final class PacketChannel: Sendable {
     }
 
     /// nil where the reader has to wait.
-    private static func read(
-        _ state: inout State, _ reader: ObjectIdentifier, _ continuation: CheckedContinuation<EncodedPacket?, any Error>
-    ) -> Result<EncodedPacket?, any Error>? {
+    private func read(
+        _ state: inout State, _ reader: ObjectIdentifier, _ continuation: CheckedContinuation<Element?, any Error>
+    ) -> Result<Element?, any Error>? {
         // The task is marked before its handler runs: either is seen.
         if Task.isCancelled { return .failure(CancellationError()) }
         guard state.reader == nil || state.reader == reader, state.waiting == nil else {
             return .failure(
                 VaencError(
-                    .usage, "the session's packets are being read already",
+                    .usage, "the session's \(noun) are being read already",
                     remedy: "read them in one task, and share them from there"))
         }
         state.reader = reader
         state.hadReader = true
-        if let packet = state.removeFirst() { return .success(packet) }
+        if let result = state.removeFirst() { return .success(result) }
         switch state.end {
         case nil:
             state.waiting = continuation
@@ -142,3 +148,5 @@ final class PacketChannel: Sendable {
         state.withLock { if $0.reader == reader { $0.reader = nil } }
     }
 }
+
+typealias PacketChannel = DeliveryChannel<EncodedPacket>

@@ -1,0 +1,185 @@
+/// Follows an H.264 stream: which slices make a picture, and whether frames were lost between two (frame_num, 7.4.3).
+package struct H264Follower: StreamFollower {
+    private var sequenceSets: [Int: SequenceParameters] = [:]
+    private var pictureSets: [Int: PictureParameters] = [:]
+    /// A parameter set could not be read here: decoders may know more, and slices are not judged.
+    private var isBlind = false
+    private var active: SequenceParameters?
+    /// prevRefFrameNum; nil before the first picture.
+    private var previousFrameNumber: Int?
+    /// Frames that others refer to are gone, until decoding can begin anew.
+    private var isLost = false
+    /// The first field of a frame, whose second may follow.
+    private var openField: SliceHeader?
+    private var picture = Picture()
+    /// A picture that another follows at once: whoever gathers them ends it first.
+    private var ended: Picture?
+    /// Messages that came while a picture was under way: they are the next one's.
+    private var pending: [UInt8]?
+
+    private struct Picture {
+        var isThere = false
+        var isIDR = false
+        var isReference = false
+        /// In whatever order slices come, one begins the picture.
+        var hasFirstSlice = false
+        var first: SliceHeader?
+        var sequenceSet: SequenceParameters?
+        var fault: FollowedUnit.Fault?
+        var hasRecoveryPoint = false
+    }
+
+    /// Longer than any header that is legal.
+    private static let headerLimit = 4096
+
+    package init() {}
+
+    package mutating func take(_ bytes: [UInt8]) -> FollowedUnit {
+        let bytes = Self.trimmed(bytes)
+        let place = AnnexB.Unit(whole: 0..<bytes.count, payload: 0..<bytes.count)
+        guard let unit = InspectedNALUnit(place, in: bytes) else { return .broken }
+        switch unit.type {
+        case 1, 5: return takeSlice(unit, bytes)
+        // Data partitions: only decoders know what they miss.
+        case 2...4: return .slice(startsPicture: unit.type == 2, fault: nil)
+        case 6:
+            if !picture.isThere { readMessages(bytes) } else { pending = bytes }
+            return .leading
+        case 7, 8:
+            takeSet(unit, AnnexB.unescape(bytes.dropFirst()))
+            return .leading
+        case 9, 13, 14, 15, 16...18: return .leading
+        case 10, 11: return .sequenceEnd
+        case 12: return .trailing
+        default: return .other
+        }
+    }
+
+    private mutating func readMessages(_ bytes: [UInt8]) {
+        let recoveryPoint = 6
+        guard let messages = try? RawInformation.messages(rbsp: AnnexB.unescape(bytes.dropFirst())) else { return }
+        if messages.contains(where: { $0.type == recoveryPoint }) { picture.hasRecoveryPoint = true }
+    }
+
+    private mutating func takeSet(_ unit: InspectedNALUnit, _ rbsp: [UInt8]) {
+        do {
+            if unit.type == 7 {
+                let set = try SequenceParameters(rbsp: rbsp)
+                sequenceSets[set.seq_parameter_set_id] = set
+                isBlind = false
+            } else {
+                let sets = sequenceSets
+                let set = try PictureParameters(rbsp: rbsp) { sets[$0]?.chroma_format_idc }
+                pictureSets[set.pic_parameter_set_id] = set
+            }
+        } catch {
+            isBlind = true
+        }
+    }
+
+    private func active(_ header: SliceHeader) -> SequenceParameters? {
+        pictureSets[header.pic_parameter_set_id].flatMap { sequenceSets[$0.seq_parameter_set_id] }
+    }
+
+    private mutating func takeSlice(_ unit: InspectedNALUnit, _ bytes: [UInt8]) -> FollowedUnit {
+        var reader = BitReader(AnnexB.unescape(bytes.dropFirst(), limit: Self.headerLimit))
+        let (pictures, sequences) = (pictureSets, sequenceSets)
+        do {
+            let header = try SliceHeader(
+                &reader, unit: unit, pictureSet: { pictures[$0] }, sequenceSet: { sequences[$0] })
+            let starts = picture.first.map {
+                header.redundant_pic_cnt == 0
+                    && header.startsPicture(after: $0, pocType: active(header)?.pic_order_cnt_type ?? 0)
+            } ?? true
+            if starts, picture.isThere { startPicture() }
+            picture.isThere = true
+            if header.first_mb_in_slice == 0 { picture.hasFirstSlice = true }
+            if picture.first == nil {
+                picture.first = header
+                picture.sequenceSet = active(header)
+                picture.isIDR = header.isIDR
+                picture.isReference = header.nal_ref_idc != 0
+            }
+            return .slice(startsPicture: starts, fault: nil)
+        } catch {
+            // first_mb_in_slice 0 is all that can be known without the parameter sets.
+            let starts = !picture.isThere || bytes.count > 1 && bytes[1] & 0x80 != 0
+            if starts, picture.isThere { startPicture() }
+            picture.isThere = true
+            picture.isReference = picture.isReference || unit.refIDC != 0
+            if isBlind { return .slice(startsPicture: starts, fault: nil) }
+            var id = BitReader(AnnexB.unescape(bytes.dropFirst(), limit: 64))
+            _ = (id.unsigned(), id.unsigned())
+            let set = pictures[id.unsigned()]
+            let isThere = set.map { sequences[$0.seq_parameter_set_id] != nil } ?? false
+            let fault: FollowedUnit.Fault = isThere ? .unreadable : .noParameterSets
+            if picture.fault == nil { picture.fault = fault }
+            return .slice(startsPicture: starts, fault: fault)
+        }
+    }
+
+    private mutating func startPicture() {
+        ended = picture
+        picture = Picture()
+    }
+
+    package mutating func endPicture(isBroken: Bool) -> FollowedPicture {
+        let done = ended ?? picture
+        if ended == nil { picture = Picture() }
+        ended = nil
+        defer {
+            if let pending, !picture.isThere { readMessages(pending) }
+            pending = nil
+        }
+        var result = FollowedPicture()
+        result.isKey = done.isIDR
+        if done.fault == .noParameterSets {
+            result.obstacle = .noParameterSets
+            if done.isReference { isLost = previousFrameNumber != nil }
+            return result
+        }
+        guard let first = done.first, let sps = done.sequenceSet else {
+            result.obstacle = isBlind && !isBroken ? nil : .damaged
+            if done.isReference, result.obstacle != nil { isLost = previousFrameNumber != nil }
+            return result
+        }
+        result.isSecondField = isSecondField(first)
+        openField = first.field_pic_flag && !result.isSecondField ? first : nil
+        let isGap = hasGap(first, sps)
+        if first.isIDR || (done.hasRecoveryPoint && (isLost || isGap)) {
+            result.beginsAnew = isLost || isGap && !first.isIDR || active.map { $0 != sps } ?? false
+            isLost = false
+        } else if isGap {
+            isLost = true
+        }
+        if isBroken || done.fault != nil || !done.hasFirstSlice {
+            result.obstacle = .damaged
+            if done.isReference { isLost = true }
+        } else if isLost {
+            result.obstacle = .missingReference
+        }
+        if done.isReference || previousFrameNumber == nil {
+            previousFrameNumber = first.includesUnmarkAll ? 0 : first.frame_num
+        }
+        if result.obstacle == nil { active = sps }
+        return result
+    }
+
+    private func isSecondField(_ header: SliceHeader) -> Bool {
+        guard let openField, header.field_pic_flag else { return false }
+        return header.frame_num == openField.frame_num && header.bottom_field_flag != openField.bottom_field_flag
+            && header.pic_parameter_set_id == openField.pic_parameter_set_id
+    }
+
+    /// frame_num goes on by more than one where that means a loss.
+    private func hasGap(_ header: SliceHeader, _ sps: SequenceParameters) -> Bool {
+        guard let previous = previousFrameNumber, !header.isIDR, !sps.gaps_in_frame_num_value_allowed_flag else { return false }
+        return header.frame_num != previous && header.frame_num != (previous + 1) % sps.maxFrameNum
+    }
+
+    package mutating func restart() {
+        (picture, ended, pending, openField) = (Picture(), nil, nil, nil)
+        previousFrameNumber = nil
+        isLost = false
+    }
+}

@@ -1,0 +1,217 @@
+import BitstreamInspection
+import CLibAV
+import LibAV
+import VAAPI
+package import VideoBase
+
+/// NAL units in, pictures in presentation order out. One thread at a time.
+///
+/// Units are gathered into pictures, each is judged by its headers before a decoder sees it, and every picture that was taken
+/// comes out or is skipped for a reason.
+@safe package final class DecodePipeline {
+    /// Receives what became of a picture, and the counts with it.
+    package typealias Handler = (DecodedOutput, DecoderStatistics) -> Void
+
+    private let framing: UnitFraming
+    private var follower: any StreamFollower
+    private let decoder: ResilientDecoder
+    private let frames: FrameMaker
+    private let handler: Handler
+    private var gathered = GatheredPicture()
+    private var waiting = WaitingPictures()
+    private var counts = DecoderStatistics()
+    private var hasDelivered = false
+    /// Something was skipped that later pictures may refer to: since the last key picture, and before that.
+    private var isDamaged = false
+    private var wasDamaged = false
+
+    package var statistics: DecoderStatistics {
+        var result = counts
+        result.rebuilds = decoder.rebuilds
+        return result
+    }
+
+    package var way: ResilientDecoder.Way { decoder.way }
+
+    /// - Parameters:
+    ///   - device: nil to decode in software, for the reason `why`.
+    ///   - handler: called on the caller's thread.
+    /// - Throws: `badInput` for a record that is none, `usage` for a configuration that makes no sense, `unavailable` without
+    ///   libavcodec.
+    package init(
+        _ configuration: DecompressionConfiguration, on device: DecodeDevice?, why: String = "no device was asked for",
+        handler: @escaping Handler
+    ) throws {
+        try configuration.check()
+        let av = unsafe try LibAV.load(.codec)
+        let id = configuration.codec == .h264 ? AV_CODEC_ID_H264 : AV_CODEC_ID_HEVC
+        guard let codec = unsafe av.pointee.avcodec_find_decoder!(id) else {
+            throw VaencError(
+                .unavailable, "libavcodec has no \(configuration.codec.rawValue) decoder",
+                remedy: "install the distribution's own libavcodec, which has it")
+        }
+        var options = VideoDecoder.Options()
+        options.threads = configuration.threads
+        options.isRealTime = configuration.isRealTime
+        options.keepsOrder = true
+        decoder = unsafe try ResilientDecoder(
+            DecoderStream(codec, parameters: nil, timeBase: nil), on: device, why: why, options, tellsDamage: true
+        ) { try device?.display.reopened() }
+        frames = try FrameMaker(configuration)
+        follower = configuration.codec == .h264 ? H264Follower() : HEVCFollower()
+        self.handler = handler
+        guard let record = configuration.record else {
+            framing = configuration.framing
+            return
+        }
+        let known = try ConfigurationRecord(record, codec: configuration.codec)
+        framing = configuration.framing == .bare ? .bare : .lengthPrefixed(known.lengthSize)
+        for set in known.parameterSets { try add(set[...], FrameTiming(presentation: .zero)) }
+    }
+
+    // MARK: What is given
+
+    /// Takes NAL units: of a picture, of a part of one, or of several.
+    ///
+    /// - Parameter endsPicture: nothing more of the last picture comes.
+    /// - Throws: `badInput` where the bytes are not framed as was said: then nothing of them is taken; what a device failed
+    ///   with, for good.
+    package func decode(_ bytes: [UInt8], _ timing: FrameTiming, endsPicture: Bool) throws {
+        for unit in try UnitSplitter.units(of: bytes, framing) { try add(unit, timing) }
+        if endsPicture { try endPicture() }
+    }
+
+    /// Has everything come out; the stream may go on with a key picture.
+    package func finish() throws {
+        try endPicture()
+        try drain()
+        follower.restart()
+        (hasDelivered, isDamaged, wasDamaged) = (false, false, false)
+    }
+
+    private func add(_ unit: ArraySlice<UInt8>, _ timing: FrameTiming) throws {
+        let unit = Array(unit)
+        let role = follower.take(unit)
+        switch role {
+        case .leading: if gathered.hasSlices { try endPicture() }
+        case .slice(true, _): if gathered.hasSlices { try endPicture() }
+        case .broken:
+            counts.brokenUnits += 1
+            gathered.isBroken = true
+            return
+        case .other: return
+        case .slice, .trailing, .sequenceEnd: break
+        }
+        gathered.add(unit, role, timing)
+        if role == .sequenceEnd, gathered.hasSlices { try endPicture() }
+    }
+
+    private func endPicture() throws {
+        guard gathered.hasSlices else { return }
+        let done = gathered
+        gathered = GatheredPicture()
+        let picture = follower.endPicture(isBroken: done.isBroken)
+        if picture.beginsAnew { try drain() }
+        if picture.isKey { (wasDamaged, isDamaged) = (isDamaged, false) }
+        let index = picture.isSecondField ? counts.taken - 1 : counts.taken
+        if !picture.isSecondField { counts.taken += 1 }
+        if let obstacle = picture.obstacle {
+            // What stands around its slices may be needed later.
+            gathered.bytes = done.otherBytes
+            return skip(index, done.timing, .init(obstacle))
+        }
+        if !picture.isSecondField {
+            waiting.add(index, done.timing, isKey: picture.isKey, followsDamage: isDamaged || picture.isLeading && wasDamaged)
+        }
+        let isGood = try send(done.bytes, index, isKey: picture.isKey)
+        if !isGood { skipWaiting(index, .damaged) }
+        try receive()
+        if !picture.isShown { skipWaiting(index, .notShown) }
+        for late in waiting.takeOlder(than: index) { skip(late.index, late.timing, hasDelivered ? .damaged : .beforeStart) }
+    }
+
+    // MARK: The decoder
+
+    private func send(_ bytes: [UInt8], _ index: Int, isKey: Bool) throws -> Bool {
+        guard let packet = unsafe decoder.packet,
+            unsafe decoder.av.pointee.av_new_packet!(packet, Int32(clamping: bytes.count)) >= 0
+        else { throw VaencError(.internalFault, "no memory to decode a picture of \(bytes.count) bytes") }
+        // SAFETY: av_new_packet made room for so many bytes.
+        unsafe bytes.withUnsafeBytes {
+            unsafe UnsafeMutableRawBufferPointer(start: packet.pointee.data, count: $0.count).copyMemory(from: $0)
+        }
+        unsafe packet.pointee.pts = Int64(index)
+        if isKey { unsafe packet.pointee.flags |= 1 }
+        return try decoder.send(end: false)
+    }
+
+    private func receive() throws {
+        while true {
+            switch try decoder.receive() {
+            case .needsInput, .end: return
+            // Which picture it is shows when it does not come out.
+            case .broken: isDamaged = true
+            case .frame: try deliver()
+            }
+        }
+    }
+
+    private func drain() throws {
+        _ = try decoder.send(end: true)
+        try receive()
+        decoder.flush()
+        for late in waiting.takeAll() { skip(late.index, late.timing, hasDelivered ? .damaged : .beforeStart) }
+    }
+
+    private func deliver() throws {
+        guard let frame = unsafe decoder.frame, let index = Int(exactly: unsafe frame.pointee.pts),
+            let picture = waiting.take(index)
+        else { return }
+        // What was sent before a key picture comes out before it.
+        for late in waiting.takeBefore(keyOf: index) {
+            skip(late.index, late.timing, hasDelivered ? .damaged : .beforeStart)
+        }
+        if decoder.frameIsDamaged { return skip(index, picture.timing, .damaged) }
+        let buffer = try frames.buffer(decoder)
+        counts.delivered += 1
+        hasDelivered = true
+        let output = DecodedFrame(
+            buffer: buffer, timing: picture.timing, index: index, isKey: picture.isKey,
+            color: unsafe FrameMaker.color(UnsafePointer(frame)), followsDamage: picture.followsDamage)
+        handler(.frame(output), statistics)
+    }
+
+    private func skipWaiting(_ index: Int, _ reason: SkippedPicture.Reason) {
+        if let picture = waiting.take(index) { skip(index, picture.timing, reason) }
+    }
+
+    private func skip(_ index: Int, _ timing: FrameTiming, _ reason: SkippedPicture.Reason) {
+        if reason != .notShown, reason != .beforeStart { isDamaged = true }
+        counts.skipped[reason, default: 0] += 1
+        handler(.skipped(SkippedPicture(reason: reason, timing: timing, index: index)), statistics)
+    }
+}
+
+extension SkippedPicture.Reason {
+    init(_ obstacle: FollowedPicture.Obstacle) {
+        self =
+            switch obstacle {
+            case .noParameterSets: .noParameterSets
+            case .beforeStart: .beforeStart
+            case .missingReference: .missingReference
+            case .damaged: .damaged
+            }
+    }
+}
+
+extension DecompressionConfiguration {
+    /// - Throws: `usage` for what no session can have.
+    func check() throws {
+        if let size, size.width < 1 || size.height < 1 || size.width > 16384 || size.height > 16384 {
+            throw VaencError(.usage, "pictures of \(size) cannot be given", remedy: "ask for 1×1 to 16384×16384")
+        }
+        if let threads, threads < 1 || threads > 64 {
+            throw VaencError(.usage, "\(threads) threads cannot decode", remedy: "ask for 1 to 64, or none")
+        }
+    }
+}

@@ -1,0 +1,290 @@
+package import CLibAV
+package import LibAV
+package import VAAPI
+package import VideoBase
+
+/// What a decoder is made for: libavcodec's decoder, and what a container says of the stream.
+@unsafe package struct DecoderStream {
+    var codec: UnsafePointer<AVCodec>
+    /// Valid as long as the decoder.
+    var parameters: UnsafePointer<AVCodecParameters>?
+    var timeBase: Rational?
+
+    package init(
+        _ codec: UnsafePointer<AVCodec>, parameters: UnsafePointer<AVCodecParameters>?, timeBase: Rational?
+    ) {
+        unsafe self.codec = unsafe codec
+        unsafe self.parameters = unsafe parameters
+        unsafe self.timeBase = timeBase
+    }
+}
+
+/// libavcodec on a device, made anew when that fails, and in software when it fails again. One thread at a time.
+///
+/// What is decoded anew are the packets since the last key packet but one; pictures that were given are not given again. So
+/// a fault of the device costs time, and no picture.
+@safe package final class ResilientDecoder: PictureDecoder {
+    /// Where pictures are decoded.
+    package enum Way: Sendable, Hashable {
+        case device
+        case software(why: String)
+    }
+
+    // SAFETY: as DecoderStream says; the table is static.
+    private let stream: DecoderStream
+    let av: UnsafePointer<VaencLibAV>
+    private let options: VideoDecoder.Options
+    private let renewed: () throws -> Display?
+    package private(set) var device: DecodeDevice?
+    private(set) var decoder: VideoDecoder
+    package private(set) var way: Way
+    /// Times that the device was given up.
+    package private(set) var rebuilds = 0
+    /// What is broken is to be known by picture: one thread decodes, from the first fault on.
+    private let tellsDamage: Bool
+    private var isExact = false
+
+    private var log = PacketLog()
+    private var nextTag: Int64 = 0
+    private var hasEnded = false
+    /// Given already, of the packets in the log.
+    private var given: Set<Int64> = []
+    /// Decoded again, to be given; then that the latest packet is broken.
+    private var ready: [(picture: DecodedPicture, isDamaged: Bool)] = []
+    private var owesBroken = false
+    private var current: DecodedPicture?
+    private var isDamaged = false
+
+    /// - Parameters:
+    ///   - device: nil to decode in software, for the reason `why`.
+    ///   - options: all but the device.
+    ///   - tellsDamage: a broken packet is told when it is sent, whatever the number of threads.
+    ///   - renewed: a display in the place of one that failed; nil for none.
+    /// - Throws: `badInput` where libavcodec does not take the stream.
+    package init(
+        _ stream: DecoderStream, on device: DecodeDevice?, why: String = "no device was asked for",
+        _ options: VideoDecoder.Options = VideoDecoder.Options(), tellsDamage: Bool = false,
+        renewed: @escaping () throws -> Display? = { nil }
+    ) throws {
+        let av = unsafe try LibAV.load(.codec)
+        unsafe self.stream = unsafe stream
+        unsafe self.av = unsafe av
+        self.options = options
+        self.device = device
+        self.renewed = renewed
+        self.tellsDamage = tellsDamage
+        way = device == nil ? .software(why: why) : .device
+        decoder = unsafe try Self.make(stream, options, device, av)
+    }
+
+    deinit { retire() }
+
+    private static func make(
+        _ stream: DecoderStream, _ options: VideoDecoder.Options, _ device: DecodeDevice?, _ av: UnsafePointer<VaencLibAV>
+    ) throws -> VideoDecoder {
+        var options = options
+        if let device { unsafe options.device = (device.context, DecodeDevice.heldLimit) }
+        return unsafe try VideoDecoder(
+            stream.codec, parameters: stream.parameters, timeBase: stream.timeBase, options, av)
+    }
+
+    /// Lets the decoder go; one whose device hangs is left where it is.
+    private func retire() {
+        guard let device else { return decoder.close() }
+        nonisolated(unsafe) let old = decoder
+        device.display.watch.release { unsafe old.close() }
+        // Closed by now, or left behind.
+        unsafe old.abandon()
+    }
+
+    // MARK: What decoders do
+
+    package var packet: UnsafeMutablePointer<AVPacket>? { unsafe decoder.packet }
+
+    package var frame: UnsafeMutablePointer<AVFrame>? {
+        // SAFETY: nobody writes to a picture that was given.
+        if let current { return unsafe UnsafeMutablePointer(mutating: current.frame) }
+        return unsafe decoder.frame
+    }
+
+    package var frameIsDamaged: Bool { isDamaged || (current == nil && decoder.frameIsDamaged) }
+
+    package func send(end: Bool) throws -> Bool {
+        if end {
+            hasEnded = true
+        } else if let packet = unsafe packet {
+            log.append(unsafe try PacketCopy(of: packet, av), tag: nextTag)
+            if let first = log.entries.first?.tag, given.count > 1024 { given = given.filter { $0 >= first } }
+            decoder.tag(nextTag)
+            nextTag += 1
+        }
+        do {
+            if try perform({ $0.send(end: end) }) { return true }
+            return try decodeExactly() ?? false
+        } catch {
+            return try recover(from: error)
+        }
+    }
+
+    package func receive() throws -> DecoderAnswer {
+        while true {
+            (current, isDamaged) = (nil, false)
+            if !ready.isEmpty {
+                let next = ready.removeFirst()
+                (current, isDamaged) = (next.picture, next.isDamaged)
+                given.insert(next.picture.tag)
+                return .frame
+            }
+            if owesBroken {
+                owesBroken = false
+                return .broken
+            }
+            do {
+                let answer = try answer()
+                if answer == .frame {
+                    isDamaged = try !settle()
+                    if let frame = unsafe decoder.frame { given.insert(unsafe vaenc_tag(frame)) }
+                }
+                if answer == .broken, let isGood = try decodeExactly() {
+                    owesBroken = !isGood
+                    continue
+                }
+                return answer
+            } catch {
+                owesBroken = try !recover(from: error)
+            }
+        }
+    }
+
+    package func flush() {
+        log.clear()
+        (given, ready, current) = ([], [], nil)
+        (owesBroken, hasEnded) = (false, false)
+        guard way == .device, let device else { return decoder.flush() }
+        nonisolated(unsafe) let decoder = decoder
+        // What goes wrong here goes wrong with the next packet too.
+        try? device.display.watch.run("avcodec_flush_buffers", device.display.vendor, .wait) { unsafe decoder.flush() }
+    }
+
+    package func picture() throws -> DecodedPicture {
+        if let current { return current }
+        guard let device, unsafe decoder.frame?.pointee.format == AV_PIX_FMT_VAAPI.rawValue else {
+            return try decoder.picture()
+        }
+        try device.hold()
+        return try decoder.picture(keptBy: device)
+    }
+
+    package func pictureInMemory() throws -> DecodedPicture {
+        let picture = try picture()
+        guard let device, picture.surface != nil else { return picture }
+        return try device.display.watch.run("av_hwframe_transfer_data", device.display.vendor, .wait) {
+            try picture.downloaded()
+        }
+    }
+
+    // MARK: Calls and faults
+
+    /// Has the decoder work, on a device through its watch. False where it says that the stream is broken.
+    ///
+    /// - Throws: what the device failed with.
+    private func perform(_ body: @escaping (VideoDecoder) -> Bool) throws -> Bool {
+        guard way == .device, let device else { return body(decoder) }
+        // SAFETY: the caller waits while the body runs, or leaves the decoder behind.
+        nonisolated(unsafe) let (decoder, body) = (decoder, body)
+        let vendor = device.display.vendor
+        let isGood = try device.display.watch.run("decoding", vendor, .wait) { unsafe body(decoder) }
+        let code = unsafe decoder.latestCode
+        // libavcodec's own judgement of the stream; anything else comes from the device.
+        if isGood || code == vaenc_averror_invalid() || code == vaenc_averror_again() { return isGood }
+        throw VaencError(.deviceFailed, "decoding failed on \(vendor) (\(unsafe LibAV.message(code, av)))")
+    }
+
+    private func answer() throws -> DecoderAnswer {
+        var answer = DecoderAnswer.broken
+        // SAFETY: read when the body has returned.
+        try unsafe withUnsafeMutablePointer(to: &answer) { place in
+            nonisolated(unsafe) let place = unsafe place
+            _ = try perform {
+                unsafe place.pointee = $0.receive()
+                return unsafe place.pointee != .broken
+            }
+        }
+        return answer
+    }
+
+    /// Waits for the decoder's picture where it is on a device. False where the device says that it is broken.
+    private func settle() throws -> Bool {
+        guard way == .device, let device else { return true }
+        guard let surface = try decoder.picture().surface else {
+            way = .software(why: "\(device.display.vendor) does not decode this stream (\(LibAV.takeLog() ?? "its profile or size"))")
+            return true
+        }
+        let display = device.display
+        let lent = Surface(lent: surface.identifier, by: display, size: surface.size, format: surface.format)
+        do {
+            try display.watch.run("vaSyncSurface", "a decoded picture", .wait) {
+                try lent.sync(timeoutNanoseconds: display.watch.limitNanoseconds)
+            }
+        } catch let error as VAError where error.status == .decodingError {
+            return false
+        }
+        return true
+    }
+
+    /// Of several threads' pictures nobody knows which is broken: from now on one thread decodes. nil where that is so.
+    private func decodeExactly() throws -> Bool? {
+        guard tellsDamage, !isExact, way != .device, options.threads != 1, !log.isBroken else { return nil }
+        isExact = true
+        retire()
+        return try again()
+    }
+
+    /// Decodes what is logged with another decoder: a new one on the device, the second time in software. What that says of
+    /// the latest packet.
+    private func recover(from fault: any Error) throws -> Bool {
+        var fault = fault
+        while true {
+            if let error = fault as? any DescribedError, error.category != .deviceFailed { throw error }
+            guard way == .device, !log.isBroken else { throw fault }
+            retire()
+            rebuilds += 1
+            device = rebuilds > 1 ? nil : try? renewed().map { try DecodeDevice($0) }
+            if device == nil { way = .software(why: "the device failed: \(fault)") }
+            do { return try again() } catch { fault = error }
+        }
+    }
+
+    private func again() throws -> Bool {
+        var options = options
+        if isExact { options.threads = 1 }
+        decoder = unsafe try Self.make(stream, options, device, av)
+        ready = []
+        var isGood = true
+        for entry in log.entries {
+            if let packet = unsafe decoder.packet { try unsafe entry.packet.fill(packet) }
+            decoder.tag(entry.tag)
+            isGood = try perform { $0.send(end: false) }
+            try collect()
+        }
+        if hasEnded {
+            _ = try perform { $0.send(end: true) }
+            try collect()
+        }
+        return isGood
+    }
+
+    /// Keeps the pictures that come out and were not given before.
+    private func collect() throws {
+        while true {
+            switch try answer() {
+            case .needsInput, .end: return
+            case .broken: continue
+            case .frame:
+                let isWhole = try settle() && !decoder.frameIsDamaged
+                guard let frame = unsafe decoder.frame, !given.contains(unsafe vaenc_tag(frame)) else { continue }
+                ready.append((try picture(), !isWhole))
+            }
+        }
+    }
+}

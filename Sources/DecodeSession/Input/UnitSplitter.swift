@@ -1,0 +1,47 @@
+import BitstreamInspection
+import VideoBase
+
+/// The NAL units of what a session is given.
+enum UnitSplitter {
+    /// - Throws: `badInput` where lengths do not fit the bytes, or there is no start code.
+    static func units(of bytes: [UInt8], _ framing: UnitFraming) throws -> [ArraySlice<UInt8>] {
+        switch framing {
+        case .bare:
+            if bytes.isEmpty { throw malformed("an empty NAL unit") }
+            return [bytes[...]]
+        case .annexB:
+            let units = StartCodes.units(in: bytes)
+            guard let first = units.first else { throw malformed("no start code in \(bytes.count) bytes") }
+            // A start code's own zeros, and trailing ones of a unit before.
+            guard bytes[..<first.lowerBound].dropLast(1).allSatisfy({ $0 == 0 }) else {
+                throw malformed("bytes stand before the first start code")
+            }
+            return units.map { bytes[$0] }.filter { !$0.isEmpty }
+        case .lengthPrefixed(let size):
+            guard [1, 2, 4].contains(size) else {
+                throw VaencError(.usage, "lengths of \(size) bytes", remedy: "use 1, 2 or 4")
+            }
+            return try lengthPrefixed(bytes, size)
+        }
+    }
+
+    private static func lengthPrefixed(_ bytes: [UInt8], _ size: Int) throws -> [ArraySlice<UInt8>] {
+        var units: [ArraySlice<UInt8>] = []
+        var place = 0
+        while place < bytes.count {
+            guard place + size <= bytes.count else { throw malformed("the bytes end inside a length") }
+            let length = bytes[place..<(place + size)].reduce(0) { $0 << 8 | Int($1) }
+            place += size
+            guard length <= bytes.count - place else {
+                throw malformed("a NAL unit of \(length) bytes, where \(bytes.count - place) are left")
+            }
+            if length > 0 { units.append(bytes[place..<(place + length)]) }
+            place += length
+        }
+        return units
+    }
+
+    static func malformed(_ what: String) -> VaencError {
+        VaencError(.badInput, "not the NAL units that were announced: \(what)", remedy: "look at the framing that the session was made with")
+    }
+}

@@ -1,0 +1,173 @@
+package import CLibAV
+import Glibc
+package import VideoBase
+
+/// libavcodec's decoder with its packet and frame. One thread at a time.
+@safe package final class VideoDecoder: PictureDecoder {
+    /// What of a decoder's work is not said by the stream.
+    @safe package struct Options {
+        /// Every fault is an error, where players would conceal it.
+        package var strict = false
+        /// All bytes of a picture's memory before it is decoded; damaged pictures are given too.
+        package var fill: UInt8?
+        /// nil: as many as there are processors, eight at most.
+        package var threads: Int?
+        /// No picture is held back so that others can be decoded beside it.
+        package var isRealTime = false
+        /// Pictures are held back until the standard's own buffer puts them out, where a stream does not say how far its
+        /// pictures are reordered.
+        package var keepsOrder = false
+        // SAFETY: the device lives as long as who gives it says, and is referred to by libavcodec from the start.
+        /// An AVHWDeviceContext to decode on, and how many pictures the caller holds at once.
+        package var device: (context: UnsafeMutablePointer<AVBufferRef>, held: Int)?
+
+        package init() {}
+    }
+
+    // SAFETY: made in init, freed in deinit, used by this object's methods alone.
+    package let av: UnsafePointer<VaencLibAV>
+    private var context: UnsafeMutablePointer<AVCodecContext>?
+    package private(set) var packet: UnsafeMutablePointer<AVPacket>?
+    package private(set) var frame: UnsafeMutablePointer<AVFrame>?
+    /// libavcodec's answer to the latest `send` or `receive`.
+    package private(set) var latestCode: Int32 = 0
+
+    /// - Parameter parameters: what a container says of the stream; nil for a stream that describes itself.
+    package init(
+        _ codec: UnsafePointer<AVCodec>, parameters: UnsafePointer<AVCodecParameters>?, timeBase: Rational?,
+        _ options: Options = Options(), _ av: UnsafePointer<VaencLibAV>
+    ) throws {
+        unsafe self.av = unsafe av
+        unsafe context = av.pointee.avcodec_alloc_context3!(codec)
+        unsafe packet = av.pointee.av_packet_alloc!()
+        unsafe frame = av.pointee.av_frame_alloc!()
+        guard let opened = unsafe context, unsafe packet != nil, unsafe frame != nil else {
+            throw VaencError(.internalFault, "no memory for a decoder")
+        }
+        if let parameters = unsafe parameters {
+            _ = unsafe av.pointee.avcodec_parameters_to_context!(opened, parameters)
+        }
+        if let timeBase {
+            unsafe opened.pointee.pkt_timebase = AVRational(
+                num: Int32(clamping: timeBase.numerator), den: Int32(clamping: timeBase.denominator))
+        }
+        unsafe Self.apply(options, to: opened, av)
+        let code = unsafe av.pointee.avcodec_open2!(opened, codec, nil)
+        if code < 0 {
+            throw VaencError(
+                .badInput,
+                "libavcodec cannot decode this \(unsafe String(cString: codec.pointee.name)) stream (\(unsafe LibAV.message(code, av)))"
+            )
+        }
+    }
+
+    private static func apply(
+        _ options: Options, to context: UnsafeMutablePointer<AVCodecContext>, _ av: UnsafePointer<VaencLibAV>
+    ) {
+        unsafe vaenc_carry_tags(context)
+        // Decoding shares the machine with encoding: more threads than this cost memory and gain nothing.
+        let usual = Int32(min(max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 1), 8))
+        unsafe context.pointee.thread_count = options.threads.map { Int32(clamping: max(1, $0)) } ?? usual
+        let slicesAlone: Int32 = 2
+        if options.isRealTime { unsafe context.pointee.thread_type = slicesAlone }
+        let strictCompliance: Int32 = 1
+        if options.keepsOrder { unsafe context.pointee.strict_std_compliance = strictCompliance }
+        // Checksums, the bit stream's rules, buffer sizes; and errors for all of them.
+        if options.strict { unsafe context.pointee.err_recognition = 1 | 2 | 4 | 8 }
+        if let fill = options.fill {
+            unsafe vaenc_fill_pictures(context, fill)
+            let outputCorrupt: Int32 = 1 << 3
+            unsafe context.pointee.flags |= outputCorrupt
+        }
+        if let device = unsafe options.device {
+            unsafe vaenc_decode_on(av, context, device.context, Int32(clamping: device.held))
+            // The device decodes side by side by itself.
+            unsafe context.pointee.thread_count = 1
+        }
+    }
+
+    deinit { close() }
+
+    /// Frees everything; the decoder takes and gives nothing any more. Idempotent.
+    package func close() {
+        unsafe av.pointee.avcodec_free_context!(&context)
+        unsafe av.pointee.av_packet_free!(&packet)
+        unsafe av.pointee.av_frame_free!(&frame)
+    }
+
+    /// Leaves everything where it is, for good: a call on the device did not come back, and may still use it.
+    package func abandon() { unsafe (context, packet, frame) = (nil, nil, nil) }
+
+    /// Sends `packet` (and empties it), or the end of the stream. False where the decoder refuses it as broken.
+    package func send(end: Bool) -> Bool {
+        latestCode = unsafe av.pointee.avcodec_send_packet!(context, end ? nil : packet)
+        if !end { unsafe av.pointee.av_packet_unref!(packet) }
+        return latestCode >= 0 || latestCode == vaenc_averror_eof()
+    }
+
+    /// Sends bytes as a packet. False where the decoder refuses them as broken.
+    /// - Parameter time: comes back as the picture's `frameTime`.
+    package func send(_ bytes: [UInt8], time: Int64) throws -> Bool {
+        // SAFETY: av_new_packet makes room for the bytes and the padding that decoders read past them.
+        guard let packet = unsafe packet, unsafe av.pointee.av_new_packet!(packet, Int32(bytes.count)) >= 0 else {
+            throw VaencError(.internalFault, "no memory to decode a packet")
+        }
+        unsafe bytes.withUnsafeBytes {
+            unsafe UnsafeMutableRawBufferPointer(start: packet.pointee.data, count: $0.count).copyMemory(from: $0)
+        }
+        unsafe packet.pointee.pts = time
+        return send(end: false)
+    }
+
+    /// Fills `frame` with the next picture.
+    package func receive() -> DecoderAnswer {
+        latestCode = unsafe av.pointee.avcodec_receive_frame!(context, frame)
+        if latestCode >= 0 { return .frame }
+        if latestCode == vaenc_averror_again() { return .needsInput }
+        return latestCode == vaenc_averror_eof() ? .end : .broken
+    }
+
+    /// The `pts` of the packet that the picture in `frame` came in.
+    package var frameTime: Int64 { unsafe frame.map { unsafe $0.pointee.pts } ?? vaenc_no_pts() }
+
+    /// A number for all samples of the picture in `frame`, the same for the same samples in this process.
+    package var frameHash: Int {
+        var hasher = Hasher()
+        guard let frame = unsafe frame,
+            let format = unsafe av.pointee.av_pix_fmt_desc_get!(AVPixelFormat(rawValue: frame.pointee.format))?.pointee
+        else { return 0 }
+        let view = unsafe PictureView(frame: frame)
+        let size = unsafe view.size
+        let components = unsafe [format.comp.0, format.comp.1, format.comp.2, format.comp.3]
+        for (index, component) in components.prefix(Int(unsafe format.nb_components)).enumerated() {
+            guard let base = unsafe view.data[Int(component.plane)] else { continue }
+            let isChroma = index == 1 || index == 2
+            let (across, down) = unsafe isChroma ? (Int(format.log2_chroma_w), Int(format.log2_chroma_h)) : (0, 0)
+            let width = (size.width + (1 << across) - 1) >> across
+            let height = (size.height + (1 << down) - 1) >> down
+            for row in 0..<height {
+                // SAFETY: a row of a plane that the frame holds has so many samples, `step` bytes apart.
+                unsafe hasher.combine(
+                    bytes: UnsafeRawBufferPointer(
+                        start: base + row * Int(view.strides[Int(component.plane)]), count: width * Int(component.step)))
+            }
+        }
+        return hasher.finalize()
+    }
+
+    /// Has `number` come back as the `tag` of the picture that is decoded from the packet sent next.
+    package func tag(_ number: Int64) {
+        if let context = unsafe context, let packet = unsafe packet { unsafe vaenc_set_tag(context, packet, number) }
+    }
+
+    package func picture() throws -> DecodedPicture { try picture(keptBy: nil) }
+    package func pictureInMemory() throws -> DecodedPicture { try picture().downloaded() }
+
+    /// - Parameter keeper: of a picture on a device.
+    package func picture(keptBy keeper: (any PictureKeeper)?) throws -> DecodedPicture {
+        guard let frame = unsafe frame else { throw VaencError(.internalFault, "a decoder was asked for a picture that it has not") }
+        return unsafe try DecodedPicture(frame, keeper: keeper, av)
+    }
+
+    package func flush() { if unsafe context != nil { unsafe av.pointee.avcodec_flush_buffers!(context) } }
+}

@@ -1,0 +1,97 @@
+public import VideoBase
+
+/// Writes pictures as they are: Y4M, or raw planes one after the other. One thread at a time.
+///
+/// A file gets its name when `finish` has succeeded, and is `NAME.part` before; pipes are written in place.
+public final class PictureSink {
+    /// What `write` takes.
+    public let format: PixelFormat
+    public let size: VideoSize
+    public private(set) var pictures = 0
+    private let file: OutputFile
+    private let isY4M: Bool
+    private var row: [UInt8] = []
+
+    /// - Parameters:
+    ///   - path: `.y4m`, or `-` for Y4M on standard output; `.yuv` for planes of I420, or of what the pictures have; the name
+    ///     of a layout (`.nv12`, `.p010`) for that.
+    ///   - info: what the pictures are.
+    /// - Throws: `usage` for a name of no such format; otherwise as all outputs: `cannotCreate`, `noPermission`.
+    public init(_ path: String, of info: SourceInfo, overwrite: Bool) throws {
+        let (format, isY4M) = try Self.format(of: path, info)
+        self.format = format
+        self.isY4M = isY4M
+        size = info.size
+        file = try OutputFile(path: path, overwrite: overwrite)
+        if isY4M {
+            do { try file.write(Array(Y4MHeader.line(of: info, format).utf8).span) } catch {
+                file.cancel()
+                throw error
+            }
+        }
+    }
+
+    /// The layout that an output's name means, for pictures of an input.
+    private static func format(of path: String, _ info: SourceInfo) throws -> (PixelFormat, isY4M: Bool) {
+        let file = path.split(separator: "/").last ?? ""
+        let ending = file.lastIndex(of: ".").map { file[file.index(after: $0)...].lowercased() } ?? ""
+        let planar: PixelFormat = info.bitDepth > 8 ? .i420p10 : .i420
+        let own = info.nativeFormat.flatMap { [.i420, .i422, .i444, .gray, .i420p10].contains($0) ? $0 : nil } ?? planar
+        if path == "-" || ending == "y4m" { return (own, true) }
+        if ending == "yuv" || ending == "raw" { return (own, false) }
+        if let format = PixelFormat(rawValue: ending) { return (format, false) }
+        throw VaencError(
+            .usage, "\(path) says no format of pictures",
+            remedy: "name it .y4m, or .yuv, .nv12, .p010 for raw pictures; vaenc encode writes video")
+    }
+
+    /// Writes a picture of `format` and `size`.
+    public func write(_ planes: PixelPlanes) throws {
+        guard unsafe planes.format == format, unsafe planes.size == size else {
+            throw VaencError(.internalFault, "a picture of \(unsafe planes.size) was given to an output of \(size)")
+        }
+        if isY4M { try file.write(Y4MHeader.frameLine.span) }
+        for plane in 0..<format.planeCount {
+            let width = format.rowBytes(plane: plane, width: size.width)
+            let height = format.rows(plane: plane, height: size.height)
+            let base = unsafe UnsafeRawPointer(planes.base(plane))
+            let pitch = unsafe planes.pitch(plane)
+            // SAFETY: a plane has so many rows, `pitch` bytes apart; rows without padding are one.
+            let (rows, bytes) = pitch == width ? (1, width * height) : (height, width)
+            for row in 0..<rows {
+                unsafe try file.write(Span(_unsafeStart: (base + row * pitch).assumingMemoryBound(to: UInt8.self), count: bytes))
+            }
+        }
+        pictures += 1
+    }
+
+    /// Gives the file its name.
+    public func finish() throws { try file.commit() }
+
+    /// Leaves nothing. Idempotent; nothing after `finish` has succeeded.
+    public func cancel() { file.cancel() }
+
+    public var bytesWritten: Int { file.bytesWritten }
+}
+
+extension Y4MHeader {
+    /// The first line of a stream of such pictures, its end included.
+    static func line(of info: SourceInfo, _ format: PixelFormat) -> String {
+        let layout =
+            switch format {
+            case .i422: "422"
+            case .i444: "444"
+            case .gray: "mono"
+            case .i420p10: "420p10 XYSCSS=420P10"
+            // Where nothing is said, chroma of H.264, HEVC and MPEG-2 lies so.
+            default: "420mpeg2 XYSCSS=420MPEG2"
+            }
+        let rate = info.frameRate.reduced
+        let aspect = info.sampleAspectRatio?.reduced
+        let range = info.color.fullRange.map { " XCOLORRANGE=\($0 ? "FULL" : "LIMITED")" } ?? ""
+        return """
+            YUV4MPEG2 W\(info.size.width) H\(info.size.height) F\(rate.numerator):\(rate.denominator) Ip \
+            A\(aspect?.numerator ?? 0):\(aspect?.denominator ?? 0) C\(layout)\(range)\n
+            """
+    }
+}

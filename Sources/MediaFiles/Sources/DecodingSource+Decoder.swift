@@ -1,0 +1,61 @@
+package import CLibAV
+package import LibAV
+package import VideoBase
+
+extension DecodingSource {
+    /// Makes a decoder of libavcodec's, what the container says of the stream (valid as long as the source) and the base of
+    /// its packets' times.
+    package typealias DecoderMaker = (
+        UnsafePointer<AVCodec>, UnsafePointer<AVCodecParameters>, Rational
+    ) throws -> any PictureDecoder
+
+    /// Has another decoder read the input; before the first picture is taken.
+    package func decode(with make: DecoderMaker) throws {
+        try state.withLock { state in
+            guard let demuxer = state?.demuxer, state?.decoded == 0 else { return }
+            let decoder = unsafe try make(demuxer.decoder, demuxer.parameters, demuxer.stream.timeBase)
+            state?.decoder = decoder
+            // What the first one was sent to have the first picture.
+            let sent = state?.sent ?? []
+            state?.again = sent
+            state?.sent = []
+            state?.isPrimed = false
+            state?.inputEnded = false
+        }
+    }
+
+    /// The input's codec, where it is one that vaenc encodes too.
+    package var codec: VideoCodec? {
+        state.withLock { state in
+            guard let demuxer = state?.demuxer else { return nil }
+            return switch unsafe demuxer.parameters.pointee.codec_id {
+            case AV_CODEC_ID_H264: .h264
+            case AV_CODEC_ID_HEVC: .hevc
+            default: nil
+            }
+        }
+    }
+
+    /// The next picture with its time, in a buffer; nil at the end. Otherwise as `readFrame`.
+    ///
+    /// - Parameters:
+    ///   - taken: the buffer of a picture that is taken as the decoder gives it; nil: it is to be drawn into another.
+    ///   - makeBuffer: a buffer to draw into, of the size `info` says.
+    package func readBuffer(
+        taken: (DecodedPicture) throws -> (any PixelBuffer)?, makeBuffer: () throws -> any PixelBuffer
+    ) throws -> (buffer: any PixelBuffer, timing: FrameTiming)? {
+        var buffer: (any PixelBuffer)?
+        let timing = try read { state in
+            if state.isOnDevice, let direct = try taken(state.decoder.picture()) {
+                state.readMetadata()
+                buffer = direct
+            } else {
+                let own = try makeBuffer()
+                try unsafe own.withUnsafePlanes { unsafe try deliver(&state, to: $0) }
+                buffer = own
+            }
+        }
+        guard let timing, let buffer else { return nil }
+        return (buffer, timing)
+    }
+}

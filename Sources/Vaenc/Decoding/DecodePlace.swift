@@ -1,0 +1,68 @@
+import DecodeSession
+import ReferenceDisplay
+import VAAPI
+public import VideoBase
+
+/// Where pictures are decoded.
+public struct DecodePlace: Sendable, Hashable {
+    /// `.software` where the processor decodes.
+    public var kind: DeviceKind
+    /// The render node; nil where there is none.
+    public var path: String?
+    /// What the driver calls itself, or `libavcodec`.
+    public var driver: String
+    /// Why there, in one line.
+    public var why: String
+
+    static func software(_ why: String) -> DecodePlace {
+        DecodePlace(kind: .software, path: nil, driver: "libavcodec", why: why)
+    }
+
+    static func device(_ display: Display) -> DecodePlace {
+        DecodePlace(
+            kind: display.kind, path: display.path, driver: display.vendor, why: "the device decodes the input")
+    }
+
+    /// The displays that a selector means, each to be opened; none for software.
+    static func displays(_ device: DeviceSelector) throws -> [() throws -> Display] {
+        switch device {
+        case .software: return []
+        case .reference: return [{ try ReferenceDisplay.open() }]
+        case .path(let path): return [{ try Display.open(renderNode: path) }]
+        case .pci(let address):
+            guard let node = RenderNode.all().first(where: { $0.pciAddress == address }) else {
+                throw VaencError(
+                    .unavailable, "there is no GPU with a render node at \(address)", remedy: RenderNode.advice())
+            }
+            return [{ try Display.open(renderNode: node.path) }]
+        case .auto: return RenderNode.all().map { node in { try Display.open(renderNode: node.path) } }
+        }
+    }
+
+    /// The first of the selector's devices whose driver decodes such a stream; nil where libavcodec has to.
+    ///
+    /// - Throws: `unavailable` for a device that is not there, or where hardware is required and none decodes.
+    static func choose(
+        _ selector: DeviceSelector, _ codec: VideoCodec, bitDepth: Int = 8, requireHardware: Bool
+    ) throws -> (device: DecodeDevice?, place: DecodePlace) {
+        if selector == .software, !requireHardware { return (nil, .software("asked for")) }
+        var why: [String] = []
+        for open in try displays(selector) {
+            do {
+                let device = try DecodeDevice(try open())
+                guard let refusal = try device.refusal(of: codec, bitDepth: bitDepth) else {
+                    return (device, .device(device.display))
+                }
+                why.append(refusal)
+            } catch where selector == .auto {
+                why.append("\(error)")
+            }
+        }
+        let reason = why.first ?? "there is no render node in /dev/dri"
+        if requireHardware {
+            throw VaencError(
+                .unavailable, "no device decodes the stream: \(reason)", remedy: "leave out --require-hardware, or use software")
+        }
+        return (nil, .software(reason))
+    }
+}

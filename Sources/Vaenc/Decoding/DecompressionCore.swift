@@ -1,0 +1,83 @@
+import DecodeSession
+import VideoBase
+
+/// The pipeline behind a session, for one caller at a time.
+final class DecompressionCore: Sendable {
+    @safe private struct State {
+        // SAFETY: used by the one caller that `isBusy` stands for.
+        nonisolated(unsafe) var pipeline: DecodePipeline?
+        var isBusy = false
+        var isInvalidated = false
+        /// What ended the session.
+        var failure: (any Error)?
+        var statistics = DecoderStatistics()
+        var place: DecodePlace
+    }
+
+    private let state: Monitor<State>
+    /// What was asked for; a device may turn out not to take the stream.
+    private let chosen: DecodePlace
+    private let outlet: @Sendable (Result<DecodedOutput, any Error>) -> Void
+
+    static let invalidated = VaencError(.usage, "the session was invalidated", remedy: "make a new one")
+
+    init(
+        _ configuration: DecompressionConfiguration, on device: DecodeDevice?, _ place: DecodePlace,
+        _ outlet: @escaping @Sendable (Result<DecodedOutput, any Error>) -> Void
+    ) throws {
+        self.outlet = outlet
+        chosen = place
+        state = Monitor(State(pipeline: nil, place: place))
+        let state = state
+        let pipeline = try DecodePipeline(configuration, on: device, why: place.why) { output, statistics in
+            state.withLock { $0.statistics = statistics }
+            outlet(.success(output))
+        }
+        Self.install(pipeline, in: state)
+    }
+
+    private static func install(_ pipeline: DecodePipeline, in state: Monitor<State>) {
+        nonisolated(unsafe) let pipeline = pipeline
+        state.withLock { unsafe $0.pipeline = unsafe pipeline }
+    }
+
+    var statistics: DecoderStatistics { state.withLock { $0.statistics } }
+    var place: DecodePlace { state.withLock { $0.place } }
+
+    /// Runs `body` with the pipeline, after those before.
+    ///
+    /// - Throws: `usage` after `invalidate`; what ended the session; what `body` throws, which ends the session unless it
+    ///   means the bytes that were given.
+    func with(_ body: (DecodePipeline) throws -> Void) throws {
+        nonisolated(unsafe) let pipeline = try state.wait { state -> DecodePipeline? in
+            if state.isInvalidated { throw Self.invalidated }
+            if let failure = state.failure { throw failure }
+            if state.isBusy { return nil }
+            state.isBusy = true
+            return unsafe state.pipeline
+        }
+        let result = Result { unsafe try body(pipeline) }
+        let error: (any Error)? = if case .failure(let error) = result { error } else { nil }
+        let isFatal = error.map { ($0 as? any DescribedError).map { ![.badInput, .usage].contains($0.category) } ?? true } ?? false
+        state.withLock { state in
+            state.isBusy = false
+            unsafe state.statistics = pipeline.statistics
+            if case .software(let why) = unsafe pipeline.way { state.place = .software(why) }
+            if isFatal { state.failure = error }
+            if state.isInvalidated || isFatal { unsafe state.pipeline = nil }
+        }
+        if isFatal, let error { outlet(.failure(error)) }
+        try result.get()
+    }
+
+    /// Idempotent. The pipeline is let go of by whoever uses it last.
+    func invalidate() {
+        nonisolated(unsafe) let last = state.withLock { state -> DecodePipeline? in
+            state.isInvalidated = true
+            if state.isBusy { return nil }
+            defer { unsafe state.pipeline = nil }
+            return unsafe state.pipeline
+        }
+        _ = unsafe last
+    }
+}

@@ -1,0 +1,49 @@
+import DecodeSession
+import EncodeSession
+public import MediaFiles
+import VAAPI
+import VideoBase
+
+extension InputDecoding {
+    /// Has the device that encodes the pictures decode them too, where it can as they are to be encoded: they then stay in its
+    /// memory. Before the source's first picture is read.
+    ///
+    /// Where that cannot be, libavcodec decodes, and `place` says why.
+    public convenience init(_ source: any FrameSource, for group: SessionGroup) throws {
+        guard let codec = (source as? DecodingSource)?.codec else {
+            self.init(source, .software(Self.otherInput(source)))
+            return
+        }
+        do {
+            if let device = try group.sessions.first?.decodeDevice(for: source.info, codec) {
+                try self.init(source, on: device)
+                return
+            }
+            self.init(source, .software("the encoder is in software"))
+        } catch let refusal as Refusal {
+            self.init(source, .software(refusal.why))
+        } catch let error as any DescribedError where error.category != .badInput {
+            self.init(source, .software("\(error)"))
+        }
+    }
+
+    /// Why an encoder's device is not asked.
+    fileprivate struct Refusal: Error {
+        var why: String
+    }
+}
+
+extension CompressionSession {
+    /// The session's own device; nil of an encoder in software.
+    fileprivate func decodeDevice(for info: SourceInfo, _ codec: VideoCodec) throws -> DecodeDevice? {
+        guard let encoder = core.state.withLock({ $0.stage }).encoder as? HardwareEncoder else { return nil }
+        if info.size != info.nativeSize { throw InputDecoding.Refusal(why: "pictures are scaled in memory") }
+        let depth = try encoder.encoderDescription.profile.bitDepth
+        guard info.bitDepth == depth, [.i420, .nv12, .i420p10, .p010].contains(info.nativeFormat) else {
+            throw InputDecoding.Refusal(why: "samples are converted to \(depth)-bit 4:2:0 in memory")
+        }
+        let device = try DecodeDevice(encoder.display)
+        if let why = try device.refusal(of: codec, bitDepth: depth) { throw InputDecoding.Refusal(why: why) }
+        return device
+    }
+}

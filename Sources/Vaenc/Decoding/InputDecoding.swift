@@ -1,0 +1,94 @@
+import DecodeSession
+import LibAV
+public import MediaFiles
+public import VAAPI
+import VideoBase
+
+/// Has a device decode an input, where it can.
+public final class InputDecoding {
+    public let source: any FrameSource
+    private let chosen: DecodePlace
+    private let decoder: ResilientDecoder?
+
+    /// Takes the decoding of a source over, before its first picture is read.
+    ///
+    /// - Parameters:
+    ///   - device: `auto` takes the first render node whose driver decodes the input, else libavcodec.
+    ///   - requireHardware: to decode in software is an error.
+    /// - Throws: `unavailable` for a device that is not there, or does not decode where it is required; what devices fail with.
+    public convenience init(
+        _ source: any FrameSource, on device: DeviceSelector = .auto, requireHardware: Bool = false
+    ) throws {
+        guard let codec = (source as? DecodingSource)?.codec else {
+            let why = Self.otherInput(source)
+            if requireHardware {
+                throw VaencError(.unavailable, "no device decodes the input: \(why)", remedy: "leave out --require-hardware")
+            }
+            _ = try DecodePlace.displays(device)
+            self.init(source, .software(why))
+            return
+        }
+        let (device, place) = try DecodePlace.choose(
+            device, codec, bitDepth: source.info.bitDepth, requireHardware: requireHardware)
+        if let device {
+            try self.init(source, on: device)
+        } else {
+            self.init(source, place)
+        }
+    }
+
+    init(_ source: any FrameSource, _ place: DecodePlace) {
+        self.source = source
+        chosen = place
+        decoder = nil
+    }
+
+    init(_ source: any FrameSource, on device: DecodeDevice) throws {
+        self.source = source
+        chosen = .device(device.display)
+        var made: ResilientDecoder?
+        try unsafe (source as? DecodingSource)?.decode { codec, parameters, timeBase in
+            let stream = unsafe DecoderStream(codec, parameters: parameters, timeBase: timeBase)
+            let decoder = unsafe try ResilientDecoder(stream, on: device) { try device.display.reopened() }
+            made = decoder
+            return decoder
+        }
+        decoder = made
+    }
+
+    /// The input has to be decoded.
+    public var isCompressed: Bool { source is DecodingSource }
+
+    /// Why no device is asked for an input.
+    static func otherInput(_ source: any FrameSource) -> String {
+        source is DecodingSource ? "devices decode H.264 and HEVC alone here" : "the input is not compressed"
+    }
+
+    /// The next picture in a buffer, and its time; nil at the end. A picture on the device stays there, another one is drawn
+    /// into a buffer of `makeBuffer`, which must have the size that the source says.
+    ///
+    /// - Throws: what `FrameSource.readFrame` throws, and what `makeBuffer` does.
+    public func nextFrame(
+        makeBuffer: () throws -> any PixelBuffer
+    ) throws -> (buffer: any PixelBuffer, timing: FrameTiming)? {
+        if decoder != nil, let input = source as? DecodingSource {
+            return try input.readBuffer(taken: buffer, makeBuffer: makeBuffer)
+        }
+        let buffer = try makeBuffer()
+        // SAFETY: the source writes only inside the planes, which are mapped while the closure runs.
+        let timing = unsafe try buffer.withUnsafePlanes { unsafe try source.readFrame(into: $0) }
+        return timing.map { (buffer, $0) }
+    }
+
+    /// nil where it has another size than the source says, since the stream has changed it.
+    private func buffer(of picture: DecodedPicture) throws -> (any PixelBuffer)? {
+        guard picture.size == source.info.size, let device = decoder?.device else { return nil }
+        return try device.buffer(of: picture)
+    }
+
+    /// Where pictures are decoded, as far as it is known yet: a device may turn out not to take the stream.
+    public var place: DecodePlace {
+        if case .software(let why)? = decoder?.way { return .software(why) }
+        return chosen
+    }
+}

@@ -1,0 +1,118 @@
+import ArgumentParser
+import MediaFiles
+import VAAPI
+import Vaenc
+import VideoBase
+
+struct DecodeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "decode",
+        abstract: "Decode a file into Y4M or raw pictures.",
+        discussion: """
+            INPUT is any file that libavformat reads, or - for stdin. Examples:
+              vaenc decode movie.mp4 -o movie.y4m
+              vaenc decode movie.mkv -o - --device /dev/dri/renderD128 | player -
+            """)
+
+    @Argument(help: "The input.")
+    var input: String
+
+    @Option(name: [.short, .long], help: ArgumentHelp("Where to: .y4m, .yuv, .nv12, .p010, or - for Y4M on stdout.", valueName: "FILE"))
+    var output: String
+
+    @Flag(help: "Replace an existing file.")
+    var overwrite = false
+
+    @OptionGroup(title: "Device") var device: DecodeDeviceOptions
+    @OptionGroup(title: "Input") var inputOptions: InputOptions
+
+    @Flag(help: "One JSON object at the end, on stdout (on stderr when the output is stdout).")
+    var json = false
+
+    func run() throws {
+        let selection = try device.selection()
+        let interruption = Interruption()
+        interruption.watch()
+        if let same = MediaOutput.overwritten(input, by: output) {
+            throw VaencError.usage("\(same) is the input itself", remedy: "name another output")
+        }
+        let source = try MediaInput.open(input, options: try inputOptions.sourceOptions())
+        defer { source.close() }
+        interruption.whenFirst { source.cancel() }
+        let decoding = try InputDecoding(source, on: selection, requireHardware: device.requireHardware)
+        let sink = try PictureSink(output, of: source.info, overwrite: overwrite)
+        let isInterrupted: Bool
+        do {
+            isInterrupted = try copy(from: source, to: sink, interruption)
+            if sink.pictures == 0 {
+                if isInterrupted { throw VaencError(.interrupted, "interrupted before the first picture: nothing was written") }
+                throw VaencError(.badInput, "the input has no pictures to decode", remedy: "look at --start, --duration and the input")
+            }
+            if device.requireHardware, decoding.place.kind == .software {
+                throw VaencError(
+                    .unavailable, "the input was decoded in software: \(decoding.place.why)", remedy: "leave out --require-hardware")
+            }
+            try sink.finish()
+        } catch {
+            sink.cancel()
+            throw error
+        }
+        try tell(source, decoding.place, sink, isInterrupted: isInterrupted)
+        if isInterrupted { throw ExitCode(Int32(ErrorCategory.interrupted.rawValue)) }
+    }
+
+    /// Until the end or an interruption; true when interrupted.
+    private func copy(from source: any FrameSource, to sink: PictureSink, _ interruption: Interruption) throws -> Bool {
+        let buffer = SystemPixelBuffer(format: sink.format, size: sink.size)
+        // SAFETY: the source writes, and the sink reads, inside the planes while the closure runs.
+        return unsafe try buffer.withUnsafePlanes { planes in
+            while !interruption.isRequested {
+                do {
+                    guard unsafe try source.readFrame(into: planes) != nil else { return false }
+                } catch let error as any DescribedError where error.category == .interrupted && interruption.isRequested {
+                    return true
+                }
+                unsafe try sink.write(planes)
+            }
+            return true
+        }
+    }
+
+    private func tell(_ source: any FrameSource, _ place: DecodePlace, _ sink: PictureSink, isInterrupted: Bool) throws {
+        let report = DecodeReport(source, place, sink, output: output, isInterrupted: isInterrupted)
+        if json {
+            guard Terminal.write(try JSON.text(report) + "\n", to: output == "-" ? 2 : 1) else {
+                throw VaencError(.inputOutput, "cannot write the report to stdout", remedy: "look at what reads it")
+            }
+            return
+        }
+        let skipped = report.frames.skipped
+        Terminal.note(
+            """
+            \(FileName.printable(output)): \(counted(report.frames.decoded, "picture")), \(report.width)×\(report.height) \
+            \(report.format), decoded \(place.kind == .software ? "in software (\(place.why))" : "on \(place.driver)")\
+            \(skipped > 0 ? ", \(counted(skipped, "picture")) at the start LEFT OUT: they cannot be decoded" : "")\
+            \(isInterrupted ? ", interrupted" : "")
+            """)
+    }
+}
+
+/// Where to decode.
+struct DecodeDeviceOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "auto (hardware that decodes it, else software), reference, software, a render node or a PCI address.",
+            valueName: "auto|reference|software|PATH|PCI"))
+    var device = "auto"
+
+    @Flag(help: "Refuse to decode in software.")
+    var requireHardware = false
+
+    func selection() throws -> DeviceSelector {
+        let selection = try DeviceOptions.selector(device)
+        if requireHardware, selection == .software || selection == .reference {
+            throw VaencError.usage("--require-hardware contradicts --device \(device)", remedy: "leave out one of them")
+        }
+        return selection
+    }
+}

@@ -1,0 +1,53 @@
+import MediaFiles
+import VAAPI
+import Vaenc
+import VideoBase
+
+/// What `vaenc decode --json` prints: the contract of docs/CLI.md, `"schema": 1`.
+struct DecodeReport: Encodable, Sendable {
+    struct Device: Encodable, Sendable {
+        var kind: DeviceKind
+        var path: Nullable<String>
+        var driver: String
+        /// Why there.
+        var why: String
+    }
+
+    struct Frames: Encodable, Sendable {
+        var decoded: Int
+        /// At the start, before the first that can be decoded.
+        var skipped: Int
+    }
+
+    struct Seconds: Encodable, Sendable {
+        var wall: Double
+        var cpu: Double
+    }
+
+    var schema = 1
+    var device: Device
+    var input: String
+    var width: Int
+    var height: Int
+    var format: PixelFormat
+    var frameRate: Rational
+    var frames: Frames
+    var bytes: Int
+    var seconds: Seconds
+    var output: String
+    var interrupted: Bool
+
+    init(_ source: any FrameSource, _ place: DecodePlace, _ sink: PictureSink, output: String, isInterrupted: Bool) {
+        device = Device(kind: place.kind, path: Nullable(place.path), driver: place.driver, why: place.why)
+        input = source.info.kind
+        width = sink.size.width
+        height = sink.size.height
+        format = sink.format
+        frameRate = source.info.frameRate
+        frames = Frames(decoded: sink.pictures, skipped: source.picturesLeftOut)
+        bytes = sink.bytesWritten
+        seconds = Seconds(wall: rounded(Clock.secondsSinceStart), cpu: rounded(Clock.processorSeconds))
+        self.output = FileName.printable(output)
+        interrupted = isInterrupted
+    }
+}

@@ -1,0 +1,127 @@
+import DecodeSession
+import Testing
+import TestOracles
+import VideoBase
+
+/// Streams that miss something, or are damaged: nothing is lost uncounted, and nothing wrong is given for right.
+@Suite struct LossTests {
+    /// Pictures of the whole stream by their place in decoding order.
+    private func whole(_ stream: Stream) throws -> [Int: PlanarFrame] {
+        let run = try decode([stream.bytes], DecompressionConfiguration(codec: stream.codec), endsPicture: true)
+        let pictures = try run.frames.compactMap { frame in try frame.planar().map { (frame.index, $0) } }
+        return Dictionary(uniqueKeysWithValues: pictures)
+    }
+
+    /// Each NAL unit left out in turn. Of HEVC pictures with several slices nothing says that a later one is missing.
+    @Test(arguments: VideoCodec.allCases)
+    func everyUnitMayBeMissing(codec: VideoCodec) throws {
+        let stream = try Stream.make(codec, frames: 14)
+        let (units, pictures) = (stream.units, try whole(stream))
+        for missing in units.indices {
+            var kept = units
+            kept.remove(at: missing)
+            let run = try decode([Stream.annexB(kept)], DecompressionConfiguration(codec: codec), endsPicture: true)
+            #expect(run.addsUp, "unit \(missing)")
+            // Of a slice the picture's other one stays: a picture still, of which half is missing.
+            let isGone = codec == .hevc && stream.isSlice(units[missing])
+            let place = units[..<missing].count(where: stream.startsPicture)
+            let wrong = try run.frames.filter { frame in
+                let index = isGone && frame.index >= place ? frame.index + 1 : frame.index
+                return try !frame.followsDamage && frame.planar() != pictures[index]
+            }
+            #expect(wrong.map(\.index) == [], "unit \(missing)")
+        }
+    }
+
+    /// Each picture left out in turn: what refers to it is skipped, not made up.
+    @Test(arguments: VideoCodec.allCases)
+    func everyPictureMayBeMissing(codec: VideoCodec) throws {
+        let stream = try Stream.make(codec, frames: 14, options: "slices=1")
+        let (units, pictures) = (stream.units, try whole(stream))
+        let starts = units.indices.filter { stream.startsPicture(units[$0]) }
+        var dependents = 0
+        for (place, missing) in starts.enumerated() {
+            var kept = units
+            kept.remove(at: missing)
+            let run = try decode([Stream.annexB(kept)], DecompressionConfiguration(codec: codec), endsPicture: true)
+            #expect(run.addsUp)
+            #expect(run.statistics.taken == starts.count - 1)
+            dependents += run.skipped.count
+            let wrong = try run.frames.filter { frame in
+                try frame.planar() != pictures[frame.index < place ? frame.index : frame.index + 1]
+            }
+            #expect(wrong.map(\.index) == [], "without picture \(place)")
+        }
+        #expect(dependents > starts.count)
+    }
+
+    /// The stream joined at each NAL unit, its parameter sets known.
+    @Test(arguments: VideoCodec.allCases)
+    func joinsAnywhere(codec: VideoCodec) throws {
+        let stream = try Stream.make(codec, frames: 14)
+        let (units, pictures) = (stream.units, try whole(stream))
+        let sets = units.prefix { !stream.isSlice($0) }.filter(stream.isParameterSet)
+        for start in units.indices {
+            let rest = Array(units[start...])
+            let run = try decode([Stream.annexB(sets + rest)], DecompressionConfiguration(codec: codec), endsPicture: true)
+            #expect(run.addsUp, "from unit \(start)")
+            // The first picture may be half there.
+            let key = rest.firstIndex { stream.isKeySlice($0) && stream.startsPicture($0) }
+            let expected = key.map { rest[$0...].count(where: stream.startsPicture) } ?? 0
+            #expect(run.frames.count >= expected, "from unit \(start)")
+            let offset = 14 - run.statistics.taken
+            let wrong = try run.frames.filter { try !$0.followsDamage && $0.planar() != pictures[$0.index + offset] }
+            #expect(wrong.map(\.index) == [], "from unit \(start)")
+            if let key, key > 0, rest[..<key].contains(where: stream.isSlice) { #expect(!run.skipped.isEmpty) }
+        }
+    }
+
+    @Test(arguments: VideoCodec.allCases)
+    func slicesBeforeParameterSetsAreSkipped(codec: VideoCodec) throws {
+        let stream = try Stream.make(codec, frames: 6)
+        let slices = stream.units.filter(stream.isSlice)
+        let run = try decode(slices, { var c = DecompressionConfiguration(codec: codec); c.framing = .bare; return c }(), endsPicture: false)
+        #expect(run.addsUp && run.frames.isEmpty)
+        #expect(run.statistics.skipped == [.noParameterSets: 6])
+    }
+
+    /// One byte of the stream wrong, at every so many places.
+    @Test(arguments: VideoCodec.allCases)
+    func anyByteMayBeWrong(codec: VideoCodec) throws {
+        let stream = try Stream.make(codec, frames: 12, width: 64, height: 64)
+        let places = stride(from: 0, to: stream.bytes.count, by: 61)
+        for place in places {
+            var bytes = stream.bytes
+            bytes[place] ^= place % 2 == 0 ? 0xFF : 0x10
+            let collector = Collector()
+            var configuration = DecompressionConfiguration(codec: codec)
+            configuration.threads = 1 + place % 3
+            let pipeline = try collector.pipeline(configuration)
+            do {
+                try pipeline.decode(bytes, FrameTiming(presentation: .zero), endsPicture: true)
+                try pipeline.finish()
+            } catch let error as VaencError {
+                #expect(error.category == .badInput, "byte \(place): \(error)")
+            }
+            collector.run.statistics = pipeline.statistics
+            #expect(collector.run.addsUp, "byte \(place)")
+        }
+    }
+
+    /// Access units cut short at every so many bytes.
+    @Test(arguments: VideoCodec.allCases)
+    func anyPictureMayBeCut(codec: VideoCodec) throws {
+        let stream = try Stream.make(codec, frames: 8, width: 64, height: 64, options: "slices=1")
+        let units = stream.units
+        for (index, unit) in units.enumerated() where stream.isSlice(unit) {
+            for count in stride(from: 0, to: unit.count, by: max(1, unit.count / 3)) {
+                var cut = units
+                cut[index] = Array(unit.prefix(count))
+                var configuration = DecompressionConfiguration(codec: codec)
+                configuration.framing = .bare
+                let run = try decode(cut.filter { !$0.isEmpty }, configuration, endsPicture: false)
+                #expect(run.addsUp, "unit \(index) of \(count) bytes")
+            }
+        }
+    }
+}

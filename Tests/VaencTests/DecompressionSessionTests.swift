@@ -1,0 +1,84 @@
+import Testing
+import TestOracles
+import Vaenc
+import VideoBase
+
+/// Decoding as a user of the library has it; DecodeSessionTests have the streams.
+@Suite struct DecompressionSessionTests {
+    private func stream() throws -> (bytes: [UInt8], frames: [PlanarFrame]) {
+        let frames = try Fixture.carphone.frames(12, width: 96, height: 80)
+        let bytes = try ForeignEncoder.x264(frames, options: "qp=30:keyint=6:bframes=2:threads=1")
+        return (bytes, ForeignDecoder.libavcodec.decode(bytes).frames)
+    }
+
+    private func luma(_ frame: DecodedFrame) throws -> [UInt8] {
+        try unsafe frame.buffer.withUnsafePlanes { planes in
+            unsafe (0..<80).flatMap { row in
+                unsafe Array(UnsafeRawBufferPointer(start: planes.base(0) + row * planes.pitch(0), count: 96))
+            }
+        }
+    }
+
+    @Test func outputsAreReadWhileTheyCome() async throws {
+        let (bytes, expected) = try stream()
+        let session = try DecompressionSession(configuration: DecompressionConfiguration(codec: .h264), device: .software, capacity: 2)
+        let reader = Task { () -> [[UInt8]] in
+            var result: [[UInt8]] = []
+            for try await output in session.outputs {
+                guard case .frame(let frame) = output else { continue }
+                result.append(try luma(frame))
+            }
+            return result
+        }
+        try await session.decode(bytes, presentation: .zero)
+        try await session.finish()
+        #expect(session.statistics.taken == 12 && session.statistics.delivered == 12 && session.statistics.pending == 0)
+        #expect(session.place.kind == .software && session.place.driver == "libavcodec")
+        session.invalidate()
+        #expect(try await reader.value == expected.map { Array($0.luma) })
+    }
+
+    /// Bad data and an invalid session are told apart.
+    @Test func errorsSayWhatIsWrong() throws {
+        let (bytes, expected) = try stream()
+        let count = Counter()
+        let session = try DecompressionSession(configuration: DecompressionConfiguration(codec: .h264), device: .software) { result in
+            if case .success(.frame) = result { count.add() }
+        }
+        let bad = #expect(throws: VaencError.self) { try session.decode([1, 2, 3, 4], presentation: .zero) }
+        #expect(bad?.category == .badInput)
+        try session.decode(bytes, presentation: .zero)
+        try session.finish()
+        #expect(count.value == expected.count)
+        // A new start.
+        try session.decode(bytes, presentation: .zero)
+        try session.finish()
+        #expect(count.value == expected.count * 2 && session.statistics.pending == 0)
+        session.invalidate()
+        session.invalidate()
+        let late = #expect(throws: VaencError.self) { try session.decode(bytes, presentation: .zero) }
+        #expect(late?.category == .usage)
+        let time = #expect(throws: VaencError.self) {
+            try DecompressionSession(configuration: DecompressionConfiguration(codec: .h264), device: .software) { _ in }
+                .decode(bytes, presentation: MediaTime(value: 1, timescale: 0))
+        }
+        #expect(time?.category == .usage)
+        var wrong = DecompressionConfiguration(codec: .hevc)
+        wrong.record = [1, 2, 3]
+        let record = #expect(throws: VaencError.self) { try DecompressionSession(configuration: wrong, device: .software) { _ in } }
+        #expect(record?.category == .badInput)
+        let device = #expect(throws: (any Error).self) {
+            try DecompressionSession(configuration: DecompressionConfiguration(codec: .h264), device: .path("/dev/dri/renderD999")) { _ in }
+        }
+        #expect((device as? any DescribedError)?.category == .unavailable)
+        #expect(throws: VaencError.self) {
+            try DecompressionSession(configuration: DecompressionConfiguration(codec: .h264), device: .auto, requireHardware: true) { _ in }
+        }
+    }
+}
+
+private final class Counter: Sendable {
+    private let count = Monitor(0)
+    func add() { count.withLock { $0 += 1 } }
+    var value: Int { count.withLock { $0 } }
+}
