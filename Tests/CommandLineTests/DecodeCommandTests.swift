@@ -53,10 +53,12 @@ import TestOracles
         let all = try Fixture.carphone.frames()
         let some = try decode([path, "-o", "-", "--start", "1", "--frames", "5"])
         // 30000/1001 frames/s: the first picture from 1 s on is the 30th.
-        let expected = all[30..<35].flatMap { Array("FRAME\n".utf8) + $0.bytes }
-        #expect(Array(some.stdout.drop { $0 != 10 }.dropFirst()) == expected)
+        let expected: [UInt8] = all[30..<35].flatMap { frame -> [UInt8] in Array("FRAME\n".utf8) + frame.bytes }
+        let given: [UInt8] = Array(some.stdout.drop { $0 != 10 }.dropFirst())
+        #expect(given == expected)
         let second = try decode([path, "-o", "-", "--duration", "0.5", "--size", "88x72"])
-        #expect(second.stdout.drop { $0 != 10 }.dropFirst().count == 15 * (6 + 88 * 72 * 3 / 2))
+        let rest = second.stdout.drop { $0 != 10 }.dropFirst()
+        #expect(rest.count == 15 * (6 + 88 * 72 * 3 / 2))
     }
 
     @Test func whatCannotBeDone() throws {

@@ -193,10 +193,14 @@ import TestOracles
             let target = processor.surface(VA_FOURCC_NV12, width, height)
             let part = VARectangle(x: Int16(x), y: Int16(y), width: UInt16(width), height: UInt16(height))
             try #require(processor.process(source, into: target, from: part) == VA_STATUS_SUCCESS)
-            let luma = (y..<y + height).flatMap { row in samples[row * 64 + x..<row * 64 + x + width] }
-            let chroma = (y / 2..<(y + height) / 2).flatMap { row in
-                samples[64 * 48 + row * 64 + x..<64 * 48 + row * 64 + x + width]
+            func rows(_ range: Range<Int>, from plane: Int) -> [UInt8] {
+                range.flatMap { row -> ArraySlice<UInt8> in
+                    let start = plane + row * 64 + x
+                    return samples[start..<start + width]
+                }
             }
+            let luma = rows(y..<y + height, from: 0)
+            let chroma = rows(y / 2..<(y + height) / 2, from: 64 * 48)
             #expect(processor.client.samples(target) == luma + chroma)
         }
     }

@@ -19,7 +19,7 @@ import VideoBase
         let av = unsafe try LibAV.load([.filter, .codec])
         unsafe self.av = unsafe av
         unsafe graph = av.pointee.avfilter_graph_alloc!()
-        unsafe frame = av.pointee.av_frame_alloc!()
+        unsafe self.frame = av.pointee.av_frame_alloc!()
         guard let graph = unsafe graph, unsafe self.frame != nil else { throw VaencError(.internalFault, "no memory to deinterlace") }
         let (num, den) = unsafe (frame.pointee.sample_aspect_ratio.num, max(frame.pointee.sample_aspect_ratio.den, 1))
         let shape =

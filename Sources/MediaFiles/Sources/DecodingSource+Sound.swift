@@ -1,12 +1,12 @@
 import CLibAV
 import LibAV
 import Synchronization
-import VideoBase
+package import VideoBase
 
 extension DecodingSource {
-    func takeSound() -> [TrackPacket] { state.withLock { $0?.demuxer.takeSound() ?? [] } }
+    package func takeSound() -> [TrackPacket] { state.withLock { $0?.demuxer.takeSound() ?? [] } }
 
-    func readSound(until end: MediaTime?) throws -> [TrackPacket] {
+    package func readSound(until end: MediaTime?) throws -> [TrackPacket] {
         try state.withLock { state in
             guard let sound, let state else { return [] }
             var packets = state.demuxer.takeSound()

@@ -59,7 +59,7 @@ extension DecodingSource {
         /// Once the first interlaced picture has come.
         var deinterlacer: Deinterlacer?
         /// The picture at hand is the deinterlacer's, not the decoder's.
-        private var isProgressive = false
+        var isProgressive = false
 
         /// The picture that `receive` gave, until it is asked for the next; it may lie on a device.
         var frame: UnsafePointer<AVFrame>? {
