@@ -53,19 +53,30 @@ internal import CLibAV
 
     private static func load() -> UnsafePointer<VaencLibAV>? {
         var why = [CChar](repeating: 0, count: 256)
-        return unsafe vaenc_libav(Int32(VaencLibAVScale.rawValue), &why, why.count)
+        return unsafe vaenc_libav(Int32(VaencLibAVScale.rawValue | VaencLibAVGuest.rawValue), &why, why.count)
     }
 
     /// Nil where libswscale is missing, or does not do this.
     package init?(_ conversion: Conversion) {
         let (source, target) = (conversion.source, conversion.target)
-        guard let libav = unsafe Self.load(),
-            let context = unsafe libav.pointee.sws_getContext?(
-                Int32(clamping: source.width), Int32(clamping: source.height), source.format.libav,
-                Int32(clamping: target.width), Int32(clamping: target.height), target.format.libav,
-                conversion.filter.flag | Self.exact, nil, nil, nil),
+        guard let libav = unsafe Self.load(), let context = unsafe libav.pointee.sws_alloc_context?(),
             let coefficients = unsafe libav.pointee.sws_getCoefficients
         else { return nil }
+        // The ranges are said before the context is set up: afterwards, libswscale keeps to a plain copy between pictures that
+        // differ in nothing else.
+        let options: [(String, Int)] = [
+            ("srcw", source.width), ("srch", source.height), ("src_format", Int(source.format.libav.rawValue)),
+            ("src_range", source.meaning.isFull ? 1 : 0), ("dstw", target.width), ("dsth", target.height),
+            ("dst_format", Int(target.format.libav.rawValue)), ("dst_range", target.meaning.isFull ? 1 : 0),
+            ("sws_flags", Int(conversion.filter.flag | Self.exact)),
+        ]
+        let areTaken = options.allSatisfy { name, value in
+            unsafe libav.pointee.av_opt_set?(UnsafeMutableRawPointer(context), name, String(value), 0) == 0
+        }
+        guard areTaken, let start = unsafe libav.pointee.sws_init_context, unsafe start(context, nil, nil) >= 0 else {
+            unsafe libav.pointee.sws_freeContext?(context)
+            return nil
+        }
         self.conversion = conversion
         unsafe self.libav = libav
         unsafe self.context = context
@@ -83,6 +94,15 @@ internal import CLibAV
     /// afterwards.
     package func scale(_ source: ScaledPicture, into target: ScaledPicture) {
         let from = unsafe source.planes.map { unsafe UnsafePointer($0) }
+        guard conversion.source != conversion.target else {
+            // libswscale copies no chroma between pictures of two planes.
+            var (planes, sources) = unsafe (target.planes, from)
+            var (pitches, sourcePitches) = (target.pitches, source.pitches)
+            unsafe libav.pointee.av_image_copy?(
+                &planes, &pitches, &sources, &sourcePitches, conversion.source.format.libav,
+                Int32(clamping: conversion.source.width), Int32(clamping: conversion.source.height))
+            return
+        }
         _ = unsafe libav.pointee.sws_scale?(
             context, from, source.pitches, 0, Int32(conversion.source.height), target.planes, target.pitches)
     }

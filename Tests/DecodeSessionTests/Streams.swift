@@ -47,6 +47,8 @@ struct Stream: Sendable {
 
     func isSlice(_ unit: [UInt8]) -> Bool { codec == .h264 ? [1, 5].contains(unit[0] & 31) : unit[0] >> 1 & 63 < 32 }
     func isKeySlice(_ unit: [UInt8]) -> Bool { codec == .h264 ? unit[0] & 31 == 5 : (16...21).contains(unit[0] >> 1 & 63) }
+    /// RASL of HEVC.
+    func isSkippedLeading(_ unit: [UInt8]) -> Bool { codec == .hevc && [8, 9].contains(unit[0] >> 1 & 63) }
     func isParameterSet(_ unit: [UInt8]) -> Bool {
         codec == .h264 ? [7, 8].contains(unit[0] & 31) : (32...34).contains(unit[0] >> 1 & 63)
     }

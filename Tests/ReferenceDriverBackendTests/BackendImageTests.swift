@@ -108,7 +108,7 @@ import Testing
     @Test func wrongCalls() {
         let surface = client.createSurfaces(64, 48).1[0]
         let image = client.createImage(VA_FOURCC_NV12, 64, 48).1
-        #expect(client.createImage(VA_FOURCC_YUY2, 64, 48).0 == VA_STATUS_ERROR_INVALID_IMAGE_FORMAT)
+        #expect(client.createImage(VA_FOURCC_AYUV, 64, 48).0 == VA_STATUS_ERROR_INVALID_IMAGE_FORMAT)
         #expect(client.createImage(VA_FOURCC_NV12, 0, 48).0 == VA_STATUS_ERROR_RESOLUTION_NOT_SUPPORTED)
         #expect(client.createImage(VA_FOURCC_NV12, 64, 1 << 20).0 == VA_STATUS_ERROR_RESOLUTION_NOT_SUPPORTED)
         func get(_ x: Int32, _ y: Int32, _ w: UInt32, _ h: UInt32) -> VAStatus {

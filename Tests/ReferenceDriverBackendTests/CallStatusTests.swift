@@ -98,6 +98,9 @@ import Testing
             #expect(
                 status([VASurfaceAttrib(VASurfaceAttribMemoryType, type)]) == VA_STATUS_ERROR_UNSUPPORTED_MEMORY_TYPE)
         }
+        for type in [VA_SURFACE_ATTRIB_MEM_TYPE_DRM_PRIME, VA_SURFACE_ATTRIB_MEM_TYPE_DRM_PRIME_2] {
+            #expect(status([VASurfaceAttrib(VASurfaceAttribMemoryType, type)]) == VA_STATUS_ERROR_INVALID_PARAMETER)
+        }
         #expect(status([VASurfaceAttrib(VASurfaceAttribMinWidth, 16)]) == VA_STATUS_ERROR_ATTR_NOT_SUPPORTED)
         #expect(client.createSurfaces(64, 64, format: VA_RT_FORMAT_YUV444).0 == VA_STATUS_ERROR_UNSUPPORTED_RT_FORMAT)
         for (width, height) in [(0, 64), (64, 0), (8193, 64), (64, 9000)] {

@@ -69,9 +69,11 @@
     X(av_strerror)
 
 #define VAENC_LIBAV_SCALE(X) \
+    X(sws_alloc_context) \
     X(sws_freeContext) \
     X(sws_getCoefficients) \
     X(sws_getContext) \
+    X(sws_init_context) \
     X(sws_scale) \
     X(sws_setColorspaceDetails)
 

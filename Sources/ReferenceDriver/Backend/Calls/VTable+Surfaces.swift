@@ -92,6 +92,9 @@ extension Driver.SurfaceRequest {
         }
         guard count > 0, count <= Driver.maximumSurfaces else { return }
         guard let description = unsafe description else {
+            guard ExternalPicture.memoryTypes.contains(memoryType) else {
+                throw Refusal(VA_STATUS_ERROR_UNSUPPORTED_MEMORY_TYPE, "surfaces of memory type \(memoryType)")
+            }
             throw Refusal.invalidParameter("surfaces in external memory without its description")
         }
         external = try unsafe ExternalPicture.read(description, memoryType: memoryType, count: count)

@@ -1,6 +1,11 @@
 internal import CVA
 
 extension ExternalPicture {
+    /// VA_SURFACE_ATTRIB_MEM_TYPE_… of memory that clients describe.
+    static let memoryTypes = [
+        UInt32(bitPattern: VA_SURFACE_ATTRIB_MEM_TYPE_DRM_PRIME), UInt32(bitPattern: VA_SURFACE_ATTRIB_MEM_TYPE_DRM_PRIME_2),
+    ]
+
     /// Reads the descriptors of `count` surfaces.
     ///
     /// SAFETY: the client vouches for the pointer, as va_drmcommon.h and va.h say for the memory type; counts in what it
