@@ -19,6 +19,9 @@ package import VideoBase
     private let handler: Handler
     private var gathered = GatheredPicture()
     private var waiting = WaitingPictures()
+    /// Pictures that came out, while some that were sent before them have not: those may still turn out to be damaged.
+    private var held: [DecodedFrame] = []
+    private let isRealTime: Bool
     private var counts = DecoderStatistics()
     private var hasDelivered = false
     /// Something was skipped that later pictures may refer to: since the last key picture, and before that.
@@ -51,7 +54,8 @@ package import VideoBase
                 remedy: "install the distribution's own libavcodec, which has it")
         }
         var options = VideoDecoder.Options()
-        options.threads = configuration.threads
+        // Of pictures decoded side by side, libavcodec before 7.1 may not say which of them lack a slice.
+        options.threads = configuration.threads ?? (configuration.codec == .h264 ? 1 : nil)
         options.isRealTime = configuration.isRealTime
         options.keepsOrder = true
         decoder = unsafe try ResilientDecoder(
@@ -60,6 +64,7 @@ package import VideoBase
         frames = try FrameMaker(configuration)
         follower = configuration.codec == .h264 ? H264Follower() : HEVCFollower()
         self.handler = handler
+        isRealTime = configuration.isRealTime
         guard let record = configuration.record else {
             framing = configuration.framing
             return
@@ -128,6 +133,7 @@ package import VideoBase
         try receive()
         if !picture.isShown { skipWaiting(index, .notShown) }
         for late in waiting.takeOlder(than: index) { skip(late.index, late.timing, hasDelivered ? .damaged : .beforeStart) }
+        release()
     }
 
     // MARK: The decoder
@@ -161,6 +167,7 @@ package import VideoBase
         try receive()
         decoder.flush()
         for late in waiting.takeAll() { skip(late.index, late.timing, hasDelivered ? .damaged : .beforeStart) }
+        release()
     }
 
     private func deliver() throws {
@@ -173,12 +180,22 @@ package import VideoBase
         }
         if decoder.frameIsDamaged { return skip(index, picture.timing, .damaged) }
         let buffer = try frames.buffer(decoder)
-        counts.delivered += 1
         hasDelivered = true
         let output = DecodedFrame(
             buffer: buffer, timing: picture.timing, index: index, isKey: picture.isKey,
             color: unsafe FrameMaker.color(UnsafePointer(frame)), followsDamage: picture.followsDamage)
-        handler(.frame(output), statistics)
+        held.append(output)
+        if isRealTime { release() }
+    }
+
+    /// Gives what no picture that is still to come may have spoilt.
+    private func release() {
+        let oldest = isRealTime ? nil : waiting.oldest
+        while let first = held.first, oldest.map({ first.index < $0 }) ?? true {
+            held.removeFirst()
+            counts.delivered += 1
+            handler(.frame(first), statistics)
+        }
     }
 
     private func skipWaiting(_ index: Int, _ reason: SkippedPicture.Reason) {
@@ -186,7 +203,13 @@ package import VideoBase
     }
 
     private func skip(_ index: Int, _ timing: FrameTiming, _ reason: SkippedPicture.Reason) {
-        if reason != .notShown, reason != .beforeStart { isDamaged = true }
+        if reason != .notShown, reason != .beforeStart {
+            let end = waiting.spoil(after: index)
+            if end == .max { isDamaged = true }
+            for place in held.indices where held[place].index > index && held[place].index < end {
+                held[place].followsDamage = true
+            }
+        }
         counts.skipped[reason, default: 0] += 1
         handler(.skipped(SkippedPicture(reason: reason, timing: timing, index: index)), statistics)
     }

@@ -18,7 +18,8 @@ public struct DecompressionConfiguration: Sendable, Hashable {
     public var pixelFormat: PixelFormat?
     /// Of the pictures given, scaled where they are coded in another; nil: as coded, whatever that changes to.
     public var size: VideoSize?
-    /// Threads that decode in software; nil: as many as there are processors, eight at most.
+    /// Threads that decode in software; nil: as many as there are processors, eight at most, and one of H.264: of pictures
+    /// decoded side by side, libavcodec before 7.1 may not say that one lacks a slice.
     public var threads: Int?
     /// No picture is held back so that others can be decoded beside it: a delay less for every thread.
     public var isRealTime = false

@@ -73,13 +73,13 @@ import VideoBase
             for way in ["getImage", "putImage", "deriveImage", "import", "export"] {
                 #expect(counts["copies"]?[way]?.int == 0, "\(way)")
             }
-            #expect(try packets.stream == Self.drawn(frames: 7))
+            #expect(try (packets.stream == Self.drawn(frames: 7)) as Bool)
         }
     }
 
     @Test func surfacesOfOtherDisplaysAreCopied() throws {
         let (packets, kept) = try Self.run(frames: 5, on: try ReferenceDisplay.open())
-        #expect(try packets.stream == Self.drawn(frames: 5) && kept == 0)
+        #expect(try (packets.stream == Self.drawn(frames: 5)) as Bool && kept == 0)
     }
 
     @Test func otherSizesAreFittedByTheDevice() throws {

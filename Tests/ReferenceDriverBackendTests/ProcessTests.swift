@@ -124,7 +124,9 @@ import TestOracles
                 }
                 try #require(status == VA_STATUS_SUCCESS)
                 let made = processor.client.samples(target)
-                #expect(similarity(made, wanted, format) > 45, "\(matrix) \(name) to \(Self.meanings[to])")
+                // FFmpeg's filter copies no chroma where it is to change nothing.
+                let isSame = to == from && format != 6
+                #expect(similarity(made, isSame ? source : wanted, format) > 45, "\(matrix) \(name) to \(Self.meanings[to])")
             }
         }
     }
@@ -201,7 +203,7 @@ import TestOracles
             }
             let luma = rows(y..<y + height, from: 0)
             let chroma = rows(y / 2..<(y + height) / 2, from: 64 * 48)
-            #expect(processor.client.samples(target) == luma + chroma)
+            #expect((processor.client.samples(target) == luma + chroma) as Bool)
         }
     }
 
@@ -228,7 +230,7 @@ import TestOracles
                 }
             }
         }
-        #expect(processor.client.samples(target) == wanted)
+        #expect((processor.client.samples(target) == wanted) as Bool)
     }
 
     /// Each reads what the one before writes, on contexts and threads of their own.
@@ -243,7 +245,7 @@ import TestOracles
             #expect(client.destroySurfaces([last]) == VA_STATUS_SUCCESS)
             last = next
         }
-        #expect(client.samples(last) == samples)
+        #expect((client.samples(last) == samples) as Bool)
     }
 
     @Test func severalPicturesInOne() throws {

@@ -33,10 +33,10 @@ import Testing
 
             let (imported, copy) = other.importSurface(shared.description, width, height, format: expected.rtFormat)
             try #require(imported == VA_STATUS_SUCCESS)
-            #expect(other.samples(copy) == owner.samples(original))
+            #expect((other.samples(copy) == owner.samples(original)) as Bool)
             // In place: what one display writes, the other shows, and so does the memory.
             other.fill(copy) { UInt8(truncatingIfNeeded: $0 &* 11 &+ 5) }
-            #expect(owner.samples(original) == other.samples(copy))
+            #expect((owner.samples(original) == other.samples(copy)) as Bool)
             let first = try #require(shared.planes.first)
             #expect(Array(shared.bytes(of: first.object)[first.offset..<first.offset + 4]) == [5, 16, 27, 38])
             #expect(shared.write([99], at: first.offset))
@@ -176,7 +176,7 @@ import Testing
         }
         let (good, ids) = status(2) { _ in }
         try #require(good == VA_STATUS_SUCCESS)
-        #expect(client.samples(ids[0]) == first.bytes(of: 0))
+        #expect((client.samples(ids[0]) == first.bytes(of: 0)) as Bool)
         #expect(client.samples(ids[1]) == second.bytes(of: 0) && client.samples(ids[1])[0] == 77)
         let wrong = VA_STATUS_ERROR_INVALID_PARAMETER
         #expect(status(3) { _ in }.0 == wrong)
@@ -208,7 +208,7 @@ import Testing
         description.layers.0.offset = (0, 2, 0, 0)
         let (status, id) = client.importSurface(description, 16, 16)
         try #require(status == VA_STATUS_SUCCESS)
-        #expect(client.samples(id) == bytes)
+        #expect((client.samples(id) == bytes) as Bool)
         let (exported, again) = client.export(id, flags: VA_EXPORT_SURFACE_COMPOSED_LAYERS | VA_EXPORT_SURFACE_READ_WRITE)
         #expect(exported == VA_STATUS_SUCCESS && again.objects.count == 2)
         #expect(again.planes.map(\.object) == [0, 1] && again.planes.map(\.offset) == [0, 2])

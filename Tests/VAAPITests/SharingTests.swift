@@ -48,9 +48,9 @@ import VideoBase
         #expect(picture?.planes.count == format.planeCount && picture?.format == format)
         let descriptor = try #require(picture?.objects.first?.descriptor)
         let copy = try Surface.make(other, in: try #require(picture))
-        #expect(try samples(copy) == samples(original))
+        #expect(try (samples(copy) == samples(original)) as Bool)
         try fill(copy) { UInt8(truncatingIfNeeded: $0 &* 3 &+ 1) }
-        #expect(try samples(original) == samples(copy))
+        #expect(try (samples(original) == samples(copy)) as Bool)
         #expect(fcntl(descriptor, F_GETFD) >= 0)
         picture = nil
         #expect(fcntl(descriptor, F_GETFD) >= 0, "the surface keeps what it is made of")

@@ -35,7 +35,7 @@ import VideoBase
         #expect(session.statistics.taken == 12 && session.statistics.delivered == 12 && session.statistics.pending == 0)
         #expect(session.place.kind == .software && session.place.driver == "libavcodec")
         session.invalidate()
-        #expect(try await reader.value == expected.map { Array($0.luma) })
+        #expect(try await (reader.value == expected.map { Array($0.luma) }) as Bool)
     }
 
     /// Bad data and an invalid session are told apart.

@@ -55,6 +55,20 @@ struct WaitingPictures {
         return entries.remove(at: place)
     }
 
+    /// The first sent of those that are still to come.
+    var oldest: Int? { entries.map(\.index).min() }
+
+    /// What was sent after a picture that is damaged may refer to it, up to the next key picture, and what leads that.
+    ///
+    /// - Returns: the position of the key picture that ends the damage.
+    mutating func spoil(after index: Int) -> Int {
+        let end = keys.first { $0 > index } ?? .max
+        for place in entries.indices where entries[place].index > index && entries[place].index < end {
+            entries[place].followsDamage = true
+        }
+        return end
+    }
+
     /// Those sent before the last key picture that is not after `index`: they come out before it, or never.
     mutating func takeBefore(keyOf index: Int) -> [Entry] {
         guard let key = keys.last(where: { $0 <= index }) else { return [] }
