@@ -93,8 +93,10 @@ import TestOracles
             let good = piped.stdout.drop { $0 != 10 }.dropFirst()
             let count = good.count / (6 + 176 * 144 * 3 / 2)
             #expect(piped.status == 65 && count > 40 && count < 100)
-            let expected = try Fixture.carphone.frames().prefix(count).flatMap { Array("FRAME\n".utf8) + $0.bytes }
-            #expect((Array(good) == expected) as Bool)
+            // B pictures that are shown before the damaged one may refer to it: two, as this stream is reordered.
+            let sure = max(0, count - 2)
+            let expected = try Fixture.carphone.frames().prefix(sure).flatMap { Array("FRAME\n".utf8) + $0.bytes }
+            #expect((Array(good.prefix(expected.count)) == expected) as Bool)
         }
     }
 }

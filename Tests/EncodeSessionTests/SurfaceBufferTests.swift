@@ -50,6 +50,8 @@ import VideoBase
             try encoder.encode(buffer, timing: TestSession.timing(index), options: FrameOptions())
         }
         try encoder.completeFrames(until: nil)
+        // The encoder's threads let go of a picture a moment after it is told to be complete.
+        for _ in 0..<2000 where owners.contains(where: { $0() }) { usleep(1000) }
         let kept = owners.count { $0() }
         encoder.invalidate()
         if let error = received.errors.first { throw VaencError(.internalFault, error) }
