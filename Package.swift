@@ -106,6 +106,8 @@ let package = Package(
                 "NALWriting", argumentParser,
             ],
             swiftSettings: strict + [.unsafeFlags(ownRuntime)], linkerSettings: [.unsafeFlags(ownRuntime)]),
+        // The programs of docs/PROGRAMS.md, with the library alone.
+        .executableTarget(name: "Examples", dependencies: ["Vaenc"], path: "Examples", swiftSettings: strict),
         // Tests: what judges them is decoders and readers of others, in TestOracles.
         .target(
             name: "CTestOracles", path: "Tests/CTestOracles",

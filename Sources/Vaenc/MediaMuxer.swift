@@ -97,7 +97,14 @@ public final class MediaMuxer: Sendable {
         }
     }
 
-    /// As above. Throws what ended the muxer before.
+    /// As above, for a thread of one's own: blocks. Throws what ended the muxer before.
+    public func stop() throws {
+        let ended = Monitor<Result<Void, any Error>?>(nil)
+        stop { result in ended.withLock { $0 = result } }
+        try ended.wait { $0 }.get()
+    }
+
+    /// The same for tasks.
     public func stop() async throws {
         try await withCheckedThrowingContinuation { continuation in stop { continuation.resume(with: $0) } }
     }

@@ -21,7 +21,7 @@ import Vaenc
         for frame in 0..<seconds * 25 {
             let buffer = try await session.makePixelBuffer()
             try unsafe buffer.withUnsafePlanes { planes in
-                unsafe planes.base(0).initializeMemory(as: UInt8.self, repeating: UInt8(frame * 4 & 255), count: 64)
+                _ = unsafe planes.base(0).initializeMemory(as: UInt8.self, repeating: UInt8(frame * 4 & 255), count: 64)
             }
             let time = MediaTime(value: start + Int64(frame) * 40_000, timescale: 1_000_000)
             try await session.encode(buffer, presentation: time)

@@ -65,8 +65,8 @@ struct RateOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Rate–distortion optimised quantisation.", valueName: "auto|on|off"))
     var trellis: Automatic = .auto
 
-    /// FRAME=RATE: for measuring how a running encoder follows.
-    @Option(help: .hidden) var changeBitrate: [String] = []
+    @Option(help: ArgumentHelp("Another bit rate from this frame on; may be repeated.", valueName: "FRAME=RATE"))
+    var changeBitrate: [String] = []
 
     @Option(help: .hidden) var lookahead: String?
     @Flag(help: .hidden) var twoPass = false

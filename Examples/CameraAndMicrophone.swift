@@ -1,0 +1,18 @@
+import Vaenc
+
+/// A camera and a microphone in one MP4 file. What is seen and heard first is time zero.
+func cameraAndMicrophone(_ camera: String, _ microphone: String, _ output: String, seconds: Double) throws {
+    var request = CaptureRequest()
+    request.size = VideoSize(width: 1280, height: 720)
+    request.frameRate = Rational(30)
+    var options = SourceOptions()
+    options.duration = seconds
+    let source = try CameraSource(
+        camera, request: request, options: options, microphone: microphone,
+        onNotice: { notice in
+            if case .dropped(let byDriver, let late, let damaged) = notice {
+                print("dropped: \(byDriver) by the driver, \(late) late, \(damaged) damaged")
+            }
+        })
+    try record(source, to: output)
+}

@@ -1,0 +1,9 @@
+import Vaenc
+
+/// A camera's pictures as H.264 or HEVC behind start codes: `test.h264` or `test.h265`.
+func cameraToAnnexB(_ camera: String, _ output: String, seconds: Double) throws {
+    var options = SourceOptions()
+    options.duration = seconds
+    let codec = try MediaOutput.format(of: output).codec
+    try record(CameraSource(camera, options: options), to: output, codec: codec)
+}

@@ -1,0 +1,8 @@
+import Vaenc
+
+/// The first pictures of a camera in a file.
+func firstFrames(of camera: String, _ output: String, count: Int) throws {
+    var options = SourceOptions()
+    options.frameLimit = count
+    try record(CameraSource(camera, options: options), to: output)
+}

@@ -1,0 +1,44 @@
+import Vaenc
+
+/// Encodes what a source gives, pictures and sound, into a file. Blocks until the source ends.
+func record(
+    _ source: any FrameSource, to output: String, codec: VideoCodec? = nil, device: DeviceSelector = .auto
+) throws {
+    defer { source.close() }
+    var configuration = EncoderConfiguration(size: source.info.size)
+    configuration.wantedCodec = codec
+    configuration.frameRate = source.info.frameRate
+    configuration.frameRateVaries = source.info.frameRateVaries
+    configuration.color = source.info.color
+    configuration.bitrate = BitsPerSecond(5_000_000)
+
+    let sound = try source.sound.map { try SoundFeed($0, mode: .copy) }
+    var target = MediaMuxer.Configuration(output: output)
+    target.options.timeOrigin = .zero
+    if sound != nil { target.kinds.insert(.audio) }
+    let muxer = MediaMuxer(target)
+    defer { muxer.cancel() }  // Leaves nothing behind an error; does nothing after `stop`.
+
+    let session = try CompressionSession(configuration: configuration, device: device) { result in
+        if case .success(let packet) = result { muxer.append(packet) }
+    }
+    defer { session.invalidate() }
+    let group = try SessionGroup([session])
+    let input = try InputDecoding(source, for: group)  // On the device that encodes, where it decodes.
+    muxer.start()
+    muxer.describe(try session.encoderDescription)
+    if let sound { muxer.describe(sound.track) }
+    while let (buffer, timing) = try input.nextFrame(makeBuffer: group.makePixelBuffer) {
+        try group.encode(buffer, presentation: timing.presentation, duration: timing.duration)
+        if let sound {
+            for packet in try sound.write(source.takeSound(), until: timing.presentation) {
+                muxer.append(packet, of: sound.track)
+            }
+        }
+    }
+    if let sound {
+        for packet in try sound.finish(source.readSound(until: nil), end: nil) { muxer.append(packet, of: sound.track) }
+    }
+    try group.completeFrames()
+    try muxer.stop()
+}
