@@ -5,7 +5,7 @@ import Testing
 @Suite struct KillTests {
     /// What writes a file.
     enum Job: String, CaseIterable {
-        case encode, remux, convert
+        case encode, remux, convert, decode
 
         /// Reads `c.mp4` or `s.h264`; the outputs are to follow.
         var arguments: [String] {
@@ -14,6 +14,7 @@ import Testing
                 ["encode", "c.mp4", "--device", "software", "--codec", "h264", "--preset", "7", "--qp", "10", "--frames", "30"]
             case .remux: ["remux", "c.mp4"]
             case .convert: ["convert", "s.h264"]
+            case .decode: ["decode", "c.mp4", "--device", "software", "--frames", "30"]
             }
         }
 
@@ -23,6 +24,7 @@ import Testing
             case .encode: ["a.mp4", "a.mkv", "a.ts", "a.h264"]
             case .remux: ["a.mov"]
             case .convert: ["a.avcc"]
+            case .decode: ["a.y4m"]
             }
         }
 
@@ -40,6 +42,7 @@ import Testing
             case .encode: ["annexb", "ts", "mkv", "mp4"].map { ["--format", $0] }
             case .remux: ["ts", "mov"].map { ["--format", $0] }
             case .convert: [["--format", "avcc"]]
+            case .decode: [[]]
             }
         }
     }
