@@ -2,7 +2,7 @@
 # test-devices.sh SHARED: vaenc on the kernel's own test devices, the cameras of vivid and the sound card of snd-aloop, in
 # the virtual machine of SHARED/tools/devvm. What it recorded there is judged outside, by ffprobe and ffmpeg. A line a
 # check on stdout; status 1 where one fails. Needs root for the machine's first start.
-#   VAENC_BUILD   folder of a vaenc already built (else a release build is made)
+#   VAENC_BUILD   folder of a vaenc already built, and of its reference driver (else a release build is made)
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(dirname "$here")
@@ -12,7 +12,9 @@ cd "$top"
 build=${VAENC_BUILD-}
 if [ -z "$build" ]; then
     # The flags of the Makefile: what `make test` has built is not built again.
-    swift build -c release --explicit-target-dependency-import-check error -Xswiftc -enable-testing --product vaenc >&2
+    for product in vaenc vaenc_drv_video; do
+        swift build -c release --explicit-target-dependency-import-check error -Xswiftc -enable-testing --product $product >&2
+    done
     build=$(swift build -c release --show-bin-path)
 fi
 work=$top/.build/devices

@@ -162,6 +162,67 @@ import Testing
         }
     }
 
+    /// Pictures that the device reads where the camera's driver has put them: nobody copies, nobody maps a surface, and every
+    /// picture is the camera's; also where the encoder holds several for B pictures.
+    @Test(arguments: [("h264", 0, "NV12"), ("h264", 2, "NV12"), ("hevc", 2, "NV12"), ("h264", 2, "YUYV")])
+    func pictureMemoryIsShared(_ codec: String, _ bFrames: Int, _ layout: String) throws {
+        try Files.withTemporaryFolder { counts in
+            try capture(
+                "9:formats=\(layout),sizes=128x96,rate=50,pitch=32", ["/dev/video9", "-o", "a.\(codec)", "--frames", "24", "--bframes", "\(bFrames)"],
+                options: ["--device", "reference", "--qp", "8"], environment: ["VAENC_REFERENCE_COUNTS": counts + "/counts"]
+            ) { run in
+                #expect(run.status == 0, "\(run.errors)")
+                let memory = run.encode.effective("captureMemory")
+                #expect(memory?["used"]?.string == "dmabuf-import")
+                #expect(memory?["why"]?.string == "the device read 24 pictures in place")
+                let decoder = codec == "hevc" ? ForeignDecoder.libde265 : .libavcodec
+                let frames = decoder.decode(try Files.read(run.folder + "/a.\(codec)")).frames
+                #expect(frames.count == 24)
+                for frame in frames {
+                    let drawn = FakeCameras.picture(FakeCameras.number(of: frame), width: 128, height: 96)
+                    #expect(PSNR.all(frame, drawn) > 36)
+                }
+                let lines = String(decoding: try Files.read(counts + "/counts"), as: UTF8.self).split(separator: "\n").compactMap { JSONValue(String($0)) }
+                func sum(_ value: (JSONValue) -> Int?) -> Int { lines.compactMap(value).reduce(0, +) }
+                #expect(sum { $0["encoded"]?.int } == 24)
+                // The device's processor makes NV12 of other layouts; the first picture twice, to see whether it does.
+                #expect(sum { $0["processed"]?.int } == (layout == "NV12" ? 0 : 25))
+                if layout == "NV12" { #expect(sum { $0["maps"]?.int } == 0) }
+                for way in ["getImage", "putImage", "deriveImage", "import", "export"] {
+                    #expect(sum { $0["copies"]?[way]?.int } == 0, "\(way)")
+                }
+            }
+        }
+    }
+
+    /// What is not shared is copied, and said.
+    @Test(arguments: [
+        ("9:formats=NV12,noexport", "reference", ["--frames", "4"], "exports no DMA-BUFs"), ("9:formats=NV12", "software", ["--frames", "4"], "in software"),
+        ("9:formats=YU12", "reference", ["--frames", "4"], "i420"), ("9:formats=NV12", "reference", ["--frames", "4", "--size", "96x64"], "scaled"),
+    ]) func pictureMemoryIsCopied(_ cameras: String, _ device: String, _ arguments: [String], _ why: String) throws {
+        try capture(cameras, ["/dev/video9", "-o", "a.h264"] + arguments, options: ["--device", device, "--qp", "20"]) { run in
+            #expect(run.status == 0, "\(run.errors)")
+            let memory = run.encode.effective("captureMemory")
+            #expect(memory?["used"]?.string == "mmap-copied" && memory?["why"]?.string?.contains(why) == true, "\(memory as Any)")
+            let count = try run.frames().count
+            #expect(count == 4)
+        }
+    }
+
+    /// The encoder holds pictures for longer than the camera has buffers for: what it cannot leave there is copied, and none is lost.
+    @Test func pictureMemoryRunsOut() throws {
+        try capture(
+            "9:formats=NV12,rate=200", ["/dev/video9", "-o", "a.h264", "--frames", "60", "--bframes", "7", "--async-depth", "8"],
+            options: ["--device", "reference", "--qp", "20"], environment: ["VAENC_FAULT": "vaEndPicture@*=delay:5"]
+        ) { run in
+            #expect(run.status == 0, "\(run.errors)")
+            let memory = run.encode.effective("captureMemory")
+            #expect(memory?["used"]?.string == "dmabuf-import" && memory?["why"]?.string?.contains("copied while") == true, "\(memory as Any)")
+            let numbers = try run.frames().map(FakeCameras.number)
+            #expect(numbers.count == 60 && zip(numbers, numbers.dropFirst()).allSatisfy { $0 < $1 }, "\(numbers)")
+        }
+    }
+
     /// A bus that gives no DMA-BUFs.
     @Test func withoutExport() throws {
         try capture("9:formats=NV12,noexport", ["/dev/video9", "-o", "a.h264", "--frames", "3"]) { run in

@@ -70,6 +70,17 @@ for name in ["yuyv", "nv12", "i420"]:
     check(name, "a drawn picture, not a blank one", len({round(level) for level in levels(name + ".mp4", 160 * 120)}) >= 1
           and camera.get("format") == name and camera.get("exportsBuffers") is True)
 
+memory = next((one for one in report("shared").get("effective", []) if one["option"] == "captureMemory"), {})
+counts = [json.loads(line) for line in open("shared.counts")] if os.path.exists("shared.counts") else []
+copies = sum(sum(one["copies"].values()) + one["maps"] for one in counts)
+shared = levels("shared.h264", 160 * 120)
+check("shared", "20 pictures in the camera's DMA-BUFs, no copy", status("shared") == 0 and memory.get("used") == "dmabuf-import"
+      and sum(one["encoded"] for one in counts) == 20 and len(shared) == 20 and (copies == 0 or "copied" in memory["why"]),
+      memory.get("why", ""))
+# vivid draws the same bars into each.
+drawn = levels("nv12.mp4", 160 * 120)
+check("shared", "and they are the camera's", bool(shared and drawn) and max(abs(a - drawn[0]) for a in shared) < 4)
+
 capture = report("webcam").get("capture", {})
 check("webcam", "20 frames at the rate that was asked for", status("webcam") == 0 and plays("webcam.h264")
       and capture["cameras"][0]["frameRate"] == "10/1" and capture["cameras"][0]["width"] == 320)

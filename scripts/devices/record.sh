@@ -19,6 +19,10 @@ for format in yuyv nv12 i420; do
     # shellcheck disable=SC2086
     record "$format" capture /dev/video0 -o "$format.mp4" $hdmi --input-format $format --frames 60 $fast
 done
+# The camera's DMA-BUFs, read in place by an encoder's driver.
+# shellcheck disable=SC2086
+VAENC_REFERENCE_COUNTS=$PWD/shared.counts record shared capture /dev/video0 -o shared.h264 $hdmi --input-format nv12 --frames 20 \
+    --device reference --codec h264 --qp 20 --preset 7
 # shellcheck disable=SC2086
 record webcam capture /dev/video0 --capture-input 0 -o webcam.h264 --capture-size 320x180 --fps 10 --frames 20 $fast
 # shellcheck disable=SC2086

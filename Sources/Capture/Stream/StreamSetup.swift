@@ -38,8 +38,8 @@ struct StreamSetup {
             }
             frameLayout = found
         }
-        // Where late pictures are kept they wait in the driver's buffers.
-        buffers = try CameraBuffers(node, wanted: request.lateFrames == .keep ? 24 : 8, layout: frameLayout)
+        // Where late pictures are kept they wait in the driver's buffers; others are read by an encoder in place.
+        buffers = try CameraBuffers(node, wanted: request.lateFrames == .keep ? 24 : 12, layout: frameLayout)
         if let byteCount = frameLayout?.byteCount, unsafe buffers.mappings.contains(where: { $0.count < byteCount }) {
             throw VaencError(
                 .deviceFailed, "the camera \(path) has buffers too small for \(info.size)",

@@ -28,24 +28,27 @@ public final class CameraSource: FrameSource {
     public typealias FrameObserver = @Sendable (CapturedFrame, CaptureInfo) -> Void
 
     public let info: SourceInfo
-    private let cameras: [Camera]
+    let cameras: [Camera]
     private let switches: [(time: Double, camera: Int)]
     private let options: SourceOptions
     private let onNotice: NoticeHandler
     private let onFrame: FrameObserver?
-    private let origin: CaptureOrigin
-    private let microphone: CameraSound?
+    let origin: CaptureOrigin
+    let microphone: CameraSound?
     /// As AAC, where a microphone is recorded.
     public let sound: SourceSound?
-    private let state: Monitor<State>
+    let state: Monitor<State>
 
     /// A camera that is open, with what brings its pictures to the size and colour of the first one's.
-    private final class Camera: Sendable {
+    final class Camera: Sendable {
         let stream: CameraStream
         let shaper: Monitor<FrameShaper>
+        /// Its pictures have that size and colour.
+        let isAsGiven: Bool
 
         init(_ stream: CameraStream, output: VideoSize?, color: ColorDescription?, fit: FrameFit) {
             self.stream = stream
+            isAsGiven = stream.info.size == output && (color == nil || stream.info.color == color)
             shaper = Monitor(Camera.shaper(stream.info.size, stream.info.color, output, color, fit))
         }
 
@@ -56,7 +59,7 @@ public final class CameraSource: FrameSource {
         }
     }
 
-    private struct State {
+    struct State {
         var current = 0
         /// The first picture was asked for: what came before it is none of the recording's.
         var hasBegun = false
@@ -134,6 +137,13 @@ public final class CameraSource: FrameSource {
     // MARK: Reading
 
     public func readFrame(into planes: PixelPlanes) throws -> FrameTiming? {
+        guard let (frame, camera, timing) = try nextPicture() else { return nil }
+        unsafe try shape(frame, of: camera, to: planes)
+        return timing
+    }
+
+    /// The next picture as its camera gave it, and its time in the recording; nil at the end.
+    func nextPicture() throws -> (CapturedFrame, Camera, FrameTiming)? {
         while true {
             guard let camera = currentCamera() else { return nil }
             guard let frame = try camera.stream.next() else {
@@ -149,14 +159,13 @@ public final class CameraSource: FrameSource {
             }
             guard let time = take(frame.time) else { continue }
             onFrame?(frame, camera.stream.info)
-            unsafe try shape(frame, of: camera, to: planes)
-            return FrameTiming(presentation: time)
+            return (frame, camera, FrameTiming(presentation: time))
         }
     }
 
     /// The recording's time zero: the first picture's or, where that came earlier, the first sample's; later by what is left
     /// out at the start.
-    private func zero(_ time: MediaTime) -> MediaTime {
+    func zero(_ time: MediaTime) -> MediaTime {
         let first = origin.settled ?? origin.settle(min(time, microphone?.first ?? time))
         return MediaTime(value: first.value + Int64((options.start ?? 0) * Double(first.timescale)), timescale: first.timescale)
     }
@@ -221,7 +230,7 @@ public final class CameraSource: FrameSource {
         }
     }
 
-    private func shape(_ frame: CapturedFrame, of camera: Camera, to planes: PixelPlanes) throws {
+    func shape(_ frame: CapturedFrame, of camera: Camera, to planes: PixelPlanes) throws {
         unsafe try frame.withUnsafePlanes { picture in
             try camera.shaper.withQuietLock { shaper in unsafe try shaper.shape(picture, to: planes) }
         }
@@ -251,61 +260,6 @@ public final class CameraSource: FrameSource {
     }
 
     private func finish() { state.withLock { $0.isOver = true } }
-
-    // MARK: Sound
-
-    public func takeSound() -> [TrackPacket] {
-        guard let microphone, let zero = origin.settled.map(zero) else { return [] }
-        let (isCancelled, last) = state.withQuietLock { ($0.isCancelled, $0.lastTime ?? 0) }
-        if !isCancelled {
-            return microphone.take(from: zero, until: MediaTime(value: last, timescale: 1_000_000) - zero)
-        }
-        // Nobody asks again: to the end of the last picture.
-        return (try? microphone.finish(from: zero, end: pictureEnd(zero))) ?? []
-    }
-
-    public func readSound(until end: MediaTime?) throws -> [TrackPacket] {
-        guard let microphone, let zero = origin.settled.map(zero) else { return [] }
-        return try microphone.finish(from: zero, end: end ?? pictureEnd(zero))
-    }
-
-    /// Of the last picture that was given.
-    private func pictureEnd(_ zero: MediaTime) -> MediaTime {
-        let last = state.withQuietLock { $0.lastTime } ?? 0
-        let length = Int64(1e6 / info.frameRate.value)
-        return MediaTime(value: last + length, timescale: 1_000_000) - zero
-    }
-
-    /// What is recorded beside the pictures; nil without a microphone.
-    public var soundAccount: (info: SoundInput.Info, counts: SoundInput.Counts, end: CaptureEnd?)? {
-        microphone.map { ($0.input.info, $0.input.counts, $0.input.end) }
-    }
-
-    // MARK: The account
-
-    /// Each camera that was opened, what became of its pictures, and why it ended (nil: it did not).
-    public var account: [(info: CaptureInfo, counts: CaptureCounts, end: CaptureEnd?)] {
-        cameras.map { ($0.stream.info, $0.stream.counts, $0.stream.end) }
-    }
-
-    /// Of all cameras together.
-    public var counts: CaptureCounts {
-        cameras.map(\.stream.counts).reduce(into: CaptureCounts()) { sum, one in
-            sum.captured += one.captured
-            sum.droppedByDriver += one.droppedByDriver
-            sum.late += one.late
-            sum.damaged += one.damaged
-            sum.timesReplaced += one.timesReplaced
-        }
-    }
-
-    /// Why the camera that was recorded last ended; nil where it did not.
-    public var end: CaptureEnd? { cameras[state.withQuietLock { $0.current }].stream.end }
-
-    /// The same as an error; nil where it did not end before it should.
-    public var failure: VaencError? {
-        end.flatMap { $0.error(cameras[state.withQuietLock { $0.current }].stream.info.path) }
-    }
 
     public func cancel() {
         state.withLock { $0.isCancelled = true }

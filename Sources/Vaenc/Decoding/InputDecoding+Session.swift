@@ -10,6 +10,10 @@ extension InputDecoding {
     ///
     /// Where that cannot be, libavcodec decodes, and `place` says why.
     public convenience init(_ source: any FrameSource, for group: SessionGroup) throws {
+        if let camera = source as? CameraSource {
+            self.init(camera: camera, for: group)
+            return
+        }
         guard let codec = (source as? DecodingSource)?.codec else {
             self.init(source, .software(Self.otherInput(source)))
             return

@@ -9,6 +9,8 @@ public final class InputDecoding {
     public let source: any FrameSource
     private let chosen: DecodePlace
     private let decoder: ResilientDecoder?
+    /// Has the encoder's device read a camera's pictures in place, or why it does not; nil for other inputs.
+    private let camera: (import: CameraImport?, why: String)?
 
     /// Takes the decoding of a source over, before its first picture is read.
     ///
@@ -41,6 +43,14 @@ public final class InputDecoding {
         self.source = source
         chosen = place
         decoder = nil
+        camera = nil
+    }
+
+    init(camera source: CameraSource, for group: SessionGroup) {
+        self.source = source
+        chosen = .software(Self.otherInput(source))
+        decoder = nil
+        camera = source.import(for: group)
     }
 
     init(_ source: any FrameSource, on device: DecodeDevice) throws {
@@ -54,6 +64,7 @@ public final class InputDecoding {
             return decoder
         }
         decoder = made
+        camera = nil
     }
 
     /// The input has to be decoded.
@@ -74,6 +85,9 @@ public final class InputDecoding {
         if decoder != nil, let input = source as? DecodingSource {
             return try input.readBuffer(taken: buffer, makeBuffer: makeBuffer)
         }
+        if let pictures = camera?.import, let input = source as? CameraSource {
+            return try input.readBuffer(taken: pictures.buffer, makeBuffer: makeBuffer)
+        }
         let buffer = try makeBuffer()
         // SAFETY: the source writes only inside the planes, which are mapped while the closure runs.
         let timing = unsafe try buffer.withUnsafePlanes { unsafe try source.readFrame(into: $0) }
@@ -90,5 +104,18 @@ public final class InputDecoding {
     public var place: DecodePlace {
         if case .software(let why)? = decoder?.way { return .software(why) }
         return chosen
+    }
+
+    /// Whether a camera's pictures were read by the device where the camera's driver had put them, or copied, and why; nil of other
+    /// inputs.
+    public var captureMemory: EffectiveEntry? {
+        guard let camera else { return nil }
+        let account = camera.import?.account
+        let why = account?.refusal ?? camera.why
+        let (imported, copied) = (account?.imported ?? 0, account?.copied ?? 0)
+        if imported == 0 { return EffectiveEntry(option: "captureMemory", asked: nil, used: "mmap-copied", why: why) }
+        let rest = copied == 0 ? "" : ", \(copied) copied while the encoder held the camera's buffers"
+        return EffectiveEntry(
+            option: "captureMemory", asked: nil, used: "dmabuf-import", why: "the device read \(imported) pictures in place\(rest)")
     }
 }

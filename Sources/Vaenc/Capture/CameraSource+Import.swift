@@ -1,0 +1,35 @@
+import Capture
+import EncodeSession
+import MediaFiles
+import VideoBase
+
+extension CameraSource {
+    /// The next picture in a buffer: the camera's own, where `taken` makes one of it, else one of `makeBuffer` that it is drawn
+    /// into.
+    func readBuffer(
+        taken: (CapturedFrame) -> (any PixelBuffer)?, makeBuffer: () throws -> any PixelBuffer
+    ) throws -> (buffer: any PixelBuffer, timing: FrameTiming)? {
+        guard let (frame, camera, timing) = try nextPicture() else { return nil }
+        if camera.isAsGiven, let buffer = taken(frame) { return (buffer, timing) }
+        let buffer = try makeBuffer()
+        // SAFETY: the picture is drawn inside the planes alone, which are mapped while the closure runs.
+        unsafe try buffer.withUnsafePlanes { unsafe try shape(frame, of: camera, to: $0) }
+        return (buffer, timing)
+    }
+
+    /// What brings pictures to the encoder of a session without a copy, or why there is nothing that does.
+    func `import`(for group: SessionGroup) -> (CameraImport?, why: String) {
+        guard group.sessions.count == 1, let session = group.sessions.first else { return (nil, "several outputs share them") }
+        guard let encoder = session.core.state.withLock({ $0.stage }).encoder as? HardwareEncoder else {
+            return (nil, "the encoder is in software")
+        }
+        guard let format = info.nativeFormat, CameraImport.takes(format, encoder.display) else {
+            return (nil, "\(info.nativeFormatName ?? info.nativeFormat?.rawValue ?? "another format") is converted in memory")
+        }
+        guard (try? encoder.encoderDescription)?.profile.bitDepth == 8 else {
+            return (nil, "samples are converted to 10 bits in memory")
+        }
+        guard info.size == info.nativeSize else { return (nil, "pictures are scaled in memory") }
+        return (CameraImport(encoder.display, color: info.color, buffers: bufferCount), "")
+    }
+}
