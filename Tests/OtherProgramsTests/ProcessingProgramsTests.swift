@@ -35,7 +35,8 @@ import Testing
             #expect(result.status == 0, "\(result.errors)")
             let made = try Files.read(folder + "/out")
             try #require(made.count == wanted.count && made.count == 5 * width * height * 3 / 2)
-            #expect(PSNR.of(made[...], wanted[...]) > 45)
+            // Not the same siting of chroma.
+            #expect(PSNR.of(made[...], wanted[...]) > 42)
         }
     }
 

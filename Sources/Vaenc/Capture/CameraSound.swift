@@ -37,9 +37,6 @@ final class CameraSound: Sendable {
     /// What was heard before is none of the recording's.
     func begin() { input.begin() }
 
-    /// When the first sample of the recording was heard; nil before it is known.
-    var first: MediaTime? { input.firstTime }
-
     /// What is encoded so far, with times from `origin` on. Does not block.
     /// - Parameter time: of the recording, that pictures have reached.
     func take(from origin: MediaTime, until time: MediaTime) -> [TrackPacket] {

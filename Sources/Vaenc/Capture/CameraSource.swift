@@ -163,10 +163,10 @@ public final class CameraSource: FrameSource {
         }
     }
 
-    /// The recording's time zero: the first picture's or, where that came earlier, the first sample's; later by what is left
-    /// out at the start.
+    /// The recording's time zero: the first picture's, later by what is left out at the start. Sound that was heard before it is
+    /// left out: players would wait with the first picture, or show it early.
     func zero(_ time: MediaTime) -> MediaTime {
-        let first = origin.settled ?? origin.settle(min(time, microphone?.first ?? time))
+        let first = origin.settled ?? origin.settle(time)
         return MediaTime(value: first.value + Int64((options.start ?? 0) * Double(first.timescale)), timescale: first.timescale)
     }
 
