@@ -75,6 +75,9 @@ public final class SoundInput: Sendable {
         }
     }
 
+    /// When the first sample was heard of those that nobody has taken yet; nil where there are none.
+    package var firstTime: MediaTime? { link.withQuietLock { $0.blocks.first?.time } }
+
     /// Takes note of silence that stands for sound which never came.
     package func countSilence(_ samples: Int) {
         link.withQuietLock { link in
