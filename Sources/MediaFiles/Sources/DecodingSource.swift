@@ -154,9 +154,12 @@ package final class DecodingSource: FrameSource {
             switch try state!.receive() {
             case .frame:
                 if state!.frameIsDamaged {
-                    // Decoders conceal what is missing: that is no picture of the input.
+                    // Decoders conceal what is missing: that is no picture of the input, and what is shown after it would
+                    // follow a gap.
                     try Self.stumble(&state!)
-                    continue
+                    guard let failure = state!.failure else { continue }
+                    state!.frameLimit = state!.given
+                    throw broken(state!, failure)
                 }
                 // A stream without key frames.
                 if s.decoded == 0, state!.awaitsKey { state!.leftOut = 0 }
