@@ -44,6 +44,7 @@
     X(av_frame_alloc) \
     X(av_frame_apply_cropping) \
     X(av_frame_clone) \
+    X(av_frame_copy_props) \
     X(av_frame_free) \
     X(av_frame_get_buffer) \
     X(av_frame_get_side_data) \

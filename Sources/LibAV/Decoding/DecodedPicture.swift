@@ -76,6 +76,8 @@ package protocol PictureKeeper: AnyObject, Sendable {
         var copy = unsafe av.pointee.av_frame_alloc!()
         defer { unsafe av.pointee.av_frame_free!(&copy) }
         var code = unsafe av.pointee.av_hwframe_transfer_data!(copy, own, 0)
+        // Its time, its fields, its colours: the transfer brings samples alone.
+        if code >= 0 { code = unsafe av.pointee.av_frame_copy_props!(copy, own) }
         if code >= 0, let copy = unsafe copy {
             unsafe copy.pointee.crop_left = own.pointee.crop_left
             unsafe copy.pointee.crop_top = own.pointee.crop_top

@@ -32,6 +32,12 @@ struct RemuxPlan {
             }
             stream.leftOut = why
             report.append(stream)
+            if why == nil, !track.isAttachedPicture, unsafe vaenc_is_turned(track.stream) != 0, !Self.turns(format) {
+                effective.append(
+                    EffectiveEntry(
+                        option: "rotation", asked: "as in the input", used: "as stored",
+                        why: "\(format.rawValue) has no place for it"))
+            }
             guard let why else { continue }
             // Tracks that say chapters, and time codes that the pictures' metadata say too, are written anew.
             if track.kind == .data, hasChapters && track.isChapters || track.isTimeCode && format.hasSampleEntries { continue }
@@ -46,6 +52,11 @@ struct RemuxPlan {
                 .usage, "\(input.name) has nothing that \(format.rawValue) holds", remedy: "use another format (mkv holds most)")
         }
         if strict, let error = effective.strictError { throw error }
+    }
+
+    /// Whether a format says how players are to turn pictures; of Matroska libavformat writes it from FFmpeg 7 on.
+    private static func turns(_ format: OutputFormat) -> Bool {
+        format.hasSampleEntries || format == .mkv && vaenc_libav_major(LibAV.Parts.format.rawValue) >= 61
     }
 
     /// Why a format does not take a track beside those that it has taken; nil: it does.
