@@ -62,9 +62,6 @@ import Testing
                 let streams = JSONValue(result.output)?["streams"]?.array ?? []
                 #expect(streams.filter { $0["leftOut"]?.string == nil }.count >= 5)
             }
-            let turned = try run(["base.mp4", "-o", "a.ts", "--json"], in: folder)
-            let rotation = JSONValue(turned.output)?["effective"]?.array.first { $0["option"]?.string == "rotation" }
-            #expect(turned.status == 0 && rotation?["used"]?.string == "as stored", "\(turned.errors)")
         }
     }
 
