@@ -79,7 +79,7 @@ import TestOracles
                 (["cut.mp4", "-o", "a.y4m"], 65), (["damaged.h264", "-o", "a.y4m"], 65),
                 ([path, "-o", "a.y4m", "--device", "/dev/dri/renderD999"], 69), ([path, "-o", "a.y4m", "--device", "tv"], 69),
                 ([path, "-o", "a.y4m", "--require-hardware", "--device", "software"], 64), ([path, "-o", path, "--overwrite"], 64),
-                ([path, "-o", "a.y4m", "--start", "99"], 65), ([path, "-o", "none/a.y4m"], 73),
+                ([path, "-o", "a.y4m", "--start", "99"], 65), ([path, "-o", "a.y4m", "--fit", "crop"], 64), ([path, "-o", "a.y4m", "--duration", "0"], 64), ([path, "-o", "none/a.y4m"], 73),
             ]
             for (arguments, status) in cases {
                 let result = try decode(arguments, in: folder)

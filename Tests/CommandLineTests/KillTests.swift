@@ -31,7 +31,7 @@ import Testing
         /// Written by a run each, with options.
         var disks: [[String]] {
             switch self {
-            case .remux: ["mp4", "mov", "mkv", "ts", "flv", "h264"].map { ["-o", "a.\($0)"] } + [["-o", "a.mp4", "--format", "fmp4"]]
+            case .remux: ["mp4", "mov", "mkv", "ts", "flv", "h264", "avcc"].map { ["-o", "a.\($0)"] } + [["-o", "a.mp4", "--format", "fmp4"]]
             default: outputs.map { ["-o", $0] }
             }
         }

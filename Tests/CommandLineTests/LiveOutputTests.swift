@@ -43,13 +43,33 @@ import Testing
         }
     }
 
-    /// A full disk (a file may have so many blocks, and no more) under HLS, which is written in place; files: KillTests.
-    @Test func fullDisk() throws {
+    /// A full disk (a file may have so many blocks, and no more) under HLS, which is written in place: what stands is a playlist
+    /// and whole segments that it names, or nothing. Files: KillTests.
+    @Test(arguments: ["libx264", "libx265"]) func fullDisk(_ encoder: String) throws {
         try Files.withTemporaryFolder { folder in
-            let clip = try Fixture.bigBuckBunny.path()
-            let result = try bash("trap '' XFSZ; ulimit -f 100; \"$0\" remux \"$1\" -o a.m3u8", in: folder, [clip])
-            #expect(result.status == 74, "\(result.errors)")
-            #expect(result.errorLines.count == 1, "\(result.errors)")
+            // A first segment that is small, and a second that is not.
+            let script = """
+                set -e
+                ffmpeg -v error -nostdin -filter_complex "color=gray:size=160x96:rate=25:duration=5[a];nullsrc=size=160x96:rate=25:duration=2,\
+                geq=lum='random(1)*255':cb=128:cr=128[b];[a][b]concat" -c:v \(encoder) -preset ultrafast -g 25 \
+                $(test \(encoder) = libx264 || echo -x265-params log-level=none) -bf 0 in.mp4
+                ffmpeg -v error -nostdin -ss 5 -i in.mp4 -c copy late.mp4
+                """
+            let made = try bash(script, in: folder)
+            try #require(made.status == 0, "\(made.errors)")
+            let segments = encoder == "libx264" ? ["a00000.ts"] : ["a-init.mp4", "a00000.m4s"]
+            for (input, left) in [("late.mp4", []), ("in.mp4", segments.prefix(1) + ["a.m3u8"] + segments.dropFirst())] {
+                let result = try bash("trap '' XFSZ; ulimit -f 100; \"$0\" remux \(input) -o a.m3u8", in: folder)
+                #expect(result.status == 74, "\(result.errors)")
+                #expect(result.errorLines.count == 1, "\(result.errors)")
+                let found = Files.list(folder).filter { $0.hasPrefix("a") }
+                #expect(Set(found) == Set(left), "\(input): \(found)")
+            }
+            let playlist = String(decoding: try Files.read("\(folder)/a.m3u8"), as: UTF8.self)
+            #expect(!playlist.contains("ENDLIST") && !playlist.contains("a00001"), "\(playlist)")
+            // Without an end mark ffmpeg would wait for more.
+            try Files.write(Array((playlist + "#EXT-X-ENDLIST\n").utf8), to: "\(folder)/b.m3u8")
+            #expect(try SoundTests.hashes("b.m3u8", in: folder).count >= 100)
         }
     }
 

@@ -7,8 +7,8 @@ import Testing
         try ProcessRunner.run(Checkout.vaenc, ["remux"] + arguments, directory: folder, timeout: 60)
     }
 
-    /// A clip with two tracks of sound, subtitles, chapters, languages, a rotation and a cover.
-    private static let rich = """
+    /// A clip with two tracks of sound, subtitles, chapters, languages and a cover.
+    static let rich = """
         set -e
         printf '1\\n00:00:00,000 --> 00:00:01,000\\nHello\\n\\n' >s.srt
         printf ';FFMETADATA1\\ntitle=A title\\n[CHAPTER]\\nTIMEBASE=1/1000\\nSTART=0\\nEND=1000\\ntitle=One\\n[CHAPTER]\\nTIMEBASE=1/1000\\nSTART=1000\\nEND=2000\\ntitle=Two\\n' >m.txt
@@ -16,17 +16,17 @@ import Testing
         ffmpeg -v error -nostdin -f lavfi -i testsrc=size=128x96:rate=25:duration=2 -f lavfi -i sine=duration=2 -f lavfi \
         -i sine=500:duration=2 -i s.srt -i m.txt -map 0 -map 1 -map 2 -map 3 -map_metadata 4 -map_chapters 4 -c:v libx264 \
         -bf 2 -g 10 -c:a aac -c:s mov_text -metadata:s:a:0 language=deu -metadata:s:a:1 language=fra -disposition:a:1 comment \
-        -metadata:s:v:0 rotate=90 base.mp4
+        base.mp4
         ffmpeg -v error -nostdin -i base.mp4 -i c.png -map 0:v -map 0:a -map 0:s -map 1 -c copy -disposition:v:1 attached_pic rich.mp4
         """
 
-    private static func make(_ script: String, in folder: String) throws {
+    static func make(_ script: String, in folder: String) throws {
         let result = try ProcessRunner.run("bash", ["-c", script], directory: folder, timeout: 60)
         try #require(result.status == 0, "\(result.errors)")
     }
 
     /// Hashes of the packets of each stream of a kind.
-    private static func hashes(_ path: String, _ kind: String = "", in folder: String, filter: [String] = []) throws -> [String] {
+    static func hashes(_ path: String, _ kind: String = "", in folder: String, filter: [String] = []) throws -> [String] {
         let result = try ProcessRunner.run(
             "ffmpeg", ["-v", "error", "-nostdin", "-i", path, "-map", kind.isEmpty ? "0" : "0:\(kind)", "-c", "copy"] + filter
                 + ["-f", "streamhash", "-hash", "md5", "-"], directory: folder)
@@ -34,7 +34,7 @@ import Testing
         return result.output.split(separator: "\n").compactMap { $0.split(separator: "=").last.map(String.init) }
     }
 
-    private static func probe(_ path: String, _ entries: String, in folder: String, _ more: [String] = []) throws -> String {
+    static func probe(_ path: String, _ entries: String, in folder: String, _ more: [String] = []) throws -> String {
         let result = try ProcessRunner.run(
             "ffprobe", ["-v", "error", "-show_entries", entries, "-of", "csv=p=0"] + more + [path], directory: folder)
         #expect(result.status == 0, "\(path): \(result.errors)")
@@ -45,6 +45,8 @@ import Testing
     @Test func everything() throws {
         try Files.withTemporaryFolder { folder in
             try Self.make(Self.rich, in: folder)
+            try TurnedClip.turn("\(folder)/rich.mp4")
+            #expect(try TurnedClip.rotation("\(folder)/rich.mp4") == "-90")
             // QuickTime has no covers.
             #expect(try run(["rich.mp4", "-o", "a.mov", "--strict"], in: folder).status == 69)
             for name in ["a.mp4"] {
@@ -59,6 +61,7 @@ import Testing
                     let sorted = { (text: String) in text.split(separator: "\n").sorted() }
                     #expect(sorted(found) == sorted(expected), "\(name): \(entries)")
                 }
+                #expect(try TurnedClip.rotation("\(folder)/\(name)") == "-90")
                 let streams = JSONValue(result.output)?["streams"]?.array ?? []
                 #expect(streams.filter { $0["leftOut"]?.string == nil }.count >= 5)
             }
@@ -66,21 +69,21 @@ import Testing
     }
 
     /// Into each container and back: the same packets, at the same times but for the container's units.
-    @Test(arguments: ["mov", "mkv", "flv", "fmp4", "ts", "m3u8", "h264"]) func thereAndBack(_ ending: String) throws {
+    @Test(arguments: ["mov", "mkv", "flv", "fmp4", "ts", "m3u8", "h264", "avcc"]) func thereAndBack(_ ending: String) throws {
         try Files.withTemporaryFolder { folder in
             let clip = try Fixture.bigBuckBunny.path()
             let path = ending == "fmp4" ? "f.mp4" : "a.\(ending)"
             let there = try run([clip, "-o", path] + (ending == "fmp4" ? ["--format", "fmp4"] : []), in: folder)
             #expect(there.status == 0, "\(there.errors)")
-            let back = try run([path, "-o", "back.mp4"] + (ending == "h264" ? ["--fps", "25"] : []), in: folder)
+            let back = try run([path, "-o", "back.mp4"] + (["h264", "avcc"].contains(ending) ? ["--fps", "25"] : []), in: folder)
             #expect(back.status == 0, "\(back.errors)")
-            let isBare = ending == "h264"
+            let isBare = ["h264", "avcc"].contains(ending)
             // Annex B has the parameter sets in the stream: compared as Annex B.
             let asAnnexB = ["-bsf:v", "h264_mp4toannexb"]
             func pictures(_ path: String) throws -> [String] { try SoundTests.hashes(path, in: folder) }
             #expect(try pictures("back.mp4") == pictures(clip), "\(path)")
             if !isBare { #expect(try Self.hashes("back.mp4", "a", in: folder) == Self.hashes(clip, "a", in: folder)) }
-            if !["ts", "m3u8", "h264"].contains(ending) {
+            if !["ts", "m3u8", "h264", "avcc"].contains(ending) {
                 #expect(try Self.hashes(path, "v", in: folder, filter: asAnnexB) == Self.hashes(clip, "v", in: folder, filter: asAnnexB))
             }
             func times(_ path: String) throws -> [Double] {
@@ -119,7 +122,7 @@ import Testing
                 (["s.srt", "-o", "a.mp4"], 64), (["f.mkv", "-o", "a.flv"], 64), (["rich.mp4", "-o", "a.flv"], 64),
                 (["rich.mp4", "-o", "a.ts", "--strict"], 69), (["rich.mp4", "-o", "no/a.mp4"], 73), (["rich.mp4", "-o", "base.mp4"], 73),
                 (["rich.mp4", "-o", "a.h265"], 64), (["rich.mp4", "-o", "/dev/full", "--format", "ts"], 74), (["rich.mp4"], 64),
-                (["m.txt", "-o", "a.mp4"], 65),
+                (["m.txt", "-o", "a.mp4"], 65), (["base.mp4", "-o", "a.mp4", "--duration", "0"], 64), (["base.mp4", "-o", "a.hvcc"], 64),
             ] {
                 let result = try run(arguments, in: folder)
                 #expect(result.status == status, "\(arguments): \(result.status) \(result.errors)")

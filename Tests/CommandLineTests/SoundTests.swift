@@ -55,16 +55,21 @@ import Testing
                 set -e
                 ffmpeg -v error -nostdin -f lavfi -i testsrc=size=64x48:rate=25:duration=3 -f lavfi \
                 -i "aevalsrc='if(lt(mod(t,0.5),0.002),0.8,0)':s=44100:d=3" -c:v mpeg4 -c:a pcm_s16le -shortest in.mkv
-                "$0" encode in.mkv --device software --codec h264 --audio aac -o a.mp4 -o a.mkv -o a.ts
-                for f in in.mkv a.mp4 a.mkv a.ts; do
+                "$0" encode in.mkv --device software --codec h264 --audio aac -o a.mp4 -o a.mkv -o a.ts -o a.flv
+                for f in in.mkv a.mp4 a.mkv a.ts a.flv; do
                   ffmpeg -v error -nostdin -copyts -i $f -map 0:a -af aresample=async=1:first_pts=0 -ac 1 -ar 44100 -f s16le $f.pcm
                 done
                 """
             let result = try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc], directory: folder, timeout: 60)
             try #require(result.status == 0, "\(result.errors)")
-            for name in ["a.mp4"] {
-                let before = Self.clicks(try Files.read("\(folder)/in.mkv.pcm"))
-                let after = Self.clicks(try Files.read("\(folder)/\(name).pcm"))
+            /// From the first picture on, in samples.
+            func clicks(_ name: String) throws -> [Int] {
+                let start = try #require(try Self.spans(name, in: folder)["video"]?.start)
+                return Self.clicks(try Files.read("\(folder)/\(name).pcm")).map { $0 - Int((start * 44_100).rounded()) }
+            }
+            let before = try clicks("in.mkv")
+            for name in ["a.mp4", "a.mkv", "a.ts", "a.flv"] {
+                let after = try clicks(name)
                 #expect(before.count >= 5 && after.count == before.count, "\(name): \(before) \(after)")
                 #expect(zip(before, after).allSatisfy { abs($0 - $1) < 100 }, "\(name): \(before) \(after)")
             }
@@ -88,25 +93,16 @@ import Testing
                 "ffmpeg", ["-v", "error", "-nostdin", "-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=0.2", "-pix_fmt", "yuv420p", "in.mp4"],
                 directory: folder)
             try #require(made.status == 0, "\(made.errors)")
-            var bytes = try Files.read("\(folder)/in.mp4")
-            let header = Array("tkhd".utf8)
-            let place = try #require((0..<bytes.count - 80).first { bytes[$0..<$0 + 4].elementsEqual(header) })
-            // The matrix lies 40 bytes behind the name: a quarter turn (ISO/IEC 14496-12 8.3.2).
-            let matrix: [Int32] = [0, 0x10000, 0, -0x10000, 0, 0, 48 << 16, 0, 0x4000_0000]
-            let raw = matrix.flatMap { value in (0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * Int32($0))) } }
-            bytes.replaceSubrange(place + 44..<place + 80, with: raw)
-            try Files.write(bytes, to: "\(folder)/turned.mp4")
-            func turn(_ name: String) throws -> String {
-                try ProcessRunner.run(
-                    "ffprobe", ["-v", "error", "-select_streams", "v", "-show_entries", "stream_side_data=rotation", "-of", "csv=p=0", name],
-                    directory: folder
-                ).output.filter { $0.isNumber || $0 == "-" }
+            try TurnedClip.turn("\(folder)/in.mp4")
+            #expect(try TurnedClip.rotation("\(folder)/in.mp4") == "-90")
+            for (output, status) in [("b.ts", 69), ("b.mov", 0)] {
+                let copied = try ProcessRunner.run(Checkout.vaenc, ["remux", "in.mp4", "-o", output, "--strict"], directory: folder)
+                #expect(copied.status == status, "\(copied.errors)")
             }
-            #expect(try turn("turned.mp4") == "-90")
             let run = try EncodeRun(
-                ["turned.mp4", "--device", "software", "--codec", "h264", "--json", "-o", "a.mp4", "-o", "a.mkv"], in: folder)
+                ["in.mp4", "--device", "software", "--codec", "h264", "--json", "-o", "a.mp4", "-o", "a.mkv"], in: folder)
             #expect(run.status == 0, "\(run.errors)")
-            #expect(try turn("a.mp4") == "-90")
+            #expect(try TurnedClip.rotation("\(folder)/a.mp4") == "-90")
             #expect(run.effective("rotation", output: 0)?["used"]?.string == "turned 90° clockwise")
             #expect(run.effective("rotation", output: 1)?["used"]?.string == "as stored")
         }

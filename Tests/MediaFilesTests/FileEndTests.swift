@@ -91,4 +91,25 @@ import VideoBase
             }
         }
     }
+
+    /// A transport stream tells a cut inside a packet, of whatever a packet holds.
+    @Test(arguments: [false, true]) func transportStreams(isM2TS: Bool) throws {
+        try Files.withTemporaryFolder { folder in
+            let name = "\(folder)/whole.\(isM2TS ? "m2ts" : "ts")"
+            try Self.write(Container(ending: "ts", options: isM2TS ? ["-f", "mpegts", "-mpegts_m2ts_mode", "1"] : []), to: name)
+            let bytes = try Files.read(name)
+            let size = isM2TS ? 192 : 188
+            #expect(bytes.count % size == 0 && Self.read(name).count == 12 && Self.read(name).error == nil)
+            for tail: [UInt8] in [[0], [UInt8](repeating: 0, count: 100), Array("\r\nmore\r\n".utf8)] {
+                try Files.write(bytes + tail, to: name)
+                #expect(Self.read(name).error == nil)
+            }
+            for packets in stride(from: bytes.count / size / 3, to: bytes.count / size, by: 5) {
+                for more in [8, size / 2, size - 1] {
+                    try Files.write(Array(bytes.prefix(packets * size + more)), to: name)
+                    #expect(Self.read(name).error?.category == .badInput, "\(packets) packets and \(more) bytes")
+                }
+            }
+        }
+    }
 }

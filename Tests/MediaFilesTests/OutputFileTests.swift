@@ -143,6 +143,7 @@ import VideoBase
             ("a.mp4", .mp4, nil), ("x/b.c.mov", .mov, nil), ("a.mkv", .mkv, nil), ("a.ts", .ts, nil),
             ("-", .annexb, nil),
             ("/dev/null", .annexb, nil), ("a.flv", .flv, nil), ("a.m3u8", .hls, nil), ("rtmp://h/x", .flv, nil),
+            ("a.avcc", .avcc, nil), ("a.HVCC", .avcc, .hevc),
         ]
         for (name, format, codec) in names {
             let found = try MediaOutput.format(of: name)

@@ -33,11 +33,11 @@ package struct ByteStreamFile: Sendable {
         if head.isEmpty { throw VaencError(.badInput, "\(reader.name) is empty", remedy: "give a file with pictures in it") }
         let ending = path.split(separator: "/").last?.split(separator: ".").last.map { $0.lowercased() } ?? ""
         let named: VideoCodec? =
-            ["h264", "264", "avc"].contains(ending) ? .h264 : ["h265", "265", "hevc"].contains(ending) ? .hevc : nil
+            ["h264", "264", "avc"].contains(ending) ? .h264 : ["h265", "265", "hevc", "hvcc"].contains(ending) ? .hevc : nil
         let kind = StreamKind(head: head, byteCount: reader.length)
         form = "annexb"
         codec = kind?.codec ?? named
-        switch kind?.framing ?? (named == nil ? nil : .annexB) {
+        switch kind?.framing ?? (named == nil || ending == "hvcc" ? nil : .annexB) {
         case .annexB: try read(reader) { piece, bytes in bytes += piece }
         case .lengthPrefixed(let size): try readPrefixed(reader, size)
         case nil: try readContainer(reader)

@@ -156,7 +156,7 @@ import VideoBase
 
     /// Containers whose index names key frames. In others libavformat finds a time, and what follows may need pictures
     /// from before it.
-    private static let indexed: Set<String> = ["mov", "matroska", "avi", "flv"]
+    static let indexed: Set<String> = ["mov", "matroska", "avi", "flv"]
 
     /// Moves to the last key frame at or before a time of the stream. False, and nothing is moved, where the container does
     /// not say where one is.

@@ -1,8 +1,8 @@
 /// Whether a file ends before what its structure announces, for formats that say how long their parts are. libavformat
 /// takes some of such files as whole: where it meets the end while it looks for the streams.
 enum FileEnd {
-    /// Matroska (RFC 8794, RFC 9559) and the ISO base media file format (ISO/IEC 14496-12 4.2) are known; false for all
-    /// others, and for what cannot be moved in. The reader's position stays.
+    /// Matroska (RFC 8794, RFC 9559), the ISO base media file format (ISO/IEC 14496-12 4.2) and MPEG-TS (ISO/IEC 13818-1 2.4.3.2,
+    /// whose packets alone have a size) are known; false for all others, and for what cannot be moved in. The reader's position stays.
     static func isEarly(_ reader: ByteReader) throws -> Bool {
         guard let length = reader.length else { return false }
         let start = reader.position
@@ -17,10 +17,22 @@ enum FileEnd {
         if first.count >= 8, brands.contains(String(decoding: first[4..<8], as: UTF8.self)) {
             return try boxes(start, length, bytes)
         }
-        return false
+        return try transportPackets(start, length, bytes)
     }
 
     private typealias Bytes = (_ count: Int, _ place: Int) throws -> [UInt8]
+
+    /// A packet that is cut short is the last; M2TS has four bytes before each.
+    private static func transportPackets(_ start: Int, _ length: Int, _ bytes: Bytes) throws -> Bool {
+        let sync: UInt8 = 0x47
+        for (size, place) in [(188, 0), (192, 4)] where length - start > 4 * size {
+            let head = try bytes(4 * size, start)
+            guard head.count == 4 * size, (0..<4).allSatisfy({ head[$0 * size + place] == sync }) else { continue }
+            let rest = (length - start) % size
+            return try rest > place && bytes(1, length - rest + place).first == sync
+        }
+        return false
+    }
 
     private static func boxes(_ start: Int, _ length: Int, _ bytes: Bytes) throws -> Bool {
         var place = start

@@ -1,5 +1,6 @@
 import CLibAV
 import LibAV
+import NALWriting
 import VideoBase
 
 /// A file that libavformat has opened and looked into: its streams, and their packets as they come. One thread at a time.
@@ -21,7 +22,11 @@ import VideoBase
         let av = unsafe try LibAV.load([.codec, .format])
         unsafe self.av = unsafe av
         name = reader.name
-        guard let io = unsafe ReadContext(reader, av), let opened = unsafe av.pointee.avformat_alloc_context!() else {
+        if try reader.peek(1).isEmpty {
+            throw VaencError(.badInput, "\(reader.name) is empty", remedy: "give a file with pictures or sound in it")
+        }
+        let lengths = try MediaInput.lengthPrefixed(reader)
+        guard let io = unsafe ReadContext(reader, av, lengths: lengths?.size), let opened = unsafe av.pointee.avformat_alloc_context!() else {
             throw VaencError(.internalFault, "no memory to read \(reader.name)")
         }
         self.io = io
@@ -31,9 +36,10 @@ import VideoBase
         unsafe opened.pointee.pb = io.context
         unsafe opened.pointee.flags |= vaenc_flag_custom_io()
         // The name helps to tell formats without a signature apart. Frees the context where it fails.
-        let code = unsafe av.pointee.avformat_open_input!(&context, FileName.cString(reader.name), nil, nil)
+        let known = unsafe lengths.flatMap { unsafe av.pointee.av_find_input_format!($0.codec.rawValue) }
+        let code = unsafe av.pointee.avformat_open_input!(&context, FileName.cString(reader.name), known, nil)
         guard code >= 0, let context = unsafe context else {
-            throw unsafe io.error ?? Self.unreadable(reader.name, LibAV.message(code, av))
+            throw unsafe io.error ?? Self.unreadable(reader.name, io.fault?.message ?? LibAV.message(code, av))
         }
         unsafe self.context = unsafe context
         let format = unsafe String(cString: context.pointee.iformat.pointee.name)
@@ -82,6 +88,7 @@ import VideoBase
             }
             if code == vaenc_averror_again() { continue }
             if code == vaenc_averror_eof() {
+                if let fault = io.fault { return .broken(fault.message) }
                 if endsEarly { return .broken(Self.cut) }
                 // Matroska from a pipe says so and then gives an ordinary end.
                 if let words = LibAV.takeLog(), words.hasPrefix("File ended prematurely") { return .broken(Self.cut) }

@@ -1,4 +1,5 @@
 import CLibAV
+import Glibc
 import LibAV
 import VideoBase
 
@@ -11,12 +12,14 @@ import VideoBase
     private var context: UnsafeMutablePointer<AVFormatContext>?
     private var packet: UnsafeMutablePointer<AVPacket>?
     private var tracks: [MediaTrack] = []
+    private let format: String
 
     /// - Parameter format: libavformat's name.
     init(format: String, _ destination: any MuxerDestination) throws {
         let av = unsafe try LibAV.load([.codec, .format])
         unsafe self.av = unsafe av
         self.destination = destination
+        self.format = format
         var context: UnsafeMutablePointer<AVFormatContext>?
         _ = LibAV.takeLog()
         let code = unsafe av.pointee.avformat_alloc_output_context2!(
@@ -49,6 +52,9 @@ import VideoBase
             unsafe vaenc_copy_stream(av, stream, track.stream)
         else { throw Self.noMemory }
         unsafe vaenc_fit_codec_tag(av, stream, context!.pointee.oformat)
+        if format == "mov", let language = track.language, let name = MacintoshLanguage.name(language), name != language {
+            _ = unsafe av.pointee.av_dict_set!(&stream.pointee.metadata, "language", name, 0)
+        }
         if let timescale { unsafe stream.pointee.time_base = AVRational(num: 1, den: timescale) }
         tracks.append(track)
         return tracks.count - 1
@@ -59,12 +65,13 @@ import VideoBase
         guard unsafe vaenc_copy_file(av, context!, input.context) else { throw Self.noMemory }
     }
 
-    func writeHeader(options: [(name: String, value: String)]) throws {
+    /// - Parameter copies: what does not go into the container is the input's fault.
+    func writeHeader(options: [(name: String, value: String)], copies: Bool = false) throws {
         var dictionary: OpaquePointer?
         for option in options { _ = unsafe av.pointee.av_dict_set!(&dictionary, option.name, option.value, 0) }
         defer { unsafe av.pointee.av_dict_free!(&dictionary) }
         destination.willWrite()
-        try check(unsafe av.pointee.avformat_write_header!(context, &dictionary))
+        try check(unsafe av.pointee.avformat_write_header!(context, &dictionary), copies: copies)
     }
 
     /// Ticks a second of a track's times, once the header is written.
@@ -78,7 +85,8 @@ import VideoBase
     }
 
     /// Writes a track's next packet, in decoding order, with its times counted from `origin` on.
-    func write(_ packet: TrackPacket, track: Int, origin: MediaTime) throws {
+    /// - Parameter copies: it is of an input, whose fault it is if it does not go into the container.
+    func write(_ packet: TrackPacket, track: Int, origin: MediaTime, copies: Bool = false) throws {
         let scratch = unsafe self.packet!
         guard unsafe av.pointee.av_packet_ref!(scratch, packet.packet) >= 0 else { throw Self.noMemory }
         let none = vaenc_no_pts()
@@ -94,7 +102,7 @@ import VideoBase
         destination.willWrite()
         let code = unsafe av.pointee.av_interleaved_write_frame!(context, scratch)
         unsafe av.pointee.av_packet_unref!(scratch)
-        try check(code)
+        try check(code, copies: copies)
     }
 
     func writeTrailer() throws {
@@ -104,8 +112,13 @@ import VideoBase
         try check(0)
     }
 
-    private func check(_ code: Int32) throws {
+    private func check(_ code: Int32, copies: Bool = false) throws {
         if let error = destination.error { throw error }
+        if copies, destination.patience == nil, code == vaenc_averror_invalid() || code == vaenc_averror(EINVAL) {
+            throw VaencError(
+                .badInput, "\(destination.name) takes no such stream (\(unsafe LibAV.message(code, av)))",
+                remedy: "check that the input is whole, or choose another format")
+        }
         if code < 0 { throw unsafe destination.failure(code, LibAV.message(code, av)) }
     }
 }
@@ -122,6 +135,8 @@ protocol MuxerDestination: AnyObject {
     func attach(to context: UnsafeMutablePointer<AVFormatContext>) throws
     func detach(from context: UnsafeMutablePointer<AVFormatContext>)
     func flush() throws
+    /// How long calls that wait for a network may take; nil where none do.
+    var patience: Patience? { get }
     /// A call of libavformat's begins.
     func willWrite()
     /// The error for a code of libavformat's that no error of the destination's own stands behind.
@@ -129,6 +144,7 @@ protocol MuxerDestination: AnyObject {
 }
 
 extension MuxerDestination {
+    var patience: Patience? { nil }
     func willWrite() {}
 
     func failure(_ code: Int32, _ words: String) -> VaencError {

@@ -1,6 +1,7 @@
 import CLibAV
 import Glibc
 import LibAV
+import NALWriting
 
 /// An AVIOContext that reads a `ByteReader`, so that errors keep their errno and name and `cancel` reaches a read.
 @safe final class ReadContext {
@@ -10,13 +11,22 @@ import LibAV
     // SAFETY: made with an unretained reference to this object, which frees it in deinit.
     private let av: UnsafePointer<VaencLibAV>
     private(set) var context: UnsafeMutablePointer<AVIOContext>?
+    /// Turns an input with lengths into one with start codes, which libavformat knows.
+    private var converter: StreamConverter?
+    /// What is converted and not read yet, from `given` on.
+    private var converted: [UInt8] = []
+    private var given = 0
+    /// Why the input is no stream of NAL units from some place on: it ends there for libavformat.
+    private(set) var fault: MalformedStream?
 
-    init?(_ reader: ByteReader, _ av: UnsafePointer<VaencLibAV>) {
+    /// - Parameter lengths: of a stream of NAL units behind lengths, which is read once, from front to back.
+    init?(_ reader: ByteReader, _ av: UnsafePointer<VaencLibAV>, lengths: LengthSize? = nil) {
         self.reader = reader
+        converter = lengths.map { StreamConverter(from: .lengthPrefixed($0), to: .annexB) }
         unsafe self.av = unsafe av
         unsafe context = nil
         let opaque = unsafe Unmanaged.passUnretained(self).toOpaque()
-        unsafe context = vaenc_avio_reader(av, 1 << 16, opaque, readBytes, reader.isSeekable ? seekTo : nil)
+        unsafe context = vaenc_avio_reader(av, 1 << 16, opaque, readBytes, reader.isSeekable && lengths == nil ? seekTo : nil)
         if unsafe context == nil { return nil }
     }
 
@@ -27,6 +37,7 @@ import LibAV
 
     fileprivate func read(_ bytes: UnsafeMutablePointer<UInt8>, _ count: Int32) -> Int32 {
         do {
+            if converter != nil { return unsafe try readConverted(bytes, count) }
             var vectors = unsafe [iovec(iov_base: bytes, iov_len: Int(count))]
             let done = unsafe try reader.read(into: &vectors, partial: true)
             return done > 0 ? Int32(done) : vaenc_averror_eof()
@@ -34,6 +45,27 @@ import LibAV
             self.error = error
             return vaenc_averror_exit()
         }
+    }
+
+    private func readConverted(_ bytes: UnsafeMutablePointer<UInt8>, _ count: Int32) throws -> Int32 {
+        while given == converted.count, converter != nil, fault == nil {
+            converted.removeAll(keepingCapacity: true)
+            given = 0
+            let piece = try reader.readSome(1 << 16)
+            do {
+                if piece.isEmpty {
+                    try converter?.finish(to: &converted)
+                    break
+                }
+                try converter?.append(piece, to: &converted)
+            } catch let error as MalformedStream { fault = error }
+        }
+        let part = converted[given...].prefix(Int(count))
+        if part.isEmpty { return vaenc_averror_eof() }
+        // SAFETY: libav lends `count` writable bytes.
+        unsafe UnsafeMutableRawBufferPointer(start: bytes, count: Int(count)).copyBytes(from: part)
+        given += part.count
+        return Int32(part.count)
     }
 
     fileprivate func seek(_ offset: Int64, _ whence: Int32) -> Int64 {

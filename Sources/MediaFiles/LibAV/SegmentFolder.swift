@@ -13,6 +13,10 @@ import VideoBase
     /// By the addresses of their contexts.
     private var files: [UInt: WriteContext] = [:]
     private var closedBytes = 0
+    /// Final names of what was begun, but for the playlist.
+    private var begun: Set<String> = []
+    private var hasPlaylist = false
+    private var isCommitted = false
 
     /// - Throws: `cannotCreate` where the playlist exists (without `overwrite`) or its folder does not.
     init(playlist: String, overwrite: Bool) throws {
@@ -46,10 +50,14 @@ import VideoBase
     func detach(from muxer: UnsafeMutablePointer<AVFormatContext>) {}
 
     private func open(_ path: String, _ context: UnsafeMutablePointer<UnsafeMutablePointer<AVIOContext>?>) -> Int32 {
+        // What could not be written is in no playlist to come.
+        if error != nil { return vaenc_averror(EIO) }
         do {
             let writer = unsafe WriteContext(try OutputFile(inPlace: path, overwrite: true), av)
             guard let writer, let made = unsafe writer.context else { return vaenc_averror(ENOMEM) }
             files[UInt(bitPattern: made)] = writer
+            let final = Self.finalName(path)
+            if final != name { begun.insert(final) }
             unsafe context.pointee = unsafe made
             return 0
         } catch {
@@ -65,8 +73,11 @@ import VideoBase
             if let error = writer.error { throw error }
             closedBytes += writer.file.bytesWritten
             try writer.file.commit()
+            if Self.finalName(writer.file.path) == name { hasPlaylist = true }
             return 0
         } catch {
+            // libavformat gives it its final name next, and an older playlist is better than half of one.
+            Self.remove(writer.file.path)
             self.error = self.error ?? error
             return vaenc_averror(EIO)
         }
@@ -76,12 +87,40 @@ import VideoBase
 
     func commit() throws {
         if let error { throw error }
+        isCommitted = true
     }
 
-    /// Segments and playlist stay as they are, for they may be read already; a playlist without segments is removed.
+    /// The playlist and the segments that it names stay, for they may be read already; all else is removed.
     func cancel() {
-        // SAFETY: unlink(2) reads the string during the call.
-        if closedBytes == 0, files.isEmpty { _ = unsafe unlink(FileName.cString(name)) }
+        if isCommitted { return }
+        for file in files.values { Self.remove(file.file.path) }
+        let named = hasPlaylist ? Self.named(in: name) : []
+        if !hasPlaylist { Self.remove(name) }
+        for path in begun where !named.contains(path.split(separator: "/").last.map(String.init) ?? path) {
+            Self.remove(path)
+            Self.remove(path + Self.unfinished)
+        }
+        begun = []
+    }
+
+    /// Files that libavformat renames once they are whole.
+    private static let unfinished = ".tmp"
+    private static func finalName(_ path: String) -> String {
+        path.hasSuffix(unfinished) ? String(path.dropLast(unfinished.count)) : path
+    }
+
+    // SAFETY: unlink(2) reads the string during the call.
+    private static func remove(_ path: String) { _ = unsafe unlink(FileName.cString(path)) }
+
+    /// The files that a playlist names: RFC 8216 4.1 and 4.3.2.5.
+    private static func named(in playlist: String) -> Set<String> {
+        guard let bytes = try? ByteReader(path: playlist).read(1 << 26) else { return [] }
+        return Set(
+            FileName.string(bytes).split(whereSeparator: \.isNewline).compactMap { line in
+                if !line.hasPrefix("#") { return String(line) }
+                guard let start = line.firstRange(of: "URI=\"")?.upperBound else { return nil }
+                return String(line[start...].prefix { $0 != "\"" })
+            })
     }
 
     /// What segments are called: beside the playlist, by its name. `ending` is theirs.

@@ -1,6 +1,7 @@
 import CLibAV
 import Glibc
 import LibAV
+import NALWriting
 
 /// An AVIOContext that writes an `OutputFile`, so that errors keep their errno and the file's name.
 @safe final class WriteContext: SinkDestination {
@@ -10,9 +11,12 @@ import LibAV
     // SAFETY: made with an unretained reference to this object, which frees it in deinit.
     private let av: UnsafePointer<VaencLibAV>
     private(set) var context: UnsafeMutablePointer<AVIOContext>?
+    /// Turns the Annex B stream that libavformat writes into one with lengths.
+    private var converter: StreamConverter?
 
-    init?(_ file: OutputFile, _ av: UnsafePointer<VaencLibAV>) {
+    init?(_ file: OutputFile, _ av: UnsafePointer<VaencLibAV>, lengthPrefixed: Bool = false) {
         self.file = file
+        converter = lengthPrefixed ? StreamConverter(from: .annexB, to: .lengthPrefixed(.four)) : nil
         unsafe self.av = unsafe av
         unsafe context = nil
         let opaque = unsafe Unmanaged.passUnretained(self).toOpaque()
@@ -24,9 +28,16 @@ import LibAV
 
     var name: String { file.name }
     var isImmediate: Bool { file.isImmediate }
-    var isSeekable: Bool { file.isSeekable }
+    var isSeekable: Bool { file.isSeekable && converter == nil }
     var bytesWritten: Int { file.bytesWritten }
-    func commit() throws { try file.commit() }
+
+    func commit() throws {
+        var rest: [UInt8] = []
+        try converter?.finish(to: &rest)
+        try file.write(rest.span)
+        try file.commit()
+    }
+
     func cancel() { file.cancel() }
 
     func attach(to muxer: UnsafeMutablePointer<AVFormatContext>) {
@@ -41,7 +52,14 @@ import LibAV
     fileprivate func write(_ bytes: UnsafePointer<UInt8>, _ count: Int32) -> Int32 {
         if error != nil { return vaenc_averror(EIO) }
         do {
-            try file.write(unsafe UnsafeBufferPointer(start: bytes, count: Int(count)).span)
+            let written = unsafe UnsafeBufferPointer(start: bytes, count: Int(count))
+            if converter == nil {
+                try file.write(unsafe written.span)
+            } else {
+                var converted: [UInt8] = []
+                unsafe try converter?.append(written, to: &converted)
+                try file.write(converted.span)
+            }
             return count
         } catch {
             self.error = error

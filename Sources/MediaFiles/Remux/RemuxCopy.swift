@@ -1,5 +1,6 @@
 import CLibAV
 import LibAV
+import NALWriting
 import VideoBase
 
 /// One run of packets from a file to a container. One thread at a time.
@@ -10,6 +11,7 @@ import VideoBase
     private let streams: [MediaTrack?]
     private let places: [Int?]
     private var orders: [Int: PresentationOrder] = [:]
+    private var checks: [Int: SampleCheck] = [:]
     // SAFETY: made in init, freed in deinit, used by this object's methods alone.
     private var scratch: UnsafeMutablePointer<AVPacket>?
     /// The stream whose key frames the output is cut at; nil: none is needed.
@@ -17,6 +19,13 @@ import VideoBase
     /// What becomes zero; with `start` it is the leader's first key frame, and nothing is written before.
     private var origin: MediaTime
     private var isOpen: Bool
+    /// The time that `start` means, and when the leader's pictures end.
+    private var wanted: MediaTime?
+    private var reached: MediaTime?
+    /// Where nothing can be looked for.
+    private var search: RemuxStart?
+    /// nil where what the input's edit list cuts off is cut off by the output's, or is asked for.
+    private var cut: EditCut?
     private var end: MediaTime?
     private var ended: Set<Int> = []
     /// The streams that go on all the time.
@@ -34,7 +43,7 @@ import VideoBase
         self.input = input
         self.options = options
         let av = unsafe input.av
-        let name = format == .annexb && plan.tracks.first?.codecName == "hevc" ? "hevc" : format.muxerName
+        let name = !format.holdsTracks && plan.tracks.first?.codecName == "hevc" ? "hevc" : format.muxerName
         muxer = try Muxer(format: name, destination)
         report = RemuxReport(streams: plan.report, effective: plan.effective)
         places = plan.places
@@ -52,6 +61,8 @@ import VideoBase
         let startsAnywhere = ["mpegts", "mpeg", "hls"].contains(input.container) && begin != vaenc_no_pts()
         origin = startsAnywhere ? MediaTime(value: begin, timescale: Int32(vaenc_time_base())) : .zero
         isOpen = options.start == nil
+        if let start = options.start { wanted = origin + MediaTime(value: Int64(start * 1e6), timescale: 1_000_000) }
+        cut = format.hasSampleEntries || options.start != nil ? nil : EditCut()
         if let duration = options.duration {
             end = origin + MediaTime(value: Int64(((options.start ?? 0) + duration) * 1e6), timescale: 1_000_000)
         }
@@ -60,6 +71,7 @@ import VideoBase
         if input.container == "h264" || input.container == "hevc" { unsafe addOrders(av) }
         for (index, track) in streams.enumerated() {
             guard let track else { continue }
+            checks[index] = SampleCheck(track)
             let isTimed = orders[index] == nil
             let scale = unsafe isTimed ? track.timeBase.denominator : rate(index, av).reduced.numerator
             _ = try muxer.add(track, timescale: track.timeBase.numerator == 1 ? Int32(clamping: scale) : nil)
@@ -70,8 +82,8 @@ import VideoBase
             isFragmented: format == .fmp4 || format.hasSampleEntries && !destination.isSeekable,
             isSeekable: destination.isSeekable, survivesKill: false,
             segments: destination as? SegmentFolder)
-        try muxer.writeHeader(options: muxerOptions)
-        if let start = options.start { try seek(to: start) }
+        try muxer.writeHeader(options: muxerOptions, copies: true)
+        if let start = options.start, let wanted { try seek(to: start, wanted) }
     }
 
     deinit { unsafe input.av.pointee.av_packet_free!(&scratch) }
@@ -94,10 +106,13 @@ import VideoBase
         }
     }
 
-    private func seek(to seconds: Double) throws {
-        guard let leader, let track = streams[leader], orders.isEmpty else { return }
-        let time = origin + MediaTime(value: Int64(seconds * 1e6), timescale: 1_000_000)
+    private func seek(to seconds: Double, _ time: MediaTime) throws {
+        guard let leader, let track = streams[leader] else { return }
         origin = time
+        if !orders.isEmpty || !Demuxer.indexed.contains(input.container) {
+            search = RemuxStart(time)
+            return
+        }
         let base = track.timeBase
         let ticks = MediaTime.rounded(
             Int128(time.value) * Int128(base.denominator), by: Int128(time.timescale) * Int128(base.numerator))
@@ -127,6 +142,7 @@ import VideoBase
             return true
         }
         let one = unsafe try TrackPacket(taking: packet, timeBase: track.timeBase, input.av)
+        do { try checks[index]?.check(one) } catch { throw damaged(one, index, error.message) }
         for timed in try orders[index]?.add(one) ?? [one] { try pass(timed, index) }
         // Streams may lie some way behind each other.
         return ended.isEmpty || !ended.isSuperset(of: timed)
@@ -135,6 +151,11 @@ import VideoBase
     private func pass(_ packet: TrackPacket, _ index: Int) throws {
         guard let place = places[index] else { return }
         let time = packet.presentation ?? packet.decode
+        if index == leader, let time {
+            // Some containers do not say how long a picture is shown.
+            let over = time + (packet.duration.value > 0 ? packet.duration : MediaTime(value: 1, timescale: 25))
+            reached = reached.map { max($0, over) } ?? over
+        }
         if let end, let decode = packet.decode ?? time, !(decode < end), streams[index]?.isAttachedPicture == false {
             ended.insert(index)
             // Where a stream is silent for so long, there is no more of it before the end.
@@ -144,17 +165,50 @@ import VideoBase
         if let end, index != leader, let time, !(time < end) { return }
         if !isOpen {
             guard index == leader else { return held.append((place, packet)) }
+            if search != nil {
+                if let first = search?.add(packet) { try begin(with: first, place) }
+                // The copy begins no earlier than here, or there is no such key frame before it.
+                if packet.isKey, let time, let wanted, !(wanted < time) { dropHeld(before: time) }
+                return
+            }
             // Before the first key frame nothing can be decoded.
             guard packet.isKey, let time else { return }
             try begin(at: time)
-            for (place, packet) in held {
-                if let shown = packet.presentation, shown + packet.duration < origin { continue }
-                try write(packet, place)
-            }
-            held = []
+            try writeHeld()
         }
-        if options.start != nil, index != leader, let time, time + packet.duration < origin { return }
-        try write(packet, place)
+        if options.start != nil, let time {
+            // Pictures that are shown before the key frame refer to others before it.
+            if index == leader ? time < origin : time + packet.duration < origin { return }
+        }
+        let isLeftOut = try cut?.leavesOut(packet, of: index, streams[index]?.kind, origin: origin) { entry in
+            effective.append(entry)
+            if options.strict, let error = effective.strictError { throw error }
+        }
+        if isLeftOut != true { try write(packet, place) }
+    }
+
+    private func begin(with group: [TrackPacket], _ place: Int) throws {
+        guard let first = group.first, let time = first.presentation ?? first.decode else { return }
+        try begin(at: time)
+        for packet in group where !((packet.presentation ?? time) < time) { try write(packet, place) }
+        try writeHeld()
+    }
+
+    private func dropHeld(before time: MediaTime) {
+        held.removeAll { _, packet in packet.presentation.map { $0 + packet.duration < time } ?? false }
+    }
+
+    private func writeHeld() throws {
+        dropHeld(before: origin)
+        for (place, packet) in held { try write(packet, place) }
+        held = []
+    }
+
+    private func damaged(_ packet: TrackPacket, _ index: Int, _ words: String) -> VaencError {
+        let time = (packet.presentation ?? packet.decode).map { " at \(($0.seconds * 1000).rounded() / 1000) s" } ?? ""
+        return VaencError(
+            .badInput, "\(input.name) is damaged: packet \(packetCount) (stream \(index)\(time)): \(words)",
+            remedy: "give a whole file, or take the good part alone with --duration")
     }
 
     private func begin(at time: MediaTime) throws {
@@ -170,7 +224,9 @@ import VideoBase
     }
 
     private func write(_ packet: TrackPacket, _ place: Int) throws {
-        try muxer.write(packet, track: place, origin: origin)
+        do { try muxer.write(packet, track: place, origin: origin, copies: true) } catch let error as VaencError where error.category == .badInput {
+            throw damaged(packet, places.firstIndex(of: place) ?? place, error.message)
+        }
         packetCount += 1
         if let index = places.firstIndex(of: place) {
             report.streams[index].packets += 1
@@ -182,9 +238,20 @@ import VideoBase
         }
     }
 
-    /// Writes what is held back, and the end of the container.
-    func finish() throws {
+    /// Writes what is held back.
+    /// - Parameter isWhole: all of the input was read.
+    /// - Throws: `badInput` where the copy was to begin behind the input's end.
+    func finishPackets(isWhole: Bool) throws {
         for (index, order) in orders { for packet in try order.finish() { try pass(packet, index) } }
+        if isWhole, let wanted, let start = options.start, !(reached.map { wanted < $0 } ?? false) {
+            throw VaencError(
+                .badInput, "--start \(start) lies behind the end of \(input.name)", remedy: "give a time before the end")
+        }
+        if let leader, let place = places[leader], let group = search?.finish() { try begin(with: group, place) }
+    }
+
+    /// Writes the end of the container.
+    func finish() throws {
         try muxer.writeTrailer()
         report.effective += effective
         report.seconds = last.seconds

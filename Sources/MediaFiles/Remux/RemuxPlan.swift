@@ -38,11 +38,15 @@ struct RemuxPlan {
                         option: "rotation", asked: "as in the input", used: "as stored",
                         why: "\(format.rawValue) has no place for it"))
             }
-            guard let why else { continue }
+            guard let why else {
+                try Self.checkParameterSets(track, input.name)
+                effective += Self.lost(track, format, index)
+                continue
+            }
             // Tracks that say chapters, and time codes that the pictures' metadata say too, are written anew.
             if track.kind == .data, hasChapters && track.isChapters || track.isTimeCode && format.hasSampleEntries { continue }
             let name = "stream \(index) (\(track.kind.rawValue), \(track.codecName))"
-            if format != .annexb, track.kind == .video && !track.isAttachedPicture || track.kind == .audio {
+            if format.holdsTracks, track.kind == .video && !track.isAttachedPicture || track.kind == .audio {
                 throw VaencError(.usage, "\(name): \(why)", remedy: "use another format (mkv holds most), or encode it anew")
             }
             effective.append(EffectiveEntry(option: name, asked: "copied", used: "left out", why: why))
@@ -51,7 +55,51 @@ struct RemuxPlan {
             throw VaencError(
                 .usage, "\(input.name) has nothing that \(format.rawValue) holds", remedy: "use another format (mkv holds most)")
         }
+        effective += unsafe Self.lost(input.context, format, av)
         if strict, let error = effective.strictError { throw error }
+    }
+
+    /// Without parameter sets nothing is known of the pictures, and none can be decoded.
+    private static func checkParameterSets(_ track: MediaTrack, _ name: String) throws {
+        let parameters = unsafe track.stream.pointee.codecpar!
+        guard track.kind == .video, !track.isAttachedPicture, ["h264", "hevc"].contains(track.codecName),
+            unsafe parameters.pointee.width <= 0 || parameters.pointee.height <= 0
+        else { return }
+        throw InputContext.unreadable(
+            name, "its \(track.codecName) has no parameter sets",
+            remedy: "check that it is whole; sets that lie in a record are put in by vaenc convert --record")
+    }
+
+    /// What of a track's metadata a format has no place for.
+    private static func lost(_ track: MediaTrack, _ format: OutputFormat, _ index: Int) -> [EffectiveEntry] {
+        guard let language = track.language else { return [] }
+        let isHeld = format == .mov ? MacintoshLanguage.name(language) != nil : format.holdsTracks && format != .flv
+        if isHeld { return [] }
+        return [
+            EffectiveEntry(
+                option: "language of stream \(index)", asked: language, used: "none",
+                why: format == .mov ? "QuickTime has no code for it" : "\(format.rawValue) has no place for it")
+        ]
+    }
+
+    /// The same of the whole file's.
+    private static func lost(
+        _ input: UnsafeMutablePointer<AVFormatContext>, _ format: OutputFormat, _ av: UnsafePointer<VaencLibAV>
+    ) -> [EffectiveEntry] {
+        var entries: [EffectiveEntry] = []
+        let chapters = Int(unsafe input.pointee.nb_chapters)
+        if chapters > 0, !format.hasSampleEntries, format != .mkv {
+            entries.append(
+                EffectiveEntry(option: "chapters", asked: "\(chapters)", used: "none", why: "\(format.rawValue) has no place for them"))
+        }
+        if let title = unsafe MediaTrack.text("title", input.pointee.metadata, av), !format.hasSampleEntries, ![.mkv, .flv].contains(format) {
+            let isTS = format == .ts || format == .hls
+            entries.append(
+                EffectiveEntry(
+                    option: "title", asked: title, used: isTS ? "the service's name" : "none",
+                    why: "\(format.rawValue) has no \(isTS ? "other " : "")place for it"))
+        }
+        return entries
     }
 
     /// Whether a format says how players are to turn pictures; of Matroska libavformat writes it from FFmpeg 7 on.
@@ -65,7 +113,7 @@ struct RemuxPlan {
     ) throws -> String? {
         let name = format.rawValue
         let kind = track.isAttachedPicture ? MediaTrack.Kind.attachment : track.kind
-        if format == .annexb {
+        if !format.holdsTracks {
             let codec: VideoCodec? = track.codecName == "h264" ? .h264 : track.codecName == "hevc" ? .hevc : nil
             guard kind == .video, let codec else { return "\(name) holds H.264 or HEVC alone" }
             if let named, named != codec { return "the output's name says another codec" }

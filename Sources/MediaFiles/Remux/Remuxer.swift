@@ -22,16 +22,14 @@ public final class Remuxer: Sendable {
         var sinkOptions = SinkOptions()
         sinkOptions.format = options.format
         (format, codec) = try MediaOutput.format(of: output, options: sinkOptions)
-        if format == .avcc {
-            throw VaencError(.usage, "a length-prefixed stream is not written from here", remedy: "write Annex B, and convert that")
-        }
         if let same = MediaOutput.overwritten(input, by: output) {
             throw VaencError(.usage, "\(same) is the input itself", remedy: "name another output")
         }
-        for (name, seconds) in [("--start", options.start), ("--duration", options.duration)] {
-            if let seconds, !(seconds >= 0 && seconds < 1e9) {
-                throw VaencError(.usage, "\(name) is out of range", remedy: "give a number of seconds from 0 on")
-            }
+        if let start = options.start, !(start >= 0 && start < 1e9) {
+            throw VaencError(.usage, "--start \(start) is out of range", remedy: "give seconds, 0 or more")
+        }
+        if let duration = options.duration, !(duration > 0 && duration < 1e9) {
+            throw VaencError(.usage, "--duration \(duration) is out of range", remedy: "give seconds, more than 0")
         }
         self.input = input
         self.output = output
@@ -66,6 +64,7 @@ public final class Remuxer: Sendable {
                     }
                 }
             } catch let error as any DescribedError where error.category == .interrupted { isInterrupted = true }
+            try copy.finishPackets(isWhole: !isInterrupted)
             if copy.packetCount == 0 {
                 if isInterrupted { throw VaencError(.interrupted, "interrupted before the first packet: nothing was written") }
                 throw VaencError(.badInput, "\(input.name) has no packets to copy", remedy: "look at --start and the input")

@@ -102,7 +102,7 @@ final class ContainerSink: PacketSink {
         try muxer.writeHeader(options: options)
         state.hasHeader = true
         state.origin = self.options.timeOrigin ?? state.early.compactMap(\.packet.presentation).reduce(first, min)
-        for (track, packet) in state.early { try muxer.write(packet, track: track, origin: state.origin ?? first) }
+        for (track, packet) in state.early { try muxer.write(packet, track: track, origin: state.origin ?? first, copies: true) }
         state.early = []
     }
 
@@ -146,7 +146,7 @@ final class ContainerSink: PacketSink {
                 if state.early.count < Self.earlyLimit { return state.early.append((track, packet)) }
                 try writeHeader(&state, first: packet.presentation ?? .zero)
             }
-            try state.muxer?.write(packet, track: track, origin: state.origin ?? .zero)
+            try state.muxer?.write(packet, track: track, origin: state.origin ?? .zero, copies: true)
         }
     }
 

@@ -4,7 +4,7 @@ public import VideoBase
 /// Opens outputs by name.
 public enum MediaOutput {
     /// The format that `open` would use, and the codec that the extension binds: H.264 for `.h264`, `.264` and `.avc`;
-    /// HEVC for `.h265`, `.265` and `.hevc`; nil for others.
+    /// HEVC for `.h265`, `.265`, `.hevc` and `.hvcc`; nil for others, of which `.avcc` may hold either.
     /// - Throws: `usage` for an extension that says nothing.
     public static func format(
         of output: String, options: SinkOptions = SinkOptions()
@@ -13,7 +13,7 @@ public enum MediaOutput {
         let codec: VideoCodec? =
             switch ending {
             case "h264", "264", "avc": .h264
-            case "h265", "265", "hevc": .hevc
+            case "h265", "265", "hevc", "hvcc": .hevc
             default: nil
             }
         if let format = options.format {
@@ -32,7 +32,7 @@ public enum MediaOutput {
         if output.hasPrefix("/dev/") { return (.annexb, nil) }
         throw VaencError(
             .usage, "the name \(output) does not say the format of the output",
-            remedy: "end it in .mp4, .mov, .mkv, .ts, .h264 or .h265, or add --format")
+            remedy: "end it in .mp4, .mov, .mkv, .ts, .h264, .h265, .avcc or .hvcc, or add --format")
     }
 
     /// Refuses a codec that the output's format cannot hold.
@@ -76,7 +76,7 @@ public enum MediaOutput {
         let file = try OutputFile(path: output, overwrite: options.overwrite)
         file.survives = options.survivesKill
         let av = unsafe try LibAV.load([.codec, .format])
-        guard let context = unsafe WriteContext(file, av) else { throw MediaTrack.noMemory }
+        guard let context = unsafe WriteContext(file, av, lengthPrefixed: format == .avcc) else { throw MediaTrack.noMemory }
         return context
     }
 
@@ -97,6 +97,7 @@ public enum MediaOutput {
     private static func format(extension ending: String) -> OutputFormat? {
         switch ending {
         case "h264", "264", "avc", "h265", "265", "hevc": .annexb
+        case "avcc", "hvcc": .avcc
         case "mp4", "m4v": .mp4
         case "mov", "qt": .mov
         case "mkv": .mkv
@@ -107,7 +108,12 @@ public enum MediaOutput {
         }
     }
 
-    private static func pathExtension(_ path: String) -> String {
+    /// The codec that such a name means, where nothing else says one.
+    public static func usualCodec(of output: String) -> VideoCodec? {
+        !output.contains("://") && pathExtension(output) == "avcc" ? .h264 : nil
+    }
+
+    static func pathExtension(_ path: String) -> String {
         let file = path.split(separator: "/").last ?? ""
         guard let dot = file.lastIndex(of: "."), dot != file.startIndex else { return "" }
         return file[file.index(after: dot)...].lowercased()

@@ -7,10 +7,4 @@ protocol SinkDestination: MuxerDestination {
     func commit() throws
     /// Removes what has no final name yet. Idempotent.
     func cancel()
-    /// How long calls that wait for a network may take; nil where none do.
-    var patience: Patience? { get }
-}
-
-extension SinkDestination {
-    var patience: Patience? { nil }
 }

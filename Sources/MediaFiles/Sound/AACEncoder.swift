@@ -20,7 +20,8 @@ import VideoBase
     /// The rate that AAC has for samples of another.
     static func rate(for rate: Int) -> Int { rates.first { $0 >= rate } ?? 96000 }
 
-    init(rate: Int, channels: Int, bitsPerSecond: Int) throws {
+    /// - Parameter source: whose language, title and disposition the track is given.
+    init(rate: Int, channels: Int, bitsPerSecond: Int, like source: MediaTrack) throws {
         let av = unsafe try LibAV.load([.codec, .format])
         unsafe self.av = unsafe av
         self.rate = rate
@@ -49,7 +50,9 @@ import VideoBase
         frameSize = Int(unsafe context.pointee.frame_size)
         track = unsafe try MediaTrack(av) { stream in
             unsafe stream.pointee.time_base = AVRational(num: 1, den: Int32(rate))
+            unsafe stream.pointee.disposition = source.stream.pointee.disposition
             return unsafe av.pointee.avcodec_parameters_from_context!(stream.pointee.codecpar, context) >= 0
+                && av.pointee.av_dict_copy!(&stream.pointee.metadata, source.stream.pointee.metadata, 0) >= 0
         }
         if unsafe packet == nil { throw TrackPacket.noMemory }
     }

@@ -58,7 +58,7 @@ public final class AudioTranscoder {
         rate = decoder.rate
         let channels = decoder.channels
         let usual = channels == 1 ? 96_000 : channels == 2 ? 160_000 : 80_000 * channels
-        encoder = try AACEncoder(rate: rate, channels: channels, bitsPerSecond: settings.bitsPerSecond ?? usual)
+        encoder = try AACEncoder(rate: rate, channels: channels, bitsPerSecond: settings.bitsPerSecond ?? usual, like: source)
         waiting = Array(repeating: [], count: channels)
         if let from { range = from.converted(to: Int32(rate)).value..<Int64.max }
     }

@@ -18,6 +18,8 @@ public final class SoundFeed {
     /// What the pictures have not reached.
     private var ahead: [TrackPacket] = []
     private var hasBegun = false
+    /// The beginning is left out: known of a cut, and else by the first packet, which an edit list may cut off.
+    private var cutsStart: Bool?
 
     /// - Throws: `unavailable` where it cannot be encoded.
     public init(_ sound: SourceSound, mode: AudioMode) throws {
@@ -56,7 +58,10 @@ public final class SoundFeed {
 
     private func pass(_ packet: TrackPacket) throws -> [TrackPacket] {
         if let transcoder { return try transcoder.write(packet).map(counted) }
-        if sound.cutsStart, let time = packet.presentation, !(sound.origin < time + packet.duration) { return [] }
+        guard let time = packet.presentation else { return [try counted(packet)] }
+        let cuts = cutsStart ?? (sound.cutsStart || SourceSound.isCut(before: sound.origin, at: time))
+        cutsStart = cuts
+        if cuts, !(sound.origin < time + packet.duration) { return [] }
         return [try counted(packet)]
     }
 

@@ -109,6 +109,9 @@ public struct SourceSound: Sendable {
     public init(track: MediaTrack, origin: MediaTime, cutsStart: Bool) {
         (self.track, self.origin, self.cutsStart) = (track, origin, cutsStart)
     }
+
+    /// Whether sound that begins at a time is cut at the origin: what an encoder puts before the first sample is shorter.
+    static func isCut(before origin: MediaTime, at time: MediaTime) -> Bool { (origin - time).seconds > 0.1 }
 }
 
 /// How pictures are brought to another shape.

@@ -51,10 +51,11 @@ public enum MediaInput {
     }
 
     private static func check(_ options: SourceOptions) throws {
-        for (name, seconds) in [("--start", options.start), ("--duration", options.duration)] {
-            if let seconds, !(seconds >= 0 && seconds < 1e9) {
-                throw VaencError(.usage, "\(name) is out of range", remedy: "give a number of seconds from 0 on")
-            }
+        if let start = options.start, !(start >= 0 && start < 1e9) {
+            throw VaencError(.usage, "--start is out of range", remedy: "give a number of seconds from 0 on")
+        }
+        if let duration = options.duration, !(duration > 0 && duration < 1e9) {
+            throw VaencError(.usage, "--duration is out of range", remedy: "give a number of seconds above 0")
         }
         if let limit = options.frameLimit, limit < 1 { throw VaencError(.usage, "--frames \(limit) is less than 1", remedy: "give 1 or more") }
         for size in [options.inputSize, options.outputSize] {

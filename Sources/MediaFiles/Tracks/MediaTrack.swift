@@ -42,6 +42,18 @@ public import VideoBase
         return unsafe stream.pointee.disposition & attachedPicture != 0
     }
 
+    /// An ISO 639-2 name; nil where none is known.
+    var language: String? {
+        let language = unsafe Self.text("language", stream.pointee.metadata, av)
+        return language == "und" ? nil : language
+    }
+
+    /// An entry of metadata.
+    static func text(_ key: String, _ metadata: OpaquePointer?, _ av: UnsafePointer<VaencLibAV>) -> String? {
+        // SAFETY: the value belongs to the dictionary, and is copied.
+        unsafe av.pointee.av_dict_get!(metadata, key, nil, 0).map { unsafe String(cString: $0.pointee.value) }
+    }
+
     /// An empty description, which `body` fills.
     init(_ av: UnsafePointer<VaencLibAV>, _ body: (UnsafeMutablePointer<AVStream>) -> Bool) throws {
         guard let context = unsafe av.pointee.avformat_alloc_context!() else { throw Self.noMemory }

@@ -80,6 +80,8 @@ public import VideoBase
     }
     /// Decoding can begin here.
     public var isKey: Bool { unsafe packet.pointee.flags & 1 != 0 }
+    /// An edit list cuts it off: it is there for what is decoded after it alone.
+    var isCutOff: Bool { unsafe packet.pointee.flags & 4 != 0 }
     public var byteCount: Int { Int(unsafe packet.pointee.size) }
     /// A copy of its bytes.
     public var bytes: [UInt8] { unsafe Array(UnsafeBufferPointer(start: packet.pointee.data, count: byteCount)) }

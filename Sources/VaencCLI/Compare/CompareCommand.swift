@@ -62,7 +62,7 @@ struct CompareInputOptions: ParsableArguments {
     var size: String?
 
     @Option(help: ArgumentHelp("How a picture of another shape is fitted to --size.", valueName: "letterbox|crop|stretch"))
-    var fit: FrameFit = .letterbox
+    var fit: FrameFit?
 
     /// What of them goes for an input.
     func options(of name: String) throws -> SourceOptions {

@@ -58,12 +58,15 @@ struct OutputNames {
                 if let extensionCodec = bound.codec, extensionCodec != asked {
                     throw VaencError.usage(
                         "--codec \(asked.rawValue) contradicts the output \(name)",
-                        remedy: "name it .\(asked == .hevc ? "h265" : "h264")")
+                        remedy: "name it .\(Self.ending(asked, bound.format))")
                 }
                 try MediaOutput.check(name, holds: asked, options: options)
                 return Named(name: name, format: bound.format, codec: asked, why: CodecChoice.asked)
             }
             if let codec = bound.codec {
+                return Named(name: name, format: bound.format, codec: codec, why: Self.byExtension)
+            }
+            if let codec = MediaOutput.usualCodec(of: name) {
                 return Named(name: name, format: bound.format, codec: codec, why: Self.byExtension)
             }
             if !bound.format.holds(.hevc) {
@@ -72,6 +75,11 @@ struct OutputNames {
             }
             return Named(name: name, format: bound.format)
         }
+    }
+
+    private static func ending(_ codec: VideoCodec, _ format: OutputFormat) -> String {
+        if format == .avcc { return codec == .hevc ? "hvcc" : "avcc" }
+        return codec == .hevc ? "h265" : "h264"
     }
 
     /// Codecs that other outputs have, or may come to have, and this one has not.

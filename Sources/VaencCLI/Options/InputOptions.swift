@@ -24,14 +24,15 @@ struct InputOptions: ParsableArguments {
     var size: String?
 
     @Option(help: ArgumentHelp("How a picture of another shape is fitted to --size.", valueName: "letterbox|crop|stretch"))
-    var fit: FrameFit = .letterbox
+    var fit: FrameFit?
 
     @Option(help: ArgumentHelp("Sound: the packets as they are (where the container holds them), AAC, or none.", valueName: "copy|aac|none"))
     var audio: AudioMode?
 
-    /// - Parameter isCamera: a camera gives more formats than files, and says its size itself.
+    /// - Parameter isCamera: a camera gives more formats than files, and says its size itself, to which another's is fitted.
     func sourceOptions(isCamera: Bool = false) throws -> SourceOptions {
         try SourceOptions(
+            hasOwnSize: isCamera,
             inputSize: inputSize, inputFormat: isCamera ? nil : inputFormat, fps: fps, frames: frames, start: start,
             duration: duration, size: size, fit: fit)
     }

@@ -3,15 +3,19 @@ import VideoBase
 
 extension SourceOptions {
     /// From what the options of a command are given as.
+    /// - Parameter hasOwnSize: pictures are fitted to a size that is not asked for too.
     /// - Throws: `usage`.
     init(
-        inputSize: String?, inputFormat: String?, fps: String? = nil, frames: Int?, start: Double?, duration: Double?,
-        size: String?, fit: FrameFit
+        hasOwnSize: Bool = false, inputSize: String?, inputFormat: String?, fps: String? = nil, frames: Int?, start: Double?, duration: Double?,
+        size: String?, fit: FrameFit?
     ) throws {
         self.init()
         self.inputSize = try inputSize.map { try Self.size("--input-size", $0) }
         outputSize = try size.map { try Self.size("--size", $0) }
-        self.fit = fit
+        if let fit, size == nil, !hasOwnSize {
+            throw VaencError.usage("--fit \(fit.rawValue) says how pictures are fitted to --size, and there is none", remedy: "add --size, or leave it out")
+        }
+        self.fit = fit ?? .letterbox
         if let inputFormat {
             guard let format = Self.format(inputFormat.lowercased()) else {
                 throw VaencError.usage(

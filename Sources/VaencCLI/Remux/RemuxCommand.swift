@@ -23,7 +23,7 @@ struct RemuxCommand: ParsableCommand {
     var output: String
 
     @Option(
-        help: ArgumentHelp("The container, where the extension does not say it.", valueName: "annexb|mp4|fmp4|mov|mkv|ts|flv|hls"))
+        help: ArgumentHelp("The container, where the extension does not say it.", valueName: "annexb|avcc|mp4|fmp4|mov|mkv|ts|flv|hls"))
     var format: String?
 
     @Flag(help: "Replace an existing file.")

@@ -1,0 +1,145 @@
+import TestOracles
+import Testing
+
+/// What `vaenc remux` makes of inputs that are damaged, cut by edit lists, or asked for from behind their end.
+@Suite struct RemuxInputTests {
+    private func run(_ command: String, _ arguments: [String], in folder: String) throws -> ProcessRunner.Result {
+        try ProcessRunner.run(Checkout.vaenc, [command] + arguments, directory: folder, timeout: 60)
+    }
+
+    private func remux(_ arguments: String..., in folder: String) throws -> ProcessRunner.Result { try run("remux", arguments, in: folder) }
+
+    /// A broken length inside a packet, a stream without parameter sets, an empty file: bad input, whatever the output.
+    @Test func damaged() throws {
+        try Files.withTemporaryFolder { folder in
+            let script = """
+                set -e
+                ffmpeg -v error -nostdin -f lavfi -i testsrc=size=128x96:rate=25:duration=2 -c:v libx265 -x265-params log-level=none:keyint=10:min-keyint=10:open-gop=0 in.mp4
+                ffmpeg -v error -nostdin -i in.mp4 -c copy in.mkv
+                ffmpeg -v error -nostdin -i "$0" -c copy -bsf:v h264_mp4toannexb,filter_units=remove_types=7 none.h264
+                : > empty.mp4
+                ffprobe -v error -show_entries packet=pos,size -of csv=p=0 in.mp4
+                """
+            let made = try ProcessRunner.run("bash", ["-c", script, Fixture.carphone.path()], directory: folder, timeout: 60)
+            try #require(made.status == 0, "\(made.errors)")
+            // The 21st packet's first bytes are its first length: the same in both files.
+            let numbers = made.output.split(separator: "\n")[20].split(separator: ",").compactMap { Int($0) }
+            try #require(numbers.count == 2)
+            let (size, place) = (numbers[0], numbers[1])
+            let sample = try Files.read("\(folder)/in.mp4")[place..<place + size]
+            for name in ["in.mp4", "in.mkv"] {
+                var bytes = try Files.read("\(folder)/\(name)")
+                let start = try #require((0..<bytes.count - size).first { bytes[$0..<$0 + 24].elementsEqual(sample.prefix(24)) })
+                bytes[start + 1] = 0x7F
+                try Files.write(bytes, to: "\(folder)/bad\(name)")
+            }
+            let before = Files.list(folder)
+            for name in ["badin.mp4", "badin.mkv", "none.h264", "empty.mp4"] {
+                for output in ["a.h265", "a.hvcc", "a.mov", "a.mkv", "a.mp4", "a.ts", "a.m3u8"] where name.hasPrefix("bad") || !output.hasPrefix("a.h") {
+                    let result = try remux(name, "-o", output, in: folder)
+                    let words = name.hasPrefix("bad") ? "at 0.8 s" : name == "none.h264" ? "no parameter sets" : "is empty"
+                    #expect(result.status == 65 && result.errors.contains(words), "\(name) \(output): \(result.status) \(result.errors)")
+                    #expect(result.errorLines.count == 1 && Files.list(folder) == before, "\(name) \(output): \(Files.list(folder))")
+                }
+            }
+        }
+    }
+
+    /// Behind the end there is nothing to copy; before it a bare stream is cut at a key frame too.
+    @Test func start() throws {
+        try Files.withTemporaryFolder { folder in
+            let script = """
+                set -e
+                ffmpeg -v error -nostdin -f lavfi -i testsrc=size=128x96:rate=25:duration=2 -c:v libx264 -bf 2 -g 10 -sc_threshold 0 in.mp4
+                for e in mkv ts h264; do ffmpeg -v error -nostdin -i in.mp4 -c copy in.$e; done
+                """
+            try RemuxTests.make(script, in: folder)
+            for ending in ["mp4", "mkv", "ts", "h264"] {
+                for start in ["2.1", "99"] {
+                    let late = try remux("in.\(ending)", "-o", "a.mp4", "--start", start, in: folder)
+                    #expect(late.status == 65 && late.errorLines.count == 1, "\(ending) \(start): \(late.status) \(late.errors)")
+                    #expect(!Files.list(folder).contains { $0.hasPrefix("a.mp4") })
+                }
+                for (start, count) in [("0.9", 30), ("1.99", 10)] {
+                    let cut = try remux("in.\(ending)", "-o", "\(ending)\(start).mp4", "--start", start, in: folder)
+                    #expect(cut.status == 0, "\(ending): \(cut.errors)")
+                    let found = try SoundTests.hashes("\(ending)\(start).mp4", in: folder).count
+                    #expect(found == count, "\(ending) \(start): \(found)")
+                }
+            }
+        }
+    }
+
+    /// A file whose beginning an edit list cuts off: MP4 cuts it off again; elsewhere the sound is cut, and the pictures that
+    /// others are decoded with are shown, which is said.
+    @Test func editList() throws {
+        try Files.withTemporaryFolder { folder in
+            try RemuxTests.make("ffmpeg -v error -nostdin -ss 0.7 -i \(try Fixture.bigBuckBunny.path()) -t 2 -c copy in.mp4", in: folder)
+            let expected = try SoundTests.hashes("in.mp4", in: folder)
+            for name in ["a.mp4", "a.mov"] {
+                #expect(try remux("in.mp4", "-o", name, "--strict", in: folder).status == 0)
+                #expect(try SoundTests.hashes(name, in: folder) == expected)
+            }
+            for name in ["a.mkv", "a.ts", "a.flv"] {
+                let refused = try remux("in.mp4", "-o", name, "--strict", in: folder)
+                #expect(refused.status == 69 && refused.errors.contains("edit list"), "\(refused.errors)")
+                #expect(!Files.list(folder).contains { $0.hasPrefix(name) })
+                let told = try remux("in.mp4", "-o", name, in: folder)
+                #expect(told.status == 0 && told.errors.contains("edit list"), "\(told.errors)")
+                let spans = try SoundTests.spans(name, in: folder)
+                let video = try #require(spans["video"]), sound = try #require(spans["audio"])
+                // 18 pictures more, and the sound with the first of the others.
+                #expect(video.count == expected.count + 18 && abs(sound.start - video.start - 0.72) < 0.03, "\(name): \(spans)")
+            }
+            for audio in ["copy", "aac"] {
+                let arguments = ["in.mp4", "--device", "software", "--codec", "h264", "--preset", "7", "--size", "160x96", "--audio", audio]
+                let result = try run("encode", arguments + ["-o", "\(audio).mkv", "-o", "\(audio).mp4"], in: folder)
+                #expect(result.status == 0, "\(result.errors)")
+                for name in ["\(audio).mkv", "\(audio).mp4"] {
+                    let spans = try SoundTests.spans(name, in: folder)
+                    let video = try #require(spans["video"]), sound = try #require(spans["audio"])
+                    #expect(video.count == expected.count && abs(video.start - sound.start) < 0.03, "\(name): \(spans)")
+                }
+            }
+        }
+    }
+
+    /// Languages, titles and chapters: kept where the container has a place for them, and else said.
+    @Test func metadata() throws {
+        try Files.withTemporaryFolder { folder in
+            try RemuxTests.make(RemuxTests.rich, in: folder)
+            func languages(_ name: String) throws -> [String] {
+                try RemuxTests.probe(name, "stream_tags=language", in: folder, ["-select_streams", "a"]).split(separator: "\n").map(String.init)
+            }
+            // QuickTime's codes are of languages; ffprobe calls them by its own names.
+            #expect(try remux("base.mp4", "-o", "a.mov", in: folder).status == 0)
+            #expect(try languages("a.mov") == ["ger", "fra"])
+            for (name, options) in [
+                ("a.ts", ["chapters", "title"]), ("a.h264", ["chapters", "title"]), ("a.mkv", []), ("b.mov", []), ("b.mp4", []),
+            ] {
+                let result = try remux("base.mp4", "-o", name, "--json", in: folder)
+                let told = (JSONValue(result.output)?["effective"]?.array ?? []).compactMap { $0["option"]?.string }
+                #expect(result.status == 0 && told.filter { !$0.hasPrefix("stream ") } == options, "\(name): \(told) \(result.errors)")
+                if !options.isEmpty { continue }
+                #expect(try RemuxTests.probe(name, "format_tags=title", in: folder) == "A title\n")
+                #expect(try RemuxTests.probe(name, "chapter_tags=title", in: folder) == "One\nTwo\n")
+            }
+            let script = """
+                set -e
+                ffmpeg -v error -nostdin -i base.mp4 -map 0:v -map 0:a:0 -map_chapters -1 -map_metadata -1 -metadata:s:a:0 language=hrv -c copy in.mkv
+                ffmpeg -v error -nostdin -i in.mkv -map 0 -c:v copy -c:a libmp3lame -metadata:s:a:0 language=deu -metadata:s:a:0 title=Ton old.mkv
+                """
+            try RemuxTests.make(script, in: folder)
+            for (name, count) in [("c.mov", 1), ("c.flv", 1), ("c.ts", 0), ("c.mp4", 0)] {
+                let result = try remux("in.mkv", "-o", name, in: folder)
+                #expect(result.status == 0 && result.errors.split(separator: "\n").count { $0.contains("language of stream 1") } == count, "\(name): \(result.errors)")
+                #expect(try remux("in.mkv", "-o", "s\(name)", "--strict", in: folder).status == (count == 0 ? 0 : 69))
+            }
+            // New sound is the old one's in another form.
+            let result = try run("encode", ["old.mkv", "--device", "software", "--codec", "h264", "--audio", "aac", "-o", "n.mp4", "-o", "n.mkv"], in: folder)
+            #expect(result.status == 0, "\(result.errors)")
+            #expect(try languages("n.mp4") == ["deu"] && languages("n.mkv") == ["deu"])
+            #expect(try RemuxTests.probe("n.mkv", "stream_tags=title", in: folder, ["-select_streams", "a"]) == "Ton\n")
+        }
+    }
+}

@@ -1,0 +1,24 @@
+import TestOracles
+import Testing
+
+/// MP4 files whose pictures are to be turned: FFmpeg's own program writes the matrix of what it reads alone.
+enum TurnedClip {
+    /// Has players turn the first track a quarter clockwise.
+    static func turn(_ path: String) throws {
+        var bytes = try Files.read(path)
+        let header = Array("tkhd".utf8)
+        let place = try #require((0..<bytes.count - 80).first { bytes[$0..<$0 + 4].elementsEqual(header) })
+        // The matrix lies 40 bytes behind the name (ISO/IEC 14496-12 8.3.2).
+        let matrix: [Int32] = [0, 0x10000, 0, -0x10000, 0, 0, 48 << 16, 0, 0x4000_0000]
+        let raw = matrix.flatMap { value in (0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * Int32($0))) } }
+        bytes.replaceSubrange(place + 44..<place + 80, with: raw)
+        try Files.write(bytes, to: path)
+    }
+
+    /// What ffprobe says of it: -90, or nothing.
+    static func rotation(_ path: String) throws -> String {
+        try ProcessRunner.run(
+            "ffprobe", ["-v", "error", "-select_streams", "v:0", "-show_entries", "stream_side_data=rotation", "-of", "csv=p=0", path]
+        ).output.filter { $0.isNumber || $0 == "-" }
+    }
+}
