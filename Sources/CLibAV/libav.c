@@ -214,7 +214,14 @@ _Bool vaenc_copy_stream(const struct VaencLibAV *av, AVStream *to, const AVStrea
     return av->av_dict_copy(&to->metadata, from->metadata, 0) >= 0;
 }
 
-_Bool vaenc_copy_file(const struct VaencLibAV *av, AVFormatContext *to, const AVFormatContext *from) {
+static int64_t in_ticks(int64_t time, AVRational base) {
+    if (base.num <= 0 || base.den <= 0) return 0;
+    __int128 ticks = (__int128)time * base.den / ((__int128)base.num * AV_TIME_BASE);
+    return ticks > INT64_MAX ? INT64_MAX : ticks < INT64_MIN ? INT64_MIN : (int64_t)ticks;
+}
+
+_Bool vaenc_copy_file(
+    const struct VaencLibAV *av, AVFormatContext *to, const AVFormatContext *from, int64_t start, int64_t end) {
     static const char *own[] = {"major_brand", "minor_version", "compatible_brands", "encoder"};
     if (av->av_dict_copy(&to->metadata, from->metadata, 0) < 0) return 0;
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) av->av_dict_set(&to->metadata, own[i], 0, 0);
@@ -223,10 +230,20 @@ _Bool vaenc_copy_file(const struct VaencLibAV *av, AVFormatContext *to, const AV
     to->chapters = av->av_mallocz(from->nb_chapters * sizeof *to->chapters);
     if (!to->chapters) return 0;
     for (unsigned i = 0; i < from->nb_chapters; i++) {
+        AVRational base = from->chapters[i]->time_base;
+        int64_t first = in_ticks(start, base), last = in_ticks(end, base);
+        // The last chapters of some files have no end.
+        _Bool is_open = from->chapters[i]->end <= from->chapters[i]->start;
+        if (from->chapters[i]->start >= last || (!is_open && from->chapters[i]->end <= first)) continue;
         AVChapter *chapter = av->av_mallocz(sizeof *chapter);
         if (!chapter) return 0;
         to->chapters[to->nb_chapters++] = chapter;
         *chapter = *from->chapters[i];
+        if (chapter->start < first) chapter->start = first;
+        if (chapter->end > last) chapter->end = last;
+        if (chapter->end < chapter->start) chapter->end = chapter->start;
+        chapter->start -= first;
+        chapter->end -= first;
         chapter->metadata = 0;
         if (av->av_dict_copy(&chapter->metadata, from->chapters[i]->metadata, 0) < 0) return 0;
     }

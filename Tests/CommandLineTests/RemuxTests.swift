@@ -107,6 +107,9 @@ import Testing
             let spans = try SoundTests.spans("a.mkv", in: folder)
             let video = try #require(spans["video"])
             #expect((14...18).contains(video.count), "\(spans)")
+            // Chapters are of what is left, from its first picture on.
+            let chapters = try Self.probe("a.mkv", "chapter=start_time,end_time", in: folder)
+            #expect(chapters == "0.000000,0.200000\n0.200000,0.600000\n", "\(chapters)")
             #expect(try run(["base.mp4", "-o", "b.mkv", "--start", "0.9", "--strict"], in: folder).status == 69)
             #expect(!Files.list(folder).contains { $0.hasPrefix("b.mkv") })
         }

@@ -395,9 +395,11 @@ static inline int vaenc_is_turned(const AVStream *_Nonnull stream) {
 // Copies what a container says of a stream, times excepted. False: no memory.
 _Bool vaenc_copy_stream(const struct VaencLibAV *_Nonnull av, AVStream *_Nonnull to, const AVStream *_Nonnull from);
 
-// Copies a file's metadata, less what names its own form, and its chapters. False: no memory.
+// Copies a file's metadata, less what names its own form, and the chapters between two of its times, in AV_TIME_BASE, counted
+// from the first. False: no memory.
 _Bool vaenc_copy_file(
-    const struct VaencLibAV *_Nonnull av, AVFormatContext *_Nonnull to, const AVFormatContext *_Nonnull from);
+    const struct VaencLibAV *_Nonnull av, AVFormatContext *_Nonnull to, const AVFormatContext *_Nonnull from, int64_t start,
+    int64_t end);
 
 // Keeps a stream's four-character code where the container to be written knows it, or has no table of its own to take one
 // from; else lets the container choose.

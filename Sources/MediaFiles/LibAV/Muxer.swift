@@ -60,9 +60,11 @@ import VideoBase
         return tracks.count - 1
     }
 
-    /// Takes over a file's metadata and chapters, before the header is written.
-    func copyFile(from input: InputContext) throws {
-        guard unsafe vaenc_copy_file(av, context!, input.context) else { throw Self.noMemory }
+    /// Takes over a file's metadata, and its chapters between two of its times, before the header is written.
+    func copyFile(from input: InputContext, origin: MediaTime, end: MediaTime?) throws {
+        let scale = Int32(clamping: vaenc_time_base())
+        let (first, last) = (origin.converted(to: scale).value, end?.converted(to: scale).value ?? .max)
+        guard unsafe vaenc_copy_file(av, context!, input.context, first, last) else { throw Self.noMemory }
     }
 
     /// - Parameter copies: what does not go into the container is the input's fault.

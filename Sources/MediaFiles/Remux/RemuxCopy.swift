@@ -19,6 +19,9 @@ import VideoBase
     /// What becomes zero; with `start` it is the leader's first key frame, and nothing is written before.
     private var origin: MediaTime
     private var isOpen: Bool
+    /// Chapters are counted from the first packet's time, so the header waits for it.
+    private var hasHeader = false
+    private let muxerOptions: [(name: String, value: String)]
     /// The time that `start` means, and when the leader's pictures end.
     private var wanted: MediaTime?
     private var reached: MediaTime?
@@ -47,6 +50,11 @@ import VideoBase
         muxer = try Muxer(format: name, destination)
         report = RemuxReport(streams: plan.report, effective: plan.effective)
         places = plan.places
+        muxerOptions = format.muxerOptions(
+            plan.tracks.contains { $0.codecName == "hevc" } ? .hevc : .h264,
+            isFragmented: format == .fmp4 || format.hasSampleEntries && !destination.isSeekable,
+            isSeekable: destination.isSeekable, survivesKill: false,
+            segments: destination as? SegmentFolder)
         let streams: [MediaTrack?] = plan.places.map { $0.map { plan.tracks[$0] } }
         self.streams = streams
         for (index, track) in streams.enumerated() where track == nil {
@@ -76,13 +84,6 @@ import VideoBase
             let scale = unsafe isTimed ? track.timeBase.denominator : rate(index, av).reduced.numerator
             _ = try muxer.add(track, timescale: track.timeBase.numerator == 1 ? Int32(clamping: scale) : nil)
         }
-        try muxer.copyFile(from: input)
-        let muxerOptions = format.muxerOptions(
-            plan.tracks.contains { $0.codecName == "hevc" } ? .hevc : .h264,
-            isFragmented: format == .fmp4 || format.hasSampleEntries && !destination.isSeekable,
-            isSeekable: destination.isSeekable, survivesKill: false,
-            segments: destination as? SegmentFolder)
-        try muxer.writeHeader(options: muxerOptions, copies: true)
         if let start = options.start, let wanted { try seek(to: start, wanted) }
     }
 
@@ -224,6 +225,11 @@ import VideoBase
     }
 
     private func write(_ packet: TrackPacket, _ place: Int) throws {
+        if !hasHeader {
+            try muxer.copyFile(from: input, origin: origin, end: end)
+            try muxer.writeHeader(options: muxerOptions, copies: true)
+            hasHeader = true
+        }
         do { try muxer.write(packet, track: place, origin: origin, copies: true) } catch let error as VaencError where error.category == .badInput {
             throw damaged(packet, places.firstIndex(of: place) ?? place, error.message)
         }
