@@ -64,13 +64,11 @@ import Testing
             let last = stream.count - 5
             var wrong = stream
             wrong[0] = 1
-            for (bytes, words) in [(Array(stream[..<last]), "ends inside the NAL unit"), (Array(stream.prefix(stream.count / 2)), "ends inside")] {
-                try Files.write(bytes, to: "\(folder)/bad.avcc")
-                for command in [["decode", "-o", "y.y4m"], ["remux", "-o", "y.mp4"], ["encode", "-o", "y.h264", "--device", "software"]] {
-                    let result = try run(command + ["bad.avcc"], in: folder)
-                    #expect(result.status == 65 && result.errors.contains(words), "\(command): \(result.status) \(result.errors)")
-                    #expect(Files.list(folder) == before.sorted())
-                }
+            try Files.write(Array(stream[..<last]), to: "\(folder)/bad.avcc")
+            for command in [["decode", "-o", "y.y4m"], ["remux", "-o", "y.mp4"], ["encode", "-o", "y.h264", "--device", "software"]] {
+                let result = try run(command + ["bad.avcc"], in: folder)
+                #expect(result.status == 65 && result.errors.contains("ends inside the NAL unit"), "\(command): \(result.status) \(result.errors)")
+                #expect(Files.list(folder) == before.sorted())
             }
             try Files.write(wrong, to: "\(folder)/bad.avcc")
             #expect(try run(["decode", "bad.avcc", "-o", "y.y4m"], in: folder).status == 65)

@@ -34,8 +34,11 @@ import Testing
                 try Files.write(bytes, to: "\(folder)/bad\(name)")
             }
             let before = Files.list(folder)
-            for name in ["badin.mp4", "badin.mkv", "none.h264", "empty.mp4"] {
-                for output in ["a.h265", "a.hvcc", "a.mov", "a.mkv", "a.mp4", "a.ts", "a.m3u8"] where name.hasPrefix("bad") || !output.hasPrefix("a.h") {
+            for (name, outputs) in [
+                ("badin.mp4", ["a.h265", "a.mkv", "a.ts"]), ("badin.mkv", ["a.hvcc", "a.mov", "a.m3u8"]), ("none.h264", ["a.mov", "a.h264"]),
+                ("empty.mp4", ["a.mov"]),
+            ] {
+                for output in outputs {
                     let result = try remux(name, "-o", output, in: folder)
                     let words = name.hasPrefix("bad") ? "at 0.8 s" : name == "none.h264" ? "no parameter sets" : "is empty"
                     #expect(result.status == 65 && result.errors.contains(words), "\(name) \(output): \(result.status) \(result.errors)")
@@ -55,12 +58,10 @@ import Testing
                 """
             try RemuxTests.make(script, in: folder)
             for ending in ["mp4", "mkv", "ts", "h264"] {
-                for start in ["2.1", "99"] {
-                    let late = try remux("in.\(ending)", "-o", "a.mp4", "--start", start, in: folder)
-                    #expect(late.status == 65 && late.errorLines.count == 1, "\(ending) \(start): \(late.status) \(late.errors)")
-                    #expect(!Files.list(folder).contains { $0.hasPrefix("a.mp4") })
-                }
-                for (start, count) in [("0.9", 30), ("1.99", 10)] {
+                let late = try remux("in.\(ending)", "-o", "a.mp4", "--start", ending == "mkv" ? "99" : "2.1", in: folder)
+                #expect(late.status == 65 && late.errorLines.count == 1, "\(ending): \(late.status) \(late.errors)")
+                #expect(!Files.list(folder).contains { $0.hasPrefix("a.mp4") })
+                for (start, count) in ending == "mp4" ? [("0.9", 30)] : [("0.9", 30), ("1.99", 10)] {
                     let cut = try remux("in.\(ending)", "-o", "\(ending)\(start).mp4", "--start", start, in: folder)
                     #expect(cut.status == 0, "\(ending): \(cut.errors)")
                     let found = try SoundTests.hashes("\(ending)\(start).mp4", in: folder).count
@@ -80,7 +81,7 @@ import Testing
                 #expect(try remux("in.mp4", "-o", name, "--strict", in: folder).status == 0)
                 #expect(try SoundTests.hashes(name, in: folder) == expected)
             }
-            for name in ["a.mkv", "a.ts", "a.flv"] {
+            for name in ["a.mkv", "a.ts"] {
                 let refused = try remux("in.mp4", "-o", name, "--strict", in: folder)
                 #expect(refused.status == 69 && refused.errors.contains("edit list"), "\(refused.errors)")
                 #expect(!Files.list(folder).contains { $0.hasPrefix(name) })
@@ -92,7 +93,7 @@ import Testing
                 #expect(video.count == expected.count + 18 && abs(sound.start - video.start - 0.72) < 0.03, "\(name): \(spans)")
             }
             for audio in ["copy", "aac"] {
-                let arguments = ["in.mp4", "--device", "software", "--codec", "h264", "--preset", "7", "--size", "160x96", "--audio", audio]
+                let arguments = ["in.mp4", "--device", "software", "--codec", "h264", "--preset", "7", "--size", "96x64", "--audio", audio]
                 let result = try run("encode", arguments + ["-o", "\(audio).mkv", "-o", "\(audio).mp4"], in: folder)
                 #expect(result.status == 0, "\(result.errors)")
                 for name in ["\(audio).mkv", "\(audio).mp4"] {
