@@ -27,6 +27,15 @@ static inline VAStatus vaenc_map_buffer(VADisplay display, VABufferID buffer, vo
 #endif
 }
 
+// VASurfaceAttribAlignmentSize of VA-API 1.21, behind what older headers know; a driver may be newer than they are.
+#if VA_CHECK_VERSION(1, 21, 0)
+#define VAENC_SURFACE_ALIGNMENT VASurfaceAttribAlignmentSize
+#else
+#define VAENC_SURFACE_ALIGNMENT (VASurfaceAttribDRMFormatModifiers + 1)
+#endif
+static const VASurfaceAttribType vaenc_surface_alignment = (VASurfaceAttribType)VAENC_SURFACE_ALIGNMENT;
+_Static_assert(VAENC_SURFACE_ALIGNMENT == 10, "the number is part of the binary interface");
+
 // VADRMPRIMESurfaceDescriptor, whose unnamed structures Swift does not see.
 struct vaenc_prime_object {
     int fd;

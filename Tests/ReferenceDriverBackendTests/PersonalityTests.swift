@@ -63,7 +63,7 @@ import Testing
             var list = [VASurfaceAttrib](repeating: VASurfaceAttrib(), count: 32)
             #expect(
                 amd.table.vaQuerySurfaceAttributes(amd.context, config, &list, &count) == VA_STATUS_SUCCESS)
-            #expect(list.prefix(Int(count)).first { $0.type.rawValue == 12 }?.value.value.i == alignment)
+            #expect(list.prefix(Int(count)).first { $0.type.rawValue == 10 }?.value.value.i == alignment)
         }
     }
 

@@ -55,8 +55,8 @@ internal import VideoBase
             case VASurfaceAttribMaxHeight: result.maxHeight = Int(value)
             case VASurfaceAttribPixelFormat: result.pixelFormats.append(FourCC(rawValue: UInt32(bitPattern: value)))
             case VASurfaceAttribMemoryType: result.memoryTypes.formUnion(MemoryTypes(rawValue: UInt32(bitPattern: value)))
-            // VASurfaceAttribAlignmentSize of VA-API 1.21: log2 of both, four bits each.
-            case VASurfaceAttribType(10):
+            // log2 of both, four bits each.
+            case vaenc_surface_alignment:
                 result.alignment = VideoSize(width: 1 << Int(value & 0xf), height: 1 << Int(value >> 4 & 0xf))
             default: break
             }

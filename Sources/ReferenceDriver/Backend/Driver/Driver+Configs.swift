@@ -30,9 +30,6 @@ extension Driver {
         var isSettable = false
     }
 
-    /// VASurfaceAttribAlignmentSize, since VA-API 1.21.
-    private static let alignmentSize = VASurfaceAttribType(12)
-
     /// vaQuerySurfaceAttributes, in the order that clients get them.
     func surfaceAttributes(_ id: VAConfigID) throws -> [SurfaceAttribute] {
         let (entry, kind) = try monitor.withLock { (try config(id).entry, try config(id).kind) }
@@ -56,7 +53,7 @@ extension Driver {
             SurfaceAttribute(type: VASurfaceAttribExternalBufferDescriptor, isSettable: true),
         ]
             + (entry.surfaceAlignment.map {
-                [SurfaceAttribute(type: Self.alignmentSize, value: Int32($0))]
+                [SurfaceAttribute(type: vaenc_surface_alignment, value: Int32($0))]
             } ?? [])
     }
 }
