@@ -3,13 +3,18 @@ final class DecodeTask: PictureTask, @unchecked Sendable {
     private let worker: DecodeWorker
     private let packet: DecodePacket
     private let target: Surface
+    private let mark: DecodeMark
     private let memory: HostMemory
     private let layout: PlaneLayout
     private let counts: CopyCounts
     private var isGood = false
 
     /// With the monitor held.
-    init(_ packet: DecodePacket, into target: Surface, worker: DecodeWorker, counts: CopyCounts) throws {
+    /// - Parameter mark: what the surface is marked with from now on.
+    init(
+        _ packet: DecodePacket, into target: Surface, as mark: DecodeMark, worker: DecodeWorker, counts: CopyCounts
+    ) throws {
+        self.mark = mark
         self.worker = worker
         self.packet = packet
         self.target = target
@@ -21,7 +26,8 @@ final class DecodeTask: PictureTask, @unchecked Sendable {
     func run() { isGood = worker.decode(packet, into: memory, layout) }
 
     func finish() {
-        if !isGood { target.isDamaged = true }
+        // The surface may be meant for something else by now.
+        if !isGood, target.mark == mark { target.isDamaged = true }
         if !packet.continues { counts.decoded += 1 }
     }
 }

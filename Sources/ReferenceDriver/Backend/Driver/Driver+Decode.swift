@@ -9,6 +9,8 @@ extension Driver {
             throw Refusal(VA_STATUS_ERROR_INVALID_SURFACE, "the render target was destroyed")
         }
         guard target.mappings == 0 else { throw Refusal.busy("surface \(target.id) is mapped") }
+        // A picture still being reconstructed there must be whole before it is written over.
+        if target.isWritten { _ = wait(for: target) }
         var pictures = context.decoded
         let mark = { [surfaces] in surfaces[$0]?.mark }
         let (packet, left): (DecodePacket, DecodeMark)
@@ -23,7 +25,7 @@ extension Driver {
             (packet, left) = try plan.packet(target: target, of: context.id, &pictures, mark: mark)
         }
         if !environment.isNull {
-            let task = try DecodeTask(packet, into: target, worker: worker, counts: counts)
+            let task = try DecodeTask(packet, into: target, as: left, worker: worker, counts: counts)
             try context.submit(Job(contextID: context.id, task: task, surfaces: [target]))
         }
         context.decoded = pictures

@@ -1,0 +1,63 @@
+import CVA
+import Glibc
+import ReferenceDriver
+import Testing
+
+/// A surface that is meant for the next picture while the device works on the one before.
+@Suite struct ReusedSurfaceTests {
+    /// A picture that takes the encoder a while.
+    private func busy() -> StreamClient {
+        let stream = StreamClient(width: 1280, height: 720, codedBytes: 4 << 20)
+        var buffers = stream.buffers(cabac: true)
+        var misc: [UInt8] = []
+        for word in [VAEncMiscParameterTypeQualityLevel.rawValue, 1, 0, 0, 0, 0] {
+            withUnsafeBytes(of: word) { misc += $0 }
+        }
+        buffers.misc = [misc]
+        stream.paint()
+        #expect(stream.send(buffers) == VA_STATUS_SUCCESS)
+        return stream
+    }
+
+    private func isReady(_ surface: VASurfaceID, _ client: Client) -> Bool {
+        var status = VASurfaceStatus(0)
+        return client.table.vaQuerySurfaceStatus(client.context, surface, &status) == VA_STATUS_SUCCESS && status == VASurfaceReady
+    }
+
+    /// A picture with errors waits for the encoder; the processor's, which is whole, takes its place behind it.
+    @Test func damageIsOfThePictureThatHadIt() {
+        let stream = busy()
+        let (client, reused) = (stream.client, stream.sources[0])
+        let decoder = DecodeClient(VAProfileH264High, on: client)
+        let processor = ProcessClient(client)
+        let source = processor.surface(VA_FOURCC_NV12, 64, 64, samples: [UInt8](repeating: 90, count: 6144))
+        #expect(decoder.send(reused, DecodeClient.parameters(reused), data: DecodeClient.cutOff) == VA_STATUS_SUCCESS)
+        #expect(processor.process(source, into: reused) == VA_STATUS_SUCCESS)
+        #expect(!isReady(reused, client), "the encoder was done before: nothing is shown by this")
+        #expect(decoder.sync(reused) == VA_STATUS_SUCCESS)
+        // Where nothing takes its place, it is told.
+        let other = decoder.surfaces[0]
+        #expect(decoder.send(other, DecodeClient.parameters(other), data: DecodeClient.cutOff) == VA_STATUS_SUCCESS)
+        #expect(decoder.sync(other) == VA_STATUS_ERROR_DECODING_ERROR)
+    }
+
+    /// A small picture decoded into a corner of what an encoder still reconstructs: the rest is the reconstruction, whole.
+    @Test func whatIsReconstructedIsWholeBeforeItIsDecodedInto() throws {
+        func rows(_ stream: StreamClient) throws -> [UInt8] {
+            let (status, image) = stream.client.derive(stream.reconstructions[0])
+            #expect(status == VA_STATUS_SUCCESS)
+            let base = try #require(stream.client.map(image.buf).1?.assumingMemoryBound(to: UInt8.self))
+            return (64..<720).flatMap { row in
+                Array(UnsafeBufferPointer(start: base + Int(image.offsets.0) + row * Int(image.pitches.0), count: 1280))
+            }
+        }
+        let stream = busy()
+        let target = stream.reconstructions[0]
+        let decoder = DecodeClient(VAProfileH264High, on: stream.client)
+        #expect(decoder.send(target, DecodeClient.parameters(target), data: DecodeClient.cutOff) == VA_STATUS_SUCCESS)
+        #expect(decoder.sync(target) == VA_STATUS_ERROR_DECODING_ERROR)
+        let expected = try rows(busy())
+        #expect(expected.contains { $0 != expected[0] })
+        #expect(try (rows(stream) == expected) as Bool)
+    }
+}
