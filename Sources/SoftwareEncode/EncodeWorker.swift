@@ -69,7 +69,7 @@ final class EncodeWorker: Sendable {
     func start(_ first: sending CodecContext) throws {
         monitor.withLock { $0.isRunning = true }
         let handover = Monitor(Optional(first))
-        let started = WorkerThread.start {
+        let started = OwnThread.start {
             self.monitor.withLock { $0.thread = pthread_self() }
             self.run(handover.withLock { $0.take() })
             self.monitor.withLock {
