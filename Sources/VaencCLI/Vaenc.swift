@@ -34,9 +34,11 @@ struct VaencCommand: ParsableCommand {
 
     static func main() {
         Clock.begin()
+        Interruption.holdBack()
         Descriptors.makeRoom()
         do {
             var command = try parseAsRoot(arguments())
+            if !(command is any InterruptibleCommand) { Interruption.letThrough() }
             try command.run()
         } catch {
             Glibc.exit(Failure.report(error))

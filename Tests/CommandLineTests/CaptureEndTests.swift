@@ -48,6 +48,17 @@ import Testing
         }
     }
 
+    /// Ctrl-C while a camera is being opened, and again: nothing is left of the picture that was to be.
+    @Test(arguments: ["a.jpg", "a.mp4"]) func interruptedWhileTheCameraOpens(output: String) throws {
+        try Files.withTemporaryFolder { folder in
+            let result = try ProcessRunner.run(
+                "timeout", ["--foreground", "--preserve-status", "-s", "INT", "0.3", Checkout.vaenc, "capture", "/dev/video9", "-o", output],
+                environment: try FakeCameras.environment("9:hangopen"), directory: folder, timeout: 20)
+            #expect(result.status == 130 && result.errorLines.count == 1, "\(result.errors)")
+            #expect(Files.list(folder).isEmpty, "\(Files.list(folder))")
+        }
+    }
+
     @Test(arguments: [
         ("", "/dev/video9", 66), ("9:busy", "/dev/video9", 69), ("9:denied", "/dev/video9", 77), ("9:plain", "/dev/video9", 65),
         ("9:formats=ZZZZ", "/dev/video9", 69),

@@ -123,6 +123,28 @@ import Testing
         }
     }
 
+    /// In the first moments, before anything is watched and while it begins to be: nothing is left, also where whoever
+    /// started it has SIGINT ignored, as scripts do with what they put in the background.
+    @Test(arguments: [Job.encode, .convert, .decode]) func atOnce(_ job: Job) throws {
+        try inPlace(job) { place in
+            for milliseconds in stride(from: 2, through: 38, by: 6) {
+                let run = try place.run(
+                    ["timeout", "--foreground", "--preserve-status", "-s", "INT", "0.0\(milliseconds < 10 ? "0" : "")\(milliseconds)", Checkout.vaenc],
+                    ["-o", job.outputs[0]])
+                let left = try place.left().keys.sorted()
+                #expect(run.status == 130 && left.isEmpty || left == [job.outputs[0]], "\(milliseconds) ms: \(run.status), \(left)")
+                try place.clear()
+            }
+            // From a pipe that nobody writes to: it ends by the signal alone.
+            let script = "mkfifo p; (trap '' INT; exec \"$0\" \"$@\") < p & exec 3> p; sleep 0.1; kill -INT $!; wait $!"
+            let arguments = job.arguments.map { $0 == "c.mp4" || $0 == "s.h264" ? "-" : $0 }
+            let ignored = try ProcessRunner.run(
+                "bash", ["-c", script, Checkout.vaenc] + arguments + ["-o", job.outputs[0]], directory: place.folder, timeout: 20)
+            #expect(ignored.status == 130, "\(ignored.errors)")
+            #expect(try place.left().keys.sorted() == ["p"])
+        }
+    }
+
     /// A disk that is full after so much (a limit of files' sizes that is not a signal): 74, a line, and nothing is left.
     @Test(arguments: Job.allCases) func fullDisk(_ job: Job) throws {
         try inPlace(job) { place in

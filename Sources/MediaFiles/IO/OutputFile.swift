@@ -70,10 +70,16 @@ final class OutputFile {
         let part = FileName.cString(partPath)
         self.part = part
         isSeekable = true
-        // SAFETY: as above.
-        descriptor = unsafe open(part, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o666)
+        var (isFree, code) = (true, Int32(0))
+        descriptor = UnfinishedFiles.open(part) {
+            // SAFETY: as above.
+            let descriptor = unsafe open(part, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o666)
+            code = errno
+            // A .part left by a process that was killed is taken over; one that is being written is not.
+            isFree = descriptor < 0 || flock(descriptor, LOCK_EX | LOCK_NB) == 0
+            return (descriptor, isFree)
+        }
         if descriptor < 0 {
-            let code = errno
             if code == EISDIR || code == ELOOP {
                 try refuse(
                     VaencError(
@@ -82,15 +88,16 @@ final class OutputFile {
             }
             try refuse(SystemError.creation(code, path))
         }
-        // A .part left by a process that was killed is taken over; one that is being written is not.
-        if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+        if !isFree {
             try refuse(
                 VaencError(
                     .cannotCreate, "\(partPath) is being written already",
                     remedy: "wait for what writes it, or choose another name"))
         }
         if ftruncate(descriptor, 0) != 0 {
-            try refuse(SystemError.creation(errno, path))
+            let code = errno
+            UnfinishedFiles.close(part) {}
+            try refuse(SystemError.creation(code, path))
         }
         held.reserveCapacity(Self.holdLimit)
     }
@@ -121,7 +128,9 @@ final class OutputFile {
         self.part = name
         isSeekable = true
         // SAFETY: as above.
-        descriptor = unsafe open(name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o666)
+        descriptor = UnfinishedFiles.open(name) {
+            (unsafe open(name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o666), true)
+        }
         if descriptor < 0 { try refuse(SystemError.creation(errno, path)) }
     }
 
@@ -238,7 +247,7 @@ final class OutputFile {
             return
         }
         if fsync(descriptor) != 0, errno != EINVAL, errno != ENOSYS { throw SystemError.writing(errno, name) }
-        try giveName(part)
+        try UnfinishedFiles.close(part) { try giveName(part) }
         isOpen = false
         if close(descriptor) != 0 { throw SystemError.writing(errno, name) }
     }
@@ -265,6 +274,6 @@ final class OutputFile {
         held = []
         if path != "-" { close(descriptor) }
         // SAFETY: as above.
-        if let part { _ = unsafe unlink(part) }
+        if let part { UnfinishedFiles.close(part) { _ = unsafe unlink(part) } }
     }
 }

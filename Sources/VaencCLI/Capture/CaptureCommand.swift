@@ -2,7 +2,7 @@ import ArgumentParser
 import MediaFiles
 import Vaenc
 
-struct CaptureCommand: ParsableCommand {
+struct CaptureCommand: ParsableCommand, InterruptibleCommand {
     static let configuration = CommandConfiguration(
         commandName: "capture",
         abstract: "Record a camera.",

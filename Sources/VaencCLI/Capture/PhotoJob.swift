@@ -29,9 +29,9 @@ struct PhotoJob {
         if let frames = command.inputOptions.frames, frames != 1 {
             throw VaencError.usage("--frames \(frames) contradicts the output \(output)", remedy: "a picture is one frame: leave it out")
         }
-        let file = try StillPicture(output, format: format, overwrite: command.output.overwrite)
         let interruption = Interruption()
         interruption.watch()
+        let file = try StillPicture(output, format: format, overwrite: command.output.overwrite)
         guard let camera = try command.capture.open(input, options: command.inputOptions, tellsNotices: !command.reporting.json) else { return }
         defer { camera.preview?.close() }
         interruption.whenFirst { camera.source.cancel() }

@@ -4,7 +4,7 @@ import MediaFiles
 import NALWriting
 import Vaenc
 
-struct ConvertCommand: ParsableCommand {
+struct ConvertCommand: ParsableCommand, InterruptibleCommand {
     static let configuration = CommandConfiguration(
         commandName: "convert",
         abstract: "Turn a stream with start codes into one with lengths, or the other way.",

@@ -4,7 +4,7 @@ import VAAPI
 import Vaenc
 import VideoBase
 
-struct DecodeCommand: ParsableCommand {
+struct DecodeCommand: ParsableCommand, InterruptibleCommand {
     static let configuration = CommandConfiguration(
         commandName: "decode",
         abstract: "Decode a file into Y4M or raw pictures.",

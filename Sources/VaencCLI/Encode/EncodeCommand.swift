@@ -2,7 +2,7 @@ import ArgumentParser
 import MediaFiles
 import Vaenc
 
-struct EncodeCommand: ParsableCommand {
+struct EncodeCommand: ParsableCommand, InterruptibleCommand {
     static let configuration = CommandConfiguration(
         commandName: "encode",
         abstract: "Encode a file, raw frames, stdin or a test pattern.",

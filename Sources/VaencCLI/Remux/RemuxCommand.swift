@@ -2,7 +2,7 @@ import ArgumentParser
 import MediaFiles
 import Vaenc
 
-struct RemuxCommand: ParsableCommand {
+struct RemuxCommand: ParsableCommand, InterruptibleCommand {
     static let configuration = CommandConfiguration(
         commandName: "remux",
         abstract: "Put a file's streams into another container, as they are.",

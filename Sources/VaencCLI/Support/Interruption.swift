@@ -1,5 +1,9 @@
 import Glibc
+import MediaFiles
 import Synchronization
+
+/// A command that watches for Ctrl-C by itself, as it has something to finish.
+protocol InterruptibleCommand {}
 
 /// Ctrl-C, made into a question that loops ask and a call that wakes whoever waits for input.
 ///
@@ -12,29 +16,44 @@ final class Interruption: Sendable {
 
     var isRequested: Bool { count.load(ordering: .relaxed) > 0 }
 
+    /// Has the signals wait, for this thread and those it starts, until `watch` or `letThrough`: one that is ignored, as
+    /// SIGINT is in the background of a script, would be lost.
+    static func holdBack() {
+        var signals = set()
+        unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
+    }
+
+    /// Signals do what they usually do, also those that wait.
+    static func letThrough() {
+        var signals = set()
+        unsafe pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+    }
+
+    private static func set() -> sigset_t {
+        var signals = sigset_t()
+        unsafe sigemptyset(&signals)
+        for number in watched() { unsafe sigaddset(&signals, number) }
+        return signals
+    }
+
     /// Blocks the signals for this thread and those it starts, and waits for them on a thread of its own.
     /// Call it before any other thread is started.
     func watch() {
         signal(SIGPIPE, SIG_IGN)
-        var signals = sigset_t()
-        unsafe sigemptyset(&signals)
-        let watched = Self.watched()
-        for number in watched { unsafe sigaddset(&signals, number) }
-        unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
+        Self.holdBack()
         let context = unsafe Unmanaged.passRetained(self).toOpaque()
         var thread = pthread_t()
         // SAFETY: the thread owns one reference to self for the life of the process.
-        _ = unsafe pthread_create(&thread, nil, { context in
+        let failed = unsafe pthread_create(&thread, nil, { context in
             let interruption = unsafe Unmanaged<Interruption>.fromOpaque(context!).takeUnretainedValue()
-            var signals = sigset_t()
-            unsafe sigemptyset(&signals)
-            for number in Interruption.watched() { unsafe sigaddset(&signals, number) }
+            var signals = Interruption.set()
             while true {
                 var number: Int32 = 0
                 if unsafe sigwait(&signals, &number) == 0 { interruption.arrived() }
             }
         }, context)
-        pthread_detach(thread)
+        // Without a thread that waits for them they end the program by themselves.
+        if failed != 0 { Self.letThrough() } else { pthread_detach(thread) }
     }
 
     /// The signals that end vaenc: SIGHUP does not where whoever started it had it ignored (nohup). SIGINT always does:
@@ -64,13 +83,13 @@ final class Interruption: Sendable {
                 // Before there is an input there is nothing to finish. In here, so that who opens one now waits, and does
                 // not say the same.
                 Terminal.note("interrupted before the first frame: nothing was written")
-                _exit(130)
+                UnfinishedFiles.remove { _exit(130) }
             }
             action()
         } else {
             onSecond.withLock { $0 }?()
             Terminal.note("interrupted twice: what was not finished is removed")
-            _exit(130)
+            UnfinishedFiles.remove { _exit(130) }
         }
     }
 }
