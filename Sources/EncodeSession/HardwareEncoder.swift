@@ -61,6 +61,9 @@ package final class HardwareEncoder: VideoEncoder {
         }
     }
 
+    /// What a surface must have for the encoder to read it where it is.
+    package var surfaceSize: VideoSize { settings.grid.coded }
+
     package func prepare() throws { _ = try supervisor() }
 
     package func makePixelBuffer() throws -> any PixelBuffer { try supervisor().makeBuffer() }

@@ -38,6 +38,9 @@ public struct VideoRectangle: Sendable, Hashable, Codable {
         self.width = width
         self.height = height
     }
+
+    /// All of a picture of that size.
+    package init(_ size: VideoSize) { self.init(x: 0, y: 0, width: size.width, height: size.height) }
 }
 
 extension Int {

@@ -187,9 +187,28 @@ import Testing
                 #expect(sum { $0["encoded"]?.int } == 24)
                 // The device's processor makes NV12 of other layouts; the first picture twice, to see whether it does.
                 #expect(sum { $0["processed"]?.int } == (layout == "NV12" ? 0 : 25))
-                if layout == "NV12" { #expect(sum { $0["maps"]?.int } == 0) }
+                #expect(sum { $0["maps"]?.int } == 0)
                 for way in ["getImage", "putImage", "deriveImage", "import", "export"] {
                     #expect(sum { $0["copies"]?[way]?.int } == 0, "\(way)")
+                }
+            }
+        }
+    }
+
+    /// Several outputs copy the camera's own pictures.
+    @Test(arguments: ["NV12", "YUYV"]) func severalOutputsHaveEveryPicture(layout: String) throws {
+        try capture(
+            "9:formats=\(layout),sizes=128x96,rate=50,pitch=32", ["/dev/video9", "-o", "a.h264", "-o", "a.h265", "--frames", "12"],
+            options: ["--device", "reference", "--qp", "8"]
+        ) { run in
+            #expect(run.status == 0 && run.encode.report?["input"]?["framesCopied"]?.int == 24, "\(run.errors)")
+            for codec in StreamCodec.allCases {
+                let name = codec == .h264 ? "a.h264" : "a.h265"
+                let frames = ForeignDecoder.libavcodec.decode(try Files.read(run.folder + "/" + name), codec: codec).frames
+                #expect(frames.count == 12)
+                for frame in frames {
+                    let drawn = FakeCameras.picture(FakeCameras.number(of: frame), width: 128, height: 96)
+                    #expect(PSNR.all(frame, drawn) > 36, "\(name)")
                 }
             }
         }

@@ -136,12 +136,12 @@ import Testing
                 try place.clear()
             }
             // From a pipe that nobody writes to: it ends by the signal alone.
-            let script = "mkfifo p; (trap '' INT; exec \"$0\" \"$@\") < p & exec 3> p; sleep 0.1; kill -INT $!; wait $!"
+            let script = "mkfifo p; (trap '' INT; exec \"$0\" \"$@\") < p & exec 3> p; rm p; sleep 0.1; kill -INT $!; wait $!"
             let arguments = job.arguments.map { $0 == "c.mp4" || $0 == "s.h264" ? "-" : $0 }
             let ignored = try ProcessRunner.run(
                 "bash", ["-c", script, Checkout.vaenc] + arguments + ["-o", job.outputs[0]], directory: place.folder, timeout: 20)
             #expect(ignored.status == 130, "\(ignored.errors)")
-            #expect(try place.left().keys.sorted() == ["p"])
+            #expect(try place.left().isEmpty)
         }
     }
 

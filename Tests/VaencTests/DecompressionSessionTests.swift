@@ -13,7 +13,7 @@ import VideoBase
 
     private func luma(_ frame: DecodedFrame) throws -> [UInt8] {
         try unsafe frame.buffer.withUnsafePlanes { planes in
-            unsafe (0..<80).flatMap { row in
+            (0..<80).flatMap { row in
                 unsafe Array(UnsafeRawBufferPointer(start: planes.base(0) + row * planes.pitch(0), count: 96))
             }
         }

@@ -69,10 +69,7 @@ package import VideoBase
         let av = unsafe try LibAV.load(.codec)
         unsafe self.stream = unsafe stream
         unsafe self.av = unsafe av
-        self.options = options
-        self.device = device
-        self.renewed = renewed
-        self.tellsDamage = tellsDamage
+        (self.options, self.device, self.renewed, self.tellsDamage) = (options, device, renewed, tellsDamage)
         way = device == nil ? .software(why: why) : .device
         decoder = unsafe try Self.make(stream, options, device, av)
     }
@@ -158,8 +155,7 @@ package import VideoBase
 
     package func flush() {
         log.clear()
-        (given, ready, current) = ([], [], nil)
-        (owesBroken, hasEnded) = (false, false)
+        (given, ready, current, owesBroken, hasEnded) = ([], [], nil, false, false)
         guard way == .device, let device else { return decoder.flush() }
         nonisolated(unsafe) let decoder = decoder
         // What goes wrong here goes wrong with the next packet too.
@@ -176,11 +172,23 @@ package import VideoBase
     }
 
     package func pictureInMemory() throws -> DecodedPicture {
-        let picture = try picture()
-        guard let device, picture.surface != nil else { return picture }
-        return try device.display.watch.run("av_hwframe_transfer_data", device.display.vendor, .wait) {
-            try picture.downloaded()
+        while true {
+            let picture = try picture()
+            guard let device, picture.surface != nil else { return picture }
+            do {
+                return try device.display.watch.run("av_hwframe_transfer_data", device.display.vendor, .wait) { try picture.downloaded() }
+            } catch { try renew(picture.tag, after: error) }
         }
+    }
+
+    /// Has the picture that was given last decoded anew.
+    private func renew(_ tag: Int64, after fault: any Error) throws {
+        given.remove(tag)
+        _ = try recover(from: fault)
+        guard let index = ready.firstIndex(where: { $0.picture.tag == tag }) else { throw fault }
+        let again = ready.remove(at: index)
+        (current, isDamaged) = (again.picture, again.isDamaged)
+        given.insert(tag)
     }
 
     // MARK: Calls and faults

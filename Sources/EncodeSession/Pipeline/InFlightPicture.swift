@@ -25,6 +25,12 @@ struct TakenFrame: Sendable {
     func isAtHome(in inputs: InputPool) -> Bool {
         pool.map { $0 === inputs } ?? (surface.display === inputs.display)
     }
+
+    /// The device is done with the surface: it goes back to its pool, mapped where the next frame will be drawn as this one
+    /// was. On a thread that makes calls on the device.
+    func giveBack() {
+        if source == nil { pool?.giveBackMapped(surface) } else { pool?.giveBack(InputSurface(surface: surface)) }
+    }
 }
 
 /// A picture that the device works on.

@@ -280,7 +280,7 @@ final class Supervisor: Sendable {
             }
             return send(group, generation: generation)
         }
-        for frame in done { frame.pool?.giveBackMapped(frame.surface) }
+        for frame in done { frame.giveBack() }
     }
 
     /// Only with `delivery` held.

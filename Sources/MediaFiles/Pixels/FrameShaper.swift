@@ -7,9 +7,7 @@ package final class FrameShaper {
     package let outputSize: VideoSize
     /// The sample aspect ratio of what comes out.
     let outputAspect: Rational?
-    /// The part of the source that is shown, and where it is shown; nil where that is everything.
-    private let sourcePart: VideoRectangle?
-    private let destinationPart: VideoRectangle?
+    package let parts: FittedParts
     private let fullRange: Bool
     private let converter: PixelConverter
 
@@ -24,53 +22,18 @@ package final class FrameShaper {
         converter = PixelConverter(color: color, target: target)
         fullRange = (target ?? color).fullRange == true
         guard let output, output != source else {
-            sourcePart = nil
-            destinationPart = nil
+            parts = .whole
             outputAspect = aspect
             return
         }
         outputAspect = Rational(1, 1)
-        // The source's shape in square samples, as width over height.
-        let shape = Double(source.width) * (aspect?.value ?? 1) / Double(source.height)
-        let target = Double(output.width) / Double(output.height)
-        switch fit {
-        case .stretch:
-            sourcePart = nil
-            destinationPart = nil
-        case .letterbox:
-            let width = shape >= target ? output.width : Self.even(Double(output.height) * shape, output.width)
-            let height = shape >= target ? Self.even(Double(output.width) / shape, output.height) : output.height
-            sourcePart = nil
-            destinationPart = Self.centered(VideoSize(width: width, height: height), in: output)
-        case .crop:
-            let share = target / shape
-            let width = share < 1 ? Self.even(Double(source.width) * share, source.width) : source.width
-            let height = share > 1 ? Self.even(Double(source.height) / share, source.height) : source.height
-            sourcePart = Self.centered(VideoSize(width: width, height: height), in: source)
-            destinationPart = nil
-        }
-    }
-
-    /// Whether pictures come out as they went in, format aside.
-    var keepsSize: Bool { sourcePart == nil && destinationPart == nil }
-
-    /// Nearest even number, at least 2 (or the limit), at most `limit`.
-    private static func even(_ value: Double, _ limit: Int) -> Int {
-        min(limit, max(min(2, limit), Int((value / 2).rounded()) * 2))
-    }
-
-    /// In the middle, the corner on even samples; nil where it covers everything.
-    private static func centered(_ size: VideoSize, in whole: VideoSize) -> VideoRectangle? {
-        if size == whole { return nil }
-        return VideoRectangle(
-            x: (whole.width - size.width) / 4 * 2, y: (whole.height - size.height) / 4 * 2, width: size.width,
-            height: size.height)
+        parts = FittedParts(source, aspect: aspect, in: output, fit)
     }
 
     /// Writes a picture of the source's size to `destination`, of the output's size.
     package func shape(_ source: PixelPlanes, to destination: PixelPlanes) throws {
         unsafe try checkSize(destination)
-        if keepsSize {
+        if parts == .whole {
             unsafe try converter.convert(source, to: destination)
         } else {
             unsafe try shape(PictureView(source), to: destination)
@@ -83,15 +46,15 @@ package final class FrameShaper {
         var from = unsafe source
         var to = unsafe PictureView(destination)
         // SAFETY: the parts lie inside the pictures.
-        if sourcePart != nil || destinationPart != nil {
+        if parts != .whole {
             let av = unsafe try LibAV.load(.scale)
-            if let part = sourcePart { unsafe from = source.cropped(to: part, av) }
-            if let part = destinationPart {
+            if let part = parts.source { unsafe from = source.cropped(to: part, av) }
+            if let part = parts.target {
                 unsafe PlaneCopy.fillBlack(destination, fullRange: fullRange)
                 unsafe to = to.cropped(to: part, av)
             }
         }
-        unsafe try converter.scale(from, to: to, within: destinationPart != nil)
+        unsafe try converter.scale(from, to: to, within: parts.target != nil)
     }
 
     private func checkSize(_ destination: PixelPlanes) throws {

@@ -39,14 +39,15 @@ extension DecodingSource {
     /// The next picture with its time, in a buffer; nil at the end. Otherwise as `readFrame`.
     ///
     /// - Parameters:
-    ///   - taken: the buffer of a picture that is taken as the decoder gives it; nil: it is to be drawn into another.
+    ///   - taken: the buffer of a picture on the decoder's device, fitted there into the source's size as said; nil: it is
+    ///     to be drawn into another.
     ///   - makeBuffer: a buffer to draw into, of the size `info` says.
     package func readBuffer(
-        taken: (DecodedPicture) throws -> (any PixelBuffer)?, makeBuffer: () throws -> any PixelBuffer
+        taken: (DecodedPicture, FittedParts) throws -> (any PixelBuffer)?, makeBuffer: () throws -> any PixelBuffer
     ) throws -> (buffer: any PixelBuffer, timing: FrameTiming)? {
         var buffer: (any PixelBuffer)?
         let timing = try read { state in
-            if state.isOnDevice, let direct = try taken(state.decoder.picture()) {
+            if state.isOnDevice, let direct = try offer(&state, to: taken) {
                 state.readMetadata()
                 buffer = direct
             } else {
@@ -57,5 +58,12 @@ extension DecodingSource {
         }
         guard let timing, let buffer else { return nil }
         return (buffer, timing)
+    }
+    private func offer(
+        _ state: inout State, to taken: (DecodedPicture, FittedParts) throws -> (any PixelBuffer)?
+    ) throws -> (any PixelBuffer)? {
+        let picture = try state.decoder.picture()
+        follow(picture.size, &state)
+        return try taken(picture, state.shaper.parts)
     }
 }

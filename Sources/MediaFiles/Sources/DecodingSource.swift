@@ -251,18 +251,20 @@ package final class DecodingSource: FrameSource {
         defer { withExtendedLifetime(copy) {} }
         state.readMetadata()
         let size = unsafe VideoSize(width: Int(frame.pointee.width), height: Int(frame.pointee.height))
-        if size != state.nativeSize {
-            // The stream changes its size: the output keeps its own.
-            state.nativeSize = size
-            state.shaper = FrameShaper(
-                source: size, aspect: state.demuxer.stream.aspect, color: info.color, output: info.size, fit: .letterbox
-            )
-        }
+        follow(size, &state)
         if let picture = unsafe PixelPlanes(frame) {
             unsafe try state.shaper.shape(picture, to: planes)
         } else {
             unsafe try state.shaper.shape(PictureView(frame: frame), to: planes)
         }
+    }
+
+    /// The stream may change its size: the output keeps its own.
+    func follow(_ size: VideoSize, _ state: inout State) {
+        if size == state.nativeSize { return }
+        state.nativeSize = size
+        state.shaper = FrameShaper(
+            source: size, aspect: state.demuxer.stream.aspect, color: info.color, output: info.size, fit: .letterbox)
     }
 
     package var picturesLeftOut: Int { state.withLock { $0?.leftOut ?? 0 } }

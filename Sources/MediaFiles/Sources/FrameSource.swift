@@ -114,16 +114,6 @@ public struct SourceSound: Sendable {
     static func isCut(before origin: MediaTime, at time: MediaTime) -> Bool { (origin - time).seconds > 0.1 }
 }
 
-/// How pictures are brought to another shape.
-public enum FrameFit: String, Sendable, Hashable, CaseIterable {
-    /// The whole picture, with black bars.
-    case letterbox
-    /// The middle of the picture, filling the frame.
-    case crop
-    /// The whole picture, its shape changed.
-    case stretch
-}
-
 /// How an input is to be read.
 public struct SourceOptions: Sendable, Hashable {
     /// Size of raw pictures, which carry none.

@@ -80,7 +80,7 @@ final class TestPattern: FrameSource {
         if cancelled.load(ordering: .relaxed) { throw SystemError.interrupted }
         return try state.withLock { state in
             if state.index >= frames { return nil }
-            if unsafe planes.format == .nv12 && planes.size == size && state.shaper.keepsSize && !isDeep {
+            if unsafe planes.format == .nv12 && planes.size == size && state.shaper.parts == .whole && !isDeep {
                 unsafe draw(state.index, into: planes)
             } else {
                 let staging = state.staging ?? SystemPixelBuffer(format: .nv12, size: size)

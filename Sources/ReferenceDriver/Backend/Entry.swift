@@ -27,6 +27,7 @@ package func openDriver(_ context: VADriverContextP?, _ environment: Environment
         capabilities = personality
     }
     if !environment.offersHEVC { capabilities.entries.removeAll { $0.codec == .hevc } }
+    if !environment.processes { capabilities.entries.removeAll { $0.entrypoint == VAEntrypointVideoProc } }
     let driver = Driver(capabilities: capabilities, environment: environment)
     unsafe table.pointee.fillConfigs()
     unsafe table.pointee.fillSurfaces()

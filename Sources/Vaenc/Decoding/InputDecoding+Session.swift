@@ -19,8 +19,8 @@ extension InputDecoding {
             return
         }
         do {
-            if let device = try group.sessions.first?.decodeDevice(for: source.info, codec) {
-                try self.init(source, on: device)
+            if let (device, scaling) = try group.sessions.first?.decodeDevice(for: source.info, codec) {
+                try self.init(source, on: device, scaling: scaling)
                 return
             }
             self.init(source, .software("the encoder is in software"))
@@ -38,16 +38,25 @@ extension InputDecoding {
 }
 
 extension CompressionSession {
-    /// The session's own device; nil of an encoder in software.
-    fileprivate func decodeDevice(for info: SourceInfo, _ codec: VideoCodec) throws -> DecodeDevice? {
+    /// The session's own device, and what scales pictures there; nil of an encoder in software.
+    fileprivate func decodeDevice(
+        for info: SourceInfo, _ codec: VideoCodec
+    ) throws -> (device: DecodeDevice, scaling: InputScaling)? {
         guard let encoder = core.state.withLock({ $0.stage }).encoder as? HardwareEncoder else { return nil }
-        if info.size != info.nativeSize { throw InputDecoding.Refusal(why: "pictures are scaled in memory") }
         let depth = try encoder.encoderDescription.profile.bitDepth
         guard info.bitDepth == depth, [.i420, .nv12, .i420p10, .p010].contains(info.nativeFormat) else {
             throw InputDecoding.Refusal(why: "samples are converted to \(depth)-bit 4:2:0 in memory")
         }
         let device = try DecodeDevice(encoder.display)
         if let why = try device.refusal(of: codec, bitDepth: depth) { throw InputDecoding.Refusal(why: why) }
-        return device
+        let scaling = InputScaling(
+            DeviceScaler.Output(
+                size: info.size, surface: encoder.surfaceSize, format: depth > 8 ? .p010 : .nv12, color: info.color))
+        if info.size != info.nativeSize {
+            do { try scaling.prepare(on: device) } catch {
+                throw InputDecoding.Refusal(why: "pictures are scaled in memory: \(error)")
+            }
+        }
+        return (device, scaling)
     }
 }

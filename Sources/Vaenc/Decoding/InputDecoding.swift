@@ -9,8 +9,13 @@ public final class InputDecoding {
     public let source: any FrameSource
     private let chosen: DecodePlace
     private let decoder: ResilientDecoder?
+    /// On the device that decodes; nil where pictures are scaled in memory, or there is none.
+    private let scaling: InputScaling?
+    private var given = 0
     /// Has the encoder's device read a camera's pictures in place, or why it does not; nil for other inputs.
     private let camera: (import: CameraImport?, why: String)?
+    /// Several sessions copy each picture.
+    private var isShared = false
 
     /// Takes the decoding of a source over, before its first picture is read.
     ///
@@ -42,19 +47,22 @@ public final class InputDecoding {
     init(_ source: any FrameSource, _ place: DecodePlace) {
         self.source = source
         chosen = place
-        decoder = nil
+        (decoder, scaling) = (nil, nil)
         camera = nil
     }
 
     init(camera source: CameraSource, for group: SessionGroup) {
         self.source = source
         chosen = .software(Self.otherInput(source))
-        decoder = nil
+        (decoder, scaling) = (nil, nil)
         camera = source.import(for: group)
+        isShared = group.sessions.count > 1
     }
 
-    init(_ source: any FrameSource, on device: DecodeDevice) throws {
+    /// - Parameter scaling: for pictures that have not the size that the source says.
+    init(_ source: any FrameSource, on device: DecodeDevice, scaling: InputScaling? = nil) throws {
         self.source = source
+        self.scaling = scaling
         chosen = .device(device.display)
         var made: ResilientDecoder?
         try unsafe (source as? DecodingSource)?.decode { codec, parameters, timeBase in
@@ -82,11 +90,24 @@ public final class InputDecoding {
     public func nextFrame(
         makeBuffer: () throws -> any PixelBuffer
     ) throws -> (buffer: any PixelBuffer, timing: FrameTiming)? {
+        let frame = try readFrame(makeBuffer)
+        if frame != nil { given += 1 }
+        return frame
+    }
+
+    private func readFrame(
+        _ makeBuffer: () throws -> any PixelBuffer
+    ) throws -> (buffer: any PixelBuffer, timing: FrameTiming)? {
         if decoder != nil, let input = source as? DecodingSource {
             return try input.readBuffer(taken: buffer, makeBuffer: makeBuffer)
         }
         if let pictures = camera?.import, let input = source as? CameraSource {
             return try input.readBuffer(taken: pictures.buffer, makeBuffer: makeBuffer)
+        }
+        if isShared, let input = source as? CameraSource {
+            // Each session copies the camera's own picture, where that costs no more than to copy another.
+            return try input.readBuffer(
+                taken: { [.nv12, .i420].contains($0.format) ? $0 : nil }, makeBuffer: makeBuffer)
         }
         let buffer = try makeBuffer()
         // SAFETY: the source writes only inside the planes, which are mapped while the closure runs.
@@ -94,16 +115,35 @@ public final class InputDecoding {
         return timing.map { (buffer, $0) }
     }
 
-    /// nil where it has another size than the source says, since the stream has changed it.
-    private func buffer(of picture: DecodedPicture) throws -> (any PixelBuffer)? {
-        guard picture.size == source.info.size, let device = decoder?.device else { return nil }
-        return try device.buffer(of: picture)
+    /// The picture as it lies on the device, or scaled there; nil where that is to be done in memory.
+    private func buffer(of picture: DecodedPicture, _ parts: FittedParts) throws -> (any PixelBuffer)? {
+        guard let device = decoder?.device else { return nil }
+        if picture.size == source.info.size { return try device.buffer(of: picture) }
+        return scaling?.buffer(of: picture, parts, on: device)
     }
 
     /// Where pictures are decoded, as far as it is known yet: a device may turn out not to take the stream.
     public var place: DecodePlace {
         if case .software(let why)? = decoder?.way { return .software(why) }
         return chosen
+    }
+
+    /// Where pictures are brought to the size asked for, and why there; nil where they have it already.
+    public var scaledAt: EffectiveEntry? {
+        let onDevice = scaling?.scaled ?? 0
+        if source.info.size == source.info.nativeSize, onDevice == 0 { return nil }
+        let reason = scaling?.refusal ?? memoryReason
+        if onDevice == 0 { return EffectiveEntry(option: "scaling", asked: nil, used: "software", why: reason) }
+        let rest = given - onDevice
+        return EffectiveEntry(
+            option: "scaling", asked: nil, used: "device",
+            why: "by its video processor" + (rest == 0 ? "" : ", but \(rest) of \(given) pictures in memory: \(reason)"))
+    }
+
+    private var memoryReason: String {
+        if !isCompressed { return "the input is not compressed" }
+        if place.kind == .software { return "pictures are decoded in memory" }
+        return "pictures are deinterlaced in memory"
     }
 
     /// Whether a camera's pictures were read by the device where the camera's driver had put them, or copied, and why; nil of other

@@ -43,7 +43,9 @@ struct EncodeJob {
             let group = try SessionGroup(branches.map(\.session), format: isDeep ? .p010 : .nv12)
             defer { input.framesCopied = group.copies }
             let decoding = try InputDecoding(source, for: group)
-            defer { (input.decode, input.captureMemory) = (decodeEntry(decoding), decoding.captureMemory) }
+            defer {
+                (input.decode, input.scaling, input.captureMemory) = (decodeEntry(decoding), decoding.scaledAt, decoding.captureMemory)
+            }
             interrupted = try feed(decoding, group, branches, line: &line, framesRead: &input.framesRead)
             try hearTheRest(branches, interrupted: interrupted)
             try group.completeFrames()
@@ -203,7 +205,7 @@ struct EncodeJob {
                 driver: branch.description.driver, codec: branch.description.codec, profile: branch.description.profile.shortName,
                 level: branch.description.level, bytes: branch.sink.bytesWritten, bitrate: branch.bitrate,
                 frames: branch.frames,
-                effective: branch.effective(source.info, unasked: unasked) + [input.decode, input.captureMemory].compactMap { $0 },
+                effective: branch.effective(source.info, unasked: unasked) + [input.decode, input.scaling, input.captureMemory].compactMap { $0 },
                 statistics: branch.statistics, output: FileName.printable(branch.name),
                 error: Nullable(branch.failure.map { FileName.printable("\($0)") }))
         }

@@ -25,6 +25,8 @@ struct EncodeReport: Encodable, Sendable {
         var framesCopied = 0
         /// Where a compressed input was decoded; under `effective` too.
         var decode: EffectiveEntry?
+        /// Where pictures were scaled; under `effective` too.
+        var scaling: EffectiveEntry?
         /// Whether a camera's pictures were copied; under `effective` too.
         var captureMemory: EffectiveEntry?
     }

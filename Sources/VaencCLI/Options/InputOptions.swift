@@ -1,5 +1,6 @@
 public import ArgumentParser
 public import MediaFiles
+public import VideoBase
 
 struct InputOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Size of raw frames.", valueName: "WxH"))

@@ -16,6 +16,8 @@ package struct Environment: Sendable {
     package var writesHashes = false
     /// VAENC_REFERENCE_HEVC=0 hides the HEVC profiles.
     package var offersHEVC = true
+    /// VAENC_REFERENCE_PROCESSING=0 hides the video processor.
+    package var processes = true
 
     package init() {}
 
@@ -28,6 +30,7 @@ package struct Environment: Sendable {
         environment.personality = variable("VAENC_REFERENCE_PERSONALITY")
         environment.writesHashes = variable("VAENC_REFERENCE_HASH") == "md5"
         environment.offersHEVC = variable("VAENC_REFERENCE_HEVC") != "0"
+        environment.processes = variable("VAENC_REFERENCE_PROCESSING") != "0"
         return environment
     }
 
