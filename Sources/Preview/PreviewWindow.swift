@@ -16,7 +16,7 @@ public final class PreviewWindow: Sendable {
     public static func check() throws(VaencError) {
         // SAFETY: SDL counts how often a part of it was asked for.
         let sdl = unsafe try WindowThread.load()
-        guard unsafe sdl.pointee.SDL_InitSubSystem!(SDL_INIT_VIDEO) == 0 else { throw unsafe WindowThread.failure("SDL_Init", sdl) }
+        unsafe try WindowThread.begin(sdl)
         unsafe sdl.pointee.SDL_QuitSubSystem!(SDL_INIT_VIDEO)
     }
 

@@ -1,4 +1,5 @@
 import CSDL
+import Glibc
 import VideoBase
 
 /// The thread of a window: SDL wants all its calls from one.
@@ -16,6 +17,22 @@ enum WindowThread {
             remedy: "install the package libsdl2-2.0-0, or leave out --preview")
     }
 
+    /// Has SDL find a display; `SDL_QuitSubSystem` gives it back.
+    ///
+    /// - Throws: `unavailable` where there is none: SDL then draws into memory, which nobody sees, unless it was told to.
+    static func begin(_ sdl: UnsafePointer<VaencSDL>) throws(VaencError) {
+        // libwayland complains on stderr where it has no folder for its socket.
+        if unsafe getenv("XDG_RUNTIME_DIR") == nil { _ = unsafe sdl.pointee.SDL_SetHint!("SDL_VIDEODRIVER", "x11,KMSDRM") }
+        guard unsafe sdl.pointee.SDL_InitSubSystem!(SDL_INIT_VIDEO) == 0 else { throw unsafe failure("SDL_Init", sdl) }
+        // SAFETY: SDL's own string; the environment's is only looked at.
+        let name = unsafe sdl.pointee.SDL_GetCurrentVideoDriver!().map { unsafe String(cString: $0) } ?? ""
+        let isTold = unsafe getenv("SDL_VIDEODRIVER") != nil
+        if !isTold, ["offscreen", "dummy", "evdev"].contains(name) {
+            unsafe sdl.pointee.SDL_QuitSubSystem!(SDL_INIT_VIDEO)
+            throw VaencError(.unavailable, "there is no display for a preview", remedy: "set DISPLAY or WAYLAND_DISPLAY, or leave out --preview")
+        }
+    }
+
     static func failure(_ call: String, _ sdl: UnsafePointer<VaencSDL>) -> VaencError {
         let words = unsafe sdl.pointee.SDL_GetError!().map { unsafe String(cString: $0) } ?? ""
         return VaencError(
@@ -27,7 +44,7 @@ enum WindowThread {
         do {
             let sdl = unsafe try load()
             unsafe sdl.pointee.SDL_SetMainReady!()
-            guard unsafe sdl.pointee.SDL_InitSubSystem!(SDL_INIT_VIDEO) == 0 else { throw unsafe failure("SDL_Init", sdl) }
+            unsafe try begin(sdl)
             defer { unsafe sdl.pointee.SDL_QuitSubSystem!(SDL_INIT_VIDEO) }
             unsafe try show(size, link, sdl)
         } catch {

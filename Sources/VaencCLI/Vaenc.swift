@@ -36,6 +36,8 @@ struct VaencCommand: ParsableCommand {
         Clock.begin()
         Interruption.holdBack()
         Descriptors.makeRoom()
+        // A pipe that nobody reads is an error with a name, not a silent death.
+        signal(SIGPIPE, SIG_IGN)
         do {
             var command = try parseAsRoot(arguments())
             if !(command is any InterruptibleCommand) { Interruption.letThrough() }

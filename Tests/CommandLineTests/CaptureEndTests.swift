@@ -20,6 +20,8 @@ import Testing
             #expect(run.capture?["ended"]?.string == (how == "unplug" ? "unplugged" : "stalled"))
             #expect(run.encode.errorLines.count == 1 && run.errors.contains("/dev/video9"), "\(run.errors)")
             #expect(Files.list(run.folder) == ["a.mp4"])
+            let size = try Files.read(run.folder + "/a.mp4").count
+            #expect(run.encode.report?["bytes"]?.int == size)
             let count = try run.times("a.mp4").count
             let captured = run.count("captured") ?? -1
             #expect(count == run.encode.report?["frames"]?["encoded"]?.int && count > 0)
@@ -74,6 +76,7 @@ import Testing
         ["clip.y4m"], [], ["/dev/video9", "--input-format", "p010"], ["/dev/video9", "--switch-to", "/dev/video8"],
         ["/dev/video9", "--switch-to", "/dev/video8@2", "--switch-to", "/dev/video8@1"], ["/dev/video9", "--stall-timeout", "0"],
         ["/dev/video9", "--input-size", "64x48"], ["/dev/video9", "-o", "a.jpg"],
+        ["/dev/video9", "--audio-device", "lavfi:sine", "--audio", "none"],
     ]) func wrongUsage(_ arguments: [String]) throws {
         try capture("9:;8:", arguments + ["-o", "a.mp4"]) { run in
             #expect(run.status == 64 && run.encode.errorLines.count == 1, "\(run.errors)")
@@ -87,12 +90,43 @@ import Testing
         #expect(result.status == 64 && result.errors.contains("--late-frames"), "\(result.errors)")
     }
 
-    /// Ctrl-C: what was recorded stands finished.
-    @Test func interrupted() throws {
+    @Test func soundForPicturesAlone() throws {
+        try Files.withTemporaryFolder { folder in
+            let run = try CaptureRun("9:", ["/dev/video9", "--audio-device", "lavfi:sine", "-o", "a.h264"] + Self.options, in: folder)
+            #expect(run.status == 64 && run.errors.contains("--audio-device"), "\(run.errors)")
+            #expect(Files.list(folder).isEmpty)
+        }
+    }
+
+    /// An encoder that is held up past the end: what the camera gave before it belongs to the recording, the newest of it.
+    @Test func heldUpOverTheEnd() throws {
+        try Files.withTemporaryFolder { folder in
+            let run = try CaptureRun(
+                "9:formats=NV12,sizes=128x64,rate=30",
+                ["/dev/video9", "-o", "a.mp4", "--device", "reference", "--codec", "h264", "--duration", "1.5"], in: folder,
+                environment: ["VAENC_FAULT": "vaSyncBuffer@10=delay:2500"])
+            #expect(run.status == 0, "\(run.errors)")
+            let times = try run.times("a.mp4")
+            #expect(times.last ?? 0 > 1.3 && times.last ?? 2 < 1.5, "\(times)")
+            #expect(run.count("late") ?? 0 > 0)
+        }
+    }
+
+    @Test func lossesAreToldWithoutAReport() throws {
+        try Files.withTemporaryFolder { folder in
+            let result = try ProcessRunner.run(
+                Checkout.vaenc, ["capture", "/dev/video9", "-o", "a.h264", "--frames", "20"] + Self.options,
+                environment: try FakeCameras.environment("9:formats=NV12,gap=5,error=8"), directory: folder)
+            #expect(result.status == 0 && result.errors.contains("left out by the driver") && result.errors.contains("1 damaged"), "\(result.errors)")
+        }
+    }
+
+    /// Ctrl-C: what was recorded stands finished; `timeout` signals twice, and means one.
+    @Test(arguments: [1, 2]) func interrupted(_ count: Int) throws {
         let script = """
             "$0" capture /dev/video9 -o a.mp4 --device software --json --progress json >report 2>log &
             until grep -qE '"frames":[1-9][0-9]' log; do kill -0 $! || exit 1; sleep 0.05; done
-            kill -INT $!; wait $!; echo $?
+            for i in $(seq \(count)); do kill -INT $!; done; wait $!; echo $?
             """
         try Files.withTemporaryFolder { folder in
             let result = try ProcessRunner.run(

@@ -74,7 +74,7 @@ import Testing
     }
 
     /// A recording that is killed outright leaves a part that plays; one that is interrupted, an ordinary file with all frames.
-    @Test(arguments: ["mp4", "mov", "mkv", "ts"]) func killed(_ ending: String) throws {
+    @Test(arguments: ["mp4", "mov", "mkv", "ts", "h264"]) func killed(_ ending: String) throws {
         try Files.withTemporaryFolder { folder in
             let script = """
                 rm -f a.*

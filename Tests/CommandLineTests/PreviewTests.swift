@@ -58,11 +58,12 @@ import Testing
         }
     }
 
-    @Test func withoutADisplay() throws {
+    /// SDL by itself would draw where nobody sees it.
+    @Test(arguments: ["x11", nil]) func withoutADisplay(_ driver: String?) throws {
         try Files.withTemporaryFolder { folder in
             let run = try CaptureRun(
                 "9:", ["/dev/video9", "-o", "a.mp4", "--preview"], in: folder,
-                environment: ["DISPLAY": nil, "WAYLAND_DISPLAY": nil, "SDL_VIDEODRIVER": "x11"])
+                environment: ["DISPLAY": nil, "WAYLAND_DISPLAY": nil, "SDL_VIDEODRIVER": driver])
             #expect(run.status == 69 && run.encode.errorLines.count == 1 && run.errors.contains("display"), "\(run.errors)")
             #expect(Files.list(folder).isEmpty)
         }

@@ -10,6 +10,7 @@
     X(SDL_DestroyRenderer) \
     X(SDL_DestroyTexture) \
     X(SDL_DestroyWindow) \
+    X(SDL_GetCurrentVideoDriver) \
     X(SDL_GetError) \
     X(SDL_InitSubSystem) \
     X(SDL_PollEvent) \

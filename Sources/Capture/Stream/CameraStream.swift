@@ -1,5 +1,5 @@
 import Glibc
-import VideoBase
+package import VideoBase
 
 /// Pictures of one camera as they come.
 ///
@@ -41,6 +41,12 @@ public final class CameraStream: Sendable {
     deinit { stop() }
 
     public var counts: CaptureCounts { link.withLock { $0.counts } }
+    /// All that was wanted has come, and was read.
+    package var isPast: Bool { link.withQuietLock { $0.isPast && $0.queue.isEmpty } }
+
+    /// What comes at that time or later is let go, and counted nowhere. A reader that was held up finds what came before.
+    package func end(at time: MediaTime) { link.withLock { $0.until = time } }
+
     /// Why nothing more comes; nil while it does. What came before can still be read.
     public var end: CaptureEnd? { link.withLock { $0.end } }
 
@@ -58,7 +64,7 @@ public final class CameraStream: Sendable {
             let filled: FilledBuffer? = try link.wait { link -> FilledBuffer?? in
                 if link.isCancelled { throw VaencError(.interrupted, "interrupted") }
                 if !link.queue.isEmpty { return .some(link.queue.removeFirst()) }
-                return link.end == nil ? nil : .some(nil)
+                return link.end == nil && !link.isPast ? nil : .some(nil)
             }
             guard let filled else { return nil }
             wake.wake()

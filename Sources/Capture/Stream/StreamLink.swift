@@ -35,6 +35,10 @@ struct StreamLink: Sendable {
     var isCancelled = false
     var isClosing = false
     var phase = StreamPhase.idle
+    /// Pictures of this time and later are not wanted.
+    var until: MediaTime?
+    /// Such a picture has come: those before it are not to make room for any more.
+    var isPast = false
 
     mutating func giveBackQueue() {
         returned += queue.map(\.index)

@@ -103,9 +103,13 @@ struct StreamThread {
             buffers: buffers, index: index, byteCount: byteCount, time: time, sequence: buffer.sequence)
         let returned: UInt32? = link.withLock { link in
             guard link.phase == .active else { return index }
-            link.counts.droppedByDriver += gap
+            if !link.isPast { link.counts.droppedByDriver += gap }
             if isDamaged {
                 link.counts.damaged += 1
+                return index
+            }
+            if link.isPast || link.until.map({ filled.time >= $0 }) ?? false {
+                link.isPast = true
                 return index
             }
             link.counts.captured += 1

@@ -17,11 +17,13 @@ import VideoBase
     private var begun: Set<String> = []
     private var hasPlaylist = false
     private var isCommitted = false
+    private let overwrite: Bool
 
     /// - Throws: `cannotCreate` where the playlist exists (without `overwrite`) or its folder does not.
     init(playlist: String, overwrite: Bool) throws {
         unsafe av = try LibAV.load([.codec, .format])
         name = playlist
+        self.overwrite = overwrite
         // The playlist is begun at once: whether it can be is known before the first picture.
         let file = try OutputFile(inPlace: playlist, overwrite: overwrite)
         try file.commit()
@@ -53,10 +55,12 @@ import VideoBase
         // What could not be written is in no playlist to come.
         if error != nil { return vaenc_averror(EIO) }
         do {
+            let final = Self.finalName(path)
+            let isOwn = final == name || begun.contains(final)
+            if !overwrite, !isOwn, unsafe access(FileName.cString(final), F_OK) == 0 { throw SystemError.creation(EEXIST, final) }
             let writer = unsafe WriteContext(try OutputFile(inPlace: path, overwrite: true), av)
             guard let writer, let made = unsafe writer.context else { return vaenc_averror(ENOMEM) }
             files[UInt(bitPattern: made)] = writer
-            let final = Self.finalName(path)
             if final != name { begun.insert(final) }
             unsafe context.pointee = unsafe made
             return 0

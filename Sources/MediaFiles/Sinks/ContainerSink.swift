@@ -23,6 +23,8 @@ final class ContainerSink: PacketSink {
         var early: [(track: Int, packet: TrackPacket)] = []
         /// Where the file's sample table is to say more than libavformat writes.
         var randomAccess: RandomAccessTable?
+        /// Of what stands under the final name, where that was written anew.
+        var finalBytes: Int?
     }
 
     /// Packets of other tracks that wait for the first picture at most.
@@ -167,7 +169,10 @@ final class ContainerSink: PacketSink {
         guard let file = (state.destination as? WriteContext)?.file, file.isSeekable, format.isQuickTime, format != .fmp4
         else { return try state.destination.commit() }
         if options.survivesKill {
-            try Defragmentation.commit(file, format: format) { try state.randomAccess?.insert(into: $0, isQuickTime: format == .mov) }
+            let table = state.randomAccess
+            state.finalBytes = try Defragmentation.commit(file, format: format) {
+                try table?.insert(into: $0, isQuickTime: format == .mov)
+            }
         } else {
             try state.randomAccess?.insert(into: file, isQuickTime: format == .mov)
             try file.commit()
@@ -183,5 +188,5 @@ final class ContainerSink: PacketSink {
         }
     }
 
-    var bytesWritten: Int { state.withLock { $0.destination.bytesWritten } }
+    var bytesWritten: Int { state.withLock { $0.finalBytes ?? $0.destination.bytesWritten } }
 }

@@ -12,8 +12,13 @@ enum Defragmentation {
     /// Gives the file its final name, as an ordinary MP4 or MOV where there is room for one.
     ///
     /// - Parameter amend: is called with the new file before it gets its name.
-    static func commit(_ fragmented: OutputFile, format: OutputFormat, amend: (OutputFile) throws -> Void) throws {
-        guard let part = fragmented.partPath else { return try fragmented.commit() }
+    ///
+    /// - Returns: the size of what stands there, in bytes.
+    static func commit(_ fragmented: OutputFile, format: OutputFormat, amend: (OutputFile) throws -> Void) throws -> Int {
+        guard let part = fragmented.partPath else {
+            try fragmented.commit()
+            return fragmented.bytesWritten
+        }
         try fragmented.flush()
         let whole = try fragmented.successor()
         do {
@@ -23,9 +28,11 @@ enum Defragmentation {
         } catch let error as any DescribedError where error.category == .inputOutput {
             // No room for two: a fragmented file is a file too.
             whole.cancel()
-            return try fragmented.commit()
+            try fragmented.commit()
+            return fragmented.bytesWritten
         }
         fragmented.cancel()
+        return whole.bytesWritten
     }
 
     private static func copy(_ path: String, to file: OutputFile, format: OutputFormat) throws {

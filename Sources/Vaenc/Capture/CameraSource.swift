@@ -147,7 +147,8 @@ public final class CameraSource: FrameSource {
         while true {
             guard let camera = currentCamera() else { return nil }
             guard let frame = try camera.stream.next() else {
-                try ended(camera)
+                // Switches that are still to be made lie after the end.
+                if camera.stream.isPast { finish() } else { try ended(camera) }
                 return nil
             }
             tellDrops()
@@ -166,8 +167,17 @@ public final class CameraSource: FrameSource {
     /// The recording's time zero: the first picture's, later by what is left out at the start. Sound that was heard before it is
     /// left out: players would wait with the first picture, or show it early.
     func zero(_ time: MediaTime) -> MediaTime {
-        let first = origin.settled ?? origin.settle(time)
-        return MediaTime(value: first.value + Int64((options.start ?? 0) * Double(first.timescale)), timescale: first.timescale)
+        if let first = origin.settled { return after(options.start ?? 0, first) }
+        let first = origin.settle(time)
+        if let duration = options.duration {
+            let end = after((options.start ?? 0) + duration - 1e-9, first)
+            for camera in cameras { camera.stream.end(at: end) }
+        }
+        return after(options.start ?? 0, first)
+    }
+
+    private func after(_ seconds: Double, _ time: MediaTime) -> MediaTime {
+        MediaTime(value: time.value + Int64((seconds * Double(time.timescale)).rounded(.up)), timescale: time.timescale)
     }
 
     /// The camera whose turn it is; nil after the end.
@@ -222,7 +232,8 @@ public final class CameraSource: FrameSource {
     private func take(_ time: MediaTime) -> MediaTime? {
         let origin = zero(time).converted(to: 1_000_000).value
         return state.withLock { state in
-            if let last = state.lastTime, time.value <= last { return nil }
+            // Two cameras may give theirs at once: containers tell no shorter times apart.
+            if let last = state.lastTime, time.value < last + 1000 { return nil }
             state.lastTime = time.value
             state.given += 1
             if let limit = options.frameLimit, state.given >= limit { state.isOver = true }

@@ -53,9 +53,13 @@ struct CameraInput {
     }
 
     /// Adds what the camera's thread counted.
-    func complete(_ report: inout EncodeReport) {
+    ///
+    /// - Parameter tellsNotices: what became known at the end is printed on stderr too.
+    func complete(_ report: inout EncodeReport, tellsNotices: Bool) {
         report.capture = CaptureReport(source)
-        report.notices += (notices.all + [preview?.notice, dropNotice].compactMap { $0 }).map { FileName.printable($0) }
+        let late = [preview?.notice, dropNotice].compactMap { $0 }
+        if tellsNotices { for text in late { Terminal.note(text) } }
+        report.notices += (notices.all + late).map { FileName.printable($0) }
         if let failure = source.failure { report.notices.append(FileName.printable(failure.message)) }
     }
 

@@ -29,6 +29,14 @@ struct PhotoJob {
         if let frames = command.inputOptions.frames, frames != 1 {
             throw VaencError.usage("--frames \(frames) contradicts the output \(output)", remedy: "a picture is one frame: leave it out")
         }
+        let others = [
+            ("--codec", command.codec.codec != .auto), ("--bitrate", command.rate.bitrate != nil), ("--qp", command.rate.qp != nil),
+            ("--audio", command.inputOptions.audio != nil), ("--audio-device", command.capture.audioDevice != nil),
+            ("--duration", command.inputOptions.duration != nil),
+        ]
+        if let option = others.first(where: \.1)?.0 {
+            throw VaencError.usage("\(option) is of no use for the picture \(output)", remedy: "leave it out")
+        }
         let interruption = Interruption()
         interruption.watch()
         let file = try StillPicture(output, format: format, overwrite: command.output.overwrite)

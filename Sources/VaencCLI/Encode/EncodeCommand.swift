@@ -50,6 +50,10 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
         }
         var sourceOptions = try inputOptions.sourceOptions(isCamera: input.map(CaptureOptions.isCamera) ?? false)
         sourceOptions.readsSound = inputOptions.audio != AudioMode.none && named.contains(where: \.format.holdsTracks)
+        if let device = capture.audioDevice, !sourceOptions.readsSound {
+            let why = inputOptions.audio == AudioMode.none ? "--audio none" : "\(named[0].format.rawValue), which holds pictures alone"
+            throw VaencError.usage("--audio-device \(device) does not go with \(why)", remedy: "leave out one of them")
+        }
         let camera = try capture.open(
             input, options: inputOptions, readsSound: sourceOptions.readsSound, tellsNotices: !reporting.json)
         defer { camera?.preview?.close() }
@@ -80,7 +84,7 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
             unasked: unasked, isCut: sourceOptions.frameLimit != nil || sourceOptions.duration != nil,
             tellsNotices: !(reporting.json && isOnStdout))
         var (report, failure) = try job.run()
-        camera?.complete(&report)
+        camera?.complete(&report, tellsNotices: !reporting.json)
         try show(report, toStandardError: isOnStdout)
         if let failure { throw failure }
         if report.interrupted { throw ExitCode(Int32(ErrorCategory.interrupted.rawValue)) }

@@ -30,6 +30,9 @@ struct InspectCommand: ParsableCommand {
         if let plot, let same = MediaOutput.overwritten(file, by: plot) {
             throw VaencError.usage("\(same) is the input itself", remedy: "name another file for the plot")
         }
+        if let plot, let ending = plot.split(separator: "/").last?.split(separator: ".").dropFirst().last, ending.lowercased() != "svg" {
+            throw VaencError.usage("a plot is SVG, and \(plot) ends in .\(ending)", remedy: "call it NAME.svg")
+        }
         let input = try ByteStreamFile(file)
         let codec = input.codec ?? .h264
         let stream: any InspectedStream =

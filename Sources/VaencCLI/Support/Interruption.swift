@@ -11,6 +11,10 @@ protocol InterruptibleCommand {}
 /// A second one ends the program at once, with the unfinished file removed.
 final class Interruption: Sendable {
     private let count = Atomic<Int>(0)
+    /// Of the first, on the monotonic clock.
+    private let firstNanoseconds = Atomic<UInt64>(0)
+    /// `timeout`, and shells, signal a program and then the group it is in: that is one wish.
+    private static let sameNanoseconds: UInt64 = 500_000_000
     private let onFirst = Mutex<(@Sendable () -> Void)?>(nil)
     private let onSecond = Mutex<(@Sendable () -> Void)?>(nil)
 
@@ -39,7 +43,6 @@ final class Interruption: Sendable {
     /// Blocks the signals for this thread and those it starts, and waits for them on a thread of its own.
     /// Call it before any other thread is started.
     func watch() {
-        signal(SIGPIPE, SIG_IGN)
         Self.holdBack()
         let context = unsafe Unmanaged.passRetained(self).toOpaque()
         var thread = pthread_t()
@@ -76,8 +79,11 @@ final class Interruption: Sendable {
     func whenSecond(_ action: (@Sendable () -> Void)?) { onSecond.withLock { $0 = action } }
 
     private func arrived() {
+        let now = UInt64(Clock.now * 1e9)
+        if isRequested, now - firstNanoseconds.load(ordering: .relaxed) < Self.sameNanoseconds { return }
         let before = count.add(1, ordering: .relaxed).oldValue
         if before == 0 {
+            firstNanoseconds.store(now, ordering: .relaxed)
             let action: @Sendable () -> Void = onFirst.withLock { action in
                 if let action { return action }
                 // Before there is an input there is nothing to finish. In here, so that who opens one now waits, and does
