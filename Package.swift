@@ -40,7 +40,10 @@ let package = Package(
         // L1
         .target(name: "VideoBase", swiftSettings: strict),
         .target(name: "NALWriting", dependencies: ["VideoBase"], swiftSettings: strict),
-        .target(name: "LibAV", dependencies: ["CLibAV", "VideoBase"], swiftSettings: strict),
+        // What tells libavcodec's whole pictures from others.
+        .target(name: "DamageMarks", dependencies: ["CLibAV"], swiftSettings: strict),
+        .target(
+            name: "LibAV", dependencies: ["CLibAV", "VideoBase", "NALWriting", "DamageMarks"], swiftSettings: strict),
         // L2
         .target(name: "H264Syntax", dependencies: ["VideoBase", "NALWriting"], swiftSettings: strict),
         .target(name: "HEVCSyntax", dependencies: ["VideoBase", "NALWriting"], swiftSettings: strict),
@@ -52,13 +55,14 @@ let package = Package(
             name: "VAAPI", dependencies: ["CVA", "CDRM", "VideoBase"], swiftSettings: strict,
             linkerSettings: [.linkedLibrary("va"), .linkedLibrary("va-drm")]),
         // The reference driver's decoding, through libavcodec.
-        .target(name: "ReferenceDecode", dependencies: ["CVA", "CLibAV"], swiftSettings: strict),
+        .target(name: "ReferenceDecode", dependencies: ["CVA", "CLibAV", "DamageMarks"], swiftSettings: strict),
         // Its video processing, through libswscale.
         .target(name: "ReferenceScale", dependencies: ["CLibAV"], swiftSettings: strict),
         // A libva back end, loaded by libva and never linked. It carries its own Swift runtime, hidden, so that it
         // runs in any program.
         .target(
-            name: "ReferenceDriver", dependencies: ["CVA", "ReferenceDecode", "ReferenceScale"], swiftSettings: strict),
+            name: "ReferenceDriver", dependencies: ["CVA", "DamageMarks", "ReferenceDecode", "ReferenceScale"],
+            swiftSettings: strict),
         // How the driver's file is linked: apart from its code, which tests link as they are linked themselves.
         .target(
             name: "StandaloneDriver",
@@ -81,7 +85,7 @@ let package = Package(
             name: "SoftwareEncode", dependencies: ["CLibAV", "LibAV", "VideoBase", "NALWriting", "H264Syntax"],
             swiftSettings: strict),
         .target(
-            name: "MediaFiles", dependencies: ["CLibAV", "LibAV", "VideoBase", "NALWriting"],
+            name: "MediaFiles", dependencies: ["CLibAV", "LibAV", "VideoBase", "NALWriting", "BitstreamInspection"],
             swiftSettings: strict),
         .target(
             name: "DecodeSession",

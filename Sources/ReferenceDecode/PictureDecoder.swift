@@ -1,4 +1,5 @@
 internal import CLibAV
+internal import DamageMarks
 internal import Glibc
 
 /// Decodes one stream with libavcodec's own decoder, a picture or field at a time, on the caller's thread.
@@ -41,7 +42,7 @@ internal import Glibc
             throw Failure(reason: String(decoding: bytes, as: UTF8.self))
         }
         unsafe self.av = unsafe av
-        guard let tracker = unsafe PictureTracker(av, isFirst: codec == .hevc) else { throw Failure(reason: "no memory for a decoder") }
+        guard let tracker = unsafe PictureTracker(av, isHEVC: codec == .hevc) else { throw Failure(reason: "no memory for a decoder") }
         self.tracker = tracker
         unsafe packet = unsafe av.pointee.av_packet_alloc?()
         unsafe output = unsafe av.pointee.av_frame_alloc?()
@@ -95,7 +96,7 @@ internal import Glibc
             if unsafe tracker.isCurrent(output), unsafe output.pointee.decode_error_flags != 0 { isDamaged = true }
             unsafe av.pointee.av_frame_unref?(output)
         }
-        if tracker.hasErrors { isDamaged = true }
+        if tracker.hasErrors || tracker.hasUnwritten { isDamaged = true }
         let picture = unsafe tracker.current.flatMap { unsafe DecodedPicture($0) }
         return Outcome(picture: picture, isDamaged: isDamaged || picture == nil)
     }

@@ -1,4 +1,5 @@
 internal import CLibAV
+internal import DamageMarks
 
 /// Where a decoder's newest picture is: it asks for memory before it decodes.
 ///
@@ -10,12 +11,13 @@ internal import CLibAV
     /// The decoder's own.
     private var inside: UnsafeMutablePointer<AVFrame>?
     private var isKnown = false
-    /// Memory for pictures that a decoder makes up, in the place of lost ones, is asked for after the packet's own.
-    private let isFirst: Bool
+    /// HEVC: memory for pictures that a decoder makes up, in the place of lost ones, is asked for after the packet's own; and
+    /// what it leaves out shows by marks alone.
+    private let isHEVC: Bool
 
-    init?(_ av: UnsafePointer<VaencLibAV>, isFirst: Bool) {
+    init?(_ av: UnsafePointer<VaencLibAV>, isHEVC: Bool) {
         unsafe self.av = unsafe av
-        self.isFirst = isFirst
+        self.isHEVC = isHEVC
         guard let frame = unsafe av.pointee.av_frame_alloc?() else { return nil }
         unsafe newest = frame
     }
@@ -32,7 +34,8 @@ internal import CLibAV
         _ context: UnsafeMutablePointer<AVCodecContext>, _ frame: UnsafeMutablePointer<AVFrame>, _ flags: Int32
     ) -> Int32 {
         let code = unsafe av.pointee.avcodec_default_get_buffer2?(context, frame, flags) ?? -1
-        guard code >= 0, !(isFirst && isKnown) else { return code }
+        guard code >= 0, !(isHEVC && isKnown) else { return code }
+        if isHEVC { unsafe UnwrittenMarks.put(in: frame, isDeep: Self.isDeep(frame)) }
         unsafe av.pointee.av_frame_unref?(newest)
         let kept = unsafe av.pointee.av_frame_ref?(newest, frame) ?? -1
         isKnown = kept >= 0
@@ -46,6 +49,16 @@ internal import CLibAV
     /// Whether the packet's picture is what the decoder outputs as `frame`.
     func isCurrent(_ frame: UnsafeMutablePointer<AVFrame>) -> Bool {
         unsafe current.map { unsafe $0.pointee.data.0 == frame.pointee.data.0 } ?? false
+    }
+
+    private static func isDeep(_ frame: UnsafePointer<AVFrame>) -> Bool {
+        unsafe AVPixelFormat(frame.pointee.format) == AV_PIX_FMT_YUV420P10LE
+    }
+
+    /// Parts of the packet's picture were left out.
+    var hasUnwritten: Bool {
+        guard isHEVC, let newest = unsafe current else { return false }
+        return unsafe UnwrittenMarks.remain(in: newest, isDeep: Self.isDeep(newest), mayBeFields: false)
     }
 
     /// What the decoder has noted on its own frame.

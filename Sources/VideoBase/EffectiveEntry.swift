@@ -48,7 +48,14 @@ extension EffectiveEntry {
 }
 
 extension [EffectiveEntry] {
-    /// The error of `--strict`: every difference in one line; nil where nothing differs.
+    /// Every difference in one line for people; nil where nothing differs.
+    package var notice: String? {
+        let differences = filter(\.differs)
+        if differences.isEmpty { return nil }
+        return differences.map { "\($0.option): asked \($0.asked ?? "nothing"), used \($0.used) (\($0.why))" }.joined(separator: "; ")
+    }
+
+    /// The error of `--strict`: the same.
     package var strictError: VaencError? {
         let differences = filter(\.differs)
         if differences.isEmpty { return nil }

@@ -61,6 +61,68 @@ import TestOracles
         #expect(rest.count == 15 * (6 + 88 * 72 * 3 / 2))
     }
 
+    /// Pictures that others refer to, missing in the middle: those before are told of, and nothing stands under the name.
+    @Test(arguments: ["libx264", "libx265"]) func missingPictures(_ encoder: String) throws {
+        try Files.withTemporaryFolder { folder in
+            let made = try ProcessRunner.run(
+                "ffmpeg",
+                ["-v", "error", "-i", try Fixture.carphone.path(), "-frames:v", "20", "-c:v", encoder, "-bf", "0", "-g", "10", "a.mkv"],
+                directory: folder)
+            #expect(made.status == 0)
+            let dropped = try ProcessRunner.run(
+                "ffmpeg",
+                ["-v", "error", "-i", "a.mkv", "-c", "copy", "-bsf:v", "noise=drop=eq(n\\,5)", "-f", encoder == "libx264" ? "h264" : "hevc", "b.es"],
+                directory: folder)
+            #expect(dropped.status == 0, "\(dropped.errors)")
+            for device in ["software", "reference"] {
+                let run = try ProcessRunner.run(Checkout.vaenc, ["decode", "b.es", "-o", "c.y4m", "--device", device], directory: folder)
+                #expect(run.status == 65 && run.errors.contains("after picture 5 (pictures that later ones refer to are missing)"), "\(run.errors)")
+                #expect(Files.list(folder) == ["a.mkv", "b.es"])
+            }
+        }
+    }
+
+    /// A first key picture that is damaged: nothing before the next one can be decoded.
+    @Test func damagedBeginning() throws {
+        try Files.withTemporaryFolder { folder in
+            let made = try ProcessRunner.run(
+                "ffmpeg",
+                ["-v", "error", "-i", try Fixture.carphone.path(), "-frames:v", "20", "-c:v", "libx264", "-bf", "0", "-g", "10", "a.mkv"],
+                directory: folder)
+            #expect(made.status == 0)
+            let damaged = try ProcessRunner.run(
+                "ffmpeg",
+                ["-v", "error", "-i", "a.mkv", "-c", "copy", "-bsf:v", "noise=amount=if(eq(n\\,0)\\,40\\,0)", "b.mkv"], directory: folder)
+            #expect(damaged.status == 0, "\(damaged.errors)")
+            let run = try ProcessRunner.run(Checkout.vaenc, ["decode", "b.mkv", "-o", "c.y4m", "--device", "software", "--json"], directory: folder)
+            #expect(run.status == 0, "\(run.errors)")
+            let frames = JSONValue(run.output)?["frames"]
+            #expect(frames?["decoded"]?.int == 10 && frames?["skipped"]?.int == 10)
+        }
+    }
+
+    /// Pictures of another size in the middle are brought to the first one's, and that is told.
+    @Test func aSizeMayChange() throws {
+        try Files.withTemporaryFolder { folder in
+            for (index, size) in ["96x64", "128x80", "96x64"].enumerated() {
+                let made = try ProcessRunner.run(
+                    "ffmpeg", ["-v", "error", "-f", "lavfi", "-i", "testsrc2=s=\(size)", "-frames:v", "4", "-c:v", "libx264", "\(index).h264"],
+                    directory: folder)
+                #expect(made.status == 0)
+            }
+            try Files.write(try (0..<3).flatMap { try Files.read("\(folder)/\($0).h264") }, to: folder + "/a.h264")
+            let decoded = try ProcessRunner.run(Checkout.vaenc, ["decode", "a.h264", "-o", "a.y4m"], directory: folder)
+            #expect(decoded.status == 0 && decoded.errors.contains("12 pictures"), "\(decoded.errors)")
+            #expect(decoded.errors.contains("asked 128×80, used 96×64 (the input changes its size at picture 4)"), "\(decoded.errors)")
+            for (options, status) in [([], 0), (["--strict"], 69)] {
+                let run = try ProcessRunner.run(
+                    Checkout.vaenc, ["encode", "a.h264", "-o", "out\(status).h264", "--device", "software"] + options, directory: folder)
+                #expect(run.status == status && run.errors.contains("changes its size at picture 4"), "\(run.errors)")
+                #expect(Files.exists("\(folder)/out\(status).h264") == (status == 0))
+            }
+        }
+    }
+
     @Test func whatCannotBeDone() throws {
         try Files.withTemporaryFolder { folder in
             let path = try Fixture.carphone.path()

@@ -12,7 +12,7 @@ import VideoBase
         return Dictionary(uniqueKeysWithValues: pictures)
     }
 
-    /// Each NAL unit left out in turn. Of HEVC pictures with several slices nothing says that a later one is missing.
+    /// Each NAL unit left out in turn. Of the stream's HEVC pictures each has one slice alone.
     @Test(arguments: VideoCodec.allCases)
     func everyUnitMayBeMissing(codec: VideoCodec) throws {
         let stream = try Stream.make(codec, frames: 14)
@@ -108,12 +108,41 @@ import VideoBase
         }
     }
 
+    /// Slices that are missing, of pictures with several: a skipped picture, and what follows it is marked.
+    @Test(arguments: [8, 10])
+    func missingSlicesOfHEVCAreKnown(bitDepth: Int) throws {
+        let stream = try Files.withTemporaryFolder { folder in
+            let made = try ProcessRunner.run(
+                Checkout.vaenc,
+                [
+                    "encode", try Fixture.carphone.path(), "-o", "a.h265", "--device", "reference", "--slices", "3", "--frames", "8",
+                    "--preset", "7", "--qp", "30", "--bit-depth", "\(bitDepth)",
+                ], directory: folder)
+            #expect(made.status == 0, "\(made.errors)")
+            return Stream(.hevc, try Files.read(folder + "/a.h265"))
+        }
+        let (units, pictures) = (stream.units, try whole(stream))
+        let slices = units.indices.filter { stream.isSlice(units[$0]) }
+        #expect(slices.count == 8 * 3)
+        for missing in slices {
+            var kept = units
+            kept.remove(at: missing)
+            let run = try decode([Stream.annexB(kept)], DecompressionConfiguration(codec: .hevc), endsPicture: true)
+            let picture = units[...missing].count(where: stream.startsPicture) - 1
+            #expect(run.addsUp && run.skipped.contains { $0.index == picture }, "slice \(missing)")
+            let wrong = try run.frames.filter { try !$0.followsDamage && $0.planar() != pictures[$0.index] }
+            #expect(wrong.map(\.index) == [], "without slice \(missing)")
+        }
+    }
+
     /// Access units cut short at every so many bytes.
     @Test(arguments: VideoCodec.allCases)
     func anyPictureMayBeCut(codec: VideoCodec) throws {
-        let stream = try Stream.make(codec, frames: 8, width: 64, height: 64, options: "slices=1")
-        let units = stream.units
+        let stream = try Stream.make(codec, frames: 8, width: 64, height: 64, options: codec == .h264 ? "slices=1" : "ctu=16")
+        let (units, pictures) = (stream.units, try whole(stream))
+        var (cuts, unnoticed) = (0, 0)
         for (index, unit) in units.enumerated() where stream.isSlice(unit) {
+            let place = units[..<index].count(where: stream.startsPicture)
             for count in stride(from: 0, to: unit.count, by: max(1, unit.count / 3)) {
                 var cut = units
                 cut[index] = Array(unit.prefix(count))
@@ -121,7 +150,15 @@ import VideoBase
                 configuration.framing = .bare
                 let run = try decode(cut.filter { !$0.isEmpty }, configuration, endsPicture: false)
                 #expect(run.addsUp, "unit \(index) of \(count) bytes")
+                let wrong = try run.frames.filter { frame in
+                    let index = count == 0 && frame.index >= place ? frame.index + 1 : frame.index
+                    return try !frame.followsDamage && frame.planar() != pictures[index]
+                }
+                cuts += 1
+                if !wrong.isEmpty { unnoticed += 1 }
             }
         }
+        // What stands behind the cut may be taken for the rest of a picture.
+        #expect(cuts > 20 && unnoticed * (codec == .h264 ? 2 : 4) <= cuts, "\(unnoticed) of \(cuts)")
     }
 }

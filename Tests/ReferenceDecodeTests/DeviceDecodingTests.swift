@@ -145,11 +145,7 @@ import Testing
                 #expect(result.status < 128, "\(result.errors)")
                 if result.errors.contains("holds a picture with errors") { told += 1 }
             }
-            withKnownIssue("libavcodec takes wrong bins of HEVC for others, and tells of none") {
-                #expect(told > 0)
-            } when: {
-                codec == .hevc
-            }
+            #expect(told > 0)
         }
     }
 

@@ -48,7 +48,7 @@ package struct H264Follower: StreamFollower {
         case 7, 8:
             takeSet(unit, AnnexB.unescape(bytes.dropFirst()))
             return .leading
-        case 9, 13, 14, 15, 16...18: return .leading
+        case 9, 13, 15, 16...18: return .leading
         case 10, 11: return .sequenceEnd
         case 12: return .trailing
         default: return .other

@@ -77,10 +77,23 @@ package struct HEVCFollower: StreamFollower {
         }
     }
 
+    /// A slice of the next picture, whose first one is missing: of another order, or before what was taken (7.4.2.4.5).
+    private func follows(_ unit: HEVCNALUnit, _ bytes: [UInt8]) -> Bool {
+        guard let first = picture.first, let latest = picture.latest else { return false }
+        let (pictures, sequences) = (pictureSets, sequenceSets)
+        var reader = BitReader(AnnexB.unescape(bytes.dropFirst(2), limit: Self.headerLimit))
+        guard
+            let header = try? HEVCSliceHeader(
+                &reader, unit: unit, previous: latest, pictureSet: { pictures[$0] }, sequenceSet: { sequences[$0] })
+        else { return false }
+        return header.slice_segment_address <= latest.slice_segment_address
+            || !header.dependent_slice_segment_flag && header.slice_pic_order_cnt_lsb != first.slice_pic_order_cnt_lsb
+    }
+
     private mutating func takeSlice(_ unit: HEVCNALUnit, _ bytes: [UInt8]) -> FollowedUnit {
         // first_slice_segment_in_pic_flag.
         let starts = bytes.count > 2 && bytes[2] & 0x80 != 0
-        let startsPicture = starts || picture.unit.map { $0.type != unit.type || $0.temporalID != unit.temporalID } ?? true
+        let startsPicture = starts || follows(unit, bytes) || picture.unit.map { $0.type != unit.type || $0.temporalID != unit.temporalID } ?? true
         if startsPicture, picture.unit != nil {
             ended = picture
             picture = Picture()

@@ -91,6 +91,7 @@
 
 #define VAENC_LIBAV_CODEC(X) \
     VAENC_LIBAV_CODEC_SIDE_DATA(X) \
+    X(av_grow_packet) \
     X(av_new_packet) \
     X(av_packet_alloc) \
     X(av_packet_clone) \
@@ -417,6 +418,14 @@ static inline int vaenc_seek_size(void) { return AVSEEK_SIZE; }
 static inline int vaenc_seek_force(void) { return AVSEEK_FORCE; }
 static inline int vaenc_input_padding(void) { return AV_INPUT_BUFFER_PADDING_SIZE; }
 static inline int vaenc_flag_custom_io(void) { return AVFMT_FLAG_CUSTOM_IO; }
+
+static inline _Bool vaenc_is_key(const AVFrame *_Nonnull frame) {
+#if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(58, 7, 100)
+    return (frame->flags & AV_FRAME_FLAG_KEY) != 0;
+#else
+    return frame->key_frame != 0;
+#endif
+}
 
 static inline _Bool vaenc_is_interlaced(const AVFrame *_Nonnull frame) {
 #if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(58, 7, 100)

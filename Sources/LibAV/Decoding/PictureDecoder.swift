@@ -38,9 +38,14 @@ package protocol PictureDecoder: AnyObject {
 extension PictureDecoder {
     package func send() throws -> Bool { try send(end: false) }
 
-    package var frameIsDamaged: Bool {
+    package var frameIsDamaged: Bool { frameHasErrors(besides: 0) }
+
+    /// What libavcodec says of `frame`.
+    ///
+    /// - Parameter ignored: decode_error_flags that mean nothing.
+    func frameHasErrors(besides ignored: Int32) -> Bool {
         let corrupt: Int32 = 1
-        return unsafe frame.map { unsafe $0.pointee.decode_error_flags != 0 || $0.pointee.flags & corrupt != 0 }
+        return unsafe frame.map { unsafe $0.pointee.decode_error_flags & ~ignored != 0 || $0.pointee.flags & corrupt != 0 }
             ?? false
     }
 }

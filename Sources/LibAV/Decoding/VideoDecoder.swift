@@ -1,4 +1,5 @@
 package import CLibAV
+import DamageMarks
 import Glibc
 package import VideoBase
 
@@ -29,6 +30,12 @@ package import VideoBase
     private var context: UnsafeMutablePointer<AVCodecContext>?
     package private(set) var packet: UnsafeMutablePointer<AVPacket>?
     package private(set) var frame: UnsafeMutablePointer<AVFrame>?
+    /// nil on a device, and for codecs whose decoder tells what is missing.
+    private var tails: SliceTails?
+    private let marksMemory: Bool
+    private let isHEVC: Bool
+    /// Parts of `frame` were not decoded.
+    private var isUnwritten = false
     /// libavcodec's answer to the latest `send` or `receive`.
     package private(set) var latestCode: Int32 = 0
 
@@ -38,6 +45,10 @@ package import VideoBase
         _ options: Options = Options(), _ av: UnsafePointer<VaencLibAV>
     ) throws {
         unsafe self.av = unsafe av
+        let identifier = unsafe codec.pointee.id
+        let tellsMissing = unsafe options.fill != nil || options.device != nil
+        isHEVC = identifier == AV_CODEC_ID_HEVC
+        marksMemory = (isHEVC || identifier == AV_CODEC_ID_H264) && !tellsMissing
         unsafe context = av.pointee.avcodec_alloc_context3!(codec)
         unsafe packet = av.pointee.av_packet_alloc!()
         unsafe frame = av.pointee.av_frame_alloc!()
@@ -52,6 +63,11 @@ package import VideoBase
                 num: Int32(clamping: timeBase.numerator), den: Int32(clamping: timeBase.denominator))
         }
         unsafe Self.apply(options, to: opened, av)
+        if marksMemory { unsafe Self.mark(opened) }
+        if !tellsMissing {
+            let extradata = unsafe UnsafeBufferPointer(start: opened.pointee.extradata, count: Int(opened.pointee.extradata_size))
+            tails = unsafe SliceTails(identifier, extradata: Array(extradata))
+        }
         let code = unsafe av.pointee.avcodec_open2!(opened, codec, nil)
         if code < 0 {
             throw VaencError(
@@ -86,6 +102,23 @@ package import VideoBase
         }
     }
 
+    /// Has pictures decoded into marked memory, and missing parts left as they are.
+    private static func mark(_ context: UnsafeMutablePointer<AVCodecContext>) {
+        unsafe context.pointee.error_concealment = 0
+        unsafe context.pointee.get_buffer2 = { context, frame, flags in
+            guard let context = unsafe context, let frame = unsafe frame, let av = try? unsafe LibAV.load(.codec) else {
+                return vaenc_averror(ENOMEM)
+            }
+            let code = unsafe av.pointee.avcodec_default_get_buffer2!(context, frame, flags)
+            if code >= 0 { unsafe UnwrittenMarks.put(in: frame, isDeep: VideoDecoder.isDeep(frame, av)) }
+            return code
+        }
+    }
+
+    private static func isDeep(_ frame: UnsafePointer<AVFrame>, _ av: UnsafePointer<VaencLibAV>) -> Bool {
+        unsafe (av.pointee.av_pix_fmt_desc_get!(AVPixelFormat(rawValue: frame.pointee.format))?.pointee.comp.0.depth ?? 8) > 8
+    }
+
     deinit { close() }
 
     /// Frees everything; the decoder takes and gives nothing any more. Idempotent.
@@ -100,6 +133,7 @@ package import VideoBase
 
     /// Sends `packet` (and empties it), or the end of the stream. False where the decoder refuses it as broken.
     package func send(end: Bool) -> Bool {
+        if !end, let packet = unsafe packet, unsafe packet.pointee.size > 0 { unsafe tails?.extend(packet, av) }
         latestCode = unsafe av.pointee.avcodec_send_packet!(context, end ? nil : packet)
         if !end { unsafe av.pointee.av_packet_unref!(packet) }
         return latestCode >= 0 || latestCode == vaenc_averror_eof()
@@ -122,9 +156,21 @@ package import VideoBase
     /// Fills `frame` with the next picture.
     package func receive() -> DecoderAnswer {
         latestCode = unsafe av.pointee.avcodec_receive_frame!(context, frame)
-        if latestCode >= 0 { return .frame }
+        isUnwritten = false
+        if latestCode >= 0 {
+            if marksMemory, let frame = unsafe frame {
+                isUnwritten = unsafe UnwrittenMarks.remain(in: frame, isDeep: Self.isDeep(frame, av), mayBeFields: !isHEVC)
+            }
+            return .frame
+        }
         if latestCode == vaenc_averror_again() { return .needsInput }
         return latestCode == vaenc_averror_eof() ? .end : .broken
+    }
+
+    package var frameIsDamaged: Bool {
+        // Where it is not to conceal, the H.264 decoder takes every second slice's beginning for a fault.
+        let decodeSlices: Int32 = 8
+        return isUnwritten || frameHasErrors(besides: marksMemory && !isHEVC ? decodeSlices : 0)
     }
 
     /// The `pts` of the packet that the picture in `frame` came in.

@@ -8,9 +8,14 @@ extension DecodingSource {
         var demuxer: Demuxer
         /// In place of the demuxer's own where the last packet is to be looked at first.
         var packets: CheckedPackets?
+        var watch: LossWatch?
+        /// Where something was lost: pictures from there on are not given.
+        var lossTime: Int64?
         var decoder: any PictureDecoder
         var shaper: FrameShaper
         var nativeSize: VideoSize
+        /// The first of the stream's changes of size.
+        var sizeChange: EffectiveEntry?
         /// Time of the stream that becomes zero.
         var origin: Int64
         /// Seconds after which nothing is given.
@@ -35,6 +40,8 @@ extension DecodingSource {
         /// decoders leave such pictures out by themselves.
         let keepsToKeys: Bool
         var awaitsKey = true
+        /// The first key picture is damaged: what follows it refers to it, up to the next.
+        var skipsToKey = false
         /// Pictures before the first that can be decoded.
         var leftOut = 0
 
@@ -46,6 +53,11 @@ extension DecodingSource {
                     return .packet
                 }
                 let reading = try unsafe packets?.read(packet) ?? demuxer.read(packet)
+                if case .packet = reading, let loss = unsafe watch?.loss(in: packet, demuxer.av) {
+                    if unsafe packet.pointee.pts != vaenc_no_pts() { lossTime = unsafe packet.pointee.pts }
+                    unsafe demuxer.av.pointee.av_packet_unref!(packet)
+                    return .broken(loss)
+                }
                 let key: Int32 = 1
                 guard case .packet = reading, awaitsKey, decoded == 0 else { return reading }
                 awaitsKey = unsafe packet.pointee.flags & key == 0
@@ -66,6 +78,7 @@ extension DecodingSource {
             unsafe UnsafePointer(isProgressive ? deinterlacer?.frame : decoder.frame)
         }
         var isOnDevice: Bool { unsafe frame?.pointee.format == AV_PIX_FMT_VAAPI.rawValue }
+        var frameIsKey: Bool { unsafe frame.map { unsafe vaenc_is_key($0) } ?? false }
         var frameIsDamaged: Bool { !isProgressive && decoder.frameIsDamaged }
 
         /// Metadata of that picture.

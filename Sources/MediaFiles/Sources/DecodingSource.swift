@@ -72,7 +72,8 @@ package final class DecodingSource: FrameSource {
         sound = demuxer.sound.map { SourceSound(track: $0, origin: zero, cutsStart: skipped > 0) }
         let isHEVC = unsafe parameters.codec_id == AV_CODEC_ID_HEVC
         var state = State(
-            demuxer: demuxer, packets: CheckedPackets(demuxer), decoder: decoder, shaper: shaper, nativeSize: size, origin: origin,
+            demuxer: demuxer, packets: CheckedPackets(demuxer), watch: unsafe LossWatch(parameters), decoder: decoder,
+            shaper: shaper, nativeSize: size, origin: origin,
             duration: options.duration ?? .infinity, frameLimit: options.frameLimit ?? .max, rate: options.frameRate,
             keepsToKeys: isHEVC)
         info.masteringDisplay = demuxer.masteringDisplay
@@ -156,10 +157,18 @@ package final class DecodingSource: FrameSource {
                 if state!.frameIsDamaged {
                     // Decoders conceal what is missing: that is no picture of the input, and what is shown after it would
                     // follow a gap.
+                    if s.decoded == 0, state!.frameIsKey { state!.skipsToKey = true }
                     try Self.stumble(&state!)
                     guard let failure = state!.failure else { continue }
                     state!.frameLimit = state!.given
                     throw broken(state!, failure)
+                }
+                if state!.skipsToKey {
+                    if !state!.frameIsKey {
+                        state!.leftOut += 1
+                        continue
+                    }
+                    state!.skipsToKey = false
                 }
                 // A stream without key frames.
                 if s.decoded == 0, state!.awaitsKey { state!.leftOut = 0 }
@@ -167,6 +176,11 @@ package final class DecodingSource: FrameSource {
                 guard let step = timing(&state!) else {
                     state!.frameLimit = state!.given
                     return nil
+                }
+                if let end = state!.lossTime, let failure = state!.failure, state!.previous ?? .min >= end {
+                    state!.decoded -= 1
+                    state!.frameLimit = state!.given
+                    throw broken(state!, failure)
                 }
                 return step
             case .end:
@@ -262,11 +276,16 @@ package final class DecodingSource: FrameSource {
     /// The stream may change its size: the output keeps its own.
     func follow(_ size: VideoSize, _ state: inout State) {
         if size == state.nativeSize { return }
+        if state.sizeChange == nil {
+            state.sizeChange = EffectiveEntry(
+                option: "inputSize", asked: "\(size)", used: "\(info.size)", why: "the input changes its size at picture \(state.given)")
+        }
         state.nativeSize = size
         state.shaper = FrameShaper(
             source: size, aspect: state.demuxer.stream.aspect, color: info.color, output: info.size, fit: .letterbox)
     }
 
+    package var lateChanges: [EffectiveEntry] { state.withLock { [$0?.sizeChange].compactMap { $0 } } }
     package var picturesLeftOut: Int { state.withLock { $0?.leftOut ?? 0 } }
     package var dynamicHDR: [UInt8] { state.withLock { $0?.dynamicHDR ?? [] } }
 

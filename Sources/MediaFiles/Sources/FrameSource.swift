@@ -74,6 +74,9 @@ public protocol FrameSource: AnyObject, Sendable {
     /// is known yet.
     var picturesLeftOut: Int { get }
 
+    /// What of the pictures read so far was changed, and not foreseen in `info`: their size.
+    var lateChanges: [EffectiveEntry] { get }
+
     /// The sound beside the pictures, where `SourceOptions.readsSound` asked for it and there is some.
     var sound: SourceSound? { get }
 
@@ -93,6 +96,7 @@ public protocol FrameSource: AnyObject, Sendable {
 extension FrameSource {
     public var dynamicHDR: [UInt8] { [] }
     public var picturesLeftOut: Int { 0 }
+    public var lateChanges: [EffectiveEntry] { [] }
     public var sound: SourceSound? { nil }
     public func takeSound() -> [TrackPacket] { [] }
     public func readSound(until end: MediaTime?) throws -> [TrackPacket] { [] }

@@ -1,9 +1,9 @@
-/// The bits of a parameter set's payload, emulation prevention left out: as far as the records repeat its fields.
-struct UnescapedBits {
+/// The bits of a NAL unit's payload, emulation prevention left out.
+package struct UnescapedBits {
     private let bytes: [UInt8]
     private var position = 0
 
-    init(_ unit: ArraySlice<UInt8>) {
+    package init(_ unit: ArraySlice<UInt8>) {
         var plain: [UInt8] = []
         var zeros = 0
         for byte in unit {
@@ -17,7 +17,7 @@ struct UnescapedBits {
         bytes = plain
     }
 
-    mutating func u(_ count: Int) -> Int? {
+    package mutating func u(_ count: Int) -> Int? {
         guard position + count <= bytes.count * 8 else { return nil }
         var value = 0
         for _ in 0..<count {
@@ -28,7 +28,7 @@ struct UnescapedBits {
     }
 
     /// H.265 9.2, H.264 9.1, up to 32 bits.
-    mutating func ue() -> Int? {
+    package mutating func ue() -> Int? {
         var zeros = 0
         while let bit = u(1) {
             if bit == 1 { return u(zeros).map { 1 << zeros - 1 + $0 } }

@@ -86,6 +86,7 @@ struct DecodeCommand: ParsableCommand, InterruptibleCommand {
             }
             return
         }
+        for notice in report.notices { Terminal.note(notice) }
         let skipped = report.frames.skipped
         Terminal.note(
             """

@@ -34,6 +34,8 @@ struct DecodeReport: Encodable, Sendable {
     var frames: Frames
     var bytes: Int
     var seconds: Seconds
+    /// What was decided for the user, one line each.
+    var notices: [String]
     var output: String
     var interrupted: Bool
 
@@ -47,6 +49,7 @@ struct DecodeReport: Encodable, Sendable {
         frames = Frames(decoded: sink.pictures, skipped: source.picturesLeftOut)
         bytes = sink.bytesWritten
         seconds = Seconds(wall: rounded(Clock.secondsSinceStart), cpu: rounded(Clock.processorSeconds))
+        notices = [source.lateChanges.notice].compactMap { $0 }
         self.output = FileName.printable(output)
         interrupted = isInterrupted
     }

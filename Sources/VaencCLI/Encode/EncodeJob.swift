@@ -63,7 +63,7 @@ struct EncodeJob {
         let late =
             unique(branches.flatMap { $0.session.statistics.broken.notices })
             + [
-                unforeseenNotice(branches[0].tally.snapshot), leftOutNotice,
+                unforeseenNotice(branches[0].tally.snapshot), leftOutNotice, source.lateChanges.notice,
                 interrupted ? nil : forcedNotice(branches[0].tally.snapshot),
             ].compactMap { $0 }
         for notice in late where tellsNotices { Terminal.note(notice) }
@@ -154,6 +154,7 @@ struct EncodeJob {
             } catch let error as any DescribedError where error.category == .interrupted && interruption.isRequested {
                 return true
             }
+            if branches.contains(where: \.output.configuration.strict), let error = source.lateChanges.strictError { throw error }
             guard let (buffer, timing) = next else { return false }
             framesRead += 1
             do { try timing.check() } catch {

@@ -1,4 +1,5 @@
 internal import CVA
+internal import DamageMarks
 
 /// From H.264 buffers to what the decoder takes. Used with the display's monitor held.
 struct H264DecodePlan {
@@ -52,10 +53,12 @@ struct H264DecodePlan {
     func packet(
         target: Surface, of context: VAContextID, _ pictures: inout DecodedPictures, mark: (VASurfaceID) -> DecodeMark?
     ) throws -> (packet: DecodePacket, mark: DecodeMark) {
+        // Slices of variable length codes end with their bytes.
+        let tail = unsafe picture.pic_fields.bits.entropy_coding_mode_flag != 0 ? SliceTail.bytes(isHEVC: false) : []
         var packet = DecodePacket(
             parameterSets: H264DecodeSets(picture: picture, matrix: matrix).bytes(
                 ids: Set(heads.map(\.pictureSet)).sorted(), counts: defaultCounts),
-            slices: units.reduce(into: []) { $0 += DecodePacket.startCode + $1.unit })
+            slices: units.reduce(into: []) { $0 += DecodePacket.startCode + $1.unit + tail })
         let name = self.name
         if let whole = completed(by: name, in: target, pictures), let there = mark(target.id) {
             packet.continues = true

@@ -1,0 +1,79 @@
+import BitstreamInspection
+import CLibAV
+import LibAV
+import NALWriting
+import VideoBase
+
+/// Follows an input's stream beside its decoder, which conceals pictures that are missing between two packets and says nothing.
+struct LossWatch {
+    private var follower: any StreamFollower
+    private let isHEVC: Bool
+    /// nil for a byte stream.
+    private var lengthSize: LengthSize?
+    /// A stream may begin in the middle of a picture.
+    private var hasBegun = false
+
+    /// nil for other codecs than H.264 and HEVC.
+    init?(_ parameters: AVCodecParameters) {
+        switch unsafe parameters.codec_id {
+        case AV_CODEC_ID_H264: (follower, isHEVC) = (H264Follower(), false)
+        case AV_CODEC_ID_HEVC: (follower, isHEVC) = (HEVCFollower(), true)
+        default: return nil
+        }
+        // SAFETY: the record, or the parameter sets, have so many bytes.
+        let extradata = unsafe UnsafeBufferPointer(start: parameters.extradata, count: Int(parameters.extradata_size))
+        begin(with: unsafe Array(extradata))
+    }
+
+    private mutating func begin(with extradata: [UInt8]) {
+        if let record = try? DecoderConfiguration(record: extradata, codec: isHEVC ? .hevc : .h264) {
+            lengthSize = record.lengthSize
+            for unit in record.units { _ = follower.take(unit) }
+        } else {
+            for unit in StartCodes.units(in: extradata) { _ = follower.take(Array(extradata[unit])) }
+        }
+    }
+
+    /// What was lost before a packet, or of it; nil where nothing is, or nothing is known of it.
+    mutating func loss(in packet: UnsafePointer<AVPacket>, _ av: UnsafePointer<VaencLibAV>) -> String? {
+        var size = 0
+        if let sets = unsafe av.pointee.av_packet_get_side_data!(packet, AV_PKT_DATA_NEW_EXTRADATA, &size) {
+            // SAFETY: side data of so many bytes.
+            begin(with: unsafe Array(UnsafeBufferPointer(start: sets, count: size)))
+        }
+        // SAFETY: a packet has so many bytes.
+        let bytes = unsafe Array(UnsafeBufferPointer(start: packet.pointee.data, count: Int(packet.pointee.size)))
+        var units = StartCodes.units(in: bytes)
+        if let lengthSize {
+            // What is not framed so is the decoder's to judge.
+            guard let found = try? LengthPrefixed.units(in: bytes.span, lengthSize: lengthSize) else { return nil }
+            units = found
+        }
+        var loss: String?
+        var (hasSlices, isBroken) = (false, false)
+        func end() {
+            guard hasSlices else { return }
+            let picture = follower.endPicture(isBroken: isBroken)
+            (hasSlices, isBroken) = (false, false)
+            switch picture.obstacle {
+            case nil: hasBegun = true
+            case .missingReference: if hasBegun { loss = loss ?? "pictures that later ones refer to are missing" }
+            case .damaged: if hasBegun { loss = loss ?? "slices are missing or broken" }
+            // Decoders tell of those.
+            case .beforeStart, .noParameterSets: break
+            }
+        }
+        for range in units {
+            switch follower.take(Array(bytes[range])) {
+            case .leading: end()
+            case .slice(let startsPicture, _):
+                if startsPicture { end() }
+                hasSlices = true
+            case .broken: isBroken = true
+            case .trailing, .sequenceEnd, .other: break
+            }
+        }
+        end()
+        return loss
+    }
+}
