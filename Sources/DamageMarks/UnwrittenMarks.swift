@@ -68,17 +68,17 @@ package enum UnwrittenMarks {
             let pair = bottom - y < 16 ? 0 : 2
             for x in stride(from: left & ~15, to: right, by: 16) {
                 let columns = right - x < 16 ? x + 3..<x + 7 : x + 4..<x + 12
-                // SAFETY: inside the plane, by the guard.
-                let isFirst = unsafe hasNoise(plane, y, pair, columns, isDeep)
+                let isFirst = hasNoise(plane, y, pair, columns, isDeep)
                 // The two rows are of both fields.
                 if isFirst, mayBeFields { return true }
-                if isFirst || mayBeFields, unsafe hasNoise(plane, y, pair + 1, columns, isDeep) { return true }
+                if isFirst || mayBeFields, hasNoise(plane, y, pair + 1, columns, isDeep) { return true }
             }
         }
         return false
     }
 
     private static func hasNoise(_ plane: Plane, _ y: Int, _ index: Int, _ columns: Range<Int>, _ isDeep: Bool) -> Bool {
+        // SAFETY: inside the plane, by the caller's guard.
         let row = unsafe plane.base + (y + rows[index]) * plane.stride
         if !isDeep {
             for column in columns where unsafe row[column] != shallow[index][column & (period - 1)] { return false }

@@ -45,4 +45,16 @@ import VideoBase
         #expect(abs(clock.position.seconds - 5.7) < 1e-9)
         #expect(clock.hear(100, at: 5_400_000_000) == SoundClock.Plan(excess: 300))
     }
+
+    /// Four seconds that never came are a hole, no drift of a clock that is right.
+    @Test func whatWasLostIsNoDrift() {
+        var clock = SoundClock(rate: 1000)
+        for period in 0..<100 {
+            let lost = period < 50 ? 0 : Int64(4_000_000_000)
+            let plan = clock.hear(100, at: 1_000_000_000 + Int64(period) * 100_000_000 + lost)
+            #expect((plan.silence > 0) == (period == 50))
+            _ = clock.put(100 + plan.silence)
+        }
+        #expect(abs(clock.driftPPM) < 0.1, "\(clock.driftPPM)")
+    }
 }

@@ -126,6 +126,7 @@ import Testing
                 (["rich.mp4", "-o", "a.ts", "--strict"], 69), (["rich.mp4", "-o", "no/a.mp4"], 73), (["rich.mp4", "-o", "base.mp4"], 73),
                 (["rich.mp4", "-o", "a.h265"], 64), (["rich.mp4", "-o", "/dev/full", "--format", "ts"], 74), (["rich.mp4"], 64),
                 (["m.txt", "-o", "a.mp4"], 65), (["base.mp4", "-o", "a.mp4", "--duration", "0"], 64), (["base.mp4", "-o", "a.hvcc"], 64),
+                (["base.mp4", "-o", "a.mkv", "--fps", "50", "--strict"], 69),
             ] {
                 let result = try run(arguments, in: folder)
                 #expect(result.status == status, "\(arguments): \(result.status) \(result.errors)")

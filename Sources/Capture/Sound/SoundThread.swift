@@ -79,6 +79,9 @@ struct SoundClock {
     /// When the last samples came that had a time, and how many came before them.
     private var lastTime: Int64 = 0
     private var heardBefore = 0
+    /// From when on drift is measured, and how many samples came before: what was lost in a hole is no drift.
+    private var driftStart: Int64 = 0
+    private var driftBase = 0
 
     init(rate: Int) { self.rate = rate }
 
@@ -88,6 +91,7 @@ struct SoundClock {
         guard let start else {
             start = time ?? FrameClock.now
             lastTime = start ?? 0
+            driftStart = lastTime
             return Plan()
         }
         guard let time else { return Plan() }
@@ -95,6 +99,7 @@ struct SoundClock {
         let due = Double(time - start) / 1e9 * Double(rate)
         let off = due - Double(put)
         let hole = Double(rate) / 10
+        if abs(off - error) > hole { (driftStart, driftBase) = (time, heard) }
         if off - error > hole {
             error = 0
             return Plan(silence: Int(off))
@@ -122,11 +127,11 @@ struct SoundClock {
         return MediaTime(value: nanoseconds, timescale: 1_000_000_000)
     }
 
-    /// How much faster the device's clock is than the system's, in millionths; 0 until 2 s are heard.
+    /// How much faster the device's clock is than the system's, in millionths, since the last hole; 0 until 2 s are heard.
     var driftPPM: Double {
-        guard let start, lastTime - start > 2_000_000_000 else { return 0 }
-        let due = Double(lastTime - start) / 1e9 * Double(rate)
-        return ((Double(heardBefore) / due - 1) * 1e7).rounded() / 10
+        guard lastTime - driftStart > 2_000_000_000 else { return 0 }
+        let due = Double(lastTime - driftStart) / 1e9 * Double(rate)
+        return ((Double(heardBefore - driftBase) / due - 1) * 1e7).rounded() / 10
     }
 
     /// Whether samples come before they can have been heard: from a file that plays a sound card. A card whose clock is

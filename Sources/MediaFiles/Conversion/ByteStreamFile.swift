@@ -31,9 +31,8 @@ package struct ByteStreamFile: Sendable {
         let reader = try ByteReader(path: path)
         let head = try reader.peek(4096)
         if head.isEmpty { throw VaencError(.badInput, "\(reader.name) is empty", remedy: "give a file with pictures in it") }
-        let ending = path.split(separator: "/").last?.split(separator: ".").last.map { $0.lowercased() } ?? ""
-        let named: VideoCodec? =
-            ["h264", "264", "avc"].contains(ending) ? .h264 : ["h265", "265", "hevc", "hvcc"].contains(ending) ? .hevc : nil
+        let ending = MediaOutput.pathExtension(path)
+        let named = VideoCodec(fileExtension: ending)
         let kind = StreamKind(head: head, byteCount: reader.length)
         form = "annexb"
         codec = kind?.codec ?? named

@@ -62,6 +62,11 @@ public final class StreamConversion: Sendable {
         if head.isEmpty { throw bad("it is empty", remedy: "give a stream with NAL units in it") }
         let kind = StreamKind(head: head, byteCount: reader.length)
         var outcome = Outcome(input: try framing(kind), codec: options.codec ?? options.record?.codec ?? kind?.codec)
+        if let codec = outcome.codec, let named = VideoCodec(fileExtension: MediaOutput.pathExtension(output)), named != codec {
+            throw VaencError(
+                .usage, "\(inputName) is \(codec.rawValue), the name \(output) says \(named.rawValue)",
+                remedy: "choose another name; vaenc encode makes one codec of another")
+        }
         let file = try OutputFile(path: output, overwrite: options.overwrite)
         let recordFile = try options.recordOutput.map { try OutputFile(path: $0, overwrite: options.overwrite) }
         var sets = LeadingSets(codec: outcome.codec, given: options.record?.units ?? [], output: options.output)

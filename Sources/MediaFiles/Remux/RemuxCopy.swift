@@ -77,6 +77,13 @@ import VideoBase
         unsafe scratch = av.pointee.av_packet_alloc!()
         if unsafe scratch == nil { throw TrackPacket.noMemory }
         if input.container == "h264" || input.container == "hevc" { unsafe addOrders(av) }
+        if orders.isEmpty, let asked = options.frameRate {
+            effective.append(
+                EffectiveEntry(
+                    option: "frameRate", asked: asked.description, used: "the input's times",
+                    why: "only bare streams have none of their own"))
+            if options.strict, let error = effective.strictError { throw error }
+        }
         for (index, track) in streams.enumerated() {
             guard let track else { continue }
             checks[index] = SampleCheck(track)

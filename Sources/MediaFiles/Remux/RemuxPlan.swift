@@ -52,8 +52,10 @@ struct RemuxPlan {
             effective.append(EffectiveEntry(option: name, asked: "copied", used: "left out", why: why))
         }
         guard tracks.contains(where: { $0.kind == .video || $0.kind == .audio }) else {
+            let why = report.first { $0.kind == MediaTrack.Kind.video.rawValue }?.leftOut ?? "it has no video and no sound"
             throw VaencError(
-                .usage, "\(input.name) has nothing that \(format.rawValue) holds", remedy: "use another format (mkv holds most)")
+                .usage, "\(input.name) has nothing that \(format.rawValue) holds: \(why)",
+                remedy: "use another format (mkv holds most) or another name")
         }
         effective += unsafe Self.lost(input.context, format, av)
         if strict, let error = effective.strictError { throw error }

@@ -10,12 +10,7 @@ public enum MediaOutput {
         of output: String, options: SinkOptions = SinkOptions()
     ) throws -> (format: OutputFormat, codec: VideoCodec?) {
         let ending = output.contains("://") ? "" : pathExtension(output)
-        let codec: VideoCodec? =
-            switch ending {
-            case "h264", "264", "avc": .h264
-            case "h265", "265", "hevc", "hvcc": .hevc
-            default: nil
-            }
+        let codec = VideoCodec(fileExtension: ending)
         if let format = options.format {
             if let named = Self.format(extension: ending), !named.isKin(of: format) {
                 throw VaencError(
@@ -125,5 +120,16 @@ extension OutputFormat {
     fileprivate func isKin(of other: OutputFormat) -> Bool {
         let families: [Set<OutputFormat>] = [[.annexb, .avcc], [.mp4, .fmp4, .mov]]
         return self == other || families.contains { $0.contains(self) && $0.contains(other) }
+    }
+}
+
+extension VideoCodec {
+    /// The codec that a bare stream's file extension, in small letters, binds; nil for `avcc` and containers'.
+    package init?(fileExtension: String) {
+        switch fileExtension {
+        case "h264", "264", "avc": self = .h264
+        case "h265", "265", "hevc", "hvcc": self = .hevc
+        default: return nil
+        }
     }
 }
