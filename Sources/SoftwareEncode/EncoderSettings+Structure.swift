@@ -1,10 +1,13 @@
+import Glibc
 import VideoBase
 
 extension EncoderSettings {
+    /// 1…7.
+    private var preset: Int { configuration.preset ?? (configuration.realTime == true ? Self.presetNames.count : 4) }
+
     /// Preset, GOP and B pictures.
     mutating func mapStructure() {
         let c = configuration
-        let preset = c.preset ?? (c.realTime == true ? Self.presetNames.count : 4)
         options.append(("preset", Self.presetNames[preset - 1]))
         report("preset", c.preset, "\(preset)", "\(encoderName) \(Self.presetNames[preset - 1])")
         if let realTime = c.realTime {
@@ -73,6 +76,8 @@ extension EncoderSettings {
             }
             if delay <= 1 { set(codec == .h264 ? "mbtree" : "cutree", 0) }
             report("maxFrameDelay", delay, "\(delay)", "as asked")
+        } else if c.isLive, !c.lowLatency {
+            mapLive(bFrames: count)
         }
         set("bframes", count)
         // As many as asked, as in hardware: the library would choose fewer by content.
@@ -83,6 +88,24 @@ extension EncoderSettings {
         if count < 2 { (pyramid, why) = (false, "it takes two B frames") }
         set("b-pyramid", codec == .h264 ? (pyramid ? "normal" : "none") : (pyramid ? "1" : "0"))
         report("bPyramid", c.bPyramid.map { $0 ? "on" : "off" }, pyramid ? "on" : "off", why)
+    }
+
+    /// Some 0.3 s are held back in place of a second or more: by looking less far ahead, and with fewer pictures in threads.
+    private mutating func mapLive(bFrames: Int) {
+        let pictures = Int(0.3 * configuration.frameRate.value)
+        let processors = max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 1)
+        // The presets' own.
+        let most = (codec == .h264 ? [60, 60, 50, 40, 30, 10, 0] : [40, 40, 25, 20, 15, 15, 5])[preset - 1]
+        if codec == .h264 {
+            let threads = min(processors * 3 / 2, max(4, pictures / 3))
+            set("threads", threads)
+            set("rc-lookahead", min(most, max(bFrames, pictures - threads)))
+            // A thread of its own looks ahead, one picture before the others.
+            set("sync-lookahead", 1)
+        } else {
+            if processors >= 8 { set("frame-threads", 3) }
+            set("rc-lookahead", max(bFrames + 1, min(most, pictures - 3)))
+        }
     }
 
     /// References, layers, slices.

@@ -88,11 +88,11 @@ public final class MediaMuxer: Sendable {
                 return state.hasEnded ? nil : state.sink
             }) else { return completion(.failure(VaencError(.usage, "the muxer is not writing", remedy: "call start first"))) }
             let isWriting = state.withLock { $0.isWriting }
-            let result = Result {
+            var result = Result {
                 if !isWriting { throw VaencError(.usage, "nothing was described, and nothing is written") }
                 try sink.finish()
             }
-            if case .failure = result { sink.cancel() }
+            if case .failure(let error) = result { result = .failure(sink.abandon(after: error)) }
             completion(result)
         }
     }
@@ -146,12 +146,12 @@ public final class MediaMuxer: Sendable {
             if state.withLock({ $0.hasEnded }) { return }
             do { try body(self) } catch {
                 let sink = state.withLock { state in
-                    state.failure = error
                     state.hasEnded = true
                     return state.sink
                 }
-                sink?.cancel()
-                onError?(error)
+                let told = sink?.abandon(after: error) ?? error
+                state.withLock { $0.failure = told }
+                onError?(told)
             }
         }
     }

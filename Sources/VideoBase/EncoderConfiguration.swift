@@ -102,6 +102,9 @@ public struct EncoderConfiguration: Sendable, Hashable {
     /// A hint that frames come as they are captured and none may take longer than the time to the next: *RealTime*. On, and
     /// no preset asked for, the encoder takes its fastest.
     public var realTime: Bool?
+    /// Pictures come as a camera gives them, and may end at any time: encoders that look far ahead look less far, so that
+    /// little is lost then. No hint of speed, as `realTime` is.
+    public var isLive = false
     /// nil: the engine's choice; true: EncSliceLP; false: EncSlice.
     public var lowPower: Bool?
     /// Any difference between asked and used is an error.

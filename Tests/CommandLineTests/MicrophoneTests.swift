@@ -38,6 +38,19 @@ import Testing
         }
     }
 
+    /// One line of ours, and none of ALSA's library, says that a device does not open and where its like are listed.
+    @Test(arguments: [
+        ("hw:31", 69, "arecord -L"), ("nosuch", 69, "arecord -L"), ("pulse:none", 69, "pactl list sources short"),
+        ("lavfi:nosuchfilter", 69, "filter"), ("", 64, "--audio-device"),
+    ]) func noDevice(_ name: String, _ status: Int, _ remedy: String) throws {
+        try Files.withTemporaryFolder { folder in
+            let run = try CaptureRun(
+                "9:formats=NV12", ["/dev/video9", "-o", "a.mkv", "--frames", "3", "--audio-device", name, "--device", "software"], in: folder)
+            #expect(run.status == status && run.encode.errorLines.count == 1 && run.errors.contains(remedy), "\(run.errors)")
+            #expect(Files.list(folder).isEmpty)
+        }
+    }
+
     /// A sound card that ALSA's file plug-in plays, faster than time goes.
     @Test func aCardFromAFile() throws {
         try Files.withTemporaryFolder { folder in

@@ -89,6 +89,34 @@ import VideoBase
         }
     }
 
+    /// Of a recording an older unfinished file is put aside; never one that is being written.
+    @Test(arguments: ["a.h264", "a.mp4"]) func recordingsAreKept(name: String) throws {
+        try Files.withTemporaryFolder { folder in
+            var options = SinkOptions()
+            options.survivesKill = true
+            let path = "\(folder)/\(name)"
+            for number in 1...3 {
+                try Files.write([UInt8(number)], to: path + ".part")
+                let sink = try MediaOutput.open(path, options: options)
+                #expect(sink.keptPart == "\(path).part.\(number)")
+                #expect(try Files.read(path + ".part") == [])
+                #expect(failure { try MediaOutput.open(path, options: options) }?.category == .cannotCreate)
+                // Nothing was written that would play.
+                #expect(sink.abandon() == nil)
+            }
+            #expect(Files.list(folder) == (1...3).map { "\(name).part.\($0)" })
+            for number in 1...3 { #expect(try Files.read("\(path).part.\(number)") == [UInt8(number)]) }
+            let sink = try MediaOutput.open(path, options: options)
+            #expect(sink.keptPart == nil)
+            if name == "a.h264" {
+                try sink.write(packet([7]))
+                #expect(sink.abandon() == path + ".part")
+                sink.cancel()
+                #expect(try Files.read(path + ".part") == [7])
+            }
+        }
+    }
+
     @Test func placesThatCannotBeWritten() throws {
         try Files.withTemporaryFolder { folder in
             #expect(failure { try MediaOutput.open("\(folder)/none/a.h264") }?.category == .cannotCreate)
@@ -97,6 +125,7 @@ import VideoBase
             try #require(unsafe mkdir("\(folder)/d.mp4", 0o700) == 0)
             #expect(failure { try MediaOutput.open("\(folder)/d.mp4") }?.category == .cannotCreate)
             #expect(failure { try MediaOutput.open("\(folder)/a.xyz") }?.category == .usage)
+            #expect(failure { try MediaOutput.open("/proc/a.mp4") }?.message.contains("takes no files") == true)
             #expect(failure { try MediaOutput.open("\(folder)/none/a.m3u8") }?.category == .cannotCreate)
             #expect(failure { try MediaOutput.open("http://127.0.0.1/a.ts") }?.category == .usage)
             // Nobody listens there.

@@ -54,3 +54,6 @@ static inline int vaenc_v4l2_open(const char *_Nonnull path, int flags, _Bool co
 static inline int vaenc_wake_descriptor(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 /// Whether QUERYBUF gave a buffer of libv4l2's own, into which it converts: such offsets are no device's.
 static inline _Bool vaenc_is_converted(unsigned offset, unsigned index) { return offset == 0xabcdef00u + index; }
+
+/// Has ALSA's library, where there is one, write no lines of its own to stderr on the calling thread: errors tell.
+void vaenc_hush_alsa(void);

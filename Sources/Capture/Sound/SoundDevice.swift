@@ -1,4 +1,5 @@
 import CLibAV
+import CV4L2
 import Glibc
 import LibAV
 import VideoBase
@@ -28,6 +29,7 @@ import VideoBase
         _ = unsafe av.pointee.avdevice_register_all!()
         let (format, device) = unsafe try Self.parse(name, av)
         isImmediate = unsafe String(cString: format.pointee.name) == "lavfi"
+        vaenc_hush_alsa()
         // A microphone of one channel refuses two, and some refuse what they do not have.
         let attempts: [[(String, String)]] =
             isImmediate ? [[]] : [[("channels", "1")], [("channels", "2")], [("channels", "1"), ("sample_rate", "44100")], [("channels", "2"), ("sample_rate", "44100")]]
@@ -46,16 +48,19 @@ import VideoBase
 
     /// `alsa:hw:1` is the device `hw:1` of `alsa`.
     private static func parse(_ name: String, _ av: UnsafePointer<VaencLibAV>) throws(VaencError) -> (UnsafePointer<AVInputFormat>, String) {
-        let known = ["alsa", "pulse", "lavfi", "jack", "oss", "sndio"]
-        let parts = name.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-        let isNamed = parts.count == 2 && known.contains(String(parts[0]))
-        let format = isNamed ? String(parts[0]) : "alsa"
-        let device = isNamed ? String(parts[1]) : name
+        let (format, device) = split(name)
         guard let found = unsafe av.pointee.av_find_input_format!(format) else {
             throw VaencError(
                 .unavailable, "libavdevice has no \(format) (\(name))", remedy: "use alsa, pulse or lavfi, as FFmpeg was built with")
         }
         return (unsafe found, device.isEmpty ? "default" : device)
+    }
+
+    private static func split(_ name: String) -> (format: String, device: String) {
+        let known = ["alsa", "pulse", "lavfi", "jack", "oss", "sndio"]
+        let parts = name.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, known.contains(String(parts[0])) else { return ("alsa", name) }
+        return (String(parts[0]), String(parts[1]))
     }
 
     private static func failure(_ name: String, _ code: Int32, _ av: UnsafePointer<VaencLibAV>) -> VaencError {
@@ -65,8 +70,17 @@ import VideoBase
         case EBUSY:
             return VaencError(.unavailable, "the sound device \(name) is in use", remedy: "end the program that uses it, or use pulse:default")
         default:
-            return VaencError(
-                .unavailable, "the sound device \(name) cannot be opened (\(words))", remedy: "arecord -L lists those that there are")
+            return VaencError(.unavailable, "the sound device \(name) cannot be opened (\(words))", remedy: remedy(name))
+        }
+    }
+
+    /// Where to look for the names that there are.
+    private static func remedy(_ name: String) -> String {
+        switch split(name).format {
+        case "lavfi": "check the filter graph, as `man ffmpeg-filters` describes filters"
+        case "pulse": "`pactl list sources short` lists those that there are"
+        case "alsa": "`arecord -L` lists those that there are"
+        default: "check its name, and that its server runs"
         }
     }
 

@@ -19,8 +19,10 @@ final class OutputFile {
     private var isOpen = true
     /// What is written is handed to the system at once, to a pipe always: it then outlives this process.
     var isImmediate: Bool { !isSeekable || survives }
-    /// Set it before anything is written.
-    var survives = false
+    /// Of a recording: an older unfinished file stays, and so may this one.
+    private let survives: Bool
+    /// The name that an older unfinished file was given.
+    let keptPart: String?
     /// Bytes held back to make fewer, larger writes; empty where writing is immediate.
     private var held: [UInt8] = []
     private static let holdLimit = 1 << 18
@@ -36,10 +38,12 @@ final class OutputFile {
 
     /// - Throws: `cannotCreate` where the file exists (without `overwrite`), its folder is missing or another process
     ///   is writing it; `noPermission`.
-    init(path: String, overwrite: Bool) throws {
+    init(path: String, overwrite: Bool, survives: Bool = false) throws {
         self.path = path
         self.overwrite = overwrite
+        self.survives = survives
         if path == "-" {
+            keptPart = nil
             descriptor = STDOUT_FILENO
             target = []
             part = nil
@@ -57,7 +61,7 @@ final class OutputFile {
             let kind = status.st_mode & S_IFMT
             if kind == S_IFDIR { throw SystemError.creation(EISDIR, path) }
             if kind != S_IFREG {
-                part = nil
+                (part, keptPart) = (nil, nil)
                 isSeekable = false
                 // SAFETY: open(2) reads the string during the call.
                 descriptor = unsafe open(target, O_WRONLY | O_CLOEXEC)
@@ -67,38 +71,9 @@ final class OutputFile {
             if !overwrite { throw SystemError.exists(path) }
         }
         let partPath = path + ".part"
-        let part = FileName.cString(partPath)
-        self.part = part
         isSeekable = true
-        var (isFree, code) = (true, Int32(0))
-        descriptor = UnfinishedFiles.open(part) {
-            // SAFETY: as above.
-            let descriptor = unsafe open(part, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o666)
-            code = errno
-            // A .part left by a process that was killed is taken over; one that is being written is not.
-            isFree = descriptor < 0 || flock(descriptor, LOCK_EX | LOCK_NB) == 0
-            return (descriptor, isFree)
-        }
-        if descriptor < 0 {
-            if code == EISDIR || code == ELOOP {
-                try refuse(
-                    VaencError(
-                        .cannotCreate, "\(partPath) is in the way: a \(code == ELOOP ? "link" : "directory")",
-                        remedy: "remove it; the output is written there first"))
-            }
-            try refuse(SystemError.creation(code, path))
-        }
-        if !isFree {
-            try refuse(
-                VaencError(
-                    .cannotCreate, "\(partPath) is being written already",
-                    remedy: "wait for what writes it, or choose another name"))
-        }
-        if ftruncate(descriptor, 0) != 0 {
-            let code = errno
-            UnfinishedFiles.close(part) {}
-            try refuse(SystemError.creation(code, path))
-        }
+        (descriptor, keptPart) = try UnfinishedFiles.begin(partPath, of: path, keepsOlder: survives)
+        part = FileName.cString(partPath)
         held.reserveCapacity(Self.holdLimit)
     }
 
@@ -108,7 +83,7 @@ final class OutputFile {
         self.path = path
         self.overwrite = overwrite
         target = FileName.cString(path)
-        part = nil
+        (part, keptPart, survives) = (nil, nil, false)
         isSeekable = false
         let exclusive = overwrite ? O_TRUNC : O_EXCL
         // SAFETY: open(2) reads the string during the call.
@@ -126,11 +101,9 @@ final class OutputFile {
         target = first.target
         let name = FileName.cString(part)
         self.part = name
+        (keptPart, survives) = (nil, false)
         isSeekable = true
-        // SAFETY: as above.
-        descriptor = UnfinishedFiles.open(name) {
-            (unsafe open(name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o666), true)
-        }
+        descriptor = UnfinishedFiles.open(name)
         if descriptor < 0 { try refuse(SystemError.creation(errno, path)) }
     }
 
@@ -265,6 +238,18 @@ final class OutputFile {
             if unsafe access(target, F_OK) == 0 { throw SystemError.exists(path) }
         }
         if unsafe rename(part, target) != 0 { throw SystemError.creation(errno, path) }
+    }
+
+    /// Leaves the unfinished file of a recording where it is, and writes no more to it.
+    ///
+    /// - Parameter plays: is asked whether there is anything to see in the file of that name.
+    /// - Returns: that name; nil where nothing is left, and `cancel` is to be called.
+    func keep(where plays: (String) -> Bool) -> String? {
+        guard isOpen, survives, let part, let partPath, bytesWritten > 0, plays(partPath) else { return nil }
+        isOpen = false
+        close(descriptor)
+        UnfinishedFiles.close(part) {}
+        return partPath
     }
 
     /// Removes the unfinished file. Idempotent; nothing after `commit` has succeeded.

@@ -26,6 +26,8 @@ enum SystemError {
     /// A failure to create the output `name`.
     static func creation(_ code: Int32, _ name: String) -> VaencError {
         switch code {
+        case ENOENT where hasFolder(name):
+            VaencError(.cannotCreate, "cannot create \(name): its folder takes no files", remedy: "choose another folder")
         case ENOENT, ENOTDIR:
             VaencError(
                 .cannotCreate, "cannot create \(name): its folder does not exist", remedy: "create the folder first")
@@ -36,6 +38,13 @@ enum SystemError {
         case EEXIST: exists(name)
         default: VaencError(.cannotCreate, "cannot create \(name) (\(text(code)))", remedy: "choose another name or folder")
         }
+    }
+
+    /// The folder that `name` is to be in exists, as /proc does, where nothing can be made.
+    private static func hasFolder(_ name: String) -> Bool {
+        let folder = name.lastIndex(of: "/").map { String(name[...$0]) } ?? "."
+        // SAFETY: access reads the string.
+        return unsafe access(FileName.cString(folder), F_OK) == 0
     }
 
     /// A failure to write to the output `name`.

@@ -5,6 +5,7 @@ import VideoBase
 /// A container with the encoder's pictures and other tracks, in a file, a folder or a connection.
 final class ContainerSink: PacketSink {
     let path: String
+    let keptPart: String?
     private let format: OutputFormat
     private let options: SinkOptions
     private let state: Guarded<State>
@@ -37,6 +38,7 @@ final class ContainerSink: PacketSink {
         self.path = path
         self.format = format
         self.options = options
+        keptPart = (destination as? WriteContext)?.file.keptPart
         let patience = destination.patience
         hurrying = { patience?.shorten() }
         state = Guarded(State(destination: destination))
@@ -180,6 +182,24 @@ final class ContainerSink: PacketSink {
     }
 
     func hurry() { hurrying() }
+
+    func abandon() -> String? {
+        state.withLock { state in
+            state.muxer = nil
+            let part = (state.destination as? WriteContext)?.file.keep(where: Self.plays)
+            if part == nil { state.destination.cancel() }
+            return part
+        }
+    }
+
+    /// Whether an unfinished file has a packet that is whole.
+    private static func plays(_ path: String) -> Bool {
+        guard let input = try? InputContext(ByteReader(path: path)) else { return false }
+        var packet = unsafe input.av.pointee.av_packet_alloc!()
+        defer { unsafe input.av.pointee.av_packet_free!(&packet) }
+        if let packet = unsafe packet, case .packet = unsafe try? input.read(packet) { return true }
+        return false
+    }
 
     func cancel() {
         state.withLock { state in

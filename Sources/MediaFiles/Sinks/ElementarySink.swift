@@ -6,24 +6,14 @@ import VideoBase
 final class ElementarySink: PacketSink {
     let path: String
     private let lengthPrefixed: Bool
-    private let file: Guarded<Output>
-
-    private struct Output {
-        var file: OutputFile
-        var lastFlush = ContinuousClock.now
-
-        /// What is recorded is not to wait for more: a program that is killed leaves all but the last of it.
-        mutating func flushNowAndThen() throws {
-            guard ContinuousClock.now - lastFlush > .milliseconds(500) else { return }
-            try file.flush()
-            lastFlush = .now
-        }
-    }
+    private let file: Guarded<OutputFile>
+    let keptPart: String?
 
     init(_ file: sending OutputFile, lengthPrefixed: Bool) {
         path = file.path
         self.lengthPrefixed = lengthPrefixed
-        self.file = Guarded(Output(file: file))
+        keptPart = file.keptPart
+        self.file = Guarded(file)
     }
 
     func add(_ track: MediaTrack) throws -> Int {
@@ -37,19 +27,21 @@ final class ElementarySink: PacketSink {
     func start(_ description: EncoderDescription) throws {}
 
     func write(_ packet: EncodedPacket) throws {
-        try file.withLock { output in
-            if lengthPrefixed {
-                var bytes = packet.bytes
-                LengthPrefixed.convert(annexB: &bytes)
-                try output.file.write(bytes.span)
-            } else {
-                try output.file.write(packet.bytes.span)
-            }
-            try output.flushNowAndThen()
+        var bytes = packet.bytes
+        if lengthPrefixed { LengthPrefixed.convert(annexB: &bytes) }
+        try file.withLock { try $0.write(bytes.span) }
+    }
+
+    func finish() throws { try file.withLock { try $0.commit() } }
+
+    func abandon() -> String? {
+        file.withLock { file in
+            let part = file.keep { _ in true }
+            if part == nil { file.cancel() }
+            return part
         }
     }
 
-    func finish() throws { try file.withLock { try $0.file.commit() } }
-    func cancel() { file.withLock { $0.file.cancel() } }
-    var bytesWritten: Int { file.withLock { $0.file.bytesWritten } }
+    func cancel() { file.withLock { $0.cancel() } }
+    var bytesWritten: Int { file.withLock { $0.bytesWritten } }
 }

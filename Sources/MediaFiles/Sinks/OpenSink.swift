@@ -51,8 +51,8 @@ public enum MediaOutput {
     public static func open(_ output: String, options: SinkOptions = SinkOptions()) throws -> any PacketSink {
         let format = try format(of: output, options: options).format
         if format == .annexb || format == .avcc, !output.contains("://") {
-            return ElementarySink(
-                try OutputFile(path: output, overwrite: options.overwrite), lengthPrefixed: format == .avcc)
+            let file = try OutputFile(path: output, overwrite: options.overwrite, survives: options.survivesKill)
+            return ElementarySink(file, lengthPrefixed: format == .avcc)
         }
         return ContainerSink(output, try destination(output, format, options), format: format, options: options)
     }
@@ -68,8 +68,7 @@ public enum MediaOutput {
             }
             return try SegmentFolder(playlist: output, overwrite: options.overwrite)
         }
-        let file = try OutputFile(path: output, overwrite: options.overwrite)
-        file.survives = options.survivesKill
+        let file = try OutputFile(path: output, overwrite: options.overwrite, survives: options.survivesKill)
         let av = unsafe try LibAV.load([.codec, .format])
         guard let context = unsafe WriteContext(file, av, lengthPrefixed: format == .avcc) else { throw MediaTrack.noMemory }
         return context

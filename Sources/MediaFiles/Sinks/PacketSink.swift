@@ -28,8 +28,9 @@ public struct SinkOptions: Sendable, Hashable {
     /// The pictures are to be turned or mirrored when they are shown, as MP4 and MOV say it: nine numbers, by rows, of 16.16
     /// fixed point (the third column 2.30), ISO/IEC 14496-12 8.3.2; empty for upright ones.
     public var displayMatrix: [Int32] = []
-    /// For recordings, which may be killed: the unfinished file, `NAME.part`, then plays up to the last second or so. MP4 and
-    /// MOV are written in fragments and, at the end, once more as ordinary files.
+    /// For recordings, which may be killed: the unfinished file, `NAME.part`, then plays up to the last second or so, and a
+    /// later run puts it aside as `NAME.part.1`, `.2`, … rather than write over it. MP4 and MOV are written in fragments and,
+    /// at the end, once more as ordinary files.
     public var survivesKill = false
 
     public init() {}
@@ -38,7 +39,7 @@ public struct SinkOptions: Sendable, Hashable {
 /// Where packets go, in decoding order.
 ///
 /// One thread at a time uses it (any thread). Files are written as `NAME.part` and renamed by `finish`.
-/// After an error the sink is of no more use: call `cancel`.
+/// After an error the sink is of no more use: call `abandon` or `cancel`.
 public protocol PacketSink: AnyObject, Sendable {
     /// Adds a track beside the encoder's pictures: sound, or one that is copied. Before the first packet.
     /// - Returns: its number, for `write(_:track:)`.
@@ -56,6 +57,12 @@ public protocol PacketSink: AnyObject, Sendable {
     func hurry()
     /// Removes what was written, unless `finish` has succeeded. Idempotent.
     func cancel()
+    /// The same after an error, except that what plays of a recording (`SinkOptions.survivesKill`) stays, unfinished.
+    /// - Returns: the path of what stays: `NAME.part`; nil where nothing does.
+    func abandon() -> String?
+    /// The path that an older unfinished recording of the same name was given, so as not to be written over; nil where there
+    /// was none.
+    var keptPart: String? { get }
     /// Bytes written so far, container included.
     var bytesWritten: Int { get }
     /// The final path, `-` for standard output.
@@ -64,4 +71,11 @@ public protocol PacketSink: AnyObject, Sendable {
 
 extension PacketSink {
     public func hurry() {}
+
+    public func abandon() -> String? {
+        cancel()
+        return nil
+    }
+
+    public var keptPart: String? { nil }
 }

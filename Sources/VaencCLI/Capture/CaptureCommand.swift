@@ -6,6 +6,7 @@ struct CaptureCommand: ParsableCommand, InterruptibleCommand {
     static let configuration = CommandConfiguration(
         commandName: "capture",
         abstract: "Record a camera.",
+        usage: "vaenc capture [<options>] <input>",
         discussion: """
             INPUT is /dev/videoN; every option of encode holds. Until Ctrl-C, --frames or --duration; an OUTPUT that ends in .jpg \
             or .png is one picture.

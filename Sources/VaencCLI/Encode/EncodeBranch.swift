@@ -62,11 +62,11 @@ final class EncodeBranch {
 
     var hears: Bool { feed != nil }
 
-    /// Nothing of the output stays.
+    /// Nothing of the output stays, but what plays of a recording.
     func cancel(_ error: any Error) {
-        if failure == nil { failure = sink.failure ?? error }
         session.invalidate()
-        sink.cancel()
+        let told = sink.abandon(after: sink.failure ?? error)
+        if failure == nil { failure = told }
     }
 
     /// Completes the file, after the session's last packet.

@@ -98,6 +98,7 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
         var configuration = EncoderConfiguration(size: info.size)
         configuration.frameRate = info.frameRate
         configuration.frameRateVaries = info.frameRateVaries
+        configuration.isLive = info.isLive
         configuration.inputFormat = info.bitDepth > 8 ? .p010 : .nv12
         try apply(to: &configuration, codec: codec, others: others)
         configuration.color = try color.description(over: info.color)

@@ -29,6 +29,7 @@ struct EncodeJob {
         defer { for branch in branches { branch.session.invalidate() } }
         let notices = unique(branches.compactMap(\.session.choice.notice)) + [rateNotice].compactMap { $0 }
         for notice in notices where tellsNotices { Terminal.note(notice) }
+        let kept = branches.compactMap(\.sink.keptNotice)
         interruption.whenFirst { [source, sinks = branches.map(\.sink)] in
             source.cancel()
             for sink in sinks { sink.hurry() }
@@ -67,7 +68,7 @@ struct EncodeJob {
                 interrupted ? nil : forcedNotice(branches[0].tally.snapshot),
             ].compactMap { $0 }
         for notice in late where tellsNotices { Terminal.note(notice) }
-        return (report(branches, input, notices: notices + late, interrupted: interrupted), failure)
+        return (report(branches, input, notices: notices + kept + late, interrupted: interrupted), failure)
     }
 
     /// Every session prepared and every output opened, or nothing left behind.
@@ -80,7 +81,11 @@ struct EncodeJob {
             for branch in branches {
                 if branch.output.configuration.strict, let error = branch.changes(source.info).strictError { throw error }
             }
-            for branch in branches { try branch.open(source.sound) }
+            for branch in branches {
+                try branch.open(source.sound)
+                // Told at once: what comes after may fail.
+                if let notice = branch.sink.keptNotice, tellsNotices { Terminal.note(notice) }
+            }
         } catch {
             for branch in branches { branch.cancel(error) }
             throw error

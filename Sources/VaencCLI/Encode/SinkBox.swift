@@ -66,6 +66,12 @@ final class SinkBox: Sendable {
 
     func cancel() { state.withLock { $0.sink?.cancel() } }
 
+    /// Ends writing after an error, which then says where what stays of a recording is.
+    func abandon(after error: any Error) -> any Error { state.withLock { $0.sink?.abandon(after: error) ?? error } }
+
+    /// Of an older recording that stays.
+    var keptNotice: String? { state.withLock { $0.sink?.keptNotice } }
+
     /// The same for a program that is about to end: gives up soon where a write to a stalled reader holds the sink.
     func cancelSoon() {
         hurry()

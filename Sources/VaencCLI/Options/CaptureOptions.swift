@@ -51,6 +51,7 @@ struct CaptureOptions: ParsableArguments {
         if options.inputSize != nil {
             throw VaencError.usage("--input-size is an option of raw files", remedy: "use --capture-size")
         }
+        if audioDevice == "" { throw VaencError.usage("--audio-device names none", remedy: "name one, as default, or leave it out") }
         let source = try options.sourceOptions(isCamera: true)
         return try CameraInput(
             input, request: try request(options, source), switches: try switches(), options: source,

@@ -1,0 +1,98 @@
+import TestOracles
+import Testing
+
+/// What there is of a recording that did not end well stays: over later runs of the same name, and on a disk that is full.
+@Suite struct KeptRecordingTests {
+    private static let options = [
+        "/dev/video9", "--device", "software", "--codec", "h264", "--preset", "7", "--low-latency", "--late-frames", "keep",
+    ]
+
+    /// Pictures that ffmpeg shows of a file.
+    private func pictures(_ name: String, in folder: String) throws -> Int {
+        let run = try ProcessRunner.run(
+            "ffmpeg", ["-v", "fatal", "-nostdin", "-i", name, "-fps_mode", "passthrough", "-enc_time_base", "-1", "-f", "framecrc", "-"],
+            directory: folder)
+        #expect(run.status == 0 && run.errors == "", "\(name): \(run.errors)")
+        return run.output.split(separator: "\n").count { !$0.hasPrefix("#") }
+    }
+
+    /// A program that is killed and begun again, as supervisors do: whatever the later runs come to, each recording stays.
+    @Test func begunAgain() throws {
+        try Files.withTemporaryFolder { folder in
+            func run(_ camera: String, _ more: [String] = []) throws -> CaptureRun {
+                try CaptureRun(
+                    "9:formats=NV12,rate=100,stretch=15\(camera)", Self.options + ["--gop", "3", "-o", "a.mp4", "-o", "a.h264"] + more, in: folder)
+            }
+            func bytes(_ name: String) throws -> [UInt8] { try Files.read("\(folder)/\(name)") }
+            // What has no bytes is nothing.
+            try Files.write([], to: folder + "/a.mp4.part")
+            #expect(try run(",kill=12").status == 137)
+            #expect(Files.list(folder) == ["a.h264.part", "a.mp4.part"])
+            let first = try [bytes("a.mp4.part"), bytes("a.h264.part")]
+
+            let again = try run(",kill=9")
+            #expect(again.status == 137 && again.encode.errorLines.count == 2, "\(again.errors)")
+            #expect(again.errors.contains("kept as a.mp4.part.1") && again.errors.contains("kept as a.h264.part.1"), "\(again.errors)")
+            #expect(try [bytes("a.mp4.part.1"), bytes("a.h264.part.1")] == first)
+            let second = try [bytes("a.mp4.part"), bytes("a.h264.part")]
+
+            // Nothing comes of the third, and nothing stays of it.
+            #expect(try run(",unplug=0").status == 75)
+            let names = Files.list(folder)
+            let kept = try names.filter { $0.hasPrefix("a.mp4") }.map(bytes)
+            #expect(names.count == 4 && kept.contains(first[0]) && kept.contains(second[0]), "\(names)")
+
+            let whole = try run("", ["--frames", "9"])
+            #expect(whole.status == 0, "\(whole.errors)")
+            let notices = whole.encode.report?["notices"]?.array?.compactMap(\.string) ?? []
+            #expect(names.contains("a.mp4.part.2") || notices.contains { $0.hasSuffix("kept as a.mp4.part.2") }, "\(notices)")
+            #expect(Files.list(folder) == ["a.h264", "a.h264.part.1", "a.h264.part.2", "a.mp4", "a.mp4.part.1", "a.mp4.part.2"])
+            #expect(try [bytes("a.mp4.part.1"), bytes("a.h264.part.1"), bytes("a.mp4.part.2"), bytes("a.h264.part.2")] == first + second)
+            #expect(try pictures("a.mp4", in: folder) == 9)
+        }
+    }
+
+    /// What is made of a file can be made again: what is left of it is written over.
+    @Test func ofAFile() throws {
+        try Files.withTemporaryFolder { folder in
+            try Files.write([1, 2, 3], to: folder + "/a.h264.part")
+            let run = try ProcessRunner.run(
+                Checkout.vaenc, ["encode", "testsrc:64x48@25:3", "--device", "software", "-o", "a.h264"], directory: folder)
+            #expect(run.status == 0 && Files.list(folder) == ["a.h264"], "\(run.errors)")
+        }
+    }
+
+    /// A disk that is full in the midst of a recording: 74, and a line that says where what was recorded is, which plays.
+    @Test(arguments: ["mp4", "mov", "mkv", "ts", "flv", "h264", "avcc"]) func fullDisk(_ ending: String) throws {
+        // A file system of our own, in a mount namespace that goes with the process.
+        let script = """
+            mount --make-rprivate / 2>/dev/null  # fails where / is no mount point; then it is private already
+            mkdir disk && mount -t tmpfs -o size=160k tmpfs disk || exit 99
+            "$0" capture "$@" -o disk/a.\(ending)
+            status=$?
+            ls disk
+            cp disk/* .
+            exit $status
+            """
+        try Files.withTemporaryFolder { folder in
+            let namespace = try ProcessRunner.run("id", ["-u"]).output == "0\n" ? "-m" : "-rm"
+            let run = try ProcessRunner.run(
+                "unshare", [namespace, "--propagation", "unchanged", "bash", "-c", script, Checkout.vaenc] + Self.options + ["--gop", "2", "--qp", "2"],
+                environment: try FakeCameras.environment("9:formats=NV12,sizes=128x64,rate=100,stretch=15"), directory: folder, timeout: 30)
+            #expect(run.status == 74 && run.output == "a.\(ending).part\n", "\(run.output) \(run.errors)")
+            let said = run.errorLines.filter { !$0.contains("capturing from") }
+            #expect(said.count == 1 && run.errors.contains("the disk is full: what was recorded until then is in disk/a.\(ending).part"), "\(run.errors)")
+            let size = Files.size("\(folder)/a.\(ending).part") ?? 0
+            var name = "a.\(ending).part"
+            if ending == "avcc" {
+                let made = try ProcessRunner.run("cp", [name, "b.avcc"], directory: folder)
+                #expect(made.status == 0)
+                // The last picture is cut short, which is told.
+                _ = try ProcessRunner.run(Checkout.vaenc, ["decode", "b.avcc", "--device", "software", "--frames", "10", "-o", "b.y4m"], directory: folder)
+                name = "b.y4m"
+            }
+            let count = try pictures(name, in: folder)
+            #expect(count >= 10 && size > 100_000, "\(count) pictures, \(size) bytes")
+        }
+    }
+}
