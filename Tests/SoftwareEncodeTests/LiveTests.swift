@@ -1,0 +1,56 @@
+import Testing
+import VideoBase
+
+@testable import SoftwareEncode
+
+/// How many pictures the libraries hold back before the first packet comes out.
+@Suite struct LiveTests {
+    private func heldBack(_ change: (inout EncoderConfiguration) -> Void) throws -> (pictures: Int, hasB: Bool) {
+        var configuration = EncoderConfiguration(size: VideoSize(width: 64, height: 64))
+        configuration.frameRate = Rational(30)
+        change(&configuration)
+        let settings = try EncoderSettings(configuration)
+        let context = try CodecContext(settings)
+        let pool = FramePool(format: settings.bufferFormat, size: settings.codedSize, limit: 200)
+        var first: Int?
+        for index in 0..<150 where first == nil {
+            let buffer = try #require(pool.take())
+            try context.send(buffer, index: Int64(index), forceKey: index == 0)
+            if try context.receive() != nil { first = index }
+        }
+        try context.sendEnd()
+        var hasB = false
+        while let output = try context.receive() { hasB = hasB || output.type == .b }
+        return (try #require(first), hasB)
+    }
+
+    /// At 30 frames a second under half a second, and B pictures stay; at 60 no more of time. Without the wish it is more.
+    @Test(arguments: [VideoCodec.h264, .hevc], [1, 4, 6, 7]) func holdsLittleBack(_ codec: VideoCodec, _ preset: Int) throws {
+        for (rate, bFrames) in [(30, nil), (30, 0), (30, 7), (60, nil), (5, nil)] as [(Int, Int?)] {
+            let live = try heldBack {
+                $0.wantedCodec = codec; $0.preset = preset; $0.isLive = true; $0.bFrames = bFrames; $0.frameRate = Rational(rate)
+            }
+            let most = rate == 5 ? 9 : rate * 9 / 20 + max(0, (bFrames ?? 2) - 2)
+            #expect(live.pictures <= most && live.hasB == (bFrames != 0), "\(rate) \(bFrames ?? -1): \(live)")
+        }
+        guard preset < 6 else { return }
+        let other = try heldBack {
+            $0.wantedCodec = codec; $0.preset = preset
+        }
+        #expect(other.pictures > 20)
+    }
+
+    /// What was asked for decides.
+    @Test func asked() throws {
+        for codec in [VideoCodec.h264, .hevc] {
+            let delay = try heldBack {
+                $0.wantedCodec = codec; $0.isLive = true; $0.maxFrameDelay = 3
+            }
+            #expect(delay.pictures <= 3)
+            let none = try heldBack {
+                $0.wantedCodec = codec; $0.isLive = true; $0.lowLatency = true
+            }
+            #expect(none.pictures == 0)
+        }
+    }
+}
