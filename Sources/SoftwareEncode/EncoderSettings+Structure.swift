@@ -65,7 +65,9 @@ extension EncoderSettings {
         if count > 0, gop == 1 { (count, why) = (0, "every picture is a key frame") }
         if count > 0, c.intraRefresh, c.bFrames == nil { (count, why) = (0, "the refreshed part must stay clean") }
         if let delay = c.maxFrameDelay {
-            if count > delay { (count, why) = (delay, "max-frame-delay") }
+            // libx265 wants to look further ahead than over the B pictures.
+            let most = codec == .h264 ? delay : max(delay - 2, 0)
+            if count > most { (count, why) = (most, "max-frame-delay") }
             // What is left of the delay may be looked ahead; threads must share a picture, not hold several.
             set("rc-lookahead", max(delay - 1, 0))
             if codec == .h264 {
@@ -100,6 +102,8 @@ extension EncoderSettings {
             let threads = min(processors * 3 / 2, max(4, pictures / 3))
             set("threads", threads)
             set("rc-lookahead", min(most, max(bFrames, pictures - threads)))
+            // The slow ones weigh runs of twelve pictures and more against each other.
+            if preset < 4 { set("b-adapt", 1) }
             // A thread of its own looks ahead, one picture before the others.
             set("sync-lookahead", 1)
         } else {
