@@ -64,18 +64,27 @@ extension EncoderSettings {
         if count > 0, c.profile == .h264ConstrainedBaseline { (count, why) = (0, "the profile has no B frames") }
         if count > 0, gop == 1 { (count, why) = (0, "every picture is a key frame") }
         if count > 0, c.intraRefresh, c.bFrames == nil { (count, why) = (0, "the refreshed part must stay clean") }
-        if let delay = c.maxFrameDelay {
-            // libx265 wants to look further ahead than over the B pictures.
-            let most = codec == .h264 ? delay : max(delay - 2, 0)
-            if count > most { (count, why) = (most, "max-frame-delay") }
-            // What is left of the delay may be looked ahead; threads must share a picture, not hold several.
-            set("rc-lookahead", max(delay - 1, 0))
+        if let delay = c.maxFrameDelay, c.lowLatency {
+            // Each picture is waited for: to look ahead would be to wait for ever.
+            report("maxFrameDelay", delay, "\(delay)", "as asked: low latency holds back none")
+        } else if let delay = c.maxFrameDelay {
+            let most: Int
             if codec == .h264 {
+                // One picture waits for the time of the next, where times may vary.
+                most = max(delay - 1, 0)
+                if delay == 0 { set("force-cfr", 1) }
+                set("rc-lookahead", most)
                 set("sync-lookahead", 0)
+                // Threads must share a picture, not hold several.
                 set("sliced-threads", 1)
+                if preset < 4 { set("b-adapt", 1) }
             } else {
+                // It holds back three, the B pictures, and as many as it looks ahead, which must be more than these.
+                most = max((delay - 4) / 2, 0)
+                set("rc-lookahead", delay < 4 ? 0 : delay - 3 - min(count, most))
                 set("frame-threads", 1)
             }
+            if count > most { (count, why) = (most, "max-frame-delay") }
             if delay <= 1 { set(codec == .h264 ? "mbtree" : "cutree", 0) }
             report("maxFrameDelay", delay, "\(delay)", "as asked")
         } else if c.isLive, !c.lowLatency {

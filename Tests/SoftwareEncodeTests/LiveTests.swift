@@ -43,16 +43,21 @@ import VideoBase
     /// What was asked for decides.
     @Test func asked() throws {
         for codec in [VideoCodec.h264, .hevc] {
-            for most in 0...8 {
-                let delay = try heldBack {
-                    $0.wantedCodec = codec; $0.isLive = true; $0.maxFrameDelay = most
+            for most in 0...12 {
+                for preset in [1, 4, 7] {
+                    let delay = try heldBack {
+                        $0.wantedCodec = codec; $0.preset = preset; $0.isLive = true; $0.maxFrameDelay = most
+                    }
+                    #expect(delay.pictures <= most, "\(codec) \(most) \(preset): \(delay)")
                 }
-                #expect(delay.pictures <= most, "\(codec) \(most): \(delay)")
             }
-            let none = try heldBack {
-                $0.wantedCodec = codec; $0.isLive = true; $0.lowLatency = true
+            for most in [nil, 0, 1, 8] {
+                let none = try heldBack {
+                    $0.wantedCodec = codec; $0.isLive = true; $0.lowLatency = true; $0.maxFrameDelay = most
+                    $0.bitrate = BitsPerSecond(1_000_000)
+                }
+                #expect(none.pictures == 0)
             }
-            #expect(none.pictures == 0)
         }
     }
 }
