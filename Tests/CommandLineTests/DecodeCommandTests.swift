@@ -123,6 +123,73 @@ import TestOracles
         }
     }
 
+    /// Samples of more bits in the middle are rounded to the first ones', and that is told; fewer lose nothing.
+    @Test func theDepthMayChange() throws {
+        try Files.withTemporaryFolder { folder in
+            for (name, format) in [("8", "yuv420p"), ("10", "yuv420p10le")] {
+                try RemuxTests.make(
+                    """
+                    ffmpeg -v error -f lavfi -i testsrc2=s=128x96 -frames:v 4 -pix_fmt \(format) -c:v libx265 \
+                    -x265-params log-level=none \(name).h265
+                    """, in: folder)
+            }
+            func join(_ names: [String], _ output: String) throws {
+                try Files.write(try names.flatMap { try Files.read("\(folder)/\($0).h265") }, to: "\(folder)/\(output).h265")
+            }
+            try join(["8", "10", "8"], "up")
+            try join(["10", "8"], "down")
+            let words = "asked 10, used 8 (the input changes its depth at picture 4)"
+            for device in ["software", "reference"] {
+                for (name, count) in [("up", 12), ("down", 8)] {
+                    let run = try decode(["\(name).h265", "-o", "\(device)\(name).y4m", "--device", device], in: folder)
+                    #expect(run.status == 0 && run.errors.contains("\(count) pictures"), "\(run.errors)")
+                    #expect(run.errors.contains(words) == (name == "up"), "\(run.errors)")
+                    let strict = try ProcessRunner.run(
+                        Checkout.vaenc,
+                        ["encode", "\(name).h265", "-o", "\(device)\(name).mp4", "--codec", "hevc", "--preset", "7", "--strict", "--device", device],
+                        directory: folder)
+                    #expect(strict.status == (name == "up" ? 69 : 0) && strict.errors.contains(words) == (name == "up"), "\(strict.errors)")
+                }
+            }
+        }
+    }
+
+    /// Pictures that lead the first key picture and refer to what was before it cannot be decoded: they are counted.
+    @Test(arguments: ["software", "reference"]) func whatLeadsTheFirstIsCounted(_ device: String) throws {
+        try Files.withTemporaryFolder { folder in
+            let clip = try Fixture.carphone.path()
+            try RemuxTests.make(
+                """
+                ffmpeg -v error -i \(clip) -frames:v 40 -c:v libx265 -x265-params log-level=none:keyint=10:min-keyint=10:open-gop=1:repeat-headers=1:bframes=3:scenecut=0 a.h265
+                """, in: folder)
+            let bytes = try Files.read(folder + "/a.h265")
+            // From the second video parameter set on.
+            let sets = bytes.indices.dropLast(4).filter { bytes[$0..<$0 + 4].elementsEqual([0, 0, 1, 0x40]) }
+            try #require(sets.count > 2)
+            try Files.write(Array(bytes[(sets[1] - 1)...]), to: folder + "/b.h265")
+            let packets = try ProcessRunner.run(
+                "ffprobe", ["-v", "quiet", "-count_packets", "-show_entries", "stream=nb_read_packets", "-of", "csv=p=0", "b.h265"], directory: folder)
+            let count = try #require(Int(packets.output.prefix { $0.isNumber }))
+            let run = try decode(["b.h265", "-o", "b.y4m", "--device", device, "--json"], in: folder)
+            #expect(run.status == 0, "\(run.errors)")
+            let frames = JSONValue(run.output)?["frames"]
+            let (decoded, skipped) = (frames?["decoded"]?.int ?? 0, frames?["skipped"]?.int ?? 0)
+            #expect(decoded + skipped == count && skipped > 0, "\(decoded) + \(skipped) of \(count)")
+            let own = try ffmpeg(["-i", folder + "/b.h265", "-f", "rawvideo", "-"])
+            #expect(own.count == decoded * 176 * 144 * 3 / 2)
+        }
+    }
+
+    /// Interlaced pictures become progressive ones, and that is said.
+    @Test func fields() throws {
+        try Files.withTemporaryFolder { folder in
+            try RemuxTests.make(
+                "ffmpeg -v error -f lavfi -i testsrc2=s=128x96:rate=50:duration=0.4 -vf interlace -flags +ildct+ilme -c:v libx264 a.mp4", in: folder)
+            let run = try decode(["a.mp4", "-o", "a.y4m", "--device", "software"], in: folder)
+            #expect(run.status == 0 && run.errors.contains("fields: asked interlaced, used progressive"), "\(run.errors)")
+        }
+    }
+
     @Test func whatCannotBeDone() throws {
         try Files.withTemporaryFolder { folder in
             let path = try Fixture.carphone.path()
@@ -141,7 +208,7 @@ import TestOracles
                 (["cut.mp4", "-o", "a.y4m"], 65), (["damaged.h264", "-o", "a.y4m"], 65),
                 ([path, "-o", "a.y4m", "--device", "/dev/dri/renderD999"], 69), ([path, "-o", "a.y4m", "--device", "tv"], 69),
                 ([path, "-o", "a.y4m", "--require-hardware", "--device", "software"], 64), ([path, "-o", path, "--overwrite"], 64),
-                ([path, "-o", "a.y4m", "--start", "99"], 65), ([path, "-o", "a.y4m", "--fit", "crop"], 64), ([path, "-o", "a.y4m", "--duration", "0"], 64), ([path, "-o", "none/a.y4m"], 73),
+                ([path, "-o", "a.y4m", "--start", "99"], 65), ([path, "-o", "a.y4m", "--fit", "crop"], 64), ([path, "-o", "a.y4m", "--audio", "aac"], 64), ([path, "-o", "a.y4m", "--duration", "0"], 64), ([path, "-o", "none/a.y4m"], 73),
             ]
             for (arguments, status) in cases {
                 let result = try decode(arguments, in: folder)

@@ -246,6 +246,11 @@ AVBufferRef *_Nullable vaenc_vaapi_device(
 void vaenc_decode_on(
     const struct VaencLibAV *_Nonnull av, AVCodecContext *_Nonnull context, AVBufferRef *_Nonnull device, int extra);
 
+/// Whether a container's packets must come at growing decoding times, of which no two are the same.
+static inline _Bool vaenc_wants_growing_times(const AVOutputFormat *_Nonnull format) {
+    return !(format->flags & (AVFMT_TS_NONSTRICT | AVFMT_NOTIMESTAMPS));
+}
+
 /// The VASurfaceID of a picture on a device.
 static inline uint32_t vaenc_surface_of(const AVFrame *_Nonnull frame) {
     return (uint32_t)(uintptr_t)frame->data[3];

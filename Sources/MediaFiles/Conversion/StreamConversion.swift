@@ -94,10 +94,11 @@ public final class StreamConversion: Sendable {
         if let recordFile {
             let bytes = try record(of: sets.found, outcome.codec)
             try recordFile.write(bytes.span)
-            try recordFile.commit()
         }
         outcome.byteCount = file.bytesWritten
+        // A record without its stream is of no use.
         try file.commit()
+        try recordFile?.commit()
         return outcome
     }
 

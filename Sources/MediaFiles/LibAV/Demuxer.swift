@@ -80,8 +80,10 @@ import VideoBase
     var changes: [EffectiveEntry] {
         let order = unsafe context.pointee.streams[streamIndex]!.pointee.codecpar.pointee.field_order
         if order == AV_FIELD_UNKNOWN || order == AV_FIELD_PROGRESSIVE { return [] }
-        return [EffectiveEntry(option: "fields", asked: "interlaced", used: "progressive", why: "one picture is made of two fields (bwdif)")]
+        return [Self.deinterlaced]
     }
+    static let deinterlaced = EffectiveEntry(
+        option: "fields", asked: "interlaced", used: "progressive", why: "one picture is made of two fields (bwdif)")
 
     /// How players are asked to turn or mirror the pictures: `SinkOptions.displayMatrix`.
     var displayMatrix: [Int32] {
@@ -118,6 +120,9 @@ import VideoBase
         unsafe decoder = av.pointee.avcodec_find_decoder!(codec)
         if unsafe decoder == nil {
             if input.endsEarly { throw InputContext.unreadable(input.name, InputContext.cut) }
+            if codec == AV_CODEC_ID_NONE {
+                throw InputContext.unreadable(input.name, "its video is of no codec that libavformat knows")
+            }
             let codecName = unsafe String(cString: av.pointee.avcodec_get_name!(codec)!)
             throw VaencError(
                 .unavailable, "libavcodec has no decoder for the \(codecName) video of \(input.name)",
@@ -148,7 +153,10 @@ import VideoBase
         let format = unsafe String(cString: context.pointee.iformat.pointee.name)
         return unsafe Stream(
             timeBase: base, startTime: stream.pointee.start_time == none ? nil : stream.pointee.start_time,
-            frameRate: positive(av.pointee.av_guess_frame_rate!(context, stream, nil)),
+            // What is out of all range is a damaged header's, or no rate at all.
+            frameRate: positive(av.pointee.av_guess_frame_rate!(context, stream, nil)).flatMap {
+                (0.001...1000).contains($0.value) ? $0 : nil
+            },
             aspect: positive(av.pointee.av_guess_sample_aspect_ratio!(context, stream, nil)),
             frameCount: stream.pointee.nb_frames > 0 ? Int(stream.pointee.nb_frames) : nil, durationSeconds: seconds,
             container: format.split(separator: ",").first.map(String.init) ?? format)

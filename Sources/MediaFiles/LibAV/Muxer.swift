@@ -13,6 +13,16 @@ import VideoBase
     private var packet: UnsafeMutablePointer<AVPacket>?
     private var tracks: [MediaTrack] = []
     private let format: String
+    /// HLS tells lengths of segments, which libavformat adds up from the durations that packets say: each picture waits here
+    /// until the next one's time is known.
+    private var waiting: (packet: TrackPacket, track: Int, origin: MediaTime, copies: Bool)?
+    /// Of those pictures: how much later the first is shown than decoded, and when the last shown ends.
+    private var firstDelay: MediaTime?
+    private var shownEnd: MediaTime?
+    /// The last decoding time of each track, in its ticks.
+    private var lastTicks: [Int: Int64] = [:]
+    /// Packets of an input that are decoded a little later than it says, for two of a track cannot be at one time.
+    private(set) var movedCount = 0
 
     /// - Parameter format: libavformat's name.
     init(format: String, _ destination: any MuxerDestination) throws {
@@ -89,17 +99,40 @@ import VideoBase
     /// Writes a track's next packet, in decoding order, with its times counted from `origin` on.
     /// - Parameter copies: it is of an input, whose fault it is if it does not go into the container.
     func write(_ packet: TrackPacket, track: Int, origin: MediaTime, copies: Bool = false) throws {
+        guard format == "hls", tracks[track].kind == .video else { return try put(packet, track, origin, packet.duration, copies) }
+        try putWaiting(before: packet)
+        waiting = (packet, track, origin, copies)
+    }
+
+    private func putWaiting(before next: TrackPacket?) throws {
+        guard let held = waiting else { return }
+        waiting = nil
+        var duration = held.packet.duration
+        if let time = held.packet.decode, let shown = held.packet.presentation {
+            firstDelay = firstDelay ?? shown - time
+            shownEnd = max(shownEnd ?? shown, shown + duration)
+            // The last one's length fills up what all are shown for.
+            let end = next?.decode ?? (shownEnd ?? shown) - (firstDelay ?? .zero)
+            if time < end { duration = end - time }
+        }
+        try put(held.packet, held.track, held.origin, duration, held.copies)
+    }
+
+    private func put(
+        _ packet: TrackPacket, _ track: Int, _ origin: MediaTime, _ duration: MediaTime, _ copies: Bool
+    ) throws {
         let scratch = unsafe self.packet!
         guard unsafe av.pointee.av_packet_ref!(scratch, packet.packet) >= 0 else { throw Self.noMemory }
         let none = vaenc_no_pts()
-        let shown = packet.presentation.map { ticks($0 - origin, track) }
+        var shown = packet.presentation.map { ticks($0 - origin, track) }
         var decoded = packet.decode.map { ticks($0 - origin, track) }
         // Rounded apart, they may change places.
         if let shown, let time = decoded { decoded = min(time, shown) }
+        if copies { (shown, decoded) = moved(shown, decoded, track) }
         unsafe scratch.pointee.stream_index = Int32(track)
         unsafe scratch.pointee.pts = shown ?? none
         unsafe scratch.pointee.dts = decoded ?? none
-        unsafe scratch.pointee.duration = ticks(packet.duration, track)
+        unsafe scratch.pointee.duration = ticks(duration, track)
         unsafe scratch.pointee.pos = -1
         destination.willWrite()
         let code = unsafe av.pointee.av_interleaved_write_frame!(context, scratch)
@@ -107,7 +140,25 @@ import VideoBase
         try check(code, copies: copies)
     }
 
+    /// Some files round the times of short packets to the same millisecond, which others take as no order.
+    private func moved(_ shown: Int64?, _ decoded: Int64?, _ track: Int) -> (Int64?, Int64?) {
+        guard let time = decoded ?? shown else { return (shown, decoded) }
+        let stream = unsafe context!.pointee.streams[track]!
+        // A hundredth of a second.
+        let base = unsafe stream.pointee.time_base
+        let rounding = Int64(base.den) / max(100 * Int64(base.num), 1)
+        let mustGrow = unsafe vaenc_wants_growing_times(context!.pointee.oformat)
+        guard mustGrow, let last = lastTicks[track], time <= last, last - time < rounding else {
+            lastTicks[track] = time
+            return (shown, decoded)
+        }
+        movedCount += 1
+        lastTicks[track] = last + 1
+        return (shown.map { max($0, last + 1) }, last + 1)
+    }
+
     func writeTrailer() throws {
+        try putWaiting(before: nil)
         destination.willWrite()
         try check(unsafe av.pointee.av_write_trailer!(context))
         try destination.flush()

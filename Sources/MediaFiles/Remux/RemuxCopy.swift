@@ -30,6 +30,8 @@ import VideoBase
     /// nil where what the input's edit list cuts off is cut off by the output's, or is asked for.
     private var cut: EditCut?
     private var end: MediaTime?
+    /// When the last picture ends that is shown behind `end`.
+    private var overhang: MediaTime?
     private var ended: Set<Int> = []
     /// The streams that go on all the time.
     private let timed: Set<Int>
@@ -78,11 +80,7 @@ import VideoBase
         if unsafe scratch == nil { throw TrackPacket.noMemory }
         if input.container == "h264" || input.container == "hevc" { unsafe addOrders(av) }
         if orders.isEmpty, let asked = options.frameRate {
-            effective.append(
-                EffectiveEntry(
-                    option: "frameRate", asked: asked.description, used: "the input's times",
-                    why: "only bare streams have none of their own"))
-            if options.strict, let error = effective.strictError { throw error }
+            try tell("frameRate", asked: asked.description, used: "the input's times", "only bare streams have none of their own")
         }
         for (index, track) in streams.enumerated() {
             guard let track else { continue }
@@ -170,7 +168,11 @@ import VideoBase
             if index == leader, (decode - end).seconds > 10 { ended.formUnion(timed) }
             return
         }
-        if let end, index != leader, let time, !(time < end) { return }
+        if let end, let time, !(time < end) {
+            if index != leader { return }
+            // Others that are shown in time are decoded with it.
+            overhang = max(overhang ?? end, time + packet.duration)
+        }
         if !isOpen {
             guard index == leader else { return held.append((place, packet)) }
             if search != nil {
@@ -224,10 +226,13 @@ import VideoBase
         let asked = options.start ?? 0
         let early = (origin - time).seconds
         origin = time
-        effective.append(
-            EffectiveEntry(
-                option: "start", asked: "\(asked)", used: "\(((asked - early) * 1000).rounded() / 1000)",
-                why: early == 0 ? "as asked" : "the key frame before"))
+        try tell(
+            "start", asked: "\(asked)", used: "\(((asked - early) * 1000).rounded() / 1000)",
+            early == 0 ? "as asked" : "the key frame before")
+    }
+
+    private func tell(_ option: String, asked: String, used: String, _ why: String) throws {
+        effective.append(EffectiveEntry(option: option, asked: asked, used: used, why: why))
         if options.strict, let error = effective.strictError { throw error }
     }
 
@@ -265,6 +270,17 @@ import VideoBase
 
     /// Writes the end of the container.
     func finish() throws {
+        if let overhang, let asked = options.duration, let end {
+            let used = asked + (overhang - end).seconds
+            try tell(
+                "duration", asked: "\(asked)", used: "\((used * 1000).rounded() / 1000)",
+                "pictures that are shown in time are decoded with later ones")
+        }
+        if muxer.movedCount > 0 {
+            try tell(
+                "times", asked: "as in the input", used: "\(muxer.movedCount) packet\(muxer.movedCount == 1 ? "" : "s") a little later",
+                "the input has two of a stream at one time")
+        }
         try muxer.writeTrailer()
         report.effective += effective
         report.seconds = last.seconds

@@ -58,9 +58,11 @@ extension OutputFormat {
     ) -> [(name: String, value: String)] {
         switch self {
         case .mp4, .mov, .fmp4:
-            if !isFragmented { return [] }
+            // FLAC in MP4 has a specification, which libavformat before 6 takes for an experiment.
+            let plain = [("strict", "experimental")]
+            if !isFragmented { return plain }
             // The movie box waits for the first fragment, when it is known what edit lists say.
-            let flags = [("movflags", "+frag_keyframe+empty_moov+default_base_moof+delay_moov")]
+            let flags = plain + [("movflags", "+frag_keyframe+empty_moov+default_base_moof+delay_moov")]
             return survivesKill ? flags + [("frag_duration", "1000000")] : flags
         case .flv:
             // What cannot be gone back in has a header without the length.
@@ -86,11 +88,15 @@ extension OutputFormat {
         "dvb_subtitle", "dvb_teletext", "timed_id3", "scte_35", "klv",
     ]
 
+    /// What libavformat's table of QuickTime's codecs has, and its muxer takes in MP4 alone.
+    private static let mp4Alone: Set<String> = ["opus", "flac", "truehd", "vp9", "av1"]
+
     /// Whether a track of a codec can be stored so.
     /// - Throws: `unavailable` without libavformat.
     public func holds(_ track: MediaTrack) throws -> Bool {
         if !holdsTracks { return false }
         if self == .ts || self == .hls { return Self.transportStream.contains(track.codecName) }
+        if self == .mov, Self.mp4Alone.contains(track.codecName) { return false }
         let av = unsafe track.av
         var context: UnsafeMutablePointer<AVFormatContext>?
         guard unsafe av.pointee.avformat_alloc_output_context2!(&context, nil, muxerName, nil) >= 0,

@@ -14,8 +14,8 @@ extension DecodingSource {
         var decoder: any PictureDecoder
         var shaper: FrameShaper
         var nativeSize: VideoSize
-        /// The first of the stream's changes of size.
-        var sizeChange: EffectiveEntry?
+        /// The first of the stream's changes of each kind.
+        var changes: [EffectiveEntry] = []
         /// Time of the stream that becomes zero.
         var origin: Int64
         /// Seconds after which nothing is given.
@@ -45,6 +45,9 @@ extension DecodingSource {
         /// Pictures before the first that can be decoded.
         var leftOut = 0
 
+        /// What is shown then is not before the start.
+        private func isAsked(_ time: Int64) -> Bool { time == vaenc_no_pts() || time >= origin }
+
         mutating func read() throws -> InputContext.Reading {
             while true {
                 let packet = unsafe decoder.packet!
@@ -57,6 +60,9 @@ extension DecodingSource {
                     if unsafe packet.pointee.pts != vaenc_no_pts() { lossTime = unsafe packet.pointee.pts }
                     unsafe demuxer.av.pointee.av_packet_unref!(packet)
                     return .broken(loss)
+                }
+                if case .packet = reading, let undecodable = watch?.takeUndecodable(), unsafe isAsked(packet.pointee.pts) {
+                    leftOut += undecodable
                 }
                 let key: Int32 = 1
                 guard case .packet = reading, awaitsKey, decoded == 0 else { return reading }
@@ -77,6 +83,19 @@ extension DecodingSource {
         var frame: UnsafePointer<AVFrame>? {
             unsafe UnsafePointer(isProgressive ? deinterlacer?.frame : decoder.frame)
         }
+        /// Bits of a sample of that picture; nil where the format has no name.
+        var frameDepth: Int? {
+            guard let frame = unsafe frame else { return nil }
+            var (width, height): (Int32, Int32) = (0, 0)
+            var format = AVPixelFormat(rawValue: unsafe frame.pointee.format)
+            _ = unsafe vaenc_surface_shape(frame, &width, &height, &format)
+            return unsafe demuxer.av.pointee.av_pix_fmt_desc_get!(format).map { unsafe Int($0.pointee.comp.0.depth) }
+        }
+
+        mutating func tell(_ change: EffectiveEntry) {
+            if !changes.contains(where: { $0.option == change.option }) { changes.append(change) }
+        }
+
         var isOnDevice: Bool { unsafe frame?.pointee.format == AV_PIX_FMT_VAAPI.rawValue }
         var frameIsKey: Bool { unsafe frame.map { unsafe vaenc_is_key($0) } ?? false }
         var frameIsDamaged: Bool { !isProgressive && decoder.frameIsDamaged }

@@ -273,19 +273,29 @@ package final class DecodingSource: FrameSource {
         }
     }
 
-    /// The stream may change its size: the output keeps its own.
+    /// The stream may change its size and depth: the output keeps its own.
     func follow(_ size: VideoSize, _ state: inout State) {
-        if size == state.nativeSize { return }
-        if state.sizeChange == nil {
-            state.sizeChange = EffectiveEntry(
-                option: "inputSize", asked: "\(size)", used: "\(info.size)", why: "the input changes its size at picture \(state.given)")
+        let place = "at picture \(state.given)"
+        if let depth = state.frameDepth, depth > info.bitDepth, info.bitDepth > 0 {
+            state.tell(
+                EffectiveEntry(
+                    option: "inputDepth", asked: "\(depth)", used: "\(info.bitDepth)", why: "the input changes its depth \(place)"))
         }
+        if size == state.nativeSize { return }
+        state.tell(
+            EffectiveEntry(option: "inputSize", asked: "\(size)", used: "\(info.size)", why: "the input changes its size \(place)"))
         state.nativeSize = size
         state.shaper = FrameShaper(
             source: size, aspect: state.demuxer.stream.aspect, color: info.color, output: info.size, fit: .letterbox)
     }
 
-    package var lateChanges: [EffectiveEntry] { state.withLock { [$0?.sizeChange].compactMap { $0 } } }
+    package var lateChanges: [EffectiveEntry] {
+        state.withLock { state in
+            guard let state else { return [] }
+            let isTold = state.deinterlacer == nil || info.changes.contains { $0.option == Demuxer.deinterlaced.option }
+            return state.changes + (isTold ? [] : [Demuxer.deinterlaced])
+        }
+    }
     package var picturesLeftOut: Int { state.withLock { $0?.leftOut ?? 0 } }
     package var dynamicHDR: [UInt8] { state.withLock { $0?.dynamicHDR ?? [] } }
 

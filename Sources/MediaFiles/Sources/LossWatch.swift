@@ -12,6 +12,9 @@ struct LossWatch {
     private var lengthSize: LengthSize?
     /// A stream may begin in the middle of a picture.
     private var hasBegun = false
+    /// Pictures that follow a key picture and refer to what was before it, where decoding begins: decoders leave them out
+    /// without a word.
+    private var undecodable = 0
 
     /// nil for other codecs than H.264 and HEVC.
     init?(_ parameters: AVCodecParameters) {
@@ -59,8 +62,9 @@ struct LossWatch {
             case nil: hasBegun = true
             case .missingReference: if hasBegun { loss = loss ?? "pictures that later ones refer to are missing" }
             case .damaged: if hasBegun { loss = loss ?? "slices are missing or broken" }
+            case .beforeStart: if hasBegun, isHEVC { undecodable += 1 }
             // Decoders tell of those.
-            case .beforeStart, .noParameterSets: break
+            case .noParameterSets: break
             }
         }
         for range in units {
@@ -75,5 +79,11 @@ struct LossWatch {
         }
         end()
         return loss
+    }
+
+    /// How many pictures since the last call cannot be decoded, for they lead the first.
+    mutating func takeUndecodable() -> Int {
+        defer { undecodable = 0 }
+        return undecodable
     }
 }

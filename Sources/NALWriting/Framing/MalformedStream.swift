@@ -52,7 +52,9 @@ public struct MalformedStream: DescribedError, Hashable {
         case .noStartCode, .emptyUnit: "check that it is an Annex B byte stream"
         case .zeroLength, .truncatedLength, .truncatedUnit:
             "check that the stream is whole, and how many bytes its lengths have"
-        case .unitTooLong: "choose longer lengths"
+        case .unitTooLong(_, let longest):
+            longest < AnnexB.longestUnit
+                ? "choose longer lengths" : "check that the stream is whole, and how it is framed"
         case .startCodeInUnit: "check how many bytes the stream's lengths have"
         case .record: "check that it is an avcC or hvcC record"
         }

@@ -12,13 +12,13 @@ struct InputOptions: ParsableArguments {
     @Option(parsing: .unconditional, help: ArgumentHelp("Frames per second: 25, 29.97, 30000/1001.", valueName: "R"))
     var fps: String?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Encode at most this many frames.", valueName: "N"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Take at most this many frames.", valueName: "N"))
     var frames: Int?
 
     @Option(parsing: .unconditional, help: ArgumentHelp("Skip the input up to this time.", valueName: "SECONDS"))
     var start: Double?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Encode this long.", valueName: "SECONDS"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Take this long.", valueName: "SECONDS"))
     var duration: Double?
 
     @Option(help: ArgumentHelp("Scale to this size.", valueName: "WxH"))

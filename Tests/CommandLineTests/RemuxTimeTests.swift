@@ -1,0 +1,105 @@
+import TestOracles
+import Testing
+
+/// What `vaenc remux` makes of times, and of sound that some containers hold and others do not.
+@Suite struct RemuxTimeTests {
+    private func remux(_ arguments: String..., in folder: String) throws -> ProcessRunner.Result {
+        try ProcessRunner.run(Checkout.vaenc, ["remux"] + arguments, directory: folder, timeout: 60)
+    }
+
+    /// Pictures that come at uneven times: the playlist's segments are as long as they are.
+    @Test func segmentsOfAVaryingRate() throws {
+        try Files.withTemporaryFolder { folder in
+            let script = """
+                set -e
+                ffmpeg -v error -nostdin -f lavfi -i testsrc=size=96x64:rate=30:duration=12 \
+                -vf "select='lt(t,2)+not(mod(n,6))'" -vsync vfr -c:v libx264 -bf 2 -g 20 -sc_threshold 0 -video_track_timescale 30000 in.mp4
+                """
+            try RemuxTests.make(script, in: folder)
+            let result = try remux("in.mp4", "-o", "a.m3u8", in: folder)
+            #expect(result.status == 0, "\(result.errors)")
+            let encoded = try EncodeRun(["in.mp4", "--device", "software", "--codec", "h264", "--gop", "20", "-o", "b.m3u8"], in: folder)
+            #expect(encoded.status == 0, "\(encoded.errors)")
+            for name in ["a", "b"] {
+                let lines = String(decoding: try Files.read("\(folder)/\(name).m3u8"), as: UTF8.self).split(separator: "\n")
+                let lengths = lines.filter { $0.hasPrefix("#EXTINF:") }.compactMap { Double($0.dropFirst(8).prefix { $0 != "," }) }
+                #expect(lengths.count >= 2 && abs(lengths.reduce(0, +) - 12) < 0.25, "\(name): \(lengths)")
+                let longest = try #require(lines.first { $0.hasPrefix("#EXT-X-TARGETDURATION:") }.flatMap { Double($0.dropFirst(22)) })
+                #expect(lengths.allSatisfy { $0 < longest + 0.5 }, "\(name): \(lengths) \(longest)")
+            }
+        }
+    }
+
+    /// Sound whose times Matroska rounds to the same millisecond goes into MP4, and that it was moved is said.
+    @Test func equalTimes() throws {
+        try Files.withTemporaryFolder { folder in
+            let script = """
+                set -e
+                ffmpeg -v error -nostdin -f lavfi -i testsrc=size=96x64:rate=25:duration=1 -f lavfi -i sine=440:duration=1:r=48000 \
+                -c:v libx264 -c:a aac -ac 1 in.mp4
+                ffmpeg -v error -nostdin -i in.mp4 -map 0 -c copy -bsf:a "setts=ts=if(eq(N\\,9)\\,PREV_OUTTS\\,TS)" same.mkv
+                """
+            try RemuxTests.make(script, in: folder)
+            let result = try remux("same.mkv", "-o", "a.mp4", in: folder)
+            #expect(result.status == 0 && result.errors.contains("times: asked as in the input, used 1 packet"), "\(result.errors)")
+            let sound = ["-map", "0:a", "-f", "hash", "-"]
+            func hash(_ name: String) throws -> String {
+                try ProcessRunner.run("ffmpeg", ["-v", "error", "-i", name, "-c", "copy"] + sound, directory: folder).output
+            }
+            let whole = try hash("in.mp4")
+            #expect(try hash("a.mp4") == whole)
+            #expect(try remux("same.mkv", "-o", "b.mp4", "--strict", in: folder).status == 69)
+            #expect(!Files.list(folder).contains { $0.hasPrefix("b.mp4") })
+        }
+    }
+
+    /// A length that ends between a picture and one that it refers to: every picture up to there, and what is more is said.
+    @Test func lengths() throws {
+        try Files.withTemporaryFolder { folder in
+            try RemuxTests.make(
+                "ffmpeg -v error -nostdin -f lavfi -i testsrc=size=96x64:rate=25:duration=3 -c:v libx264 -bf 3 -b_strategy 0 -g 50 in.mp4", in: folder)
+            for (index, length) in ["1", "1.04", "1.08", "1.12", "1.5", "2"].enumerated() {
+                let name = "\(index).mp4"
+                let result = try remux("in.mp4", "-o", name, "--duration", length, "--json", in: folder)
+                #expect(result.status == 0, "\(result.errors)")
+                let shown = try RemuxTests.probe(name, "packet=pts_time", in: folder).split(separator: "\n").compactMap { Double($0) }.sorted()
+                let asked = try #require(Double(length))
+                // All that is shown before the end.
+                let inside = Int((asked * 25).rounded())
+                #expect(shown.count >= inside && abs(shown[inside - 1] - Double(inside - 1) / 25) < 0.001, "\(length): \(shown)")
+                let entry = JSONValue(result.output)?["effective"]?.array?.first { $0["option"]?.string == "duration" }
+                let end = try #require(shown.last) + 0.04
+                #expect((entry == nil) == (shown.count == inside), "\(length): \(result.output)")
+                if let entry { #expect(abs((Double(entry["used"]?.string ?? "") ?? 0) - end) < 0.002, "\(length): \(entry) \(end)") }
+                let strict = try remux("in.mp4", "-o", "s\(name)", "--duration", length, "--strict", in: folder)
+                #expect(strict.status == (entry == nil ? 0 : 69))
+            }
+        }
+    }
+
+    /// Opus and FLAC, which MP4 holds and QuickTime does not.
+    @Test(arguments: ["libopus", "flac"]) func soundOfMP4(_ codec: String) throws {
+        try Files.withTemporaryFolder { folder in
+            try RemuxTests.make(
+                """
+                ffmpeg -v error -nostdin -f lavfi -i testsrc=size=96x64:rate=25:duration=1 -f lavfi -i sine=440:duration=1:r=48000 \
+                -c:v libx264 -c:a \(codec) in.mkv
+                """, in: folder)
+            func sound(_ name: String) throws -> String {
+                try RemuxTests.probe(name, "stream=codec_name", in: folder, ["-select_streams", "a"]).split(separator: "\n").joined()
+            }
+            let name = codec == "flac" ? "flac" : "opus"
+            for (output, format) in [("a.mp4", "mp4"), ("f.mp4", "fmp4"), ("a.mkv", "mkv")] {
+                let result = try remux("in.mkv", "-o", output, "--format", format, in: folder)
+                #expect(result.status == 0, "\(result.errors)")
+                #expect(try sound(output) == name, "\(output)")
+            }
+            let refused = try remux("in.mkv", "-o", "a.mov", in: folder)
+            #expect(refused.status == 64 && refused.errors.contains("mov holds no \(name)"), "\(refused.errors)")
+            // Encoding, what a container does not hold becomes AAC.
+            let run = try EncodeRun(["in.mkv", "--device", "software", "--codec", "h264", "-o", "b.mov", "-o", "b.mp4"], in: folder)
+            #expect(run.status == 0, "\(run.errors)")
+            #expect(try sound("b.mov") == "aac" && sound("b.mp4") == name)
+        }
+    }
+}
