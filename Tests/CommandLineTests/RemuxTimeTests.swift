@@ -37,7 +37,7 @@ import Testing
                 set -e
                 ffmpeg -v error -nostdin -f lavfi -i testsrc=size=96x64:rate=25:duration=1 -f lavfi -i sine=440:duration=1:r=48000 \
                 -c:v libx264 -c:a aac -ac 1 in.mp4
-                ffmpeg -v error -nostdin -i in.mp4 -map 0 -c copy -bsf:a "setts=ts=if(eq(N\\,9)\\,PREV_OUTTS\\,TS)" same.mkv
+                ffmpeg -v error -nostdin -i in.mp4 -map 0 -c copy -bsf:a "setts=pts=if(eq(N\\,9)\\,PREV_OUTPTS\\,PTS):dts=if(eq(N\\,9)\\,PREV_OUTDTS\\,DTS)" same.mkv
                 """
             try RemuxTests.make(script, in: folder)
             let result = try remux("same.mkv", "-o", "a.mp4", in: folder)
@@ -67,7 +67,7 @@ import Testing
                 // All that is shown before the end.
                 let inside = Int((asked * 25).rounded())
                 #expect(shown.count >= inside && abs(shown[inside - 1] - Double(inside - 1) / 25) < 0.001, "\(length): \(shown)")
-                let entry = JSONValue(result.output)?["effective"]?.array?.first { $0["option"]?.string == "duration" }
+                let entry = JSONValue(result.output)?["effective"]?.array.first { $0["option"]?.string == "duration" }
                 let end = try #require(shown.last) + 0.04
                 #expect((entry == nil) == (shown.count == inside), "\(length): \(result.output)")
                 if let entry { #expect(abs((Double(entry["used"]?.string ?? "") ?? 0) - end) < 0.002, "\(length): \(entry) \(end)") }
