@@ -61,16 +61,19 @@ struct StreamHeaders: Sendable {
     }
 
     /// A packet in the order that H.264 7.4.1.2.3 and HEVC 7.4.2.4.4 ask for: the access unit delimiter, where there is
-    /// one, the parameter sets where it is a key frame, and the rest. (libavcodec puts its greeting before all.)
+    /// one, the parameter sets where it is a key frame, and the rest, each behind a start code of four bytes. (libavcodec puts its
+    /// greeting before all.)
     func arranged(_ packet: [UInt8], isKey: Bool, codec: VideoCodec) -> [UInt8] {
         let units = AnnexB.units(in: packet.span)
         let delimiter = units.first { unit in
             let header = packet[unit.lowerBound]
             return codec == .h264 ? header & 31 == 9 : header >> 1 & 63 == 35
         }
-        guard let delimiter else { return isKey ? bytes + packet : packet }
-        var result = AnnexB.startCode + packet[delimiter]
+        var result: [UInt8] = []
+        result.reserveCapacity(packet.count + bytes.count + units.count)
+        if let delimiter { AnnexB.append(packet[delimiter], to: &result) }
         if isKey { result += bytes }
+        // Encoders write short start codes too.
         for unit in units where unit != delimiter { AnnexB.append(packet[unit], to: &result) }
         return result
     }
