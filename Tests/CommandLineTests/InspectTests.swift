@@ -158,14 +158,18 @@ import Testing
     @Test func temporalLayers() throws {
         try Files.withTemporaryFolder { folder in
             let stream = "\(folder)/s.h265"
-            try ffmpeg(
-                "-i", Fixture.carphone.path(), "-frames:v", "24", "-c:v", "libx265", "-preset", "ultrafast", "-x265-params",
-                "log-level=none:temporal-layers=1:bframes=3:b-adapt=0", stream)
-            let frames = try #require(try ToolRun(["inspect", stream, "--json"]).report?["frames"]?.array)
-            let trace = try TraceHeaders(stream: try Files.read(stream), codec: "hevc")
-            let slices = trace.units.filter { $0["first_slice_segment_in_pic_flag"] == 1 }
-            let layers = slices.compactMap { $0["nuh_temporal_id_plus1"].map { $0 - 1 } }
+            var layers: [Int] = []
+            // x265 4 counts the layers; those before it have them switched on.
+            for setting in [3, 1] where Set(layers).count < 2 {
+                try ffmpeg(
+                    "-i", Fixture.carphone.path(), "-frames:v", "24", "-c:v", "libx265", "-preset", "ultrafast", "-x265-params",
+                    "log-level=none:temporal-layers=\(setting):bframes=3:b-adapt=0", stream)
+                let trace = try TraceHeaders(stream: try Files.read(stream), codec: "hevc")
+                let slices = trace.units.filter { $0["first_slice_segment_in_pic_flag"] == 1 }
+                layers = slices.compactMap { $0["nuh_temporal_id_plus1"].map { $0 - 1 } }
+            }
             #expect(Set(layers).count > 1)
+            let frames = try #require(try ToolRun(["inspect", stream, "--json"]).report?["frames"]?.array)
             #expect(frames.compactMap { $0["temporalLayer"]?.int } == layers)
         }
     }

@@ -123,7 +123,7 @@ import Testing
             func combed(_ name: String) throws -> Int {
                 let result = try ProcessRunner.run(
                     "ffmpeg", ["-nostdin", "-hide_banner", "-i", name, "-vf", "idet", "-f", "null", "-"], directory: folder)
-                let line = result.errors.split(separator: "\n").first { $0.contains("Single frame detection") } ?? ""
+                let line = result.errors.split(separator: "\n").last { $0.contains("Single frame detection") } ?? ""
                 let numbers = line.split { !$0.isNumber }.compactMap { Int($0) }
                 return numbers.suffix(4).prefix(2).reduce(0, +)
             }

@@ -1,3 +1,4 @@
+import Glibc
 import TestOracles
 import Testing
 
@@ -105,7 +106,7 @@ import Testing
 
     /// ffmpeg's frames on the driver are those in software.
     private func expectSameFrames(_ path: String, count: Int? = nil, atLeast least: Int = 8) throws {
-        let hash = ["-autoscale", "0", "-f", "framemd5", "-"]
+        let hash = ["-noautoscale", "-f", "framemd5", "-"]
         let wanted = try ProcessRunner.run(
             "ffmpeg",
             ["-nostdin", "-v", "error", "-threads", "1", "-i", path, "-pix_fmt", "yuv420p", "-fps_mode", "passthrough"] + hash)
@@ -142,7 +143,8 @@ import Testing
                 let result = try VirtualScreen.runOnDriver(
                     "ffmpeg", DeviceDecoding.arguments(path, output: ["-f", "null", "-"]),
                     environment: ["VAENC_REFERENCE_LOG": "1"])
-                #expect(result.status < 128, "\(result.errors)")
+                // 128 and the signal's number; ffmpeg's own statuses may be that high too.
+                #expect(![SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV].contains { result.status == 128 + Int($0) }, "\(result.errors)")
                 if result.errors.contains("holds a picture with errors") { told += 1 }
             }
             #expect(told > 0)

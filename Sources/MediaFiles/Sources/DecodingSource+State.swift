@@ -44,6 +44,10 @@ extension DecodingSource {
         var skipsToKey = false
         /// Pictures before the first that can be decoded.
         var leftOut = 0
+        /// Pictures that lead the first key picture, and cannot be decoded either.
+        var leading = 0
+        /// Presentation times of the packets up to the first picture that is decoded.
+        var seen: [Int64]? = []
 
         /// What is shown then is not before the start.
         private func isAsked(_ time: Int64) -> Bool { time == vaenc_no_pts() || time >= origin }
@@ -56,13 +60,14 @@ extension DecodingSource {
                     return .packet
                 }
                 let reading = try unsafe packets?.read(packet) ?? demuxer.read(packet)
+                if case .packet = reading { seen?.append(unsafe packet.pointee.pts) }
                 if case .packet = reading, let loss = unsafe watch?.loss(in: packet, demuxer.av) {
                     if unsafe packet.pointee.pts != vaenc_no_pts() { lossTime = unsafe packet.pointee.pts }
                     unsafe demuxer.av.pointee.av_packet_unref!(packet)
                     return .broken(loss)
                 }
                 if case .packet = reading, let undecodable = watch?.takeUndecodable(), unsafe isAsked(packet.pointee.pts) {
-                    leftOut += undecodable
+                    leading += undecodable
                 }
                 let key: Int32 = 1
                 guard case .packet = reading, awaitsKey, decoded == 0 else { return reading }
@@ -72,6 +77,19 @@ extension DecodingSource {
                 if !keepsToKeys { return reading }
                 unsafe demuxer.av.pointee.av_packet_unref!(packet)
             }
+        }
+
+        /// Takes note of the first picture: what was read before it and did not come out is left out, whether decoders say so or
+        /// not.
+        mutating func begin() {
+            defer { seen = nil }
+            guard !awaitsKey else {
+                // A stream without key frames.
+                leftOut = 0
+                return
+            }
+            let time = unsafe frame?.pointee.pts ?? vaenc_no_pts()
+            if time != vaenc_no_pts(), let place = seen?.lastIndex(of: time) { leftOut = max(leftOut, place) }
         }
 
         /// Once the first interlaced picture has come.

@@ -170,8 +170,7 @@ package final class DecodingSource: FrameSource {
                     }
                     state!.skipsToKey = false
                 }
-                // A stream without key frames.
-                if s.decoded == 0, state!.awaitsKey { state!.leftOut = 0 }
+                if s.decoded == 0 { state!.begin() }
                 state!.decoded += 1
                 guard let step = timing(&state!) else {
                     state!.frameLimit = state!.given
@@ -296,7 +295,7 @@ package final class DecodingSource: FrameSource {
             return state.changes + (isTold ? [] : [Demuxer.deinterlaced])
         }
     }
-    package var picturesLeftOut: Int { state.withLock { $0?.leftOut ?? 0 } }
+    package var picturesLeftOut: Int { state.withLock { $0.map { $0.leftOut + $0.leading } ?? 0 } }
     package var dynamicHDR: [UInt8] { state.withLock { $0?.dynamicHDR ?? [] } }
 
     package func cancel() {
