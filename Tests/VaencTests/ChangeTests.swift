@@ -4,7 +4,7 @@ import VAAPI
 @testable import Vaenc
 
 /// `change` and `set` while the session runs: the same, and what a later swap begins with.
-@Suite(.timeLimit(.minutes(15))) struct ChangeTests {
+@Suite(.timeLimit(.minutes(60))) struct ChangeTests {
     struct Case: Sendable, CustomTestStringConvertible {
         var name: String
         var device: DeviceSelector

@@ -206,7 +206,7 @@ import Vaenc
     }
 
     /// NAL unit by NAL unit, the stream is the same.
-    @Test(.timeLimit(.minutes(15)), arguments: VideoCodec.allCases) func unitsMakeUpThePackets(_ codec: VideoCodec) throws {
+    @Test(.timeLimit(.minutes(60)), arguments: VideoCodec.allCases) func unitsMakeUpThePackets(_ codec: VideoCodec) throws {
         let packets = PacketList()
         let configuration = Pictures.configuration(codec: codec)
         let whole = try CompressionSession(configuration: configuration, device: .reference) { packets.add($0) }

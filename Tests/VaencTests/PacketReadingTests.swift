@@ -3,7 +3,7 @@ import VAAPI
 @testable import Vaenc
 
 /// One reader at a time, bounded, with nothing lost: whoever is slow, leaves, is cancelled or comes twice.
-@Suite(.timeLimit(.minutes(15))) struct PacketReadingTests {
+@Suite(.timeLimit(.minutes(60))) struct PacketReadingTests {
     private func session(capacity: Int) throws -> CompressionSession {
         try CompressionSession(configuration: Pictures.immediate(), device: .reference, packetCapacity: capacity)
     }

@@ -3,7 +3,7 @@ import Testing
 import VAAPI
 @testable import Vaenc
 
-@Suite(.timeLimit(.minutes(15))) struct PropertyTests {
+@Suite(.timeLimit(.minutes(60))) struct PropertyTests {
     /// - Parameter codec: nil leaves it to the session.
     func session(_ device: DeviceSelector = .reference, _ codec: VideoCodec? = nil) throws -> CompressionSession {
         var configuration = EncoderConfiguration(size: Pictures.size)

@@ -4,7 +4,7 @@ import VAAPI
 import VideoBase
 
 /// Waiting for buffers, completing, and ending a session while others use it.
-@Suite(.timeLimit(.minutes(15))) struct SessionEndTests {
+@Suite(.timeLimit(.minutes(60))) struct SessionEndTests {
     /// All buffers of a session: with one frame in flight and no B frames, two; in software, three.
     private func hold(_ session: CompressionSession) async throws -> [any PixelBuffer] {
         var held: [any PixelBuffer] = []

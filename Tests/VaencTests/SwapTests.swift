@@ -4,7 +4,7 @@ import VAAPI
 @testable import Vaenc
 
 /// Another size, codec or device in mid-stream: both parts decode, and nothing is lost between them.
-@Suite(.timeLimit(.minutes(15))) struct SwapTests {
+@Suite(.timeLimit(.minutes(60))) struct SwapTests {
     private static let other = VideoSize(width: 128, height: 64)
 
     /// Two parts of a stream, as a reader finds them by the packets alone.
