@@ -3,7 +3,7 @@
 # project's build, or its tests too, need there. What is there already is kept; one that runs already is waited for.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-shared=$(cd "$1" && pwd)
+shared=$(cd "$1" && pwd -P)
 mkdir -p "$2"
 tools=$(cd "$2" && pwd)
 exec 9>"$tools/lock"

@@ -6,7 +6,7 @@
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(dirname "$here")
-shared=$(cd "${1:?usage: test-devices.sh SHARED}" && pwd)
+shared=$(cd "${1:?usage: test-devices.sh SHARED}" && pwd -P)
 cd "$top"
 "$here/install-packages.sh" devices
 build=${VAENC_BUILD-}

@@ -8,7 +8,7 @@
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(dirname "$here")
-shared=$(cd "${1:?usage: test-drivers.sh SHARED}" && pwd)
+shared=$(cd "${1:?usage: test-drivers.sh SHARED}" && pwd -P)
 cd "$top"
 "$here/install-packages.sh" drivers
 work=$top/.build/drivers
