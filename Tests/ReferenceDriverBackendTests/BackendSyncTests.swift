@@ -5,22 +5,8 @@ import TestOracles
 import Testing
 
 @Suite struct BackendSyncTests {
-    /// A picture that takes the encoder a while.
-    private func busy() -> StreamClient {
-        let stream = StreamClient(width: 2560, height: 1440, codedBytes: 16 << 20)
-        var buffers = stream.buffers(cabac: true)
-        var misc: [UInt8] = []
-        for word in [VAEncMiscParameterTypeQualityLevel.rawValue, 1, 0, 0, 0, 0] {
-            withUnsafeBytes(of: word) { misc += $0 }
-        }
-        buffers.misc = [misc]
-        stream.paint()
-        #expect(stream.send(buffers) == VA_STATUS_SUCCESS)
-        return stream
-    }
-
     @Test func waitsEndAtTheirLimit() {
-        let stream = busy()
+        let stream = StreamClient.busy(width: 2560, height: 1440)
         let (client, table) = (stream.client, stream.client.table)
         #expect(table.vaSyncBuffer(client.context, stream.coded, 0) == VA_STATUS_ERROR_TIMEDOUT)
         #expect(table.vaSyncSurface2(client.context, stream.sources[0], 1000) == VA_STATUS_ERROR_TIMEDOUT)
@@ -37,22 +23,22 @@ import Testing
     }
 
     @Test func mappingWaits() {
-        let stream = busy()
+        let stream = StreamClient.busy(width: 2560, height: 1440)
         #expect(stream.client.coded(stream.coded)?.bytes.isEmpty == false)
-        let again = busy()
+        let again = StreamClient.busy(width: 2560, height: 1440)
         let image = again.client.derive(again.sources[0]).1
         #expect(again.client.map(image.buf).0 == VA_STATUS_SUCCESS)
         #expect(again.client.table.vaSyncBuffer(again.client.context, again.coded, 0) == VA_STATUS_SUCCESS)
     }
 
     @Test func objectsInUseMayBeDestroyed() {
-        let stream = busy()
+        let stream = StreamClient.busy(width: 2560, height: 1440)
         let client = stream.client
         #expect(client.destroy(stream.coded) == VA_STATUS_SUCCESS)
         #expect(client.destroySurfaces(stream.sources + stream.reconstructions) == VA_STATUS_SUCCESS)
         #expect(client.table.vaDestroyConfig(client.context, stream.config) == VA_STATUS_SUCCESS)
         #expect(client.table.vaDestroyContext(client.context, stream.context) == VA_STATUS_SUCCESS)
-        let other = busy()
+        let other = StreamClient.busy(width: 2560, height: 1440)
         #expect(other.client.terminate() == VA_STATUS_SUCCESS)
     }
 
@@ -75,7 +61,7 @@ import Testing
 
     @Test func aSurfaceMayBeReferenceOfAnotherContext() throws {
         // One context codes the first picture, another predicts from it at once.
-        let first = busy()
+        let first = StreamClient.busy(width: 2560, height: 1440)
         let second = StreamClient(first.client, width: 2560, height: 1440, codedBytes: 16 << 20)
         var buffers = second.buffers(cabac: true)
         buffers.picture!.pic_fields.bits.idr_pic_flag = 0

@@ -5,20 +5,6 @@ import Testing
 
 /// A surface that is meant for the next picture while the device works on the one before.
 @Suite struct ReusedSurfaceTests {
-    /// A picture that takes the encoder a while.
-    private func busy() -> StreamClient {
-        let stream = StreamClient(width: 1280, height: 720, codedBytes: 4 << 20)
-        var buffers = stream.buffers(cabac: true)
-        var misc: [UInt8] = []
-        for word in [VAEncMiscParameterTypeQualityLevel.rawValue, 1, 0, 0, 0, 0] {
-            withUnsafeBytes(of: word) { misc += $0 }
-        }
-        buffers.misc = [misc]
-        stream.paint()
-        #expect(stream.send(buffers) == VA_STATUS_SUCCESS)
-        return stream
-    }
-
     private func isReady(_ surface: VASurfaceID, _ client: Client) -> Bool {
         var status = VASurfaceStatus(0)
         return client.table.vaQuerySurfaceStatus(client.context, surface, &status) == VA_STATUS_SUCCESS && status == VASurfaceReady
@@ -26,7 +12,7 @@ import Testing
 
     /// A picture with errors waits for the encoder; the processor's, which is whole, takes its place behind it.
     @Test func damageIsOfThePictureThatHadIt() {
-        let stream = busy()
+        let stream = StreamClient.busy(width: 1280, height: 720)
         let (client, reused) = (stream.client, stream.sources[0])
         let decoder = DecodeClient(VAProfileH264High, on: client)
         let processor = ProcessClient(client)
@@ -51,12 +37,12 @@ import Testing
                 Array(UnsafeBufferPointer(start: base + Int(image.offsets.0) + row * Int(image.pitches.0), count: 1280))
             }
         }
-        let stream = busy()
+        let stream = StreamClient.busy(width: 1280, height: 720)
         let target = stream.reconstructions[0]
         let decoder = DecodeClient(VAProfileH264High, on: stream.client)
         #expect(decoder.send(target, DecodeClient.parameters(target), data: DecodeClient.cutOff) == VA_STATUS_SUCCESS)
         #expect(decoder.sync(target) == VA_STATUS_ERROR_DECODING_ERROR)
-        let expected = try rows(busy())
+        let expected = try rows(StreamClient.busy(width: 1280, height: 720))
         #expect(expected.contains { $0 != expected[0] })
         #expect(try (rows(stream) == expected) as Bool)
     }

@@ -1,6 +1,7 @@
 import CVA
 import Glibc
 import TestOracles
+import Testing
 
 /// A plain encoder on the driver: I and P pictures with one reference, headers left to the driver. Tests change what
 /// it sends through `Buffers`.
@@ -195,5 +196,21 @@ extension UnsafeMutableBufferPointer<VAPictureH264> {
             self[index].picture_id = VA_INVALID_ID
             self[index].flags = UInt32(VA_PICTURE_H264_INVALID)
         }
+    }
+}
+
+extension StreamClient {
+    /// A client whose first picture, sent already, takes the encoder a while.
+    static func busy(width: Int, height: Int) -> StreamClient {
+        let stream = StreamClient(width: width, height: height, codedBytes: 16 << 20)
+        var buffers = stream.buffers(cabac: true)
+        var misc: [UInt8] = []
+        for word in [VAEncMiscParameterTypeQualityLevel.rawValue, 1, 0, 0, 0, 0] {
+            withUnsafeBytes(of: word) { misc += $0 }
+        }
+        buffers.misc = [misc]
+        stream.paint()
+        #expect(stream.send(buffers) == VA_STATUS_SUCCESS)
+        return stream
     }
 }

@@ -110,8 +110,9 @@ extension DecodingSource {
             return unsafe demuxer.av.pointee.av_pix_fmt_desc_get!(format).map { unsafe Int($0.pointee.comp.0.depth) }
         }
 
-        mutating func tell(_ change: EffectiveEntry) {
-            if !changes.contains(where: { $0.option == change.option }) { changes.append(change) }
+        mutating func tell(_ option: String, asked: String, used: String, _ why: String) {
+            if changes.contains(where: { $0.option == option }) { return }
+            changes.append(EffectiveEntry(option: option, asked: asked, used: used, why: "\(why) at picture \(given)"))
         }
 
         var isOnDevice: Bool { unsafe frame?.pointee.format == AV_PIX_FMT_VAAPI.rawValue }

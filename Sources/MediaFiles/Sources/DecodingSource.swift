@@ -274,15 +274,11 @@ package final class DecodingSource: FrameSource {
 
     /// The stream may change its size and depth: the output keeps its own.
     func follow(_ size: VideoSize, _ state: inout State) {
-        let place = "at picture \(state.given)"
         if let depth = state.frameDepth, depth > info.bitDepth, info.bitDepth > 0 {
-            state.tell(
-                EffectiveEntry(
-                    option: "inputDepth", asked: "\(depth)", used: "\(info.bitDepth)", why: "the input changes its depth \(place)"))
+            state.tell("inputDepth", asked: "\(depth)", used: "\(info.bitDepth)", "the input changes its depth")
         }
         if size == state.nativeSize { return }
-        state.tell(
-            EffectiveEntry(option: "inputSize", asked: "\(size)", used: "\(info.size)", why: "the input changes its size \(place)"))
+        state.tell("inputSize", asked: "\(size)", used: "\(info.size)", "the input changes its size")
         state.nativeSize = size
         state.shaper = FrameShaper(
             source: size, aspect: state.demuxer.stream.aspect, color: info.color, output: info.size, fit: .letterbox)
