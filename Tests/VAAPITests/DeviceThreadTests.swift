@@ -108,6 +108,48 @@ import Testing
         #expect(count.value == 16000 && lost.value == 0)
     }
 
+    /// Takes its time to be freed.
+    private final class Slow: Sendable {
+        let isFreed: Shared<Bool>
+        init(_ isFreed: Shared<Bool>) { self.isFreed = isFreed }
+        deinit {
+            usleep(20_000)
+            isFreed.change { $0 = true }
+        }
+    }
+
+    /// Who has waited for a job finds what it held let go of.
+    @Test func holdsNothingOfAJobThatIsDone() throws {
+        let (thread, pair) = (try DeviceThread(), try DeviceThread.pair())
+        for _ in 0..<10 {
+            for thread in [thread, pair.first, pair.second] {
+                let isFreed = Shared(false)
+                do {
+                    let slow = Slow(isFreed)
+                    thread.async { _ = slow.isFreed.value }
+                }
+                thread.sync {}
+                #expect(isFreed.value)
+            }
+        }
+    }
+
+    /// Who has waited for a call has its result alone, however long the thread that made the call is kept from going on.
+    @Test func holdsNothingOfACallThatCameBack() throws {
+        let watch = DeviceWatch(limitNanoseconds: 60_000_000_000)
+        var shared = 0
+        for number in 0..<5000 {
+            var result = try watch.run("call") { [Shared(number)] }
+            if !isKnownUniquelyReferenced(&result[0]) { shared += 1 }
+        }
+        let thread = try DeviceThread()
+        for number in 0..<5000 {
+            var result = thread.sync { [Shared(number)] }
+            if !isKnownUniquelyReferenced(&result[0]) { shared += 1 }
+        }
+        #expect(shared == 0)
+    }
+
     /// A call inside a call belongs to the outer one.
     @Test func callsInsideCallsHaveTheTimeOfTheOuterOne() throws {
         let outer = DeviceWatch(limitNanoseconds: 10_000_000_000)

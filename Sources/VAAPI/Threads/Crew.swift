@@ -166,13 +166,26 @@ final class Crew: Sendable {
     }
 
     private func work(at post: Post) {
-        while let (lane, job) = next() {
-            post.lane.store(lane, ordering: .releasing)
-            job()
+        while let lane = workOnce(at: post) {
             post.lane.store(-1, ordering: .releasing)
             if post.isLeftBehind.load(ordering: .acquiring) { return }
             finish(lane)
         }
+    }
+
+    /// Does the next job: gives its lane, which is busy until all that the job held is let go of.
+    @inline(never) private func workOnce(at post: Post) -> Int? {
+        guard let (lane, job) = next() else { return nil }
+        post.lane.store(lane, ordering: .releasing)
+        job()
+        return lane
+    }
+
+    /// Like `workOnce`, without waiting, on any thread.
+    @inline(never) private func workHere() -> Int? {
+        guard let (lane, job) = state.withQuietLock({ $0.take() }) else { return nil }
+        job()
+        return lane
     }
 
     /// nil when all lanes are closed and done.
@@ -204,8 +217,7 @@ final class Crew: Sendable {
         if start() == 0 { return }
         // The threads that are left do it all; without any, what waits is done here.
         guard state.withLock({ $0.threads == 0 }) else { return }
-        while let (lane, job) = state.withQuietLock({ $0.take() }) {
-            job()
+        while let lane = workHere() {
             finish(lane)
         }
         ends.withLock { _ in }

@@ -57,15 +57,18 @@ package final class DeviceThread: Sendable {
         if crew.isDoing(lane) { return try job() }
         // SAFETY: the caller waits while the job runs, so nothing is used from two threads at once; the gate orders
         // what the job wrote before what the caller reads.
-        nonisolated(unsafe) let job = job
-        nonisolated(unsafe) var result: Result<R, Failure>?
+        nonisolated(unsafe) var job = Optional(job)
+        nonisolated(unsafe) var outcome: Result<R, Failure>?
         let done = Gate()
         crew.add(to: lane, isAwaited: true) {
-            unsafe result = Result { () throws(Failure) -> R in unsafe try job() }
+            unsafe outcome = unsafe job.map { job in Result { () throws(Failure) -> R in try job() } }
+            // All of it is the caller's alone once the gate is open.
+            unsafe job = nil
             done.open()
         }
         done.wait()
-        guard let result = unsafe result else { preconditionFailure("the gate opens after the result is there") }
+        defer { unsafe outcome = nil }
+        guard let result = unsafe outcome else { preconditionFailure("the gate opens after the result is there") }
         return try result.get()
     }
 }

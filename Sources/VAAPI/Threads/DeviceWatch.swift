@@ -99,17 +99,31 @@ package final class DeviceWatch: Sendable {
             }
         }
         guard let worker = Worker.idle() else { return Result { try body() } }
-        let outcome = Monitor<Result<R, any Error>?>(nil)
+        let outcome = Monitor<Outcome<R>>(Outcome())
         worker.start {
             let result = Result { try body() }
+            outcome.withQuietLock { $0.result = result }
             return {
                 counted.end()
-                outcome.withLock { $0 = result }
+                outcome.withLock { $0.isTold = true }
             }
         }
-        let result = outcome.wait(atMostNanoseconds: limit) { $0 }
+        let result = outcome.wait(atMostNanoseconds: limit) { $0.take() }
         if result == nil { lose() }
         return result
+    }
+
+    /// What a worker hands over: once it has told, nothing of it is the worker's any more.
+    private struct Outcome<R> {
+        var result: Result<R, any Error>?
+        var isTold = false
+
+        /// nil until it is told.
+        mutating func take() -> Result<R, any Error>? {
+            guard isTold else { return nil }
+            defer { result = nil }
+            return result
+        }
     }
 
     /// On the caller's thread. nil when the time was up before it came back.
