@@ -52,6 +52,25 @@ import Testing
         }
     }
 
+    /// Told twice, because a device that hangs keeps it from ending: what was recorded stays, and the line says where.
+    @Test(arguments: ["mp4", "mkv", "h264"]) func interruptedTwice(_ ending: String) throws {
+        let script = """
+            "$0" capture /dev/video9 -o a.\(ending) --device reference --codec h264 --gop 5 --bframes 0 --progress json 2>log &
+            until grep -qE '"frames":4[4-9]' log; do kill -0 $! || exit 1; sleep 0.05; done
+            sleep 1; kill -INT $!; sleep 0.7; kill -INT $!; wait $!; echo $?; tail -n 1 log
+            """
+        try Files.withTemporaryFolder { folder in
+            let environment = try FakeCameras.environment("9:formats=NV12,sizes=128x64,rate=30")
+                .merging(["VAENC_FAULT": "vaSyncBuffer@50=delay:20000"]) { $1 }
+            let result = try ProcessRunner.run(
+                "bash", ["-c", "touch log; " + script, Checkout.vaenc], environment: environment, directory: folder, timeout: 60)
+            #expect(result.output.hasPrefix("130\n") && result.output.contains("what was recorded is in a.\(ending).part"), "\(result.output) \(result.errors)")
+            #expect(Files.list(folder) == ["a.\(ending).part", "log"])
+            let count = try pictures("a.\(ending).part", in: folder)
+            #expect(count >= 5, "\(count)")
+        }
+    }
+
     /// What is made of a file can be made again: what is left of it is written over.
     @Test func ofAFile() throws {
         try Files.withTemporaryFolder { folder in

@@ -36,6 +36,23 @@ import Testing
         }
     }
 
+    /// The window shows what is encoded, not what the camera sees: its middle here, upright.
+    @Test func theWindowShowsTheOutput() throws {
+        let script = Self.script.replacing("--preview", with: "--preview --size 120x240 --fit crop").replacing("--frames 150", with: "--frames 100")
+        try Files.withTemporaryFolder { folder in
+            let result = try VirtualScreen.run(
+                "bash", ["-c", "cd \(folder); touch log; " + script, Checkout.vaenc],
+                environment: try FakeCameras.environment("9:formats=NV12,sizes=320x240,base=120"), timeout: 60)
+            #expect(result.output == "0\n", "\(result.errors)")
+            let shot = try Files.read(folder + "/shot")
+            try #require(shot.count == 1280 * 1024)
+            let row = shot[(512 * 1280)..<(513 * 1280)]
+            let lit = row.enumerated().filter { $0.element > 60 }.map(\.offset)
+            // The pointer is drawn too.
+            #expect(lit.first == (1280 - 120) / 2 && lit.last == (1280 + 120) / 2 - 1 && lit.count > 100, "\(lit)")
+        }
+    }
+
     /// A display that goes takes the window along, not the recording.
     @Test func theDisplayGoes() throws {
         let script = """

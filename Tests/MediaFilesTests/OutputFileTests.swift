@@ -127,7 +127,7 @@ import VideoBase
             #expect(failure { try MediaOutput.open("\(folder)/a.xyz") }?.category == .usage)
             #expect(failure { try MediaOutput.open("/proc/a.mp4") }?.message.contains("takes no files") == true)
             #expect(failure { try MediaOutput.open("\(folder)/none/a.m3u8") }?.category == .cannotCreate)
-            #expect(failure { try MediaOutput.open("http://127.0.0.1/a.ts") }?.category == .usage)
+            #expect(failure { try MediaOutput.open("http://127.0.0.1/a.ts") }?.category == .unavailable)
             // Nobody listens there.
             for url in ["rtmp://127.0.0.1:1/a/b"] { #expect(failure { try MediaOutput.open(url) }?.category == .inputOutput) }
             #expect(SystemError.creation(EACCES, "x").category == .noPermission)

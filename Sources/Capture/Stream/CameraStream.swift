@@ -96,6 +96,9 @@ public final class CameraStream: Sendable {
         }
     }
 
+    /// Takes note of a picture that was read, and is of no use.
+    package func countUnused() { link.withQuietLock { $0.counts.unused += 1 } }
+
     /// Has it run before anyone reads, or after. It does not come to rest again before it is closed.
     package func enter(_ phase: StreamPhase) {
         link.withLock { link in

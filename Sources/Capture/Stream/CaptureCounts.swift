@@ -10,6 +10,8 @@ public struct CaptureCounts: Sendable, Hashable, Codable {
     public var late = 0
     /// That the driver marked as faulty, that were too short, or that do not decode.
     public var damaged = 0
+    /// Whole ones that nobody wanted: before the first and after the last of a recording, and around a switch of cameras.
+    public var unused = 0
     /// Times of the driver's that did not grow, and were replaced.
     public var timesReplaced = 0
 

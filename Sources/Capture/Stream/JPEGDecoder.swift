@@ -9,6 +9,8 @@ import VideoBase
     private var context: UnsafeMutablePointer<AVCodecContext>?
     private var packet: UnsafeMutablePointer<AVPacket>?
     private var scaler: Scaler?
+    /// The camera ends its pictures as ISO/IEC 10918-1 B.2.1 says; there are some that do not.
+    private var endsPictures = false
 
     init() throws(VaencError) {
         unsafe av = try LibAV.load(.codec)
@@ -33,9 +35,13 @@ import VideoBase
         unsafe av.pointee.av_packet_free!(&packet)
     }
 
-    /// nil for a picture that is damaged: it does not begin or decode as a JPEG picture, or only in part.
+    /// nil for a picture that is damaged: it does not begin, decode or, where others did, end as a JPEG picture.
     func decode(_ bytes: UnsafeRawBufferPointer) throws -> DecodedPicture? {
         guard let packet = unsafe packet, bytes.count >= 4, unsafe bytes[0] == 0xff, unsafe bytes[1] == 0xd8 else { return nil }
+        // Decoders make what they can of data that stops: grey, or any colour.
+        let hasEnd = unsafe Self.hasEnd(bytes)
+        if endsPictures, !hasEnd { return nil }
+        endsPictures = hasEnd
         // SAFETY: av_new_packet makes room for the bytes and the padding that decoders read past them.
         guard unsafe av.pointee.av_new_packet!(packet, Int32(clamping: bytes.count)) >= 0 else { throw Self.noMemory }
         unsafe UnsafeMutableRawBufferPointer(start: packet.pointee.data, count: bytes.count).copyMemory(from: bytes)
@@ -51,6 +57,16 @@ import VideoBase
             return nil
         }
         return try named(picture)
+    }
+
+    /// Whether there is an EOI marker: it is nowhere in coded data, and drivers may leave anything behind it.
+    private static func hasEnd(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        var place = bytes.count - 1
+        while place > 2 {
+            if unsafe bytes[place] == 0xd9, unsafe bytes[place - 1] == 0xff { return true }
+            place -= 1
+        }
+        return false
     }
 
     /// Layouts that have no name here, as JPEG's 4:4:0, as 4:2:2.

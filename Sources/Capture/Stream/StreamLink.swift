@@ -42,6 +42,7 @@ struct StreamLink: Sendable {
 
     mutating func giveBackQueue() {
         returned += queue.map(\.index)
+        counts.unused += queue.count
         queue = []
     }
 }

@@ -77,17 +77,16 @@ final class OutputFile {
         held.reserveCapacity(Self.holdLimit)
     }
 
-    /// A regular file that is written under its final name from the start.
+    /// A regular file that is written under its final name from the start, in the place of any that is there.
     /// - Throws: as above.
-    init(inPlace path: String, overwrite: Bool) throws {
+    init(inPlace path: String) throws {
         self.path = path
-        self.overwrite = overwrite
+        overwrite = true
         target = FileName.cString(path)
         (part, keptPart, survives) = (nil, nil, false)
         isSeekable = false
-        let exclusive = overwrite ? O_TRUNC : O_EXCL
         // SAFETY: open(2) reads the string during the call.
-        descriptor = unsafe open(target, O_WRONLY | O_CREAT | O_CLOEXEC | exclusive, 0o666)
+        descriptor = unsafe open(target, O_WRONLY | O_CREAT | O_CLOEXEC | O_TRUNC, 0o666)
         if descriptor < 0 { try refuse(SystemError.creation(errno, path)) }
     }
 

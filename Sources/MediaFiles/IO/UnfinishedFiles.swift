@@ -4,7 +4,8 @@ import VideoBase
 
 /// The unfinished files that this process has, for an end that lets go of nothing: `_exit`.
 package enum UnfinishedFiles {
-    private static let names = Mutex<Set<[CChar]>>([])
+    /// Whether what is in them is to stay.
+    private static let names = Mutex<[[CChar]: Bool]>([:])
 
     /// Opens the unfinished file of `output`, empty and locked: nobody else writes it.
     ///
@@ -41,7 +42,7 @@ package enum UnfinishedFiles {
                     Glibc.close(descriptor)
                     throw error
                 }
-                names.insert(name)
+                names[name] = keepsOlder
                 return (descriptor, kept)
             }
             throw inUse(path)
@@ -89,7 +90,7 @@ package enum UnfinishedFiles {
         names.withLock { names in
             // SAFETY: open(2) reads the string during the call.
             let descriptor = unsafe Glibc.open(name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o666)
-            if descriptor >= 0 { names.insert(name) }
+            if descriptor >= 0 { names[name] = false }
             return descriptor
         }
     }
@@ -98,17 +99,26 @@ package enum UnfinishedFiles {
     static func close<R>(_ name: [CChar], _ body: () throws -> R) rethrows -> R {
         try names.withLock { names in
             let result = try body()
-            names.remove(name)
+            names[name] = nil
             return result
         }
     }
 
-    /// Removes them all and ends the process: none is opened or finished any more.
-    package static func remove(andEnd end: () -> Never) -> Never {
+    /// Removes them all, but for recordings that have begun, and ends the process: none is opened or finished any more.
+    /// - Parameter end: is given the paths of those that stay.
+    package static func remove(andEnd end: ([String]) -> Never) -> Never {
         names.withLock { names in
-            // SAFETY: unlink reads the string.
-            for name in names { _ = unsafe unlink(name) }
-            end()
+            var kept: [String] = []
+            for (name, isRecording) in names {
+                var status = stat()
+                // SAFETY: the calls read the string; stat fills the structure.
+                if isRecording, unsafe stat(name, &status) == 0, status.st_size > 0 {
+                    kept.append(FileName.string(name.dropLast().map { UInt8(bitPattern: $0) }))
+                } else {
+                    _ = unsafe unlink(name)
+                }
+            }
+            end(kept.sorted())
         }
     }
 }

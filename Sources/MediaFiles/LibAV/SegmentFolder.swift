@@ -18,15 +18,16 @@ import VideoBase
     private var hasPlaylist = false
     private var isCommitted = false
     private let overwrite: Bool
+    /// Holds the playlist's name until there is one: empty.
+    private let claim: OutputFile
 
     /// - Throws: `cannotCreate` where the playlist exists (without `overwrite`) or its folder does not.
     init(playlist: String, overwrite: Bool) throws {
         unsafe av = try LibAV.load([.codec, .format])
         name = playlist
         self.overwrite = overwrite
-        // The playlist is begun at once: whether it can be is known before the first picture.
-        let file = try OutputFile(inPlace: playlist, overwrite: overwrite)
-        try file.commit()
+        // Whether the playlist can be made is known before the first picture; without a segment there is none.
+        claim = try OutputFile(path: playlist, overwrite: overwrite)
     }
 
     var isImmediate: Bool { true }
@@ -58,7 +59,7 @@ import VideoBase
             let final = Self.finalName(path)
             let isOwn = final == name || begun.contains(final)
             if !overwrite, !isOwn, unsafe access(FileName.cString(final), F_OK) == 0 { throw SystemError.creation(EEXIST, final) }
-            let writer = unsafe WriteContext(try OutputFile(inPlace: path, overwrite: true), av)
+            let writer = unsafe WriteContext(try OutputFile(inPlace: path), av)
             guard let writer, let made = unsafe writer.context else { return vaenc_averror(ENOMEM) }
             files[UInt(bitPattern: made)] = writer
             if final != name { begun.insert(final) }
@@ -77,7 +78,10 @@ import VideoBase
             if let error = writer.error { throw error }
             closedBytes += writer.file.bytesWritten
             try writer.file.commit()
-            if Self.finalName(writer.file.path) == name { hasPlaylist = true }
+            if Self.finalName(writer.file.path) == name {
+                hasPlaylist = true
+                claim.cancel()
+            }
             return 0
         } catch {
             // libavformat gives it its final name next, and an older playlist is better than half of one.
@@ -91,6 +95,7 @@ import VideoBase
 
     func commit() throws {
         if let error { throw error }
+        claim.cancel()
         isCommitted = true
     }
 
@@ -99,7 +104,7 @@ import VideoBase
         if isCommitted { return }
         for file in files.values { Self.remove(file.file.path) }
         let named = hasPlaylist ? Self.named(in: name) : []
-        if !hasPlaylist { Self.remove(name) }
+        claim.cancel()
         for path in begun where !named.contains(path.split(separator: "/").last.map(String.init) ?? path) {
             Self.remove(path)
             Self.remove(path + Self.unfinished)

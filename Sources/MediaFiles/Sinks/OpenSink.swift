@@ -22,12 +22,13 @@ public enum MediaOutput {
         if output == "-" { return (.annexb, nil) }
         if output.hasPrefix("rtmp") && output.contains("://") { return (.flv, nil) }
         if output.hasPrefix("srt://") { return (.ts, nil) }
+        if output.contains("://") { throw unbuilt(output) }
         if let format = Self.format(extension: ending) { return (format, codec) }
         // Devices such as /dev/null have no extension and want none.
         if output.hasPrefix("/dev/") { return (.annexb, nil) }
         throw VaencError(
             .usage, "the name \(output) does not say the format of the output",
-            remedy: "end it in .mp4, .mov, .mkv, .ts, .h264, .h265, .avcc or .hvcc, or add --format")
+            remedy: "end it in .mp4, .mov, .mkv, .ts, .flv, .m3u8, .h264, .h265, .avcc or .hvcc, or add --format")
     }
 
     /// Refuses a codec that the output's format cannot hold.
@@ -77,15 +78,18 @@ public enum MediaOutput {
     private static func connect(_ output: String, _ format: OutputFormat) throws -> NetworkOutput {
         let scheme = output.prefix { $0 != ":" }
         let wanted: OutputFormat? = scheme.hasPrefix("rtmp") ? .flv : scheme == "srt" ? .ts : nil
-        guard let wanted else {
-            throw VaencError(
-                .unavailable, "sending by \(scheme) is not built", remedy: "use rtmp:// or srt://, or pipe -o - into a program that sends it")
-        }
+        guard let wanted else { throw unbuilt(output) }
         if format != wanted {
             throw VaencError(
                 .usage, "\(scheme) carries \(wanted.rawValue), not \(format.rawValue)", remedy: "leave out --format")
         }
         return try NetworkOutput(output)
+    }
+
+    private static func unbuilt(_ output: String) -> VaencError {
+        VaencError(
+            .unavailable, "sending by \(output.prefix { $0 != ":" }) is not built",
+            remedy: "use rtmp:// or srt://, or pipe -o - into a program that sends it")
     }
 
     private static func format(extension ending: String) -> OutputFormat? {

@@ -74,6 +74,9 @@ public protocol FrameSource: AnyObject, Sendable {
     /// is known yet.
     var picturesLeftOut: Int { get }
 
+    /// Pictures of a camera that did not come to be read: late, damaged, or left out by its driver.
+    var picturesLost: Int { get }
+
     /// What of the pictures read so far was changed, and not foreseen in `info`: their size.
     var lateChanges: [EffectiveEntry] { get }
 
@@ -96,6 +99,7 @@ public protocol FrameSource: AnyObject, Sendable {
 extension FrameSource {
     public var dynamicHDR: [UInt8] { [] }
     public var picturesLeftOut: Int { 0 }
+    public var picturesLost: Int { 0 }
     public var lateChanges: [EffectiveEntry] { [] }
     public var sound: SourceSound? { nil }
     public func takeSound() -> [TrackPacket] { [] }

@@ -49,8 +49,14 @@ extension CameraSource {
             sum.droppedByDriver += one.droppedByDriver
             sum.late += one.late
             sum.damaged += one.damaged
+            sum.unused += one.unused
             sum.timesReplaced += one.timesReplaced
         }
+    }
+
+    public var picturesLost: Int {
+        let counts = counts
+        return counts.droppedByDriver + counts.late + counts.damaged
     }
 
     /// Why the camera that was recorded last ended; nil where it did not.

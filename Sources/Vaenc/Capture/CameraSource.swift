@@ -21,6 +21,8 @@ public final class CameraSource: FrameSource {
         /// So many more than at the last notice: by the driver, as late, and as damaged.
         case dropped(byDriver: Int, late: Int, damaged: Int)
         case ended(CaptureEnd)
+        /// The sound device gives no more; the pictures go on, and silence with them.
+        case soundEnded(SoundInput.Info, CaptureEnd)
     }
 
     public typealias NoticeHandler = @Sendable (Notice) -> Void
@@ -72,6 +74,7 @@ public final class CameraSource: FrameSource {
         var given = 0
         var counts = CaptureCounts()
         var isOver = false
+        var soundHasEnded = false
         var isCancelled = false
     }
 
@@ -127,7 +130,7 @@ public final class CameraSource: FrameSource {
         info.isLive = true
         func note(_ option: String, _ asked: String?, _ used: String) {
             guard let asked, asked != used else { return }
-            info.changes.append(EffectiveEntry(option: option, asked: asked, used: used, why: "the nearest that the camera has"))
+            info.changes.append(EffectiveEntry(option: option, asked: asked, used: used, why: "the camera has no other that fits"))
         }
         note("captureSize", request.size?.description, camera.size.description)
         note("captureRate", request.frameRate?.description, info.frameRate.description)
@@ -152,13 +155,21 @@ public final class CameraSource: FrameSource {
                 return nil
             }
             tellDrops()
+            tellSoundEnd()
             let elapsed = frame.time.seconds - zero(frame.time).seconds
-            if prepare(elapsed) || elapsed < lastSwitchTime { continue }
+            if prepare(elapsed) || elapsed < lastSwitchTime {
+                camera.stream.countUnused()
+                continue
+            }
             if let duration = options.duration, elapsed >= duration - 1e-9 {
+                camera.stream.countUnused()
                 finish()
                 return nil
             }
-            guard let time = take(frame.time) else { continue }
+            guard let time = take(frame.time) else {
+                camera.stream.countUnused()
+                continue
+            }
             onFrame?(frame, camera.stream.info)
             return (frame, camera, FrameTiming(presentation: time))
         }
@@ -256,6 +267,15 @@ public final class CameraSource: FrameSource {
         let (driver, late) = (counts.droppedByDriver - before.droppedByDriver, counts.late - before.late)
         let damaged = counts.damaged - before.damaged
         if driver + late + damaged > 0 { onNotice(.dropped(byDriver: driver, late: late, damaged: damaged)) }
+    }
+
+    private func tellSoundEnd() {
+        guard let input = microphone?.input, let end = input.end else { return }
+        let isFirst = state.withLock { state in
+            defer { state.soundHasEnded = true }
+            return !state.soundHasEnded && !state.isCancelled
+        }
+        if isFirst { onNotice(.soundEnded(input.info, end)) }
     }
 
     /// - Throws: why the camera ended, where it gave no picture at all.

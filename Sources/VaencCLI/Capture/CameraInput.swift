@@ -24,7 +24,7 @@ struct CameraInput {
         tellsNotices: Bool
     ) throws {
         let notices = NoticeList()
-        let window = preview ? try CameraPreview() : nil
+        let window = preview ? try CameraPreview(of: options) : nil
         var observer: CameraSource.FrameObserver?
         if let window { observer = { frame, info in window.show(frame, info) } }
         source = try CameraSource(
@@ -43,6 +43,8 @@ struct CameraInput {
         switch notice {
         case .started(let info): "capturing from \(words(info))"
         case .switched(let info): "switched to \(words(info))"
+        case .soundEnded(let info, let end):
+            "the sound of \(info.name) has ended (\(end.name)): silence goes on with the pictures"
         case .dropped, .ended: nil
         }
     }
@@ -90,6 +92,7 @@ struct CaptureReport: Encodable, Sendable {
         var droppedByDriver: Int
         var late: Int
         var damaged: Int
+        var unused: Int
         var timesReplaced: Int
         /// `stopped`, `unplugged`, `stalled` or `failed`.
         var ended: String
@@ -114,6 +117,7 @@ struct CaptureReport: Encodable, Sendable {
     var droppedByDriver: Int
     var late: Int
     var damaged: Int
+    var unused: Int
     /// Of the camera that was recorded last.
     var ended: String
     var cameras: [Camera]
@@ -121,7 +125,8 @@ struct CaptureReport: Encodable, Sendable {
 
     init(_ source: CameraSource) {
         let counts = source.counts
-        (captured, droppedByDriver, late, damaged) = (counts.captured, counts.droppedByDriver, counts.late, counts.damaged)
+        (captured, droppedByDriver, late) = (counts.captured, counts.droppedByDriver, counts.late)
+        (damaged, unused) = (counts.damaged, counts.unused)
         ended = (source.end ?? .stopped).name
         sound = source.soundAccount.map { info, counts, end in
             Sound(
@@ -134,7 +139,7 @@ struct CaptureReport: Encodable, Sendable {
                 path: info.path, name: info.name, driver: info.driver, bus: info.bus, format: info.layout.description,
                 converted: info.isConverted, width: info.size.width, height: info.size.height,
                 frameRate: Nullable(info.frameRate), exportsBuffers: info.exportsBuffers, captured: counts.captured,
-                droppedByDriver: counts.droppedByDriver, late: counts.late, damaged: counts.damaged,
+                droppedByDriver: counts.droppedByDriver, late: counts.late, damaged: counts.damaged, unused: counts.unused,
                 timesReplaced: counts.timesReplaced, ended: (end ?? .stopped).name)
         }
     }

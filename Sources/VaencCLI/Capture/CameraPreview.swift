@@ -4,7 +4,7 @@ import Preview
 import Synchronization
 import Vaenc
 
-/// A window that shows what a camera gives, no larger than the screen has room for.
+/// A window that shows what is encoded of a camera's pictures, no larger than the screen has room for.
 ///
 /// It is a by-product: where it is closed, or cannot go on, the recording does.
 final class CameraPreview: Sendable {
@@ -17,9 +17,15 @@ final class CameraPreview: Sendable {
     }
 
     private let state = Mutex(State())
+    /// What is encoded; nil: the size of the first camera's pictures.
+    private let outputSize: VideoSize?
+    private let fit: FrameFit
 
     /// - Throws: `unavailable` without SDL2 or a display to show it on.
-    init() throws { try PreviewWindow.check() }
+    init(of options: SourceOptions) throws {
+        try PreviewWindow.check()
+        (outputSize, fit) = (options.outputSize, options.fit)
+    }
 
     /// What became of the window; nil where it was there all the time.
     var notice: String? { state.withLock { $0.notice } }
@@ -28,7 +34,7 @@ final class CameraPreview: Sendable {
         state.withLock { state in
             guard state.notice == nil else { return }
             do {
-                try Self.show(frame, info, &state)
+                try show(frame, info, &state)
             } catch {
                 state.notice = "the preview ended: \(error)"
                 state.window?.close()
@@ -36,8 +42,8 @@ final class CameraPreview: Sendable {
         }
     }
 
-    private static func show(_ frame: CapturedFrame, _ info: CaptureInfo, _ state: inout State) throws {
-        let size = PreviewWindow.fitting(state.picture?.size ?? frame.size)
+    private func show(_ frame: CapturedFrame, _ info: CaptureInfo, _ state: inout State) throws {
+        let size = state.picture?.size ?? PreviewWindow.fitting(outputSize ?? frame.size)
         let window = try state.window ?? PreviewWindow(title: "vaenc: \(info.name)", size: size)
         state.window = window
         guard window.isOpen else {
@@ -50,9 +56,10 @@ final class CameraPreview: Sendable {
             state.source = info
             window.setTitle("vaenc: \(info.name)")
             // What the window is told to show is of BT.601 and limited range.
+            // Later cameras' pictures stand in the first one's size.
             state.shaper = FrameShaper(
                 source: frame.size, aspect: Rational(1, 1), color: info.color,
-                target: ColorDescription(primaries: 1, transfer: 1, matrix: 6, fullRange: false), output: size, fit: .letterbox)
+                target: ColorDescription(primaries: 1, transfer: 1, matrix: 6, fullRange: false), output: size, fit: fit)
         }
         unsafe try frame.withUnsafePlanes { source in
             unsafe try picture.withUnsafePlanes { planes in

@@ -50,7 +50,9 @@ struct PhotoJob {
             throw VaencError(.deviceFailed, "the camera \(input) gave no picture", remedy: "look at --start and --duration")
         }
         let bytes = try file.write(picture, color: camera.source.info.color)
-        guard command.reporting.json else { return }
+        guard command.reporting.json else {
+            return Terminal.note("\(FileName.printable(output)): \(picture.size) \(format.rawValue), \(bytes) bytes")
+        }
         let report = Report(
             width: picture.size.width, height: picture.size.height, format: format.rawValue, bytes: bytes,
             output: FileName.printable(output), capture: CaptureReport(camera.source),

@@ -141,7 +141,10 @@ final class EncodeBranch {
         let same: [PixelFormat] = [.nv12, .i420, .yv12, .p010, .i420p10]
         if !(info.nativeFormat.map(same.contains) ?? name.hasPrefix("yuv420p")) {
             changes.append(
-                EffectiveEntry(option: "inputFormat", asked: name, used: used, why: "encoded as \(depth)-bit 4:2:0"))
+                // A camera gives what it has: nobody asked for it.
+                EffectiveEntry(
+                    option: "inputFormat", asked: info.isLive ? nil : name, used: used,
+                    why: info.isLive ? "\(name), encoded as \(depth)-bit 4:2:0" : "encoded as \(depth)-bit 4:2:0"))
         } else if !description.effective.contains(where: { $0.option == "pixelFormat" }),
             let entry = EffectiveEntry.pixelFormat(
                 name, depth: info.bitDepth, used: depth > 8 ? .p010 : .nv12, codec: description.codec)

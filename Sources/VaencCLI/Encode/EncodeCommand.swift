@@ -54,6 +54,9 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
             let why = inputOptions.audio == AudioMode.none ? "--audio none" : "\(named[0].format.rawValue), which holds pictures alone"
             throw VaencError.usage("--audio-device \(device) does not go with \(why)", remedy: "leave out one of them")
         }
+        if input.map(CaptureOptions.isCamera) ?? false {
+            for name in named.compactMap(\.name) { try MediaOutput.checkPlace(name, options: sinkOptions) }
+        }
         let camera = try capture.open(
             input, options: inputOptions, readsSound: sourceOptions.readsSound, tellsNotices: !reporting.json)
         defer { camera?.preview?.close() }
@@ -71,8 +74,12 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
             options.displayMatrix = source.info.displayMatrix
             // A camera, and what comes through a pipe, are recorded: who knows how that ends.
             options.survivesKill = camera != nil || input == "-" && source.info.frameCount == nil
-            let sound = try SoundPlan(
+            var sound = try SoundPlan(
                 asked: inputOptions.audio, sound: source.sound, inputHasSound: source.info.hasSound, format: one.format, fits: inputOptions.fps == nil || camera != nil)
+            // What a microphone gives is encoded as it comes.
+            if camera != nil, inputOptions.audio == nil, sound.mode == .copy {
+                sound.entry = EffectiveEntry(option: "audio", asked: nil, used: "aac", why: "of the microphone")
+            }
             return EncodeOutput(
                 givenName: one.name, configuration: configuration, sinkOptions: options, format: one.format,
                 sampleEntry: one.format.hasSampleEntries ? output.sampleEntry : nil, sound: sound, codecWhy: one.why)

@@ -34,9 +34,10 @@ struct EncodeJob {
             source.cancel()
             for sink in sinks { sink.hurry() }
         }
-        interruption.whenSecond { [sinks = branches.map(\.sink)] in for sink in sinks { sink.cancelSoon() } }
+        interruption.whenSecond { [sinks = branches.map(\.sink)] in sinks.compactMap { $0.abandonSoon() } }
         var line = ProgressLine(
-            style: progress, expectedFrames: source.info.frameCount, frameRate: source.info.frameRate)
+            style: progress, expectedFrames: source.info.frameCount, expectedSeconds: source.info.durationSeconds,
+            frameRate: source.info.frameRate)
         var interrupted = false
         var input = EncodeReport.Input()
         do {
@@ -57,7 +58,7 @@ struct EncodeJob {
         for branch in branches where branch.failure == nil {
             do { try branch.finish(interrupted: interrupted) } catch { branch.cancel(error) }
         }
-        line.finish(branches[0].tally)
+        line.finish(branches[0].tally, lost: source.picturesLost)
         let failure = branches.lazy.compactMap(\.failure).first
         if let failure, !branches.contains(where: \.isFinished) { throw failure }
         interruption.whenSecond(nil)
@@ -172,7 +173,9 @@ struct EncodeJob {
             options.dynamicHDR = source.dynamicHDR
             try group.encode(buffer, presentation: timing.presentation, duration: timing.duration, options: options)
             hear(branches, timing)
-            if let branch = branches.first(where: { $0.failure == nil }) { line.update(branch.tally) }
+            if let branch = branches.first(where: { $0.failure == nil }) {
+                line.update(branch.tally, lost: source.picturesLost)
+            }
         }
     }
 
@@ -197,6 +200,10 @@ struct EncodeJob {
             guard let error = branch.sink.failure ?? group.failures[index] else { continue }
             if group.failures[index] == nil { group.fail(index, error) }
             branch.cancel(error)
+            // The others may go on for hours.
+            if source.info.isLive, tellsNotices, branches.contains(where: { $0.failure == nil }) {
+                Terminal.note("\(branch.name) has ended, the others go on: \(branch.failure.map { "\($0)" } ?? "")")
+            }
         }
     }
 

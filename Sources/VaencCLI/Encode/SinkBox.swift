@@ -72,12 +72,14 @@ final class SinkBox: Sendable {
     /// Of an older recording that stays.
     var keptNotice: String? { state.withLock { $0.sink?.keptNotice } }
 
-    /// The same for a program that is about to end: gives up soon where a write to a stalled reader holds the sink.
-    func cancelSoon() {
+    /// Ends writing for a program that is about to end: gives up soon where a write to a stalled reader holds the sink.
+    /// - Returns: the path of what stays of a recording; nil where nothing does, or that is not known.
+    func abandonSoon() -> String? {
         hurry()
         for _ in 0..<20 {
-            if state.withLockIfAvailable({ $0.sink?.cancel() }) != nil { return }
+            if let kept = state.withLockIfAvailable({ $0.sink?.abandon() }) { return kept }
             usleep(10_000)
         }
+        return nil
     }
 }

@@ -11,7 +11,7 @@ struct StreamPlot {
     private static let left = 70.0
     private static let margin = 60.0
     private static let sizes = (top: 70.0, bottom: 330.0)
-    private static let buffer = (top: 380.0, bottom: 540.0)
+    private static let buffer = (top: 402.0, bottom: 562.0)
     private let right: Double
     private let step: Double
 
@@ -29,7 +29,7 @@ struct StreamPlot {
         let width = min(max(count * 8, 640), 2400)
         step = width / count
         right = Self.left + width
-        drawing = SVGDrawing(width: right + Self.margin, height: schedule == nil ? Self.buffer.top : Self.buffer.bottom + 50)
+        drawing = SVGDrawing(width: right + Self.margin, height: schedule == nil ? Self.sizes.bottom + 50 : Self.buffer.bottom + 50)
         draw()
     }
 

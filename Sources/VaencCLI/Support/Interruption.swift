@@ -8,7 +8,7 @@ protocol InterruptibleCommand {}
 /// Ctrl-C, made into a question that loops ask and a call that wakes whoever waits for input.
 ///
 /// The first SIGINT, SIGTERM or SIGHUP asks for a clean end: what was encoded is finished under its final name.
-/// A second one ends the program at once, with the unfinished file removed.
+/// A second one ends the program at once: the unfinished file of a recording stays, others are removed.
 final class Interruption: Sendable {
     private let count = Atomic<Int>(0)
     /// Of the first, on the monotonic clock.
@@ -16,7 +16,7 @@ final class Interruption: Sendable {
     /// `timeout`, and shells, signal a program and then the group it is in: that is one wish.
     private static let sameNanoseconds: UInt64 = 500_000_000
     private let onFirst = Mutex<(@Sendable () -> Void)?>(nil)
-    private let onSecond = Mutex<(@Sendable () -> Void)?>(nil)
+    private let onSecond = Mutex<(@Sendable () -> [String])?>(nil)
 
     var isRequested: Bool { count.load(ordering: .relaxed) > 0 }
 
@@ -75,8 +75,8 @@ final class Interruption: Sendable {
         if isRequested { action() }
     }
 
-    /// What must be removed when the program is told twice.
-    func whenSecond(_ action: (@Sendable () -> Void)?) { onSecond.withLock { $0 = action } }
+    /// What must be ended when the program is told twice; it gives the paths of recordings that stay.
+    func whenSecond(_ action: (@Sendable () -> [String])?) { onSecond.withLock { $0 = action } }
 
     private func arrived() {
         let now = UInt64(Clock.now * 1e9)
@@ -89,13 +89,19 @@ final class Interruption: Sendable {
                 // Before there is an input there is nothing to finish. In here, so that who opens one now waits, and does
                 // not say the same.
                 Terminal.note("interrupted before the first frame: nothing was written")
-                UnfinishedFiles.remove { _exit(130) }
+                UnfinishedFiles.remove { _ in _exit(130) }
             }
             action()
         } else {
-            onSecond.withLock { $0 }?()
-            Terminal.note("interrupted twice: what was not finished is removed")
-            UnfinishedFiles.remove { _exit(130) }
+            let closed = onSecond.withLock { $0 }?() ?? []
+            UnfinishedFiles.remove { open in
+                let kept = closed + open
+                Terminal.note(
+                    kept.isEmpty
+                        ? "interrupted twice: what was not finished is removed"
+                        : "interrupted twice: what was recorded is in \(kept.joined(separator: ", "))")
+                _exit(130)
+            }
         }
     }
 }

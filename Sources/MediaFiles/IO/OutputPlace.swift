@@ -1,0 +1,20 @@
+import Glibc
+public import VideoBase
+
+extension MediaOutput {
+    /// Refuses an output that cannot be created, as far as that is to be seen without opening it: before a camera starts.
+    /// - Throws: `cannotCreate` where it exists (without `overwrite`), is a folder or has none; `noPermission`.
+    public static func checkPlace(_ output: String, options: SinkOptions = SinkOptions()) throws {
+        if output == "-" || output.contains("://") { return }
+        var status = stat()
+        // SAFETY: the calls read the strings; stat fills the structure.
+        if unsafe stat(FileName.cString(output), &status) == 0 {
+            let kind = status.st_mode & S_IFMT
+            if kind == S_IFDIR { throw SystemError.creation(EISDIR, output) }
+            if kind == S_IFREG, !options.overwrite { throw SystemError.exists(output) }
+            return
+        }
+        let folder = output.lastIndex(of: "/").map { String(output[...$0]) } ?? "."
+        if unsafe access(FileName.cString(folder), W_OK | X_OK) != 0 { throw SystemError.creation(errno, output) }
+    }
+}
