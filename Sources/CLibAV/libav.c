@@ -209,7 +209,9 @@ _Bool vaenc_copy_stream(const struct VaencLibAV *av, AVStream *to, const AVStrea
     to->time_base = from->time_base;
     to->avg_frame_rate = from->avg_frame_rate;
     to->r_frame_rate = from->r_frame_rate;
-    to->sample_aspect_ratio = from->sample_aspect_ratio;
+    // The container's word goes before the stream's own: muxers take the one or the other, and none takes two.
+    AVRational aspect = from->sample_aspect_ratio.num > 0 ? from->sample_aspect_ratio : from->codecpar->sample_aspect_ratio;
+    to->sample_aspect_ratio = to->codecpar->sample_aspect_ratio = aspect;
     to->disposition = from->disposition;
     return av->av_dict_copy(&to->metadata, from->metadata, 0) >= 0;
 }

@@ -6,6 +6,7 @@
 #pragma once
 #include <errno.h>
 #include <libavcodec/avcodec.h>
+#include <libavcodec/bsf.h>
 #include <libavdevice/avdevice.h>
 #include <libavfilter/avfilter.h>
 #include <libavfilter/buffersink.h>
@@ -91,6 +92,12 @@
 
 #define VAENC_LIBAV_CODEC(X) \
     VAENC_LIBAV_CODEC_SIDE_DATA(X) \
+    X(av_bsf_alloc) \
+    X(av_bsf_free) \
+    X(av_bsf_get_by_name) \
+    X(av_bsf_init) \
+    X(av_bsf_receive_packet) \
+    X(av_bsf_send_packet) \
     X(av_grow_packet) \
     X(av_new_packet) \
     X(av_packet_alloc) \
@@ -398,7 +405,8 @@ static inline int vaenc_is_turned(const AVStream *_Nonnull stream) {
     const int32_t *m = (const int32_t *)data->data;
     return m[0] <= 0 || m[1] != 0 || m[3] != 0 || m[4] <= 0;
 }
-// Copies what a container says of a stream, times excepted. False: no memory.
+// Copies what a container says of a stream, times excepted; what it says of the aspect ratio stands for the stream too.
+// False: no memory.
 _Bool vaenc_copy_stream(const struct VaencLibAV *_Nonnull av, AVStream *_Nonnull to, const AVStream *_Nonnull from);
 
 // Copies a file's metadata, less what names its own form, and the chapters between two of its times, in AV_TIME_BASE, counted

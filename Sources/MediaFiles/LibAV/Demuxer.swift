@@ -50,7 +50,7 @@ import VideoBase
         unsafe stream = Self.describe(context, index, av)
         let best = unsafe av.pointee.av_find_best_stream!(context, AVMEDIA_TYPE_AUDIO, -1, Int32(index), nil, 0)
         soundIndex = readsSound ? Int(best) : -1
-        sound = soundIndex < 0 ? nil : unsafe try MediaTrack(context.pointee.streams[soundIndex]!, av)
+        sound = soundIndex < 0 ? nil : try input.track(soundIndex)
         hasSound = best >= 0
         for other in 0..<Int(unsafe context.pointee.nb_streams) where other != index && other != soundIndex {
             unsafe context.pointee.streams[other]!.pointee.discard = AVDISCARD_ALL
@@ -170,8 +170,7 @@ import VideoBase
     /// not say where one is.
     func seek(to time: Int64) -> Bool {
         guard Self.indexed.contains(stream.container) else { return false }
-        let backward: Int32 = 1
-        return unsafe av.pointee.av_seek_frame!(context, Int32(streamIndex), time, backward) >= 0
+        return input.seek(streamIndex, to: time) >= 0
     }
 
     /// Fills `packet` with the stream's next packet.

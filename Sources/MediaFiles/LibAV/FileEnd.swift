@@ -22,16 +22,11 @@ enum FileEnd {
 
     private typealias Bytes = (_ count: Int, _ place: Int) throws -> [UInt8]
 
-    /// A packet that is cut short is the last; M2TS has four bytes before each.
+    /// A packet that is cut short is the last.
     private static func transportPackets(_ start: Int, _ length: Int, _ bytes: Bytes) throws -> Bool {
-        let sync: UInt8 = 0x47
-        for (size, place) in [(188, 0), (192, 4)] where length - start > 4 * size {
-            let head = try bytes(4 * size, start)
-            guard head.count == 4 * size, (0..<4).allSatisfy({ head[$0 * size + place] == sync }) else { continue }
-            let rest = (length - start) % size
-            return try rest > place && bytes(1, length - rest + place).first == sync
-        }
-        return false
+        guard let packets = TransportPackets(try bytes(TransportPackets.headSize + 1, start)) else { return false }
+        let rest = packets.rest(length - start)
+        return packets.isCut(try bytes(rest, length - rest))
     }
 
     private static func boxes(_ start: Int, _ length: Int, _ bytes: Bytes) throws -> Bool {

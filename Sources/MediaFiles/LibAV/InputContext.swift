@@ -14,6 +14,10 @@ import VideoBase
     let name: String
     /// libavformat's first name of the format.
     let container: String
+    /// What was read to learn of the streams, and is to be given yet.
+    private var ahead: [Ahead] = []
+    /// Of each stream: `MediaTrack.adtsConfig`.
+    private var adtsConfigs: [Int: [UInt8]] = [:]
 
     /// Demuxers that make a picture of any text.
     private static let refused: Set<String> = ["tty", "bin", "xbin", "adf", "idf", "ansi", "rawvideo"]
@@ -50,6 +54,20 @@ import VideoBase
             if endsEarly { throw Self.unreadable(reader.name, Self.cut) }
             throw unsafe io.error ?? Self.unreadable(reader.name, LibAV.message(found, av))
         }
+        try lookAtSound()
+    }
+
+    /// What the file says of a stream.
+    func track(_ index: Int) throws -> MediaTrack {
+        unsafe try MediaTrack(context.pointee.streams[index]!, av, adtsConfig: adtsConfigs[index] ?? [])
+    }
+
+    /// Moves to the last key frame at or before a time of a stream, in its ticks.
+    /// - Returns: libavformat's error where it is negative.
+    func seek(_ stream: Int, to time: Int64) -> Int32 {
+        ahead = []
+        let backward: Int32 = 1
+        return unsafe av.pointee.av_seek_frame!(context, Int32(stream), time, backward)
     }
 
     deinit {
@@ -64,6 +82,10 @@ import VideoBase
     }
 
     static let cut = "the file ends early"
+
+    /// What to do about an input that is damaged or cut short: an MP4 whose index comes last cannot be read from a pipe.
+    var pipeRemedy: String? { io.isPipe ? Self.pipeRemedy : nil }
+    static let pipeRemedy = "if the file is whole, give its name instead of a pipe"
     /// What libavformat says of Matroska that makes no sense, before it goes on where it finds sense again.
     private static let nonsense = [
         "EBML number", "exceeds containing master element", "Unknown-sized element", "exceeds max length",
@@ -79,6 +101,11 @@ import VideoBase
     /// Fills `packet` with the next packet of any stream that is not discarded.
     /// - Throws: what reading the file throws.
     func read(_ packet: UnsafeMutablePointer<AVPacket>) throws -> Reading {
+        if !ahead.isEmpty { return try unsafe takeAhead(packet) }
+        return try unsafe readNext(packet)
+    }
+
+    private func readNext(_ packet: UnsafeMutablePointer<AVPacket>) throws -> Reading {
         while true {
             let code = unsafe av.pointee.av_read_frame!(context, packet)
             if let error = io.error { throw error }
@@ -89,7 +116,7 @@ import VideoBase
             if code == vaenc_averror_again() { continue }
             if code == vaenc_averror_eof() {
                 if let fault = io.fault { return .broken(fault.message) }
-                if endsEarly { return .broken(Self.cut) }
+                if endsEarly || container == "mpegts" && io.isCutTransportStream { return .broken(Self.cut) }
                 // Matroska from a pipe says so and then gives an ordinary end.
                 if let words = LibAV.takeLog(), words.hasPrefix("File ended prematurely") { return .broken(Self.cut) }
                 return .end
@@ -101,6 +128,46 @@ import VideoBase
                 return .broken(io.isAtEnd ? Self.cut : LibAV.takeLog() ?? "a packet is cut short")
             }
             return .packet
+        }
+    }
+
+    private enum Ahead {
+        case packet(TrackPacket)
+        case reading(Reading)
+        case error(any Error)
+    }
+
+    /// AAC in ADTS has its description in each packet: the first of each such stream is read. libavformat has found the stream's
+    /// rate in it already, so it lies near the beginning.
+    private func lookAtSound() throws {
+        var wanted = Set((0..<Int(unsafe context.pointee.nb_streams)).filter { index in
+            let parameters = unsafe context.pointee.streams[index]!.pointee.codecpar!
+            return unsafe parameters.pointee.codec_id == AV_CODEC_ID_AAC && parameters.pointee.extradata_size == 0
+                && parameters.pointee.sample_rate > 0
+        })
+        var scratch = unsafe av.pointee.av_packet_alloc!()
+        defer { unsafe av.pointee.av_packet_free!(&scratch) }
+        guard let packet = unsafe scratch else { throw TrackPacket.noMemory }
+        while !wanted.isEmpty, ahead.count < Self.aheadLimit {
+            do {
+                let reading = try unsafe readNext(packet)
+                guard case .packet = reading else { return ahead.append(.reading(reading)) }
+            } catch { return ahead.append(.error(error)) }
+            let index = unsafe Int(packet.pointee.stream_index)
+            if wanted.remove(index) != nil { adtsConfigs[index] = unsafe ADTSFilter.config(packet, av) }
+            let one = try unsafe TrackPacket(taking: packet, timeBase: Rational(1, 1), av)
+            ahead.append(.packet(one))
+        }
+    }
+    private static let aheadLimit = 4096
+
+    private func takeAhead(_ packet: UnsafeMutablePointer<AVPacket>) throws -> Reading {
+        switch ahead.removeFirst() {
+        case .packet(let first):
+            guard unsafe av.pointee.av_packet_ref!(packet, first.packet) >= 0 else { throw TrackPacket.noMemory }
+            return .packet
+        case .reading(let reading): return reading
+        case .error(let error): throw error
         }
     }
 }

@@ -12,6 +12,8 @@ import VideoBase
     private var context: UnsafeMutablePointer<AVFormatContext>?
     private var packet: UnsafeMutablePointer<AVPacket>?
     private var tracks: [MediaTrack] = []
+    /// Of tracks of AAC whose headers the container does not hold.
+    private var adtsFilters: [Int: ADTSFilter] = [:]
     private let format: String
     /// HLS tells lengths of segments, which libavformat adds up from the durations that packets say: each picture waits here
     /// until the next one's time is known.
@@ -62,6 +64,9 @@ import VideoBase
             unsafe vaenc_copy_stream(av, stream, track.stream)
         else { throw Self.noMemory }
         unsafe vaenc_fit_codec_tag(av, stream, context!.pointee.oformat)
+        if !track.adtsConfig.isEmpty, format != "mpegts", unsafe !MediaTrack.setExtradata(track.adtsConfig, of: stream, av) {
+            throw Self.noMemory
+        }
         if format == "mov", let language = track.language, let name = MacintoshLanguage.name(language), name != language {
             _ = unsafe av.pointee.av_dict_set!(&stream.pointee.metadata, "language", name, 0)
         }
@@ -82,6 +87,10 @@ import VideoBase
         var dictionary: OpaquePointer?
         for option in options { _ = unsafe av.pointee.av_dict_set!(&dictionary, option.name, option.value, 0) }
         defer { unsafe av.pointee.av_dict_free!(&dictionary) }
+        let holdsADTS = format == "mpegts" || options.contains { $0 == ("hls_segment_type", "mpegts") }
+        for (index, track) in tracks.enumerated() where !holdsADTS && !track.adtsConfig.isEmpty {
+            adtsFilters[index] = unsafe ADTSFilter(av)
+        }
         destination.willWrite()
         try check(unsafe av.pointee.avformat_write_header!(context, &dictionary), copies: copies)
     }
@@ -123,6 +132,7 @@ import VideoBase
     ) throws {
         let scratch = unsafe self.packet!
         guard unsafe av.pointee.av_packet_ref!(scratch, packet.packet) >= 0 else { throw Self.noMemory }
+        if let filter = adtsFilters[track] { try check(unsafe filter.filter(scratch), copies: copies) }
         let none = vaenc_no_pts()
         var shown = packet.presentation.map { ticks($0 - origin, track) }
         var decoded = packet.decode.map { ticks($0 - origin, track) }

@@ -19,6 +19,13 @@ import NALWriting
     /// Why the input is no stream of NAL units from some place on: it ends there for libavformat.
     private(set) var fault: MalformedStream?
 
+    /// Of what cannot be gone back in.
+    private var piped = PipedBytes()
+    /// A stream of MPEG-TS from a pipe ended inside a packet.
+    var isCutTransportStream: Bool { !reader.isSeekable && piped.isCut }
+    /// Files have a name that can be given in place of a pipe.
+    var isPipe: Bool { !reader.isSeekable }
+
     /// - Parameter lengths: of a stream of NAL units behind lengths, which is read once, from front to back.
     init?(_ reader: ByteReader, _ av: UnsafePointer<VaencLibAV>, lengths: LengthSize? = nil) {
         self.reader = reader
@@ -40,6 +47,7 @@ import NALWriting
             if converter != nil { return unsafe try readConverted(bytes, count) }
             var vectors = unsafe [iovec(iov_base: bytes, iov_len: Int(count))]
             let done = unsafe try reader.read(into: &vectors, partial: true)
+            if !reader.isSeekable { unsafe piped.append(UnsafeBufferPointer(start: bytes, count: done).span) }
             return done > 0 ? Int32(done) : vaenc_averror_eof()
         } catch {
             self.error = error

@@ -16,8 +16,10 @@ import VideoBase
     private var scratch: UnsafeMutablePointer<AVPacket>?
     /// The stream whose key frames the output is cut at; nil: none is needed.
     private let leader: Int?
-    /// What becomes zero; with `start` it is the leader's first key frame, and nothing is written before.
+    /// What becomes zero; with `start` it is the leader's first key frame, or where the input begins to be shown if that is later.
     private var origin: MediaTime
+    /// Of the leader's pictures, the first to be copied; nil: all are.
+    private var first: MediaTime?
     private var isOpen: Bool
     /// Chapters are counted from the first packet's time, so the header waits for it.
     private var hasHeader = false
@@ -70,9 +72,10 @@ import VideoBase
         let begin = unsafe input.context.pointee.start_time
         let startsAnywhere = ["mpegts", "mpeg", "hls"].contains(input.container) && begin != vaenc_no_pts()
         origin = startsAnywhere ? MediaTime(value: begin, timescale: Int32(vaenc_time_base())) : .zero
-        isOpen = options.start == nil
-        if let start = options.start { wanted = origin + MediaTime(value: Int64(start * 1e6), timescale: 1_000_000) }
-        cut = format.hasSampleEntries || options.start != nil ? nil : EditCut()
+        // From 0 on is all that there is.
+        isOpen = (options.start ?? 0) == 0
+        if let start = options.start, !isOpen { wanted = origin + MediaTime(value: Int64(start * 1e6), timescale: 1_000_000) }
+        cut = format.hasSampleEntries ? nil : EditCut()
         if let duration = options.duration {
             end = origin + MediaTime(value: Int64(((options.start ?? 0) + duration) * 1e6), timescale: 1_000_000)
         }
@@ -90,6 +93,7 @@ import VideoBase
             _ = try muxer.add(track, timescale: track.timeBase.numerator == 1 ? Int32(clamping: scale) : nil)
         }
         if let start = options.start, let wanted { try seek(to: start, wanted) }
+        if isOpen, options.start != nil { try tell("start", asked: "0.0", used: "0.0", "as asked") }
     }
 
     deinit { unsafe input.av.pointee.av_packet_free!(&scratch) }
@@ -114,7 +118,6 @@ import VideoBase
 
     private func seek(to seconds: Double, _ time: MediaTime) throws {
         guard let leader, let track = streams[leader] else { return }
-        origin = time
         if !orders.isEmpty || !Demuxer.indexed.contains(input.container) {
             search = RemuxStart(time)
             return
@@ -122,8 +125,7 @@ import VideoBase
         let base = track.timeBase
         let ticks = MediaTime.rounded(
             Int128(time.value) * Int128(base.denominator), by: Int128(time.timescale) * Int128(base.numerator))
-        let backward: Int32 = 1
-        let code = unsafe input.av.pointee.av_seek_frame!(input.context, Int32(leader), ticks, backward)
+        let code = input.seek(leader, to: ticks)
         if code < 0 {
             throw VaencError(
                 .badInput, "\(input.name) cannot be begun at \(seconds) s (\(unsafe LibAV.message(code, input.av)))",
@@ -137,9 +139,10 @@ import VideoBase
         switch try unsafe input.read(packet) {
         case .end: return false
         case .broken(let words):
+            if packetCount == 0, let remedy = input.pipeRemedy { throw InputContext.unreadable(input.name, words, remedy: remedy) }
             throw VaencError(
                 .badInput, "\(input.name) is damaged or cut short after packet \(packetCount) (\(words))",
-                remedy: "give a whole file, or take the good part alone with --duration")
+                remedy: input.pipeRemedy ?? "give a whole file, or take the good part alone with --duration")
         case .packet: break
         }
         let index = unsafe Int(packet.pointee.stream_index)
@@ -186,9 +189,9 @@ import VideoBase
             try begin(at: time)
             try writeHeld()
         }
-        if options.start != nil, let time {
+        if let first, let time {
             // Pictures that are shown before the key frame refer to others before it.
-            if index == leader ? time < origin : time + packet.duration < origin { return }
+            if index == leader ? time < first : time + packet.duration < origin { return }
         }
         let isLeftOut = try cut?.leavesOut(packet, of: index, streams[index]?.kind, origin: origin) { entry in
             effective.append(entry)
@@ -224,8 +227,10 @@ import VideoBase
     private func begin(at time: MediaTime) throws {
         isOpen = true
         let asked = options.start ?? 0
-        let early = (origin - time).seconds
-        origin = time
+        first = time
+        // What an edit list cuts off stays so: the output's list does it, where there is one.
+        origin = max(origin, time)
+        let early = wanted.map { ($0 - origin).seconds } ?? 0
         try tell(
             "start", asked: "\(asked)", used: "\(((asked - early) * 1000).rounded() / 1000)",
             early == 0 ? "as asked" : "the key frame before")
@@ -242,14 +247,16 @@ import VideoBase
             try muxer.writeHeader(options: muxerOptions, copies: true)
             hasHeader = true
         }
-        do { try muxer.write(packet, track: place, origin: origin, copies: true) } catch let error as VaencError where error.category == .badInput {
-            throw damaged(packet, places.firstIndex(of: place) ?? place, error.message)
+        guard let index = places.firstIndex(of: place) else { return }
+        // Attachments are in the header.
+        if streams[index]?.kind != .attachment {
+            do { try muxer.write(packet, track: place, origin: origin, copies: true) } catch let error as VaencError where error.category == .badInput {
+                throw damaged(packet, index, error.message)
+            }
         }
         packetCount += 1
-        if let index = places.firstIndex(of: place) {
-            report.streams[index].packets += 1
-            report.streams[index].bytes += packet.byteCount
-        }
+        report.streams[index].packets += 1
+        report.streams[index].bytes += packet.byteCount
         if let shown = packet.presentation {
             let over = shown + packet.duration - origin
             if last < over { last = over }

@@ -15,13 +15,13 @@ struct RemuxPlan {
     init(_ input: InputContext, format: OutputFormat, named: VideoCodec?, strict: Bool) throws {
         let av = unsafe input.av
         let hasChapters = unsafe input.context.pointee.nb_chapters > 0
-        let all = try (0..<Int(unsafe input.context.pointee.nb_streams)).map {
-            unsafe try MediaTrack(input.context.pointee.streams[$0]!, av)
-        }
+        let all = try (0..<Int(unsafe input.context.pointee.nb_streams)).map(input.track)
         if all.isEmpty { throw InputContext.unreadable(input.name, "it holds no stream", remedy: "name a file with video or sound") }
         var counts: [MediaTrack.Kind: Int] = [:]
-        for (index, track) in all.enumerated() {
-            var stream = RemuxReport.Stream(index: index, kind: track.kind.rawValue, codec: track.codecName)
+        for (index, stored) in all.enumerated() {
+            var stream = RemuxReport.Stream(index: index, kind: stored.kind.rawValue, codec: stored.codecName)
+            let isCover = format == .mkv && stored.isAttachedPicture
+            let track = isCover ? unsafe try .attachedCover(input.context.pointee.streams[index]!, av) ?? stored : stored
             let why = try Self.refusal(track, format, named, counts)
             if why == nil {
                 places.append(tracks.count)
@@ -122,7 +122,7 @@ struct RemuxPlan {
             return counts[.video, default: 0] > 0 ? "\(name) holds one stream" : nil
         }
         if kind == .attachment {
-            // libavformat writes Matroska's attachments of files alone.
+            // Matroska's covers are attachments.
             let isHeld = track.isAttachedPicture ? format == .mp4 : format == .mkv
             return isHeld ? nil : "\(name) holds no \(track.isAttachedPicture ? "covers here" : "attachments")"
         }

@@ -88,15 +88,15 @@ extension OutputFormat {
         "dvb_subtitle", "dvb_teletext", "timed_id3", "scte_35", "klv",
     ]
 
-    /// What libavformat's table of QuickTime's codecs has, and its muxer takes in MP4 alone.
-    private static let mp4Alone: Set<String> = ["opus", "flac", "truehd", "vp9", "av1"]
+    /// What libavformat's table of QuickTime's codecs has, and its muxer takes in MP4 alone or not at all.
+    private static let notInQuickTime: Set<String> = ["opus", "flac", "truehd", "vp8", "vp9", "av1"]
 
     /// Whether a track of a codec can be stored so.
     /// - Throws: `unavailable` without libavformat.
     public func holds(_ track: MediaTrack) throws -> Bool {
         if !holdsTracks { return false }
         if self == .ts || self == .hls { return Self.transportStream.contains(track.codecName) }
-        if self == .mov, Self.mp4Alone.contains(track.codecName) { return false }
+        if self == .mov, Self.notInQuickTime.contains(track.codecName) { return false }
         let av = unsafe track.av
         var context: UnsafeMutablePointer<AVFormatContext>?
         guard unsafe av.pointee.avformat_alloc_output_context2!(&context, nil, muxerName, nil) >= 0,
@@ -104,7 +104,11 @@ extension OutputFormat {
         else { throw VaencError(.unavailable, "this FFmpeg cannot write \(rawValue)", remedy: "choose another --format") }
         defer { unsafe av.pointee.avformat_free_context!(context) }
         let normal: Int32 = 0
-        return unsafe av.pointee.avformat_query_codec!(
-            context.pointee.oformat, track.stream.pointee.codecpar.pointee.codec_id, normal) == 1
+        let (container, codec) = unsafe (context.pointee.oformat!, track.stream.pointee.codecpar.pointee.codec_id)
+        if unsafe av.pointee.avformat_query_codec!(container, codec, normal) == 1 { return true }
+        // Codecs that Matroska has no name for lie in it as in AVI and WAV, which libavformat does not say when it is asked.
+        guard self == .mkv, track.kind == .video || track.kind == .audio else { return false }
+        var tag: UInt32 = 0
+        return unsafe av.pointee.av_codec_get_tag2!(container.pointee.codec_tag, codec, &tag) != 0
     }
 }

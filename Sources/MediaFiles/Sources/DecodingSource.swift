@@ -213,8 +213,7 @@ package final class DecodingSource: FrameSource {
     }
 
     private func broken(_ state: State, _ words: String) -> VaencError {
-        // An MP4 whose index comes last cannot be read from a pipe.
-        let remedy = reader.isSeekable ? nil : "if the file is whole, give its name instead of a pipe"
+        let remedy = reader.isSeekable ? nil : InputContext.pipeRemedy
         if state.decoded == 0 { return InputContext.unreadable(reader.name, words, remedy: remedy) }
         return VaencError(
             .badInput, "\(reader.name) is damaged or cut short after picture \(state.decoded) (\(words))",

@@ -42,7 +42,7 @@ enum Defragmentation {
         let muxer = try Muxer(format: format.muxerName, destination)
         var tracks: [MediaTrack] = []
         for index in 0..<Int(unsafe input.context.pointee.nb_streams) {
-            let track = unsafe try MediaTrack(input.context.pointee.streams[index]!, av)
+            let track = try input.track(index)
             tracks.append(track)
             _ = try muxer.add(track, timescale: Int32(clamping: track.timeBase.denominator))
         }

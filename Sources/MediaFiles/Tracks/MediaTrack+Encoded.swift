@@ -65,14 +65,7 @@ extension MediaTrack.Encoded {
             // SAFETY: the memory has the 36 bytes asked for.
             unsafe displayMatrix.withUnsafeBytes { unsafe memory.copyMemory(from: $0.baseAddress!, byteCount: 36) }
         }
-        if extradata.isEmpty { return true }
-        let room = extradata.count + Int(vaenc_input_padding())
-        guard let memory = unsafe av.pointee.av_mallocz!(room) else { return false }
-        // SAFETY: `room` bytes, which the parameters own from here.
-        unsafe UnsafeMutableRawBufferPointer(start: memory, count: room).copyBytes(from: extradata)
-        unsafe parameters.pointee.extradata = memory.assumingMemoryBound(to: UInt8.self)
-        unsafe parameters.pointee.extradata_size = Int32(extradata.count)
-        return true
+        return unsafe extradata.isEmpty || MediaTrack.setExtradata(extradata, of: stream, av)
     }
 }
 

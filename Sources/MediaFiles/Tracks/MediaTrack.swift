@@ -13,6 +13,8 @@ public import VideoBase
     let av: UnsafePointer<VaencLibAV>
     private let context: UnsafeMutablePointer<AVFormatContext>
     let stream: UnsafeMutablePointer<AVStream>
+    /// AudioSpecificConfig of AAC whose packets begin with ADTS headers; empty for all else.
+    let adtsConfig: [UInt8]
 
     /// The unit of its packets' times, in seconds.
     public var timeBase: Rational {
@@ -55,7 +57,9 @@ public import VideoBase
     }
 
     /// An empty description, which `body` fills.
-    init(_ av: UnsafePointer<VaencLibAV>, _ body: (UnsafeMutablePointer<AVStream>) -> Bool) throws {
+    init(
+        _ av: UnsafePointer<VaencLibAV>, adtsConfig: [UInt8] = [], _ body: (UnsafeMutablePointer<AVStream>) -> Bool
+    ) throws {
         guard let context = unsafe av.pointee.avformat_alloc_context!() else { throw Self.noMemory }
         guard let stream = unsafe av.pointee.avformat_new_stream!(context, nil), unsafe body(stream) else {
             unsafe av.pointee.avformat_free_context!(context)
@@ -64,11 +68,27 @@ public import VideoBase
         unsafe self.av = unsafe av
         unsafe self.context = unsafe context
         unsafe self.stream = unsafe stream
+        self.adtsConfig = adtsConfig
     }
 
     /// A copy of what a file says of a stream.
-    convenience init(_ from: UnsafePointer<AVStream>, _ av: UnsafePointer<VaencLibAV>) throws {
-        unsafe try self.init(av) { unsafe vaenc_copy_stream(av, $0, from) }
+    convenience init(_ from: UnsafePointer<AVStream>, _ av: UnsafePointer<VaencLibAV>, adtsConfig: [UInt8] = []) throws {
+        unsafe try self.init(av, adtsConfig: adtsConfig) { unsafe vaenc_copy_stream(av, $0, from) }
+    }
+
+    /// Gives a stream its codec's header. False: no memory.
+    static func setExtradata<Bytes: Collection<UInt8>>(
+        _ bytes: Bytes, of stream: UnsafeMutablePointer<AVStream>, _ av: UnsafePointer<VaencLibAV>
+    ) -> Bool {
+        let room = bytes.count + Int(vaenc_input_padding())
+        guard let memory = unsafe av.pointee.av_mallocz!(room) else { return false }
+        // SAFETY: `room` bytes, which the parameters own from here.
+        unsafe UnsafeMutableRawBufferPointer(start: memory, count: room).copyBytes(from: bytes)
+        let parameters = unsafe stream.pointee.codecpar!
+        unsafe av.pointee.av_free!(parameters.pointee.extradata)
+        unsafe parameters.pointee.extradata = memory.assumingMemoryBound(to: UInt8.self)
+        unsafe parameters.pointee.extradata_size = Int32(bytes.count)
+        return true
     }
 
     deinit { unsafe av.pointee.avformat_free_context!(context) }

@@ -1,0 +1,30 @@
+import CLibAV
+import LibAV
+
+extension MediaTrack {
+    /// What Matroska calls the files that libavformat takes for covers there: RFC 9559 21.2.
+    private static let covers = [
+        "mjpeg": ("image/jpeg", "cover.jpg"), "png": ("image/png", "cover.png"), "gif": ("image/gif", "cover.gif"),
+        "tiff": ("image/tiff", "cover.tiff"),
+    ]
+
+    /// A cover as an attached file, as Matroska holds it: the description has the picture, and no packet follows.
+    /// - Parameter from: a file's stream, of an attached picture.
+    /// - Returns: nil for pictures of other kinds, and where there is none.
+    static func attachedCover(_ from: UnsafePointer<AVStream>, _ av: UnsafePointer<VaencLibAV>) throws -> MediaTrack? {
+        let codec = unsafe String(cString: av.pointee.avcodec_get_name!(from.pointee.codecpar.pointee.codec_id)!)
+        let picture = unsafe from.pointee.attached_pic
+        guard let (type, name) = covers[codec], unsafe picture.data != nil, unsafe picture.size > 0 else { return nil }
+        return unsafe try MediaTrack(av) { stream in
+            // SAFETY: the picture's data have `size` bytes.
+            let bytes = unsafe UnsafeBufferPointer(start: picture.data, count: Int(picture.size))
+            guard unsafe vaenc_copy_stream(av, stream, from), unsafe setExtradata(bytes, of: stream, av) else { return false }
+            unsafe stream.pointee.codecpar.pointee.codec_type = AVMEDIA_TYPE_ATTACHMENT
+            unsafe stream.pointee.codecpar.pointee.codec_tag = 0
+            unsafe stream.pointee.disposition = 0
+            let keepsOwn: Int32 = 16
+            return unsafe av.pointee.av_dict_set!(&stream.pointee.metadata, "mimetype", type, keepsOwn) >= 0
+                && av.pointee.av_dict_set!(&stream.pointee.metadata, "filename", name, keepsOwn) >= 0
+        }
+    }
+}

@@ -1,0 +1,150 @@
+import TestOracles
+import Testing
+
+/// What `vaenc remux` makes of streams that containers hold in different forms: judged by ffmpeg and ffprobe.
+@Suite struct RemuxFormTests {
+    private func vaenc(_ arguments: String..., input: [UInt8] = [], in folder: String) throws -> ProcessRunner.Result {
+        try ProcessRunner.run(Checkout.vaenc, arguments, input: input, directory: folder, timeout: 60)
+    }
+
+    /// A hash of what a file's first stream of a kind decodes to; nothing may be wrong with the file.
+    private func decoded(_ path: String, _ kind: String, in folder: String) throws -> String {
+        let result = try ProcessRunner.run(
+            "ffmpeg", ["-v", "error", "-nostdin", "-i", path, "-map", "0:\(kind):0", "-f", "md5", "-"], directory: folder)
+        #expect(result.status == 0 && result.errors.isEmpty, "\(path): \(result.errors)")
+        return result.output
+    }
+
+    /// AAC of MPEG-TS has a header in each packet, and other containers one in front of all: also where that is written before
+    /// the first packet. It sounds the same, and stays beside the pictures.
+    @Test(arguments: ["libx264", "libx265"]) func soundOfTransportStreams(_ codec: String) throws {
+        try Files.withTemporaryFolder { folder in
+            try RemuxTests.make(
+                "ffmpeg -v error -nostdin -f lavfi -i testsrc=size=128x96:rate=25:duration=2 -f lavfi -i sine=duration=2 -c:v \(codec) "
+                    + "-preset ultrafast -c:a aac in.ts", in: folder)
+            let expected = try decoded("in.ts", "a", in: folder)
+            let input = try Files.read("\(folder)/in.ts")
+            var outputs = ["a.mp4", "a.mkv", "a.mov", "a.ts", "a.m3u8"]
+            for output in outputs {
+                let result = try vaenc("remux", "in.ts", "-o", output, in: folder)
+                #expect(result.status == 0, "\(output): \(result.errors)")
+            }
+            let fragmented = try vaenc("remux", "-", "-o", "f.mp4", "--format", "fmp4", input: input, in: folder)
+            #expect(fragmented.status == 0, "\(fragmented.errors)")
+            outputs.append("f.mp4")
+            for format in ["fmp4", "mkv"] {
+                let piped = try vaenc("remux", "in.ts", "-o", "-", "--format", format, in: folder)
+                #expect(piped.status == 0, "\(format): \(piped.errors)")
+                try Files.write(piped.stdout, to: "\(folder)/p.\(format)")
+                outputs.append("p.\(format)")
+            }
+            let arguments = ["--device", "software", "--codec", "h264", "--preset", "7", "--audio", "copy"]
+            for output in ["e.mp4", "e.flv"] {
+                let format = output == "e.mp4" ? ["--format", "fmp4"] : []
+                let result = try ProcessRunner.run(
+                    Checkout.vaenc, ["encode", "-", "-o", output] + format + arguments, input: input, directory: folder, timeout: 60)
+                #expect(result.status == 0, "\(output): \(result.errors)")
+                outputs.append(output)
+            }
+            let apart = try gap("in.ts", in: folder)
+            for output in outputs {
+                #expect(try decoded(output, "a", in: folder) == expected, "\(output)")
+                #expect(try abs(gap(output, in: folder) - apart) < 0.03, "\(output)")
+            }
+        }
+    }
+
+    /// Seconds from the first picture to the first sound.
+    private func gap(_ path: String, in folder: String) throws -> Double {
+        let spans = try SoundTests.spans(path, in: folder)
+        return try #require(spans["audio"]).start - #require(spans["video"]).start
+    }
+
+    /// The container's aspect ratio goes before the stream's, and stands for those that say none.
+    @Test func aspect() throws {
+        try Files.withTemporaryFolder { folder in
+            let script = """
+                set -e
+                ffmpeg -v error -nostdin -i "$0" -c copy -an -aspect 2:1 h264.mp4
+                ffmpeg -v error -nostdin -f lavfi -i testsrc=size=128x96:rate=5:duration=1 -vf setsar=16/11 -c:v prores_ks prores.mov
+                ffmpeg -v error -nostdin -f lavfi -i testsrc=size=128x96:rate=5:duration=1 -vf setsar=16/11 -c:v libaom-av1 -cpu-used 8 av1.mp4
+                """
+            let made = try ProcessRunner.run("bash", ["-c", script, Fixture.carphone.path()], directory: folder, timeout: 60)
+            try #require(made.status == 0, "\(made.errors)")
+            func aspect(_ name: String) throws -> String { try RemuxTests.probe(name, "stream=sample_aspect_ratio", in: folder) }
+            #expect(try aspect("h264.mp4") == "18:11\n" && aspect("prores.mov") == "16:11\n" && aspect("av1.mp4") == "16:11\n")
+            for (input, output) in [
+                ("h264.mp4", "a.mp4"), ("h264.mp4", "a.mov"), ("h264.mp4", "a.mkv"), ("prores.mov", "b.mov"), ("av1.mp4", "b.mp4"),
+            ] {
+                let result = try vaenc("remux", input, "-o", output, in: folder)
+                #expect(result.status == 0, "\(output): \(result.errors)")
+                #expect(try aspect(output) == aspect(input), "\(output)")
+            }
+        }
+    }
+
+    /// A pipe that ends inside a packet of MPEG-TS is cut short; an MP4 whose index comes last is asked for by its name.
+    @Test func pipes() throws {
+        try Files.withTemporaryFolder { folder in
+            try RemuxTests.make(
+                "ffmpeg -v error -nostdin -f lavfi -i testsrc=size=128x96:rate=25:duration=2 -c:v libx264 in.mp4\n"
+                    + "ffmpeg -v error -nostdin -i in.mp4 -c copy in.ts", in: folder)
+            let stream = try Files.read("\(folder)/in.ts")
+            let before = Files.list(folder)
+            for rest in [1, 100, 187] {
+                let cut = Array(stream.prefix(stream.count / 2 / 188 * 188 + rest))
+                let result = try vaenc("remux", "-", "-o", "a.mp4", input: cut, in: folder)
+                #expect(result.status == 65 && result.errors.contains("ends early"), "\(rest): \(result.status) \(result.errors)")
+                #expect(Files.list(folder) == before)
+            }
+            let whole = try vaenc("remux", "-", "-o", "a.mp4", input: stream, in: folder)
+            #expect(whole.status == 0, "\(whole.errors)")
+            let named = try vaenc("remux", "-", "-o", "b.mp4", input: Files.read(Fixture.bigBuckBunny.path()), in: folder)
+            #expect(named.status == 65 && named.errors.contains("give its name instead of a pipe"), "\(named.status) \(named.errors)")
+            #expect(!named.errors.contains("damaged"), "\(named.errors)")
+        }
+    }
+
+    /// Matroska holds codecs without a name of its own as AVI and WAV do; MOV holds no VP8.
+    @Test func codecs() throws {
+        try Files.withTemporaryFolder { folder in
+            let script = """
+                set -e
+                ffmpeg -v error -nostdin -f lavfi -i testsrc=size=720x576:rate=25:duration=0.2 -c:v dvvideo -pix_fmt yuv420p dv.mov
+                ffmpeg -v error -nostdin -f lavfi -i testsrc=size=128x96:rate=25:duration=0.4 -f lavfi -i sine=duration=0.4 -c:a pcm_mulaw ulaw.mov
+                ffmpeg -v error -nostdin -f lavfi -i testsrc=size=128x96:rate=25:duration=0.2 -c:v libvpx vp8.webm
+                """
+            try RemuxTests.make(script, in: folder)
+            for (name, kind) in [("dv", "v"), ("ulaw", "a")] {
+                let result = try vaenc("remux", "\(name).mov", "-o", "\(name).mkv", in: folder)
+                #expect(result.status == 0, "\(name): \(result.errors)")
+                #expect(try decoded("\(name).mkv", kind, in: folder) == decoded("\(name).mov", kind, in: folder), "\(name)")
+            }
+            let refused = try vaenc("remux", "vp8.webm", "-o", "a.mov", in: folder)
+            #expect(refused.status == 64 && refused.errors.contains("mov holds no vp8"), "\(refused.status) \(refused.errors)")
+            #expect(!Files.list(folder).contains { $0.hasPrefix("a.mov") })
+        }
+    }
+
+    /// A cover is an attached file in Matroska, and a track in MP4: it is the same picture, and still a cover.
+    @Test func covers() throws {
+        try Files.withTemporaryFolder { folder in
+            let script = """
+                set -e
+                ffmpeg -v error -nostdin -f lavfi -i testsrc=size=64x48:rate=1:duration=1 -frames:v 1 c.png
+                ffmpeg -v error -nostdin -f lavfi -i testsrc=size=128x96:rate=25:duration=1 -attach c.png -metadata:s:t:0 mimetype=image/png \
+                -metadata:s:t:0 filename=front.png in.mkv
+                """
+            try RemuxTests.make(script, in: folder)
+            let expected = try RemuxTests.hashes("in.mkv", in: folder)
+            #expect(expected.count == 2)
+            for (input, output) in [("in.mkv", "a.mkv"), ("in.mkv", "a.mp4"), ("a.mp4", "b.mkv")] {
+                let result = try vaenc("remux", input, "-o", output, "--strict", in: folder)
+                #expect(result.status == 0, "\(output): \(result.errors)")
+                #expect(try RemuxTests.hashes(output, in: folder) == expected, "\(output)")
+                #expect(try RemuxTests.probe(output, "stream_disposition=attached_pic", in: folder) == "0\n1\n", "\(output)")
+            }
+            #expect(try RemuxTests.probe("a.mkv", "stream_tags=filename", in: folder).contains("front.png"))
+        }
+    }
+}
