@@ -1,4 +1,4 @@
-import CLibAV
+package import CLibAV
 package import VideoBase
 
 /// Converts and scales pictures with libswscale. One thread at a time.
@@ -26,8 +26,8 @@ package import VideoBase
 
     deinit { unsafe av.pointee.sws_freeContext!(context) }
 
-    /// Writes `source` over the whole of `destination`. `color` describes the source: range and matrix are kept between
-    /// YUV formats; RGB becomes limited range of the matrix in `color`, or of BT.709 from 720 rows on and BT.601 below.
+    /// Writes `source` over the whole of `destination`. `color` describes the source, range and matrix are kept between YUV
+    /// formats; or what RGB becomes: limited range where it says none, and the usual matrix where it names none.
     ///
     /// `target` describes the destination, where range and matrix are to be others than the source's.
     /// `within` says that the destination is part of a larger picture, which must stay as it is beside it.
@@ -95,13 +95,14 @@ package import VideoBase
                 "cannot convert \(name(source)) \(shape.sourceSize) to \(name(destination)) \(shape.destinationSize)\(words)"
             )
         }
-        let known: [Int32] = [1, 4, 5, 6, 7, 9, 10]
-        let height = shape.sourceSize.height
         func matrix(_ color: ColorDescription) -> Int32 {
-            known.contains(Int32(color.matrix)) ? Int32(color.matrix) : height >= 720 ? 1 : 5
+            Int32(color.knownMatrix ?? ColorDescription.usualMatrix(rows: shape.sourceSize.height))
         }
-        let sourceFull = isRGB(source) || isFullRangeName(source) || shape.color.fullRange == true
-        let destinationFull = isRGB(destination) || (shape.target.map { $0.fullRange == true } ?? (!isRGB(source) && sourceFull))
+        let isFull = (shape.target ?? shape.color).fullRange == true
+        let hasRGB = unsafe source.isRGB(av)
+        // libswscale makes limited YUV of a palette by itself.
+        let sourceFull = unsafe hasRGB ? !source.isPalette(av) : isFullRangeName(source) || shape.color.fullRange == true
+        let destinationFull = unsafe destination.isRGB(av) || (hasRGB || shape.target != nil ? isFull : sourceFull)
         let one: Int32 = 1 << 16
         // SAFETY: the coefficient tables are static.
         _ = unsafe av.pointee.sws_setColorspaceDetails!(
@@ -113,12 +114,20 @@ package import VideoBase
         unsafe av.pointee.av_get_pix_fmt_name!(format).map { unsafe String(cString: $0) } ?? "?"
     }
 
-    private func isRGB(_ format: AVPixelFormat) -> Bool {
-        let rgbFlag: UInt64 = 1 << 5
-        return unsafe (av.pointee.av_pix_fmt_desc_get!(format)?.pointee.flags ?? 0) & rgbFlag != 0
-    }
-
     private func isFullRangeName(_ format: AVPixelFormat) -> Bool {
         [AV_PIX_FMT_YUVJ420P, AV_PIX_FMT_YUVJ422P, AV_PIX_FMT_YUVJ444P, AV_PIX_FMT_YUVJ440P].contains(format)
+    }
+}
+
+extension AVPixelFormat {
+    /// Pictures are of red, green and blue, each of their own or by a palette.
+    package func isRGB(_ av: UnsafePointer<VaencLibAV>) -> Bool { unsafe hasFlags(1 << 5 | 1 << 1, av) }
+
+    /// libswscale makes YUV of BT.601 of those, whatever it is asked for.
+    package func isPalette(_ av: UnsafePointer<VaencLibAV>) -> Bool { unsafe hasFlags(1 << 1, av) }
+
+    private func hasFlags(_ flags: UInt64, _ av: UnsafePointer<VaencLibAV>) -> Bool {
+        // SAFETY: the table is static.
+        unsafe (av.pointee.av_pix_fmt_desc_get!(self)?.pointee.flags ?? 0) & flags != 0
     }
 }

@@ -105,3 +105,21 @@ public struct ColorDescription: Sendable, Hashable {
     public static let unspecified = ColorDescription()
     public var isSpecified: Bool { primaries != 2 || transfer != 2 || matrix != 2 }
 }
+
+extension ColorDescription {
+    /// The matrix, where it is one that samples are converted by; RGB's own (0) is none.
+    package var knownMatrix: UInt8? { [1, 4, 5, 6, 7, 9, 10].contains(matrix) ? matrix : nil }
+
+    /// What pictures without a matrix are taken to have: BT.709 from 720 rows on, BT.601 below.
+    package static func usualMatrix(rows: Int) -> UInt8 { rows >= 720 ? 1 : 6 }
+
+    /// What pictures of RGB that are so described are as YUV: RGB's range and matrix are not those of what it becomes.
+    ///
+    /// - Parameter asked: range and matrix, where they are to be others than limited and the usual one.
+    package func ofRGBAsYUV(rows: Int, asked: ColorDescription = .unspecified) -> ColorDescription {
+        var color = self
+        color.fullRange = asked.fullRange ?? false
+        color.matrix = asked.knownMatrix ?? knownMatrix ?? Self.usualMatrix(rows: rows)
+        return color
+    }
+}

@@ -22,6 +22,9 @@ public struct VideoSize: Sendable, Hashable, Codable, CustomStringConvertible {
         VideoSize(width: width.aligned(to: alignment), height: height.aligned(to: alignment))
     }
 
+    /// The sides exchanged: the size of the picture on its side.
+    package var turned: VideoSize { VideoSize(width: height, height: width) }
+
     public var description: String { "\(width)×\(height)" }
 }
 

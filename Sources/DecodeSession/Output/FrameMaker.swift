@@ -31,7 +31,8 @@ import VideoBase
         let buffer = SystemPixelBuffer(format: format ?? (depth > 8 ? .p010 : .nv12), size: wanted)
         let scaler = try self.scaler ?? Scaler()
         self.scaler = scaler
-        let color = unsafe Self.color(source.frame)
+        let said = unsafe Self.color(source.frame)
+        let color = unsafe view.format.isRGB(av) ? said.ofRGBAsYUV(rows: picture.size.height) : said
         // SAFETY: the picture is held until the copy is made.
         unsafe try buffer.withUnsafePlanes { unsafe try scaler.scale(view, to: PictureView($0), color: color) }
         withExtendedLifetime(source) {}

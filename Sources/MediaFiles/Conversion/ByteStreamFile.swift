@@ -19,6 +19,8 @@ package struct ByteStreamFile: Sendable {
     package private(set) var codec: VideoCodec?
     /// In coding order; nil for a bare stream.
     package private(set) var packets: [Packet]?
+    /// Of other video streams, which are left.
+    package private(set) var notice: String?
     /// Why what comes behind could not be read.
     package private(set) var fault: String?
     /// Where a NAL unit stands in a length-prefixed file, by where it stands in `bytes`.
@@ -71,9 +73,10 @@ package struct ByteStreamFile: Sendable {
     private mutating func readContainer(_ reader: ByteReader) throws {
         let file = try PacketReader(reader)
         form = file.info.container
+        notice = file.info.notice
         guard let codec = file.info.codec else {
             throw VaencError(
-                .unavailable, "\(reader.name) holds \(file.info.codecName): H.264 and HEVC can be inspected",
+                .unavailable, "\(reader.name) holds \(file.info.codecName), which is neither H.264 nor HEVC: those can be inspected",
                 remedy: "look at it with ffprobe")
         }
         self.codec = codec
@@ -96,8 +99,9 @@ package struct ByteStreamFile: Sendable {
                         decode: packet.decode, isKey: packet.isKey))
                 bytes += unit
             }
-        } catch let error as VaencError where error.category == .badInput {
-            fault = error.message
+        } catch let error as PacketReader.Break {
+            let place = packets.isEmpty ? "before the first picture" : "after picture \(packets.count)"
+            fault = "damaged or cut short \(place) (\(error.words))"
         } catch let error as MalformedStream {
             fault = "packet \(packets.count): \(error.message)"
         }

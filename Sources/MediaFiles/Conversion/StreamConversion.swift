@@ -61,6 +61,9 @@ public final class StreamConversion: Sendable {
         let head = try reader.peek(4096)
         if head.isEmpty { throw bad("it is empty", remedy: "give a stream with NAL units in it") }
         let kind = StreamKind(head: head, byteCount: reader.length)
+        if kind == nil, options.input == nil || options.input == .annexB, options.record == nil, head.starts(with: [0, 0, 1]) || head.starts(with: [0, 0, 0, 1]) {
+            throw bad("it is neither H.264 nor HEVC, as its first start code says", remedy: "make one of it with vaenc encode")
+        }
         var outcome = Outcome(input: try framing(kind), codec: options.codec ?? options.record?.codec ?? kind?.codec)
         if let codec = outcome.codec, let named = VideoCodec(fileExtension: MediaOutput.pathExtension(output)), named != codec {
             throw VaencError(

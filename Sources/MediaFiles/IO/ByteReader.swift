@@ -93,11 +93,16 @@ final class ByteReader: Sendable {
     /// Looks at up to `count` first bytes without consuming them; fewer at the end.
     func peek(_ count: Int) throws -> [UInt8] {
         let bytes = try read(count)
+        putBack(bytes)
+        return bytes
+    }
+
+    /// Has bytes that were just read be read again.
+    func putBack(_ bytes: [UInt8]) {
         state.withLock { state in
             state.pushedBack = bytes + state.pushedBack
             state.position -= bytes.count
         }
-        return bytes
     }
 
     /// Up to `count` bytes; fewer only at the end.

@@ -32,6 +32,8 @@ import VideoBase
         unsafe UnsafePointer(context.pointee.streams[streamIndex]!.pointee.codecpar)
     }
     let decoder: UnsafePointer<AVCodec>
+    /// Says that other video streams are left.
+    let notice: String?
 
     /// - Parameter readsSound: keeps the packets of the file's best stream of sound, for `takeSound`.
     init(_ reader: ByteReader, readsSound: Bool = false) throws {
@@ -46,6 +48,7 @@ import VideoBase
         }
         unsafe decoder = found
         streamIndex = index
+        notice = Self.othersNotice(input, taken: index)
         let context = unsafe input.context
         unsafe stream = Self.describe(context, index, av)
         let best = unsafe av.pointee.av_find_best_stream!(context, AVMEDIA_TYPE_AUDIO, -1, Int32(index), nil, 0)
@@ -106,33 +109,6 @@ import VideoBase
         let video = unsafe context.pointee.streams[streamIndex]!
         guard let data = unsafe vaenc_side_data(video, AV_PKT_DATA_CONTENT_LIGHT_LEVEL)?.pointee else { return nil }
         return unsafe HDRSideData.contentLight(data.data, data.size)
-    }
-
-    private static func findVideo(_ input: InputContext, _ decoder: inout UnsafePointer<AVCodec>?) throws -> Int? {
-        let av = unsafe input.av
-        let code = unsafe av.pointee.av_find_best_stream!(input.context, AVMEDIA_TYPE_VIDEO, -1, -1, nil, 0)
-        guard code >= 0 else { return nil }
-        let stream = unsafe input.context.pointee.streams[Int(code)]!
-        let attachedPicture: Int32 = 0x0400
-        if unsafe stream.pointee.disposition & attachedPicture != 0 { return nil }
-        let parameters = unsafe stream.pointee.codecpar!
-        let codec = unsafe parameters.pointee.codec_id
-        unsafe decoder = av.pointee.avcodec_find_decoder!(codec)
-        if unsafe decoder == nil {
-            if input.endsEarly { throw InputContext.unreadable(input.name, InputContext.cut) }
-            if codec == AV_CODEC_ID_NONE {
-                throw InputContext.unreadable(input.name, "its video is of no codec that libavformat knows")
-            }
-            let codecName = unsafe String(cString: av.pointee.avcodec_get_name!(codec)!)
-            throw VaencError(
-                .unavailable, "libavcodec has no decoder for the \(codecName) video of \(input.name)",
-                remedy: "convert it to another codec first, or install a libavcodec that has it")
-        }
-        if unsafe parameters.pointee.width <= 0 || parameters.pointee.height <= 0 {
-            if input.endsEarly { throw InputContext.unreadable(input.name, InputContext.cut) }
-            throw InputContext.unreadable(input.name, LibAV.takeLog() ?? "its video has no size")
-        }
-        return Int(code)
     }
 
     private static func describe(

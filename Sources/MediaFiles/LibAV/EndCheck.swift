@@ -21,6 +21,11 @@ struct EndCheck {
     /// picture the first ones miss their references, in the same way each time.
     private var units: [AccessUnit] = []
     private var bytes = 0
+    /// Parameter sets of units that were dropped, in order, each once: what is left may refer to them, and what the
+    /// decoder is opened with may be of another sequence.
+    private var sets: [[UInt8]] = []
+    private static let setLimit = 64
+    private static let headLength = 4096
 
     mutating func append(_ unit: [UInt8], isKey: Bool) {
         if isKey, let latest = units.lastIndex(where: \.isKey) { drop(latest) }
@@ -30,8 +35,25 @@ struct EndCheck {
     }
 
     private mutating func drop(_ count: Int) {
-        for unit in units.prefix(count) { bytes -= unit.bytes.count }
+        for unit in units.prefix(count) {
+            bytes -= unit.bytes.count
+            keepSets(of: unit.bytes)
+        }
         units.removeFirst(count)
+    }
+
+    private mutating func keepSets(of unit: [UInt8]) {
+        // Slices come behind them.
+        let head = Array(unit.prefix(Self.headLength))
+        for range in AnnexB.units(in: head.span) where range.upperBound < head.count {
+            let type = head[range.lowerBound] >> 1 & 63
+            if type < 32 { return }
+            guard (32...34).contains(type) else { continue }
+            let set = Array(head[range])
+            sets.removeAll { $0 == set }
+            sets.append(set)
+        }
+        sets.removeFirst(max(0, sets.count - Self.setLimit))
     }
 
     /// The last access unit is cut short.
@@ -71,8 +93,11 @@ struct EndCheck {
                 }
             }
         }
+        var before: [UInt8] = []
+        for set in sets { AnnexB.append(set, to: &before) }
         for (index, unit) in units.enumerated() {
-            _ = try decoder.send(index == units.count - 1 ? unit.bytes + tail : unit.bytes, time: Int64(index))
+            _ = try decoder.send(before + (index == units.count - 1 ? unit.bytes + tail : unit.bytes), time: Int64(index))
+            before = []
             drain()
         }
         _ = decoder.send(end: true)

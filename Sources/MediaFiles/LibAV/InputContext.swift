@@ -18,6 +18,10 @@ import VideoBase
     private var ahead: [Ahead] = []
     /// Of each stream: `MediaTrack.adtsConfig`.
     private var adtsConfigs: [Int: [UInt8]] = [:]
+    private let reader: ByteReader
+    private let start: Int
+    /// Where the latest packet ends in the input; nil where that is not known.
+    private var latestEnd: Int?
 
     /// Demuxers that make a picture of any text.
     private static let refused: Set<String> = ["tty", "bin", "xbin", "adf", "idf", "ansi", "rawvideo"]
@@ -26,6 +30,8 @@ import VideoBase
         let av = unsafe try LibAV.load([.codec, .format])
         unsafe self.av = unsafe av
         name = reader.name
+        self.reader = reader
+        start = reader.position
         if try reader.peek(1).isEmpty {
             throw VaencError(.badInput, "\(reader.name) is empty", remedy: "give a file with pictures or sound in it")
         }
@@ -86,6 +92,8 @@ import VideoBase
     /// What to do about an input that is damaged or cut short: an MP4 whose index comes last cannot be read from a pipe.
     var pipeRemedy: String? { io.isPipe ? Self.pipeRemedy : nil }
     static let pipeRemedy = "if the file is whole, give its name instead of a pipe"
+    /// libavformat's name of Y4M.
+    static let y4m = "yuv4mpegpipe"
     /// What libavformat says of Matroska that makes no sense, before it goes on where it finds sense again.
     private static let nonsense = [
         "EBML number", "exceeds containing master element", "Unknown-sized element", "exceeds max length",
@@ -116,7 +124,7 @@ import VideoBase
             if code == vaenc_averror_again() { continue }
             if code == vaenc_averror_eof() {
                 if let fault = io.fault { return .broken(fault.message) }
-                if endsEarly || container == "mpegts" && io.isCutTransportStream { return .broken(Self.cut) }
+                if endsEarly || isCutInPicture || container == "mpegts" && io.isCutTransportStream { return .broken(Self.cut) }
                 // Matroska from a pipe says so and then gives an ordinary end.
                 if let words = LibAV.takeLog(), words.hasPrefix("File ended prematurely") { return .broken(Self.cut) }
                 return .end
@@ -127,6 +135,8 @@ import VideoBase
                 unsafe av.pointee.av_packet_unref!(packet)
                 return .broken(io.isAtEnd ? Self.cut : LibAV.takeLog() ?? "a packet is cut short")
             }
+            let place = unsafe packet.pointee.pos
+            latestEnd = unsafe place < 0 ? nil : start + Int(place) + Int(packet.pointee.size)
             return .packet
         }
     }
@@ -169,5 +179,11 @@ import VideoBase
         case .reading(let reading): return reading
         case .error(let error): throw error
         }
+    }
+
+    /// At the end: libavformat takes Y4M that ends inside a picture as whole.
+    private var isCutInPicture: Bool {
+        guard container == Self.y4m, let latestEnd else { return false }
+        return latestEnd < reader.length ?? reader.position
     }
 }

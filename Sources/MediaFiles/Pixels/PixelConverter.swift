@@ -8,8 +8,8 @@ public final class PixelConverter {
     private let target: ColorDescription?
     private var scaler: Scaler?
 
-    /// `color` describes the source. Range and matrix are kept between YUV formats; RGB becomes limited range with the
-    /// matrix of `color`, or where it names none with BT.709 from 720 rows on and BT.601 below.
+    /// `color` describes the source, whose range and matrix are kept between YUV formats; or what RGB becomes: limited range
+    /// where it says none, and where it names no matrix BT.709 from 720 rows on and BT.601 below.
     public convenience init(color: ColorDescription = .unspecified) { self.init(color: color, target: nil) }
 
     /// - Parameter target: describes the destination, where its range or matrix are to be others than the source's.

@@ -35,6 +35,8 @@ public final class AudioTranscoder {
     private var position: Int64?
     /// Samples outside are left out.
     private var range: Range<Int64> = .min..<(.max)
+    /// Samples from then on wait: the end may come before them.
+    private var horizon = Int64.max
     private var hasEnded = false
 
     /// Packets of the input that could not be decoded: silence stands in.
@@ -68,6 +70,9 @@ public final class AudioTranscoder {
         if position == nil { range = time.converted(to: Int32(rate)).value..<Int64.max }
     }
 
+    /// Encodes nothing that is heard from a time on until `finish` says where the end is.
+    func wait(from time: MediaTime) { horizon = time.converted(to: Int32(rate)).value }
+
     /// Takes the source track's next packet.
     public func write(_ packet: TrackPacket) throws -> [TrackPacket] {
         for block in try decoder.decode(packet) { append(block) }
@@ -99,6 +104,7 @@ public final class AudioTranscoder {
             let count = max(0, min(Int64(waiting[0].count), last - position))
             for channel in waiting.indices { waiting[channel].removeLast(waiting[channel].count - Int(count)) }
         }
+        horizon = .max
         var packets = try encodeWaiting()
         if let position, !waiting[0].isEmpty {
             packets += try encoder.encode(waiting.map { $0[...] }, start: position)
@@ -141,7 +147,7 @@ public final class AudioTranscoder {
         var packets: [TrackPacket] = []
         let size = encoder.frameSize
         var used = 0
-        while waiting[0].count - used >= size {
+        while waiting[0].count - used >= size, Int128(start) + Int128(size) <= Int128(horizon) {
             packets += try encoder.encode(waiting.map { $0[used..<used + size] }, start: start)
             used += size
             start += Int64(size)

@@ -37,6 +37,7 @@ public final class SoundFeed {
             transcoder?.begin(from: sound.origin + time)
         }
         hasBegun = true
+        transcoder?.wait(from: sound.origin + time)
         ahead += packets
         let count = ahead.firstIndex { time < ($0.presentation ?? .zero) - sound.origin } ?? ahead.count
         defer { ahead.removeFirst(count) }
@@ -46,6 +47,7 @@ public final class SoundFeed {
     /// Takes the last packets and gives the last ones.
     /// - Parameter end: of the pictures' times: what is heard from then on is left out. nil: all is given.
     public func finish(_ packets: [TrackPacket], end: MediaTime?) throws -> [TrackPacket] {
+        if let end { transcoder?.wait(from: sound.origin + end) }
         ahead += packets
         var last = try ahead.filter { packet in
             guard let end, let time = packet.presentation else { return true }

@@ -60,20 +60,23 @@ extension DecodingSource {
                     return .packet
                 }
                 let reading = try unsafe packets?.read(packet) ?? demuxer.read(packet)
-                if case .packet = reading { seen?.append(unsafe packet.pointee.pts) }
+                // An edit list hides it: decoders take it for what refers to it, and give nothing.
+                let hidden: Int32 = 4
+                let isShown = unsafe packet.pointee.flags & hidden == 0
+                if case .packet = reading, isShown { seen?.append(unsafe packet.pointee.pts) }
                 if case .packet = reading, let loss = unsafe watch?.loss(in: packet, demuxer.av) {
                     if unsafe packet.pointee.pts != vaenc_no_pts() { lossTime = unsafe packet.pointee.pts }
                     unsafe demuxer.av.pointee.av_packet_unref!(packet)
                     return .broken(loss)
                 }
-                if case .packet = reading, let undecodable = watch?.takeUndecodable(), unsafe isAsked(packet.pointee.pts) {
+                if case .packet = reading, let undecodable = watch?.takeUndecodable(), isShown, unsafe isAsked(packet.pointee.pts) {
                     leading += undecodable
                 }
                 let key: Int32 = 1
                 guard case .packet = reading, awaitsKey, decoded == 0 else { return reading }
                 awaitsKey = unsafe packet.pointee.flags & key == 0
                 if !awaitsKey { return reading }
-                leftOut += 1
+                if isShown { leftOut += 1 }
                 if !keepsToKeys { return reading }
                 unsafe demuxer.av.pointee.av_packet_unref!(packet)
             }
@@ -89,7 +92,9 @@ extension DecodingSource {
                 return
             }
             let time = unsafe frame?.pointee.pts ?? vaenc_no_pts()
-            if time != vaenc_no_pts(), let place = seen?.lastIndex(of: time) { leftOut = max(leftOut, place) }
+            guard time != vaenc_no_pts(), let seen, let place = seen.lastIndex(of: time) else { return }
+            // What is shown later may come out yet, where an edit list hides the first key picture.
+            leftOut = max(leftOut, seen[..<place].count { $0 < time })
         }
 
         /// Once the first interlaced picture has come.

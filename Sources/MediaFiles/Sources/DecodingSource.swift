@@ -24,9 +24,12 @@ package final class DecodingSource: FrameSource {
         let rate = options.frameRate ?? varying ?? stream.frameRate ?? Rational(25, 1)
         let parameters = unsafe demuxer.parameters.pointee
         let size = VideoSize(width: Int(unsafe parameters.width), height: Int(unsafe parameters.height))
-        let color = unsafe Self.color(parameters)
-        let shaper = FrameShaper(
-            source: size, aspect: stream.aspect, color: color, output: options.outputSize, fit: options.fit)
+        let native = unsafe AVPixelFormat(rawValue: parameters.format)
+        let color = unsafe Self.color(parameters, asked: options.colorOfRGB, demuxer.av)
+        let turn = demuxer.displayMatrix
+        var output = options.outputSize
+        if options.outputSizeIsAsShown, SourceInfo.turnsSides(turn) { output = output?.turned }
+        let shaper = FrameShaper(source: size, aspect: stream.aspect, color: color, output: output, fit: options.fit)
         let skipped = options.start ?? 0
         var seconds = stream.durationSeconds.map { max(0, $0 - skipped) }
         if let asked = options.duration { seconds = min(seconds ?? .infinity, asked) }
@@ -40,13 +43,13 @@ package final class DecodingSource: FrameSource {
         var info = SourceInfo(
             size: shaper.outputSize, frameRate: rate, color: color, sampleAspectRatio: shaper.outputAspect,
             frameCount: count, durationSeconds: seconds,
-            nativeFormat: PixelFormat(av: AVPixelFormat(rawValue: unsafe parameters.format)), nativeSize: size,
-            kind: "\(stream.container), \(codec)")
+            nativeFormat: PixelFormat(av: native), nativeSize: size,
+            kind: Self.kind(stream.container, codec, native, demuxer.av))
         info.frameRateVaries = varying != nil
         info.changes = demuxer.changes
         info.hasSound = demuxer.hasSound
-        info.displayMatrix = demuxer.displayMatrix
-        let native = unsafe AVPixelFormat(rawValue: parameters.format)
+        info.displayMatrix = Self.displayMatrix(turn, of: size, scaledTo: info.size)
+        info.notices = [demuxer.notice].compactMap { $0 }
         if let description = unsafe demuxer.av.pointee.av_pix_fmt_desc_get!(native) {
             info.bitDepth = unsafe Int(description.pointee.comp.0.depth)
             if info.nativeFormat == nil { info.nativeFormatName = unsafe String(cString: description.pointee.name) }
@@ -112,18 +115,6 @@ package final class DecodingSource: FrameSource {
                 }
             }
         }
-    }
-
-    private static func color(_ parameters: AVCodecParameters) -> ColorDescription {
-        let range = unsafe parameters.color_range
-        let format = AVPixelFormat(rawValue: unsafe parameters.format)
-        let fullName = [AV_PIX_FMT_YUVJ420P, AV_PIX_FMT_YUVJ422P, AV_PIX_FMT_YUVJ444P].contains(format)
-        // RGB has no matrix: what comes out of the conversion has.
-        let matrix = UInt8(truncatingIfNeeded: unsafe parameters.color_space.rawValue)
-        return unsafe ColorDescription(
-            primaries: UInt8(truncatingIfNeeded: parameters.color_primaries.rawValue),
-            transfer: UInt8(truncatingIfNeeded: parameters.color_trc.rawValue), matrix: matrix == 0 ? 2 : matrix,
-            fullRange: fullName || range == AVCOL_RANGE_JPEG ? true : range == AVCOL_RANGE_MPEG ? false : nil)
     }
 
     package func readFrame(into planes: PixelPlanes) throws -> FrameTiming? {

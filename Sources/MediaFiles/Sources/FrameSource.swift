@@ -30,6 +30,8 @@ public struct SourceInfo: Sendable, Hashable {
     public var nativeSize: VideoSize
     /// What of the input does not reach the pictures: interlacing.
     public var changes: [EffectiveEntry] = []
+    /// What was decided where the input leaves a choice, one line each.
+    public var notices: [String] = []
     /// How players are to turn or mirror the pictures, which come as they are stored: as `SinkOptions` has it.
     public var displayMatrix: [Int32] = []
     /// There is sound beside the pictures, read or not.
@@ -52,6 +54,16 @@ public struct SourceInfo: Sendable, Hashable {
         bitDepth = nativeFormat?.bitDepth ?? 8
         self.nativeSize = nativeSize ?? size
         self.kind = kind
+    }
+}
+
+extension SourceInfo {
+    /// Players are to turn the pictures by 90° or 270°.
+    public var isTurnedOnItsSide: Bool { Self.turnsSides(displayMatrix) }
+
+    static func turnsSides(_ matrix: [Int32]) -> Bool {
+        func isNone(_ value: Int32) -> Bool { value.magnitude < 1 << 8 }
+        return matrix.count == 9 && isNone(matrix[0]) && isNone(matrix[4]) && !isNone(matrix[1]) && !isNone(matrix[3])
     }
 }
 
@@ -138,7 +150,13 @@ public struct SourceOptions: Sendable, Hashable {
     public var frameLimit: Int?
     /// Size to deliver; nil: the input's own.
     public var outputSize: VideoSize?
+    /// `outputSize` is the size in which players show the pictures: where they are to turn them on their side, pictures are
+    /// delivered with its sides exchanged.
+    public var outputSizeIsAsShown = false
     public var fit = FrameFit.letterbox
+    /// What RGB becomes: of this range and matrix; where they are not said limited, and BT.709 from 720 rows on, BT.601 below.
+    /// `SourceInfo.color` says what it has become.
+    public var colorOfRGB = ColorDescription.unspecified
     /// Keeps the packets of the best stream of sound: take them after each picture.
     public var readsSound = false
 

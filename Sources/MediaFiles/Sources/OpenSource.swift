@@ -4,7 +4,7 @@ import VideoBase
 public enum MediaInput {
     /// Opens a file, `-` (standard input) or `testsrc:WxH@FPS:FRAMES`.
     ///
-    /// Y4M (known by its first bytes), raw pictures (`options.inputSize` given) and the test pattern are read by
+    /// Progressive Y4M of the commonest layouts (known by its first bytes), raw pictures (`options.inputSize` given) and the test pattern are read by
     /// vaenc's own code; anything else through libavformat and libavcodec, which are loaded then. Scaling, and formats
     /// that are not 4:2:0 of 8 bits, load libswscale.
     /// - Throws: `DescribedError`: `noInput` for no such file, `noPermission`, `badInput` for what is not a video,
@@ -34,19 +34,24 @@ public enum MediaInput {
     }
 
     private static func y4m(_ reader: ByteReader, _ options: SourceOptions) throws -> any FrameSource {
-        let header = try Y4MHeader(reader)
+        let line = try Y4MHeader.line(reader)
+        let header = try Y4MHeader(line: String(decoding: line, as: UTF8.self), name: reader.name)
         if let size = options.inputSize, size != header.size {
             throw VaencError(
                 .usage, "\(reader.name) is Y4M of \(header.size), not \(size)", remedy: "leave out --input-size")
         }
         if let format = options.inputFormat, format != header.format {
             throw VaencError(
-                .usage, "\(reader.name) is Y4M of \(header.format.rawValue), not \(format.rawValue)",
+                .usage, "\(reader.name) is Y4M of \(header.format?.rawValue ?? "other samples"), not \(format.rawValue)",
                 remedy: "leave out --input-format")
         }
+        guard let format = header.format, !header.isInterlaced else {
+            reader.putBack(line + [UInt8(ascii: "\n")])
+            return try DecodingSource(reader, options: options)
+        }
         return try RawSource(
-            reader, format: header.format, size: header.size, rate: options.frameRate ?? header.rate,
-            color: header.color, aspect: header.aspect, kind: "Y4M, \(header.format.rawValue)", isY4M: true,
+            reader, format: format, size: header.size, rate: options.frameRate ?? header.rate,
+            color: header.color, aspect: header.aspect, kind: "Y4M, \(format.rawValue)", isY4M: true,
             options: options)
     }
 

@@ -15,6 +15,8 @@ package final class PacketReader: Sendable {
         package var headers: [UInt8]
         /// libavformat's name of the format.
         package var container: String
+        /// Of streams that are left.
+        package var notice: String?
     }
 
     package let info: Info
@@ -35,7 +37,7 @@ package final class PacketReader: Sendable {
         info = unsafe Info(
             codec: codec, codecName: String(cString: demuxer.av.pointee.avcodec_get_name!(parameters.codec_id)!),
             headers: Array(UnsafeBufferPointer(start: parameters.extradata, count: Int(max(parameters.extradata_size, 0)))),
-            container: demuxer.stream.container)
+            container: demuxer.stream.container, notice: demuxer.notice)
         timeBase = demuxer.stream.timeBase
         self.demuxer = Guarded(demuxer)
     }
@@ -43,8 +45,14 @@ package final class PacketReader: Sendable {
     /// Makes a running or later `next` throw `interrupted`.
     package func cancel() { reader.cancel() }
 
+    /// Where the file breaks off or is damaged.
+    package struct Break: Error {
+        /// In a few words.
+        package var words: String
+    }
+
     /// The next packet, in coding order; nil at the end. Blocks on the file.
-    /// - Throws: `badInput` where the file breaks off or is damaged.
+    /// - Throws: `Break`.
     package func next() throws -> TrackPacket? {
         try demuxer.withLock { demuxer -> TrackPacket? in
             let av = unsafe demuxer.av
@@ -54,7 +62,7 @@ package final class PacketReader: Sendable {
             switch unsafe try demuxer.read(filled) {
             case .packet: return unsafe try TrackPacket(taking: filled, timeBase: timeBase, av)
             case .end: return nil
-            case .broken(let words): throw InputContext.unreadable(demuxer.name, words, remedy: "check that the file is whole")
+            case .broken(let words): throw Break(words: words)
             }
         }
     }

@@ -44,6 +44,8 @@ final class RawSource: FrameSource {
         _ reader: ByteReader, format: PixelFormat, size: VideoSize, rate: Rational, color: ColorDescription,
         aspect: Rational?, kind: String, isY4M: Bool, options: SourceOptions
     ) throws {
+        let isRGB = [.rgb24, .bgra, .rgba].contains(format)
+        let color = isRGB ? color.ofRGBAsYUV(rows: size.height, asked: options.colorOfRGB) : color
         let shaper = FrameShaper(
             source: size, aspect: aspect, color: color, output: options.outputSize, fit: options.fit)
         let pictures = PictureReader(format: format, size: size, shaper: shaper)

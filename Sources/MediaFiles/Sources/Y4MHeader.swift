@@ -10,12 +10,14 @@ struct Y4MHeader {
     var size = VideoSize(width: 0, height: 0)
     var rate = Rational(25, 1)
     var aspect: Rational?
-    var format = PixelFormat.i420
+    /// nil for samples that libavformat's demuxer takes alone.
+    var format: PixelFormat? = .i420
+    var isInterlaced = false
     var color = ColorDescription.unspecified
 
-    /// Reads the line from a stream that stands at its start.
-    /// - Throws: `badInput` that says what is wrong with it.
-    init(_ reader: ByteReader) throws {
+    /// Reads the line from a stream that stands at its start, without the end of the line.
+    /// - Throws: `badInput`.
+    static func line(_ reader: ByteReader) throws -> [UInt8] {
         var line: [UInt8] = []
         while true {
             let byte = try reader.read(1)
@@ -25,9 +27,10 @@ struct Y4MHeader {
                 throw Self.broken(reader.name, "its first line has no end")
             }
         }
-        try self.init(line: String(decoding: line, as: UTF8.self), name: reader.name)
+        return line
     }
 
+    /// - Throws: `badInput` that says what is wrong with it.
     init(line: String, name: String) throws {
         func broken(_ what: String) -> VaencError { Self.broken(name, what) }
         let words = line.split(separator: " ")
@@ -52,21 +55,22 @@ struct Y4MHeader {
                 guard let ratio = Self.ratio(value) else { throw broken("the sample aspect ratio “\(value)”") }
                 if ratio.numerator > 0, ratio.denominator > 0 { aspect = ratio.reduced }
             case "I":
-                guard let first = value.first, "?pm".contains(first) else {
-                    if let first = value.first, "tb".contains(first) {
-                        throw VaencError(
-                            .badInput, "\(name) is interlaced, which vaenc does not encode",
-                            remedy: "deinterlace it first")
-                    }
-                    throw broken("the interlacing “\(value)”")
+                switch value.first {
+                case "?", "p": break
+                case "t", "b": isInterlaced = true
+                case "m":
+                    throw VaencError(
+                        .badInput, "\(name) mixes interlaced pictures and others, which libavformat does not read in Y4M",
+                        remedy: "write it as It or Ib, or deinterlace it first")
+                default: throw broken("the interlacing “\(value)”")
                 }
             case "C":
-                guard let format = Self.format(value) else {
+                format = Self.format(value)
+                guard format != nil || Self.isForeign(value) else {
                     throw VaencError(
                         .badInput, "\(name) has the sample format C\(value), which vaenc does not read",
-                        remedy: "convert it to 4:2:0, 4:2:2 or 4:4:4 of 8 bits, or 4:2:0 of 10")
+                        remedy: "convert it to 4:2:0, 4:2:2, 4:4:4 or mono")
                 }
-                self.format = format
             case "X":
                 if value == "COLORRANGE=FULL" { color.fullRange = true }
                 if value == "COLORRANGE=LIMITED" { color.fullRange = false }
@@ -88,6 +92,13 @@ struct Y4MHeader {
         guard parts.count == 2, let n = Int32(parts[0]), let d = Int32(parts[1]), n >= 0, d >= 0 else { return nil }
         // 0:0 is how the format writes “unknown”.
         return d == 0 ? (n == 0 ? Rational(0, 1) : nil) : Rational(Int(n), Int(d))
+    }
+
+    /// Formats of libavformat's demuxer that have no name here.
+    private static func isForeign(_ name: Substring) -> Bool {
+        if name == "411" { return true }
+        let depths = ["9", "10", "12", "14", "16"]
+        return ["420p", "422p", "444p", "mono"].contains { start in depths.contains { name == start + $0 } }
     }
 
     private static func format(_ name: Substring) -> PixelFormat? {

@@ -11,7 +11,7 @@ public struct StreamKind: Sendable, Hashable {
         self.codec = codec
     }
 
-    /// nil for bytes that are neither a byte stream nor length-prefixed as far as they reach.
+    /// nil for bytes that are neither a byte stream of NAL units nor length-prefixed as far as they reach.
     ///
     /// 00 00 01 may be a start code or the beginning of a length; it is a length where that leads to the head of a NAL
     /// unit, and from there to the next.
@@ -27,8 +27,11 @@ public struct StreamKind: Sendable, Hashable {
         }
         let zeros = head.prefix { $0 == 0 }.count
         guard zeros >= 2, zeros < head.count, head[zeros] == 1 else { return nil }
+        let units = AnnexB.units(in: head.span)
+        // MPEG-1, MPEG-2 and MPEG-4 part 2 begin with start codes above 7F: forbidden_zero_bit of both codecs' NAL units.
+        if let first = units.first, head[first.lowerBound] & 0x80 != 0 { return nil }
         framing = .annexB
-        codec = AnnexB.units(in: head.span).lazy.compactMap { Self.codec(head[$0]) }.first
+        codec = units.lazy.compactMap { Self.codec(head[$0]) }.first
     }
 
     /// The beginnings of NAL units behind lengths; nil where they are not that.

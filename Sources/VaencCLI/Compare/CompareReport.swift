@@ -64,7 +64,7 @@ struct CompareReport: Encodable {
             Frame(index: $0, psnr: PSNR($1.error), ssim: SSIM($1.similarity))
         }
         notices = zip(names, infos).flatMap { name, info in
-            var notices: [String] = []
+            var notices = info.notices
             if info.nativeSize != info.size { notices.append("\(name) is \(info.nativeSize), and was scaled to \(info.size)") }
             let format = info.nativeFormatName ?? info.nativeFormat?.rawValue
             let known: Set<PixelFormat> = [.nv12, .i420, .yv12, .p010, .i420p10]

@@ -49,7 +49,7 @@ struct DecodeReport: Encodable, Sendable {
         frames = Frames(decoded: sink.pictures, skipped: source.picturesLeftOut)
         bytes = sink.bytesWritten
         seconds = Seconds(wall: rounded(Clock.secondsSinceStart), cpu: rounded(Clock.processorSeconds))
-        notices = [(source.info.changes + source.lateChanges).notice].compactMap { $0 }
+        notices = source.info.notices + [(source.info.changes + source.lateChanges).notice].compactMap { $0 }
         self.output = FileName.printable(output)
         interrupted = isInterrupted
     }

@@ -167,6 +167,7 @@ final class EncodeBranch {
             entry.option != "codec" && !contained.contains { $0.option == entry.option }
         }
         let entries = others.map { entry in
+            if entry.option == "size", let told = size(entry, info, unasked) { return told }
             guard unasked.contains(entry.option), !entry.differs else { return entry }
             var entry = entry
             entry.asked = nil
@@ -180,5 +181,15 @@ final class EncodeBranch {
             rate.why = "as asked"
         }
         return [codec] + entries + (entries.contains { $0.option == "frameRate" } ? [] : [rate]) + changes(info)
+    }
+
+    /// A size asked for of pictures that players turn is the one in which they are seen.
+    private func size(_ entry: EffectiveEntry, _ info: SourceInfo, _ unasked: Set<String>) -> EffectiveEntry? {
+        guard info.isTurnedOnItsSide, !unasked.contains("size"), info.size == output.configuration.size else { return nil }
+        let seen = VideoSize(width: info.size.height, height: info.size.width)
+        let isKept = output.format.hasSampleEntries
+        return EffectiveEntry(
+            option: entry.option, asked: "\(seen)", used: isKept && !entry.differs ? "\(seen)" : entry.used,
+            why: isKept ? "as it is seen: stored as \(entry.used), and the file turns it" : "\(seen) turned: the pictures are as they were stored")
     }
 }

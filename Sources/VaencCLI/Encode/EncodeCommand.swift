@@ -49,6 +49,8 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
             throw VaencError.usage("\(same) is the input itself", remedy: "name another output")
         }
         var sourceOptions = try inputOptions.sourceOptions(isCamera: input.map(CaptureOptions.isCamera) ?? false)
+        sourceOptions.outputSizeIsAsShown = true
+        sourceOptions.colorOfRGB = try color.description(over: .unspecified)
         sourceOptions.readsSound = inputOptions.audio != AudioMode.none && named.contains(where: \.format.holdsTracks)
         if let device = capture.audioDevice, !sourceOptions.readsSound {
             let why = inputOptions.audio == AudioMode.none ? "--audio none" : "\(named[0].format.rawValue), which holds pictures alone"

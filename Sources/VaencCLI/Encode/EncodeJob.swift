@@ -27,7 +27,9 @@ struct EncodeJob {
     func run() throws -> (report: EncodeReport, failure: (any Error)?) {
         let branches = try makeBranches()
         defer { for branch in branches { branch.session.invalidate() } }
-        let notices = unique(branches.compactMap(\.session.choice.notice)) + [rateNotice].compactMap { $0 }
+        let notices =
+            source.info.notices + unique(outputs.compactMap(\.sound.notice) + branches.compactMap(\.session.choice.notice))
+            + [rateNotice].compactMap { $0 }
         for notice in notices where tellsNotices { Terminal.note(notice) }
         let kept = branches.compactMap(\.sink.keptNotice)
         interruption.whenFirst { [source, sinks = branches.map(\.sink)] in

@@ -6,6 +6,8 @@ struct SoundPlan {
     /// nil: none.
     var mode: AudioMode?
     var entry: EffectiveEntry?
+    /// Of sound that is left out unasked.
+    var notice: String?
 
     /// - Parameters:
     ///   - asked: nil: the packets as they are where the format holds them, else AAC, else none.
@@ -30,8 +32,9 @@ struct SoundPlan {
             return
         }
         if !fits {
-            self.entry = EffectiveEntry(
-                option: "audio", asked: (asked ?? .copy).rawValue, used: "none", why: "--fps gives the pictures other times")
+            let why = "--fps gives the pictures other times"
+            self.entry = entry("none", why)
+            if asked == nil { notice = "the sound is left out: \(why)" }
             return
         }
         let holds = try format.holds(sound.track)

@@ -34,6 +34,7 @@ struct InspectCommand: ParsableCommand {
             throw VaencError.usage("a plot is SVG, and \(plot) ends in .\(ending)", remedy: "call it NAME.svg")
         }
         let input = try ByteStreamFile(file)
+        if let notice = input.notice { Terminal.note(FileName.printable(notice)) }
         let codec = input.codec ?? .h264
         let stream: any InspectedStream =
             switch codec {
@@ -54,7 +55,7 @@ struct InspectCommand: ParsableCommand {
         if let fault = report.fault.wrapped {
             throw VaencError(
                 .badInput, "\(report.input): \(fault)",
-                remedy: report.frames.isEmpty ? "check that it is H.264 or HEVC" : "what could be read is listed")
+                remedy: report.frames.isEmpty ? "check that it is whole, and H.264 or HEVC" : "what could be read is listed; give a whole file")
         }
     }
 }

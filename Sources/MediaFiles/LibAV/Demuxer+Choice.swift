@@ -1,0 +1,62 @@
+import CLibAV
+import LibAV
+import VideoBase
+
+/// Which of a file's video streams is read.
+extension Demuxer {
+    private struct Candidate {
+        var index: Int
+        var score: Int64
+        var words: String
+    }
+
+    /// By what FFmpeg's program goes by: packets that were met, the default disposition, and the number of samples; the first
+    /// among equals. Attached pictures are no video.
+    private static func videoStreams(_ input: InputContext) -> [Candidate] {
+        (0..<Int(unsafe input.context.pointee.nb_streams)).compactMap { index in
+            let stream = unsafe input.context.pointee.streams[index]!
+            let parameters = unsafe stream.pointee.codecpar!
+            let attachedPicture: Int32 = 0x0400
+            guard unsafe parameters.pointee.codec_type == AVMEDIA_TYPE_VIDEO, unsafe stream.pointee.disposition & attachedPicture == 0
+            else { return nil }
+            let (width, height) = unsafe (Int64(parameters.pointee.width), Int64(parameters.pointee.height))
+            let (newPackets, isDefault): (Int32, Int32) = (2, 1)
+            var score = width.multipliedReportingOverflow(by: height).partialValue
+            if unsafe stream.pointee.event_flags & newPackets != 0 { score += 100_000_000 }
+            if unsafe stream.pointee.disposition & isDefault != 0 { score += 5_000_000 }
+            return Candidate(index: index, score: score, words: "\(index) (\(width)×\(height))")
+        }
+    }
+
+    static func othersNotice(_ input: InputContext, taken: Int) -> String? {
+        let streams = videoStreams(input)
+        guard streams.count > 1, let own = streams.first(where: { $0.index == taken }) else { return nil }
+        let others = streams.filter { $0.index != taken }.map(\.words).joined(separator: ", ")
+        return "\(input.name) has \(streams.count) video streams: \(own.words) is taken, \(others) left"
+    }
+
+    /// The stream to read, with its decoder; nil without video.
+    static func findVideo(_ input: InputContext, _ decoder: inout UnsafePointer<AVCodec>?) throws -> Int? {
+        let av = unsafe input.av
+        guard let index = videoStreams(input).max(by: { $0.score < $1.score || ($0.score == $1.score && $0.index > $1.index) })?.index
+        else { return nil }
+        let parameters = unsafe input.context.pointee.streams[index]!.pointee.codecpar!
+        let codec = unsafe parameters.pointee.codec_id
+        unsafe decoder = av.pointee.avcodec_find_decoder!(codec)
+        if unsafe decoder == nil {
+            if input.endsEarly { throw InputContext.unreadable(input.name, InputContext.cut) }
+            if codec == AV_CODEC_ID_NONE {
+                throw InputContext.unreadable(input.name, "its video is of no codec that libavformat knows")
+            }
+            let codecName = unsafe String(cString: av.pointee.avcodec_get_name!(codec)!)
+            throw VaencError(
+                .unavailable, "libavcodec has no decoder for the \(codecName) video of \(input.name)",
+                remedy: "convert it to another codec first, or install a libavcodec that has it")
+        }
+        if unsafe parameters.pointee.width <= 0 || parameters.pointee.height <= 0 {
+            if input.endsEarly { throw InputContext.unreadable(input.name, InputContext.cut) }
+            throw InputContext.unreadable(input.name, LibAV.takeLog() ?? "its video has no size")
+        }
+        return index
+    }
+}

@@ -1,0 +1,166 @@
+import TestOracles
+import Testing
+
+/// How inputs are read and converted, judged by FFmpeg's own programs.
+@Suite struct InputReadingTests {
+    private static func probe(_ path: String, _ entries: String, _ stream: String = "v:0") throws -> String {
+        try ProcessRunner.run(
+            "ffprobe", ["-v", "error", "-select_streams", stream, "-show_entries", "stream=\(entries)", "-of", "csv=p=0", path]
+        ).output.filter { !$0.isNewline }
+    }
+
+    /// The first picture as FFmpeg decodes it.
+    private static func luma(_ path: String, _ count: Int) throws -> [UInt8] {
+        let run = try ProcessRunner.run(
+            "ffmpeg", ["-v", "error", "-nostdin", "-i", path, "-frames:v", "1", "-f", "rawvideo", "-pix_fmt", "yuv420p", "-noautorotate", "-"])
+        return Array(run.stdout.prefix(count))
+    }
+
+    private static func encode(_ input: String, _ output: String, _ more: String...) throws -> ToolRun {
+        try ToolRun(["encode", input, "-o", output, "--device", "software", "--qp", "10", "--overwrite"] + more)
+    }
+
+    /// White of full-range RGB is 235 and said to be limited, or 255 and full where that is asked for; the matrix is the one
+    /// that was taken.
+    @Test(arguments: [("64x48", "smpte170m"), ("1280x720", "bt709")])
+    func samplesOfRGBAreWhatIsSaid(_ size: String, _ matrix: String) throws {
+        try Files.withTemporaryFolder { folder in
+            let white = folder + "/white.mov"
+            try ffmpeg("-f", "lavfi", "-i", "color=white:s=\(size):d=0.04", "-c:v", "png", "-pix_fmt", "rgb24", "-color_range", "pc", white)
+            for (options, range, value) in [([], "tv", 235), (["--color-range", "full"], "pc", 255)] as [([String], String, UInt8)] {
+                let run = try ToolRun(
+                    ["encode", white, "-o", folder + "/a.mp4", "--device", "software", "--qp", "10", "--overwrite"] + options)
+                #expect(run.status == 0, "\(run.errorLines)")
+                #expect(try Self.probe(folder + "/a.mp4", "color_range,color_space") == "\(range),\(matrix)")
+                #expect(try Self.luma(folder + "/a.mp4", 500).allSatisfy { $0 == value })
+            }
+            let run = try ToolRun(["decode", white, "-o", folder + "/a.y4m", "--device", "software"])
+            #expect(run.status == 0, "\(run.errorLines)")
+            let file = try Files.read(folder + "/a.y4m")
+            let line = String(decoding: file.prefix { $0 != 10 }, as: UTF8.self)
+            #expect(line.contains("XCOLORRANGE=LIMITED") && file[line.utf8.count + 7] == 235, "\(line)")
+        }
+    }
+
+    /// More pictures behind a change of size than the check of the last one keeps.
+    @Test func smallerPicturesInTheMiddle() throws {
+        try Files.withTemporaryFolder { folder in
+            var stream: [UInt8] = []
+            for (index, size) in ["192x128", "96x64"].enumerated() {
+                let part = "\(folder)/\(index).h265"
+                try ffmpeg(
+                    "-f", "lavfi", "-i", "testsrc2=s=\(size):d=1.6", "-c:v", "libx265", "-preset", "ultrafast", "-x265-params", "log-level=none", part)
+                stream += try Files.read(part)
+            }
+            try Files.write(stream, to: folder + "/a.h265")
+            let run = try ToolRun(["decode", folder + "/a.h265", "-o", folder + "/a.y4m", "--device", "software", "--json"])
+            #expect(run.status == 0 && run.report?["frames"]?["decoded"]?.int == 80, "\(run.errorLines)")
+        }
+    }
+
+    /// `--size` is what players show.
+    @Test(arguments: ["letterbox", "crop", "stretch"]) func sizeOfTurnedPictures(_ fit: String) throws {
+        try Files.withTemporaryFolder { folder in
+            let input = folder + "/in.mp4"
+            try ffmpeg("-f", "lavfi", "-i", "color=white:s=128x96:d=0.2", "-c:v", "libx264", "-pix_fmt", "yuv420p", input)
+            try TurnedClip.turn(input)
+            let run = try Self.encode(input, folder + "/a.mp4", "--size", "48x64", "--fit", fit)
+            #expect(run.status == 0 && run.errorLines.count == 1, "\(run.errorLines)")
+            #expect(try Self.probe(folder + "/a.mp4", "width,height").hasPrefix("64,48"))
+            #expect(try TurnedClip.rotation(folder + "/a.mp4") == "-90")
+            // No bars.
+            #expect(try Self.luma(folder + "/a.mp4", 64 * 48).allSatisfy { $0 > 230 })
+            let other = try Self.encode(input, folder + "/a.mkv", "--size", "48x64", "--fit", fit)
+            #expect(other.status == 0 && other.errorLines.contains { $0.contains("size: asked 48×64, used 64×48") }, "\(other.errorLines)")
+        }
+    }
+
+    @Test func largestOfSeveralVideoStreams() throws {
+        try Files.withTemporaryFolder { folder in
+            let input = folder + "/two.mp4"
+            try ffmpeg(
+                "-f", "lavfi", "-i", "testsrc2=s=192x128:d=0.4", "-f", "lavfi", "-i", "testsrc2=s=96x64:r=50:d=2", "-map", "0", "-map", "1",
+                "-c:v", "libx264", "-disposition:v:0", "default", "-disposition:v:1", "default", input)
+            let runs = [
+                try Self.encode(input, folder + "/a.mp4", "--json"), try ToolRun(["decode", input, "-o", folder + "/a.y4m", "--json"]),
+                try ToolRun(["inspect", input, "--json"]),
+            ]
+            for run in runs { #expect(run.status == 0 && run.report?["width"]?.int == 192, "\(run.errorLines)") }
+            let words = "has 2 video streams: 0 (192×128) is taken, 1 (96×64) left"
+            #expect(runs[2].errorLines.count == 1 && runs[2].errorLines[0].contains(words), "\(runs[2].errorLines)")
+            #expect(try Self.encode(input, folder + "/a.mp4").errorLines.filter { $0.contains(words) }.count == 1)
+        }
+    }
+
+    @Test(arguments: ["mpeg1video", "mpeg2video", "mpeg4"]) func otherCodecsAreNotConverted(_ codec: String) throws {
+        try Files.withTemporaryFolder { folder in
+            let (input, output) = (folder + "/in.bin", folder + "/a.avcc")
+            try ffmpeg("-f", "lavfi", "-i", "testsrc2=s=96x64:d=0.4", "-c:v", codec, "-f", codec == "mpeg4" ? "m4v" : codec, input)
+            try ToolRun(["convert", input, "-o", output]).expectRefusal(65, "neither H.264 nor HEVC", without: [output])
+            let look = try ToolRun(["inspect", input])
+            #expect(look.status != 0 && look.errorLines.contains { $0.contains("neither H.264 nor HEVC") }, "\(look.errorLines)")
+        }
+    }
+
+    /// Y4M of fields, and of samples that libavformat alone knows.
+    @Test(arguments: [("yuv420p", "tff"), ("yuv420p", "bff"), ("yuv422p10le", ""), ("yuv444p12le", ""), ("gray10le", ""), ("yuv411p", "")])
+    func otherY4M(_ format: String, _ fields: String) throws {
+        try Files.withTemporaryFolder { folder in
+            let input = folder + "/a.y4m"
+            let filter = fields.isEmpty ? "null" : "interlace=scan=\(fields)"
+            try ffmpeg(
+                "-f", "lavfi", "-i", "testsrc2=s=96x64:r=20:d=1", "-vf", filter, "-pix_fmt", format, "-strict", "-1", "-f", "yuv4mpegpipe", input)
+            let expected = fields.isEmpty ? 20 : 10
+            let run = try Self.encode(input, folder + "/a.mp4", "--json")
+            #expect(run.status == 0 && run.report?["frames"]?["encoded"]?.int == expected, "\(run.errorLines)")
+            let isTold = run.report?["effective"]?.array.contains { $0["option"]?.string == "fields" } == true
+            #expect(isTold == !fields.isEmpty)
+            // Cut inside a picture, through a pipe.
+            let bytes = try Files.read(input)
+            let cut = try ToolRun(["decode", "-", "-o", folder + "/b.y4m"], input: Array(bytes.dropLast(100)))
+            cut.expectRefusal(65, "after picture \(expected - 1)", without: [folder + "/b.y4m"])
+        }
+    }
+
+    /// What an edit list hides is not missing.
+    @Test func editList() throws {
+        try Files.withTemporaryFolder { folder in
+            try ffmpeg("-f", "lavfi", "-i", "testsrc2=s=96x64:d=2", "-c:v", "libx264", "-bf", "2", folder + "/whole.mp4")
+            try ffmpeg("-ss", "1.1", "-i", folder + "/whole.mp4", "-c", "copy", folder + "/a.mp4")
+            let run = try ToolRun(["decode", folder + "/a.mp4", "-o", folder + "/a.y4m", "--device", "software", "--json"])
+            let shown = try ProcessRunner.run(
+                "ffprobe", ["-v", "error", "-count_frames", "-show_entries", "stream=nb_read_frames", "-of", "csv=p=0", folder + "/a.mp4"]
+            ).output.filter(\.isNumber)
+            #expect(run.report?["frames"]?["skipped"]?.int == 0 && run.report?["frames"]?["decoded"]?.int == Int(shown), "\(run.errorLines)")
+            let encoded = try Self.encode(folder + "/a.mp4", folder + "/b.mp4")
+            #expect(encoded.status == 0 && !encoded.errorLines.contains { $0.contains("cannot be decoded") }, "\(encoded.errorLines)")
+        }
+    }
+
+    @Test func inspectNamesACutFileOnce() throws {
+        try Files.withTemporaryFolder { folder in
+            try ffmpeg("-i", Fixture.carphone.path(), "-c", "copy", "-an", folder + "/whole.ts")
+            let bytes = try Files.read(folder + "/whole.ts")
+            try Files.write(Array(bytes.prefix(bytes.count / 2 / 188 * 188 + 100)), to: folder + "/cut.ts")
+            let run = try ToolRun(["inspect", folder + "/cut.ts"])
+            let line = run.errorLines.last.map(String.init) ?? ""
+            #expect(run.status == 65 && line.contains("cut short after picture") && line.contains("give a whole file"), "\(line)")
+            #expect(line.split(separator: "cut.ts", omittingEmptySubsequences: false).count == 2, "\(line)")
+        }
+    }
+
+    /// Encoded sound ends where the pictures do, whatever the length of the input's packets.
+    @Test(arguments: [("pcm_s16le", "mov", 44100), ("flac", "mkv", 96000)])
+    func soundEndsWithThePictures(_ codec: String, _ ending: String, _ rate: Int) throws {
+        try Files.withTemporaryFolder { folder in
+            let input = "\(folder)/in.\(ending)"
+            try ffmpeg(
+                "-f", "lavfi", "-i", "testsrc2=s=96x64:r=25:d=2", "-f", "lavfi", "-i", "sine=r=\(rate):d=2", "-c:v", "libx264", "-c:a", codec, input)
+            let run = try Self.encode(input, folder + "/a.mp4", "--audio", "aac", "--duration", "1")
+            #expect(run.status == 0, "\(run.errorLines)")
+            #expect(try Self.probe(folder + "/a.mp4", "duration_ts", "a:0") == "\(rate)")
+            let without = try Self.encode(input, folder + "/b.mp4", "--fps", "50")
+            #expect(!without.errorLines.contains { $0.contains("asked copy") } && without.errorLines.contains { $0.contains("the sound is left out") })
+        }
+    }
+}
