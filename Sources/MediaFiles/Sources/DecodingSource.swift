@@ -40,11 +40,12 @@ package final class DecodingSource: FrameSource {
             seconds = seconds.map { min($0, Double(limit) / rate.value) }
         }
         let codec = unsafe String(cString: demuxer.av.pointee.avcodec_get_name!(parameters.codec_id)!)
+        let kind = unsafe Self.kind(stream.container, codec, native, demuxer.av)
         var info = SourceInfo(
             size: shaper.outputSize, frameRate: rate, color: color, sampleAspectRatio: shaper.outputAspect,
             frameCount: count, durationSeconds: seconds,
             nativeFormat: PixelFormat(av: native), nativeSize: size,
-            kind: Self.kind(stream.container, codec, native, demuxer.av))
+            kind: kind)
         info.frameRateVaries = varying != nil
         info.changes = demuxer.changes
         info.hasSound = demuxer.hasSound
