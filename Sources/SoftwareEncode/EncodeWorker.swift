@@ -198,9 +198,10 @@ private struct TimeHistory {
     mutating func packet(_ output: CodecContext.Output, _ headers: StreamHeaders, _ codec: VideoCodec) -> EncodedPacket?
     {
         guard let entry = entries[output.presentationIndex] else { return nil }
-        let decode = decodeTime(output.decodeIndex)
+        let decodeIndex = Self.decodeIndex(output)
+        let decode = decodeTime(decodeIndex)
         // Decoding times never go back: what is older is not asked for again.
-        while oldest < output.decodeIndex - 1 {
+        while oldest < decodeIndex - 1 {
             entries[oldest] = nil
             oldest += 1
         }
@@ -216,6 +217,14 @@ private struct TimeHistory {
         packet.isRandomAccess = output.kind.isIDR || (output.isKey && output.kind.recovery == 0)
         packet.recoveryFrameCount = output.kind.isIDR ? nil : output.kind.recovery
         return packet
+    }
+
+    /// x265 never sets the delay that it takes off where only one picture comes or two, and subtracts whatever memory held: no
+    /// picture is decoded before another is shown then.
+    private static func decodeIndex(_ output: CodecContext.Output) -> Int64 {
+        let most: Int64 = 64
+        let (index, shown) = (output.decodeIndex, output.presentationIndex)
+        return index <= shown && index >= shown - most ? index : shown
     }
 
     /// The encoder's decoding time is the number of a picture: that picture's time. Before the first picture, time
