@@ -1,5 +1,5 @@
 import Glibc
-public import VideoBase
+import VideoBase
 
 extension MediaOutput {
     /// Refuses an output that cannot be created, as far as that is to be seen without opening it: before a camera starts.
