@@ -38,7 +38,7 @@ import Testing
 
     /// The window shows what is encoded, not what the camera sees: its middle here, upright.
     @Test func theWindowShowsTheOutput() throws {
-        let script = Self.script.replacing("--preview", with: "--preview --size 120x240 --fit crop").replacing("--frames 150", with: "--frames 100")
+        let script = Self.script.replacing("--preview", with: "--preview --size 120x240 --fit crop").replacing("--frames 150", with: "--frames 200")
         try Files.withTemporaryFolder { folder in
             let result = try VirtualScreen.run(
                 "bash", ["-c", "cd \(folder); touch log; " + script, Checkout.vaenc],
