@@ -119,6 +119,37 @@ enum HostCost {
         }
     }
 
+    /// CPU for coded pictures of 1, 25 and 100 kB: 0.2, 6 and 24 Mbit/s at 30 frames a second.
+    static func coded() throws -> [Figure] {
+        let frames = 500
+        return try withRaw(frames: frames) { folder, raw in
+            var figures: [Figure] = []
+            for (format, muxer) in [("annexb", "h264"), ("mp4", "mp4")] {
+                for bytes in [1_000, 25_000, 100_000] {
+                    func sized(_ contender: Contender, _ muxerOption: String, _ value: String) -> Contender {
+                        var result = contender
+                        result.environment["VAENC_REFERENCE_NULL_BYTES"] = "\(bytes)"
+                        if let index = result.arguments.lastIndex(of: muxerOption) { result.arguments[index + 1] = value }
+                        return result
+                    }
+                    let costs = try Cost.measure(
+                        [
+                            sized(vaenc(raw, format: "nv12", frames: frames, output: folder + "/vaenc." + muxer), "--format", format),
+                            sized(ffmpeg(raw, format: "nv12", frames: frames, output: folder + "/ffmpeg." + muxer), "-f", muxer),
+                        ], rounds: 5)
+                    let (ours, theirs) = (median(costs[0].cpu), median(costs[1].cpu))
+                    let name = "\(format), pictures of \(bytes / 1000) kB"
+                    figures += [
+                        Figure("\(name): CPU a frame, vaenc", ours * 1000 / Double(frames), "ms"),
+                        Figure("\(name): CPU a frame, ffmpeg", theirs * 1000 / Double(frames), "ms"),
+                        Figure("\(name): CPU, of ffmpeg's", ours / theirs, "", atMost: 0.9),
+                    ]
+                }
+            }
+            return figures
+        }
+    }
+
     /// From the program's start to the first byte of the stream.
     static func startup() throws -> [Figure] {
         try withRaw(frames: 30) { _, raw in

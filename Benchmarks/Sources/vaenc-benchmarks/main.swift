@@ -3,6 +3,7 @@ import TestOracles
 
 let parts: [(name: String, title: String, run: () throws -> [Figure])] = [
     ("host", "Host cost on the reference driver in null mode, 1000 frames, medians of five", HostCost.run),
+    ("coded", "Host cost by the size of coded pictures, reference driver in null mode, 500 frames, medians of five", HostCost.coded),
     ("startup", "Start to first packet on the reference driver in null mode, medians of nine", HostCost.startup),
     ("amd", "Host cost on AMD's driver over a faked kernel, 300 frames, medians of five", HostCost.amd),
     ("probe", "Asking a device, medians of fifteen", HostCost.probe),

@@ -25,7 +25,7 @@ final class OutputFile {
     let keptPart: String?
     /// Bytes held back to make fewer, larger writes; empty where writing is immediate.
     private var held: [UInt8] = []
-    private static let holdLimit = 1 << 18
+    static let holdLimit = 1 << 18
 
     /// Where the next byte goes, and how far the file reaches.
     private var position = 0

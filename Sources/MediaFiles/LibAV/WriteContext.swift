@@ -20,7 +20,7 @@ import NALWriting
         unsafe self.av = unsafe av
         unsafe context = nil
         let opaque = unsafe Unmanaged.passUnretained(self).toOpaque()
-        unsafe context = vaenc_avio_writer(av, 1 << 16, opaque, writeBytes, file.isSeekable ? seekTo : nil)
+        unsafe context = vaenc_avio_writer(av, Int32(OutputFile.holdLimit), opaque, writeBytes, file.isSeekable ? seekTo : nil)
         if unsafe context == nil { return nil }
     }
 

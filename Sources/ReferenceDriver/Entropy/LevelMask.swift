@@ -1,17 +1,19 @@
 extension Lane where Element == Int16 {
     /// Bit i of the result: element i, of 16, is not zero.
+    ///
+    /// By words of four elements: the compiler takes shifts of `SIMD8<Int16>` apart into one extract for each element.
     @inline(__always) func nonZeroMask16() -> UInt32 {
-        // Of x and −x one has its top bit set unless both are 0: shifts, because comparing becomes a loop.
-        let low = load(0, as: Words.self)
-        let high = load(8, as: Words.self)
-        let lowBits = ((low | (Words.zero &- low)) &>> 15) & Words(1, 2, 4, 8, 16, 32, 64, 128)
-        let highBits =
-            ((high | (Words.zero &- high)) &>> 15) & Words(256, 512, 1024, 2048, 4096, 8192, 16384, .min)
-        // SAFETY: both types are 16 plain bytes.
-        let pair = unsafe unsafeBitCast(lowBits | highBits, to: SIMD2<UInt64>.self)
-        let four = pair.x | pair.y
-        let two = UInt32(truncatingIfNeeded: four | four &>> 32)
-        return (two | two &>> 16) & 0xFFFF
+        nonZeroMask4(0) | nonZeroMask4(4) << 4 | nonZeroMask4(8) << 8 | nonZeroMask4(12) << 12
+    }
+
+    /// Bit i of the result: element i, of the four from `index` on, is not zero.
+    @inline(__always) private func nonZeroMask4(_ index: Int) -> UInt32 {
+        let word = load(index, as: UInt64.self)
+        let rest: UInt64 = 0x7FFF_7FFF_7FFF_7FFF
+        // The top bit of an element is set if any of its bits is.
+        let tops = (((word & rest) &+ rest) | word) & ~rest
+        // The product gathers bits 0, 16, 32 and 48 in bits 48 to 51; its other terms do not meet them.
+        return UInt32(truncatingIfNeeded: (tops &>> 15) &* 0x0001_0002_0004_0008 &>> 48) & 0xF
     }
 
     /// Bit i of the result: element i, of 64, is not zero.

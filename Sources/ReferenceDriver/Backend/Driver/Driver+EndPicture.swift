@@ -23,9 +23,12 @@ extension Driver {
         let checked = try backend.check(picture, &stream)
         let coded = try codedBuffer(checked.codedBuffer)
         if environment.isNull {
+            var units = checked.units.leading + backend.nullSlices(checked) + checked.units.trailing
+            let missing = environment.nullBytes - units.reduce(0) { $0 + $1.count }
+            let filler = FillerUnit(context.config.entry.codec)
+            if missing >= filler.leastBytes { units.append(filler.bytes(missing)) }
             coded.write(
-                checked.units.leading + backend.nullSlices(checked) + checked.units.trailing,
-                headers: checked.units.leading.count, averageQP: checked.averageQP,
+                units, headers: checked.units.leading.count, averageQP: checked.averageQP,
                 maximumFrameBits: stream.maximumFrameBits, manners: capabilities.manners)
         } else {
             try submit(checked, picture, stream, coded, context, backend)

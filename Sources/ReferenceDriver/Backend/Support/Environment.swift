@@ -8,6 +8,8 @@ package struct Environment: Sendable {
     package var countsPath: String?
     /// VAENC_REFERENCE_MODE=null: a tiny valid stream at once.
     package var isNull = false
+    /// VAENC_REFERENCE_NULL_BYTES=N: filler brings each picture of the null mode to N bytes; at most 16 MiB.
+    package var nullBytes = 0
     /// VAENC_REFERENCE_LOG=1: why calls are refused, on stderr.
     package var logs = false
     /// VAENC_REFERENCE_PERSONALITY: the real driver to be like; nil for none.
@@ -26,6 +28,7 @@ package struct Environment: Sendable {
         environment.reconstructionPath = variable("VAENC_REFERENCE_RECON")
         environment.countsPath = variable("VAENC_REFERENCE_COUNTS")
         environment.isNull = variable("VAENC_REFERENCE_MODE") == "null"
+        environment.nullBytes = min(max(variable("VAENC_REFERENCE_NULL_BYTES").flatMap { Int($0) } ?? 0, 0), 1 << 24)
         environment.logs = variable("VAENC_REFERENCE_LOG") == "1"
         environment.personality = variable("VAENC_REFERENCE_PERSONALITY")
         environment.writesHashes = variable("VAENC_REFERENCE_HASH") == "md5"

@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""soak.py VAENC [--pictures N] [--container-pictures N] [--only TEXT]: encodes very many pictures on a device that costs
+nothing (the reference driver's null mode) and reports what grows: memory, descriptors, threads, time for a picture.
+
+Each codec goes into Annex B with a million pictures and into every container with 100,000, with B pictures and CBR. Two
+more rows read a clip whose times begin just below 2^33 ticks of 90 kHz and 2^31 milliseconds. One line a row; exit status
+1 if a row breaks a limit:
+  memory       grows by at most 100 bytes a picture into a container (its index), by 10 into a bare stream, after the
+               first tenth of the run
+  descriptors, threads   do not grow after the first fifth (by more than the one file that HLS is changing)
+  speed        the last quarter runs at least 0.7 times as fast as the second
+"""
+import argparse, json, os, shutil, subprocess, sys, tempfile, time
+
+CONTAINERS = ["mp4", "fmp4", "mov", "mkv", "ts", "flv", "hls", "avcc"]
+
+
+def sample(pid):
+    """Resident bytes, descriptors and threads of a process; None when it has ended."""
+    try:
+        with open(f"/proc/{pid}/status") as status:
+            fields = dict(line.split(":", 1) for line in status)
+        return (int(fields["VmRSS"].split()[0]) * 1024, len(os.listdir(f"/proc/{pid}/fd")), int(fields["Threads"]))
+    except (OSError, KeyError, ValueError):
+        return None
+
+
+def watch(command, environment, folder):
+    """Runs a command; its exit status, last error line, and a list of (pictures, seconds, memory, descriptors, threads)."""
+    errors = open(f"{folder}/progress", "w+")
+    started = time.monotonic()
+    child = subprocess.Popen(
+        command, env=dict(os.environ, **environment), cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        stderr=errors)
+    samples, offset, pictures, last = [], 0, 0, ""
+    while True:
+        ended = child.poll() is not None
+        state = None if ended else sample(child.pid)
+        with open(errors.name) as progress:
+            progress.seek(offset)
+            text = progress.read()
+        whole = text.rfind("\n") + 1
+        offset += len(text[:whole].encode())
+        for line in text[:whole].splitlines():
+            if line.startswith("{"):
+                pictures = json.loads(line).get("frames", pictures)
+            elif line.strip():
+                last = line
+        if state:
+            samples.append((pictures, time.monotonic() - started) + state)
+        if ended:
+            return child.returncode, last, samples
+        time.sleep(0.1)
+
+
+def judge(samples, pictures, perPicture):
+    """What is wrong with a run, and its figures."""
+    steady = [s for s in samples if s[0] >= pictures / 10]
+    if len(steady) < 8:
+        return ["too few samples: encode more pictures"], ""
+    faults = []
+    first = steady[0]
+    # Allocators round up and keep some: 4 MB are not a leak.
+    growth = max(s[2] for s in steady) - first[2]
+    if growth > 4_000_000 + perPicture * pictures:
+        faults.append(f"memory grew by {growth} bytes")
+    for index, name in ((3, "descriptors"), (4, "threads")):
+        if max(s[index] for s in steady) > max(s[index] for s in samples if s[0] <= pictures / 5) + 1:
+            faults.append(f"{name} grew")
+
+    def speed(low, high):
+        part = [s for s in steady if low * pictures <= s[0] <= high * pictures]
+        return (part[-1][0] - part[0][0]) / max(part[-1][1] - part[0][1], 1e-9) if len(part) > 1 else 0
+
+    second, fourth = speed(0.25, 0.5), speed(0.75, 1)
+    if second and fourth and fourth < 0.7 * second:
+        faults.append(f"it slowed down from {second:.0f} to {fourth:.0f} pictures a second")
+    figures = (
+        f"{first[2] / 1e6:.1f} MB + {growth / pictures:.1f} bytes a picture, {steady[-1][3]} descriptors, "
+        f"{steady[-1][4]} threads, {second:.0f} then {fourth:.0f} fps")
+    return faults, figures
+
+
+def clip(folder, name, seconds, frames, *arguments):
+    """A clip of small pictures whose times begin at so many seconds."""
+    subprocess.run(
+        ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=64x64:rate=25", "-frames:v", str(frames), "-c:v", "libx264",
+         "-preset", "ultrafast", "-output_ts_offset", str(seconds), *arguments, name], cwd=folder, check=True)
+    return name
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("vaenc")
+    parser.add_argument("--pictures", type=int, default=1_000_000)
+    parser.add_argument("--container-pictures", type=int, default=100_000)
+    parser.add_argument("--only", default="", help="rows whose name has this text")
+    options = parser.parse_args()
+    vaenc = os.path.abspath(options.vaenc)
+    folder = tempfile.mkdtemp(prefix="vaenc-soak-")
+    failed = 0
+    try:
+        rows = []
+        for codec in ("h264", "hevc"):
+            rows.append((f"{codec} annexb", codec, "annexb", options.pictures, None, 10))
+            for form in CONTAINERS:
+                if (codec, form) != ("hevc", "flv"):
+                    rows.append((f"{codec} {form}", codec, form, options.container_pictures, None, 100))
+        late = max(2000, options.container_pictures // 10)
+        rows.append(("h264 times past 2^33 ticks", "h264", "mp4", late, ("late.ts", 2**33 / 90000 - late / 50), 100))
+        rows.append(("hevc times past 2^31 ms", "hevc", "mkv", late, ("late.mkv", 2**31 / 1000 - late / 50), 100))
+        for name, codec, form, pictures, source, perPicture in rows:
+            if options.only not in name:
+                continue
+            suffix = {"annexb": codec, "hls": "m3u8", "fmp4": "mp4", "avcc": "avcc"}.get(form, form)
+            given = clip(folder, source[0], source[1], pictures) if source else f"testsrc:64x64@25:{pictures}"
+            status, message, samples = watch(
+                [vaenc, "encode", given, "--device", "reference", "--codec", codec, "--bframes", "2", "--rate-control", "cbr",
+                 "--bitrate", "200k", "--format", form, "--progress", "json", "-o", f"out.{suffix}", "--overwrite"],
+                {"VAENC_REFERENCE_MODE": "null"}, folder)
+            faults, figures = judge(samples, pictures, perPicture)
+            if status:
+                faults = [f"exit status {status}: {message}"]
+            elif source:
+                faults = [fault for fault in faults if "samples" not in fault]
+                length = subprocess.run(
+                    ["ffprobe", "-v", "error", "-count_packets", "-show_entries", "stream=nb_read_packets", "-of", "csv=p=0", f"out.{suffix}"],
+                    cwd=folder, capture_output=True, text=True).stdout.strip().split(",")[0]
+                if length != str(pictures):
+                    faults.append(f"{length} of {pictures} pictures in the file")
+            print(f"{'BAD ' if faults else 'ok  '} {name}, {pictures} pictures: {'; '.join(faults + [figures])}", flush=True)
+            failed += bool(faults)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    sys.exit(1 if failed else 0)
+
+
+main()
