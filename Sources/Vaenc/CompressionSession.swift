@@ -45,7 +45,7 @@ public final class CompressionSession: Sendable {
         packetCapacity: Int = 256
     ) throws {
         let channel = PacketChannel(capacity: packetCapacity)
-        try self.init(configuration, device, requireHardware, channel: channel) { result, _ in channel.add(result) }
+        try self.init(configuration, device, requireHardware, channel: channel) { channel.add($0) }
     }
 
     /// Creates a session that calls `handler` for each access unit, in decoding order, on a thread of the
@@ -55,7 +55,7 @@ public final class CompressionSession: Sendable {
         configuration: EncoderConfiguration, device: DeviceSelector = .auto, requireHardware: Bool = false,
         handler: @escaping PacketHandler
     ) throws {
-        try self.init(configuration, device, requireHardware, channel: nil) { result, _ in handler(result) }
+        try self.init(configuration, device, requireHardware, channel: nil, handler)
     }
 
     /// Creates a session that calls `handler` for each NAL unit, with parameter sets apart; otherwise as with a handler
@@ -65,12 +65,12 @@ public final class CompressionSession: Sendable {
         handler: @escaping UnitHandler
     ) throws {
         let splitter = UnitSplitter(handler)
-        try self.init(configuration, device, requireHardware, channel: nil) { splitter.add($0, codec: $1) }
+        try self.init(configuration, device, requireHardware, channel: nil) { splitter.add($0) }
     }
 
     private init(
         _ configuration: EncoderConfiguration, _ device: DeviceSelector, _ requireHardware: Bool,
-        channel: PacketChannel?, _ outlet: @escaping @Sendable (Result<EncodedPacket, any Error>, VideoCodec) -> Void
+        channel: PacketChannel?, _ outlet: @escaping PacketHandler
     ) throws {
         core = try SessionCore(
             configuration, device: device, requireHardware: requireHardware, relay: PacketRelay(outlet))
@@ -97,8 +97,18 @@ public final class CompressionSession: Sendable {
     /// Why this device and codec were taken, one line for a person.
     public var choice: EncoderChoice { core.state.withLock { $0.stage.choice } }
 
-    /// What the session is made of, as asked: `encoderDescription` has what became of it.
-    public var configuration: EncoderConfiguration { core.state.withLock { $0.configuration } }
+    /// What was asked of the session; `encoderDescription` has what it uses. `codec` is the session's codec also if none was
+    /// asked for; then `wantedCodec` is nil, and another session or a swap with this configuration chooses again.
+    public var configuration: EncoderConfiguration {
+        core.state.withLock { state in
+            var configuration = state.configuration
+            // A property that was set since may have decided otherwise.
+            if configuration.wantedCodec == nil {
+                configuration.chosenCodec = CodecChoice.bound(by: configuration)?.codec ?? state.stage.choice.codec
+            }
+            return configuration
+        }
+    }
 
     /// What the session turned out to be, with the effective configuration; prepares it if that was not done.
     public var encoderDescription: EncoderDescription {

@@ -13,6 +13,8 @@ public enum PictureType: String, Sendable, Hashable, Codable {
 public struct EncodedPacket: Sendable {
     /// NAL units in Annex B form, each behind a start code; a key frame's begin with the parameter sets.
     public var bytes: [UInt8]
+    /// The codec of `bytes`.
+    public var codec: VideoCodec
     public var type: PictureType
     /// An IDR picture: nothing from here on needs what came before.
     public var isKey: Bool { type.isKey }
@@ -46,9 +48,10 @@ public struct EncodedPacket: Sendable {
     public var latencyNanoseconds: Int64
 
     public init(
-        bytes: [UInt8], type: PictureType, presentation: MediaTime, decode: MediaTime, duration: MediaTime? = nil,
+        codec: VideoCodec, bytes: [UInt8], type: PictureType, presentation: MediaTime, decode: MediaTime, duration: MediaTime? = nil,
         displayIndex: Int, codingIndex: Int, qp: Int? = nil, temporalLayer: Int = 0, latencyNanoseconds: Int64 = 0
     ) {
+        self.codec = codec
         self.bytes = bytes
         self.type = type
         isRandomAccess = type.isKey
