@@ -4,25 +4,34 @@ public import VideoBase
 /// An encoding session: frames in, access units out. What VTCompressionSession is to Apple's systems.
 ///
 /// ```swift
-/// let session = try CompressionSession(configuration: configuration, device: .auto)
-/// let reader = Task { for try await packet in session.packets { file.append(packet.bytes) } }
-/// for time in times {
-///     let buffer = try await session.makePixelBuffer()
-///     try unsafe buffer.withUnsafePlanes { planes in draw(into: planes) }
-///     try await session.encode(buffer, presentation: time)
+/// import Vaenc
+///
+/// func encodeFrames() async throws {
+///     let session = try CompressionSession(configuration: EncoderConfiguration(size: VideoSize(width: 640, height: 360)))
+///     let reader = Task { for try await packet in session.packets { print(packet.type, packet.bytes.count) } }
+///     for index in 0..<100 {
+///         let buffer = try await session.makePixelBuffer()  // Draw into it: `withUnsafePlanes`.
+///         try await session.encode(buffer, presentation: MediaTime(value: Int64(index), timescale: 30))
+///     }
+///     try await session.completeFrames()  // Every packet is out,
+///     session.invalidate()  // the packets end,
+///     try await reader.value  // and every packet is read.
 /// }
-/// try await session.completeFrames()
-/// session.invalidate()
+///
+/// try await encodeFrames()
 /// ```
 ///
 /// Every operation that may wait exists twice: as a call that blocks, for a thread of your own, and as an
-/// `async` one that suspends; the work itself always runs on the session's threads. Packets come in decoding
-/// order, either through `packets` or through the handler given at creation. The session may be used from
-/// several threads; the order of frames is the order in which `encode` was entered.
+/// `async` one that suspends; the work itself always runs on the session's threads. The compiler refuses the blocking one
+/// in asynchronous code. That includes the top level of a main.swift that uses `await`, where Swift chooses the blocking
+/// one: write a function there, as above. Packets come in decoding order, either through `packets` or through the handler
+/// given at creation. The session may be used from several threads; the order of frames is the order in which `encode`
+/// was entered.
 ///
 /// Back-pressure: `makePixelBuffer` waits while all buffers are in use, and `encode` while the pipeline is full or
 /// `packetCapacity` packets are unread. Nothing else waits for a reader: completing, flushing and swapping go on beside an
 /// `encode` that does, and mean the frames taken before.
+/// A blocking `encode` does not wait for a reader that runs on the actor, or on the main thread, that it blocks: it throws.
 ///
 /// Cancellation: a call whose task is cancelled throws a `CancellationError`. `encode` then has not taken the frame; once
 /// a frame is taken, it returns as if nothing had happened. `completeFrames` and `flush` only stop waiting.
@@ -129,9 +138,11 @@ public final class CompressionSession: Sendable {
     // MARK: Calls that block
 
     /// Allocates what encoding needs, so that the first frame does not pay for it. Blocks.
+    @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
     public func prepare() throws { try core.with { try $0.encoder.prepare() } }
 
     /// A buffer in the device's own memory to draw into; dropping it gives it back. Blocks while all are in use.
+    @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
     public func makePixelBuffer() throws -> any PixelBuffer {
         while true {
             // Not inside: others must be able to go on, and to give buffers back.
@@ -146,19 +157,26 @@ public final class CompressionSession: Sendable {
 
     /// Takes a frame; blocks while the pipeline or the packets are full. Presentation times must increase, over swaps
     /// too, and lie within 2^40 seconds of zero, in fewer than 2^62 ticks; `duration` may be 0, and nothing less.
+    ///
+    /// - Parameter isolation: the caller's actor.
+    /// - Throws: `usage` if the packets are full and their reader runs on the actor, or the main thread, that this call
+    ///   blocks; also if no reader has begun there within five seconds.
+    @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
     public func encode(
         _ buffer: any PixelBuffer, presentation: MediaTime, duration: MediaTime? = nil,
-        options: FrameOptions = FrameOptions()
+        options: FrameOptions = FrameOptions(), isolation: isolated (any Actor)? = #isolation
     ) throws {
         let timing = FrameTiming(presentation: presentation, duration: duration)
-        try encode(buffer, timing, options, isCancelled: { false })
+        try encode(buffer, timing, options, from: BlockingCall(on: isolation), isCancelled: { false })
     }
 
-    private func encode(
-        _ buffer: any PixelBuffer, _ timing: FrameTiming, _ options: FrameOptions, isCancelled: () -> Bool
+    /// - Parameter caller: nil on a thread of the session's.
+    func encode(
+        _ buffer: any PixelBuffer, _ timing: FrameTiming, _ options: FrameOptions, from caller: BlockingCall?,
+        isCancelled: () -> Bool
     ) throws {
         try timing.check()
-        try channel?.waitForRoom(isCancelled)
+        try channel?.waitForRoom(caller, isCancelled)
         try core.encode(at: timing.presentation) { stage in
             var options = options
             let acknowledged = core.state.withLock { state in
@@ -177,14 +195,17 @@ public final class CompressionSession: Sendable {
     }
 
     /// Blocks until the packets of all frames up to `time` (nil: of all) were delivered.
+    @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
     public func completeFrames(until time: MediaTime? = nil) throws {
         try core.with { try $0.encoder.completeFrames(until: time) }
     }
 
     /// Blocks until the packets of all frames taken were delivered.
+    @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
     public func flush() throws { try completeFrames() }
 
     /// Delivers the frames taken, then has the device's side made anew: the next frame is a key frame. Blocks.
+    @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
     public func refresh() throws { try core.with { try $0.encoder.refresh() } }
 
     /// Ends the session and frees the device's objects; frames that were not completed are dropped, and counted so.
@@ -242,7 +263,7 @@ public final class CompressionSession: Sendable {
         let timing = FrameTiming(presentation: presentation, duration: duration)
         try await frames.run { [self] request in
             request.whenCancelled { [channel] in channel?.wake() }
-            try encode(buffer, timing, options, isCancelled: { request.isCancelled })
+            try encode(buffer, timing, options, from: nil, isCancelled: { request.isCancelled })
         }
     }
 
