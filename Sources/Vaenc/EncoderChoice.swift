@@ -112,7 +112,7 @@ public struct EncoderChoice: Sendable, Hashable {
         let why = failures.first.map { "\($0)" } ?? "there is no render node in /dev/dri"
         if requireHardware {
             if let error = failures.first { throw error }
-            throw VaencError(.unavailable, "no hardware encoder: \(why)", remedy: "leave out --require-hardware, or use --device reference")
+            throw VaencError(.unavailable, "no hardware encoder: \(why)", remedy: "leave out `requireHardware`, or use `device: .reference`")
         }
         var made = try software(configuration, handler)
         let name = made.choice.codec == .h264 ? "libx264" : "libx265"
