@@ -12,7 +12,12 @@ public enum PictureType: String, Sendable, Hashable, Codable {
 /// One access unit as the encoder gives it out, in decoding order.
 public struct EncodedPacket: Sendable {
     /// NAL units in Annex B form, each behind a start code; a key frame's begin with the parameter sets.
-    public var bytes: [UInt8]
+    public var bytes: [UInt8] {
+        didSet { knownUnitRanges = nil }
+    }
+    /// The ranges of the NAL units in `bytes`, without start codes; nil if nobody has looked for them. Whoever has scanned
+    /// the bytes stores them here, so that no sink scans them again. Setting `bytes` clears them.
+    package var knownUnitRanges: [Range<Int>]?
     /// The codec of `bytes`.
     public var codec: VideoCodec
     public var type: PictureType

@@ -214,7 +214,7 @@ import VideoBase
             try assembler.assemble(&bytes, lowering.leading(plan, options, PictureClock(), delay: nil))
             #expect(AnnexB.split(bytes) == wanted)
         }
-        #expect(AccessUnitAssembler.slices(in: stream(wanted), .hevc) == [3, 3])
+        #expect(AccessUnitAssembler.slices(in: stream(wanted), AnnexB.units(in: stream(wanted).span), .hevc) == [3, 3])
     }
 
     private func stream(_ units: [[UInt8]]) -> [UInt8] {

@@ -23,9 +23,11 @@ struct AccessUnitAssembler: Sendable {
     /// The picture's own headers, written now that it is known what was coded before it.
     ///
     /// - Parameter delay: how full the decoder's buffer is where a buffering period begins with the picture.
+    /// - Returns: the ranges of the NAL units in `bytes`.
+    @discardableResult
     mutating func assemble(
         _ bytes: inout [UInt8], _ picture: InFlightPicture, delay: SEIMessage.InitialRemovalDelay?
-    ) throws {
+    ) throws -> [Range<Int>] {
         try assemble(
             &bytes, lowering.leading(picture.plan, picture.frame.options, picture.clock, delay: delay),
             prefix: picture.numbered.prefix)
@@ -34,10 +36,14 @@ struct AccessUnitAssembler: Sendable {
     /// - Parameters:
     ///   - leading: what goes before the slices.
     ///   - prefix: a NAL unit that goes before each slice; nil for none.
+    /// - Returns: the ranges of the NAL units in `bytes`.
     /// - Throws: `deviceFailed` where there is no slice in `bytes`.
-    mutating func assemble(_ bytes: inout [UInt8], _ leading: LeadingUnits, prefix: [UInt8]? = nil) throws {
+    @discardableResult
+    mutating func assemble(
+        _ bytes: inout [UInt8], _ leading: LeadingUnits, prefix: [UInt8]? = nil
+    ) throws -> [Range<Int>] {
         let found = AnnexB.units(in: bytes.span)
-        if prefix == nil, isAsExpected(bytes, found, leading.units) { return }
+        if prefix == nil, isAsExpected(bytes, found, leading.units) { return found }
         var sets: [NALKind: [UInt8]] = [:]
         var kept: [Range<Int>] = []
         var hasSlice = false
@@ -64,17 +70,19 @@ struct AccessUnitAssembler: Sendable {
         if !leading.parameterSets.isEmpty { leading.parameterSets = parameterSets }
         var output: [UInt8] = []
         output.reserveCapacity(bytes.count + 256)
-        for unit in leading.units { AnnexB.append(unit, to: &output) }
+        var ranges: [Range<Int>] = []
+        for unit in leading.units { AnnexB.append(unit, to: &output, &ranges) }
         for range in kept {
-            if let prefix, NALKind(of: bytes[range], codec) == .slice { AnnexB.append(prefix, to: &output) }
-            AnnexB.append(bytes[range], to: &output)
+            if let prefix, NALKind(of: bytes[range], codec) == .slice { AnnexB.append(prefix, to: &output, &ranges) }
+            AnnexB.append(bytes[range], to: &output, &ranges)
         }
         bytes = output
+        return ranges
     }
 
-    /// Bytes of each slice of an access unit.
-    static func slices(in bytes: [UInt8], _ codec: VideoCodec) -> [Int] {
-        AnnexB.units(in: bytes.span).filter { NALKind(of: bytes[$0], codec) == .slice }.map(\.count)
+    /// The number of bytes of each slice among NAL units of an access unit.
+    static func slices(in bytes: [UInt8], _ units: [Range<Int>], _ codec: VideoCodec) -> [Int] {
+        units.filter { NALKind(of: bytes[$0], codec) == .slice }.map(\.count)
     }
 
     /// The expected units, then slices and what may follow them, each behind a start code of four bytes, and nothing else.

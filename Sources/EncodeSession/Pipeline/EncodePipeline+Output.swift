@@ -1,4 +1,5 @@
 import EncodePlanning
+import NALWriting
 import Synchronization
 import VAAPI
 import VideoBase
@@ -37,7 +38,7 @@ extension EncodePipeline {
 
     private func read(_ picture: InFlightPicture) throws -> EncodedPacket {
         let plan = picture.plan
-        let (bytes, qp) = try bytes(of: picture)
+        let (bytes, units, qp) = try bytes(of: picture)
         state.withLock { state in
             state.idleBuffers.append(picture.submitted.output)
             state.inFlight -= 1
@@ -51,25 +52,29 @@ extension EncodePipeline {
             latencyNanoseconds: latency.seconds * 1_000_000_000 + latency.attoseconds / 1_000_000_000)
         // Pictures behind an I picture may refer to long-term references from before it.
         packet.isRandomAccess = plan.type.isKey || (plan.type == .i && settings.structure.longTermReferences == 0)
+        packet.knownUnitRanges = units
         packet.isReference = plan.isReference
         packet.recoveryFrameCount = plan.recoveryFrameCount
         packet.acknowledgementToken = plan.acknowledgementToken
         return packet
     }
 
-    /// The access unit, and the QP that it has. A picture that breaks a limit of the rate is encoded again.
-    private func bytes(of picture: InFlightPicture) throws -> (bytes: [UInt8], qp: Int?) {
+    /// Returns the access unit, the ranges of its NAL units and its QP. A picture that breaks a limit of the rate is encoded
+    /// again.
+    private func bytes(of picture: InFlightPicture) throws -> (bytes: [UInt8], units: [Range<Int>], qp: Int?) {
         var submitted = picture.submitted
         var qp = picture.qp
         for attempt in 1... {
             var (bytes, segments) = try take(submitted)
             try check(segments, bytes, capacity: submitted.output.capacity, frame: picture.frame.index)
             let driverBytes = bytes.count
-            try assembler.withLock { try $0.assemble(&bytes, picture, delay: rate.initialDelay) }
-            switch rate.finish(&bytes, driverBytes: driverBytes, picture.plan, canRepeat: attempt < Self.attempts) {
+            var units = try assembler.withLock { try $0.assemble(&bytes, picture, delay: rate.initialDelay) }
+            switch rate.finish(
+                &bytes, &units, driverBytes: driverBytes, picture.plan, canRepeat: attempt < Self.attempts)
+            {
             case .accepted(let breaking):
                 if settings.isStrict, let limit = rate.asked(breaking) { throw limit.error(frame: picture.frame.index) }
-                return (bytes, qp)
+                return (bytes, units, qp)
             case .encodeAgain(let better):
                 submitted = try watch.run("vaEndPicture", "frame \(picture.frame.index)") {
                     try picture.encodeAgain(better)
@@ -116,7 +121,7 @@ extension EncodePipeline {
     /// Whether an access unit is marked for a limit that was asked for, and is whole: it is counted then.
     private func isOfLimits(_ errors: CodedStatus, _ bytes: [UInt8], capacity: Int) -> Bool {
         // Slices may be left out of one that nearly fills its buffer.
-        let slices = AccessUnitAssembler.slices(in: bytes, settings.profile.codec)
+        let slices = AccessUnitAssembler.slices(in: bytes, AnnexB.units(in: bytes.span), settings.profile.codec)
         guard bytes.count <= capacity / 2, slices.count >= settings.sliceRows.count else { return false }
         let isFrame = settings.rate.maxFrameBytes.map { bytes.count > $0 } ?? false
         // Drivers count the start code.

@@ -193,11 +193,15 @@ final class RateSession: Sendable {
 
     /// Takes a whole access unit, and books it where it stands, filled up where the rate is constant.
     ///
-    /// - Parameter driverBytes: bytes of it that the driver wrote, and counts.
-    func finish(_ bytes: inout [UInt8], driverBytes: Int, _ plan: FramePlan, canRepeat: Bool) -> Verdict {
+    /// - Parameters:
+    ///   - units: the ranges of its NAL units; filler that is added is added to them.
+    ///   - driverBytes: bytes of it that the driver wrote, and counts.
+    func finish(
+        _ bytes: inout [UInt8], _ units: inout [Range<Int>], driverBytes: Int, _ plan: FramePlan, canRepeat: Bool
+    ) -> Verdict {
         let count = bytes.count
         let codec = settings.profile.codec
-        let largestSlice = settings.maxSliceBytes == nil ? 0 : AccessUnitAssembler.slices(in: bytes, codec).max() ?? 0
+        let largestSlice = settings.maxSliceBytes == nil ? 0 : AccessUnitAssembler.slices(in: bytes, units, codec).max() ?? 0
         let (verdict, filler) = state.withLock {
             Self.book(
                 &$0, bits: count * 8, addedBits: (count - driverBytes) * 8, largestSlice: largestSlice, plan,
@@ -206,7 +210,7 @@ final class RateSession: Sendable {
         let overhead = AnnexB.startCode.count
         if filler / 8 > overhead {
             let unit = Filler.unit(byteCount: filler / 8 - overhead, temporalLayer: plan.temporalLayer, codec)
-            AnnexB.append(unit, to: &bytes)
+            AnnexB.append(unit, to: &bytes, &units)
         }
         return verdict
     }

@@ -124,11 +124,10 @@ final class ContainerSink: PacketSink {
             guard let muxer = state.muxer, let description = state.description, let origin = state.origin else {
                 return
             }
-            var bytes = packet.bytes
-            if format.isLengthPrefixed(description.codec) {
-                let isKept = description.codec == .hevc && keepsParameterSets
-                bytes = EncodedSample.bytes(bytes, description, keepsParameterSets: isKept)
-            }
+            let isKept = description.codec == .hevc && keepsParameterSets
+            let units =
+                format.isLengthPrefixed(description.codec)
+                ? EncodedSample.units(of: packet, description, keepsParameterSets: isKept) : nil
             let rate = description.frameRate.reduced
             let duration =
                 packet.duration
@@ -137,7 +136,7 @@ final class ContainerSink: PacketSink {
             // A fragment tells one kind alone and begins at it: a sync sample there is any where decoding may begin.
             let isKey = state.randomAccess == nil || isFragmented(state.destination) ? packet.isRandomAccess : packet.isKey
             let sample = try TrackPacket(
-                bytes, presentation: packet.presentation - origin, decode: packet.decode - origin, duration: duration,
+                packet.bytes, lengthPrefixing: units, presentation: packet.presentation - origin, decode: packet.decode - origin, duration: duration,
                 isKey: isKey, timescale: muxer.timescale(of: 0))
             try muxer.write(sample, track: 0, origin: .zero)
         }

@@ -27,9 +27,17 @@ final class ElementarySink: PacketSink {
     func start(_ description: EncoderDescription) throws {}
 
     func write(_ packet: EncodedPacket) throws {
-        var bytes = packet.bytes
-        if lengthPrefixed { LengthPrefixed.convert(annexB: &bytes) }
-        try file.withLock { try $0.write(bytes.span) }
+        let bytes = packet.bytes
+        try file.withLock { file in
+            guard lengthPrefixed else { return try file.write(bytes.span) }
+            let units = packet.unitRanges
+            // A pipe's reader gets a picture in one piece.
+            if file.isImmediate { return try file.write(LengthPrefixed.sample(units, of: bytes.span).span) }
+            for unit in units {
+                try file.write(LengthPrefixed.length(unit.count).span)
+                try file.write(bytes.span.extracting(unit))
+            }
+        }
     }
 
     func finish() throws { try file.withLock { try $0.commit() } }

@@ -62,7 +62,8 @@ public final class PictureSink {
             // SAFETY: a plane has so many rows, `pitch` bytes apart; rows without padding are one.
             let (rows, bytes) = pitch == width ? (1, width * height) : (height, width)
             for row in 0..<rows {
-                unsafe try file.write(Span(_unsafeStart: (base + row * pitch).assumingMemoryBound(to: UInt8.self), count: bytes))
+                let samples = unsafe UnsafeRawBufferPointer(start: base + row * pitch, count: bytes)
+                unsafe try samples.withMemoryRebound(to: UInt8.self) { unsafe try file.write($0.span) }
             }
         }
         pictures += 1

@@ -27,15 +27,15 @@ struct RandomAccessTable {
             exceedsKeyFrames = exceedsKeyFrames || !packet.isKey
             mayBeOpen = codec == .hevc && !packet.isKey
             if packet.isKey || mayBeOpen { sync.append(count) } else { open.append(count) }
-        } else if mayBeOpen, Self.isSkippedLeading(packet.bytes) {
+        } else if mayBeOpen, Self.isSkippedLeading(packet) {
             mayBeOpen = false
             open.append(sync.removeLast())
         }
     }
 
     /// RASL_N or RASL_R, HEVC table 7-1.
-    private static func isSkippedLeading(_ packet: [UInt8]) -> Bool {
-        AnnexB.units(in: packet.span).contains { (8...9).contains(packet[$0.lowerBound] >> 1 & 63) }
+    private static func isSkippedLeading(_ packet: EncodedPacket) -> Bool {
+        packet.unitRanges.contains { (8...9).contains(packet.bytes[$0.lowerBound] >> 1 & 63) }
     }
 
     /// The movie box with this table in its track in place of the sync samples that it has.

@@ -1,5 +1,6 @@
 import CLibAV
 import LibAV
+import NALWriting
 public import VideoBase
 
 /// A piece of a track, in the form in which its container holds it. It does not change once it is made.
@@ -19,19 +20,27 @@ public import VideoBase
         unsafe av.pointee.av_packet_move_ref!(own, packet)
     }
 
-    /// A copy of bytes. Times are kept in ticks of `timescale`.
+    /// Copies bytes, once. Times are kept in ticks of `timescale`.
+    ///
+    /// - Parameter units: ranges of NAL units in `bytes`; the packet then holds each of them behind a big-endian length of
+    ///   four bytes, and nothing else. nil: the packet holds `bytes` as they are.
     package convenience init(
-        _ bytes: [UInt8], presentation: MediaTime, decode: MediaTime? = nil, duration: MediaTime, isKey: Bool = true,
+        _ bytes: [UInt8], lengthPrefixing units: [Range<Int>]? = nil, presentation: MediaTime, decode: MediaTime? = nil, duration: MediaTime, isKey: Bool = true,
         timescale: Int32
     ) throws {
         let av = unsafe try LibAV.load([.codec])
         var packet = unsafe av.pointee.av_packet_alloc!()
         defer { unsafe av.pointee.av_packet_free!(&packet) }
+        let count = units.map { $0.reduce(0) { $0 + 4 + $1.count } } ?? bytes.count
         // SAFETY: av_new_packet makes room for the bytes and the padding behind them.
-        guard let filled = unsafe packet, unsafe av.pointee.av_new_packet!(filled, Int32(clamping: bytes.count)) >= 0 else {
-            throw Self.noMemory
+        guard let filled = unsafe packet, let size = Int32(exactly: count), unsafe av.pointee.av_new_packet!(filled, size) >= 0
+        else { throw Self.noMemory }
+        let room = unsafe UnsafeMutableRawBufferPointer(start: filled.pointee.data, count: count)
+        if let units {
+            unsafe LengthPrefixed.write(units, of: bytes.span, to: room)
+        } else {
+            unsafe room.copyBytes(from: bytes)
         }
-        unsafe UnsafeMutableRawBufferPointer(start: filled.pointee.data, count: bytes.count).copyBytes(from: bytes)
         let shown = presentation.converted(to: timescale).value
         unsafe filled.pointee.pts = shown
         unsafe filled.pointee.dts = min(decode.map { $0.converted(to: timescale).value } ?? shown, shown)

@@ -52,6 +52,12 @@ public enum AnnexB {
         return unit.count == 1 && unit[0] == 0
     }
 
+    /// Appends a start code and a NAL unit, and adds the unit's range in the stream to `ranges`.
+    public static func append(_ unit: some Collection<UInt8>, to stream: inout [UInt8], _ ranges: inout [Range<Int>]) {
+        append(unit, to: &stream)
+        ranges.append(stream.count - unit.count..<stream.count)
+    }
+
     /// The NAL units of a byte stream, copied.
     public static func split(_ stream: [UInt8]) -> [[UInt8]] {
         units(in: stream.span).map { Array(stream[$0]) }

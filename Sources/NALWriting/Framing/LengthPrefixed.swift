@@ -66,6 +66,37 @@ public enum LengthPrefixed {
         }
     }
 
+    /// A NAL unit's length as four big-endian bytes.
+    package static func length(_ count: Int) -> [UInt8] {
+        [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: count >> $0) }
+    }
+
+    /// Returns the sample of NAL units that lie in `stream`.
+    package static func sample(_ units: [Range<Int>], of stream: Span<UInt8>) -> [UInt8] {
+        let count = units.reduce(0) { $0 + 4 + $1.count }
+        // SAFETY: `write` fills exactly `count` bytes.
+        return unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            unsafe write(units, of: stream, to: UnsafeMutableRawBufferPointer(buffer))
+            filled = count
+        }
+    }
+
+    /// Writes NAL units that lie in `stream` into memory, each behind its length.
+    ///
+    /// - Parameter memory: has room for the units and four bytes for each; a precondition.
+    package static func write(_ units: [Range<Int>], of stream: Span<UInt8>, to memory: UnsafeMutableRawBufferPointer) {
+        precondition(memory.count >= units.reduce(0) { $0 + 4 + $1.count }, "no room for the sample")
+        var offset = 0
+        for unit in units {
+            unsafe memory.storeBytes(of: UInt32(truncatingIfNeeded: unit.count).bigEndian, toByteOffset: offset, as: UInt32.self)
+            // SAFETY: `extracting` checks that the unit lies in the stream; the room was checked above.
+            unsafe stream.extracting(unit).withUnsafeBytes { source in
+                unsafe UnsafeMutableRawBufferPointer(rebasing: memory[(offset + 4)...]).copyMemory(from: source)
+            }
+            offset += 4 + unit.count
+        }
+    }
+
     /// The length must fit.
     static func appendLength(_ length: Int, _ size: LengthSize, to bytes: inout [UInt8]) {
         for byte in (0..<size.rawValue).reversed() { bytes.append(UInt8(truncatingIfNeeded: length >> (8 * byte))) }

@@ -33,8 +33,17 @@ final class Crew: Sendable {
         }
     }
 
-    /// Told of calls that do not come back; nil where calls are not made on these threads.
-    let whenLost = Mutex<(@Sendable (any Error) -> Void)?>(nil)
+    /// The handler of calls that do not come back.
+    ///
+    /// It is an object: each `withLock` of a `Mutex` of an optional closure wraps the closure once more, which leaks memory
+    /// and overflows the stack when the chain of wrappers is released.
+    final class LossHandler: Sendable {
+        let report: @Sendable (any Error) -> Void
+        init(_ report: @escaping @Sendable (any Error) -> Void) { self.report = report }
+    }
+
+    /// nil if calls are not made on these threads.
+    let whenLost = Mutex<LossHandler?>(nil)
     private let state: Monitor<State>
     /// Those who wait for a lane's end.
     private let ends = Monitor(())
@@ -70,7 +79,7 @@ final class Crew: Sendable {
         }
 
         /// nil where calls are not made in place.
-        var whenLost: (@Sendable (any Error) -> Void)? { isLent ? nil : crew.whenLost.withLock { $0 } }
+        var whenLost: LossHandler? { isLent ? nil : crew.whenLost.withLock { $0 } }
 
         /// Takes no more jobs.
         func resign() { isLeftBehind.store(true, ordering: .releasing) }

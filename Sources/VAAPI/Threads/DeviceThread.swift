@@ -34,7 +34,7 @@ package final class DeviceThread: Sendable {
     /// - Parameter whenLost: called for each such call, on a thread of its own. The job, should it ever go on, gets the
     ///   same error.
     package func makesCalls(whenLost: @escaping @Sendable (any Error) -> Void) {
-        crew.whenLost.withLock { $0 = whenLost }
+        crew.whenLost.withLock { [handler = Crew.LossHandler(whenLost)] in $0 = handler }
     }
 
     /// Runs what is not the thread's own, a caller's handler: calls on devices that are made there are waited for beside

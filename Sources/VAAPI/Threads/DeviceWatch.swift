@@ -95,7 +95,7 @@ package final class DeviceWatch: Sendable {
             return here(post, limit, body) { [self] in
                 counted.end()
                 lose()
-                whenLost(timedOut())
+                whenLost.report(timedOut())
             }
         }
         guard let worker = Worker.idle() else { return Result { try body() } }

@@ -1,4 +1,4 @@
-import NALWriting
+internal import NALWriting
 public import VideoBase
 
 /// What a session gives out NAL unit by NAL unit.
@@ -16,11 +16,6 @@ public enum EncodedUnit: Sendable {
 
 /// Where NAL units, or the error that ends the session, go.
 public typealias UnitHandler = @Sendable (Result<EncodedUnit, any Error>) -> Void
-
-extension EncodedPacket {
-    /// The packet's NAL units without start codes, parameter sets included.
-    public var units: [[UInt8]] { AnnexB.split(bytes) }
-}
 
 /// Takes packets apart.
 final class UnitSplitter: Sendable {
