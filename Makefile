@@ -10,7 +10,7 @@ SWIFTFLAGS ?= --explicit-target-dependency-import-check error
 TESTABLE := -Xswiftc -enable-testing
 BUILD := .build/release
 
-.PHONY: all build demo test test-drivers test-devices faults bench install check-install uninstall fixtures format sanitize clean
+.PHONY: all build demo test test-dependent test-drivers test-devices faults bench install check-install uninstall fixtures format sanitize clean
 
 all: build
 
@@ -35,6 +35,10 @@ test: packages-test fixtures
 	$(SWIFT) build -c release $(SWIFTFLAGS) $(TESTABLE) --build-tests
 	@scripts/check-exports.sh $(BUILD)/libvaenc_drv_video.so
 	@scripts/run-tests.sh $(SWIFT) test -c release $(SWIFTFLAGS) $(TESTABLE) --skip-build
+
+# A package that depends on this one, by URL and version, as README.md says: a debug build, and every program of the pages.
+test-dependent: packages-test
+	@scripts/test-dependent.sh
 
 # Every call of an encode, failing, late and corrupt, at every place; prints the table.
 faults: packages-test build

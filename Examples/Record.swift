@@ -5,17 +5,17 @@ func record(
     _ source: any FrameSource, to output: String, codec: VideoCodec? = nil, device: DeviceSelector = .auto
 ) throws {
     defer { source.close() }
-    var configuration = EncoderConfiguration(size: source.info.size)
+    var configuration = EncoderConfiguration(encoding: source.info)  // As `vaenc encode`: the encoder's default quality.
     configuration.wantedCodec = codec
-    configuration.frameRate = source.info.frameRate
-    configuration.frameRateVaries = source.info.frameRateVaries
-    configuration.color = source.info.color
-    configuration.bitrate = BitsPerSecond(5_000_000)
 
-    let sound = try source.sound.map { try SoundFeed($0, mode: .copy) }
+    let format = try MediaOutput.format(of: output).format
+    let sound = try source.sound.map { try SoundFeed($0, mode: format.holds($0.track) ? .copy : .aac) }
     var target = MediaMuxer.Configuration(output: output)
-    target.options.timeOrigin = .zero
-    if sound != nil { target.kinds.insert(.audio) }
+    target.options = SinkOptions(writing: source.info)
+    if sound != nil {
+        target.options.timeOrigin = .zero
+        target.kinds.insert(.audio)
+    }
     let muxer = MediaMuxer(target)
     defer { muxer.cancel() }  // Leaves nothing behind an error; does nothing after `stop`.
 

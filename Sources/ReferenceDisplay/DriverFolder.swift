@@ -9,23 +9,27 @@ enum DriverFolder {
     static let faultDriverName = "libvaenc_fault"
     static var fileName: String { "\(driverName)_drv_video.so" }
 
-    /// The first folder of those below that holds the driver; nil where none does.
-    ///
-    /// VAENC_DRIVER_DIR alone where it is set; else PREFIX/lib/vaenc for an executable in PREFIX/bin, then the
-    /// executable's own folder, which is the build folder of programs and test bundles not installed.
+    /// Returns the first of these folders that holds the driver, or nil if none does: VAENC_DRIVER_DIR alone if it is set; else
+    /// PREFIX/lib/vaenc for an executable in PREFIX/bin, then `buildFolders`.
     static func find() -> String? {
         if let folder = Environment.value("VAENC_DRIVER_DIR"), !folder.isEmpty {
             return holdsDriver(folder) ? folder : nil
         }
         guard let folder = resolve("/proc/self/exe").flatMap(parent) else { return nil }
-        return [parent(folder).map { "\($0)/lib/vaenc" }, folder].compactMap(\.self).first(where: holdsDriver)
+        return (["\(parent(folder) ?? "")/lib/vaenc"] + buildFolders(folder)).first(where: holdsDriver)
+    }
+
+    /// The build folders beside a program or test bundle that is not installed: its own, and the one of the release build. A
+    /// driver that was built for debugging is some fifty times slower: `swift build -c release --product vaenc_drv_video`
+    /// builds it for a program of either configuration.
+    static func buildFolders(_ folder: String) -> [String] {
+        guard folder.hasSuffix("/debug"), let parent = parent(folder) else { return [folder] }
+        return [folder, "\(parent)/release"]
     }
 
     private static func holdsDriver(_ folder: String) -> Bool {
         unsafe access("\(folder)/\(fileName)", R_OK) == 0
     }
-
-    private static func executable() -> String? { resolve("/proc/self/exe") }
 
     private static func resolve(_ path: String) -> String? {
         guard let real = unsafe realpath(path, nil) else { return nil }

@@ -29,7 +29,10 @@ package enum ReferenceDisplay {
         guard let folder = DriverFolder.find() else {
             throw VaencError(
                 .unavailable, "the reference driver \(DriverFolder.fileName) is not installed",
-                remedy: "run `make install`, or set VAENC_DRIVER_DIR to the folder that holds it")
+                remedy: """
+                    run `make install`, or `swift build -c release --product vaenc_drv_video` in the package of the program, \
+                    or set VAENC_DRIVER_DIR to the folder that holds it
+                    """)
         }
         return try LoaderEnvironment.with(driversIn: folder, variables) {
             guard let handle = unsafe BareDisplay.make(faults) else {

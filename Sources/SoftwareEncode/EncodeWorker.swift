@@ -209,7 +209,7 @@ private struct TimeHistory {
         let arranged = headers.arranged(output.bytes, isKey: output.isKey, codec: codec)
         let messages = output.isKey ? keyMessages + entry.messages : entry.messages
         var packet = EncodedPacket(
-            bytes: messages.inserted(into: arranged, codec: codec), type: output.type,
+            codec: codec, bytes: messages.inserted(into: arranged, codec: codec), type: output.type,
             presentation: entry.timing.presentation, decode: decode, duration: entry.timing.duration,
             displayIndex: Int(output.presentationIndex), codingIndex: codingIndex, qp: output.qp,
             latencyNanoseconds: monotonicNanoseconds() - entry.start)

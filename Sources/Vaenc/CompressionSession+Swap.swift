@@ -9,6 +9,7 @@ extension CompressionSession {
     ///
     /// - Parameter device: nil for the present one.
     /// - Throws: what making the new encoder throws; the session then goes on as it was.
+    @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
     public func swap(to configuration: EncoderConfiguration, device: DeviceSelector? = nil) throws {
         try core.swap(to: configuration, device: device)
     }

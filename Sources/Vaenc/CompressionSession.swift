@@ -4,25 +4,34 @@ public import VideoBase
 /// An encoding session: frames in, access units out. What VTCompressionSession is to Apple's systems.
 ///
 /// ```swift
-/// let session = try CompressionSession(configuration: configuration, device: .auto)
-/// let reader = Task { for try await packet in session.packets { file.append(packet.bytes) } }
-/// for time in times {
-///     let buffer = try await session.makePixelBuffer()
-///     try unsafe buffer.withUnsafePlanes { planes in draw(into: planes) }
-///     try await session.encode(buffer, presentation: time)
+/// import Vaenc
+///
+/// func encodeFrames() async throws {
+///     let session = try CompressionSession(configuration: EncoderConfiguration(size: VideoSize(width: 640, height: 360)))
+///     let reader = Task { for try await packet in session.packets { print(packet.type, packet.bytes.count) } }
+///     for index in 0..<100 {
+///         let buffer = try await session.makePixelBuffer()  // Draw into it: `withUnsafePlanes`.
+///         try await session.encode(buffer, presentation: MediaTime(value: Int64(index), timescale: 30))
+///     }
+///     try await session.completeFrames()  // Every packet is out,
+///     session.invalidate()  // the packets end,
+///     try await reader.value  // and every packet is read.
 /// }
-/// try await session.completeFrames()
-/// session.invalidate()
+///
+/// try await encodeFrames()
 /// ```
 ///
 /// Every operation that may wait exists twice: as a call that blocks, for a thread of your own, and as an
-/// `async` one that suspends; the work itself always runs on the session's threads. Packets come in decoding
-/// order, either through `packets` or through the handler given at creation. The session may be used from
-/// several threads; the order of frames is the order in which `encode` was entered.
+/// `async` one that suspends; the work itself always runs on the session's threads. The compiler refuses the blocking one
+/// in asynchronous code. That includes the top level of a main.swift that uses `await`, where Swift chooses the blocking
+/// one: write a function there, as above. Packets come in decoding order, either through `packets` or through the handler
+/// given at creation. The session may be used from several threads; the order of frames is the order in which `encode`
+/// was entered.
 ///
 /// Back-pressure: `makePixelBuffer` waits while all buffers are in use, and `encode` while the pipeline is full or
 /// `packetCapacity` packets are unread. Nothing else waits for a reader: completing, flushing and swapping go on beside an
 /// `encode` that does, and mean the frames taken before.
+/// A blocking `encode` does not wait for a reader that runs on the actor, or on the main thread, that it blocks: it throws.
 ///
 /// Cancellation: a call whose task is cancelled throws a `CancellationError`. `encode` then has not taken the frame; once
 /// a frame is taken, it returns as if nothing had happened. `completeFrames` and `flush` only stop waiting.
@@ -45,7 +54,7 @@ public final class CompressionSession: Sendable {
         packetCapacity: Int = 256
     ) throws {
         let channel = PacketChannel(capacity: packetCapacity)
-        try self.init(configuration, device, requireHardware, channel: channel) { result, _ in channel.add(result) }
+        try self.init(configuration, device, requireHardware, channel: channel) { channel.add($0) }
     }
 
     /// Creates a session that calls `handler` for each access unit, in decoding order, on a thread of the
@@ -55,7 +64,7 @@ public final class CompressionSession: Sendable {
         configuration: EncoderConfiguration, device: DeviceSelector = .auto, requireHardware: Bool = false,
         handler: @escaping PacketHandler
     ) throws {
-        try self.init(configuration, device, requireHardware, channel: nil) { result, _ in handler(result) }
+        try self.init(configuration, device, requireHardware, channel: nil, handler)
     }
 
     /// Creates a session that calls `handler` for each NAL unit, with parameter sets apart; otherwise as with a handler
@@ -65,12 +74,12 @@ public final class CompressionSession: Sendable {
         handler: @escaping UnitHandler
     ) throws {
         let splitter = UnitSplitter(handler)
-        try self.init(configuration, device, requireHardware, channel: nil) { splitter.add($0, codec: $1) }
+        try self.init(configuration, device, requireHardware, channel: nil) { splitter.add($0) }
     }
 
     private init(
         _ configuration: EncoderConfiguration, _ device: DeviceSelector, _ requireHardware: Bool,
-        channel: PacketChannel?, _ outlet: @escaping @Sendable (Result<EncodedPacket, any Error>, VideoCodec) -> Void
+        channel: PacketChannel?, _ outlet: @escaping PacketHandler
     ) throws {
         core = try SessionCore(
             configuration, device: device, requireHardware: requireHardware, relay: PacketRelay(outlet))
@@ -97,8 +106,18 @@ public final class CompressionSession: Sendable {
     /// Why this device and codec were taken, one line for a person.
     public var choice: EncoderChoice { core.state.withLock { $0.stage.choice } }
 
-    /// What the session is made of, as asked: `encoderDescription` has what became of it.
-    public var configuration: EncoderConfiguration { core.state.withLock { $0.configuration } }
+    /// What was asked of the session; `encoderDescription` has what it uses. `codec` is the session's codec also if none was
+    /// asked for; then `wantedCodec` is nil, and another session or a swap with this configuration chooses again.
+    public var configuration: EncoderConfiguration {
+        core.state.withLock { state in
+            var configuration = state.configuration
+            // A property that was set since may have decided otherwise.
+            if configuration.wantedCodec == nil {
+                configuration.chosenCodec = CodecChoice.bound(by: configuration)?.codec ?? state.stage.choice.codec
+            }
+            return configuration
+        }
+    }
 
     /// What the session turned out to be, with the effective configuration; prepares it if that was not done.
     public var encoderDescription: EncoderDescription {
@@ -119,9 +138,11 @@ public final class CompressionSession: Sendable {
     // MARK: Calls that block
 
     /// Allocates what encoding needs, so that the first frame does not pay for it. Blocks.
+    @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
     public func prepare() throws { try core.with { try $0.encoder.prepare() } }
 
     /// A buffer in the device's own memory to draw into; dropping it gives it back. Blocks while all are in use.
+    @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
     public func makePixelBuffer() throws -> any PixelBuffer {
         while true {
             // Not inside: others must be able to go on, and to give buffers back.
@@ -136,19 +157,26 @@ public final class CompressionSession: Sendable {
 
     /// Takes a frame; blocks while the pipeline or the packets are full. Presentation times must increase, over swaps
     /// too, and lie within 2^40 seconds of zero, in fewer than 2^62 ticks; `duration` may be 0, and nothing less.
+    ///
+    /// - Parameter isolation: the caller's actor.
+    /// - Throws: `usage` if the packets are full and their reader runs on the actor, or the main thread, that this call
+    ///   blocks; also if no reader has begun there within five seconds.
+    @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
     public func encode(
         _ buffer: any PixelBuffer, presentation: MediaTime, duration: MediaTime? = nil,
-        options: FrameOptions = FrameOptions()
+        options: FrameOptions = FrameOptions(), isolation: isolated (any Actor)? = #isolation
     ) throws {
         let timing = FrameTiming(presentation: presentation, duration: duration)
-        try encode(buffer, timing, options, isCancelled: { false })
+        try encode(buffer, timing, options, from: BlockingCall(on: isolation), isCancelled: { false })
     }
 
-    private func encode(
-        _ buffer: any PixelBuffer, _ timing: FrameTiming, _ options: FrameOptions, isCancelled: () -> Bool
+    /// - Parameter caller: nil on a thread of the session's.
+    func encode(
+        _ buffer: any PixelBuffer, _ timing: FrameTiming, _ options: FrameOptions, from caller: BlockingCall?,
+        isCancelled: () -> Bool
     ) throws {
         try timing.check()
-        try channel?.waitForRoom(isCancelled)
+        try channel?.waitForRoom(caller, isCancelled)
         try core.encode(at: timing.presentation) { stage in
             var options = options
             let acknowledged = core.state.withLock { state in
@@ -167,14 +195,17 @@ public final class CompressionSession: Sendable {
     }
 
     /// Blocks until the packets of all frames up to `time` (nil: of all) were delivered.
+    @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
     public func completeFrames(until time: MediaTime? = nil) throws {
         try core.with { try $0.encoder.completeFrames(until: time) }
     }
 
     /// Blocks until the packets of all frames taken were delivered.
+    @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
     public func flush() throws { try completeFrames() }
 
     /// Delivers the frames taken, then has the device's side made anew: the next frame is a key frame. Blocks.
+    @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
     public func refresh() throws { try core.with { try $0.encoder.refresh() } }
 
     /// Ends the session and frees the device's objects; frames that were not completed are dropped, and counted so.
@@ -232,7 +263,7 @@ public final class CompressionSession: Sendable {
         let timing = FrameTiming(presentation: presentation, duration: duration)
         try await frames.run { [self] request in
             request.whenCancelled { [channel] in channel?.wake() }
-            try encode(buffer, timing, options, isCancelled: { request.isCancelled })
+            try encode(buffer, timing, options, from: nil, isCancelled: { request.isCancelled })
         }
     }
 

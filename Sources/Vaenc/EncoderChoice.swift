@@ -17,12 +17,10 @@ public struct EncoderChoice: Sendable, Hashable {
 
     /// An encoder that was made, and the choice that it came of.
     typealias Made = (encoder: any VideoEncoder, choice: EncoderChoice)
-    /// Where packets go, by the codec that was chosen.
-    typealias Outlet = (VideoCodec) -> PacketHandler
 
     /// Makes the encoder that the selector names, or with `auto` the first that can do what is asked.
     static func makeEncoder(
-        configuration: EncoderConfiguration, device: DeviceSelector, requireHardware: Bool, handler: Outlet
+        configuration: EncoderConfiguration, device: DeviceSelector, requireHardware: Bool, handler: @escaping PacketHandler
     ) throws -> Made {
         switch device {
         case .software: return try software(configuration, handler)
@@ -40,20 +38,20 @@ public struct EncoderChoice: Sendable, Hashable {
         }
     }
 
-    private static func software(_ configuration: EncoderConfiguration, _ handler: Outlet) throws -> Made {
+    private static func software(_ configuration: EncoderConfiguration, _ handler: @escaping PacketHandler) throws -> Made {
         let (codec, why) = CodecChoice.choose(configuration, kind: .software) {
             DeviceReport(kind: .software, usable: true)
         }
-        let encoder = try SoftwareEncoder(configuration: configuration.coding(codec), onPacket: handler(codec))
+        let encoder = try SoftwareEncoder(configuration: configuration.coding(codec), onPacket: handler)
         return (encoder, EncoderChoice(kind: .software, codec: codec, codecWhy: why))
     }
 
-    private static func hardware(_ path: String, _ configuration: EncoderConfiguration, _ handler: Outlet) throws -> Made {
+    private static func hardware(_ path: String, _ configuration: EncoderConfiguration, _ handler: @escaping PacketHandler) throws -> Made {
         try hardware(configuration, kind: .vaapi, path: path, handler) { try Display.open(renderNode: path) }
     }
 
     private static func hardware(
-        _ configuration: EncoderConfiguration, kind: DeviceKind, path: String?, _ handler: Outlet,
+        _ configuration: EncoderConfiguration, kind: DeviceKind, path: String?, _ handler: @escaping PacketHandler,
         open: () throws -> Display
     ) throws -> Made {
         let display = try open()
@@ -63,7 +61,7 @@ public struct EncoderChoice: Sendable, Hashable {
             if codec == .h264, coding.inputFormat.bitDepth > 8 { coding.inputFormat = .nv12 }
             let encoder: HardwareEncoder
             do {
-                encoder = try HardwareEncoder(display: display, configuration: coding, onPacket: handler(codec))
+                encoder = try HardwareEncoder(display: display, configuration: coding, onPacket: handler)
             } catch let error as VaencError where error.category == .unavailable && why != CodecChoice.asked {
                 throw Self.explained(error, codec, why, DeviceReport(display))
             }
@@ -95,7 +93,7 @@ public struct EncoderChoice: Sendable, Hashable {
 
     /// The first render node whose driver encodes what is asked, proved by preparing it; else software.
     private static func automatic(
-        _ configuration: EncoderConfiguration, requireHardware: Bool, handler: Outlet
+        _ configuration: EncoderConfiguration, requireHardware: Bool, handler: @escaping PacketHandler
     ) throws -> Made {
         var failures: [any Error] = []
         let nodes = RenderNode.all()
@@ -114,7 +112,7 @@ public struct EncoderChoice: Sendable, Hashable {
         let why = failures.first.map { "\($0)" } ?? "there is no render node in /dev/dri"
         if requireHardware {
             if let error = failures.first { throw error }
-            throw VaencError(.unavailable, "no hardware encoder: \(why)", remedy: "leave out --require-hardware, or use --device reference")
+            throw VaencError(.unavailable, "no hardware encoder: \(why)", remedy: "leave out `requireHardware`, or use `device: .reference`")
         }
         var made = try software(configuration, handler)
         let name = made.choice.codec == .h264 ? "libx264" : "libx265"

@@ -98,6 +98,7 @@ public final class MediaMuxer: Sendable {
     }
 
     /// As above, for a thread of one's own: blocks. Throws what ended the muxer before.
+    @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
     public func stop() throws {
         let ended = Monitor<Result<Void, any Error>?>(nil)
         stop { result in ended.withLock { $0 = result } }

@@ -3,18 +3,9 @@ public import VideoBase
 
 /// Several sessions that encode the same frames: each frame is drawn once, and copied to every session's own memory.
 ///
-/// ```swift
-/// let group = try SessionGroup([h264, hevc])
-/// for time in times {
-///     let buffer = try group.makePixelBuffer()
-///     try unsafe buffer.withUnsafePlanes { planes in draw(into: planes) }
-///     try group.encode(buffer, presentation: time)
-/// }
-/// try group.completeFrames()
-/// ```
-///
-/// A session that fails is left out from then on, and the others go on; `failures` says which and why. Calls block; use
-/// it from one thread.
+/// A session that fails is left out from then on, and the others go on; `failures` says which and why. Use it from one
+/// thread or one task. Each call that may wait exists twice, as in `CompressionSession`: one that blocks, and an `async` one.
+/// docs/LIBRARY.md has a program.
 public final class SessionGroup {
     public let sessions: [CompressionSession]
     /// What ended a session, by its place.
@@ -53,49 +44,113 @@ public final class SessionGroup {
     private var running: [Int] { sessions.indices.filter { failures[$0] == nil } }
 
     /// A buffer to draw the next frame into: of the only session, or memory that all are copied from. Encode it before
-    /// asking for the next.
+    /// asking for the next. Blocks while all are in use.
+    @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
     public func makePixelBuffer() throws -> any PixelBuffer {
         if sessions.count == 1 { return try sessions[0].makePixelBuffer() }
+        return sharedBuffer()
+    }
+
+    public nonisolated(nonsending) func makePixelBuffer() async throws -> any PixelBuffer {
+        if sessions.count == 1 { return try await sessions[0].makePixelBuffer() }
+        return sharedBuffer()
+    }
+
+    private func sharedBuffer() -> any PixelBuffer {
         let buffer = shared ?? SystemPixelBuffer(format: format, size: size)
         shared = buffer
         return buffer
     }
 
-    /// Hands the frame to every session that has not failed.
+    /// Hands the frame to every session that has not failed. Blocks while one of them is full.
+    /// - Parameter isolation: the caller's actor.
     /// - Throws: what the last session failed with, when none is left.
+    @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
     public func encode(
         _ buffer: any PixelBuffer, presentation: MediaTime, duration: MediaTime? = nil,
-        options: FrameOptions = FrameOptions()
+        options: FrameOptions = FrameOptions(), isolation: isolated (any Actor)? = #isolation
     ) throws {
-        if sessions.count == 1 {
-            return try sessions[0].encode(buffer, presentation: presentation, duration: duration, options: options)
-        }
+        let (timing, caller) = (FrameTiming(presentation: presentation, duration: duration), BlockingCall(on: isolation))
+        if sessions.count == 1 { return try sessions[0].encode(buffer, timing, options, from: caller) { false } }
         try each { index in
             let own = try sessions[index].makePixelBuffer()
-            // SAFETY: both sets of planes are lent for the closures.
-            try unsafe buffer.withUnsafePlanes { from in
-                try unsafe own.withUnsafePlanes { unsafe try converters[index].convert(from, to: $0) }
-            }
-            copies += 1
-            try sessions[index].encode(own, presentation: presentation, duration: duration, options: options)
+            try copy(buffer, to: own, of: index)
+            try sessions[index].encode(own, timing, options, from: caller) { false }
         }
+    }
+
+    /// A cancelled call throws a `CancellationError` and has not taken the frame; once one session has taken it, all do.
+    public nonisolated(nonsending) func encode(
+        _ buffer: any PixelBuffer, presentation: MediaTime, duration: MediaTime? = nil,
+        options: FrameOptions = FrameOptions()
+    ) async throws {
+        if sessions.count == 1 {
+            return try await sessions[0].encode(buffer, presentation: presentation, duration: duration, options: options)
+        }
+        var isTaken = false
+        try await each { index in
+            let session = sessions[index]
+            // A task of its own is not cancelled with the caller's.
+            let own = isTaken ? try await Task { try await session.makePixelBuffer() }.value : try await session.makePixelBuffer()
+            try copy(buffer, to: own, of: index)
+            if isTaken {
+                try await Task {
+                    try await session.encode(own, presentation: presentation, duration: duration, options: options)
+                }.value
+            } else {
+                try await session.encode(own, presentation: presentation, duration: duration, options: options)
+            }
+            isTaken = true
+        }
+    }
+
+    private func copy(_ buffer: any PixelBuffer, to own: any PixelBuffer, of index: Int) throws {
+        // SAFETY: both sets of planes are lent for the closures.
+        try unsafe buffer.withUnsafePlanes { from in
+            try unsafe own.withUnsafePlanes { unsafe try converters[index].convert(from, to: $0) }
+        }
+        copies += 1
     }
 
     /// Changes every session.
     public func change(_ change: RunningChange) throws { try each { try sessions[$0].change(change) } }
 
     /// Blocks until the packets of all frames taken were delivered.
+    @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
     public func completeFrames() throws { try each { try sessions[$0].completeFrames() } }
+
+    public nonisolated(nonsending) func completeFrames() async throws {
+        try await each { try await sessions[$0].completeFrames() }
+    }
 
     public func invalidate() { for session in sessions { session.invalidate() } }
 
     private func each(_ body: (Int) throws -> Void) throws {
         for index in running {
-            do { try body(index) } catch {
-                fail(index, error)
-                if running.isEmpty { throw error }
+            do { try body(index) } catch { try leaveOut(index, error) }
+        }
+        try checkRunning()
+    }
+
+    private nonisolated(nonsending) func each(_ body: nonisolated(nonsending) (Int) async throws -> Void) async throws {
+        for index in running {
+            do { try await body(index) } catch let error as CancellationError {
+                throw error
+            } catch {
+                try leaveOut(index, error)
             }
         }
+        try checkRunning()
+    }
+
+    /// - Throws: the error, if no session is left.
+    private func leaveOut(_ index: Int, _ error: any Error) throws {
+        fail(index, error)
+        if running.isEmpty { throw error }
+    }
+
+    /// - Throws: what a session failed with, if none is left.
+    private func checkRunning() throws {
         if let error = failures.min(by: { $0.key < $1.key })?.value, running.isEmpty { throw error }
     }
 }

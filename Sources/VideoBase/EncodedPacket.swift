@@ -18,6 +18,8 @@ public struct EncodedPacket: Sendable {
     /// The ranges of the NAL units in `bytes`, without start codes; nil if nobody has looked for them. Whoever has scanned
     /// the bytes stores them here, so that no sink scans them again. Setting `bytes` clears them.
     package var knownUnitRanges: [Range<Int>]?
+    /// The codec of `bytes`.
+    public var codec: VideoCodec
     public var type: PictureType
     /// An IDR picture: nothing from here on needs what came before.
     public var isKey: Bool { type.isKey }
@@ -51,9 +53,10 @@ public struct EncodedPacket: Sendable {
     public var latencyNanoseconds: Int64
 
     public init(
-        bytes: [UInt8], type: PictureType, presentation: MediaTime, decode: MediaTime, duration: MediaTime? = nil,
+        codec: VideoCodec, bytes: [UInt8], type: PictureType, presentation: MediaTime, decode: MediaTime, duration: MediaTime? = nil,
         displayIndex: Int, codingIndex: Int, qp: Int? = nil, temporalLayer: Int = 0, latencyNanoseconds: Int64 = 0
     ) {
+        self.codec = codec
         self.bytes = bytes
         self.type = type
         isRandomAccess = type.isKey

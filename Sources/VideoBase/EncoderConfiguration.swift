@@ -2,9 +2,12 @@
 public struct EncoderConfiguration: Sendable, Hashable {
     /// nil: HEVC where the device encodes the profile, size and depth that are wanted, else H.264; the session chooses.
     public var wantedCodec: VideoCodec?
-    /// The wanted codec, H.264 where none is.
+    /// The codec that a session has chosen, in the configuration that the session returns.
+    package var chosenCodec: VideoCodec?
+    /// The wanted codec; if none is wanted, the codec that the session has chosen, and H.264 for a configuration that is no
+    /// session's.
     public var codec: VideoCodec {
-        get { wantedCodec ?? .h264 }
+        get { wantedCodec ?? chosenCodec ?? .h264 }
         set { wantedCodec = newValue }
     }
     /// The visible size; odd sides are padded by one, and reported.

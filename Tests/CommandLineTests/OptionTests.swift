@@ -150,6 +150,8 @@ import Testing
         let strict = try encode(options + ["--strict"], size: "160x96", frames: 40)
         #expect(strict.status == 69 && strict.report == nil)
         #expect(strict.errors.contains("strict: frame"), "\(strict.errors)")
+        // In the command line's words, not in the library's.
+        #expect(strict.errors.contains("--") && !strict.errors.contains("`") && !notices.joined().contains("`"), "\(strict.errors)")
     }
 
     @Test func nothingIsToldOfWhatIsKept() throws {

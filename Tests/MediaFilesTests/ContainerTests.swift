@@ -26,7 +26,7 @@ import VideoBase
                 let index = packets.count
                 packets.append(
                     EncodedPacket(
-                        bytes: pending, type: unit[0] & 31 == 5 ? .idr : .p, presentation: times[index],
+                        codec: .h264, bytes: pending, type: unit[0] & 31 == 5 ? .idr : .p, presentation: times[index],
                         decode: times[index],
                         displayIndex: index, codingIndex: index))
                 pending = []

@@ -40,7 +40,7 @@ import VideoBase
             let time = MediaTime(value: Int64(packets.count * 1001), timescale: 30000)
             packets.append(
                 EncodedPacket(
-                    bytes: pending, type: type(unit) >= 16 ? .idr : .p, presentation: time, decode: time,
+                    codec: .hevc, bytes: pending, type: type(unit) >= 16 ? .idr : .p, presentation: time, decode: time,
                     displayIndex: packets.count, codingIndex: packets.count))
             pending = []
         }

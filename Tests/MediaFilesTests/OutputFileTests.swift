@@ -8,7 +8,7 @@ import VideoBase
 @Suite struct OutputFileTests {
     private func packet(_ bytes: [UInt8], _ index: Int = 0) -> EncodedPacket {
         EncodedPacket(
-            bytes: bytes, type: index == 0 ? .idr : .p, presentation: MediaTime(value: Int64(index), timescale: 25),
+            codec: .h264, bytes: bytes, type: index == 0 ? .idr : .p, presentation: MediaTime(value: Int64(index), timescale: 25),
             decode: MediaTime(value: Int64(index), timescale: 25), displayIndex: index, codingIndex: index)
     }
 

@@ -16,7 +16,7 @@ import VideoBase
             let time = MediaTime(value: Int64(result.count), timescale: 25)
             result.append(
                 EncodedPacket(
-                    bytes: pending, type: .p, presentation: time, decode: time, displayIndex: result.count,
+                    codec: .h264, bytes: pending, type: .p, presentation: time, decode: time, displayIndex: result.count,
                     codingIndex: result.count))
             pending = []
         }

@@ -56,24 +56,38 @@ import Testing
         }
     }
 
-    /// The Swift of README.md and docs stands in Examples.swift, which the compiler has read.
-    @Test(arguments: ["README.md", "docs/LIBRARY.md"]) func examplesCompile(_ page: String) throws {
-        let examples = try text("Tests/VaencTests/Examples.swift")
-        func normal(_ line: some StringProtocol) -> String {
-            String(line.drop { $0 == " " }.split(separator: "//", maxSplits: 1, omittingEmptySubsequences: false)[0].reversed().drop { $0 == " " }.reversed())
+    /// Every Swift program of the pages and of doc comments is complete: scripts/test-dependent.sh compiles and runs them.
+    @Test func programsAreComplete() throws {
+        try Files.withTemporaryFolder { folder in
+            let run = try ProcessRunner.run(Checkout.root + "/scripts/doc-programs.py", [folder, "URL"])
+            #expect(run.status == 0, "\(run.errors)")
+            let names = run.output.split(separator: "\n")
+            #expect(names.count > 15 && names.contains("compressionsession-1"), "\(names)")
         }
-        let known = Set(examples.split(separator: "\n").map(normal))
-        var inside = false
-        var count = 0
-        for line in try text(page).split(separator: "\n", omittingEmptySubsequences: false) {
-            if line.hasPrefix("```") {
-                inside = line == "```swift"
-                continue
+    }
+
+    /// Errors of the library name its settings, in backticks, and no options; the command line knows an option for each.
+    @Test func errorsNameSettings() throws {
+        let options = try text("Sources/VaencCLI/Support/SettingNames.swift")
+        let known = Set(options.matches(of: #/"([^"`]+)": "--/#).map { String($0.1) })
+        let commands = ["dmesg", "make install", "vaenc probe", "swift build", "vainfo", "arecord", "man ffmpeg", "pactl", "sudo usermod"]
+        let properties = try sources(["VideoBase"])
+        for name in known where !name.contains(".") {
+            #expect(properties.contains("var \(name)") || name == "requireHardware", "\(name)")
+        }
+        let library = [
+            "Vaenc", "EncodeSession", "VideoBase", "VAAPI", "SoftwareEncode", "Capture", "DecodeSession", "RateControl", "EncodePlanning",
+            "LibAV", "NALWriting", "H264Syntax", "HEVCSyntax", "ReferenceDisplay", "Preview",
+        ]
+        for line in try sources(library).split(separator: "\n") where !line.drop(while: { $0 == " " }).hasPrefix("//") {
+            for literal in line.matches(of: #/"[^"]*"/#) {
+                let isCommand = literal.0.contains("vaenc probe")
+                #expect(isCommand || literal.0.firstMatch(of: #/(^|[^a-z-])--[a-z]/#) == nil, "\(line)")
+                for quoted in literal.0.matches(of: #/`([A-Za-z][^`\\]*)`/#) {
+                    let name = String(quoted.1)
+                    #expect(known.contains(name) || commands.contains { name.hasPrefix($0) }, "\(name): \(line)")
+                }
             }
-            guard inside, !normal(line).isEmpty else { continue }
-            count += 1
-            #expect(known.contains(normal(line)), "\(page): \(line)")
         }
-        #expect(count > 5)
     }
 }

@@ -178,7 +178,7 @@ import VAAPI
     @Test func anErrorComesLast() async throws {
         let channel = PacketChannel(capacity: 4)
         let packet = EncodedPacket(
-            bytes: [0], type: .idr, presentation: .zero, decode: .zero, displayIndex: 0, codingIndex: 0)
+            codec: .h264, bytes: [0], type: .idr, presentation: .zero, decode: .zero, displayIndex: 0, codingIndex: 0)
         channel.add(.success(packet))
         channel.add(.failure(VaencError(.deviceFailed, "broken")))
         channel.add(.success(packet))

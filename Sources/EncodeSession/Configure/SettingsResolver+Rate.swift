@@ -32,23 +32,23 @@ extension SettingsResolver {
 
     private func checkRates(_ wanted: RateControlMode) throws {
         try WrongValues.refuse(bitrate: asked.bitrate, "bitrate")
-        try WrongValues.refuse(bitrate: asked.maxBitrate, "max-bitrate")
+        try WrongValues.refuse(bitrate: asked.maxBitrate, "maxBitrate")
         if [.cbr, .vbr, .avbr].contains(wanted), asked.bitrate == nil {
             throw VaencError(
-                .usage, "rate control \(wanted.rawValue) needs a rate", remedy: "add --bitrate, as --bitrate 6M")
+                .usage, "rate control \(wanted.rawValue) needs a rate", remedy: "set `bitrate`")
         }
         if wanted == .qvbr, asked.bitrate == nil, asked.maxBitrate == nil {
             throw VaencError(
-                .usage, "rate control qvbr needs a rate", remedy: "add --max-bitrate or --bitrate, as --bitrate 6M")
+                .usage, "rate control qvbr needs a rate", remedy: "set `maxBitrate` or `bitrate`")
         }
         if let size = asked.vbvSize, !(1000...4_000_000_000).contains(size) {
-            throw VaencError(.usage, "vbv-size is \(size)", remedy: "give a size from 1k to 4G bits")
+            throw VaencError(.usage, "`vbvSize` is \(size)", remedy: "give a size from 1k to 4G bits")
         }
         if let percent = asked.vbvInitialPercent, !(0...100).contains(percent) {
-            throw VaencError(.usage, "vbv-initial is \(percent)", remedy: "give a number from 0 to 100")
+            throw VaencError(.usage, "`vbvInitialPercent` is \(percent)", remedy: "give a number from 0 to 100")
         }
         for limit in asked.dataRateLimits { try WrongValues.refuse(limit) }
-        try Self.check("max-frame-bytes", asked.maxFrameBytes, 100...(1 << 28))
+        try Self.check("maxFrameBytes", asked.maxFrameBytes, 100...(1 << 28))
         try asked.checkContradictions(wanted)
     }
 
@@ -68,14 +68,14 @@ extension SettingsResolver {
             guard offered.contains(.cqp) else {
                 throw VaencError(
                     .unavailable, "\(device.driver) has no constant QP for \(limits.entryPoint.rawValue)",
-                    remedy: "use --bitrate")
+                    remedy: "use `bitrate`")
             }
         case .icq:
             if !offered.contains(.icq) {
                 guard offered.contains(.cqp) else {
                     throw VaencError(
                         .unavailable, "\(device.driver) aims at no quality, only at a bit rate",
-                        remedy: "add --bitrate, as --bitrate 6M")
+                        remedy: "set `bitrate`")
                 }
                 used = .cqp
                 why = "the device has no ICQ: constant QP aims at the quality"
@@ -112,7 +112,7 @@ extension SettingsResolver {
         if let mode = order.first(where: limits.rateControl.contains) { return mode }
         throw VaencError(
             .unavailable, "\(device.driver) controls no bit rate, and keeps one QP for all pictures",
-            remedy: "use --qp, or --device software")
+            remedy: "use `qp`, or `device: .software`")
     }
 
     private func meaning(_ mode: RateControlMode) -> String {

@@ -46,7 +46,7 @@ extension EncodePipeline {
         let timing = picture.frame.timing
         let latency = (ContinuousClock.now - picture.frame.taken).components
         var packet = EncodedPacket(
-            bytes: bytes, type: plan.type, presentation: timing.presentation,
+            codec: settings.profile.codec, bytes: bytes, type: plan.type, presentation: timing.presentation,
             decode: timing.presentation, duration: timing.duration, displayIndex: picture.frame.index,
             codingIndex: plan.codingIndex, qp: qp, temporalLayer: plan.temporalLayer,
             latencyNanoseconds: latency.seconds * 1_000_000_000 + latency.attoseconds / 1_000_000_000)
@@ -131,7 +131,7 @@ extension EncodePipeline {
 
     /// Options that a driver may mark an access unit for.
     private var limitOptions: [String] {
-        (settings.rate.maxFrameBytes == nil ? [] : ["--max-frame-bytes"])
-            + (settings.maxSliceBytes == nil ? [] : ["--max-slice-bytes"])
+        (settings.rate.maxFrameBytes == nil ? [] : ["`maxFrameBytes`"])
+            + (settings.maxSliceBytes == nil ? [] : ["`maxSliceBytes`"])
     }
 }

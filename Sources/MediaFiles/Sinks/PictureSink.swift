@@ -50,7 +50,10 @@ public final class PictureSink {
         guard unsafe planes.format == format, unsafe planes.size == size else {
             throw VaencError(.internalFault, "a picture of \(unsafe planes.size) was given to an output of \(size)")
         }
-        if isY4M { try file.write(Y4MHeader.frameLine.span) }
+        if isY4M {
+            let line = Y4MHeader.frameLine
+            try file.write(line.span)
+        }
         for plane in 0..<format.planeCount {
             let width = format.rowBytes(plane: plane, width: size.width)
             let height = format.rows(plane: plane, height: size.height)

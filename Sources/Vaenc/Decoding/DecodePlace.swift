@@ -61,7 +61,7 @@ public struct DecodePlace: Sendable, Hashable {
         let reason = why.first ?? "there is no render node in /dev/dri"
         if requireHardware {
             throw VaencError(
-                .unavailable, "no device decodes the stream: \(reason)", remedy: "leave out --require-hardware, or use software")
+                .unavailable, "no device decodes the stream: \(reason)", remedy: "leave out `requireHardware`, or use software")
         }
         return (nil, .software(reason))
     }

@@ -4,17 +4,7 @@ public import VideoBase
 
 /// A decoding session: NAL units in, pictures in presentation order out. What VTDecompressionSession is to Apple's systems.
 ///
-/// ```swift
-/// let session = try DecompressionSession(configuration: DecompressionConfiguration(codec: .h264)) { result in
-///     switch result {
-///     case .success(.frame(let frame)): show(frame.buffer, at: frame.timing.presentation)
-///     case .success(.skipped(let picture)): log(picture.reason)
-///     case .failure(let error): end(with: error)
-///     }
-/// }
-/// for sample in samples { try session.decode(sample.bytes, presentation: sample.time) }
-/// try session.finish()
-/// ```
+/// docs/LIBRARY.md has a program.
 ///
 /// Parameter sets are learned from the stream, or given in `DecompressionConfiguration.record`. Every picture that is taken is
 /// delivered or skipped for a reason: what refers to pictures that were lost is not made up. Bytes that are not framed as was
@@ -22,7 +12,8 @@ public import VideoBase
 /// `usage` means a session that was invalidated, any other one that has ended.
 ///
 /// Where a device decodes, pictures stay on it, and their buffers are surfaces; where it does not take the stream, or fails
-/// twice, libavcodec goes on in software: `place` says so. Every operation exists as a call that blocks and as an `async` one.
+/// twice, libavcodec goes on in software: `place` says so. Every operation exists as a call that blocks and as an `async` one; the compiler
+/// refuses the blocking one in asynchronous code, as in `CompressionSession`.
 public final class DecompressionSession: Sendable {
     public typealias Handler = @Sendable (Result<DecodedOutput, any Error>) -> Void
 
@@ -82,17 +73,30 @@ public final class DecompressionSession: Sendable {
 
     /// Takes the NAL units of a picture. Several pictures' units may be given at once: they have one time.
     ///
-    /// - Throws: `badInput` for bytes that are not framed as was said; `usage` after `invalidate`; what ended the session.
-    public func decode(_ bytes: [UInt8], presentation: MediaTime, duration: MediaTime? = nil) throws {
-        try decode(bytes, FrameTiming(presentation: presentation, duration: duration), endsPicture: true) { false }
+    /// - Parameter isolation: the caller's actor.
+    /// - Throws: `badInput` for bytes that are not framed as was said; `usage` after `invalidate`; what ended the session;
+    ///   `usage` if the pictures are full and their reader runs on the actor, or the main thread, that this call blocks, or no
+    ///   reader has begun within five seconds.
+    @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
+    public func decode(
+        _ bytes: [UInt8], presentation: MediaTime, duration: MediaTime? = nil, isolation: isolated (any Actor)? = #isolation
+    ) throws {
+        let timing = FrameTiming(presentation: presentation, duration: duration)
+        try decode(bytes, timing, endsPicture: true, from: BlockingCall(on: isolation)) { false }
     }
 
     /// Takes a NAL unit, or several, of a picture that may go on: it is complete when the next one begins, or with `finish`.
-    public func decode(unit bytes: [UInt8], presentation: MediaTime, duration: MediaTime? = nil) throws {
-        try decode(bytes, FrameTiming(presentation: presentation, duration: duration), endsPicture: false) { false }
+    @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
+    public func decode(
+        unit bytes: [UInt8], presentation: MediaTime, duration: MediaTime? = nil,
+        isolation: isolated (any Actor)? = #isolation
+    ) throws {
+        let timing = FrameTiming(presentation: presentation, duration: duration)
+        try decode(bytes, timing, endsPicture: false, from: BlockingCall(on: isolation)) { false }
     }
 
     /// Has all pictures come out. The stream may go on, with a key picture.
+    @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
     public func finish() throws { try core.with { try $0.finish() } }
 
     /// Ends the session: pictures that did not come out stay pending. What came out can still be read. Idempotent.
@@ -102,10 +106,10 @@ public final class DecompressionSession: Sendable {
     }
 
     private func decode(
-        _ bytes: [UInt8], _ timing: FrameTiming, endsPicture: Bool, isCancelled: () -> Bool
+        _ bytes: [UInt8], _ timing: FrameTiming, endsPicture: Bool, from caller: BlockingCall?, isCancelled: () -> Bool
     ) throws {
         try timing.check()
-        try channel?.waitForRoom(isCancelled)
+        try channel?.waitForRoom(caller, isCancelled)
         try core.with { try $0.decode(bytes, timing, endsPicture: endsPicture) }
     }
 
@@ -126,7 +130,7 @@ public final class DecompressionSession: Sendable {
     private func run(_ bytes: [UInt8], _ timing: FrameTiming, endsPicture: Bool) async throws {
         try await thread.run { [self] request in
             request.whenCancelled { [channel] in channel?.wake() }
-            try decode(bytes, timing, endsPicture: endsPicture) { request.isCancelled }
+            try decode(bytes, timing, endsPicture: endsPicture, from: nil) { request.isCancelled }
         }
     }
 }

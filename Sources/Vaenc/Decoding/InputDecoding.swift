@@ -29,7 +29,7 @@ public final class InputDecoding {
         guard let codec = (source as? DecodingSource)?.codec else {
             let why = Self.otherInput(source)
             if requireHardware {
-                throw VaencError(.unavailable, "no device decodes the input: \(why)", remedy: "leave out --require-hardware")
+                throw VaencError(.unavailable, "no device decodes the input: \(why)", remedy: "leave out `requireHardware`")
             }
             _ = try DecodePlace.displays(device)
             self.init(source, .software(why))

@@ -9,6 +9,8 @@ final class DeliveryChannel<Element: Sendable>: Sendable {
         var head = 0
         var end: Result<Void, any Error>?
         var reader: ObjectIdentifier?
+        /// The actor that the reader runs on; nil for one that runs on no actor.
+        var readerActor: ObjectIdentifier?
         var hadReader = false
         var waiting: CheckedContinuation<Element?, any Error>?
         var waitersForRoom = 0
@@ -74,14 +76,17 @@ final class DeliveryChannel<Element: Sendable>: Sendable {
         }
     }
 
-    /// Blocks while as many results are unread as are kept.
+    /// Blocks while the number of unread results is the capacity.
     ///
-    /// - Throws: `CancellationError` as soon as `isCancelled` says so (`wake` has it asked again); `usage` where the
-    ///   reader has gone.
-    func waitForRoom(_ isCancelled: () -> Bool) throws {
-        var waits = false
+    /// - Parameters:
+    ///   - caller: the call that blocks; nil on a thread of the session's, which no reader needs.
+    ///   - isCancelled: checked at every change and by `wake`.
+    /// - Throws: `CancellationError` if `isCancelled` returns true; `usage` if the reader has gone, or cannot run while the call
+    ///   blocks.
+    func waitForRoom(_ caller: BlockingCall? = nil, _ isCancelled: () -> Bool) throws {
+        var waits = false, keepsMainActor = false
         defer { if waits { state.withLock { $0.waitersForRoom -= 1 } } }
-        try state.wait { state -> Void? in
+        func room(_ state: inout State) throws -> Void? {
             if isCancelled() { throw CancellationError() }
             if state.end != nil || state.unread < capacity { return () }
             if state.hadReader, state.reader == nil {
@@ -89,10 +94,23 @@ final class DeliveryChannel<Element: Sendable>: Sendable {
                     .usage, "\(state.unread) \(noun) wait, and their reader has gone",
                     remedy: "read the session's \(noun), or invalidate it")
             }
-            if !waits { state.waitersForRoom += 1 }
+            if !waits {
+                state.waitersForRoom += 1
+                keepsMainActor = caller?.isOnMainThread() ?? false
+            }
             waits = true
+            if let caller, state.reader != nil, caller.keeps(state.readerActor, keepsMainActor) {
+                throw caller.deadlock("\(state.unread) \(noun) wait for their reader, and it runs on", noun, keepsMainActor)
+            }
             return nil
         }
+        guard let caller else { return try state.wait(room) }
+        if try state.wait(atMostNanoseconds: caller.patience, room) != nil { return }
+        // A reader that has not begun by now may be a task of the actor that the call keeps from running.
+        if caller.actor != nil || keepsMainActor, state.withLock({ !$0.hadReader }) {
+            throw caller.deadlock("\(unreadCount) \(noun) wait, no reader has begun, and it may run on", noun, keepsMainActor)
+        }
+        try state.wait(room)
     }
 
     func wake() { state.withLock { _ in } }
@@ -105,10 +123,12 @@ final class DeliveryChannel<Element: Sendable>: Sendable {
 
     // MARK: The reader's side
 
-    func next(_ reader: ObjectIdentifier) async throws -> Element? {
-        try await withTaskCancellationHandler {
+    /// - Parameter actor: the actor that the reader runs on.
+    func next(_ reader: ObjectIdentifier, on actor: isolated (any Actor)?) async throws -> Element? {
+        let place = actor.map { ObjectIdentifier($0) }
+        return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                if let result = state.withLock({ read(&$0, reader, continuation) }) {
+                if let result = state.withLock({ read(&$0, reader, place, continuation) }) {
                     continuation.resume(with: result)
                 }
             }
@@ -120,7 +140,8 @@ final class DeliveryChannel<Element: Sendable>: Sendable {
 
     /// nil where the reader has to wait.
     private func read(
-        _ state: inout State, _ reader: ObjectIdentifier, _ continuation: CheckedContinuation<Element?, any Error>
+        _ state: inout State, _ reader: ObjectIdentifier, _ actor: ObjectIdentifier?,
+        _ continuation: CheckedContinuation<Element?, any Error>
     ) -> Result<Element?, any Error>? {
         // The task is marked before its handler runs: either is seen.
         if Task.isCancelled { return .failure(CancellationError()) }
@@ -131,6 +152,7 @@ final class DeliveryChannel<Element: Sendable>: Sendable {
                     remedy: "read them in one task, and share them from there"))
         }
         state.reader = reader
+        state.readerActor = actor
         state.hadReader = true
         if let result = state.removeFirst() { return .success(result) }
         switch state.end {

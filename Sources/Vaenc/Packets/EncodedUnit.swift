@@ -24,19 +24,19 @@ final class UnitSplitter: Sendable {
 
     init(_ handler: @escaping UnitHandler) { self.handler = handler }
 
-    func add(_ result: Result<EncodedPacket, any Error>, codec: VideoCodec) {
+    func add(_ result: Result<EncodedPacket, any Error>) {
         switch result {
         case .failure(let error): handler(.failure(error))
         case .success(var packet):
             let units = packet.units
-            let sets = units.filter { Self.isParameterSet($0, codec) }
+            let sets = units.filter { Self.isParameterSet($0, packet.codec) }
             if !sets.isEmpty, given.withLock({ old in
                 defer { old = sets }
                 return old != sets
             }) {
                 handler(.success(.parameterSets(sets)))
             }
-            let rest = units.filter { !Self.isParameterSet($0, codec) }
+            let rest = units.filter { !Self.isParameterSet($0, packet.codec) }
             packet.bytes = []
             for (index, unit) in rest.enumerated() {
                 handler(.success(.unit(unit, packet: packet, isLast: index == rest.count - 1)))

@@ -17,8 +17,11 @@ public struct PacketSequence: AsyncSequence, Sendable {
         let reader: Reader
 
         /// - Throws: `CancellationError`, the error that ended the session (once), `usage` beside another reader.
-        public mutating func next() async throws -> EncodedPacket? {
-            try await reader.channel.next(ObjectIdentifier(reader))
+        public mutating func next() async throws -> EncodedPacket? { try await next(isolation: nil) }
+
+        /// As `next()`, on the reader's actor.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws -> EncodedPacket? {
+            try await reader.channel.next(ObjectIdentifier(reader), on: actor)
         }
     }
 

@@ -12,17 +12,16 @@ final class PacketRelay: Sendable {
     }
 
     private let state = Monitor(State())
-    private let outlet: @Sendable (Result<EncodedPacket, any Error>, VideoCodec) -> Void
+    private let outlet: PacketHandler
 
-    /// - Parameter outlet: where packets go, with the codec that they are of.
-    init(_ outlet: @escaping @Sendable (Result<EncodedPacket, any Error>, VideoCodec) -> Void) { self.outlet = outlet }
+    init(_ outlet: @escaping PacketHandler) { self.outlet = outlet }
 
     func begin(_ format: Int, frames: Int, packets: Int) {
         state.withLock { $0.bases[format] = (frames, packets) }
     }
 
-    func add(_ result: Result<EncodedPacket, any Error>, _ codec: VideoCodec, format: Int) {
-        guard case .success(var packet) = result else { return outlet(result, codec) }
+    func add(_ result: Result<EncodedPacket, any Error>, format: Int) {
+        guard case .success(var packet) = result else { return outlet(result) }
         state.withLock { state in
             if let base = state.bases[format] {
                 packet.displayIndex += base.frames
@@ -35,7 +34,7 @@ final class PacketRelay: Sendable {
             packet.decode = Self.increasing(packet.decode, after: state.lastDecode)
             state.lastDecode = packet.decode
         }
-        outlet(.success(packet), codec)
+        outlet(.success(packet))
     }
 
     /// A format with more reordering than the one before would begin before that one's last decoding time: its times

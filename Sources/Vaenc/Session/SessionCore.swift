@@ -58,7 +58,7 @@ final class SessionCore: Sendable {
     ) throws -> Stage {
         let made = try EncoderChoice.makeEncoder(
             configuration: configuration, device: device, requireHardware: requireHardware
-        ) { codec in { relay.add($0, codec, format: format) } }
+        ) { relay.add($0, format: format) }
         return Stage(encoder: made.encoder, choice: made.choice, format: format)
     }
 

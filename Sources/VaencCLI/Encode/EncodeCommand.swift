@@ -104,16 +104,11 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
     private func configuration(
         of info: SourceInfo, codec: VideoCodec?, others: Set<VideoCodec>
     ) throws -> EncoderConfiguration {
-        var configuration = EncoderConfiguration(size: info.size)
-        configuration.frameRate = info.frameRate
-        configuration.frameRateVaries = info.frameRateVaries
-        configuration.isLive = info.isLive
-        configuration.inputFormat = info.bitDepth > 8 ? .p010 : .nv12
+        var configuration = EncoderConfiguration(encoding: info)
         try apply(to: &configuration, codec: codec, others: others)
         configuration.color = try color.description(over: info.color)
         configuration.masteringDisplay = try color.display(over: info.masteringDisplay)
         configuration.contentLight = try color.light(over: info.contentLight)
-        configuration.sampleAspectRatio = info.sampleAspectRatio
         return configuration
     }
 

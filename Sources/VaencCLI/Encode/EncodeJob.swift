@@ -222,7 +222,7 @@ struct EncodeJob {
                 frames: branch.frames,
                 effective: branch.effective(source.info, unasked: unasked) + [input.decode, input.scaling, input.captureMemory].compactMap { $0 },
                 statistics: branch.statistics, output: FileName.printable(branch.name),
-                error: Nullable(branch.failure.map { FileName.printable("\($0)") }))
+                error: Nullable(branch.failure.map { FileName.printable(SettingNames.asOptions("\($0)")) }))
         }
         return EncodeReport(
             device: .init(kind: description.kind, path: Nullable(description.path), driver: description.driver),
@@ -232,7 +232,7 @@ struct EncodeJob {
             seconds: .init(
                 media: rounded(counts.mediaSeconds(frameRate: description.frameRate)),
                 wall: rounded(Clock.secondsSinceStart), cpu: rounded(Clock.processorSeconds)),
-            latency: counts.latency(), effective: outputs[0].effective, notices: notices.map { FileName.printable($0) },
+            latency: counts.latency(), effective: outputs[0].effective, notices: notices.map { FileName.printable(SettingNames.asOptions($0)) },
             statistics: first.statistics, output: outputs[0].output, interrupted: interrupted,
             outputs: outputs.count > 1 ? outputs : nil)
     }
