@@ -38,7 +38,7 @@ test: packages-test fixtures
 
 # A package that depends on this one, by URL and version, as README.md says: a debug build, and every program of the pages.
 test-dependent: packages-test
-	@scripts/test-dependent.sh
+	@DRIVER=$(wildcard $(BUILD)/libvaenc_drv_video.so) scripts/test-dependent.sh
 
 # Every call of an encode, failing, late and corrupt, at every place; prints the table.
 faults: packages-test build

@@ -2,8 +2,13 @@
 public struct EncoderConfiguration: Sendable, Hashable {
     /// nil: HEVC where the device encodes the profile, size and depth that are wanted, else H.264; the session chooses.
     public var wantedCodec: VideoCodec?
-    /// The codec that a session has chosen, in the configuration that the session returns.
-    package var chosenCodec: VideoCodec?
+    /// The codec that a session has chosen, in the configuration that the session returns. Nobody asked for it: it does not
+    /// count when configurations are compared.
+    package var chosenCodec: VideoCodec? {
+        get { chosen.value }
+        set { chosen.value = newValue }
+    }
+    private var chosen = Uncompared<VideoCodec>()
     /// The wanted codec; if none is wanted, the codec that the session has chosen, and H.264 for a configuration that is no
     /// session's.
     public var codec: VideoCodec {
@@ -121,6 +126,14 @@ public struct EncoderConfiguration: Sendable, Hashable {
         if let profile { return profile.bitDepth }
         return bitDepth ?? (codec == .hevc ? inputFormat.bitDepth : 8)
     }
+}
+
+/// A value that is equal to any other.
+private struct Uncompared<Value: Sendable>: Sendable, Hashable {
+    var value: Value?
+
+    static func == (_: Self, _: Self) -> Bool { true }
+    func hash(into _: inout Hasher) {}
 }
 
 /// A limit of *DataRateLimits*.

@@ -28,7 +28,7 @@ import Vaenc
         let decoder = try DecompressionSession(configuration: DecompressionConfiguration(codec: codec), device: .reference)
         let reader = Task {
             for try await packet in session.packets {
-                #expect(packet.codec == codec)
+                #expect(packet.codec == codec && !packet.units.isEmpty)
                 try await decoder.decode(packet.bytes, presentation: packet.presentation)
             }
             try await decoder.finish()

@@ -120,6 +120,8 @@ import VAAPI
             #expect(entry.asked == nil && entry.used == description.codec.rawValue && entry.why == session.choice.codecWhy)
             #expect(description.effective.filter { $0.option == "codec" }.count == 1)
             #expect(configuration.wantedCodec == nil && session.configuration.wantedCodec == nil)
+            // What the session has chosen shows, and is no wish: the configurations are equal.
+            #expect(session.configuration.codec == codec && session.configuration == configuration)
         }
         configuration.inputFormat = .nv12
         configuration.codec = .hevc
@@ -127,5 +129,20 @@ import VAAPI
         defer { session.invalidate() }
         let entry = try #require(try session.encoderDescription.effective.first { $0.option == "codec" })
         #expect(entry.asked == "hevc" && entry.used == "hevc" && entry.why == "asked")
+    }
+
+    /// Packets have the codec of the format that they are of, over a swap too; a property that decides the codec shows at once.
+    @Test func packetsHaveTheirCodec() async throws {
+        let session = try CompressionSession(configuration: Pictures.configuration(), device: .reference)
+        #expect(session.configuration.codec == .hevc)
+        try session.set(.h264EntropyMode, to: .cavlc)
+        #expect(session.configuration.codec == .h264)
+        try Pictures.encode(0..<2, on: session)
+        try await session.swap(to: Pictures.configuration())
+        #expect(session.configuration.codec == .hevc)
+        try Pictures.encode(2..<4, on: session)
+        try await session.completeFrames()
+        session.invalidate()
+        #expect(try await read(4, of: session).map(\.codec) == [.h264, .h264, .hevc, .hevc])
     }
 }
