@@ -56,6 +56,7 @@ public struct EncoderChoice: Sendable, Hashable {
         _ configuration: EncoderConfiguration, kind: DeviceKind, path: String?, _ handler: Outlet,
         open: () throws -> Display
     ) throws -> Made {
+        try DriverTrials.proveEncoder(kind, path, configuration)
         let display = try open()
         func make(_ codec: VideoCodec, _ why: String, on display: Display) throws -> Made {
             var coding = configuration.coding(codec)
@@ -108,6 +109,8 @@ public struct EncoderChoice: Sendable, Hashable {
                 // The request is wrong on every device.
                 throw error
             } catch {
+                // No software encoder can be loaded either.
+                if (error as? VAError)?.status == .timedOut, Display.isLoaderStuck { throw error }
                 failures.append(error)
             }
         }
