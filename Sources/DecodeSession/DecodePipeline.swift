@@ -4,6 +4,15 @@ import LibAV
 import VAAPI
 package import VideoBase
 
+/// A picture that came out of the decoder and waits for others.
+private struct HeldPicture {
+    var frame: DecodedFrame
+    /// By which the decoder knows it.
+    var tag: Int64
+    /// In the order of output.
+    var place: Int
+}
+
 /// NAL units in, pictures in presentation order out. One thread at a time.
 ///
 /// Units are gathered into pictures, each is judged by its headers before a decoder sees it, and every picture that was taken
@@ -20,7 +29,10 @@ package import VideoBase
     private var gathered = GatheredPicture()
     private var waiting = WaitingPictures()
     /// Pictures that came out, while some that were sent before them have not: those may still turn out to be damaged.
-    private var held: [DecodedFrame] = []
+    private var held: [HeldPicture] = []
+    /// Of pictures that are decoded again because the device that held them failed: their place in the order of output.
+    private var places: [Int: Int] = [:]
+    private var nextPlace = 0
     private let isRealTime: Bool
     private var counts = DecoderStatistics()
     private var hasDelivered = false
@@ -65,13 +77,10 @@ package import VideoBase
         follower = configuration.codec == .h264 ? H264Follower() : HEVCFollower()
         self.handler = handler
         isRealTime = configuration.isRealTime
-        guard let record = configuration.record else {
-            framing = configuration.framing
-            return
-        }
-        let known = try ConfigurationRecord(record, codec: configuration.codec)
-        framing = configuration.framing == .bare ? .bare : .lengthPrefixed(known.lengthSize)
-        for set in known.parameterSets { try add(set[...], FrameTiming(presentation: .zero)) }
+        let known = try configuration.record.map { try ConfigurationRecord($0, codec: configuration.codec) }
+        framing = known.map { configuration.framing == .bare ? .bare : .lengthPrefixed($0.lengthSize) } ?? configuration.framing
+        decoder.reclaimed = { [unowned self] in takeBackHeld() }
+        for set in known?.parameterSets ?? [] { try add(set[...], FrameTiming(presentation: .zero)) }
     }
 
     // MARK: What is given
@@ -92,6 +101,7 @@ package import VideoBase
         try drain()
         follower.restart()
         (hasDelivered, isDamaged, wasDamaged) = (false, false, false)
+        places = [:]
     }
 
     private func add(_ unit: ArraySlice<UInt8>, _ timing: FrameTiming) throws {
@@ -181,21 +191,39 @@ package import VideoBase
         if decoder.frameIsDamaged { return skip(index, picture.timing, .damaged) }
         let buffer = try frames.buffer(decoder)
         hasDelivered = true
+        let place = places.removeValue(forKey: index) ?? nextPlace
+        nextPlace = max(nextPlace, place + 1)
         let output = DecodedFrame(
             buffer: buffer, timing: picture.timing, index: index, isKey: picture.isKey,
             color: unsafe FrameMaker.color(UnsafePointer(frame)), followsDamage: picture.followsDamage)
-        held.append(output)
+        let behind = held.lastIndex { $0.place < place }.map { $0 + 1 } ?? 0
+        held.insert(HeldPicture(frame: output, tag: decoder.frameTag, place: place), at: behind)
         if isRealTime { release() }
     }
 
     /// Gives what no picture that is still to come may have spoilt.
     private func release() {
         let oldest = isRealTime ? nil : waiting.oldest
-        while let first = held.first, oldest.map({ first.index < $0 }) ?? true {
+        while let first = held.first, oldest.map({ first.frame.index < $0 }) ?? true {
+            // A picture that is decoded again comes before it.
+            if places.contains(where: { $0.value < first.place && waiting.contains($0.key) }) { return }
             held.removeFirst()
             counts.delivered += 1
-            handler(.frame(first), statistics)
+            handler(.frame(first.frame), statistics)
         }
+    }
+
+    /// Pictures that lie on a device that has failed, and were not delivered: they are to be decoded again.
+    ///
+    /// - Returns: their tags.
+    private func takeBackHeld() -> Set<Int64> {
+        let lost = held.filter { $0.frame.buffer is SurfaceBuffer }
+        held.removeAll { $0.frame.buffer is SurfaceBuffer }
+        for picture in lost {
+            places[picture.frame.index] = picture.place
+            waiting.putBack(picture.frame)
+        }
+        return Set(lost.map(\.tag))
     }
 
     private func skipWaiting(_ index: Int, _ reason: SkippedPicture.Reason) {
@@ -206,8 +234,8 @@ package import VideoBase
         if reason != .notShown, reason != .beforeStart {
             let end = waiting.spoil(after: index)
             if end == .max { isDamaged = true }
-            for place in held.indices where held[place].index > index && held[place].index < end {
-                held[place].followsDamage = true
+            for place in held.indices where held[place].frame.index > index && held[place].frame.index < end {
+                held[place].frame.followsDamage = true
             }
         }
         counts.skipped[reason, default: 0] += 1

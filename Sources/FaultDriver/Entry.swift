@@ -37,6 +37,7 @@ private func openDriver(
     case .status(let status), .lost(let status): return status
     case .delay(let milliseconds): sleep(milliseconds: milliseconds)
     case .corrupt: return VA_STATUS_ERROR_OPERATION_FAILED
+    case .abort: endProcess(in: "vaInitialize")
     case nil: break
     }
     let status = unsafe start(driver.context)
@@ -79,12 +80,13 @@ private func terminate(_ client: VADriverContextP?) -> VAStatus {
     let driver = unsafe Unmanaged<WrappedDriver>.fromOpaque(data).takeRetainedValue()
     let fault = driver.fault("vaTerminate")
     if case .delay(let milliseconds) = fault { sleep(milliseconds: milliseconds) }
+    if case .abort = fault { endProcess(in: "vaTerminate") }
     let status = unsafe driver.calls.pointee.vaTerminate(driver.context)
     if let path = driver.tracePath { writeTrace(driver.counter.report, to: path) }
     switch fault {
     case .status(let failure), .lost(let failure): return failure
     case .corrupt: return VA_STATUS_ERROR_OPERATION_FAILED
-    case .delay, nil: return status
+    case .delay, .abort, nil: return status
     }
 }
 

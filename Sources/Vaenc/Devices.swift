@@ -10,13 +10,16 @@ public enum Devices {
     /// software. A device that does not work is listed with the reason.
     public static func reports(_ selector: DeviceSelector = .auto) -> [DeviceReport] {
         switch selector {
-        case .auto: DeviceReport.ofRenderNodes() + [reference(), software()]
-        case .reference: [reference()]
-        case .software: [software()]
-        case .path(let path): [DeviceReport.ofRenderNode(path)]
+        case .auto:
+            // First, as nothing can be loaded behind a driver whose loading never ends.
+            let processor = software()
+            return RenderNode.all().map { renderNode($0.path) } + [reference(), processor]
+        case .reference: return [reference()]
+        case .software: return [software()]
+        case .path(let path): return [renderNode(path)]
         case .pci(let address):
-            [
-                RenderNode.all().first { $0.pciAddress == address }.map { DeviceReport.ofRenderNode($0.path) }
+            return [
+                RenderNode.all().first { $0.pciAddress == address }.map { renderNode($0.path) }
                     ?? DeviceReport(
                         kind: .vaapi, pci: address, usable: false, why: "there is no GPU with a render node at \(address)")
             ]
@@ -60,20 +63,28 @@ public enum Devices {
 
     /// Whether some GPU of this machine encodes the codec. The counterpart of asking VideoToolbox for a hardware encoder.
     public static func isHardwareEncodeSupported(_ codec: VideoCodec, profile: CodecProfile? = nil) -> Bool {
-        DeviceReport.ofRenderNodes().contains { $0.isHardwareEncodeSupported(codec, profile: profile) }
+        RenderNode.all().map { renderNode($0.path) }.contains { $0.isHardwareEncodeSupported(codec, profile: profile) }
     }
 
     /// Whether some GPU of this machine decodes the codec: VTIsHardwareDecodeSupported's counterpart.
     public static func isHardwareDecodeSupported(_ codec: VideoCodec, profile: CodecProfile? = nil) -> Bool {
-        DeviceReport.ofRenderNodes().contains { $0.isHardwareDecodeSupported(codec, profile: profile) }
+        RenderNode.all().map { renderNode($0.path) }.contains { $0.isHardwareDecodeSupported(codec, profile: profile) }
     }
 
     /// The folder of the reference driver's file, for LIBVA_DRIVERS_PATH of other programs (with LIBVA_DRIVER_NAME=libvaenc);
     /// nil where it is not installed.
     public static var referenceDriverFolder: String? { ReferenceDisplay.driverFolder }
 
+    private static func renderNode(_ path: String) -> DeviceReport {
+        do { try DriverTrials.proveReport(.vaapi, path) } catch {
+            return DeviceReport(kind: .vaapi, path: path, failure: error)
+        }
+        return DeviceReport.ofRenderNode(path)
+    }
+
     private static func reference() -> DeviceReport {
         do {
+            try DriverTrials.proveReport(.reference, nil)
             return DeviceReport(try ReferenceDisplay.open())
         } catch {
             return DeviceReport(kind: .reference, path: nil, failure: error)

@@ -54,6 +54,7 @@ public struct EncoderChoice: Sendable, Hashable {
         _ configuration: EncoderConfiguration, kind: DeviceKind, path: String?, _ handler: @escaping PacketHandler,
         open: () throws -> Display
     ) throws -> Made {
+        try DriverTrials.proveEncoder(kind, path, configuration)
         let display = try open()
         func make(_ codec: VideoCodec, _ why: String, on display: Display) throws -> Made {
             var coding = configuration.coding(codec)
@@ -106,6 +107,8 @@ public struct EncoderChoice: Sendable, Hashable {
                 // The request is wrong on every device.
                 throw error
             } catch {
+                // No software encoder can be loaded either.
+                if (error as? VAError)?.status == .timedOut, Display.isLoaderStuck { throw error }
                 failures.append(error)
             }
         }

@@ -21,6 +21,7 @@ struct VaencCommand: ParsableCommand {
         subcommands: [
             ProbeCommand.self, EncodeCommand.self, BenchCommand.self, CaptureCommand.self, RemuxCommand.self,
             DecodeCommand.self, ConvertCommand.self, InspectCommand.self, CompareCommand.self, DoctorCommand.self,
+            TryDriverCommand.self,
         ])
 
     /// The arguments with file names as they are: `CommandLine.arguments` loses the bytes that are no UTF-8.
@@ -38,6 +39,7 @@ struct VaencCommand: ParsableCommand {
         Descriptors.makeRoom()
         // A pipe that nobody reads is an error with a name, not a silent death.
         signal(SIGPIPE, SIG_IGN)
+        DriverTrials.program = "/proc/self/exe"
         do {
             var command = try parseAsRoot(arguments())
             if !(command is any InterruptibleCommand) { Interruption.letThrough() }

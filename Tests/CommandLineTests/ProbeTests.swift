@@ -69,6 +69,31 @@ import Testing
         #expect(capabilities.flatMap { verified($0).values }.allSatisfy { $0 != "ok" })
     }
 
+    /// A driver that ends its process takes no other mode along, and neither the table nor the other devices.
+    @Test(arguments: ["vaCreateContext@2=abort", "vaEndPicture@*/40=abort", "vaCreateContext@*=abort"])
+    func aDriverThatAborts(_ fault: String) throws {
+        let (result, capabilities) = try probe(personality: "i965-5916", fault: fault)
+        #expect(result.status == 75, "\(result.status): \(result.errors)")
+        let outcomes = capabilities.flatMap { verified($0).values }
+        let aborted = outcomes.filter { $0.contains("SIGABRT") && $0.contains("abort in \(fault.prefix { $0 != "@" })") }
+        #expect(outcomes.count > 5 && aborted.count == outcomes.count { $0 != "ok" }, "\(outcomes)")
+        #expect(fault.contains("@*=") ? aborted.count == outcomes.count : aborted.count < outcomes.count, "\(outcomes)")
+        #expect(result.errorLines.count == 1, "\(result.errors)")
+    }
+
+    /// One that does so when it is asked what it can do: the devices are listed all the same.
+    @Test func aDriverThatAbortsAtOnce() throws {
+        for fault in ["vaInitialize@*=abort", "vaQueryConfigProfiles@*=abort"] {
+            let result = try ProcessRunner.run(
+                Checkout.vaenc, ["probe", "--json"], environment: ["VAENC_FAULT": fault], timeout: 60)
+            #expect(result.status == 0, "\(result.errors)")
+            let devices = JSONValue(result.output)?["devices"]?.array ?? []
+            let reference = devices.first { $0["kind"]?.string == "reference" }
+            #expect(reference?["usable"]?.bool == false && reference?["why"]?.string?.contains("SIGABRT") == true, "\(result.output)")
+            #expect(devices.contains { $0["kind"]?.string == "software" && $0["usable"]?.bool == true })
+        }
+    }
+
     @Test func asATable() throws {
         let sound = try probe([]).result
         #expect(sound.status == 0 && sound.output.contains("tried H.264 High EncSlice: ") && !sound.output.contains("FAILED"))

@@ -73,11 +73,19 @@ struct Run {
 
 final class Collector {
     var run = Run()
+    /// False: pictures are read when they come, into `pictures`, and let go of.
+    var keepsPictures = true
+    var pictures: [PlanarFrame?] = []
 
     func pipeline(_ configuration: DecompressionConfiguration, on device: DecodeDevice? = nil) throws -> DecodePipeline {
         try DecodePipeline(configuration, on: device) { [self] output, _ in
             switch output {
-            case .frame(let frame): run.frames.append(frame)
+            case .frame(var frame):
+                if !keepsPictures {
+                    pictures.append((try? frame.planar()) ?? nil)
+                    frame.buffer = SystemPixelBuffer(format: .nv12, size: VideoSize(width: 2, height: 2))
+                }
+                run.frames.append(frame)
             case .skipped(let picture): run.skipped.append(picture)
             }
         }

@@ -62,6 +62,15 @@ import Testing
         }
     }
 
+    /// A driver that ends its process is found out in another one.
+    @Test(arguments: ["vaInitialize", "vaCreateConfig", "vaCreateContext", "vaEndPicture"]) func aDriverThatAborts(_ call: String) throws {
+        for output in ["a.h264", "a.mp4"] {
+            let (result, files, _) = try encode("\(call)@*=abort", output: output)
+            #expect(result.status == 75 && files == [], "\(result.status): \(result.errors)")
+            #expect(result.errorLines.count == 1 && result.errors.contains("abort in \(call)"), "\(result.errors)")
+        }
+    }
+
     @Test func unreadableRulesAreNamed() throws {
         let (result, files, _) = try encode("vaEndPicture@soon=hang")
         #expect(result.status == 69)

@@ -6,7 +6,7 @@ import Testing
     @Test func rulesAsDocumented() throws {
         let plan = try FaultPlan(
             reading: "# all; vaEndPicture@37=status:24; vaSyncBuffer@5=delay:3000;vaMapBuffer @ 9 = corrupt ; vaCreateBuffer@4+=lost:0x3;"
-                + "vaUnmapBuffer@*/50=corrupt:silent; vaTerminate@*=hang; vaMapBuffer2@10=corrupt:0x8000")
+                + "vaUnmapBuffer@*/50=corrupt:silent; vaTerminate@*=hang; vaMapBuffer2@10=corrupt:0x8000; vaCreateContext@2=abort")
         func fault(_ call: String, _ number: Int) -> FaultPlan.Fault? { plan.fault(call, number: number) }
         #expect(fault("vaEndPicture", 36) == nil)
         #expect(fault("vaEndPicture", 37) == .status(24))
@@ -19,6 +19,7 @@ import Testing
         #expect(fault("vaCreateBuffer", 400) == .lost(3))
         #expect(fault("vaUnmapBuffer", 49) == nil)
         #expect(fault("vaUnmapBuffer", 100) == .corrupt(.silent))
+        #expect(fault("vaCreateContext", 2) == .abort)
         #expect(fault("vaTerminate", 1) == .delay(milliseconds: 86_400_000))
     }
 
@@ -26,7 +27,7 @@ import Testing
         "vaEndPicture", "vaEndPicture@", "vaEndPicture@3", "vaEndPicture@0=hang", "vaEndPicture@-1=hang",
         "vaEndPicture@3=status", "vaEndPicture@3=status:0", "vaEndPicture@3=status:x", "vaEndPicture@*/0=hang",
         "vaEndPicture@3=explode", "vaEndPictures@3=hang", "vaEndPicture@3=delay:-1", "vaEndPicture@3=corrupt:loudly",
-        "vaEndPicture@3=lost:0", "vaEndPicture@1=hang; nonsense", "vaEndPicture@99999999999999999999=hang",
+        "vaEndPicture@3=lost:0", "vaEndPicture@3=abort:6", "vaEndPicture@1=hang; nonsense", "vaEndPicture@99999999999999999999=hang",
     ])
     func whatCannotBeReadIsRefused(_ text: String) {
         #expect(throws: FaultPlan.Unreadable.self) { try FaultPlan(reading: text) }

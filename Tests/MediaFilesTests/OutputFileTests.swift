@@ -117,6 +117,113 @@ import VideoBase
         }
     }
 
+    // MARK: Folders that others write to
+
+    private func inode(_ path: String) -> UInt64 {
+        var status = stat()
+        return unsafe lstat(path, &status) == 0 ? UInt64(status.st_ino) : 0
+    }
+
+    private func mode(_ path: String) -> mode_t {
+        var status = stat()
+        return unsafe stat(path, &status) == 0 ? status.st_mode & 0o7777 : 0
+    }
+
+    /// What stands under the unfinished file's name is another's: it is not written, not published, not removed.
+    @Test(arguments: ["a.h264", "a.mp4"]) func anotherFileInTheWay(name: String) throws {
+        try Files.withTemporaryFolder { folder in
+            let (path, other) = ("\(folder)/\(name)", "\(folder)/other")
+            try Files.write([1, 2, 3], to: other)
+            let ways: [(String, () -> Int32)] = [
+                ("hard link", { unsafe link(other, path + ".part") }), ("link", { unsafe symlink(other, path + ".part") }),
+                ("FIFO", { unsafe mkfifo(path + ".part", 0o600) }), ("folder", { unsafe mkdir(path + ".part", 0o700) }),
+            ]
+            for (what, make) in ways {
+                try #require(make() == 0)
+                let before = inode(path + ".part")
+                for survives in [false, true] {
+                    var options = SinkOptions()
+                    options.survivesKill = survives
+                    let error = failure { try MediaOutput.open(path, options: options) }
+                    #expect(error?.category == .cannotCreate && error?.message.contains("in the way") == true, "\(what): \(error?.message ?? "")")
+                }
+                #expect(inode(path + ".part") == before && Files.list(folder) == [name + ".part", "other"].sorted(), "\(what)")
+                #expect(try Files.read(other) == [1, 2, 3], "\(what)")
+                #expect(unsafe remove(path + ".part") == 0)
+            }
+            // Only root gives files away.
+            if geteuid() == 0 {
+                try Files.write([4], to: path + ".part")
+                try #require(unsafe chown(path + ".part", 12345, 12345) == 0)
+                #expect(failure { try MediaOutput.open(path) }?.message.contains("another user") == true)
+                #expect(try Files.read(path + ".part") == [4])
+            }
+        }
+    }
+
+    /// Swapped in the midst: the file that took the name is neither published nor removed.
+    @Test(arguments: ["a.h264", "a.mp4"], [false, true]) func swappedInTheMidst(name: String, overwrite: Bool) throws {
+        try Files.withTemporaryFolder { folder in
+            let path = "\(folder)/\(name)"
+            if overwrite { try Files.write([9], to: path) }
+            var options = SinkOptions()
+            options.overwrite = overwrite
+            for ends in [true, false] {
+                let sink = try MediaOutput.open(path, options: options)
+                if name == "a.h264" { try sink.write(packet(noise(100))) }
+                try #require(unsafe rename(path + ".part", "\(folder)/moved") == 0)
+                try Files.write([1, 2, 3], to: path + ".part")
+                if ends, name == "a.h264" { #expect(failure { try sink.finish() }?.message.contains("replaced") == true) }
+                sink.cancel()
+                #expect(try Files.read(path + ".part") == [1, 2, 3])
+                let stands = try overwrite ? Files.read(path) == [9] : !Files.exists(path)
+                #expect(stands)
+                #expect(unsafe unlink(path + ".part") == 0)
+            }
+        }
+    }
+
+    /// The rights of what is replaced, from the beginning on; a group that cannot be given gets none.
+    @Test(arguments: [mode_t(0o600), 0o640, 0o666, 0o444]) func rightsAreKept(rights: mode_t) throws {
+        try Files.withTemporaryFolder { folder in
+            let path = "\(folder)/a.h264"
+            try Files.write([1], to: path)
+            try #require(unsafe chmod(path, rights) == 0)
+            var options = SinkOptions()
+            options.overwrite = true
+            let sink = try MediaOutput.open(path, options: options)
+            #expect(mode(path + ".part") == rights)
+            try sink.write(packet([7]))
+            try sink.finish()
+            #expect(mode(path) == rights)
+            #expect(try Files.read(path) == [7])
+        }
+    }
+
+    /// What a link of a segment's name points to is not written.
+    @Test func segmentsFollowNoLinks() throws {
+        try Files.withTemporaryFolder { folder in
+            let other = "\(folder)/other"
+            try Files.write([1, 2, 3], to: other)
+            try #require(unsafe symlink(other, "\(folder)/a00000.ts") == 0)
+            #expect(failure { try OutputFile(inPlace: "\(folder)/a00000.ts", mayReplace: false) }?.category == .cannotCreate)
+            let file = try OutputFile(inPlace: "\(folder)/a00000.ts", mayReplace: true)
+            let bytes: [UInt8] = [7]
+            try file.write(bytes.span)
+            try file.commit()
+            #expect(try Files.read(other) == [1, 2, 3])
+            #expect(try Files.read("\(folder)/a00000.ts") == [7])
+        }
+    }
+
+    /// A playlist names its segments a line each.
+    @Test(arguments: ["a\nb.m3u8", "a\u{1B}[31m.m3u8", "a\"b.m3u8", "#a.m3u8"]) func namesThatNoPlaylistHolds(name: String) throws {
+        try Files.withTemporaryFolder { folder in
+            #expect(failure { try MediaOutput.open("\(folder)/\(name)") }?.category == .usage)
+            #expect(Files.list(folder).isEmpty)
+        }
+    }
+
     @Test func placesThatCannotBeWritten() throws {
         try Files.withTemporaryFolder { folder in
             #expect(failure { try MediaOutput.open("\(folder)/none/a.h264") }?.category == .cannotCreate)

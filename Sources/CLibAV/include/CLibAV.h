@@ -253,6 +253,16 @@ AVBufferRef *_Nullable vaenc_vaapi_device(
 void vaenc_decode_on(
     const struct VaencLibAV *_Nonnull av, AVCodecContext *_Nonnull context, AVBufferRef *_Nonnull device, int extra);
 
+/// Has the failed calls of a VADisplay's driver noted, whoever makes them; idempotent. False: no memory.
+_Bool vaenc_note_calls(void *_Nonnull display);
+
+/// Begins to note failed calls on this thread, and forgets earlier ones. Only calls that set up a decoder or decode a picture
+/// are noted; of those that set up, only failures that do not mean that the device lacks a capability.
+void vaenc_begin_notes(void);
+
+/// Ends that. The C name of the first call that failed, with its VAStatus; null: none did.
+const char *_Nullable vaenc_end_notes(int *_Nonnull status);
+
 /// Whether a container's packets must come at growing decoding times, of which no two are the same.
 static inline _Bool vaenc_wants_growing_times(const AVOutputFormat *_Nonnull format) {
     return !(format->flags & (AVFMT_TS_NONSTRICT | AVFMT_NOTIMESTAMPS));

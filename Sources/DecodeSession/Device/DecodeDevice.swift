@@ -24,6 +24,7 @@ package import VideoBase
         nonisolated(unsafe) let table = unsafe av
         let (address, words) = try display.watch.run("av_hwdevice_ctx_init", display.vendor, .setUp) {
             // SAFETY: the display outlives what is made here: this object and its pictures keep it.
+            guard unsafe vaenc_note_calls(display.native) else { return (UInt(0), "no memory") }
             var code: Int32 = 0
             let device = unsafe vaenc_vaapi_device(table, display.native, &code)
             return unsafe (UInt(bitPattern: device), device == nil ? LibAV.message(code, table) : "")
@@ -38,6 +39,25 @@ package import VideoBase
         nonisolated(unsafe) var context: UnsafeMutablePointer<AVBufferRef>? = unsafe context
         nonisolated(unsafe) let av = unsafe av
         display.watch.release { unsafe av.pointee.av_buffer_unref!(&context) }
+    }
+
+    /// Has libavcodec work on the device.
+    ///
+    /// - Throws: the first VA-API call that failed, also where libavcodec does not report it; `.timedOut` where one hangs.
+    func perform<R: Sendable>(_ call: String, _ body: @escaping @Sendable () throws -> R) throws -> R {
+        let vendor = display.vendor
+        return try display.watch.run(call, vendor, .wait) {
+            vaenc_begin_notes()
+            let result = Result { try body() }
+            var status: Int32 = 0
+            // SAFETY: the name is a constant of the C code.
+            if let failed = unsafe vaenc_end_notes(&status) {
+                throw VAError(
+                    call: unsafe String(cString: failed), status: StatusCode(rawValue: status), object: "decoding on \(vendor)",
+                    category: .deviceFailed)
+            }
+            return try result.get()
+        }
     }
 
     package func release(_ body: @escaping @Sendable () -> Void) {

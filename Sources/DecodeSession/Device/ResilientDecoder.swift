@@ -49,6 +49,8 @@ package import VideoBase
     private var hasEnded = false
     /// Given already, of the packets in the log.
     private var given: Set<Int64> = []
+    /// Called when a device has failed. The tags of pictures that were given, lie on that device and are to be given again.
+    var reclaimed: () -> Set<Int64> = { [] }
     /// Decoded again, to be given; then that the latest packet is broken.
     private var ready: [(picture: DecodedPicture, isDamaged: Bool)] = []
     private var owesBroken = false
@@ -104,6 +106,12 @@ package import VideoBase
         return unsafe decoder.frame
     }
 
+    /// The tag of the picture in `frame`.
+    var frameTag: Int64 {
+        // SAFETY: the frame is there until the next is asked for.
+        unsafe frame.map { unsafe vaenc_tag($0) } ?? -1
+    }
+
     package var frameIsDamaged: Bool { isDamaged || (current == nil && decoder.frameIsDamaged) }
 
     package func send(end: Bool) throws -> Bool {
@@ -116,7 +124,7 @@ package import VideoBase
             nextTag += 1
         }
         do {
-            if try perform({ $0.send(end: end) }) { return true }
+            if try take(end: end) { return true }
             return try decodeExactly() ?? false
         } catch {
             return try recover(from: error)
@@ -159,7 +167,7 @@ package import VideoBase
         guard way == .device, let device else { return decoder.flush() }
         nonisolated(unsafe) let decoder = decoder
         // What goes wrong here goes wrong with the next packet too.
-        try? device.display.watch.run("avcodec_flush_buffers", device.display.vendor, .wait) { unsafe decoder.flush() }
+        try? device.perform("avcodec_flush_buffers") { unsafe decoder.flush() }
     }
 
     package func picture() throws -> DecodedPicture {
@@ -176,7 +184,7 @@ package import VideoBase
             let picture = try picture()
             guard let device, picture.surface != nil else { return picture }
             do {
-                return try device.display.watch.run("av_hwframe_transfer_data", device.display.vendor, .wait) { try picture.downloaded() }
+                return try device.perform("av_hwframe_transfer_data") { try picture.downloaded() }
             } catch { try renew(picture.tag, after: error) }
         }
     }
@@ -193,32 +201,26 @@ package import VideoBase
 
     // MARK: Calls and faults
 
-    /// Has the decoder work, on a device through its watch. False where it says that the stream is broken.
+    /// Has the decoder take a packet or the end. False where it says that the stream is broken.
     ///
     /// - Throws: what the device failed with.
-    private func perform(_ body: @escaping (VideoDecoder) -> Bool) throws -> Bool {
+    private func take(end: Bool) throws -> Bool { try perform({ $0.send(end: end) }) { $0 } }
+
+    private func answer() throws -> DecoderAnswer { try perform({ $0.receive() }) { $0 != .broken } }
+
+    /// Has the decoder work, on a device through its watch.
+    ///
+    /// - Throws: what the device failed with.
+    private func perform<R: Sendable>(_ body: @escaping @Sendable (VideoDecoder) -> R, isGood: (R) -> Bool) throws -> R {
         guard way == .device, let device else { return body(decoder) }
         // SAFETY: the caller waits while the body runs, or leaves the decoder behind.
-        nonisolated(unsafe) let (decoder, body) = (decoder, body)
-        let vendor = device.display.vendor
-        let isGood = try device.display.watch.run("decoding", vendor, .wait) { unsafe body(decoder) }
+        nonisolated(unsafe) let decoder = decoder
+        let result = try device.perform("decoding") { unsafe body(decoder) }
         let code = unsafe decoder.latestCode
         // libavcodec's own judgement of the stream; anything else comes from the device.
-        if isGood || code == vaenc_averror_invalid() || code == vaenc_averror_again() { return isGood }
-        throw VaencError(.deviceFailed, "decoding failed on \(vendor) (\(unsafe LibAV.message(code, av)))")
-    }
-
-    private func answer() throws -> DecoderAnswer {
-        var answer = DecoderAnswer.broken
-        // SAFETY: read when the body has returned.
-        try unsafe withUnsafeMutablePointer(to: &answer) { place in
-            nonisolated(unsafe) let place = unsafe place
-            _ = try perform {
-                unsafe place.pointee = $0.receive()
-                return unsafe place.pointee != .broken
-            }
-        }
-        return answer
+        if isGood(result) || code == vaenc_averror_invalid() || code == vaenc_averror_again() { return result }
+        throw VaencError(
+            .deviceFailed, "decoding failed on \(device.display.vendor) (\(unsafe LibAV.message(code, av)))")
     }
 
     /// Waits for the decoder's picture where it is on a device. False where the device says that it is broken.
@@ -253,12 +255,15 @@ package import VideoBase
     private func recover(from fault: any Error) throws -> Bool {
         var fault = fault
         while true {
+            // A call that the device refuses while it decodes is its failure, whatever the status means elsewhere.
+            if let error = fault as? VAError { fault = error.endingSession() }
             if let error = fault as? any DescribedError, error.category != .deviceFailed { throw error }
             guard way == .device, !log.isBroken else { throw fault }
             retire()
             rebuilds += 1
             device = rebuilds > 1 ? nil : try? renewed().map { try DecodeDevice($0) }
             if device == nil { way = .software(why: "the device failed: \(fault)") }
+            given.subtract(reclaimed())
             do { return try again() } catch { fault = error }
         }
     }
@@ -272,11 +277,11 @@ package import VideoBase
         for entry in log.entries {
             if let packet = unsafe decoder.packet { try unsafe entry.packet.fill(packet) }
             decoder.tag(entry.tag)
-            isGood = try perform { $0.send(end: false) }
+            isGood = try take(end: false)
             try collect()
         }
         if hasEnded {
-            _ = try perform { $0.send(end: true) }
+            _ = try take(end: true)
             try collect()
         }
         return isGood

@@ -50,6 +50,15 @@ struct WaitingPictures {
         if isKey { keys.append(index) }
     }
 
+    /// Takes in again what came out already; the order is that in which pictures were sent.
+    mutating func putBack(_ frame: DecodedFrame) {
+        let place = entries.firstIndex { $0.index > frame.index } ?? entries.count
+        entries.insert(
+            Entry(index: frame.index, timing: frame.timing, isKey: frame.isKey, followsDamage: frame.followsDamage), at: place)
+    }
+
+    func contains(_ index: Int) -> Bool { entries.contains { $0.index == index } }
+
     mutating func take(_ index: Int) -> Entry? {
         guard let place = entries.firstIndex(where: { $0.index == index }) else { return nil }
         return entries.remove(at: place)

@@ -26,6 +26,7 @@ func mapBuffer(
     switch fault {
     case .status(let status), .lost(let status): return status
     case .delay(let milliseconds): sleep(milliseconds: milliseconds)
+    case .abort: endProcess(in: "vaMapBuffer")
     case .corrupt, nil: break
     }
     let status = unsafe driver.calls.pointee.vaMapBuffer(driver.context, buffer, address)

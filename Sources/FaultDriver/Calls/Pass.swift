@@ -1,4 +1,5 @@
 internal import CVA
+internal import Glibc
 
 // What the wrapping functions share.
 //
@@ -19,6 +20,7 @@ func pass(
     switch fault {
     case nil: return call(driver)
     case .status(let status): return status
+    case .abort: endProcess(in: name)
     case .lost(let status):
         // What a client lets go of is let go of all the same.
         if CallNames.frees(name) { _ = call(driver) }
@@ -34,6 +36,13 @@ func pass(
         corrupt()
         return status
     }
+}
+
+/// Ends the process as a failed assertion does.
+func endProcess(in call: String) -> Never {
+    let bytes = Array("vaenc fault driver: abort in \(call)\n".utf8)
+    _ = unsafe bytes.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    abort()
 }
 
 /// An image that names nothing.

@@ -2,7 +2,7 @@
 ///
 /// Rules stand apart by semicolons: `CALL@WHEN=WHAT`. WHEN is `5` (the fifth call of that name in the process), `5+`
 /// (from the fifth on), `*/5` (every fifth), `*` (all). WHAT is `status:N` (the call is not made and returns N),
-/// `delay:MS`, `hang`, `lost[:N]` or `corrupt[:silent|:FLAGS]`. What begins with # is a comment.
+/// `delay:MS`, `hang`, `lost[:N]`, `corrupt[:silent|:FLAGS]` or `abort`. What begins with # is a comment.
 package struct FaultPlan: Sendable, Hashable {
     package struct Rule: Sendable, Hashable {
         package var call: String
@@ -32,6 +32,8 @@ package struct FaultPlan: Sendable, Hashable {
         /// This call and all that follow on the display return the VAStatus; a display opened anew works.
         case lost(Int32)
         case corrupt(Corruption)
+        /// The process ends with SIGABRT, as with a driver that was built with assertions.
+        case abort
     }
 
     package enum Corruption: Sendable, Hashable {
@@ -83,7 +85,7 @@ package struct FaultPlan: Sendable, Hashable {
         guard let fault = fault(faultText) else {
             throw Unreadable(
                 message:
-                    "'\(faultText)' in '\(text)' is none of status:N, delay:MS, hang, lost[:N], corrupt[:silent|:FLAGS]")
+                    "'\(faultText)' in '\(text)' is none of status:N, delay:MS, hang, lost[:N], corrupt[:silent|:FLAGS], abort")
         }
         return Rule(call: call, when: when, fault: fault)
     }
@@ -106,6 +108,7 @@ package struct FaultPlan: Sendable, Hashable {
         case ("hang", nil): return .delay(milliseconds: 86_400_000)
         case ("lost", nil): return .lost(1)
         case ("lost", let value?): return status(value).map { .lost($0) }
+        case ("abort", nil): return .abort
         case ("corrupt", nil): return .corrupt(.marked)
         case ("corrupt", "silent"?): return .corrupt(.silent)
         case ("corrupt", let value?): return integer(value).flatMap { UInt32(exactly: $0) }.map { .corrupt(.flags($0)) }

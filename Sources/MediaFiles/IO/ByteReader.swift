@@ -67,6 +67,23 @@ final class ByteReader: Sendable {
         }
     }
 
+    /// Reads a regular file that is open already, from its beginning; its own position stays.
+    init(duplicating file: Int32, name: String) throws {
+        self.name = name
+        descriptor = fcntl(file, F_DUPFD_CLOEXEC, 0)
+        ownsDescriptor = true
+        wake = (-1, -1)
+        if descriptor < 0 { throw SystemError.input(errno, name) }
+        var status = stat()
+        // SAFETY: fstat fills the structure that it is given.
+        if unsafe fstat(descriptor, &status) != 0 {
+            let code = errno
+            Glibc.close(descriptor)
+            throw SystemError.input(code, name)
+        }
+        length = Int(status.st_size)
+    }
+
     deinit {
         if ownsDescriptor { Glibc.close(descriptor) }
         if wake.read >= 0 { Glibc.close(wake.read) }
@@ -187,10 +204,24 @@ final class ByteReader: Sendable {
                 return unsafe isSeekable
                     ? preadv(descriptor, start, length, offset) : readv(descriptor, start, length)
             }
+            if count == 0 { try checkLength(at: offset) }
             if count >= 0 { return count }
             if errno != EINTR && errno != EAGAIN { throw SystemError.input(errno, name) }
             if cancelled.load(ordering: .relaxed) { throw SystemError.interrupted }
         }
+    }
+
+    /// The end of a file that was longer when it was opened is none.
+    ///
+    /// - Throws: `badInput`. Some of the kernel's own files say another length than they have: they keep it.
+    private func checkLength(at offset: Int) throws {
+        guard let length, offset < length else { return }
+        var status = stat()
+        // SAFETY: fstat fills the structure that it is given.
+        guard unsafe fstat(descriptor, &status) == 0, status.st_size < length else { return }
+        throw VaencError(
+            .badInput, "\(name) was cut from \(length) to \(status.st_size) bytes while it was read",
+            remedy: "let nothing write to the input meanwhile")
     }
 
     private func waitUntilReadable() throws {

@@ -16,6 +16,8 @@ final class OutputFile {
     private let target: [CChar]
     private let part: [CChar]?
     private let overwrite: Bool
+    /// The rights of the file that is to be replaced; nil where there is none.
+    private let access: UnfinishedFiles.Access?
     private var isOpen = true
     /// What is written is handed to the system at once, to a pipe always: it then outlives this process.
     var isImmediate: Bool { !isSeekable || survives }
@@ -43,7 +45,7 @@ final class OutputFile {
         self.overwrite = overwrite
         self.survives = survives
         if path == "-" {
-            keptPart = nil
+            (keptPart, access) = (nil, nil)
             descriptor = STDOUT_FILENO
             target = []
             part = nil
@@ -56,37 +58,41 @@ final class OutputFile {
         let path = try Self.followed(path)
         target = FileName.cString(path)
         var status = stat()
+        var access: UnfinishedFiles.Access?
         // SAFETY: stat reads the string and fills the structure.
         if unsafe stat(target, &status) == 0 {
             let kind = status.st_mode & S_IFMT
             if kind == S_IFDIR { throw SystemError.creation(EISDIR, path) }
             if kind != S_IFREG {
-                (part, keptPart) = (nil, nil)
+                (part, keptPart, self.access) = (nil, nil, nil)
                 isSeekable = false
-                // SAFETY: open(2) reads the string during the call.
-                descriptor = unsafe open(target, O_WRONLY | O_CLOEXEC)
+                descriptor = try OutputOpening.open(target, isPipe: kind == S_IFIFO)
                 if descriptor < 0 { try refuse(SystemError.creation(errno, path)) }
                 return
             }
             if !overwrite { throw SystemError.exists(path) }
+            access = UnfinishedFiles.Access(status)
         }
+        self.access = access
         let partPath = path + ".part"
         isSeekable = true
-        (descriptor, keptPart) = try UnfinishedFiles.begin(partPath, of: path, keepsOlder: survives)
+        (descriptor, keptPart) = try UnfinishedFiles.begin(partPath, of: path, keepsOlder: survives, access: access)
         part = FileName.cString(partPath)
         held.reserveCapacity(Self.holdLimit)
     }
 
     /// A regular file that is written under its final name from the start, in the place of any that is there.
+    /// - Parameter mayReplace: false: a file of that name is an error.
     /// - Throws: as above.
-    init(inPlace path: String) throws {
+    init(inPlace path: String, mayReplace: Bool) throws {
         self.path = path
         overwrite = true
         target = FileName.cString(path)
-        (part, keptPart, survives) = (nil, nil, false)
+        (part, keptPart, survives, access) = (nil, nil, false, nil)
         isSeekable = false
-        // SAFETY: open(2) reads the string during the call.
-        descriptor = unsafe open(target, O_WRONLY | O_CREAT | O_CLOEXEC | O_TRUNC, 0o666)
+        // SAFETY: the calls read the string. A file that is there may be a link, or another user's: it is not written to.
+        if mayReplace { _ = unsafe unlink(target) }
+        descriptor = unsafe open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
         if descriptor < 0 { try refuse(SystemError.creation(errno, path)) }
     }
 
@@ -98,12 +104,17 @@ final class OutputFile {
         path = first.path
         overwrite = first.overwrite
         target = first.target
-        let name = FileName.cString(part)
-        self.part = name
+        access = first.access
+        self.part = FileName.cString(part)
         (keptPart, survives) = (nil, false)
         isSeekable = true
-        descriptor = UnfinishedFiles.open(name)
-        if descriptor < 0 { try refuse(SystemError.creation(errno, path)) }
+        (descriptor, _) = try UnfinishedFiles.begin(part, of: first.path, keepsOlder: false, access: first.access)
+    }
+
+    /// Reads the file, from its beginning, as it is: written out up to now.
+    func reader() throws -> ByteReader {
+        try flush()
+        return try ByteReader(duplicating: descriptor, name: partPath ?? name)
     }
 
     /// An unfinished file beside this one, that is to take its place: `NAME.part.whole`.
@@ -225,18 +236,30 @@ final class OutputFile {
     }
 
     private func giveName(_ part: [CChar]) throws {
+        guard UnfinishedFiles.isNamed(part, descriptor) else { throw replaced() }
         // SAFETY: the calls read the strings while they run.
-        if !overwrite {
-            // link(2) never replaces: the check and the naming are one step.
-            if unsafe link(part, target) == 0 {
-                _ = unsafe unlink(part)
-                return
-            }
+        if overwrite {
+            if unsafe rename(part, target) != 0 { throw SystemError.creation(errno, path) }
+        } else if unsafe linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, target, AT_SYMLINK_FOLLOW) == 0
+            || link(part, target) == 0
+        {
+            // link(2) never replaces: the check and the naming are one step. The first gives the name to the open file, whatever
+            // has the other name by now; the second is for systems without /proc.
+            UnfinishedFiles.remove(part, of: descriptor)
+        } else {
             if errno == EEXIST { throw SystemError.exists(path) }
             // A file system without links: here the check comes just before.
-            if unsafe access(target, F_OK) == 0 { throw SystemError.exists(path) }
+            if unsafe Glibc.access(target, F_OK) == 0 { throw SystemError.exists(path) }
+            if unsafe rename(part, target) != 0 { throw SystemError.creation(errno, path) }
         }
-        if unsafe rename(part, target) != 0 { throw SystemError.creation(errno, path) }
+        // Between the check and the call somebody may have put another file there.
+        guard UnfinishedFiles.isNamed(target, descriptor) else { throw replaced() }
+    }
+
+    private func replaced() -> VaencError {
+        VaencError(
+            .cannotCreate, "\(partPath ?? path) was removed or replaced by another program while it was written",
+            remedy: "write to a folder that nobody else writes to")
     }
 
     /// Leaves the unfinished file of a recording where it is, and writes no more to it.
@@ -246,8 +269,8 @@ final class OutputFile {
     func keep(where plays: (String) -> Bool) -> String? {
         guard isOpen, survives, let part, let partPath, bytesWritten > 0, plays(partPath) else { return nil }
         isOpen = false
-        close(descriptor)
         UnfinishedFiles.close(part) {}
+        close(descriptor)
         return partPath
     }
 
@@ -256,8 +279,7 @@ final class OutputFile {
         guard isOpen else { return }
         isOpen = false
         held = []
+        if let part { UnfinishedFiles.close(part) { UnfinishedFiles.remove(part, of: descriptor) } }
         if path != "-" { close(descriptor) }
-        // SAFETY: as above.
-        if let part { UnfinishedFiles.close(part) { _ = unsafe unlink(part) } }
     }
 }

@@ -26,8 +26,23 @@ import VideoBase
         unsafe av = try LibAV.load([.codec, .format])
         name = playlist
         self.overwrite = overwrite
+        try Self.checkName(playlist)
         // Whether the playlist can be made is known before the first picture; without a segment there is none.
         claim = try OutputFile(path: playlist, overwrite: overwrite)
+    }
+
+    /// Segments are named after the playlist, and a playlist names each on a line of its own (RFC 8216 4.1), the first in
+    /// quotation marks too (4.3.2.5). A line that begins with # is a comment.
+    private static func checkName(_ path: String) throws {
+        let file = path.split(separator: "/").last.map(String.init) ?? path
+        let isUnfit = file.unicodeScalars.contains { $0.value < 32 || $0.value == 127 || $0 == "\"" }
+        if !isUnfit, !file.hasPrefix("#") { return }
+        throw VaencError(
+            .usage,
+            isUnfit
+                ? "the name \(path) cannot stand in a playlist: it has a quotation mark, a line break or another control character"
+                : "the name \(path) cannot stand in a playlist: a line that begins with # is a comment",
+            remedy: "choose another name for the playlist")
     }
 
     var isImmediate: Bool { true }
@@ -59,7 +74,8 @@ import VideoBase
             let final = Self.finalName(path)
             let isOwn = final == name || begun.contains(final)
             if !overwrite, !isOwn, unsafe access(FileName.cString(final), F_OK) == 0 { throw SystemError.creation(EEXIST, final) }
-            let writer = unsafe WriteContext(try OutputFile(inPlace: path), av)
+            let isFinal = final == path
+            let writer = unsafe WriteContext(try OutputFile(inPlace: path, mayReplace: overwrite || isOwn || !isFinal), av)
             guard let writer, let made = unsafe writer.context else { return vaenc_averror(ENOMEM) }
             files[UInt(bitPattern: made)] = writer
             if final != name { begun.insert(final) }

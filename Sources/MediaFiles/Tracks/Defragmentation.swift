@@ -15,14 +15,13 @@ enum Defragmentation {
     ///
     /// - Returns: the size of what stands there, in bytes.
     static func commit(_ fragmented: OutputFile, format: OutputFormat, amend: (OutputFile) throws -> Void) throws -> Int {
-        guard let part = fragmented.partPath else {
+        guard fragmented.partPath != nil else {
             try fragmented.commit()
             return fragmented.bytesWritten
         }
-        try fragmented.flush()
         let whole = try fragmented.successor()
         do {
-            try copy(part, to: whole, format: format)
+            try copy(fragmented.reader(), to: whole, format: format)
             try amend(whole)
             try whole.commit()
         } catch let error as any DescribedError where error.category == .inputOutput {
@@ -35,8 +34,8 @@ enum Defragmentation {
         return whole.bytesWritten
     }
 
-    private static func copy(_ path: String, to file: OutputFile, format: OutputFormat) throws {
-        let input = try InputContext(ByteReader(path: path))
+    private static func copy(_ reader: ByteReader, to file: OutputFile, format: OutputFormat) throws {
+        let input = try InputContext(reader)
         let av = unsafe input.av
         guard let destination = unsafe WriteContext(file, av) else { throw MediaTrack.noMemory }
         let muxer = try Muxer(format: format.muxerName, destination)
@@ -54,7 +53,7 @@ enum Defragmentation {
             let reading = try unsafe input.read(scratch)
             if case .end = reading { break }
             if case .broken(let words) = reading {
-                throw VaencError(.inputOutput, "reading \(path) again failed (\(words))")
+                throw VaencError(.inputOutput, "reading \(reader.name) again failed (\(words))")
             }
             let index = unsafe Int(scratch.pointee.stream_index)
             guard tracks.indices.contains(index) else { continue }

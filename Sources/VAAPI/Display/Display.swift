@@ -85,6 +85,7 @@ package import VideoBase
         let watch = DeviceWatch(limitNanoseconds: limitNanoseconds ?? DeviceWatch.usualLimit(of: kind)) {
             unsafe HungDisplays.keep(started, messages)
         }
+        ProcessEnd.driverWillBeLoaded()
         let status: StatusCode
         let major: CInt
         let minor: CInt
@@ -110,7 +111,7 @@ package import VideoBase
         self.watch = watch
         version = "\(major).\(minor)"
         if let text = unsafe vaQueryVendorString(handle) {
-            vendor = unsafe String(cString: text)
+            vendor = Self.printable(unsafe String(cString: text))
         } else {
             vendor = "unnamed driver"
         }
@@ -127,6 +128,14 @@ package import VideoBase
             unsafe Self.end(handle, descriptor: descriptor)
         }
     }
+
+    /// A driver's words without control characters, which terminals obey.
+    static func printable(_ text: String) -> String {
+        String(String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
+    }
+
+    /// Whether a driver that never ends its loading keeps this process from loading any other library.
+    package static var isLoaderStuck: Bool { ProcessEnd.isLoaderStuck }
 
     /// Another display of the same device, with a driver of its own; nil where that cannot be done.
     package func reopened() throws -> Display? { try again?(watch.limitNanoseconds) }

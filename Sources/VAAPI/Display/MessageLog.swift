@@ -14,7 +14,7 @@ internal import Synchronization
     }
 
     func add(_ line: String) {
-        let line = line.split(whereSeparator: \.isNewline).joined(separator: " ")
+        let line = Display.printable(line.split(whereSeparator: \.isNewline).joined(separator: " "))
         if line.isEmpty { return }
         lines.withLock { lines in
             if lines.count == 4 { lines.removeFirst() }

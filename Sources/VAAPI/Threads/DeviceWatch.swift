@@ -146,6 +146,7 @@ package final class DeviceWatch: Sendable {
     }
 
     private func lose() {
+        ProcessEnd.callHangs()
         if !hung.exchange(true, ordering: .relaxed) { onHang() }
     }
 }

@@ -10,6 +10,9 @@ enum ProcessEnd {
     private struct State {
         var callsUnderWay = 0
         var isEnding = false
+        /// A call did not come back: it may be one that loads a library, and hold the loader's lock.
+        var hasHungCall = false
+        var looksAtLoader = false
         /// Devices whose driver was loaded before the handler that is registered last.
         var devices: Set<String> = []
         /// What was to be let go of too late.
@@ -33,6 +36,52 @@ enum ProcessEnd {
             }
         }
     }
+
+    /// To be called before a driver is loaded: where a library's loading never ends, `exit` would wait for the loader's lock
+    /// to run the destructors of libraries, and never end either. Then the process ends without them.
+    static func driverWillBeLoaded() {
+        let isNew = state.withLock { state in
+            defer { state.looksAtLoader = true }
+            return !state.looksAtLoader
+        }
+        guard isNew else { return }
+        unsafe on_exit(
+            { status, _ in
+                guard ProcessEnd.isLoaderStuck else { return }
+                fflush(nil)
+                _exit(status)
+            }, nil)
+    }
+
+    /// A call did not come back.
+    static func callHangs() { state.withLock { $0.hasHungCall = true } }
+
+    /// Whether a call that hangs keeps the loader's lock: no library can be loaded or unloaded in this process any more.
+    static var isLoaderStuck: Bool {
+        guard state.withLock({ $0.hasHungCall }) else { return false }
+        let isBack = Monitor(false)
+        // SAFETY: the thread takes over the retained monitor.
+        let context = unsafe Unmanaged.passRetained(isBack).toOpaque()
+        var thread = pthread_t()
+        let failed = unsafe pthread_create(
+            &thread, nil,
+            { context in
+                guard let context = unsafe context else { return nil }
+                let isBack = unsafe Unmanaged<Monitor<Bool>>.fromOpaque(context).takeRetainedValue()
+                // The program itself: nothing is loaded, but the lock is taken.
+                if let program = unsafe dlopen(nil, RTLD_LAZY) { unsafe dlclose(program) }
+                isBack.withLock { $0 = true }
+                return nil
+            }, context)
+        guard failed == 0 else {
+            unsafe Unmanaged<Monitor<Bool>>.fromOpaque(context).release()
+            return false
+        }
+        pthread_detach(thread)
+        return isBack.wait(atMostNanoseconds: loaderNanoseconds) { $0 ? true : nil } == nil
+    }
+
+    private static var loaderNanoseconds: UInt64 { 1_000_000_000 }
 
     /// Holds on to what `release` would let go of: the process ends with it.
     static func keep(_ release: @escaping @Sendable () -> Void) { state.withLock { $0.kept.append(release) } }

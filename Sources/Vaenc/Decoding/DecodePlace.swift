@@ -47,22 +47,39 @@ public struct DecodePlace: Sendable, Hashable {
     ) throws -> (device: DecodeDevice?, place: DecodePlace) {
         if selector == .software, !requireHardware { return (nil, .software("asked for")) }
         var why: [String] = []
+        var failure: (any Error)?
         for open in try displays(selector) {
-            do {
-                let device = try DecodeDevice(try open())
-                guard let refusal = try device.refusal(of: codec, bitDepth: bitDepth) else {
-                    return (device, .device(device.display))
-                }
-                why.append(refusal)
-            } catch where selector == .auto {
+            let display: Display
+            do { display = try open() } catch where selector == .auto {
                 why.append("\(error)")
+                continue
+            }
+            do {
+                let (device, refusal) = try prepare(display, again: open, codec, bitDepth)
+                guard let refusal else { return (device, .device(device.display)) }
+                why.append(refusal)
+            } catch {
+                why.append("\(error)")
+                failure = failure ?? (error as? VAError)?.endingSession() ?? error
             }
         }
         let reason = why.first ?? "there is no render node in /dev/dri"
         if requireHardware {
+            if let failure { throw failure }
             throw VaencError(
                 .unavailable, "no device decodes the stream: \(reason)", remedy: "leave out `requireHardware`, or use software")
         }
         return (nil, .software(reason))
+    }
+
+    /// A display's decoder, and why it does not decode the stream; if the display fails, those of another one.
+    private static func prepare(
+        _ display: Display, again: () throws -> Display, _ codec: VideoCodec, _ bitDepth: Int
+    ) throws -> (device: DecodeDevice, refusal: String?) {
+        func attempt(_ display: Display) throws -> (device: DecodeDevice, refusal: String?) {
+            let device = try DecodeDevice(display)
+            return (device, try device.refusal(of: codec, bitDepth: bitDepth))
+        }
+        do { return try attempt(display) } catch { return try attempt(try again()) }
     }
 }

@@ -12,19 +12,19 @@ public struct TrialResult: Sendable, Hashable {
 }
 
 extension Devices {
-    /// Encodes a few small pictures in each mode that the capability advertises, through its profile and entry point.
-    /// Empty for what vaenc does not encode on a device. Blocks, for some 10 ms a mode.
-    public static func verify(_ capability: Capability, of report: DeviceReport) -> [TrialResult] {
-        guard report.kind != .software, let profile = TrialEncode.profile(capability) else { return [] }
-        return TrialEncode.modes(capability).map { mode in
-            let trial = TrialEncode(report: report, capability: capability, profile: profile, mode: mode)
-            do {
-                try trial.run()
-                return TrialResult(mode: mode, failure: nil)
-            } catch {
-                return TrialResult(mode: mode, failure: (error as? any DescribedError)?.message ?? "\(error)")
-            }
+    /// Encodes a few small pictures in each mode that the device's capabilities advertise, a list for each capability: empty for
+    /// what vaenc does not encode on a device. Blocks, for some 10 ms a mode.
+    ///
+    /// Other processes do it, where `DriverTrials.program` is there: a driver that ends its process fails that mode alone.
+    public static func verify(_ report: DeviceReport) -> [[TrialResult]] {
+        let all = TrialEncode.all(of: report)
+        let tried = DriverTrials.verify(all.indices, of: report)
+        var results = report.capabilities.map { _ in [TrialResult]() }
+        for (index, trial) in all.enumerated() {
+            let failure = tried.map { $0[index] ?? "the trial ended before this mode" } ?? trial.failure()
+            results[trial.position].append(TrialResult(mode: trial.mode, failure: failure))
         }
+        return results
     }
 }
 
@@ -32,10 +32,31 @@ extension Devices {
 struct TrialEncode {
     var report: DeviceReport
     var capability: Capability
+    /// Of the capability in the report.
+    var position: Int
     var profile: CodecProfile
     var mode: String
 
     private static let frameCount = 7
+
+    /// Every mode of every capability, in the report's order.
+    static func all(of report: DeviceReport) -> [TrialEncode] {
+        guard report.kind != .software else { return [] }
+        return report.capabilities.enumerated().flatMap { position, capability in
+            guard let profile = profile(capability) else { return [TrialEncode]() }
+            return modes(capability).map {
+                TrialEncode(report: report, capability: capability, position: position, profile: profile, mode: $0)
+            }
+        }
+    }
+
+    /// The call that failed, with its status, or what else went wrong; nil where the mode works.
+    func failure() -> String? {
+        do {
+            try run()
+            return nil
+        } catch { return (error as? any DescribedError)?.message ?? "\(error)" }
+    }
 
     static func profile(_ capability: Capability) -> CodecProfile? {
         guard capability.encodes else { return nil }
@@ -131,15 +152,20 @@ struct TrialEncode {
             if case .success(let packet) = result { packets.withLock { $0.append(packet) } }
         }
         defer { encoder.invalidate() }
+        try Self.feed(encoder)
+        try judge(packets.withLock { $0 })
+    }
+
+    /// Encodes a few pictures of NV12 or P010.
+    static func feed(_ encoder: any VideoEncoder) throws {
         try encoder.prepare()
-        for index in 0..<Self.frameCount {
+        for index in 0..<frameCount {
             let buffer = try encoder.makePixelBuffer()
-            try unsafe buffer.withUnsafePlanes { planes in unsafe Self.draw(index, into: planes) }
+            try unsafe buffer.withUnsafePlanes { planes in unsafe draw(index, into: planes) }
             let time = MediaTime(value: Int64(index), timescale: 25)
             try encoder.encode(buffer, timing: FrameTiming(presentation: time), options: FrameOptions())
         }
         try encoder.completeFrames(until: nil)
-        try judge(packets.withLock { $0 })
     }
 
     private func judge(_ packets: [EncodedPacket]) throws {

@@ -72,7 +72,7 @@ struct BenchCommand: ParsableCommand {
         }
         report.notices = contenders.notes
         if !json { for note in contenders.notes { Terminal.note(note) } }
-        guard Terminal.write(json ? try JSON.text(report) + "\n" : BenchTable.text(report), to: 1) else {
+        guard Terminal.write(json ? try JSON.text(report) + "\n" : Terminal.visible(BenchTable.text(report), keepsLines: true), to: 1) else {
             throw VaencError(
                     .inputOutput, "cannot write the report to stdout", remedy: "look at what reads it")
         }

@@ -48,7 +48,7 @@ struct InspectCommand: ParsableCommand {
             try MediaOutput.write(Array(drawing.svg.utf8), to: plot, overwrite: overwrite)
         }
         let isOnStdout = plot == "-" || plot == "/dev/stdout"
-        let text = json ? try JSON.text(report) + "\n" : InspectText.text(report)
+        let text = json ? try JSON.text(report) + "\n" : Terminal.visible(InspectText.text(report), keepsLines: true)
         guard Terminal.write(text, to: isOnStdout ? STDERR_FILENO : STDOUT_FILENO) else {
             throw VaencError(.inputOutput, "cannot write the report to stdout", remedy: "look at what reads it")
         }

@@ -33,12 +33,13 @@ struct ProbeCommand: ParsableCommand {
             throw VaencError(
                 report.why?.contains("no permission") == true ? .noPermission : .unavailable, report.why ?? "the device does not work")
         }
-        let verified = verify ? reports.map { report in report.capabilities.map { Devices.verify($0, of: report) } } : nil
+        let verified = verify ? reports.map { Devices.verify($0) } : nil
         let text =
             json
             ? try JSON.text(ProbeReport(reports, asked: selector, verified: verified, cameras: cameras)) + "\n"
-            : ProbeTable.text(reports, asked: selector, everything: all, verified: verified)
-                + (cameras.map(CaptureTable.text) ?? "")
+            : Terminal.visible(
+                ProbeTable.text(reports, asked: selector, everything: all, verified: verified)
+                    + (cameras.map(CaptureTable.text) ?? ""), keepsLines: true)
         guard Terminal.write(text, to: 1) else { throw VaencError(.inputOutput, "cannot write to stdout", remedy: "look at what reads it") }
         if let verified, let error = Self.failure(reports, verified) { throw error }
     }

@@ -84,6 +84,7 @@ final class Interruption: Sendable {
         let before = count.add(1, ordering: .relaxed).oldValue
         if before == 0 {
             firstNanoseconds.store(now, ordering: .relaxed)
+            OutputOpening.cancel()
             let action: @Sendable () -> Void = onFirst.withLock { action in
                 if let action { return action }
                 // Before there is an input there is nothing to finish. In here, so that who opens one now waits, and does

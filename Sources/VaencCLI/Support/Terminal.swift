@@ -5,7 +5,29 @@ import MediaFiles
 enum Terminal {
     static var isInteractive: Bool { isatty(STDERR_FILENO) == 1 }
 
-    static func note(_ line: String) { write("vaenc: \(FileName.printable(SettingNames.asOptions(line)))\n", to: STDERR_FILENO) }
+    static func note(_ line: String) { write("vaenc: \(visible(FileName.printable(SettingNames.asOptions(line))))\n", to: STDERR_FILENO) }
+
+    /// The text with control characters of C0 and C1 (ECMA-48), which terminals obey, as `\x1B`: drivers, cameras and files say
+    /// what they like.
+    ///
+    /// - Parameter keepsLines: line breaks stay.
+    static func visible(_ text: String, keepsLines: Bool = false) -> String {
+        func isControl(_ scalar: Unicode.Scalar) -> Bool {
+            if keepsLines, scalar == "\n" { return false }
+            return scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
+        }
+        guard text.unicodeScalars.contains(where: isControl) else { return text }
+        var result = ""
+        for scalar in text.unicodeScalars {
+            if isControl(scalar) {
+                let digits = String(scalar.value, radix: 16, uppercase: true)
+                result += "\\x" + (digits.count < 2 ? "0" : "") + digits
+            } else {
+                result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
 
     /// Writes all of the text; false where the other end is gone.
     @discardableResult

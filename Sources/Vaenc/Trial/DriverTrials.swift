@@ -1,0 +1,213 @@
+import Glibc
+import ReferenceDisplay
+import Synchronization
+import VAAPI
+import VideoBase
+
+/// Drivers are tried in a process of their own before this one relies on them: one that aborts, or crashes, would take this
+/// process along.
+///
+/// The program that does it is `vaenc`: the one that is running, or for other programs the one that is installed with the
+/// reference driver. Without it nothing is tried beforehand.
+public enum DriverTrials {
+    /// The path of a `vaenc` of this version; nil: the one beside the reference driver's file (`PREFIX/bin/vaenc`).
+    public static var program: String? {
+        get { state.withLock { $0.program } ?? installed() }
+        set { state.withLock { $0.program = newValue } }
+    }
+
+    private struct State {
+        var program: String?
+        /// This is the process that tries.
+        var isServing = false
+        /// What went well in this process before.
+        var proved: Set<[String]> = []
+    }
+
+    private static let state = Mutex(State())
+
+    /// The command of `vaenc` that serves.
+    public static let command = "try-driver"
+
+    /// The exit status of a trial in which the loading of a driver did not end: no other library could be loaded then.
+    private static let hungStatus: Int32 = 98
+
+    private static func installed() -> String? {
+        guard let folder = ReferenceDisplay.driverFolder else { return nil }
+        // SAFETY: access reads the string.
+        return ["\(folder)/../../bin/vaenc", "\(folder)/vaenc"].first { unsafe access($0, X_OK) == 0 }
+    }
+
+    /// A device whose driver is not vaenc's own.
+    private static func isForeign(_ kind: DeviceKind) -> Bool {
+        kind == .vaapi || kind == .reference && Environment.value("VAENC_FAULT") != nil
+    }
+
+    private static func name(_ kind: DeviceKind, _ path: String?) -> String { path ?? kind.rawValue }
+
+    /// What a process says that tries something with a device; nil where nobody tries.
+    ///
+    /// - Throws: `deviceFailed` where the driver ended it, or it did not end.
+    private static func run(_ what: [String], _ kind: DeviceKind, _ path: String?) throws -> TrialChild? {
+        guard isForeign(kind), !state.withLock({ $0.isServing }), let program else { return nil }
+        // Many calls and pictures, each with the device's limit.
+        let (limit, isTooLong) = DeviceWatch.usualLimit(of: kind).multipliedReportingOverflow(by: 6)
+        return TrialChild.run(program, [command] + what, silenceNanoseconds: isTooLong ? .max : limit)
+    }
+
+    /// Why a device is not used after that; nil where the driver did not end the process.
+    private static func failure(_ child: TrialChild, _ kind: DeviceKind, _ path: String?) -> VaencError? {
+        let remedy = "use another device, or update the driver"
+        let device = name(kind, path)
+        if child.isHung || child.signal == 0 && child.status == hungStatus { return VaencError(.deviceFailed, "the driver of \(device) does not answer", remedy: remedy) }
+        guard child.isCrashed else { return nil }
+        let words = child.lastMessage.isEmpty ? "" : ": \(child.lastMessage)"
+        return VaencError(
+            .deviceFailed, "the driver of \(device) ended the process that tried it (\(signalName(child.signal)))\(words)",
+            remedy: remedy)
+    }
+
+    private static func signalName(_ signal: Int32) -> String {
+        switch signal {
+        case SIGABRT: "SIGABRT"
+        case SIGSEGV: "SIGSEGV"
+        case SIGBUS: "SIGBUS"
+        case SIGILL: "SIGILL"
+        case SIGFPE: "SIGFPE"
+        default: "signal \(signal)"
+        }
+    }
+
+    // MARK: What is tried
+
+    /// Has another process ask a device for all that it can do.
+    ///
+    /// - Throws: `deviceFailed` where the driver ends that process.
+    static func proveReport(_ kind: DeviceKind, _ path: String?) throws {
+        guard let child = try run(["report", name(kind, path)], kind, path) else { return }
+        if let failure = failure(child, kind, path) { throw failure }
+    }
+
+    /// Has another process make such an encoder, once for each kind of encoder.
+    ///
+    /// - Throws: `deviceFailed` where the driver ends that process. Other failures are this process's to find.
+    static func proveEncoder(_ kind: DeviceKind, _ path: String?, _ configuration: EncoderConfiguration) throws {
+        let what = ["encode", name(kind, path)] + configuration.trialArguments
+        if state.withLock({ $0.proved.contains(what) }) { return }
+        guard let child = try run(what, kind, path) else { return }
+        if let failure = failure(child, kind, path) { throw failure }
+        if child.signal == 0, child.status == 0 { _ = state.withLock { $0.proved.insert(what) } }
+    }
+
+    /// Has other processes try modes of a device, the next one going on behind a mode that ended the one before.
+    ///
+    /// - Parameter modes: positions in `TrialEncode.all`.
+    /// - Returns: nil where nobody tries.
+    static func verify(_ modes: Range<Int>, of report: DeviceReport) -> [Int: String?]? {
+        var results: [Int: String?] = [:]
+        var next = modes.lowerBound
+        while next < modes.upperBound {
+            let what = ["verify", name(report.kind, report.path), "\(next)", "\(modes.upperBound)"]
+            guard let child = try? run(what, report.kind, report.path) else { return nil }
+            let before = next
+            for line in child.lines {
+                let words = line.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
+                guard words.count >= 2, let mode = Int(words[1]), modes.contains(mode) else { continue }
+                switch words[0] {
+                case "ok": results[mode] = .some(nil)
+                case "failed": results[mode] = words.count > 2 ? String(words[2]) : "failed"
+                default: continue
+                }
+                next = mode + 1
+            }
+            if next == modes.upperBound { break }
+            if let failure = failure(child, report.kind, report.path) {
+                results[next] = failure.message
+                next += 1
+            } else if next == before {
+                // A program of another version, or one that somebody ended.
+                return nil
+            }
+        }
+        return results
+    }
+
+    // MARK: The process that tries
+
+    /// Does what the arguments behind `command` say. For the program `vaenc` alone.
+    ///
+    /// - Returns: the exit status.
+    public static func serve(_ arguments: [String]) -> Int32 {
+        state.withLock { $0.isServing = true }
+        guard arguments.count >= 2, let selector = DeviceSelector(arguments[1]) else { return 64 }
+        switch arguments[0] {
+        case "report": _ = Devices.reports(selector)
+        case "verify":
+            guard arguments.count == 4, let first = Int(arguments[2]), let end = Int(arguments[3]), first <= end else { return 64 }
+            verify(first..<end, selector)
+        case "encode":
+            guard let configuration = EncoderConfiguration(trialArguments: arguments.dropFirst(2)) else { return 64 }
+            let made = try? EncoderChoice.makeEncoder(
+                configuration: configuration, device: selector, requireHardware: true
+            ) { _ in { _ in } }
+            // What fails here without ending the process fails there too, and is reported there.
+            if let made { try? TrialEncode.feed(made.encoder) }
+            made?.encoder.invalidate()
+        default: return 64
+        }
+        return Display.isLoaderStuck ? hungStatus : 0
+    }
+
+    private static func verify(_ modes: Range<Int>, _ selector: DeviceSelector) {
+        guard let report = Devices.reports(selector).first else { return }
+        let all = TrialEncode.all(of: report)
+        for mode in modes.clamped(to: all.indices) {
+            let failure = all[mode].failure()
+            let words = failure.map { $0.split(whereSeparator: \.isNewline).joined(separator: " ") }
+            let line = Array("\(words == nil ? "ok" : "failed") \(mode)\(words.map { " " + $0 } ?? "")\n".utf8)
+            // SAFETY: write reads the array's bytes. Lines are shorter than what a pipe takes at once.
+            _ = unsafe line.withUnsafeBytes { unsafe write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+        }
+    }
+}
+
+extension EncoderConfiguration {
+    /// What of the configuration decides which of a driver's objects are made.
+    fileprivate var trialArguments: [String] {
+        var result = ["size=\(size.width)x\(size.height)", "format=\((inputFormat.bitDepth > 8 ? PixelFormat.p010 : .nv12).rawValue)"]
+        func add(_ name: String, _ value: (some CustomStringConvertible)?) {
+            if let value { result.append("\(name)=\(value)") }
+        }
+        add("codec", wantedCodec?.rawValue)
+        add("profile", profile?.rawValue)
+        add("depth", bitDepth)
+        add("rate", rateControl?.rawValue)
+        add("bitrate", bitrate?.value)
+        add("qp", qp)
+        add("quality", quality)
+        add("bframes", bFrames)
+        add("lowpower", lowPower)
+        return result
+    }
+
+    fileprivate init?(trialArguments: some Sequence<String>) {
+        var values: [String: String] = [:]
+        for argument in trialArguments {
+            let parts = argument.split(separator: "=", maxSplits: 1)
+            if parts.count == 2 { values[String(parts[0])] = String(parts[1]) }
+        }
+        let sides = values["size"]?.split(separator: "x").compactMap { Int($0) } ?? []
+        guard sides.count == 2, let format = values["format"].flatMap(PixelFormat.init(rawValue:)) else { return nil }
+        self.init(size: VideoSize(width: sides[0], height: sides[1]))
+        inputFormat = format
+        wantedCodec = values["codec"].flatMap(VideoCodec.init(rawValue:))
+        profile = values["profile"].flatMap(CodecProfile.init(rawValue:))
+        bitDepth = values["depth"].flatMap { Int($0) }
+        rateControl = values["rate"].flatMap(RateControlMode.init(rawValue:))
+        bitrate = values["bitrate"].flatMap { Int($0) }.map { BitsPerSecond($0) }
+        qp = values["qp"].flatMap { Int($0) }
+        quality = values["quality"].flatMap { Int($0) }
+        bFrames = values["bframes"].flatMap { Int($0) }
+        lowPower = values["lowpower"].flatMap { Bool($0) }
+    }
+}

@@ -1,0 +1,48 @@
+import TestOracles
+import Testing
+
+/// Named pipes as outputs.
+@Suite struct PipeOutputTests {
+    /// The first signal ends the wait for a reader, whenever it comes.
+    @Test(arguments: ["INT", "TERM"], [["encode", "testsrc:64x64@25:5"], ["decode", "in.y4m"]])
+    func aPipeThatNobodyReads(signal: String, command: [String]) throws {
+        let script = """
+            mkfifo a.pipe
+            for delay in 0 0.1 0.7; do
+                "$@" 2>log &
+                until grep -q '^SigBlk:.*[1-9a-f]' /proc/$!/status; do :; done
+                sleep $delay
+                kill -\(signal) $!; wait $!; echo $?
+                [ $(wc -l <log) = 1 ] || cat log
+            done
+            """
+        try Files.withTemporaryFolder { folder in
+            try Files.write(Array("YUV4MPEG2 W16 H16 F25:1\nFRAME\n".utf8) + [UInt8](repeating: 9, count: 384), to: folder + "/in.y4m")
+            let output = command[0] == "encode" ? ["-o", "a.pipe", "--format", "annexb"] : ["-o", "a.yuv"]
+            if command[0] == "decode" {
+                _ = try ProcessRunner.run("mkfifo", ["a.yuv"], directory: folder)
+            }
+            let result = try ProcessRunner.run(
+                "bash", ["-c", script, "bash", Checkout.vaenc] + command + output + ["--device", "software"], directory: folder,
+                timeout: 60)
+            #expect(result.output == "130\n130\n130\n", "\(result.output)\(result.errors)")
+        }
+    }
+
+    /// A reader that comes late gets all of it.
+    @Test func aReaderThatComesLate() throws {
+        let script = """
+            mkfifo a.h264
+            "$0" encode testsrc:64x64@25:5 -o a.h264 --device software 2>log &
+            sleep 0.5
+            cat a.h264 >b.h264
+            wait $!; echo $?
+            """
+        try Files.withTemporaryFolder { folder in
+            let result = try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc], directory: folder, timeout: 60)
+            #expect(result.output == "0\n", "\(result.output)\(result.errors)")
+            let video = ForeignDecoder.libavcodec.decode(try Files.read(folder + "/b.h264"))
+            #expect(video.frames.count == 5 && video.messages.isEmpty)
+        }
+    }
+}

@@ -1,0 +1,107 @@
+import DecodeSession
+import ReferenceDisplay
+import Synchronization
+import TestOracles
+import Testing
+import VAAPI
+import VideoBase
+
+/// A device that fails while it decodes: it is reinitialized once, then libavcodec decodes in software, and every picture comes out.
+@Suite struct DeviceFaultTests {
+    private static let number = Atomic<Int>(0)
+
+    /// What came of a stream on a device with faults.
+    private struct FaultyRun {
+        var run = Run()
+        var pictures: [PlanarFrame?] = []
+        var error: (any Error)?
+        var calls: [String: Int] = [:]
+    }
+
+    private func decode(_ stream: Stream, _ rules: String, limitMilliseconds: UInt64 = 30_000) throws -> FaultyRun {
+        try Files.withTemporaryFolder { folder in
+            let number = Self.number.add(1, ordering: .relaxed).newValue
+            let trace = folder + "/calls"
+            var result = FaultyRun()
+            do {
+                // No display may outlive this: the counts are written when the last one ends.
+                let display = try ReferenceDisplay.open(
+                    faults: ["VAENC_FAULT": "# decode \(number); \(rules)", "VAENC_FAULT_TRACE": trace],
+                    limitNanoseconds: limitMilliseconds * 1_000_000)
+                let collector = Collector()
+                collector.keepsPictures = false
+                defer { (result.run, result.pictures) = (collector.run, collector.pictures) }
+                let pipeline = try collector.pipeline(
+                    DecompressionConfiguration(codec: stream.codec), on: DecodeDevice(display))
+                for unit in stream.units {
+                    try pipeline.decode([0, 0, 0, 1] + unit, FrameTiming(presentation: .zero), endsPicture: false)
+                }
+                try pipeline.finish()
+                collector.run.statistics = pipeline.statistics
+            } catch { result.error = error }
+            let text = Files.exists(trace) ? String(decoding: try Files.read(trace), as: UTF8.self) : ""
+            for line in text.split(separator: "\n") {
+                let words = line.split(separator: " ")
+                if words.count == 2 { result.calls[String(words[0])] = Int(words[1]) }
+            }
+            return result
+        }
+    }
+
+    private func expectWhole(_ stream: Stream, _ rules: String) throws {
+        let result = try decode(stream, rules)
+        #expect(result.error == nil, "\(rules)")
+        let isSame = result.pictures == stream.pictures
+        #expect(isSame, "\(rules): \(result.pictures.count) of \(stream.pictures.count) pictures, \(result.run.skipped)")
+        #expect(result.run.addsUp && result.run.skipped.isEmpty, "\(rules): \(result.run.statistics)")
+        #expect(result.run.statistics.rebuilds <= 2, "\(rules)")
+    }
+
+    /// Calls that decoding makes, each of which is made to fail. What ends an object may fail unnoticed.
+    private static let calls = [
+        "vaCreateConfig", "vaCreateContext", "vaCreateSurfaces", "vaQuerySurfaceAttributes", "vaQueryConfigProfiles", "vaCreateBuffer",
+        "vaBeginPicture", "vaRenderPicture", "vaEndPicture", "vaSyncSurface2", "vaDestroyBuffer", "vaDestroySurfaces",
+        "vaDestroyContext", "vaDestroyConfig",
+    ]
+
+    /// Each call lost, and refused, the first time that it comes and at some seven places.
+    @Test(arguments: VideoCodec.allCases)
+    func anyCallMayFail(codec: VideoCodec) throws {
+        let stream = try Stream.make(codec, frames: 12)
+        let sound = try decode(stream, "")
+        let isSame = sound.pictures == stream.pictures
+        #expect(isSame && sound.run.statistics.rebuilds == 0)
+        #expect(sound.calls["vaEndPicture"] == 12, "the device decodes")
+        for call in Self.calls {
+            guard let count = sound.calls[call] else { continue }
+            try expectWhole(stream, "\(call)@1=lost")
+            for (index, number) in stride(from: 1, through: count, by: max(1, count / 6)).enumerated() {
+                try expectWhole(stream, "\(call)@\(number)=\(["status:1", "lost", "status:7"][index % 3])")
+            }
+        }
+    }
+
+    /// Each status that libva knows, once and for good.
+    @Test(arguments: VideoCodec.allCases)
+    func anyStatusMayCome(codec: VideoCodec) throws {
+        let stream = try Stream.make(codec, frames: 8)
+        let calls = ["vaCreateBuffer", "vaBeginPicture", "vaRenderPicture", "vaEndPicture", "vaSyncSurface2"]
+        for (index, status) in StatusCode.named.enumerated() where status != .success {
+            for call in [calls[index % 5], calls[(index + 2) % 5]] {
+                // That is what the driver says of a damaged picture, and what it says where it has no such call.
+                if call == "vaSyncSurface2", [.decodingError, .unimplemented].contains(status) { continue }
+                for when in ["4", "4+"] { try expectWhole(stream, "\(call)@\(when)=status:\(status.rawValue)") }
+            }
+        }
+    }
+
+    /// The second device fails as well, at any of its pictures: libavcodec goes on in software.
+    @Test(arguments: VideoCodec.allCases)
+    func theSecondDeviceMayFailToo(codec: VideoCodec) throws {
+        let stream = try Stream.make(codec, frames: 12)
+        for picture in 6...16 { try expectWhole(stream, "vaEndPicture@5=lost; vaEndPicture@\(picture)=lost") }
+        for call in ["vaInitialize@2+", "vaCreateConfig@2+", "vaCreateContext@2+", "vaCreateSurfaces@*/9"] {
+            try expectWhole(stream, "vaEndPicture@5=lost; \(call)=status:1")
+        }
+    }
+}

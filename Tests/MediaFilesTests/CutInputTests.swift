@@ -1,0 +1,47 @@
+import Glibc
+import TestOracles
+import Testing
+import VideoBase
+
+@testable import MediaFiles
+
+/// Inputs that become shorter while they are read: an error, never an early end.
+@Suite struct CutInputTests {
+    private func expectCut(_ source: any FrameSource, _ path: String, readFirst: Int, to length: Int) throws {
+        let picture = PaddedPicture(.nv12, source.info.size)
+        for _ in 0..<readFirst { #expect(try picture.read(source) != nil) }
+        try #require(unsafe truncate(path, length) == 0)
+        let error = failure { while try picture.read(source) != nil {} }
+        #expect(error?.category == .badInput, "\(path) cut to \(length): \(error?.message ?? "ended well")")
+    }
+
+    @Test(arguments: [0, 1, 5000]) func rawPictures(length: Int) throws {
+        try Files.withTemporaryFolder { folder in
+            var options = SourceOptions()
+            options.inputSize = VideoSize(width: 64, height: 48)
+            options.inputFormat = .i420
+            let bytes = PixelFormat.i420.frameBytes(VideoSize(width: 64, height: 48))
+            for read in [0, 3] {
+                let path = "\(folder)/\(read).yuv"
+                try Files.write(noise(bytes * 40), to: path)
+                try expectCut(try MediaInput.open(path, options: options), path, readFirst: read, to: length)
+            }
+        }
+    }
+
+    /// Containers and bare streams, which are read ahead: of a clip large enough that not all of it is read at once.
+    @Test(arguments: ["mp4", "mkv", "ts", "h264", "y4m"]) func compressed(ending: String) throws {
+        try Files.withTemporaryFolder { folder in
+            let path = "\(folder)/a.\(ending)"
+            let coding = ending == "y4m" ? [] : ["-c:v", "libx264", "-qp", "4", "-preset", "ultrafast", "-movflags", "+faststart"]
+            let made = try ProcessRunner.run(
+                "ffmpeg", ["-v", "error", "-i", Fixture.bikes.path(), "-an", "-frames:v", "60", "-pix_fmt", "yuv420p"] + coding + [path])
+            #expect(made.status == 0, "\(made.errors)")
+            for length in [0, 1000] {
+                let copy = "\(folder)/\(length).\(ending)"
+                try Files.write(try Files.read(path), to: copy)
+                try expectCut(try MediaInput.open(copy, options: SourceOptions()), copy, readFirst: 1, to: length)
+            }
+        }
+    }
+}
