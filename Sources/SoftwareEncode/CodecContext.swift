@@ -58,7 +58,7 @@ import VideoBase
             headers = []
             throw VaencError(
                 .unavailable, "\(settings.encoderName) cannot encode this (\(unsafe LibAV.message(code, av)))",
-                remedy: "try other --profile, --level or rate options")
+                remedy: "try other `profile`, `level` or rate options")
         }
         headers = unsafe Array(
             UnsafeBufferPointer(start: context.pointee.extradata, count: Int(context.pointee.extradata_size)))

@@ -191,7 +191,7 @@ extension EncoderSettings {
     /// What the configuration refuses, a change does too.
     private func check(_ change: RunningChange, _ next: RateLimits) throws(VaencError) {
         try WrongValues.refuse(bitrate: change.bitrate, "bitrate")
-        try WrongValues.refuse(bitrate: change.maxBitrate, "max-bitrate")
+        try WrongValues.refuse(bitrate: change.maxBitrate, "maxBitrate")
         for limit in change.dataRateLimits ?? [] { try WrongValues.refuse(limit) }
         var asked = configuration
         asked.bitrate = BitsPerSecond(next.bitrate * 1000)

@@ -6,38 +6,38 @@ extension EncoderSettings {
         func check(_ value: Int?, _ range: ClosedRange<Int>, _ option: String) throws(VaencError) {
             if let value, !range.contains(value) {
                 throw VaencError(
-                    .usage, "--\(option) \(value) is out of range",
+                    .usage, "`\(option)` \(value) is out of range",
                     remedy: "use \(range.lowerBound) to \(range.upperBound)")
             }
         }
         for (value, option) in [
-            (c.qp, "qp"), (c.qpI, "qp-i"), (c.qpB, "qp-b"), (c.minQP, "min-qp"), (c.maxQP, "max-qp"),
+            (c.qp, "qp"), (c.qpI, "qpI"), (c.qpB, "qpB"), (c.minQP, "minQP"), (c.maxQP, "maxQP"),
         ] {
             try check(value, 0...51, option)
         }
         try check(c.quality, 1...51, "quality")
         try check(c.preset, 1...7, "preset")
-        try check(c.gopFrames, 1...1_000_000, "gop")
-        try check(c.bFrames, 0...7, "bframes")
-        try check(c.references, 1...16, "refs")
+        try check(c.gopFrames, 1...1_000_000, "gopFrames")
+        try check(c.bFrames, 0...7, "bFrames")
+        try check(c.references, 1...16, "references")
         try check(c.slices, 1...65535, "slices")
-        try check(c.asyncDepth, 1...256, "async-depth")
-        try check(c.idrInterval, 1...10_000, "idr-interval")
-        try check(c.temporalLayers, 1...4, "temporal-layers")
-        try check(c.longTermReferences, 0...15, "ltr")
-        try check(c.vbvInitialPercent, 0...100, "vbv-initial")
-        try check(c.vbvSize, 1000...Int(Int32.max), "vbv-size")
-        try check(c.maxFrameDelay, 0...64, "max-frame-delay")
-        try check(c.maxSliceBytes, 100...1_000_000_000, "max-slice-bytes")
-        try check(c.maxFrameBytes, 100...1_000_000_000, "max-frame-bytes")
+        try check(c.asyncDepth, 1...256, "asyncDepth")
+        try check(c.idrInterval, 1...10_000, "idrInterval")
+        try check(c.temporalLayers, 1...4, "temporalLayers")
+        try check(c.longTermReferences, 0...15, "longTermReferences")
+        try check(c.vbvInitialPercent, 0...100, "vbvInitialPercent")
+        try check(c.vbvSize, 1000...Int(Int32.max), "vbvSize")
+        try check(c.maxFrameDelay, 0...64, "maxFrameDelay")
+        try check(c.maxSliceBytes, 100...1_000_000_000, "maxSliceBytes")
+        try check(c.maxFrameBytes, 100...1_000_000_000, "maxFrameBytes")
         try WrongValues.refuse(bitrate: c.bitrate, "bitrate")
-        try WrongValues.refuse(bitrate: c.maxBitrate, "max-bitrate")
+        try WrongValues.refuse(bitrate: c.maxBitrate, "maxBitrate")
         for limit in c.dataRateLimits { try WrongValues.refuse(limit) }
         for region in c.regionsOfInterest { try WrongValues.refuse(region, in: c.size) }
         try WrongValues.refuse(frameRate: c.frameRate)
         if let ratio = c.sampleAspectRatio { try WrongValues.refuse(sampleAspectRatio: ratio) }
         if let seconds = c.gopSeconds, !(seconds > 0 && seconds < 100_000) {
-            throw VaencError(.usage, "--gop-seconds \(seconds) is out of range", remedy: "give more than 0")
+            throw VaencError(.usage, "`gopSeconds` \(seconds) is out of range", remedy: "give more than 0")
         }
         if let profile = c.profile, profile.codec != c.codec {
             throw VaencError(
@@ -48,14 +48,14 @@ extension EncoderSettings {
         try WrongValues.refuse(tier: c.tier, level: c.level, codec: c.codec)
         if let mode = c.rateControl, [.cbr, .vbr, .avbr].contains(mode), c.bitrate == nil {
             throw VaencError(
-                .usage, "--rate-control \(mode.rawValue) needs a rate", remedy: "add --bitrate, as --bitrate 6M")
+                .usage, "`rateControl` \(mode.rawValue) needs a rate", remedy: "add `bitrate`, as `bitrate` 6M")
         }
         let quality: RateControlMode = c.qp ?? c.qpI ?? c.qpB != nil ? .cqp : .icq
         try c.checkContradictions(c.rateControl ?? (c.bitrate != nil ? .vbr : quality))
         guard (16...16384).contains(c.size.width), (16...16384).contains(c.size.height) else {
             throw VaencError(
                 .unavailable, "a picture of \(c.size) is outside what the software encoder takes",
-                remedy: "scale it with --size into 16x16 to 16384x16384")
+                remedy: "scale it with `outputSize` into 16x16 to 16384x16384")
         }
     }
 }

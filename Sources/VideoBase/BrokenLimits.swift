@@ -34,13 +34,13 @@ public struct BrokenLimits: Sendable, Hashable, Codable {
         return [
             line(
                 bufferUnderflows, "came too late for the decoder's buffer, against the stream's HRD parameters",
-                "raise --max-qp, --bitrate or --vbv-size, or say --hrd off"),
-            line(overMaxFrameBytes, "larger than --max-frame-bytes", "raise it, or --max-qp"),
-            line(overMaxSliceBytes, "with a slice larger than --max-slice-bytes", "raise it, or the QP"),
-            line(overDataRateLimits, "over a --data-rate-limit", "raise it, or --max-qp"),
-            line(overMaxBitrate, "with a second over --max-bitrate", "raise it, or --max-qp"),
+                "raise `maxQP`, `bitrate` or `vbvSize`, or say `hrdParameters` off"),
+            line(overMaxFrameBytes, "larger than `maxFrameBytes`", "raise it, or `maxQP`"),
+            line(overMaxSliceBytes, "with a slice larger than `maxSliceBytes`", "raise it, or the QP"),
+            line(overDataRateLimits, "over a limit of `dataRateLimits`", "raise it, or `maxQP`"),
+            line(overMaxBitrate, "with a second over `maxBitrate`", "raise it, or `maxQP`"),
             line(
-                overLevel, "over the rate or buffer of the stream's level", "name a higher --level, or lower the rate"),
+                overLevel, "over the rate or buffer of the stream's level", "name a higher `level`, or lower the rate"),
         ].compactMap { $0 }
     }
 }

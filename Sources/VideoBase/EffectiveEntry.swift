@@ -62,6 +62,6 @@ extension [EffectiveEntry] {
         let list = differences.map { "\($0.option): asked \($0.asked ?? "nothing"), would be \($0.used) (\($0.why))" }
         return VaencError(
             .unavailable, "strict: \(list.joined(separator: "; "))",
-            remedy: "ask for what the device can do, or leave out --strict")
+            remedy: "ask for what the device can do, or leave out `strict`")
     }
 }

@@ -6,18 +6,18 @@ extension EncoderConfiguration {
     /// - Throws: `usage`.
     package func checkContradictions(_ mode: RateControlMode) throws(VaencError) {
         if let low = minQP, let high = maxQP, low > high {
-            throw VaencError(.usage, "min-qp \(low) is above max-qp \(high)", remedy: "exchange them, or give both")
+            throw VaencError(.usage, "`minQP` \(low) is above `maxQP` \(high)", remedy: "exchange them, or give both")
         }
         if let rate = bitrate, let most = maxBitrate, most < rate {
             throw VaencError(
-                .usage, "max-bitrate \(most) is below bitrate \(rate)", remedy: "give at least the average, or change both")
+                .usage, "`maxBitrate` \(most) is below `bitrate` \(rate)", remedy: "give at least the average, or change both")
         }
         let fps = frameRate.value
         guard fps > 0, ![.cqp, .icq].contains(mode) else { return }
         if vbvInitialPercent == 0, hrdParameters != false {
             throw VaencError(
-                .usage, "vbv-initial is 0, and the first picture would find the decoder's buffer empty",
-                remedy: "give --vbv-initial 1 to 100, or --hrd off")
+                .usage, "`vbvInitialPercent` is 0, and the first picture would find the decoder's buffer empty",
+                remedy: "give `vbvInitialPercent` 1 to 100, or `hrdParameters` off")
         }
         // Of QVBR the rate is the most that may be spent, not what will be.
         guard mode != .qvbr, let rate = bitrate else { return }
@@ -26,17 +26,17 @@ extension EncoderConfiguration {
             guard most < Double(rate.value) else { return }
             throw VaencError(
                 .usage, "\(what) at \(rateText) frames per second make \(Int(most)) bit/s at most, below the bit rate of \(rate)",
-                remedy: "raise --\(option), or lower --bitrate")
+                remedy: "raise `\(option)`, or lower `bitrate`")
         }
         if let bytes = maxFrameBytes {
-            try check(Double(bytes) * 8 * fps, "max-frame-bytes", "pictures of \(bytes) bytes")
+            try check(Double(bytes) * 8 * fps, "maxFrameBytes", "pictures of \(bytes) bytes")
         }
-        if let bits = vbvSize { try check(Double(bits) * fps, "vbv-size", "pictures that fit a buffer of \(bits) bits") }
+        if let bits = vbvSize { try check(Double(bits) * fps, "vbvSize", "pictures that fit a buffer of \(bits) bits") }
         for limit in dataRateLimits where limit.seconds > 0 {
             // As many pictures as the time holds wherever it begins.
             let count = max((limit.seconds * fps - 1e-6).rounded(.up), 1)
             try check(
-                Double(limit.bytes) * 8 * fps / count, "data-rate-limit", "\(limit.bytes) bytes in \(limit.seconds) s")
+                Double(limit.bytes) * 8 * fps / count, "dataRateLimits", "\(limit.bytes) bytes in \(limit.seconds) s")
         }
     }
 }

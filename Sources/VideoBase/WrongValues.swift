@@ -6,7 +6,7 @@ package enum WrongValues {
 
     package static func refuse(bitrate: BitsPerSecond?, _ option: String) throws(VaencError) {
         guard let bitrate, !bitrates.contains(bitrate.value) else { return }
-        throw VaencError(.usage, "\(option) is \(bitrate)", remedy: "give a rate from 1k to 4G bits per second")
+        throw VaencError(.usage, "`\(option)` is \(bitrate)", remedy: "give a rate from 1k to 4G bits per second")
     }
 
     package static func refuse(frameRate rate: Rational) throws(VaencError) {

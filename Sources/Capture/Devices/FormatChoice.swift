@@ -56,7 +56,7 @@ struct FormatChoice: Hashable {
             throw VaencError(
                 .unavailable,
                 "the camera \(name) gives no \(request.layout?.description ?? "pictures in a layout that vaenc reads")",
-                remedy: names.isEmpty ? "use another camera" : "use --input-format \(names.joined(separator: " or "))")
+                remedy: names.isEmpty ? "use another camera" : "use `CaptureRequest.layout` \(names.joined(separator: " or "))")
         }
         self = best
     }

@@ -16,7 +16,7 @@ import VideoBase
         unsafe av = try LibAV.load(.codec)
         guard let codec = unsafe av.pointee.avcodec_find_decoder!(AV_CODEC_ID_MJPEG) else {
             throw VaencError(
-                .unavailable, "libavcodec has no MJPEG decoder", remedy: "use --input-format yuyv, or another FFmpeg")
+                .unavailable, "libavcodec has no MJPEG decoder", remedy: "use `CaptureRequest.layout` yuyv, or another FFmpeg")
         }
         unsafe context = av.pointee.avcodec_alloc_context3!(codec)
         unsafe packet = av.pointee.av_packet_alloc!()

@@ -11,7 +11,7 @@ struct StreamSetup {
         let node = try VideoNode.reading(path)
         guard let device = try node.identify() else {
             throw VaencError(
-                .badInput, "\(path) captures no pictures", remedy: "vaenc probe --capture lists the cameras that there are")
+                .badInput, "\(path) captures no pictures", remedy: "`CaptureDevices.all()` lists the cameras that there are")
         }
         if let why = device.why {
             throw VaencError(.unavailable, "the camera \(path) cannot be used: \(why)", remedy: "use another camera")
@@ -34,7 +34,7 @@ struct StreamSetup {
             guard found.isSound else {
                 throw VaencError(
                     .deviceFailed, "the camera \(path) says that a row of \(info.size) has \(format.bytesperline) bytes",
-                    remedy: "use another --input-format")
+                    remedy: "use another `CaptureRequest.layout`")
             }
             frameLayout = found
         }
@@ -43,7 +43,7 @@ struct StreamSetup {
         if let byteCount = frameLayout?.byteCount, unsafe buffers.mappings.contains(where: { $0.count < byteCount }) {
             throw VaencError(
                 .deviceFailed, "the camera \(path) has buffers too small for \(info.size)",
-                remedy: "use another --capture-size or --input-format")
+                remedy: "use another `CaptureRequest.size` or `CaptureRequest.layout`")
         }
         info.buffers = buffers.count
         info.exportsBuffers = !buffers.exported.isEmpty
@@ -59,7 +59,7 @@ struct StreamSetup {
         throw VaencError(
             .unavailable, "the camera \(node.path) has no input \(input)",
             remedy: inputs.isEmpty
-                ? "leave out --capture-input" : "use one of " + inputs.map { "\($0.index) (\($0.name))" }.joined(separator: ", "))
+                ? "leave out `CaptureRequest.input`" : "use one of " + inputs.map { "\($0.index) (\($0.name))" }.joined(separator: ", "))
     }
 
     private static func setFormat(
@@ -80,7 +80,7 @@ struct StreamSetup {
             throw VaencError(
                 choice.format.isEmulated ? .unavailable : .deviceFailed,
                 "the camera \(node.path) lists \(choice.format.fourCC) and gives \(FourCC.text(pix.pixelformat)) \(pix.width)×\(pix.height)",
-                remedy: "use another --input-format")
+                remedy: "use another `CaptureRequest.layout`")
         }
         return pix
     }

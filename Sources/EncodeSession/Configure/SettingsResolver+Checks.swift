@@ -4,24 +4,24 @@ extension SettingsResolver {
     /// Values that no device could take.
     func checkRanges() throws {
         try check("qp", asked.qp, 0...51)
-        try check("qp-i", asked.qpI, 0...51)
-        try check("qp-b", asked.qpB, 0...51)
-        try check("min-qp", asked.minQP, 0...51)
-        try check("max-qp", asked.maxQP, 0...51)
+        try check("qpI", asked.qpI, 0...51)
+        try check("qpB", asked.qpB, 0...51)
+        try check("minQP", asked.minQP, 0...51)
+        try check("maxQP", asked.maxQP, 0...51)
         try WrongValues.refuse(bitDepth: asked.bitDepth, profile: asked.profile, codec: asked.codec)
         try WrongValues.refuse(tier: asked.tier, level: asked.level, codec: asked.codec)
         try check("quality", asked.quality, 1...51)
         try check("preset", asked.preset, 1...7)
-        try check("gop", asked.gopFrames, 1...Int(Int32.max))
-        try check("bframes", asked.bFrames, 0...7)
-        try check("refs", asked.references, 1...16)
+        try check("gopFrames", asked.gopFrames, 1...Int(Int32.max))
+        try check("bFrames", asked.bFrames, 0...7)
+        try check("references", asked.references, 1...16)
         try check("slices", asked.slices, 1...8192)
-        try check("async-depth", asked.asyncDepth, 1...64)
-        try check("idr-interval", asked.idrInterval, 1...Int(Int32.max))
-        try check("temporal-layers", asked.temporalLayers, 1...4)
-        try check("ltr", asked.longTermReferences, 0...15)
-        try check("max-slice-bytes", asked.maxSliceBytes, 64...(1 << 28))
-        try check("max-delay", asked.maxFrameDelay, 0...64)
+        try check("asyncDepth", asked.asyncDepth, 1...64)
+        try check("idrInterval", asked.idrInterval, 1...Int(Int32.max))
+        try check("temporalLayers", asked.temporalLayers, 1...4)
+        try check("longTermReferences", asked.longTermReferences, 0...15)
+        try check("maxSliceBytes", asked.maxSliceBytes, 64...(1 << 28))
+        try check("maxFrameDelay", asked.maxFrameDelay, 0...64)
         for time in asked.forcedKeyTimes where !(time >= 0 && time.isFinite) {
             throw VaencError(.usage, "a key frame cannot be forced at \(time) s")
         }
@@ -31,7 +31,7 @@ extension SettingsResolver {
         }
         for region in asked.regionsOfInterest { try WrongValues.refuse(region, in: asked.size) }
         if let seconds = asked.gopSeconds, !(seconds > 0 && seconds <= 86400) {
-            throw VaencError(.usage, "gop-seconds is \(seconds)", remedy: "give a time above 0 and up to 86400 seconds")
+            throw VaencError(.usage, "`gopSeconds` is \(seconds)", remedy: "give a time above 0 and up to 86400 seconds")
         }
         guard asked.size.width > 0, asked.size.height > 0 else {
             throw VaencError(.usage, "a picture of \(asked.size) has no samples")
@@ -47,7 +47,7 @@ extension SettingsResolver {
     static func check(_ option: String, _ value: Int?, _ range: ClosedRange<Int>) throws {
         guard let value, !range.contains(value) else { return }
         throw VaencError(
-            .usage, "\(option) is \(value)", remedy: "give a number from \(range.lowerBound) to \(range.upperBound)")
+            .usage, "`\(option)` is \(value)", remedy: "give a number from \(range.lowerBound) to \(range.upperBound)")
     }
 
     /// A profile is one of the codec's.
@@ -69,6 +69,6 @@ extension SettingsResolver {
         let range = high.map { "from \(low) up to \($0)" } ?? "from \(low) up"
         throw VaencError(
             .unavailable, "a picture of \(size) is outside what the device encodes",
-            remedy: "\(device.driver) encodes \(limits.profile.codec.standardName) \(limits.profile.shortName) \(range); scale with --size")
+            remedy: "\(device.driver) encodes \(limits.profile.codec.standardName) \(limits.profile.shortName) \(range); scale with `outputSize`")
     }
 }

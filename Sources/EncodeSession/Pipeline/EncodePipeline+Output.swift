@@ -126,7 +126,7 @@ extension EncodePipeline {
 
     /// Options that a driver may mark an access unit for.
     private var limitOptions: [String] {
-        (settings.rate.maxFrameBytes == nil ? [] : ["--max-frame-bytes"])
-            + (settings.maxSliceBytes == nil ? [] : ["--max-slice-bytes"])
+        (settings.rate.maxFrameBytes == nil ? [] : ["`maxFrameBytes`"])
+            + (settings.maxSliceBytes == nil ? [] : ["`maxSliceBytes`"])
     }
 }

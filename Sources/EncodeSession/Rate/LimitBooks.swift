@@ -143,13 +143,13 @@ extension RateLimit {
     func error(frame: Int) -> VaencError {
         let (what, remedy) =
             switch self {
-            case .buffer: ("comes too late for the decoder's buffer of --hrd on", "raise --max-qp, --bitrate or --vbv-size")
-            case .frameBytes: ("is larger than --max-frame-bytes", "raise it, or --max-qp")
-            case .sliceBytes: ("has a slice larger than --max-slice-bytes", "raise it, or the QP")
-            case .dataRate: ("goes over a --data-rate-limit", "raise it, or --max-qp")
-            case .maximum: ("makes a second go over --max-bitrate", "raise it, or --max-qp")
-            case .level: ("is too much for --level", "name a higher one, or lower the rate")
+            case .buffer: ("comes too late for the decoder's buffer of `hrdParameters` on", "raise `maxQP`, `bitrate` or `vbvSize`")
+            case .frameBytes: ("is larger than `maxFrameBytes`", "raise it, or `maxQP`")
+            case .sliceBytes: ("has a slice larger than `maxSliceBytes`", "raise it, or the QP")
+            case .dataRate: ("goes over a limit of `dataRateLimits`", "raise it, or `maxQP`")
+            case .maximum: ("makes a second go over `maxBitrate`", "raise it, or `maxQP`")
+            case .level: ("is too much for `level`", "name a higher one, or lower the rate")
             }
-        return VaencError(.unavailable, "strict: frame \(frame) \(what)", remedy: "\(remedy), or leave out --strict")
+        return VaencError(.unavailable, "strict: frame \(frame) \(what)", remedy: "\(remedy), or leave out `strict`")
     }
 }

@@ -28,7 +28,7 @@ extension RateSession {
                 guard !new.promisesHRD || rate.reduced == state.frameRate.reduced else {
                     throw VaencError(
                         .unavailable, "the stream's HRD parameters promise \(state.frameRate) frames per second",
-                        remedy: "make the session without --hrd")
+                        remedy: "make the session without `hrdParameters`")
                 }
                 // The driver may not have been told of the change before.
                 if rate.reduced != state.frameRate.reduced { state.frameRateIsNew = true }

@@ -105,7 +105,7 @@ struct RateSettings: Sendable, Hashable {
         if promisesHRD, new.maxBitrate > maxBitrate || (mode == .cbr && new.bitrate != bitrate) {
             throw VaencError(
                 .unavailable, "the stream's HRD parameters promise \(maxBitrate) bit/s",
-                remedy: "make the session without --hrd, or with the larger --max-bitrate from the start")
+                remedy: "make the session without `hrdParameters`, or with the larger `maxBitrate` from the start")
         }
         // The stream says its buffer's size; without, a buffer of a second follows the rate.
         if !hasFixedBuffer, !hasHRD, maxBitrate > 0, new.maxBitrate != maxBitrate {
@@ -122,7 +122,7 @@ struct RateSettings: Sendable, Hashable {
         guard maxBitrate > 0 || !changesRate && change.dataRateLimits == nil else {
             throw VaencError(
                 .unavailable, "rate control \(mode.rawValue) has no bit rate to change",
-                remedy: "make the session with --rate-control vbr or cbr")
+                remedy: "make the session with `rateControl` vbr or cbr")
         }
         // Windows are kept by vaenc's own controller, or by none: effective says so where they were asked for before.
         guard isOwn || change.dataRateLimits?.isEmpty != false else {
@@ -131,9 +131,9 @@ struct RateSettings: Sendable, Hashable {
                 remedy: "make the session with limits, or with vaenc's rate controller, where the device takes a QP for each picture; or change the highest rate")
         }
         try WrongValues.refuse(bitrate: change.bitrate, "bitrate")
-        try WrongValues.refuse(bitrate: change.maxBitrate, "max-bitrate")
-        try SettingsResolver.check("min-qp", change.minQP, 0...51)
-        try SettingsResolver.check("max-qp", change.maxQP, 0...51)
+        try WrongValues.refuse(bitrate: change.maxBitrate, "maxBitrate")
+        try SettingsResolver.check("minQP", change.minQP, 0...51)
+        try SettingsResolver.check("maxQP", change.maxQP, 0...51)
         for limit in change.dataRateLimits ?? [] { try WrongValues.refuse(limit) }
     }
 

@@ -28,8 +28,8 @@ struct RefusedHints: Sendable {
 
     static func strictError(_ error: any Error) -> VaencError {
         VaencError(
-            .deviceFailed, "the driver refuses pictures with this --preset or --trellis (\(error))",
-            remedy: "ask for another, or leave out --strict")
+            .deviceFailed, "the driver refuses pictures with this `preset` or `trellis` (\(error))",
+            remedy: "ask for another, or leave out `strict`")
     }
 }
 

@@ -39,7 +39,7 @@ import VideoBase
         guard code >= 0, let context = unsafe context else {
             throw VaencError(
                 .unavailable, "this FFmpeg cannot write \(format) (\(unsafe LibAV.message(code, av)))",
-                remedy: "choose another --format")
+                remedy: "choose another `format`")
         }
         unsafe self.context = context
         unsafe packet = av.pointee.av_packet_alloc!()
@@ -211,6 +211,6 @@ extension MuxerDestination {
     func willWrite() {}
 
     func failure(_ code: Int32, _ words: String) -> VaencError {
-        VaencError(.inputOutput, "writing \(name) failed (\(words))", remedy: "choose another --format or place")
+        VaencError(.inputOutput, "writing \(name) failed (\(words))", remedy: "choose another `format` or place")
     }
 }

@@ -209,7 +209,7 @@ package final class DecodingSource: FrameSource {
         if state.decoded == 0 { return InputContext.unreadable(reader.name, words, remedy: remedy) }
         return VaencError(
             .badInput, "\(reader.name) is damaged or cut short after picture \(state.decoded) (\(words))",
-            remedy: remedy ?? "give a whole file, or take the good part alone with --frames \(state.decoded)")
+            remedy: remedy ?? "give a whole file, or take the good part alone with `frameLimit` \(state.decoded)")
     }
 
     /// The time of the decoder's frame; nil where it lies after the end.

@@ -32,7 +32,7 @@ final class RawSource: FrameSource {
                 throw VaencError(
                     .badInput,
                     "\(reader.name) has \(bytes) bytes, no multiple of the \(frameBytes) bytes of a \(size) \(format.rawValue) picture",
-                    remedy: "check --input-size and --input-format")
+                    remedy: "check `inputSize` and `inputFormat`")
             }
         }
         return try RawSource(
@@ -96,7 +96,7 @@ final class RawSource: FrameSource {
     private func cut(_ index: Int, _ count: Int, _ wanted: Int) -> VaencError {
         VaencError(
             .badInput, "\(reader.name) ends inside picture \(index) (\(count) of \(wanted) bytes)",
-            remedy: "give a whole file" + (index > 0 ? ", or take the whole pictures alone with --frames \(index)" : ""))
+            remedy: "give a whole file" + (index > 0 ? ", or take the whole pictures alone with `frameLimit` \(index)" : ""))
     }
 
     /// Reads the line before a picture; false at the end of the stream.
@@ -108,7 +108,7 @@ final class RawSource: FrameSource {
         guard line.dropLast().elementsEqual(expected.dropLast()), line.last == UInt8(ascii: " ") else {
             throw VaencError(
                 .badInput, "\(reader.name) is broken (no FRAME line before picture \(index))",
-                remedy: "write the file again, or take what stands before with --frames \(max(index, 1))")
+                remedy: "write the file again, or take what stands before with `frameLimit` \(max(index, 1))")
         }
         // Parameters of the picture: none that matters here.
         for _ in 0..<Y4MHeader.longestLine {
@@ -118,7 +118,7 @@ final class RawSource: FrameSource {
         }
         throw VaencError(
             .badInput, "\(reader.name) is broken (the FRAME line before picture \(index) has no end)",
-            remedy: "write the file again, or take what stands before with --frames \(max(index, 1))")
+            remedy: "write the file again, or take what stands before with `frameLimit` \(max(index, 1))")
     }
 
     private func skip(_ count: Int, frameBytes: Int) throws {

@@ -43,11 +43,11 @@ final class TestPattern: FrameSource {
                 .usage, "a test pattern of \(size) is too large", remedy: "ask for at most 16384x16384")
         }
         if let other = options.inputSize, other != size {
-            throw VaencError(.usage, "\(text) is of \(size), not \(other)", remedy: "leave out --input-size")
+            throw VaencError(.usage, "\(text) is of \(size), not \(other)", remedy: "leave out `inputSize`")
         }
         if let format = options.inputFormat, ![.nv12, .i420, .yv12, .p010, .i420p10].contains(format) {
             throw VaencError(
-                .usage, "a test pattern is 4:2:0, not \(format.rawValue)", remedy: "use nv12 or p010, or leave out --input-format")
+                .usage, "a test pattern is 4:2:0, not \(format.rawValue)", remedy: "use nv12 or p010, or leave out `inputFormat`")
         }
         self.init(size: size, rate: options.frameRate ?? rate, frames: count, options: options)
     }

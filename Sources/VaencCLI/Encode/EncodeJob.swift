@@ -220,9 +220,10 @@ struct EncodeJob {
                 driver: branch.description.driver, codec: branch.description.codec, profile: branch.description.profile.shortName,
                 level: branch.description.level, bytes: branch.sink.bytesWritten, bitrate: branch.bitrate,
                 frames: branch.frames,
-                effective: branch.effective(source.info, unasked: unasked) + [input.decode, input.scaling, input.captureMemory].compactMap { $0 },
+                effective: (branch.effective(source.info, unasked: unasked)
+                    + [input.decode, input.scaling, input.captureMemory].compactMap { $0 }).translated,
                 statistics: branch.statistics, output: FileName.printable(branch.name),
-                error: Nullable(branch.failure.map { FileName.printable("\($0)") }))
+                error: Nullable(branch.failure.map { OptionNames.translate(FileName.printable("\($0)")) }))
         }
         return EncodeReport(
             device: .init(kind: description.kind, path: Nullable(description.path), driver: description.driver),
@@ -232,7 +233,7 @@ struct EncodeJob {
             seconds: .init(
                 media: rounded(counts.mediaSeconds(frameRate: description.frameRate)),
                 wall: rounded(Clock.secondsSinceStart), cpu: rounded(Clock.processorSeconds)),
-            latency: counts.latency(), effective: outputs[0].effective, notices: notices.map { FileName.printable($0) },
+            latency: counts.latency(), effective: outputs[0].effective, notices: notices.map { OptionNames.translate(FileName.printable($0)) },
             statistics: first.statistics, output: outputs[0].output, interrupted: interrupted,
             outputs: outputs.count > 1 ? outputs : nil)
     }

@@ -5,7 +5,7 @@ import MediaFiles
 enum Terminal {
     static var isInteractive: Bool { isatty(STDERR_FILENO) == 1 }
 
-    static func note(_ line: String) { write("vaenc: \(FileName.printable(line))\n", to: STDERR_FILENO) }
+    static func note(_ line: String) { write("vaenc: \(OptionNames.translate(FileName.printable(line)))\n", to: STDERR_FILENO) }
 
     /// Writes all of the text; false where the other end is gone.
     @discardableResult
