@@ -30,6 +30,8 @@ import VideoBase
     /// The stream's codec parameters, for opening a decoder; valid while this object lives.
     var parameters: UnsafePointer<AVCodecParameters> {
         unsafe UnsafePointer(context.pointee.streams[streamIndex]!.pointee.codecpar)
+        /// A stream without times; libavformat takes 25 pictures a second where it does not say its rate.
+        var isBare: Bool { ["h264", "hevc"].contains(container) }
     }
     let decoder: UnsafePointer<AVCodec>
     /// Says that other video streams are left.

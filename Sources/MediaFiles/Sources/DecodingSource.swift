@@ -20,7 +20,8 @@ package final class DecodingSource: FrameSource {
         let stream = demuxer.stream
         let decoder = unsafe try VideoDecoder(
             demuxer.decoder, parameters: demuxer.parameters, timeBase: stream.timeBase, VideoDecoder.Options(), demuxer.av)
-        let varying = options.frameRate == nil ? FrameTimes.varyingRate(of: reader, stream, scratch: decoder) : nil
+        let mean = FrameTimes.varyingRate(of: reader, stream, scratch: decoder)
+        let varying = options.frameRate == nil ? mean : nil
         let rate = options.frameRate ?? varying ?? stream.frameRate ?? Rational(25, 1)
         let parameters = unsafe demuxer.parameters.pointee
         let size = VideoSize(width: Int(unsafe parameters.width), height: Int(unsafe parameters.height))
@@ -51,6 +52,8 @@ package final class DecodingSource: FrameSource {
         info.hasSound = demuxer.hasSound
         info.displayMatrix = Self.displayMatrix(turn, of: size, scaledTo: info.size)
         info.notices = [demuxer.notice].compactMap { $0 }
+        let own = mean ?? (stream.isBare && stream.frameRate == Rational(25, 1) ? nil : stream.frameRate)
+        info.changes += [SourceInfo.speedChange(from: own, to: options.frameRate, varies: mean != nil)].compactMap { $0 }
         if let description = unsafe demuxer.av.pointee.av_pix_fmt_desc_get!(native) {
             info.bitDepth = unsafe Int(description.pointee.comp.0.depth)
             if info.nativeFormat == nil { info.nativeFormatName = unsafe String(cString: description.pointee.name) }

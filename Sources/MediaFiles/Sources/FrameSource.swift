@@ -6,6 +6,8 @@ public struct SourceInfo: Sendable, Hashable {
     public var size: VideoSize
     /// Frames per second; the average where the rate varies.
     public var frameRate: Rational
+    /// The input does not say its frame rate, and none was given.
+    public var frameRateIsAssumed = false
     /// Pictures come at other times than `frameRate` says.
     public var frameRateVaries = false
     /// Pictures come in real time, from a camera: nobody knows when the last will, and times are those of capture.

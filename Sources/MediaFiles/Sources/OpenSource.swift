@@ -50,7 +50,7 @@ public enum MediaInput {
             return try DecodingSource(reader, options: options)
         }
         return try RawSource(
-            reader, format: format, size: header.size, rate: options.frameRate ?? header.rate,
+            reader, format: format, size: header.size, rate: header.rate,
             color: header.color, aspect: header.aspect, kind: "Y4M, \(format.rawValue)", isY4M: true,
             options: options)
     }

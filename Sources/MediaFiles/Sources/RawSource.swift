@@ -36,14 +36,16 @@ final class RawSource: FrameSource {
             }
         }
         return try RawSource(
-            reader, format: format, size: size, rate: options.frameRate ?? Rational(30, 1), color: .unspecified,
+            reader, format: format, size: size, rate: nil, color: .unspecified,
             aspect: nil, kind: "raw \(format.rawValue)", isY4M: false, options: options)
     }
 
+    /// - Parameter ownRate: nil where the input does not say it.
     init(
-        _ reader: ByteReader, format: PixelFormat, size: VideoSize, rate: Rational, color: ColorDescription,
+        _ reader: ByteReader, format: PixelFormat, size: VideoSize, rate ownRate: Rational?, color: ColorDescription,
         aspect: Rational?, kind: String, isY4M: Bool, options: SourceOptions
     ) throws {
+        let rate = options.frameRate ?? ownRate ?? Rational(30, 1)
         let isRGB = [.rgb24, .bgra, .rgba].contains(format)
         let color = isRGB ? color.ofRGBAsYUV(rows: size.height, asked: options.colorOfRGB) : color
         let shaper = FrameShaper(
@@ -63,10 +65,13 @@ final class RawSource: FrameSource {
             let each = pictures.frameBytes + (isY4M ? Y4MHeader.frameLine.count : 0)
             count = min(limit ?? .max, max(0, (length - reader.position) / each - skipped))
         }
-        info = SourceInfo(
+        var info = SourceInfo(
             size: shaper.outputSize, frameRate: rate, color: color, sampleAspectRatio: shaper.outputAspect,
             frameCount: count, durationSeconds: count.map { Double($0) / rate.value }, nativeFormat: format,
             nativeSize: size, kind: kind)
+        info.frameRateIsAssumed = ownRate == nil && options.frameRate == nil
+        info.changes += [SourceInfo.speedChange(from: ownRate, to: options.frameRate)].compactMap { $0 }
+        self.info = info
         state = Guarded(State(pictures: pictures))
         try skip(skipped, frameBytes: pictures.frameBytes)
     }

@@ -52,7 +52,8 @@ final class TestPattern: FrameSource {
         self.init(size: size, rate: options.frameRate ?? rate, frames: count, options: options)
     }
 
-    init(size: VideoSize, rate: Rational, frames: Int, options: SourceOptions) {
+    init(size: VideoSize, rate ownRate: Rational, frames: Int, options: SourceOptions) {
+        let rate = options.frameRate ?? ownRate
         self.size = size
         isDeep = (options.inputFormat?.bitDepth ?? 8) > 8
         let first = rate.firstFrame(from: options.start ?? 0)
@@ -65,11 +66,13 @@ final class TestPattern: FrameSource {
             source: size, aspect: Rational(1, 1), color: color, output: options.outputSize, fit: options.fit)
         tiles = PatternTile.all
         let count = max(0, last - first)
-        info = SourceInfo(
+        var info = SourceInfo(
             size: shaper.outputSize, frameRate: rate, color: color, sampleAspectRatio: Rational(1, 1),
             frameCount: count,
             durationSeconds: Double(count) / rate.value, nativeFormat: isDeep ? .p010 : .nv12, nativeSize: size,
             kind: "test pattern")
+        info.changes += [SourceInfo.speedChange(from: ownRate, to: options.frameRate)].compactMap { $0 }
+        self.info = info
         firstIndex = first
         state = Guarded(State(index: first, shaper: shaper))
     }

@@ -187,6 +187,7 @@ final class EncodeBranch {
     private func size(_ entry: EffectiveEntry, _ info: SourceInfo, _ unasked: Set<String>) -> EffectiveEntry? {
         guard info.isTurnedOnItsSide, !unasked.contains("size"), info.size == output.configuration.size else { return nil }
         let seen = VideoSize(width: info.size.height, height: info.size.width)
+        if info.frameRateIsAssumed { rate.why = "assumed: raw frames do not say it" }
         let isKept = output.format.hasSampleEntries
         return EffectiveEntry(
             option: entry.option, asked: "\(seen)", used: isKept && !entry.differs ? "\(seen)" : entry.used,

@@ -187,7 +187,8 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
     private func summarize(_ report: EncodeReport, _ effective: [EffectiveEntry], _ error: String?) {
         if let error { return Terminal.note("\(report.output): \(error)") }
         let place = report.outputs == nil ? "" : "\(report.output): "
-        for entry in effective where entry.differs {
+        // A change of speed was told at the beginning.
+        for entry in effective where entry.differs && entry.option != SourceInfo.speedOption {
             Terminal.note("\(place)\(entry.option): asked \(entry.asked ?? ""), used \(entry.used) (\(entry.why))")
         }
         // Of a codec that the device or the format decided; an extension that names one needs no words.

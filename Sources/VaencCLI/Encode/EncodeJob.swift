@@ -28,8 +28,8 @@ struct EncodeJob {
         let branches = try makeBranches()
         defer { for branch in branches { branch.session.invalidate() } }
         let notices =
-            source.info.notices + unique(outputs.compactMap(\.sound.notice) + branches.compactMap(\.session.choice.notice))
-            + [rateNotice].compactMap { $0 }
+            source.info.notices + unique(branches.compactMap(\.session.choice.notice))
+            + [speedNotice, assumedRateNotice, rateNotice].compactMap { $0 }
         for notice in notices where tellsNotices { Terminal.note(notice) }
         let kept = branches.compactMap(\.sink.keptNotice)
         interruption.whenFirst { [source, sinks = branches.map(\.sink)] in
@@ -98,6 +98,18 @@ struct EncodeJob {
 
     private func unique(_ texts: [String]) -> [String] {
         texts.enumerated().filter { texts.firstIndex(of: $0.element) == $0.offset }.map(\.element)
+    }
+
+    /// Of frames that are given other times than the input's.
+    private var speedNotice: String? {
+        source.info.speedChange.map { "--fps changes the playing speed to \($0.used): \($0.why)" }
+    }
+
+    /// Of an input that does not say its frame rate.
+    private var assumedRateNotice: String? {
+        let rate = source.info.frameRate
+        guard source.info.frameRateIsAssumed else { return nil }
+        return "raw frames do not say their rate: \(decimal(rate.value, 0)) frames per second are assumed (--fps sets another rate)"
     }
 
     /// Of an input that is known to vary.
