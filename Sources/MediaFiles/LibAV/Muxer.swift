@@ -82,6 +82,22 @@ import VideoBase
         guard unsafe vaenc_copy_file(av, context!, input.context, first, last) else { throw Self.noMemory }
     }
 
+    /// Gives the file its tags, and the first track those of the pictures, before the header is written.
+    func describe(_ metadata: MediaMetadata) throws {
+        guard unsafe metadata.describe(context!, av) else { throw Self.noMemory }
+        guard let stream = unsafe context!.pointee.streams[0] else { return }
+        guard unsafe MediaMetadata.set(metadata.pictureTags, in: &stream.pointee.metadata, av) else { throw Self.noMemory }
+        let language = metadata.pictureTags.first { $0.key == "language" }?.value
+        if format == "mov", let language, let name = MacintoshLanguage.name(language) {
+            _ = unsafe av.pointee.av_dict_set!(&stream.pointee.metadata, "language", name, 0)
+        }
+    }
+
+    /// Adds the chapters between two times, counted from the first: before the header or the trailer is written.
+    func add(chaptersOf metadata: MediaMetadata, from start: MediaTime, to end: MediaTime?) throws {
+        guard unsafe metadata.addChapters(to: context!, from: start, to: end, av) else { throw Self.noMemory }
+    }
+
     /// - Parameter copies: what does not go into the container is the input's fault.
     func writeHeader(options: [(name: String, value: String)], copies: Bool = false) throws {
         var dictionary: OpaquePointer?

@@ -49,7 +49,7 @@ final class TestPattern: FrameSource {
             throw VaencError(
                 .usage, "a test pattern is 4:2:0, not \(format.rawValue)", remedy: "use nv12 or p010, or leave out `inputFormat`")
         }
-        self.init(size: size, rate: options.frameRate ?? rate, frames: count, options: options)
+        self.init(size: size, rate: rate, frames: count, options: options)
     }
 
     init(size: VideoSize, rate ownRate: Rational, frames: Int, options: SourceOptions) {

@@ -85,7 +85,7 @@ struct EncodeJob {
                 if branch.output.configuration.strict, let error = branch.changes(source.info).strictError { throw error }
             }
             for branch in branches {
-                try branch.open(source.sound)
+                try branch.open(source.sounds)
                 // Told at once: what comes after may fail.
                 if let notice = branch.sink.keptNotice, tellsNotices { Terminal.note(notice) }
             }
@@ -196,7 +196,7 @@ struct EncodeJob {
     /// The sound that was read along with a picture.
     private func hear(_ branches: [EncodeBranch], _ timing: FrameTiming) {
         guard branches.contains(where: \.hears) else { return }
-        let packets = source.takeSound()
+        let packets = source.takeSounds()
         for branch in branches where branch.failure == nil { branch.hear(packets, until: timing.presentation) }
     }
 
@@ -204,7 +204,7 @@ struct EncodeJob {
     private func hearTheRest(_ branches: [EncodeBranch], interrupted: Bool) throws {
         guard branches.contains(where: \.hears) else { return }
         let end = isCut || interrupted ? branches[0].tally.snapshot.endOfInput(frameRate: source.info.frameRate) : nil
-        let packets = interrupted ? source.takeSound() : try source.readSound(until: end)
+        let packets = interrupted ? source.takeSounds() : try source.readSounds(until: end)
         for branch in branches where branch.failure == nil { branch.hearLast(packets, end: end) }
     }
 
