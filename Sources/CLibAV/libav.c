@@ -252,6 +252,19 @@ _Bool vaenc_copy_file(
     return 1;
 }
 
+_Bool vaenc_reserve_chapters(const struct VaencLibAV *av, AVFormatContext *to, unsigned count) {
+    // Freed by avformat_free_context, as libavformat's own.
+    if (!to->chapters) to->chapters = av->av_mallocz((size_t)count * sizeof *to->chapters);
+    return to->chapters != 0;
+}
+
+AVChapter *vaenc_add_chapter(const struct VaencLibAV *av, AVFormatContext *to, int64_t id, int64_t start, int64_t end) {
+    AVChapter *chapter = av->av_mallocz(sizeof *chapter);
+    if (!chapter) return 0;
+    *chapter = (AVChapter){.id = id, .time_base = {1, AV_TIME_BASE}, .start = start, .end = end};
+    return to->chapters[to->nb_chapters++] = chapter;
+}
+
 AVBufferRef *vaenc_vaapi_device(const struct VaencLibAV *av, void *display, int *code) {
     AVBufferRef *device = av->av_hwdevice_ctx_alloc(AV_HWDEVICE_TYPE_VAAPI);
     *code = AVERROR(ENOMEM);

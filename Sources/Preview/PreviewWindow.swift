@@ -43,7 +43,7 @@ public final class PreviewWindow: Sendable {
         }
         if isThere == nil {
             link.withLock { $0.isClosing = true }
-            throw VaencError(.unavailable, "the preview does not open", remedy: "look at DISPLAY, or leave out the preview")
+            throw VaencError(.unavailable, "the preview does not open", remedy: "look at DISPLAY, or leave out `preview`")
         }
     }
 

@@ -14,7 +14,7 @@ enum WindowThread {
         let words = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
         throw VaencError(
             .unavailable, "a preview needs SDL2, which cannot be loaded (\(words))",
-            remedy: "install the package libsdl2-2.0-0, or leave out the preview")
+            remedy: "install the package libsdl2-2.0-0, or leave out `preview`")
     }
 
     /// Has SDL find a display; `SDL_QuitSubSystem` gives it back.
@@ -29,7 +29,7 @@ enum WindowThread {
         let isTold = unsafe getenv("SDL_VIDEODRIVER") != nil
         if !isTold, ["offscreen", "dummy", "evdev"].contains(name) {
             unsafe sdl.pointee.SDL_QuitSubSystem!(SDL_INIT_VIDEO)
-            throw VaencError(.unavailable, "there is no display for a preview", remedy: "set DISPLAY or WAYLAND_DISPLAY, or leave out the preview")
+            throw VaencError(.unavailable, "there is no display for a preview", remedy: "set DISPLAY or WAYLAND_DISPLAY, or leave out `preview`")
         }
     }
 
@@ -37,7 +37,7 @@ enum WindowThread {
         let words = unsafe sdl.pointee.SDL_GetError!().map { unsafe String(cString: $0) } ?? ""
         return VaencError(
             .unavailable, "there is no display for a preview (\(call): \(words))",
-            remedy: "set DISPLAY or WAYLAND_DISPLAY, or leave out the preview")
+            remedy: "set DISPLAY or WAYLAND_DISPLAY, or leave out `preview`")
     }
 
     static func run(_ size: VideoSize, _ link: Monitor<WindowLink>) {

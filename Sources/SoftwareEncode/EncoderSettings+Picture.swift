@@ -69,6 +69,7 @@ extension EncoderSettings {
             report(
                 "regionsOfInterest", c.regionsOfInterest.count, takesRegions ? "\(c.regionsOfInterest.count)" : "0",
                 takesRegions ? "as asked" : "the library has them with adaptive quantisation, not at a constant QP")
+            if takesRegions { effective += c.regionsOfInterest.clipped(to: c.size) }
         }
         if c.maxFrameBytes != nil { lacks("maxFrameBytes", c.maxFrameBytes, used: "none") }
         if let wanted = c.identifier { report("identifier", wanted ? "on" : "off", "on", "\(encoderName) signs its streams") }

@@ -48,14 +48,14 @@ extension EncoderSettings {
         try WrongValues.refuse(tier: c.tier, level: c.level, codec: c.codec)
         if let mode = c.rateControl, [.cbr, .vbr, .avbr].contains(mode), c.bitrate == nil {
             throw VaencError(
-                .usage, "`rateControl` \(mode.rawValue) needs a rate", remedy: "set `bitrate`")
+                .usage, "`rateControl` \(mode.rawValue) needs a rate", remedy: "add `bitrate`, as `bitrate` 6M")
         }
         let quality: RateControlMode = c.qp ?? c.qpI ?? c.qpB != nil ? .cqp : .icq
         try c.checkContradictions(c.rateControl ?? (c.bitrate != nil ? .vbr : quality))
         guard (16...16384).contains(c.size.width), (16...16384).contains(c.size.height) else {
             throw VaencError(
                 .unavailable, "a picture of \(c.size) is outside what the software encoder takes",
-                remedy: "scale it with `size` into 16x16 to 16384x16384")
+                remedy: "scale it with `outputSize` into 16x16 to 16384x16384")
         }
     }
 }

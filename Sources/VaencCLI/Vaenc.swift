@@ -10,9 +10,11 @@ struct VaencCommand: ParsableCommand {
         commandName: "vaenc",
         abstract: "Hardware video encoding on Linux, through VA-API.",
         discussion: """
-            With a GPU:      vaenc encode movie.mp4 -o movie.h264 --device /dev/dri/renderD128
-            Without one:     vaenc encode movie.mp4 -o out.mp4 --device reference   (VA-API, in software)
-            What there is:   vaenc probe
+            Encode:                vaenc encode movie.mkv -o movie.mp4
+            On a certain GPU:      vaenc encode movie.mkv -o movie.mp4 --device /dev/dri/renderD128
+            Devices and drivers:   vaenc probe
+
+            Without a GPU vaenc encodes in software with libx264 or libx265 and reports it (--require-hardware refuses).
 
             Exit status: 0 done, 64 wrong usage, 65 bad input, 66 no such input, 69 no device can do this, 70 a bug of vaenc's, \
             73 cannot create the output, 74 I/O failed, 75 the device failed, 77 no permission, 130 interrupted.
@@ -40,12 +42,14 @@ struct VaencCommand: ParsableCommand {
         // A pipe that nobody reads is an error with a name, not a silent death.
         signal(SIGPIPE, SIG_IGN)
         DriverTrials.program = "/proc/self/exe"
+        let arguments = arguments()
         do {
-            var command = try parseAsRoot(arguments())
+            var command = try parseAsRoot(arguments)
+            try RepeatedOptions.check(arguments, of: type(of: command))
             if !(command is any InterruptibleCommand) { Interruption.letThrough() }
             try command.run()
         } catch {
-            Glibc.exit(Failure.report(error))
+            Glibc.exit(Failure.report(error, arguments))
         }
     }
 }

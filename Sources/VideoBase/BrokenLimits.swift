@@ -37,7 +37,7 @@ public struct BrokenLimits: Sendable, Hashable, Codable {
                 "raise `maxQP`, `bitrate` or `vbvSize`, or say `hrdParameters` off"),
             line(overMaxFrameBytes, "larger than `maxFrameBytes`", "raise it, or `maxQP`"),
             line(overMaxSliceBytes, "with a slice larger than `maxSliceBytes`", "raise it, or the QP"),
-            line(overDataRateLimits, "over one of `dataRateLimits`", "raise it, or `maxQP`"),
+            line(overDataRateLimits, "over a limit of `dataRateLimits`", "raise it, or `maxQP`"),
             line(overMaxBitrate, "with a second over `maxBitrate`", "raise it, or `maxQP`"),
             line(
                 overLevel, "over the rate or buffer of the stream's level", "name a higher `level`, or lower the rate"),

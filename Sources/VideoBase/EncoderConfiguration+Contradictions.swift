@@ -17,7 +17,7 @@ extension EncoderConfiguration {
         if vbvInitialPercent == 0, hrdParameters != false {
             throw VaencError(
                 .usage, "`vbvInitialPercent` is 0, and the first picture would find the decoder's buffer empty",
-                remedy: "give `vbvInitialPercent` from 1 to 100, or `hrdParameters` off")
+                remedy: "give `vbvInitialPercent` 1 to 100, or `hrdParameters` off")
         }
         // Of QVBR the rate is the most that may be spent, not what will be.
         guard mode != .qvbr, let rate = bitrate else { return }

@@ -68,16 +68,17 @@ import Testing
 
     /// Errors of the library name its settings, in backticks, and no options; the command line knows an option for each.
     @Test func errorsNameSettings() throws {
-        let options = try text("Sources/VaencCLI/Support/SettingNames.swift")
-        let known = Set(options.matches(of: #/"([^"`]+)": "--/#).map { String($0.1) })
+        let options = try text("Sources/VaencCLI/Support/OptionNames.swift")
+        let known = Set(options.matches(of: #/"([^"`]+)": "(?:vaenc [a-z]+ )?--/#).map { String($0.1) })
         let commands = ["dmesg", "make install", "vaenc probe", "swift build", "vainfo", "arecord", "man ffmpeg", "pactl", "sudo usermod"]
-        let properties = try sources(["VideoBase"])
-        for name in known where !name.contains(".") {
-            #expect(properties.contains("var \(name)") || name == "requireHardware", "\(name)")
+        let declarations = try sources(["VideoBase", "MediaFiles", "Capture", "Vaenc"])
+        for name in known where !name.contains(".") && !name.contains(":") {
+            let isDeclared = ["var \(name)", "let \(name)", " \(name): ", "(\(name): ", "enum \(name)", "struct \(name)"].contains { declarations.contains($0) }
+            #expect(isDeclared, "\(name)")
         }
         let library = [
             "Vaenc", "EncodeSession", "VideoBase", "VAAPI", "SoftwareEncode", "Capture", "DecodeSession", "RateControl", "EncodePlanning",
-            "LibAV", "NALWriting", "H264Syntax", "HEVCSyntax", "ReferenceDisplay", "Preview",
+            "LibAV", "MediaFiles", "NALWriting", "H264Syntax", "HEVCSyntax", "ReferenceDisplay", "Preview",
         ]
         for line in try sources(library).split(separator: "\n") where !line.drop(while: { $0 == " " }).hasPrefix("//") {
             for literal in line.matches(of: #/"[^"]*"/#) {

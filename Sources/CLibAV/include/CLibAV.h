@@ -425,6 +425,13 @@ _Bool vaenc_copy_file(
     const struct VaencLibAV *_Nonnull av, AVFormatContext *_Nonnull to, const AVFormatContext *_Nonnull from, int64_t start,
     int64_t end);
 
+// Makes room for the chapters of a container that has none. False: no memory.
+_Bool vaenc_reserve_chapters(const struct VaencLibAV *_Nonnull av, AVFormatContext *_Nonnull to, unsigned count);
+
+// Adds a chapter, whose times are in AV_TIME_BASE, where there is room for it. Null: no memory.
+AVChapter *_Nullable vaenc_add_chapter(
+    const struct VaencLibAV *_Nonnull av, AVFormatContext *_Nonnull to, int64_t id, int64_t start, int64_t end);
+
 // Keeps a stream's four-character code where the container to be written knows it, or has no table of its own to take one
 // from; else lets the container choose.
 static inline void vaenc_fit_codec_tag(

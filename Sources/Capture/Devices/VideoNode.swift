@@ -56,7 +56,7 @@ final class VideoNode {
         default:
             VaencError(
                 .deviceFailed, "\(call) failed on the camera \(path) (\(Self.words(code)))",
-                remedy: "try another size or format: vaenc probe --capture lists what it has")
+                remedy: "try another size or format: `CaptureDevices.all()` lists what it has")
         }
     }
 
@@ -68,7 +68,7 @@ final class VideoNode {
     private static func openError(_ code: Int32, _ path: String) -> VaencError {
         switch code {
         case ENOENT, ENODEV, ENXIO, ENOTDIR, ELOOP, ENAMETOOLONG:
-            VaencError(.noInput, "there is no camera \(path)", remedy: "vaenc probe --capture lists those that there are")
+            VaencError(.noInput, "there is no camera \(path)", remedy: "`CaptureDevices.all()` lists those that there are")
         case EACCES, EPERM:
             VaencError(.noPermission, "no permission to use the camera \(path)", remedy: "join the group video")
         case EBUSY:
@@ -77,7 +77,7 @@ final class VideoNode {
         default:
             VaencError(
                 .badInput, "\(path) is no video device (\(words(code)))",
-                remedy: "vaenc probe --capture lists the cameras that there are")
+                remedy: "`CaptureDevices.all()` lists the cameras that there are")
         }
     }
 }

@@ -11,7 +11,7 @@ struct StreamSetup {
         let node = try VideoNode.reading(path)
         guard let device = try node.identify() else {
             throw VaencError(
-                .badInput, "\(path) captures no pictures", remedy: "vaenc probe --capture lists the cameras that there are")
+                .badInput, "\(path) captures no pictures", remedy: "`CaptureDevices.all()` lists the cameras that there are")
         }
         if let why = device.why {
             throw VaencError(.unavailable, "the camera \(path) cannot be used: \(why)", remedy: "use another camera")

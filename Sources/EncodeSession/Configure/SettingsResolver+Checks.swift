@@ -69,6 +69,6 @@ extension SettingsResolver {
         let range = high.map { "from \(low) up to \($0)" } ?? "from \(low) up"
         throw VaencError(
             .unavailable, "a picture of \(size) is outside what the device encodes",
-            remedy: "\(device.driver) encodes \(limits.profile.codec.standardName) \(limits.profile.shortName) \(range); scale with `size`")
+            remedy: "\(device.driver) encodes \(limits.profile.codec.standardName) \(limits.profile.shortName) \(range); scale with `outputSize`")
     }
 }

@@ -42,6 +42,7 @@ extension SettingsResolver {
             "regionsOfInterest", asked: wanted.count, used: used.count,
             why: used.count == wanted.count
                 ? Reason.asked : used.isEmpty ? "the device has none" : "driver limit")
+        for entry in used.clipped(to: asked.size) { report.add(entry) }
         return used
     }
 

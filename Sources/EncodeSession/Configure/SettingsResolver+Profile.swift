@@ -9,7 +9,7 @@ extension SettingsResolver {
         guard let best = offered.first else {
             throw VaencError(
                 .unavailable, "\(device.driver) does not encode \(standard)",
-                remedy: "choose another device, or `device: .software`")
+                remedy: "choose another `device`, or software")
         }
         // What is asked for by its depth is as much asked for as by its name.
         let byDepth: CodecProfile? = asked.bitDepth == 10 ? .hevcMain10 : nil

@@ -26,9 +26,9 @@ extension SettingsResolver {
                 "quality", asked: "\(asked)", used: self.asked.qp == nil ? "\(p)" : "none",
                 why:
                     self.asked.qp == nil
-                    ? (p == asked ? "as QP" : "kept within min-qp and max-qp") : "qp is given")
+                    ? (p == asked ? "as QP" : "kept within `minQP` and `maxQP`") : "qp is given")
         }
-        let limited = "kept within min-qp and max-qp"
+        let limited = "kept within `minQP` and `maxQP`"
         report.add(
             "qp", asked: asked.qp, used: p,
             why: p != wantedP

@@ -35,11 +35,11 @@ extension SettingsResolver {
         try WrongValues.refuse(bitrate: asked.maxBitrate, "maxBitrate")
         if [.cbr, .vbr, .avbr].contains(wanted), asked.bitrate == nil {
             throw VaencError(
-                .usage, "rate control \(wanted.rawValue) needs a rate", remedy: "set `bitrate`")
+                .usage, "rate control \(wanted.rawValue) needs a rate", remedy: "add `bitrate`, as `bitrate` 6M")
         }
         if wanted == .qvbr, asked.bitrate == nil, asked.maxBitrate == nil {
             throw VaencError(
-                .usage, "rate control qvbr needs a rate", remedy: "set `maxBitrate` or `bitrate`")
+                .usage, "rate control qvbr needs a rate", remedy: "add `maxBitrate` or `bitrate`, as `bitrate` 6M")
         }
         if let size = asked.vbvSize, !(1000...4_000_000_000).contains(size) {
             throw VaencError(.usage, "`vbvSize` is \(size)", remedy: "give a size from 1k to 4G bits")
@@ -75,7 +75,7 @@ extension SettingsResolver {
                 guard offered.contains(.cqp) else {
                     throw VaencError(
                         .unavailable, "\(device.driver) aims at no quality, only at a bit rate",
-                        remedy: "set `bitrate`")
+                        remedy: "add `bitrate`, as `bitrate` 6M")
                 }
                 used = .cqp
                 why = "the device has no ICQ: constant QP aims at the quality"
@@ -112,7 +112,7 @@ extension SettingsResolver {
         if let mode = order.first(where: limits.rateControl.contains) { return mode }
         throw VaencError(
             .unavailable, "\(device.driver) controls no bit rate, and keeps one QP for all pictures",
-            remedy: "use `qp`, or `device: .software`")
+            remedy: "use `qp`, or `DeviceSelector.software`")
     }
 
     private func meaning(_ mode: RateControlMode) -> String {
@@ -157,7 +157,7 @@ extension SettingsResolver {
         if let bitrate = asked.bitrate {
             report.add("bitrate", asked: "\(bitrate)", used: "\(bitrate)", why: Reason.asked)
         } else {
-            report.add("bitrate", asked: nil, used: "\(BitsPerSecond(average))", why: "max-bitrate")
+            report.add("bitrate", asked: nil, used: "\(BitsPerSecond(average))", why: "maxBitrate")
         }
         switch rate.mode {
         case .cbr:
@@ -230,7 +230,7 @@ extension SettingsResolver {
         if !asked.dataRateLimits.isEmpty {
             let text = asked.dataRateLimits.map { "\($0.bytes) bytes in \($0.seconds) s" }.joined(separator: ", ")
             report.add(
-                "dataRateLimits", asked: text, used: rate.isOwn ? text : "max-bitrate alone",
+                "dataRateLimits", asked: text, used: rate.isOwn ? text : "`maxBitrate` alone",
                 why: rate.isOwn ? Reason.asked : "drivers keep no windows\(windowsRemedy(limits))")
         } else if limits.hevc == nil, (asked.bFrames ?? 1) == 0 || limits.maxReferences1 == 0, rate.mode != .cbr {
             // H.264 without B frames: 1.5 times the average over a second, as VideoToolbox's clients set it.
@@ -268,7 +268,7 @@ extension SettingsResolver {
         report.add(
             "quality", asked: asked.quality, used: rate.quality,
             why: asked.quality == nil
-                ? Reason.standard : asked.quality == rate.quality ? Reason.asked : "kept within min-qp and max-qp")
+                ? Reason.standard : asked.quality == rate.quality ? Reason.asked : "kept within `minQP` and `maxQP`")
         if let qp = asked.qp, rate.mode == .icq {
             report.add("qp", asked: "\(qp)", used: "none", why: "the mode aims at a quality")
         }

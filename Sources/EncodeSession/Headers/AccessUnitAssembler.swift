@@ -62,7 +62,7 @@ struct AccessUnitAssembler: Sendable {
             throw VaencError(
                 .deviceFailed, "the driver gave \(bytes.count) bytes without a slice",
                 remedy:
-                    "update the driver, try `rateController` vaenc where it controls the rate, or use `device: .software`")
+                    "update the driver, try `rateController` vaenc where it controls the rate, or use `DeviceSelector.software`")
         }
         // The slices are written for the driver's parameter sets.
         if !sets.isEmpty { parameterSets = lowering.adopting(sets, into: parameterSets) }

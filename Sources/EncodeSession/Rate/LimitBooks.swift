@@ -146,7 +146,7 @@ extension RateLimit {
             case .buffer: ("comes too late for the decoder's buffer of `hrdParameters` on", "raise `maxQP`, `bitrate` or `vbvSize`")
             case .frameBytes: ("is larger than `maxFrameBytes`", "raise it, or `maxQP`")
             case .sliceBytes: ("has a slice larger than `maxSliceBytes`", "raise it, or the QP")
-            case .dataRate: ("goes over one of `dataRateLimits`", "raise it, or `maxQP`")
+            case .dataRate: ("goes over a limit of `dataRateLimits`", "raise it, or `maxQP`")
             case .maximum: ("makes a second go over `maxBitrate`", "raise it, or `maxQP`")
             case .level: ("is too much for `level`", "name a higher one, or lower the rate")
             }

@@ -30,7 +30,7 @@ extension RateSettings {
         if let qp = changes.qp {
             report.change(
                 "qp", asked: "\(qp)", used: "\(qps.p)",
-                why: qp == qps.p ? "changed while running" : "kept within min-qp and max-qp")
+                why: qp == qps.p ? "changed while running" : "kept within `minQP` and `maxQP`")
             for (option, used) in [("qpI", qps.i), ("qpB", qps.b)] {
                 guard let old = entry(option), Int(old.used) != nil else { continue }
                 report.change(option, asked: old.asked.map { _ in "\(used)" }, used: "\(used)", why: "changed with qp")

@@ -67,8 +67,8 @@ extension Supervisor {
         let rebuilds = state.withLock { $0.statistics.rebuilds }
         return error.endingSession(
             remedy: rebuilds > 0
-                ? "the device was made anew \(rebuilds) times; see `dmesg`, or use `device: .software`"
-                : "see `dmesg`, or use `device: .software`")
+                ? "the device was made anew \(rebuilds) times; see `dmesg`, or use `DeviceSelector.software`"
+                : "see `dmesg`, or use `DeviceSelector.software`")
     }
 
     struct Made: Sendable {

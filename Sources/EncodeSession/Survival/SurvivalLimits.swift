@@ -33,7 +33,7 @@ extension Error {
     /// As it is told once no try is left: a device that does not know the object that it gave has failed.
     var afterTries: any Error {
         guard let error = self as? VAError, error.category == .internalFault else { return self }
-        return error.endingSession(remedy: "see `dmesg`, or use `device: .software`")
+        return error.endingSession(remedy: "see `dmesg`, or use `DeviceSelector.software`")
     }
 
     /// The device said that it cannot do this at all.

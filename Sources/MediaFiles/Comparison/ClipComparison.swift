@@ -20,7 +20,7 @@ public struct ClipComparison: Sendable {
         let size = reference.info.size
         guard distorted.info.size == size else {
             throw VaencError(
-                .badInput, "the reference is \(size), the other \(distorted.info.size)", remedy: "bring both to one size with --size")
+                .badInput, "the reference is \(size), the other \(distorted.info.size)", remedy: "bring both to one size with `outputSize`")
         }
         let isDeep = max(reference.info.bitDepth, distorted.info.bitDepth) > 8
         format = isDeep ? .p010 : .nv12
@@ -35,7 +35,7 @@ public struct ClipComparison: Sendable {
                 throw VaencError(
                     .badInput, "the \(a == nil ? "reference" : "other") ends after \(pictures.count) pictures, and the "
                         + "\(a == nil ? "other" : "reference") goes on",
-                    remedy: "compare what both have with --frames \(max(pictures.count, 1))")
+                    remedy: "compare what both have with `frameLimit` \(max(pictures.count, 1))")
             }
             try add(a, b)
             first.recycle(a)

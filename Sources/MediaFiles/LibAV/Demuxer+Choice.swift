@@ -35,6 +35,17 @@ extension Demuxer {
         return "\(input.name) has \(streams.count) video streams: \(own.words) is taken, \(others) left"
     }
 
+    /// The streams of sound, in the file's order: the best, and every other whose header says how it is heard.
+    static func soundStreams(_ input: InputContext, best: Int) -> [Int] {
+        (0..<Int(unsafe input.context.pointee.nb_streams)).filter { index in
+            let parameters = unsafe input.context.pointee.streams[index]!.pointee.codecpar!
+            guard unsafe parameters.pointee.codec_type == AVMEDIA_TYPE_AUDIO else { return false }
+            if index == best { return true }
+            return unsafe parameters.pointee.codec_id != AV_CODEC_ID_NONE && parameters.pointee.sample_rate > 0
+                && parameters.pointee.ch_layout.nb_channels > 0
+        }
+    }
+
     /// The stream to read, with its decoder; nil without video.
     static func findVideo(_ input: InputContext, _ decoder: inout UnsafePointer<AVCodec>?) throws -> Int? {
         let av = unsafe input.av

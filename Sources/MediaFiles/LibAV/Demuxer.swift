@@ -10,10 +10,16 @@ import VideoBase
     private var context: UnsafeMutablePointer<AVFormatContext> { unsafe input.context }
     private let streamIndex: Int
     var name: String { input.name }
-    /// The stream of sound that is read beside the pictures, and its packets so far.
-    let sound: MediaTrack?
-    private let soundIndex: Int
-    private var soundPackets: [TrackPacket] = []
+    /// The streams of sound that are read beside the pictures, in the file's order, and their packets so far.
+    let sounds: [SoundStream]
+    private var soundPackets: [[TrackPacket]]
+    /// Of those, the one that FFmpeg takes for the best.
+    let bestSound: Int?
+
+    struct SoundStream {
+        var index: Int
+        var track: MediaTrack
+    }
 
     /// What the container says; times are in `timeBase`.
     struct Stream {
@@ -24,6 +30,8 @@ import VideoBase
         var frameCount: Int?
         var durationSeconds: Double?
         var container: String
+        /// A stream without times; libavformat takes 25 pictures a second where it does not say its rate.
+        var isBare: Bool { ["h264", "hevc"].contains(container) }
     }
     let stream: Stream
 
@@ -35,7 +43,7 @@ import VideoBase
     /// Says that other video streams are left.
     let notice: String?
 
-    /// - Parameter readsSound: keeps the packets of the file's best stream of sound, for `takeSound`.
+    /// - Parameter readsSound: keeps the packets of the file's streams of sound, for `takeSounds`.
     init(_ reader: ByteReader, readsSound: Bool = false) throws {
         let input = try InputContext(reader)
         self.input = input
@@ -52,30 +60,44 @@ import VideoBase
         let context = unsafe input.context
         unsafe stream = Self.describe(context, index, av)
         let best = unsafe av.pointee.av_find_best_stream!(context, AVMEDIA_TYPE_AUDIO, -1, Int32(index), nil, 0)
-        soundIndex = readsSound ? Int(best) : -1
-        sound = soundIndex < 0 ? nil : try input.track(soundIndex)
         hasSound = best >= 0
-        for other in 0..<Int(unsafe context.pointee.nb_streams) where other != index && other != soundIndex {
+        let heard = readsSound ? Self.soundStreams(input, best: Int(best)) : []
+        sounds = try heard.map { SoundStream(index: $0, track: try input.track($0)) }
+        bestSound = heard.firstIndex(of: Int(best))
+        soundPackets = heard.map { _ in [] }
+        for other in 0..<Int(unsafe context.pointee.nb_streams) where other != index && !heard.contains(other) {
             unsafe context.pointee.streams[other]!.pointee.discard = AVDISCARD_ALL
+        }
+    }
+
+    /// What the file says of itself.
+    var metadata: MediaMetadata { MediaMetadata(input, pictures: streamIndex) }
+
+    /// The streams that nothing is read of.
+    func unreadStreams() throws -> [UnreadStream] {
+        let read = [streamIndex] + sounds.map(\.index)
+        return try (0..<Int(unsafe context.pointee.nb_streams)).filter { !read.contains($0) }.map {
+            UnreadStream(index: $0, track: try input.track($0))
         }
     }
 
     /// There is sound in the file.
     let hasSound: Bool
 
-    /// When the sound begins, what players skip left out; nil where the file does not say.
-    var soundStart: MediaTime? {
-        guard let sound else { return nil }
-        let start = unsafe context.pointee.streams[soundIndex]!.pointee.start_time
-        if start == vaenc_no_pts() { return nil }
-        let base = sound.timeBase
-        return MediaTime(
-            value: Int64(clamping: Int128(start) * Int128(base.numerator)), timescale: Int32(clamping: base.denominator))
+    /// When each of the streams of sound begins, what players skip left out, where the file says it.
+    var soundStarts: [MediaTime] {
+        sounds.compactMap { sound in
+            let start = unsafe context.pointee.streams[sound.index]!.pointee.start_time
+            if start == vaenc_no_pts() { return nil }
+            let base = sound.track.timeBase
+            return MediaTime(
+                value: Int64(clamping: Int128(start) * Int128(base.numerator)), timescale: Int32(clamping: base.denominator))
+        }
     }
 
-    /// The packets of sound that were met since the last call.
-    func takeSound() -> [TrackPacket] {
-        defer { soundPackets = [] }
+    /// The packets of each stream of sound that were met since the last call.
+    func takeSounds() -> [[TrackPacket]] {
+        defer { soundPackets = sounds.map { _ in [] } }
         return soundPackets
     }
 
@@ -157,8 +179,8 @@ import VideoBase
             guard case .packet = reading else { return reading }
             let index = unsafe Int(packet.pointee.stream_index)
             if index == streamIndex { return reading }
-            if index == soundIndex, let sound {
-                soundPackets.append(unsafe try TrackPacket(taking: packet, timeBase: sound.timeBase, av))
+            if let place = sounds.firstIndex(where: { $0.index == index }) {
+                soundPackets[place].append(unsafe try TrackPacket(taking: packet, timeBase: sounds[place].track.timeBase, av))
             } else {
                 unsafe av.pointee.av_packet_unref!(packet)
             }

@@ -84,7 +84,7 @@ import VideoBase
     static func unreadable(_ name: String, _ words: String, remedy: String? = nil) -> VaencError {
         VaencError(
             .badInput, "\(name) is not a video that can be read (\(words))",
-            remedy: remedy ?? "check that the file is whole, or name its layout with --input-size and --input-format")
+            remedy: remedy ?? "check that the file is whole, or name its layout with `inputSize` and `inputFormat`")
     }
 
     static let cut = "the file ends early"

@@ -39,7 +39,7 @@ import VideoBase
         guard code >= 0, let context = unsafe context else {
             throw VaencError(
                 .unavailable, "this FFmpeg cannot write \(format) (\(unsafe LibAV.message(code, av)))",
-                remedy: "choose another --format")
+                remedy: "choose another `format`")
         }
         unsafe self.context = context
         unsafe packet = av.pointee.av_packet_alloc!()
@@ -80,6 +80,22 @@ import VideoBase
         let scale = Int32(clamping: vaenc_time_base())
         let (first, last) = (origin.converted(to: scale).value, end?.converted(to: scale).value ?? .max)
         guard unsafe vaenc_copy_file(av, context!, input.context, first, last) else { throw Self.noMemory }
+    }
+
+    /// Gives the file its tags, and the first track those of the pictures, before the header is written.
+    func describe(_ metadata: MediaMetadata) throws {
+        guard unsafe metadata.describe(context!, av) else { throw Self.noMemory }
+        guard let stream = unsafe context!.pointee.streams[0] else { return }
+        guard unsafe MediaMetadata.set(metadata.pictureTags, in: &stream.pointee.metadata, av) else { throw Self.noMemory }
+        let language = metadata.pictureTags.first { $0.key == "language" }?.value
+        if format == "mov", let language, let name = MacintoshLanguage.name(language) {
+            _ = unsafe av.pointee.av_dict_set!(&stream.pointee.metadata, "language", name, 0)
+        }
+    }
+
+    /// Adds the chapters between two times, counted from the first: before the header or the trailer is written.
+    func add(chaptersOf metadata: MediaMetadata, from start: MediaTime, to end: MediaTime?) throws {
+        guard unsafe metadata.addChapters(to: context!, from: start, to: end, av) else { throw Self.noMemory }
     }
 
     /// - Parameter copies: what does not go into the container is the input's fault.
@@ -211,6 +227,6 @@ extension MuxerDestination {
     func willWrite() {}
 
     func failure(_ code: Int32, _ words: String) -> VaencError {
-        VaencError(.inputOutput, "writing \(name) failed (\(words))", remedy: "choose another --format or place")
+        VaencError(.inputOutput, "writing \(name) failed (\(words))", remedy: "choose another `format` or place")
     }
 }

@@ -129,7 +129,7 @@ import VideoBase
         if code < 0 {
             throw VaencError(
                 .badInput, "\(input.name) cannot be begun at \(seconds) s (\(unsafe LibAV.message(code, input.av)))",
-                remedy: "leave out --start, or put it into mp4 or mkv first")
+                remedy: "leave out `start`, or put it into mp4 or mkv first")
         }
     }
 
@@ -142,7 +142,7 @@ import VideoBase
             if packetCount == 0, let remedy = input.pipeRemedy { throw InputContext.unreadable(input.name, words, remedy: remedy) }
             throw VaencError(
                 .badInput, "\(input.name) is damaged or cut short after packet \(packetCount) (\(words))",
-                remedy: input.pipeRemedy ?? "give a whole file, or take the good part alone with --duration")
+                remedy: input.pipeRemedy ?? "give a whole file, or take the good part alone with `duration`")
         case .packet: break
         }
         let index = unsafe Int(packet.pointee.stream_index)
@@ -221,7 +221,7 @@ import VideoBase
         let time = (packet.presentation ?? packet.decode).map { " at \(($0.seconds * 1000).rounded() / 1000) s" } ?? ""
         return VaencError(
             .badInput, "\(input.name) is damaged: packet \(packetCount) (stream \(index)\(time)): \(words)",
-            remedy: "give a whole file, or take the good part alone with --duration")
+            remedy: "give a whole file, or take the good part alone with `duration`")
     }
 
     private func begin(at time: MediaTime) throws {
@@ -270,7 +270,7 @@ import VideoBase
         for (index, order) in orders { for packet in try order.finish() { try pass(packet, index) } }
         if isWhole, let wanted, let start = options.start, !(reached.map { wanted < $0 } ?? false) {
             throw VaencError(
-                .badInput, "--start \(start) lies behind the end of \(input.name)", remedy: "give a time before the end")
+                .badInput, "`start` \(start) lies behind the end of \(input.name)", remedy: "give a time before the end")
         }
         if let leader, let place = places[leader], let group = search?.finish() { try begin(with: group, place) }
     }

@@ -40,7 +40,7 @@ struct RemuxPlan {
             }
             guard let why else {
                 try Self.checkParameterSets(track, input.name)
-                effective += Self.lost(track, format, index)
+                effective += [format.loss(of: track.language, stream: index)].compactMap { $0 }
                 continue
             }
             // Tracks that say chapters, and time codes that the pictures' metadata say too, are written anew.
@@ -57,7 +57,8 @@ struct RemuxPlan {
                 .usage, "\(input.name) has nothing that \(format.rawValue) holds: \(why)",
                 remedy: "use another format (mkv holds most) or another name")
         }
-        effective += unsafe Self.lost(input.context, format, av)
+        let title = unsafe MediaTrack.text("title", input.context.pointee.metadata, av)
+        effective += format.losses(chapters: Int(unsafe input.context.pointee.nb_chapters), title: title)
         if strict, let error = effective.strictError { throw error }
     }
 
@@ -69,39 +70,7 @@ struct RemuxPlan {
         else { return }
         throw InputContext.unreadable(
             name, "its \(track.codecName) has no parameter sets",
-            remedy: "check that it is whole; sets that lie in a record are put in by vaenc convert --record")
-    }
-
-    /// What of a track's metadata a format has no place for.
-    private static func lost(_ track: MediaTrack, _ format: OutputFormat, _ index: Int) -> [EffectiveEntry] {
-        guard let language = track.language else { return [] }
-        let isHeld = format == .mov ? MacintoshLanguage.name(language) != nil : format.holdsTracks && format != .flv
-        if isHeld { return [] }
-        return [
-            EffectiveEntry(
-                option: "language of stream \(index)", asked: language, used: "none",
-                why: format == .mov ? "QuickTime has no code for it" : "\(format.rawValue) has no place for it")
-        ]
-    }
-
-    /// The same of the whole file's.
-    private static func lost(
-        _ input: UnsafeMutablePointer<AVFormatContext>, _ format: OutputFormat, _ av: UnsafePointer<VaencLibAV>
-    ) -> [EffectiveEntry] {
-        var entries: [EffectiveEntry] = []
-        let chapters = Int(unsafe input.pointee.nb_chapters)
-        if chapters > 0, !format.hasSampleEntries, format != .mkv {
-            entries.append(
-                EffectiveEntry(option: "chapters", asked: "\(chapters)", used: "none", why: "\(format.rawValue) has no place for them"))
-        }
-        if let title = unsafe MediaTrack.text("title", input.pointee.metadata, av), !format.hasSampleEntries, ![.mkv, .flv].contains(format) {
-            let isTS = format == .ts || format == .hls
-            entries.append(
-                EffectiveEntry(
-                    option: "title", asked: title, used: isTS ? "the service's name" : "none",
-                    why: "\(format.rawValue) has no \(isTS ? "other " : "")place for it"))
-        }
-        return entries
+            remedy: "check that it is whole; sets that lie in a record are put in by `StreamConversion`")
     }
 
     /// Whether a format says how players are to turn pictures; of Matroska libavformat writes it from FFmpeg 7 on.

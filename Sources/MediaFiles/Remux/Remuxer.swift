@@ -26,10 +26,10 @@ public final class Remuxer: Sendable {
             throw VaencError(.usage, "\(same) is the input itself", remedy: "name another output")
         }
         if let start = options.start, !(start >= 0 && start < 1e9) {
-            throw VaencError(.usage, "--start \(start) is out of range", remedy: "give seconds, 0 or more")
+            throw VaencError(.usage, "`start` \(start) is out of range", remedy: "give seconds, 0 or more")
         }
         if let duration = options.duration, !(duration > 0 && duration < 1e9) {
-            throw VaencError(.usage, "--duration \(duration) is out of range", remedy: "give seconds, more than 0")
+            throw VaencError(.usage, "`duration` \(duration) is out of range", remedy: "give seconds, more than 0")
         }
         self.input = input
         self.output = output
@@ -67,7 +67,7 @@ public final class Remuxer: Sendable {
             try copy.finishPackets(isWhole: !isInterrupted)
             if copy.packetCount == 0 {
                 if isInterrupted { throw VaencError(.interrupted, "interrupted before the first packet: nothing was written") }
-                throw VaencError(.badInput, "\(input.name) has no packets to copy", remedy: "look at --start and the input")
+                throw VaencError(.badInput, "\(input.name) has no packets to copy", remedy: "look at `start` and the input")
             }
             try copy.finish()
             try destination.commit()

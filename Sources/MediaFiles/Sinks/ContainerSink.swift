@@ -26,6 +26,8 @@ final class ContainerSink: PacketSink {
         var randomAccess: RandomAccessTable?
         /// Of what stands under the final name, where that was written anew.
         var finalBytes: Int?
+        /// When the last picture is over.
+        var end = MediaTime.zero
     }
 
     /// Packets of other tracks that wait for the first picture at most.
@@ -103,11 +105,24 @@ final class ContainerSink: PacketSink {
         let timescale = Self.timescale(description.frameRate.reduced.numerator, Int(first.timescale))
         _ = try muxer.add(video, timescale: timescale)
         for track in state.tracks { _ = try muxer.add(track) }
+        let origin = self.options.timeOrigin ?? state.early.compactMap(\.packet.presentation).reduce(first, min)
+        try muxer.describe(self.options.metadata)
+        if chapters(state.destination) == .atStart { try muxer.add(chaptersOf: self.options.metadata, from: origin, to: nil) }
         try muxer.writeHeader(options: options)
         state.hasHeader = true
-        state.origin = self.options.timeOrigin ?? state.early.compactMap(\.packet.presentation).reduce(first, min)
-        for (track, packet) in state.early { try muxer.write(packet, track: track, origin: state.origin ?? first, copies: true) }
+        state.origin = origin
+        for (track, packet) in state.early { try muxer.write(packet, track: track, origin: origin, copies: true) }
         state.early = []
+    }
+
+    private enum ChapterPlace { case atStart, atEnd, nowhere }
+
+    /// At the end, where it is known which of them the pictures reach, if the container takes them then.
+    private func chapters(_ destination: any SinkDestination) -> ChapterPlace {
+        guard format.isQuickTime || format == .mkv else { return .nowhere }
+        // What outlives a kill gets them when it is written once more.
+        if isFragmented(destination) { return options.survivesKill && destination.isSeekable ? .nowhere : .atStart }
+        return destination.isSeekable ? .atEnd : .atStart
     }
 
     /// Ticks in which both the frame rate's durations and the packets' times are whole, where there are such.
@@ -133,6 +148,7 @@ final class ContainerSink: PacketSink {
                 packet.duration
                 ?? MediaTime(value: Int64(rate.denominator), timescale: Int32(clamping: rate.numerator))
             state.randomAccess?.append(packet)
+            state.end = max(state.end, packet.presentation + duration)
             // A fragment tells one kind alone and begins at it: a sync sample there is any where decoding may begin.
             let isKey = state.randomAccess == nil || isFragmented(state.destination) ? packet.isRandomAccess : packet.isKey
             let sample = try TrackPacket(
@@ -157,6 +173,9 @@ final class ContainerSink: PacketSink {
         try state.withLock { state in
             if state.muxer != nil {
                 if !state.hasHeader { try writeHeader(&state, first: .zero) }
+                if chapters(state.destination) == .atEnd {
+                    try state.muxer?.add(chaptersOf: options.metadata, from: state.origin ?? .zero, to: state.end)
+                }
                 try state.muxer?.writeTrailer()
                 state.muxer = nil
                 try complete(&state)
@@ -171,7 +190,9 @@ final class ContainerSink: PacketSink {
         else { return try state.destination.commit() }
         if options.survivesKill {
             let table = state.randomAccess
-            state.finalBytes = try Defragmentation.commit(file, format: format) {
+            let content = Defragmentation.Content(
+                metadata: options.metadata, origin: state.origin ?? .zero, end: state.end)
+            state.finalBytes = try Defragmentation.commit(file, format: format, content) {
                 try table?.insert(into: $0, isQuickTime: format == .mov)
             }
         } else {

@@ -14,8 +14,8 @@ public enum MediaOutput {
         if let format = options.format {
             if let named = Self.format(extension: ending), !named.isKin(of: format) {
                 throw VaencError(
-                    .usage, "--format \(format.rawValue) contradicts the name \(output)",
-                    remedy: "leave out --format, or choose another name")
+                    .usage, "`format` \(format.rawValue) contradicts the name \(output)",
+                    remedy: "leave out `format`, or choose another name")
             }
             return (format, codec)
         }
@@ -28,7 +28,7 @@ public enum MediaOutput {
         if output.hasPrefix("/dev/") { return (.annexb, nil) }
         throw VaencError(
             .usage, "the name \(output) does not say the format of the output",
-            remedy: "end it in .mp4, .mov, .mkv, .ts, .flv, .m3u8, .h264, .h265, .avcc or .hvcc, or add --format")
+            remedy: "end it in .mp4, .mov, .mkv, .ts, .flv, .m3u8, .h264, .h265, .avcc or .hvcc, or add `format`")
     }
 
     /// Refuses a codec that the output's format cannot hold.
@@ -38,7 +38,7 @@ public enum MediaOutput {
         if format.holds(codec) { return }
         throw VaencError(
             .usage, "\(format.rawValue.uppercased()) holds no HEVC here (\(output))",
-            remedy: "use --codec h264, or another format: mp4, mov, mkv or ts")
+            remedy: "use `codec` h264, or another format: mp4, mov, mkv or ts")
     }
 
     /// Opens a file, `-` (standard output), or a connection (`rtmp://…`, `srt://…`) for writing.
@@ -81,7 +81,7 @@ public enum MediaOutput {
         guard let wanted else { throw unbuilt(output) }
         if format != wanted {
             throw VaencError(
-                .usage, "\(scheme) carries \(wanted.rawValue), not \(format.rawValue)", remedy: "leave out --format")
+                .usage, "\(scheme) carries \(wanted.rawValue), not \(format.rawValue)", remedy: "leave out `format`")
         }
         return try NetworkOutput(output)
     }

@@ -101,7 +101,7 @@ extension OutputFormat {
         var context: UnsafeMutablePointer<AVFormatContext>?
         guard unsafe av.pointee.avformat_alloc_output_context2!(&context, nil, muxerName, nil) >= 0,
             let context = unsafe context
-        else { throw VaencError(.unavailable, "this FFmpeg cannot write \(rawValue)", remedy: "choose another --format") }
+        else { throw VaencError(.unavailable, "this FFmpeg cannot write \(rawValue)", remedy: "choose another `format`") }
         defer { unsafe av.pointee.avformat_free_context!(context) }
         let normal: Int32 = 0
         let (container, codec) = unsafe (context.pointee.oformat!, track.stream.pointee.codecpar.pointee.codec_id)

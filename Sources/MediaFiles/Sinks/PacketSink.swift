@@ -28,6 +28,9 @@ public struct SinkOptions: Sendable, Hashable {
     /// The pictures are to be turned or mirrored when they are shown, as MP4 and MOV say it: nine numbers, by rows, of 16.16
     /// fixed point (the third column 2.30), ISO/IEC 14496-12 8.3.2; empty for upright ones.
     public var displayMatrix: [Int32] = []
+    /// The file's tags and chapters, whose times are those of the packets. What the container has no place for is left out:
+    /// `SourceInfo.missing` says what that is.
+    public var metadata = MediaMetadata()
     /// For recordings, which may be killed: the unfinished file, `NAME.part`, then plays up to the last second or so, and a
     /// later run puts it aside as `NAME.part.1`, `.2`, … rather than write over it. MP4 and MOV are written in fragments and,
     /// at the end, once more as ordinary files.

@@ -27,7 +27,7 @@ import VideoBase
         self.rate = rate
         guard let codec = unsafe av.pointee.avcodec_find_encoder!(AV_CODEC_ID_AAC) else {
             throw VaencError(
-                .unavailable, "libavcodec has no AAC encoder", remedy: "install the distribution's own libavcodec, or use --audio none")
+                .unavailable, "libavcodec has no AAC encoder", remedy: "install the distribution's own libavcodec, or use `AudioMode.none`")
         }
         var made = unsafe av.pointee.avcodec_alloc_context3!(codec)
         guard let context = unsafe made else { throw TrackPacket.noMemory }
@@ -43,7 +43,7 @@ import VideoBase
         if code < 0 {
             let words = unsafe LibAV.message(code, av)
             unsafe av.pointee.avcodec_free_context!(&made)
-            throw VaencError(.unavailable, "the AAC encoder cannot be set up (\(words))", remedy: "use another rate, or --audio none")
+            throw VaencError(.unavailable, "the AAC encoder cannot be set up (\(words))", remedy: "use another rate, or `AudioMode.none`")
         }
         unsafe self.context = unsafe context
         unsafe packet = av.pointee.av_packet_alloc!()

@@ -32,7 +32,7 @@ import VideoBase
         let parameters = unsafe track.stream.pointee.codecpar!
         guard let codec = unsafe av.pointee.avcodec_find_decoder!(parameters.pointee.codec_id) else {
             throw VaencError(
-                .unavailable, "libavcodec has no decoder for the sound (\(track.codecName))", remedy: "leave it out with --audio none")
+                .unavailable, "libavcodec has no decoder for the sound (\(track.codecName))", remedy: "leave it out with `AudioMode.none`")
         }
         self.rate = rate(Int(unsafe parameters.pointee.sample_rate))
         self.channels = channels ?? max(1, min(8, Int(unsafe parameters.pointee.ch_layout.nb_channels)))

@@ -4,23 +4,30 @@ import Synchronization
 package import VideoBase
 
 extension DecodingSource {
-    package func takeSound() -> [TrackPacket] { state.withLock { $0?.demuxer.takeSound() ?? [] } }
+    package func takeSound() -> [TrackPacket] { best(takeSounds()) }
+    package func takeSounds() -> [[TrackPacket]] { state.withLock { $0?.demuxer.takeSounds() ?? sounds.map { _ in [] } } }
+    package func readSound(until end: MediaTime?) throws -> [TrackPacket] { best(try readSounds(until: end)) }
 
-    package func readSound(until end: MediaTime?) throws -> [TrackPacket] {
+    /// The packets of the stream that `sound` is.
+    private func best(_ packets: [[TrackPacket]]) -> [TrackPacket] {
+        bestSound.flatMap { packets.indices.contains($0) ? packets[$0] : nil } ?? []
+    }
+
+    package func readSounds(until end: MediaTime?) throws -> [[TrackPacket]] {
         try state.withLock { state in
-            guard let sound, let state else { return [] }
-            var packets = state.demuxer.takeSound()
+            guard let origin = sounds.first?.origin, let state else { return sounds.map { _ in [] } }
+            var packets = state.demuxer.takeSounds()
             // Sound lies near the pictures of its time; where it does not, there is none to be waited for.
             let patience = MediaTime(value: 10, timescale: 1)
             let packet = unsafe state.decoder.packet!
             while !state.inputEnded {
                 if cancelled.load(ordering: .relaxed) { break }
-                if let end, let last = packets.last?.presentation, !(last - sound.origin < end) { break }
+                if let end, packets.allSatisfy({ $0.last?.presentation.map { !($0 - origin < end) } ?? false }) { break }
                 guard case .packet = try unsafe state.demuxer.read(packet) else { break }
                 let base = state.demuxer.stream.timeBase
                 let time = unsafe packet.pointee.dts
                 unsafe state.demuxer.av.pointee.av_packet_unref!(packet)
-                packets += state.demuxer.takeSound()
+                for (index, more) in state.demuxer.takeSounds().enumerated() { packets[index] += more }
                 let seconds = Double(Int128(time) - Int128(state.origin)) * base.value
                 if let end, time != vaenc_no_pts(), seconds > end.seconds + patience.seconds { break }
             }

@@ -10,7 +10,10 @@ package import VideoBase
 /// not applied.
 package final class DecodingSource: FrameSource {
     package let info: SourceInfo
-    package let sound: SourceSound?
+    package let sounds: [SourceSound]
+    /// Of those, the one that `sound` is.
+    let bestSound: Int?
+    package var sound: SourceSound? { bestSound.map { sounds[$0] } }
     private let reader: ByteReader
     let cancelled = Atomic(false)
     let state: Guarded<State?>
@@ -20,7 +23,8 @@ package final class DecodingSource: FrameSource {
         let stream = demuxer.stream
         let decoder = unsafe try VideoDecoder(
             demuxer.decoder, parameters: demuxer.parameters, timeBase: stream.timeBase, VideoDecoder.Options(), demuxer.av)
-        let varying = options.frameRate == nil ? FrameTimes.varyingRate(of: reader, stream, scratch: decoder) : nil
+        let mean = FrameTimes.varyingRate(of: reader, stream, scratch: decoder)
+        let varying = options.frameRate == nil ? mean : nil
         let rate = options.frameRate ?? varying ?? stream.frameRate ?? Rational(25, 1)
         let parameters = unsafe demuxer.parameters.pointee
         let size = VideoSize(width: Int(unsafe parameters.width), height: Int(unsafe parameters.height))
@@ -48,6 +52,8 @@ package final class DecodingSource: FrameSource {
             kind: kind)
         info.frameRateVaries = varying != nil
         info.changes = demuxer.changes
+        let own = mean ?? (stream.isBare && stream.frameRate == Rational(25, 1) ? nil : stream.frameRate)
+        info.changes += [SourceInfo.speedChange(from: own, to: options.frameRate, varies: mean != nil)].compactMap { $0 }
         info.hasSound = demuxer.hasSound
         info.displayMatrix = Self.displayMatrix(turn, of: size, scaledTo: info.size)
         info.notices = [demuxer.notice].compactMap { $0 }
@@ -65,7 +71,7 @@ package final class DecodingSource: FrameSource {
         }
         let scale = Int32(clamping: stream.timeBase.denominator)
         var zero = MediaTime(value: Int64(clamping: Int128(origin) * Int128(stream.timeBase.numerator)), timescale: scale)
-        if skipped == 0, let start = demuxer.soundStart, start < zero {
+        if skipped == 0, let start = demuxer.soundStarts.min(), start < zero {
             // The pictures keep their distance from the sound; not one that would be a fault of the file.
             let before = start.converted(to: scale).value / Int64(max(1, stream.timeBase.numerator))
             if Double(Int128(origin) - Int128(before)) * stream.timeBase.value < 10 {
@@ -73,7 +79,15 @@ package final class DecodingSource: FrameSource {
                 zero = start
             }
         }
-        sound = demuxer.sound.map { SourceSound(track: $0, origin: zero, cutsStart: skipped > 0) }
+        sounds = demuxer.sounds.map {
+            SourceSound(track: $0.track, origin: zero, cutsStart: skipped > 0, stream: $0.index)
+        }
+        bestSound = demuxer.bestSound
+        info.metadata = demuxer.metadata
+        info.metadata.chapters = info.metadata.chapters(from: zero, to: nil)
+        // A time code that goes on from another picture, or at another rate, would be wrong.
+        if skipped > 0 || options.frameRate != nil { info.leftOutTimeCode = info.metadata.removeTimeCode() }
+        info.unreadStreams = try demuxer.unreadStreams()
         let isHEVC = unsafe parameters.codec_id == AV_CODEC_ID_HEVC
         var state = State(
             demuxer: demuxer, packets: CheckedPackets(demuxer), watch: unsafe LossWatch(parameters), decoder: decoder,
@@ -209,7 +223,7 @@ package final class DecodingSource: FrameSource {
         if state.decoded == 0 { return InputContext.unreadable(reader.name, words, remedy: remedy) }
         return VaencError(
             .badInput, "\(reader.name) is damaged or cut short after picture \(state.decoded) (\(words))",
-            remedy: remedy ?? "give a whole file, or take the good part alone with --frames \(state.decoded)")
+            remedy: remedy ?? "give a whole file, or take the good part alone with `frameLimit` \(state.decoded)")
     }
 
     /// The time of the decoder's frame; nil where it lies after the end.

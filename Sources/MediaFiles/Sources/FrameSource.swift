@@ -6,6 +6,8 @@ public struct SourceInfo: Sendable, Hashable {
     public var size: VideoSize
     /// Frames per second; the average where the rate varies.
     public var frameRate: Rational
+    /// The input does not say its frame rate, and none was given.
+    public var frameRateIsAssumed = false
     /// Pictures come at other times than `frameRate` says.
     public var frameRateVaries = false
     /// Pictures come in real time, from a camera: nobody knows when the last will, and times are those of capture.
@@ -36,6 +38,12 @@ public struct SourceInfo: Sendable, Hashable {
     public var displayMatrix: [Int32] = []
     /// There is sound beside the pictures, read or not.
     public var hasSound = false
+    /// What the file says of itself; the chapters' times are those of the pictures.
+    public var metadata = MediaMetadata()
+    /// A time code that does not go for the pictures as they are read.
+    var leftOutTimeCode: EffectiveEntry?
+    /// The streams of the file that are neither the pictures nor sound that is read.
+    public var unreadStreams: [UnreadStream] = []
     /// For people: `Y4M, i420`, `mp4, h264`, `test pattern`.
     public var kind: String
 
@@ -92,14 +100,24 @@ public protocol FrameSource: AnyObject, Sendable {
     /// What of the pictures read so far was changed, and not foreseen in `info`: their size.
     var lateChanges: [EffectiveEntry] { get }
 
-    /// The sound beside the pictures, where `SourceOptions.readsSound` asked for it and there is some.
+    /// The sound beside the pictures, where `SourceOptions.readsSound` asked for it and there is some; of several streams the
+    /// best.
     var sound: SourceSound? { get }
 
-    /// The packets of sound that lie between the pictures read so far, each given once.
+    /// The packets of sound that lie between the pictures read so far, each given once. Those of other streams are left out.
     func takeSound() -> [TrackPacket]
 
     /// Reads on, no picture any more, until the sound reaches a time (of the pictures; nil: the end), and gives its packets.
     func readSound(until end: MediaTime?) throws -> [TrackPacket]
+
+    /// Every stream of sound, in the file's order; `sound` is one of them.
+    var sounds: [SourceSound] { get }
+
+    /// The packets of each of `sounds` that lie between the pictures read so far, each given once.
+    func takeSounds() -> [[TrackPacket]]
+
+    /// The same as `readSound`, of each of `sounds`.
+    func readSounds(until end: MediaTime?) throws -> [[TrackPacket]]
 
     /// Makes a running or later `readFrame` throw `interrupted` soon.
     func cancel()
@@ -116,6 +134,9 @@ extension FrameSource {
     public var sound: SourceSound? { nil }
     public func takeSound() -> [TrackPacket] { [] }
     public func readSound(until end: MediaTime?) throws -> [TrackPacket] { [] }
+    public var sounds: [SourceSound] { sound.map { [$0] } ?? [] }
+    public func takeSounds() -> [[TrackPacket]] { sound == nil ? [] : [takeSound()] }
+    public func readSounds(until end: MediaTime?) throws -> [[TrackPacket]] { sound == nil ? [] : [try readSound(until: end)] }
 }
 
 /// The sound of a source, as its file holds it.
@@ -125,9 +146,11 @@ public struct SourceSound: Sendable {
     public let origin: MediaTime
     /// What is heard before the origin is not wanted. Otherwise nothing is heard before, but an encoder's delay may be stored.
     public let cutsStart: Bool
+    /// The index of the stream in its file; nil of other sources.
+    public let stream: Int?
 
-    public init(track: MediaTrack, origin: MediaTime, cutsStart: Bool) {
-        (self.track, self.origin, self.cutsStart) = (track, origin, cutsStart)
+    public init(track: MediaTrack, origin: MediaTime, cutsStart: Bool, stream: Int? = nil) {
+        (self.track, self.origin, self.cutsStart, self.stream) = (track, origin, cutsStart, stream)
     }
 
     /// Whether sound that begins at a time is cut at the origin: what an encoder puts before the first sample is shorter.
@@ -157,7 +180,7 @@ public struct SourceOptions: Sendable, Hashable {
     /// What RGB becomes: of this range and matrix; where they are not said limited, and BT.709 from 720 rows on, BT.601 below.
     /// `SourceInfo.color` says what it has become.
     public var colorOfRGB = ColorDescription.unspecified
-    /// Keeps the packets of the best stream of sound: take them after each picture.
+    /// Keeps the packets of the streams of sound: take them after each picture.
     public var readsSound = false
 
     public init() {}

@@ -28,7 +28,7 @@ public enum MediaInput {
         if options.inputFormat != nil || rawFormat(input) != nil {
             throw VaencError(
                 .usage, "\(reader.name) is raw video, which does not say its size",
-                remedy: "add --input-size WIDTHxHEIGHT")
+                remedy: "add `inputSize` WIDTHxHEIGHT")
         }
         return try DecodingSource(reader, options: options)
     }
@@ -38,31 +38,31 @@ public enum MediaInput {
         let header = try Y4MHeader(line: String(decoding: line, as: UTF8.self), name: reader.name)
         if let size = options.inputSize, size != header.size {
             throw VaencError(
-                .usage, "\(reader.name) is Y4M of \(header.size), not \(size)", remedy: "leave out --input-size")
+                .usage, "\(reader.name) is Y4M of \(header.size), not \(size)", remedy: "leave out `inputSize`")
         }
         if let format = options.inputFormat, format != header.format {
             throw VaencError(
                 .usage, "\(reader.name) is Y4M of \(header.format?.rawValue ?? "other samples"), not \(format.rawValue)",
-                remedy: "leave out --input-format")
+                remedy: "leave out `inputFormat`")
         }
         guard let format = header.format, !header.isInterlaced else {
             reader.putBack(line + [UInt8(ascii: "\n")])
             return try DecodingSource(reader, options: options)
         }
         return try RawSource(
-            reader, format: format, size: header.size, rate: options.frameRate ?? header.rate,
+            reader, format: format, size: header.size, rate: header.rate,
             color: header.color, aspect: header.aspect, kind: "Y4M, \(format.rawValue)", isY4M: true,
             options: options)
     }
 
     private static func check(_ options: SourceOptions) throws {
         if let start = options.start, !(start >= 0 && start < 1e9) {
-            throw VaencError(.usage, "--start is out of range", remedy: "give a number of seconds from 0 on")
+            throw VaencError(.usage, "`start` is out of range", remedy: "give a number of seconds from 0 on")
         }
         if let duration = options.duration, !(duration > 0 && duration < 1e9) {
-            throw VaencError(.usage, "--duration is out of range", remedy: "give a number of seconds above 0")
+            throw VaencError(.usage, "`duration` is out of range", remedy: "give a number of seconds above 0")
         }
-        if let limit = options.frameLimit, limit < 1 { throw VaencError(.usage, "--frames \(limit) is less than 1", remedy: "give 1 or more") }
+        if let limit = options.frameLimit, limit < 1 { throw VaencError(.usage, "`frameLimit` \(limit) is less than 1", remedy: "give 1 or more") }
         for size in [options.inputSize, options.outputSize] {
             if let size, size.width > 65536 || size.height > 65536 || size.width < 1 || size.height < 1 {
                 throw VaencError(.usage, "a size of \(size) is out of range", remedy: "give 1x1 to 65536x65536")

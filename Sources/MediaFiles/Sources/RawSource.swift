@@ -32,18 +32,20 @@ final class RawSource: FrameSource {
                 throw VaencError(
                     .badInput,
                     "\(reader.name) has \(bytes) bytes, no multiple of the \(frameBytes) bytes of a \(size) \(format.rawValue) picture",
-                    remedy: "check --input-size and --input-format")
+                    remedy: "check `inputSize` and `inputFormat`")
             }
         }
         return try RawSource(
-            reader, format: format, size: size, rate: options.frameRate ?? Rational(30, 1), color: .unspecified,
+            reader, format: format, size: size, rate: nil, color: .unspecified,
             aspect: nil, kind: "raw \(format.rawValue)", isY4M: false, options: options)
     }
 
+    /// - Parameter ownRate: nil where the input does not say it.
     init(
-        _ reader: ByteReader, format: PixelFormat, size: VideoSize, rate: Rational, color: ColorDescription,
+        _ reader: ByteReader, format: PixelFormat, size: VideoSize, rate ownRate: Rational?, color: ColorDescription,
         aspect: Rational?, kind: String, isY4M: Bool, options: SourceOptions
     ) throws {
+        let rate = options.frameRate ?? ownRate ?? Rational(30, 1)
         let isRGB = [.rgb24, .bgra, .rgba].contains(format)
         let color = isRGB ? color.ofRGBAsYUV(rows: size.height, asked: options.colorOfRGB) : color
         let shaper = FrameShaper(
@@ -63,10 +65,13 @@ final class RawSource: FrameSource {
             let each = pictures.frameBytes + (isY4M ? Y4MHeader.frameLine.count : 0)
             count = min(limit ?? .max, max(0, (length - reader.position) / each - skipped))
         }
-        info = SourceInfo(
+        var info = SourceInfo(
             size: shaper.outputSize, frameRate: rate, color: color, sampleAspectRatio: shaper.outputAspect,
             frameCount: count, durationSeconds: count.map { Double($0) / rate.value }, nativeFormat: format,
             nativeSize: size, kind: kind)
+        info.frameRateIsAssumed = ownRate == nil && options.frameRate == nil
+        info.changes += [SourceInfo.speedChange(from: ownRate, to: options.frameRate)].compactMap { $0 }
+        self.info = info
         state = Guarded(State(pictures: pictures))
         try skip(skipped, frameBytes: pictures.frameBytes)
     }
@@ -96,7 +101,7 @@ final class RawSource: FrameSource {
     private func cut(_ index: Int, _ count: Int, _ wanted: Int) -> VaencError {
         VaencError(
             .badInput, "\(reader.name) ends inside picture \(index) (\(count) of \(wanted) bytes)",
-            remedy: "give a whole file" + (index > 0 ? ", or take the whole pictures alone with --frames \(index)" : ""))
+            remedy: "give a whole file" + (index > 0 ? ", or take the whole pictures alone with `frameLimit` \(index)" : ""))
     }
 
     /// Reads the line before a picture; false at the end of the stream.
@@ -108,7 +113,7 @@ final class RawSource: FrameSource {
         guard line.dropLast().elementsEqual(expected.dropLast()), line.last == UInt8(ascii: " ") else {
             throw VaencError(
                 .badInput, "\(reader.name) is broken (no FRAME line before picture \(index))",
-                remedy: "write the file again, or take what stands before with --frames \(max(index, 1))")
+                remedy: "write the file again, or take what stands before with `frameLimit` \(max(index, 1))")
         }
         // Parameters of the picture: none that matters here.
         for _ in 0..<Y4MHeader.longestLine {
@@ -118,7 +123,7 @@ final class RawSource: FrameSource {
         }
         throw VaencError(
             .badInput, "\(reader.name) is broken (the FRAME line before picture \(index) has no end)",
-            remedy: "write the file again, or take what stands before with --frames \(max(index, 1))")
+            remedy: "write the file again, or take what stands before with `frameLimit` \(max(index, 1))")
     }
 
     private func skip(_ count: Int, frameBytes: Int) throws {

@@ -43,16 +43,17 @@ final class TestPattern: FrameSource {
                 .usage, "a test pattern of \(size) is too large", remedy: "ask for at most 16384x16384")
         }
         if let other = options.inputSize, other != size {
-            throw VaencError(.usage, "\(text) is of \(size), not \(other)", remedy: "leave out --input-size")
+            throw VaencError(.usage, "\(text) is of \(size), not \(other)", remedy: "leave out `inputSize`")
         }
         if let format = options.inputFormat, ![.nv12, .i420, .yv12, .p010, .i420p10].contains(format) {
             throw VaencError(
-                .usage, "a test pattern is 4:2:0, not \(format.rawValue)", remedy: "use nv12 or p010, or leave out --input-format")
+                .usage, "a test pattern is 4:2:0, not \(format.rawValue)", remedy: "use nv12 or p010, or leave out `inputFormat`")
         }
-        self.init(size: size, rate: options.frameRate ?? rate, frames: count, options: options)
+        self.init(size: size, rate: rate, frames: count, options: options)
     }
 
-    init(size: VideoSize, rate: Rational, frames: Int, options: SourceOptions) {
+    init(size: VideoSize, rate ownRate: Rational, frames: Int, options: SourceOptions) {
+        let rate = options.frameRate ?? ownRate
         self.size = size
         isDeep = (options.inputFormat?.bitDepth ?? 8) > 8
         let first = rate.firstFrame(from: options.start ?? 0)
@@ -65,11 +66,13 @@ final class TestPattern: FrameSource {
             source: size, aspect: Rational(1, 1), color: color, output: options.outputSize, fit: options.fit)
         tiles = PatternTile.all
         let count = max(0, last - first)
-        info = SourceInfo(
+        var info = SourceInfo(
             size: shaper.outputSize, frameRate: rate, color: color, sampleAspectRatio: Rational(1, 1),
             frameCount: count,
             durationSeconds: Double(count) / rate.value, nativeFormat: isDeep ? .p010 : .nv12, nativeSize: size,
             kind: "test pattern")
+        info.changes += [SourceInfo.speedChange(from: ownRate, to: options.frameRate)].compactMap { $0 }
+        self.info = info
         firstIndex = first
         state = Guarded(State(index: first, shaper: shaper))
     }

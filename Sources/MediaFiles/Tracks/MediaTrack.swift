@@ -38,6 +38,11 @@ public import VideoBase
         unsafe String(cString: av.pointee.avcodec_get_name!(stream.pointee.codecpar.pointee.codec_id)!)
     }
 
+    /// libavcodec has a decoder for it.
+    public var isDecodable: Bool {
+        unsafe av.pointee.avcodec_find_decoder!(stream.pointee.codecpar.pointee.codec_id) != nil
+    }
+
     /// A picture that stands for the file, as a cover does: one packet.
     public var isAttachedPicture: Bool {
         let attachedPicture: Int32 = 0x0400

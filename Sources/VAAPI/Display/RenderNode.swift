@@ -61,7 +61,7 @@ package struct RenderNode: Sendable, Hashable {
     package static func advice() -> String {
         let nodes = all().map(\.path)
         return nodes.isEmpty
-            ? "this machine has no render node; use `device: .reference` or `device: .software`"
+            ? "this machine has no render node; use the device software (libx264 and libx265)"
             : "there is \(nodes.joined(separator: ", "))"
     }
 

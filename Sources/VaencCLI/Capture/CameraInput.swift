@@ -61,8 +61,8 @@ struct CameraInput {
         report.capture = CaptureReport(source)
         let late = [preview?.notice, dropNotice].compactMap { $0 }
         if tellsNotices { for text in late { Terminal.note(text) } }
-        report.notices += (notices.all + late).map { FileName.printable($0) }
-        if let failure = source.failure { report.notices.append(FileName.printable(failure.message)) }
+        report.notices += (notices.all + late).map { OptionNames.translate(FileName.printable($0)) }
+        if let failure = source.failure { report.notices.append(OptionNames.translate(FileName.printable(failure.message))) }
     }
 
     /// What was lost, in one line; nil where nothing was.

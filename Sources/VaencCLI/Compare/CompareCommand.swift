@@ -52,11 +52,11 @@ struct CompareInputOptions: ParsableArguments {
     @Option(parsing: .unconditional, help: ArgumentHelp("Compare at most this many pictures.", valueName: "N"))
     var frames: Int?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Skip both inputs up to this time.", valueName: "SECONDS"))
-    var start: Double?
+    @Option(parsing: .unconditional, help: ArgumentHelp("Skip both inputs up to this time, in seconds or as HH:MM:SS.mmm.", valueName: "TIME"))
+    var start: String?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Compare this long.", valueName: "SECONDS"))
-    var duration: Double?
+    @Option(parsing: .unconditional, help: ArgumentHelp("Compare this long, in seconds or as HH:MM:SS.mmm.", valueName: "TIME"))
+    var duration: String?
 
     @Option(help: ArgumentHelp("Scale both to this size.", valueName: "WxH"))
     var size: String?

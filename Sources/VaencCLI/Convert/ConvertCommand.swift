@@ -79,7 +79,7 @@ struct ConvertCommand: ParsableCommand, InterruptibleCommand {
         var options = StreamConversion.Options()
         options.overwrite = overwrite
         if let codec {
-            guard let known = VideoCodec(rawValue: codec.lowercased()) else {
+            guard let known = CodecOption(argument: codec)?.codec else {
                 throw VaencError.usage("--codec \(codec) is not known", remedy: "use h264 or hevc")
             }
             options.codec = known

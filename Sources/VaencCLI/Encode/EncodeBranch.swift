@@ -39,28 +39,39 @@ final class EncodeBranch {
 
     var name: String { output.name(description.codec) }
 
-    private var feed: SoundFeed?
+    /// Of the source's streams of sound, those that come into the output.
+    private var feeds: [(stream: Int, feed: SoundFeed)] = []
 
-    /// - Parameter sound: the source's.
-    func open(_ sound: SourceSound?) throws {
-        if let sound, let mode = output.sound.mode { feed = try SoundFeed(sound, mode: mode) }
+    /// - Parameter sounds: the source's.
+    func open(_ sounds: [SourceSound]) throws {
+        feeds = try zip(sounds, output.sound.modes).enumerated().compactMap { index, sound in
+            try sound.1.map { (index, try SoundFeed(sound.0, mode: $0)) }
+        }
         var options = output.sinkOptions
-        if feed != nil { options.timeOrigin = .zero }
-        try sink.open(name, options: options, description: description, sound: feed?.track)
+        if hears { options.timeOrigin = .zero }
+        try sink.open(name, options: options, description: description, sounds: feeds.map(\.feed.track))
     }
 
-    /// Takes packets of the source's sound, and writes what the pictures have reached.
-    func hear(_ packets: [TrackPacket], until time: MediaTime) {
-        do { if let feed { sink.write(try feed.write(packets, until: time)) } } catch { sink.fail(error) }
+    /// Takes packets of each of the source's streams of sound, and writes what the pictures have reached.
+    func hear(_ packets: [[TrackPacket]], until time: MediaTime) {
+        hear(packets) { try $0.write($1, until: time) }
     }
 
     /// Takes the last packets of sound.
     /// - Parameter end: of the pictures, where the sound is to end with them.
-    func hearLast(_ packets: [TrackPacket], end: MediaTime?) {
-        do { if let feed { sink.write(try feed.finish(packets, end: end)) } } catch { sink.fail(error) }
+    func hearLast(_ packets: [[TrackPacket]], end: MediaTime?) {
+        hear(packets) { try $0.finish($1, end: end) }
     }
 
-    var hears: Bool { feed != nil }
+    private func hear(_ packets: [[TrackPacket]], _ body: (SoundFeed, [TrackPacket]) throws -> [TrackPacket]) {
+        do {
+            for (index, (stream, feed)) in feeds.enumerated() where packets.indices.contains(stream) {
+                sink.write(try body(feed, packets[stream]), sound: index)
+            }
+        } catch { sink.fail(error) }
+    }
+
+    var hears: Bool { !feeds.isEmpty }
 
     /// Nothing of the output stays, but what plays of a recording.
     func cancel(_ error: any Error) {
@@ -102,7 +113,7 @@ final class EncodeBranch {
 
     // MARK: What became of wishes
 
-    /// What the container makes of wishes.
+    /// What the container makes of wishes, and what of the sound is in it.
     private var contained: [EffectiveEntry] {
         var entries: [EffectiveEntry] = []
         if let entry = output.sampleEntry {
@@ -112,7 +123,7 @@ final class EncodeBranch {
                     option: "sampleEntry", asked: entry.rawValue, used: used,
                     why: description.codec == .hevc ? "as asked" : "H.264 has no other"))
         }
-        if let entry = output.sound.entry { entries.append(entry) }
+        entries += output.sound.entries
         if output.configuration.accessUnitDelimiters, !output.format.holdsDelimiters {
             entries.append(
                 EffectiveEntry(
@@ -125,7 +136,7 @@ final class EncodeBranch {
     /// What the session does not know of: what of the input does not come out as it went in, and what the container makes of
     /// wishes.
     func changes(_ info: SourceInfo) -> [EffectiveEntry] {
-        var changes = info.changes + contained
+        var changes = info.changes + contained + output.missing
         if !info.displayMatrix.isEmpty {
             let turn = Rotation.name(info.displayMatrix)
             let isKept = output.format.hasSampleEntries
@@ -176,6 +187,7 @@ final class EncodeBranch {
         }
         var rate = EffectiveEntry(
             option: "frameRate", asked: nil, used: description.frameRate.description, why: "the input's")
+        if info.frameRateIsAssumed { rate.why = "assumed: raw frames do not say it" }
         if !unasked.contains("frameRate") {
             rate.asked = output.configuration.frameRate.description
             rate.why = "as asked"

@@ -76,15 +76,21 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
             options.displayMatrix = source.info.displayMatrix
             // A camera, and what comes through a pipe, are recorded: who knows how that ends.
             options.survivesKill = camera != nil || input == "-" && source.info.frameCount == nil
+            let best = source.sound.flatMap { best in source.sounds.firstIndex { $0.track === best.track } }
             var sound = try SoundPlan(
-                asked: inputOptions.audio, sound: source.sound, inputHasSound: source.info.hasSound, format: one.format, fits: inputOptions.fps == nil || camera != nil)
+                asked: inputOptions.audio, sounds: source.sounds, best: best ?? 0, inputHasSound: source.info.hasSound,
+                format: one.format, fits: inputOptions.fps == nil || camera != nil)
             // What a microphone gives is encoded as it comes.
-            if camera != nil, inputOptions.audio == nil, sound.mode == .copy {
-                sound.entry = EffectiveEntry(option: "audio", asked: nil, used: "aac", why: "of the microphone")
+            if camera != nil, inputOptions.audio == nil, sound.modes.first == .copy {
+                sound.entries = [EffectiveEntry(option: "audio", asked: nil, used: "aac", why: "of the microphone")]
             }
+            if !output.noMetadata { options.metadata = source.info.metadata }
+            let missing = source.info.missing(
+                in: one.format, keepsMetadata: !output.noMetadata, kinds: output.expectedStreams(inputOptions.audio))
             return EncodeOutput(
                 givenName: one.name, configuration: configuration, sinkOptions: options, format: one.format,
-                sampleEntry: one.format.hasSampleEntries ? output.sampleEntry : nil, sound: sound, codecWhy: one.why)
+                sampleEntry: one.format.hasSampleEntries ? output.sampleEntry : nil, sound: sound, missing: missing,
+                codecWhy: one.why)
         }
         let isOnStdout = named.contains { $0.name == "-" }
         let job = EncodeJob(
@@ -128,6 +134,8 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
         if let progress = reporting.progress, progress != "json" {
             throw VaencError.usage("--progress \(progress) is not known", remedy: "use json")
         }
+        try rate.refuseWhatIsNotBuilt()
+        try output.refuseWhatIsNotBuilt()
         guard let input else { return }
         if input.contains("://") { throw VaencError.notBuilt(
                 "reading from the network (\(input))", remedy: "fetch the file first, or pipe it in with - as the input") }
@@ -182,7 +190,8 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
     private func summarize(_ report: EncodeReport, _ effective: [EffectiveEntry], _ error: String?) {
         if let error { return Terminal.note("\(report.output): \(error)") }
         let place = report.outputs == nil ? "" : "\(report.output): "
-        for entry in effective where entry.differs {
+        // A change of speed was told at the beginning.
+        for entry in effective where entry.differs && entry.option != SourceInfo.speedOption {
             Terminal.note("\(place)\(entry.option): asked \(entry.asked ?? ""), used \(entry.used) (\(entry.why))")
         }
         // Of a codec that the device or the format decided; an extension that names one needs no words.

@@ -28,8 +28,8 @@ struct EncodeJob {
         let branches = try makeBranches()
         defer { for branch in branches { branch.session.invalidate() } }
         let notices =
-            source.info.notices + unique(outputs.compactMap(\.sound.notice) + branches.compactMap(\.session.choice.notice))
-            + [rateNotice].compactMap { $0 }
+            source.info.notices + unique(branches.compactMap(\.session.choice.notice))
+            + [speedNotice, assumedRateNotice, rateNotice].compactMap { $0 }
         for notice in notices where tellsNotices { Terminal.note(notice) }
         let kept = branches.compactMap(\.sink.keptNotice)
         interruption.whenFirst { [source, sinks = branches.map(\.sink)] in
@@ -85,7 +85,7 @@ struct EncodeJob {
                 if branch.output.configuration.strict, let error = branch.changes(source.info).strictError { throw error }
             }
             for branch in branches {
-                try branch.open(source.sound)
+                try branch.open(source.sounds)
                 // Told at once: what comes after may fail.
                 if let notice = branch.sink.keptNotice, tellsNotices { Terminal.note(notice) }
             }
@@ -98,6 +98,18 @@ struct EncodeJob {
 
     private func unique(_ texts: [String]) -> [String] {
         texts.enumerated().filter { texts.firstIndex(of: $0.element) == $0.offset }.map(\.element)
+    }
+
+    /// Of frames that are given other times than the input's.
+    private var speedNotice: String? {
+        source.info.speedChange.map { "--fps changes the playing speed to \($0.used): \($0.why)" }
+    }
+
+    /// Of an input that does not say its frame rate.
+    private var assumedRateNotice: String? {
+        let rate = source.info.frameRate
+        guard source.info.frameRateIsAssumed else { return nil }
+        return "raw frames do not say their rate: \(decimal(rate.value, 0)) frames per second are assumed (--fps sets another rate)"
     }
 
     /// Of an input that is known to vary.
@@ -184,7 +196,7 @@ struct EncodeJob {
     /// The sound that was read along with a picture.
     private func hear(_ branches: [EncodeBranch], _ timing: FrameTiming) {
         guard branches.contains(where: \.hears) else { return }
-        let packets = source.takeSound()
+        let packets = source.takeSounds()
         for branch in branches where branch.failure == nil { branch.hear(packets, until: timing.presentation) }
     }
 
@@ -192,7 +204,7 @@ struct EncodeJob {
     private func hearTheRest(_ branches: [EncodeBranch], interrupted: Bool) throws {
         guard branches.contains(where: \.hears) else { return }
         let end = isCut || interrupted ? branches[0].tally.snapshot.endOfInput(frameRate: source.info.frameRate) : nil
-        let packets = interrupted ? source.takeSound() : try source.readSound(until: end)
+        let packets = interrupted ? source.takeSounds() : try source.readSounds(until: end)
         for branch in branches where branch.failure == nil { branch.hearLast(packets, end: end) }
     }
 
@@ -220,9 +232,10 @@ struct EncodeJob {
                 driver: branch.description.driver, codec: branch.description.codec, profile: branch.description.profile.shortName,
                 level: branch.description.level, bytes: branch.sink.bytesWritten, bitrate: branch.bitrate,
                 frames: branch.frames,
-                effective: branch.effective(source.info, unasked: unasked) + [input.decode, input.scaling, input.captureMemory].compactMap { $0 },
+                effective: (branch.effective(source.info, unasked: unasked)
+                    + [input.decode, input.scaling, input.captureMemory].compactMap { $0 }).translated,
                 statistics: branch.statistics, output: FileName.printable(branch.name),
-                error: Nullable(branch.failure.map { FileName.printable(SettingNames.asOptions("\($0)")) }))
+                error: Nullable(branch.failure.map { OptionNames.translate(FileName.printable("\($0)")) }))
         }
         return EncodeReport(
             device: .init(kind: description.kind, path: Nullable(description.path), driver: description.driver),
@@ -232,7 +245,7 @@ struct EncodeJob {
             seconds: .init(
                 media: rounded(counts.mediaSeconds(frameRate: description.frameRate)),
                 wall: rounded(Clock.secondsSinceStart), cpu: rounded(Clock.processorSeconds)),
-            latency: counts.latency(), effective: outputs[0].effective, notices: notices.map { FileName.printable(SettingNames.asOptions($0)) },
+            latency: counts.latency(), effective: outputs[0].effective, notices: notices.map { OptionNames.translate(FileName.printable($0)) },
             statistics: first.statistics, output: outputs[0].output, interrupted: interrupted,
             outputs: outputs.count > 1 ? outputs : nil)
     }

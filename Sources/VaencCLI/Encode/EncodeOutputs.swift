@@ -12,6 +12,8 @@ struct EncodeOutput {
     /// As asked, where the format has one.
     var sampleEntry: HEVCSampleEntry?
     var sound: SoundPlan
+    /// What of the input's other streams and of its metadata is not in the output.
+    var missing: [EffectiveEntry]
     /// Why it has the codec that it has, where the command line decides; nil: the session chooses.
     let codecWhy: String?
 

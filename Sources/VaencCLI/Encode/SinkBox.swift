@@ -7,8 +7,8 @@ import Vaenc
 final class SinkBox: Sendable {
     private struct State {
         var sink: (any PacketSink)?
-        /// The number of the track of sound.
-        var soundTrack: Int?
+        /// The numbers of the tracks of sound.
+        var soundTracks: [Int] = []
         var failure: (any Error)?
     }
 
@@ -19,14 +19,14 @@ final class SinkBox: Sendable {
     var failure: (any Error)? { state.withLock { $0.failure } }
     var bytesWritten: Int { state.withLock { $0.sink?.bytesWritten ?? 0 } }
 
-    /// - Parameter sound: a track beside the pictures.
-    func open(_ output: String, options: SinkOptions, description: EncoderDescription, sound: MediaTrack? = nil) throws {
+    /// - Parameter sounds: tracks beside the pictures.
+    func open(_ output: String, options: SinkOptions, description: EncoderDescription, sounds: [MediaTrack] = []) throws {
         try state.withLock {
             let sink = try MediaOutput.open(output, options: options)
             $0.sink = sink
             opened.withLock { $0 = sink }
             do {
-                if let sound { $0.soundTrack = try sink.add(sound) }
+                $0.soundTracks = try sounds.map { try sink.add($0) }
                 try sink.start(description)
             } catch {
                 sink.cancel()
@@ -42,11 +42,11 @@ final class SinkBox: Sendable {
         }
     }
 
-    /// Packets of the sound.
-    func write(_ packets: [TrackPacket]) {
+    /// Packets of one of the tracks of sound.
+    func write(_ packets: [TrackPacket], sound: Int) {
         state.withLock {
-            guard $0.failure == nil, let track = $0.soundTrack else { return }
-            do { for packet in packets { try $0.sink?.write(packet, track: track) } } catch { $0.failure = error }
+            guard $0.failure == nil, $0.soundTracks.indices.contains(sound) else { return }
+            do { for packet in packets { try $0.sink?.write(packet, track: $0.soundTracks[sound]) } } catch { $0.failure = error }
         }
     }
 

@@ -18,7 +18,8 @@ struct CaptureOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Go on with another camera at this time of the recording, in seconds; may be given again.", valueName: "/dev/videoM@T"))
+            "Go on with another camera at this time of the recording, in seconds or as HH:MM:SS.mmm (may be repeated).",
+            valueName: "/dev/videoM@T"))
     var switchTo: [String] = []
 
     @Option(
@@ -96,10 +97,10 @@ struct CaptureOptions: ParsableArguments {
     private func switches() throws -> [CameraSource.Switch] {
         try switchTo.map { text in
             let parts = text.split(separator: "@", omittingEmptySubsequences: false)
-            guard parts.count == 2, Self.isCamera(String(parts[0])), let time = Double(parts[1].trimmingSuffix("s")), time > 0, time < 1e9
-            else {
-                throw VaencError.usage("--switch-to \(text) is not known", remedy: "write /dev/videoM@SECONDS, as /dev/video1@5")
-            }
+            let wrong = VaencError.usage("--switch-to \(text) is not known", remedy: "write /dev/videoM@TIME, as /dev/video1@5")
+            guard parts.count == 2, Self.isCamera(String(parts[0])) else { throw wrong }
+            let time = try OptionValue.time("--switch-to", String(parts[1].trimmingSuffix("s")))
+            guard time > 0, time < 1e9 else { throw wrong }
             return CameraSource.Switch(path: String(parts[0]), time: time)
         }
     }

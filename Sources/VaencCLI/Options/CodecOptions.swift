@@ -5,7 +5,7 @@ public import VideoBase
 struct CodecOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The coding standard; auto follows the output's extension, else takes HEVC where the device has it.",
+            "Codec (default auto: by the output's extension, otherwise HEVC if the device encodes it); avc and h265 are other names.",
             valueName: "auto|h264|hevc"))
     var codec: CodecOption = .auto
 
@@ -86,6 +86,16 @@ struct CodecOptions: ParsableArguments {
 
 enum CodecOption: String, ExpressibleByArgument, CaseIterable {
     case auto, h264, hevc
+
+    /// The codec's other usual names too, in any case.
+    init?(argument: String) {
+        switch argument.lowercased() {
+        case "auto": self = .auto
+        case "h264", "h.264", "avc": self = .h264
+        case "hevc", "h265", "h.265": self = .hevc
+        default: return nil
+        }
+    }
 
     /// nil for `auto`.
     var codec: VideoCodec? { self == .auto ? nil : self == .hevc ? .hevc : .h264 }

@@ -15,11 +15,11 @@ struct InputOptions: ParsableArguments {
     @Option(parsing: .unconditional, help: ArgumentHelp("Take at most this many frames.", valueName: "N"))
     var frames: Int?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Skip the input up to this time.", valueName: "SECONDS"))
-    var start: Double?
+    @Option(parsing: .unconditional, help: ArgumentHelp("Skip the input up to this time, in seconds or as HH:MM:SS.mmm.", valueName: "TIME"))
+    var start: String?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Take this long.", valueName: "SECONDS"))
-    var duration: Double?
+    @Option(parsing: .unconditional, help: ArgumentHelp("Read this long, in seconds or as HH:MM:SS.mmm.", valueName: "TIME"))
+    var duration: String?
 
     @Option(help: ArgumentHelp("Scale to this size.", valueName: "WxH"))
     var size: String?
@@ -27,7 +27,10 @@ struct InputOptions: ParsableArguments {
     @Option(help: ArgumentHelp("How a picture of another shape is fitted to --size.", valueName: "letterbox|crop|stretch"))
     var fit: FrameFit?
 
-    @Option(help: ArgumentHelp("Sound: the packets as they are (where the container holds them), AAC, or none.", valueName: "copy|aac|none"))
+    @Option(
+        help: ArgumentHelp(
+            "Sound, of every stream: copied, encoded as AAC, or none (default: copied if the container holds it, otherwise AAC).",
+            valueName: "copy|aac|none"))
     var audio: AudioMode?
 
     /// - Parameter isCamera: a camera gives more formats than files, and says its size itself, to which another's is fitted.

@@ -10,6 +10,33 @@ enum OptionValue {
             "\(option) \(value) is out of range", remedy: "use \(range.lowerBound) to \(range.upperBound)")
     }
 
+    /// `1` to `7`, or a word that stands for one of them.
+    static func preset(_ text: String) throws -> Int {
+        let words = ["slow": 2, "medium": 4, "fast": 6]
+        if let value = words[text.lowercased()] ?? Int(text), (1...7).contains(value) { return value }
+        throw VaencError.usage(
+            "--preset \(text) is \(Int(text) == nil ? "not known" : "out of range")",
+            remedy: "use 1 (best) to 7 (fastest), or slow (2), medium (4) or fast (6)")
+    }
+
+    /// Seconds, or `HH:MM:SS.mmm` (hours may be left out), as seconds.
+    static func time(_ option: String, _ text: String) throws -> Double {
+        let fields = text.split(separator: ":", omittingEmptySubsequences: false)
+        let wrong = VaencError.usage("\(option) \(text) is not a time", remedy: "write seconds, as 62.5, or HH:MM:SS.mmm, as 00:01:02.5")
+        guard fields.count <= 3, let last = fields.last, let seconds = Double(last), seconds.isFinite else { throw wrong }
+        if fields.count == 1 { return seconds }
+        // What makes a time of day is written with digits alone, and 60 of one are one of the next.
+        guard last.allSatisfy({ $0.isASCII && $0.isNumber || $0 == "." }), seconds < 60 else { throw wrong }
+        var total = seconds
+        for (place, field) in fields.dropLast().reversed().enumerated() {
+            guard !field.isEmpty, field.count <= 6, field.allSatisfy({ $0.isASCII && $0.isNumber }), let value = Int(field),
+                place == 1 || value < 60 || fields.count == 2
+            else { throw wrong }
+            total += Double(value) * (place == 0 ? 60 : 3600)
+        }
+        return total
+    }
+
     /// `6M`, `800k` or `1500000`.
     static func rate(_ option: String, _ text: String) throws -> BitsPerSecond {
         guard let rate = BitsPerSecond(text) else {
@@ -60,18 +87,20 @@ enum OptionValue {
         }
     }
 
-    /// The frames and the times (in seconds) of a list such as `0,50,12.5s`.
+    /// The frames and the times (in seconds) of a list such as `0,50,12.5s,00:01:30`.
     static func keyFrames(_ text: String) throws -> (frames: Set<Int>, times: [Double]) {
         var frames: Set<Int> = []
         var times: [Double] = []
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {
             if part.last == "s", let seconds = Double(part.dropLast()), seconds >= 0, seconds < 1e9 {
                 times.append(seconds)
+            } else if part.contains(":") {
+                times.append(try time("--force-key", String(part)))
             } else if let frame = Int(part), frame >= 0 {
                 frames.insert(frame)
             } else {
                 throw VaencError.usage(
-                    "--force-key \(text) is not a list", remedy: "write frames or seconds, as 0,50,12.5s")
+                    "--force-key \(text) is not a list", remedy: "write frames or times, as 0,50,12.5s,00:01:30")
             }
         }
         return (frames, times.sorted())

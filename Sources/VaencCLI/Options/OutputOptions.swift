@@ -1,5 +1,6 @@
 public import ArgumentParser
 public import MediaFiles
+import Vaenc
 import VideoBase
 
 struct OutputOptions: ParsableArguments {
@@ -24,6 +25,25 @@ struct OutputOptions: ParsableArguments {
 
     @Flag(help: "Replace an existing file.")
     var overwrite = false
+
+    @Option(help: ArgumentHelp("Subtitles are not carried yet: none does not report them.", valueName: "none"))
+    var subtitles: String?
+
+    @Flag(help: "Leave out the input's tags (title, artist, …) and chapters.")
+    var noMetadata = false
+
+    /// The kinds of streams whose absence in an output is reported.
+    func expectedStreams(_ audio: AudioMode?) -> Set<MediaTrack.Kind> {
+        var kinds: Set<MediaTrack.Kind> = [.video, .audio, .subtitle, .data, .attachment]
+        if subtitles != nil { kinds.remove(.subtitle) }
+        if audio == AudioMode.none { kinds.remove(.audio) }
+        return kinds
+    }
+
+    /// - Throws: `unavailable` for what the contract names and this version does not have.
+    func refuseWhatIsNotBuilt() throws {
+        if let subtitles, subtitles.lowercased() != "none" { throw VaencError.notBuilt("--subtitles \(subtitles)", remedy: "use none") }
+    }
 
     /// Refuses a sample entry where no output can have one.
     ///

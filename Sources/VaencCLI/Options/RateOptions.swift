@@ -28,8 +28,8 @@ struct RateOptions: ParsableArguments {
     var qpB: Int?
 
     @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("Quality to aim at, 1 (best) to 51; 24 unless told.", valueName: "N"))
+        name: [.long, .customLong("crf")], parsing: .unconditional,
+        help: ArgumentHelp("Constant quality, 1 (best) to 51 (default 24), on the codec's QP scale.", valueName: "N"))
     var quality: Int?
 
     @Option(parsing: .unconditional, help: ArgumentHelp("Lowest QP.", valueName: "N"))
@@ -53,8 +53,12 @@ struct RateOptions: ParsableArguments {
         help: ArgumentHelp("A rectangle with another QP; negative is better (may be repeated).", valueName: "X,Y,WxH:DELTA"))
     var roi: [String] = []
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("1 best … 7 fastest.", valueName: "N"))
-    var preset: Int?
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "Speed: 1 (best quality) to 7 (fastest), or slow (2), medium (4), fast (6); default: the device's own.",
+            valueName: "1…7|slow|medium|fast"))
+    var preset: String?
 
     @Option(help: ArgumentHelp("Who controls the rate; the driver where it can, unless told.", valueName: "driver|vaenc"))
     var rateController: RateController?
@@ -76,11 +80,6 @@ struct RateOptions: ParsableArguments {
     var strict = false
 
     func apply(to configuration: inout EncoderConfiguration) throws {
-        for (asked, feature) in [
-            (lookahead != nil, "--lookahead"), (twoPass, "--two-pass"), (targetSsim != nil, "--target-ssim"),
-        ] where asked {
-            throw VaencError.notBuilt(feature)
-        }
         try checkRanges()
         let rate = try bitrate.map { try OptionValue.rate("--bitrate", $0) }
         let limit = try maxBitrate.map { try OptionValue.rate("--max-bitrate", $0) }
@@ -112,8 +111,14 @@ struct RateOptions: ParsableArguments {
         configuration.rateController = rateController
         configuration.macroblockRateControl = macroblockRateControl.value
         configuration.trellis = trellis.value
-        configuration.preset = preset
+        configuration.preset = try preset.map(OptionValue.preset)
         configuration.strict = strict
+    }
+
+    /// - Throws: `unavailable` for what the contract names and this version does not have.
+    func refuseWhatIsNotBuilt() throws {
+        let asked = [(lookahead != nil, "--lookahead"), (twoPass, "--two-pass"), (targetSsim != nil, "--target-ssim")]
+        if let feature = asked.first(where: \.0)?.1 { throw VaencError.notBuilt(feature) }
     }
 
     /// By the frame before which they are made.
@@ -124,6 +129,9 @@ struct RateOptions: ParsableArguments {
             guard parts.count == 2, let frame = Int(parts[0]), frame >= 0 else {
                 throw VaencError.usage("--change-bitrate \(text) is not known", remedy: "write FRAME=RATE, as 250=4M")
             }
+            guard changes[frame] == nil else {
+                throw VaencError.usage("--change-bitrate names frame \(frame) twice", remedy: "give one rate for each frame")
+            }
             changes[frame, default: RunningChange()].bitrate = try OptionValue.rate("--change-bitrate", parts[1])
         }
         return changes
@@ -132,7 +140,7 @@ struct RateOptions: ParsableArguments {
     private func checkRanges() throws {
         for (name, value, range) in [
             ("--qp", qp, 0...51), ("--qp-i", qpI, 0...51), ("--qp-b", qpB, 0...51), ("--min-qp", minQp, 0...51),
-            ("--max-qp", maxQp, 0...51), ("--quality", quality, 1...51), ("--preset", preset, 1...7),
+            ("--max-qp", maxQp, 0...51), ("--quality", quality, 1...51),
             ("--vbv-initial", vbvInitial, 0...100), ("--max-frame-bytes", maxFrameBytes, 100...1_000_000_000),
             ("--max-slice-bytes", maxSliceBytes, 100...1_000_000_000),
         ] {

@@ -6,7 +6,7 @@ extension SourceOptions {
     /// - Parameter hasOwnSize: pictures are fitted to a size that is not asked for too.
     /// - Throws: `usage`.
     init(
-        hasOwnSize: Bool = false, inputSize: String?, inputFormat: String?, fps: String? = nil, frames: Int?, start: Double?, duration: Double?,
+        hasOwnSize: Bool = false, inputSize: String?, inputFormat: String?, fps: String? = nil, frames: Int?, start: String?, duration: String?,
         size: String?, fit: FrameFit?
     ) throws {
         self.init()
@@ -26,15 +26,23 @@ extension SourceOptions {
         }
         frameRate = try fps.map(Self.rate)
         if let frames, frames < 1 { throw VaencError.usage("--frames \(frames) is less than 1", remedy: "give 1 or more") }
-        if let start, !(start >= 0 && start < 1e9) {
-            throw VaencError.usage("--start \(start) is out of range", remedy: "give seconds, 0 or more")
-        }
-        if let duration, !(duration > 0 && duration < 1e9) {
-            throw VaencError.usage("--duration \(duration) is out of range", remedy: "give seconds, more than 0")
-        }
         frameLimit = frames
-        self.start = start
-        self.duration = duration
+        self.start = try start.map(Self.start)
+        self.duration = try duration.map(Self.duration)
+    }
+
+    /// The value of `--start`, in seconds.
+    static func start(_ text: String) throws -> Double {
+        let seconds = try OptionValue.time("--start", text)
+        if seconds >= 0, seconds < 1e9 { return seconds }
+        throw VaencError.usage("--start \(text) is out of range", remedy: "give a time of 0 or more")
+    }
+
+    /// The value of `--duration`, in seconds.
+    static func duration(_ text: String) throws -> Double {
+        let seconds = try OptionValue.time("--duration", text)
+        if seconds > 0, seconds < 1e9 { return seconds }
+        throw VaencError.usage("--duration \(text) is out of range", remedy: "give a time of more than 0")
     }
 
     /// The value of `--fps`.

@@ -21,7 +21,7 @@ struct StructureOptions: ParsableArguments {
     @Option(parsing: .unconditional, help: ArgumentHelp("B frames between P frames, 0 to 7.", valueName: "N"))
     var bframes: Int?
 
-    @Flag(inversion: .prefixedNo, help: "B frames predict from B frames.")
+    @Flag(inversion: .prefixedNo, exclusivity: .exclusive, help: "B frames predict from B frames.")
     var bPyramid: Bool?
 
     @Option(parsing: .unconditional, help: ArgumentHelp("Reference pictures.", valueName: "N"))
@@ -30,7 +30,7 @@ struct StructureOptions: ParsableArguments {
     @Option(parsing: .unconditional, help: ArgumentHelp("Slices per picture.", valueName: "N"))
     var slices: Int?
 
-    @Option(help: ArgumentHelp("Key frames at these frames, or seconds with an s.", valueName: "0,50,12.5s"))
+    @Option(help: ArgumentHelp("Key frames at these frames, or times (seconds with an s, or HH:MM:SS.mmm).", valueName: "0,50,12.5s"))
     var forceKey: String?
 
     @Option(

@@ -32,11 +32,13 @@ struct RemuxCommand: ParsableCommand, InterruptibleCommand {
     @Flag(help: "Refuse what would be left out or otherwise than asked.")
     var strict = false
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Begin with the key frame at or before this time.", valueName: "SECONDS"))
-    var start: Double?
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Begin with the key frame at or before this time, in seconds or as HH:MM:SS.mmm.", valueName: "TIME"))
+    var start: String?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Copy this long.", valueName: "SECONDS"))
-    var duration: Double?
+    @Option(parsing: .unconditional, help: ArgumentHelp("Copy this long, in seconds or as HH:MM:SS.mmm.", valueName: "TIME"))
+    var duration: String?
 
     @Option(parsing: .unconditional, help: ArgumentHelp("Frames per second of a bare stream.", valueName: "R"))
     var fps: String?
@@ -60,8 +62,8 @@ struct RemuxCommand: ParsableCommand, InterruptibleCommand {
         options.format = try format.map(OutputOptions.format)
         options.overwrite = overwrite
         options.strict = strict
-        options.start = start
-        options.duration = duration
+        options.start = try start.map(SourceOptions.start)
+        options.duration = try duration.map(SourceOptions.duration)
         options.frameRate = try fps.map(SourceOptions.rate)
         let interruption = Interruption()
         interruption.watch()
@@ -84,7 +86,7 @@ struct RemuxCommand: ParsableCommand, InterruptibleCommand {
                     + (report.isInterrupted ? ", interrupted" : ""))
         }
         let one = Report(
-            streams: report.streams, seconds: rounded(report.seconds), bytes: report.bytes, effective: report.effective,
+            streams: report.streams, seconds: rounded(report.seconds), bytes: report.bytes, effective: report.effective.translated,
             output: FileName.printable(output), interrupted: report.isInterrupted)
         guard Terminal.write(try JSON.text(one) + "\n", to: isOnStdout ? 2 : 1) else {
             throw VaencError(.inputOutput, "cannot write the report to stdout", remedy: "look at what reads it")

@@ -3,7 +3,8 @@ import VideoBase
 
 /// Turns whatever was thrown into one line on stderr and an exit status of the contract.
 enum Failure {
-    static func report(_ error: any Error) -> Int32 {
+    /// - Parameter arguments: the command line, without the program's name.
+    static func report(_ error: any Error, _ arguments: [String] = []) -> Int32 {
         if let described = error as? any DescribedError {
             Terminal.note(oneLine(described.description))
             return Int32(described.category.rawValue)
@@ -18,11 +19,24 @@ enum Failure {
         }
         let message = VaencCommand.message(for: error)
         if code == .validationFailure {
-            Terminal.note(oneLine(message) + " (vaenc --help lists what there is)")
+            Terminal.note(wrongUsage(oneLine(message), arguments))
             return Int32(ErrorCategory.usage.rawValue)
         }
         if !message.isEmpty { Terminal.note(oneLine(message)) }
         return code.rawValue == 1 ? Int32(ErrorCategory.internalFault.rawValue) : code.rawValue
+    }
+
+    /// The parser's message, with what may have been meant.
+    private static func wrongUsage(_ message: String, _ arguments: [String]) -> String {
+        let first = arguments.first ?? ""
+        let command = VaencCommand.configuration.subcommands.first { $0._commandName == first }
+        if command == nil, !first.isEmpty, !first.hasPrefix("-") { return Suggestion.line(forCommand: first) }
+        let unknown = "Unknown option '"
+        guard message.hasPrefix(unknown) else {
+            return "\(message) (vaenc \(command.map { "\($0._commandName) " } ?? "")--help lists the options)"
+        }
+        let name = String(message.dropFirst(unknown.count).prefix { $0 != "'" })
+        return "unknown option \(name): \(Suggestion.remedy(forOption: name, of: command))"
     }
 
     private static func oneLine(_ text: String) -> String {

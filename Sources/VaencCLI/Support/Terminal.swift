@@ -5,7 +5,7 @@ import MediaFiles
 enum Terminal {
     static var isInteractive: Bool { isatty(STDERR_FILENO) == 1 }
 
-    static func note(_ line: String) { write("vaenc: \(visible(FileName.printable(SettingNames.asOptions(line))))\n", to: STDERR_FILENO) }
+    static func note(_ line: String) { write("vaenc: \(visible(FileName.printable(OptionNames.translate(line))))\n", to: STDERR_FILENO) }
 
     /// The text with control characters of C0 and C1 (ECMA-48), which terminals obey, as `\x1B`: drivers, cameras and files say
     /// what they like.

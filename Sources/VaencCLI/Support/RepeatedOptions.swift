@@ -1,0 +1,54 @@
+import ArgumentParser
+import MediaFiles
+import Vaenc
+
+/// Refuses an option that takes one value and is given several times: ArgumentParser keeps the last value in silence.
+enum RepeatedOptions {
+    /// The spellings that options have besides their long name.
+    static let aliases = ["-o": "--output", "--crf": "--quality"]
+
+    /// - Parameters:
+    ///   - arguments: without the program's name, and already accepted by the parser.
+    ///   - command: the command that they mean.
+    /// - Throws: `usage`.
+    static func check(_ arguments: [String], of command: any ParsableCommand.Type) throws {
+        let arguments = Array(arguments.prefix { $0 != "--" })
+        // Almost always nothing is given twice, and the description is not needed.
+        var seen: Set<String> = []
+        let mayRepeat = arguments.contains { argument in
+            guard argument.hasPrefix("-") else { return false }
+            let name = name(argument)
+            return !seen.insert(aliases[name] ?? name).inserted
+        }
+        if !mayRepeat { return }
+        let description = try CommandDescription(command)
+        var values: [(option: CommandDescription.Option, values: [String])] = []
+        var index = 0
+        while index < arguments.count {
+            let argument = arguments[index]
+            index += 1
+            guard let option = description.option(name(argument)), option.takesValue else { continue }
+            var value = argument.firstIndex(of: "=").map { String(argument[argument.index(after: $0)...]) }
+            if value == nil, index < arguments.count {
+                value = arguments[index]
+                index += 1
+            }
+            if let place = values.firstIndex(where: { $0.option == option }) {
+                values[place].values.append(value ?? "")
+            } else {
+                values.append((option, [value ?? ""]))
+            }
+        }
+        guard let repeated = values.first(where: { !$0.option.isRepeatable && $0.values.count > 1 }) else { return }
+        let outputs = values.first { $0.option.names.contains("-o") }?.values.count ?? 0
+        throw VaencError.usage(
+            "\(repeated.option.names[0]) is given \(repeated.values.count) times (\(repeated.values.joined(separator: ", "))) and takes one value",
+            remedy: outputs > 1
+                ? "give it once, for all outputs; for outputs with different values run vaenc once for each" : "give it once")
+    }
+
+    /// `--name` of `--name=value`.
+    private static func name(_ argument: String) -> String {
+        argument.hasPrefix("-") ? String(argument.prefix { $0 != "=" }) : argument
+    }
+}

@@ -1,0 +1,80 @@
+import ArgumentParser
+import Glibc
+
+/// What a person may have meant by a word that the command line does not have.
+enum Suggestion {
+    /// Options of FFmpeg, x264 and others whose meaning vaenc has under another name.
+    private static let foreign: KeyValuePairs<String, String> = [
+        "-b": "use --bitrate", "-b:v": "use --bitrate", "-vb": "use --bitrate", "-maxrate": "use --max-bitrate",
+        "--vbv-maxrate": "use --max-bitrate", "-bufsize": "use --vbv-size", "--vbv-bufsize": "use --vbv-size",
+        "-crf": "use --crf", "-cq": "use --quality", "-q": "use --quality", "-q:v": "use --quality", "-rc": "use --rate-control",
+        "-rc_mode": "use --rate-control", "-qmin": "use --min-qp", "-qmax": "use --max-qp", "--qpmin": "use --min-qp",
+        "--qpmax": "use --max-qp", "-c": "use --codec", "-c:v": "use --codec", "-vcodec": "use --codec", "--encoder": "use --codec",
+        "-c:a": "use --audio", "-acodec": "use --audio", "-an": "use --audio none", "-sn": "use --subtitles none",
+        "-map_metadata": "use --no-metadata", "-vaapi_device": "use --device", "-init_hw_device": "use --device",
+        "-hwaccel_device": "use --device", "-r": "use --fps", "-framerate": "use --fps", "--frame-rate": "use --fps",
+        "--framerate": "use --fps", "-s": "use --size, or --input-size for raw frames", "-video_size": "use --input-size",
+        "--input-res": "use --input-size", "-pix_fmt": "use --input-format for raw frames, --bit-depth for the output",
+        "--input-csp": "use --input-format", "-ss": "use --start", "--seek": "use --start", "-t": "use --duration",
+        "-frames:v": "use --frames", "-vframes": "use --frames", "-g": "use --gop", "--keyint": "use --gop",
+        "-keyint_min": "leave it out", "-bf": "use --bframes", "--b-frames": "use --bframes", "-refs": "use --refs",
+        "--ref": "use --refs", "-force_key_frames": "use --force-key", "-profile:v": "use --profile",
+        "-level:v": "use --level", "-tune": "leave it out, or use --low-latency", "--tune": "leave it out, or use --low-latency",
+        "-f": "use --format", "-y": "use --overwrite", "-n": "leave it out: an existing file is kept without --overwrite",
+        "-i": "give the input without an option", "--input": "give the input without an option",
+        "-vf": "use --size and --fit to scale", "-filter:v": "use --size and --fit to scale",
+        "-movflags": "use --format fmp4 for fragments", "--json-output": "use --json",
+        "-x264-params": "use vaenc's own options", "-x265-params": "use vaenc's own options",
+    ]
+
+    /// What to do about an option that a command does not have.
+    static func remedy(forOption name: String, of command: (any ParsableCommand.Type)?) -> String {
+        let all = "vaenc \(command?._commandName ?? "COMMAND") --help lists the options"
+        guard let command, let options = try? CommandDescription(command).options else { return all }
+        let known = options.filter { !$0.isHidden }.flatMap(\.names)
+        let plain = name.drop { $0 == "-" }
+        // `-bitrate` for `--bitrate`.
+        if plain.count > 1, let same = known.first(where: { $0.drop { $0 == "-" } == plain }) { return "use \(same)" }
+        if let remedy = foreign.first(where: { $0.key == name || $0.key.drop { $0 == "-" } == plain && plain.count > 1 })?.value {
+            // Of an option of another command.
+            let named = remedy.split { !$0.isLetter && $0 != "-" }.filter { $0.hasPrefix("--") }
+            if named.allSatisfy({ known.contains(String($0)) }) { return remedy }
+        }
+        return nearest(to: name, of: known.filter { $0.hasPrefix("--") }).map { "did you mean \($0)?" } ?? all
+    }
+
+    /// The line about a first argument that is no command.
+    static func line(forCommand name: String) -> String {
+        let commands = VaencCommand.configuration.subcommands.filter { $0.configuration.shouldDisplay }.map(\._commandName)
+        if let nearest = nearest(to: name, of: commands) { return "there is no command \(name): did you mean vaenc \(nearest)?" }
+        let isFile = unsafe access(name, F_OK) == 0
+        return isFile
+            ? "\(name) is a file, and a command must come first: as vaenc encode \(name) -o OUTPUT"
+            : "there is no command \(name): use one of \(commands.joined(separator: ", "))"
+    }
+
+    /// The word that differs least: by one letter in three at most, dashes in front not counted.
+    static func nearest(to word: String, of words: [String]) -> String? {
+        let wanted = Array(word.drop { $0 == "-" })
+        let limit = max(1, wanted.count / 3)
+        // A word of one or two letters is near to everything.
+        if wanted.count < 3 { return nil }
+        let distances = words.map { (word: $0, distance: distance(wanted, Array($0.drop { $0 == "-" }))) }
+        return distances.filter { $0.distance <= limit }.min { $0.distance < $1.distance }?.word
+    }
+
+    /// Letters that are put in, left out, replaced or exchanged with their neighbour.
+    static func distance(_ a: [Character], _ b: [Character]) -> Int {
+        var rows = [Array(0...b.count)]
+        for i in 0..<a.count {
+            var row = [i + 1]
+            for j in 0..<b.count {
+                var best = min(row[j] + 1, rows[i][j + 1] + 1, rows[i][j] + (a[i] == b[j] ? 0 : 1))
+                if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] { best = min(best, rows[i - 1][j - 1] + 1) }
+                row.append(best)
+            }
+            rows.append(row)
+        }
+        return rows[a.count][b.count]
+    }
+}
