@@ -36,6 +36,12 @@ mkdir -p "$package" "$package/Tests/filmTests"
 rm -rf "$package/Sources" "$output"
 programs=$(scripts/doc-programs.py "$package" "file://$folder/vaenc")
 cp Tests/Dependent/FilmTests.swift "$package/Tests/filmTests/"
+add_program() { # NAME FILE
+    mkdir -p "$package/Sources/$1"
+    cp "$root/Tests/Dependent/$2" "$package/Sources/$1/main.swift"
+    echo "package.targets.append(.executableTarget(name: \"$1\", dependencies: [.product(name: \"Vaenc\", package: \"vaenc\")]))" >>"$package/Package.swift"
+}
+add_program blocked Blocked.swift
 
 # The packages that README.md lists are those that the build needs.
 listed=$(sed -n '/^apt-get install/,/[^\\]$/p' README.md | sed 's/^apt-get install//; s/\\$//' | tr -s ' ' '\n' | sed '/^$/d' | sort)
@@ -92,10 +98,13 @@ for file in "$output"/*/*.{mp4,mov,h264,h265}; do
 done
 echo "$(echo "film $programs" | wc -w) programs, $cameras of them with a camera and not run here: $((SECONDS - start)) s"
 
+# A program that blocks the thread that its reader needs ends with an error.
+run blocked
+grep -q "no reader has begun, and it may run on the main actor, which this call blocks" "$output/blocked/stdout" ||
+    fail "blocking calls on the main thread do not tell of their reader: $(cat "$output/blocked/stdout")"
+
 # The same calls at the top level of a main.swift, where the blocking ones would be chosen, do not compile.
-mkdir -p Sources/mistake
-cp "$root/Tests/Dependent/Mistake.swift" Sources/mistake/main.swift
-echo 'package.targets.append(.executableTarget(name: "mistake", dependencies: [.product(name: "Vaenc", package: "vaenc")]))' >>Package.swift
+add_program mistake Mistake.swift
 if swift build --target mistake "${own[@]}" >"$folder/log" 2>&1; then fail "blocking calls compile at the top level of a main.swift"; fi
 for call in makePixelBuffer encode completeFrames; do
     grep -q "error: instance method '$call' is unavailable from asynchronous contexts; it blocks" "$folder/log" ||
