@@ -61,6 +61,17 @@ import TestOracles
         #expect(rest.count == 15 * (6 + 88 * 72 * 3 / 2))
     }
 
+    /// Where pictures are scaled stands in the report.
+    @Test(arguments: ["software", "reference"]) func scaling(_ device: String) throws {
+        try Files.withTemporaryFolder { folder in
+            let some = [try Fixture.carphone.path(), "--device", device, "--frames", "3", "--json", "--overwrite", "-o", folder + "/a.y4m"]
+            let scaled = try #require(JSONValue(try decode(some + ["--size", "88x72"]).output))
+            #expect(scaled["scaling"]?["used"]?.string == "software" && scaled["width"]?.int == 88)
+            #expect(scaled["scaling"]?["why"]?.string?.contains(device == "software" ? "decoded in memory" : "from the device") == true)
+            #expect(JSONValue(try decode(some).output)?["scaling"] == .null)
+        }
+    }
+
     /// Pictures that others refer to, missing in the middle: those before are told of, and nothing stands under the name.
     @Test(arguments: ["libx264", "libx265"]) func missingPictures(_ encoder: String) throws {
         try Files.withTemporaryFolder { folder in

@@ -20,8 +20,8 @@ struct BenchCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The QPs to run at.", valueName: "22,27,32,37"))
     var qp = "22,27,32,37"
 
-    @Option(help: ArgumentHelp("1 best … 7 fastest.", valueName: "N"))
-    var preset: Int?
+    @Option(help: ArgumentHelp("Speed: 1 (best quality) to 7 (fastest), or slow, medium, fast.", valueName: "1…7|slow|medium|fast"))
+    var preset: String?
 
     @Option(help: ArgumentHelp("Frames of each input.", valueName: "N"))
     var frames = 120
@@ -49,27 +49,35 @@ struct BenchCommand: ParsableCommand {
             throw VaencError.usage("--qp \(qp) is empty or names a QP twice", remedy: "write it as 22,27,32,37")
         }
         guard (1...100_000).contains(frames) else { throw VaencError.usage("--frames \(frames) is out of range", remedy: "use 1 to 100000") }
-        if let preset, !(1...7).contains(preset) { throw VaencError.usage("--preset \(preset) is out of range", remedy: "use 1 to 7") }
+        let preset = try self.preset.map(OptionValue.preset)
         let outputSize = try size.map { text in
             guard let size = VideoSize(text) else { throw VaencError.usage("--size \(text) is not a size", remedy: "write it as 1280x720") }
             return size
         }
         let selection = try device.selection()
+        var progress = BenchProgress()
+        progress.step("looking for encoders")
+        defer { progress.finish() }
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let contenders = try Contenders(selection: selection, requireHardware: device.requireHardware, preset: preset, withFFmpeg: !noFfmpeg)
         defer { contenders.stop() }
 
         var report = BenchReport(device: contenders.deviceName)
-        for input in inputs.isEmpty ? ["testsrc:1280x720@30:\(frames)"] : inputs {
+        let inputs = inputs.isEmpty ? ["testsrc:1280x720@30:\(frames)"] : inputs
+        progress.total = inputs.count * contenders.all.count * qps.count
+        for input in inputs {
+            progress.step("reading \(input)")
             let clip = try BenchClip(input, frames: frames, size: outputSize, folder: folder)
             for contender in contenders.all {
                 for qp in qps {
+                    progress.run(contender.encoder, input: clip.name, qp: qp)
                     report.runs.append(try clip.run(contender, qp: qp, folder: folder))
                 }
             }
             report.bdRate += differences(report.runs.filter { $0.input == clip.name }, clip: clip.name, contenders: contenders)
         }
+        progress.finish()
         report.notices = contenders.notes
         if !json { for note in contenders.notes { Terminal.note(note) } }
         guard Terminal.write(json ? try JSON.text(report) + "\n" : BenchTable.text(report), to: 1) else {

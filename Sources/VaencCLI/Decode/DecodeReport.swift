@@ -34,6 +34,8 @@ struct DecodeReport: Encodable, Sendable {
     var frames: Frames
     var bytes: Int
     var seconds: Seconds
+    /// Where pictures were brought to another size; null where they have their own.
+    var scaling: Nullable<EffectiveEntry>
     /// What was decided for the user, one line each.
     var notices: [String]
     var output: String
@@ -49,7 +51,15 @@ struct DecodeReport: Encodable, Sendable {
         frames = Frames(decoded: sink.pictures, skipped: source.picturesLeftOut)
         bytes = sink.bytesWritten
         seconds = Seconds(wall: rounded(Clock.secondsSinceStart), cpu: rounded(Clock.processorSeconds))
-        notices = source.info.notices + [(source.info.changes + source.lateChanges).notice].compactMap { $0 }
+        let isScaled = source.info.size != source.info.nativeSize
+        scaling = Nullable(
+            isScaled
+                ? EffectiveEntry(
+                    option: "scaling", asked: nil, used: "software",
+                    why: place.kind == .software ? "pictures are decoded in memory" : "pictures are read from the device in their own size") : nil)
+        let rate = source.info.frameRateIsAssumed ? "raw frames do not say their rate: \(decimal(frameRate.value, 0)) frames per second are assumed" : nil
+        notices = source.info.notices + [rate, (source.info.changes + source.lateChanges).notice].compactMap { $0 }
+        notices = notices.map(OptionNames.translate)
         self.output = FileName.printable(output)
         interrupted = isInterrupted
     }

@@ -20,7 +20,7 @@ struct InspectCommand: ParsableCommand {
     @Flag(help: "One JSON object instead of the table.")
     var json = false
 
-    @Option(help: ArgumentHelp("Draw sizes, types, QP and the decoder's buffer into an SVG file.", valueName: "FILE.svg"))
+    @Option(help: ArgumentHelp("Draw sizes, types, QP and the decoder's buffer into an SVG file, and print the summary alone.", valueName: "FILE.svg"))
     var plot: String?
 
     @Flag(help: "Replace an existing plot.")
@@ -48,7 +48,7 @@ struct InspectCommand: ParsableCommand {
             try MediaOutput.write(Array(drawing.svg.utf8), to: plot, overwrite: overwrite)
         }
         let isOnStdout = plot == "-" || plot == "/dev/stdout"
-        let text = json ? try JSON.text(report) + "\n" : InspectText.text(report)
+        let text = json ? try JSON.text(report) + "\n" : InspectText.text(report, withPictures: plot == nil)
         guard Terminal.write(text, to: isOnStdout ? STDERR_FILENO : STDOUT_FILENO) else {
             throw VaencError(.inputOutput, "cannot write the report to stdout", remedy: "look at what reads it")
         }

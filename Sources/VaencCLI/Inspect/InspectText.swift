@@ -2,8 +2,9 @@ import VideoBase
 
 /// The inspection for people: a summary, the structure in one line, a line for each picture.
 enum InspectText {
-    static func text(_ report: InspectReport) -> String {
-        (summary(report) + table(report)).joined(separator: "\n") + "\n"
+    /// - Parameter withPictures: the line for each picture too.
+    static func text(_ report: InspectReport, withPictures: Bool) -> String {
+        (summary(report) + (withPictures ? [""] + table(report) : [])).joined(separator: "\n") + "\n"
     }
 
     private static func summary(_ report: InspectReport) -> [String] {
@@ -35,7 +36,7 @@ enum InspectText {
         }
         if !report.violations.isEmpty { lines.append("\(counted(report.violations.count, "broken rule")):") }
         lines += report.violations.prefix(20).map(line)
-        return lines + [""]
+        return lines
     }
 
     private static func line(_ fault: InspectReport.Fault) -> String {

@@ -87,6 +87,8 @@ struct ProbeReport: Encodable {
     var schema = 1
     var devices: [Device]
     var `default`: Default
+    /// What to do where no GPU encodes.
+    var advice: Nullable<String>
     /// After `--capture`.
     var captureDevices: [CaptureEntry]?
 
@@ -95,6 +97,7 @@ struct ProbeReport: Encodable {
         captureDevices = cameras.map { $0.map(CaptureEntry.init) }
         devices = reports.enumerated().map { Device($1, verified?[$0]) }
         let choice = Devices.defaultChoice(among: reports, asked: asked)
+        advice = Nullable(ProbeAdvice.text(reports, asked: asked))
         self.default = Default(device: Nullable(choice.device), codec: choice.codec, why: choice.why)
     }
 }

@@ -12,6 +12,7 @@ enum ProbeTable {
         }.joined(separator: "\n")
         let choice = Devices.defaultChoice(among: reports, asked: asked)
         text += "\nDefault: \(choice.device ?? "nothing"), \(choice.codec == .h264 ? "H.264" : "HEVC") (\(choice.why))\n"
+        if let advice = ProbeAdvice.text(reports, asked: asked) { text += advice + "\n" }
         return text
     }
 

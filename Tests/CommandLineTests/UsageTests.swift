@@ -1,0 +1,247 @@
+import TestOracles
+import Testing
+
+/// Options that are given twice, misspelled or from other programs, and what help and messages name.
+@Suite struct UsageTests {
+    private func vaenc(_ line: String, in folder: String? = nil) throws -> ProcessRunner.Result {
+        try ProcessRunner.run(Checkout.vaenc, line.split(separator: " ").map(String.init), directory: folder, timeout: 60)
+    }
+
+    private static let inputs = [
+        "encode": ["in.y4m"], "capture": ["/dev/video99"], "remux": ["in.mp4"], "decode": ["in.mp4"], "convert": ["in.h264"],
+        "inspect": ["in.h264"], "compare": ["a.mp4", "b.mp4"], "bench": ["in.mp4"],
+    ]
+
+    // MARK: Given twice
+
+    /// Every option with one value, of every command, by each of its names: nothing is read or written.
+    @Test(arguments: try CommandOptions.all().map(\.command)) func aValueGivenTwice(_ command: String) throws {
+        let description = try #require(try CommandOptions.all().first { $0.command == command })
+        try Files.withTemporaryFolder { folder in
+            for option in description.options where option.takesValue && !option.isRepeatable {
+                let names = [option.names[0], option.names[option.names.count - 1]]
+                let output = ["remux", "decode", "convert"].contains(command) && !option.names.contains("-o") ? ["-o", "out.h264"] : []
+                let arguments = [command] + (Self.inputs[command] ?? []) + output + names.flatMap { [$0, option.value] }
+                let result = try ProcessRunner.run(Checkout.vaenc, arguments, directory: folder)
+                #expect(result.status == 64 && result.errorLines.count == 1, "\(arguments): \(result.errors)")
+                #expect(result.errors.contains("is given 2 times (\(option.value), \(option.value))"), "\(arguments): \(result.errors)")
+                #expect(option.names.contains { result.errors.contains($0) }, "\(arguments): \(result.errors)")
+            }
+            #expect(Files.list(folder).isEmpty)
+        }
+    }
+
+    /// What may be repeated is what the documentation lists.
+    @Test func repeatableOptions() throws {
+        let repeatable = Set(try CommandOptions.all().flatMap(\.options).filter { $0.isRepeatable && $0.takesValue }.flatMap(\.names))
+        #expect(repeatable == ["-o", "--output", "--change-bitrate", "--data-rate-limit", "--roi", "--switch-to"])
+        let text = String(decoding: try Files.read(Checkout.root + "/docs/CLI.md"), as: UTF8.self)
+        let line = try #require(text.split(separator: "\n").first { $0.contains("may be repeated are") })
+        for name in repeatable where name != "--output" { #expect(text.contains("`\(name)`"), "\(name): \(line)") }
+    }
+
+    /// Two outputs with a rate for each: the second would have gone for both.
+    @Test(arguments: [
+        "-o a.h264 --bitrate 300k -o b.h264 --bitrate 600k", "-o a.h264 --bitrate=300k --bitrate=600k", "-o a.h264 --qp 30 --qp=30",
+        "-o a.h264 --crf 30 --quality 20", "-o a.h264 --b-pyramid --no-b-pyramid", "-o a.h264 --change-bitrate 5=1M --change-bitrate 5=2M --bitrate 1M",
+    ])
+    func contradictions(_ options: String) throws {
+        try Files.withTemporaryFolder { folder in
+            let result = try vaenc("encode testsrc:64x48@25:2 --device software \(options)", in: folder)
+            #expect(result.status == 64 && result.errorLines.count == 1, "\(result.errors)")
+            #expect(Files.list(folder).isEmpty)
+        }
+    }
+
+    /// Values that only look like options, and options that may be repeated.
+    @Test(arguments: [
+        "-o a.h264 -o b.h264 --roi 0,0,32x32:-4 --roi 32,0,32x32:4", "-o a.h264 --strict --bframes 0 --strict",
+        "-o a.h264 --bitrate 1M --data-rate-limit 900000/1 --data-rate-limit 1800000/2 --change-bitrate 1=2M --change-bitrate 2=1M",
+        "-o a.h264 --qp 30 --qp-i 30 --qp-b 30",
+    ])
+    func noContradictions(_ options: String) throws {
+        try Files.withTemporaryFolder { folder in
+            let result = try vaenc("encode testsrc:64x48@25:3 --device reference \(options)", in: folder)
+            #expect(result.status == 0, "\(result.errors)")
+        }
+    }
+
+    // MARK: Misspelled, or of another program
+
+    @Test(arguments: [
+        ("encode x -b:v 3M", "use --bitrate"), ("encode x -crf 20", "use --crf"), ("encode x --bframs 2", "did you mean --bframes?"),
+        ("encode x -c:v libx264", "use --codec"), ("encode x --btirate 3M", "did you mean --bitrate?"), ("encode x -bitrate 3M", "use --bitrate"),
+        ("encode x -an", "use --audio none"), ("encode x -y", "use --overwrite"), ("encode x --zork", "vaenc encode --help lists the options"),
+        ("encode -i x", "give the input without an option"), ("encode x --keyint 50", "use --gop"), ("encode x -ss 3", "use --start"),
+        ("remux x -o y.mp4 --crf 20", "vaenc remux --help lists the options"), ("encode x --preset ultrafast -o y.mp4", "slow (2), medium (4) or fast (6)"),
+        ("encod f", "did you mean vaenc encode?"), ("enocde f", "did you mean vaenc encode?"), ("Decode f", "did you mean vaenc decode?"),
+        ("xyzzy", "use one of probe, encode"), ("--zork", "vaenc COMMAND --help"), ("encode x --codec mpeg2 -o y.mp4", "'auto', 'h264' or 'hevc'"),
+    ])
+    func suggestions(_ line: String, _ words: String) throws {
+        let result = try vaenc(line)
+        #expect(result.status == 64 && result.errorLines.count == 1, "\(result.errors)")
+        #expect(result.errors.contains(words), "\(result.errors)")
+    }
+
+    @Test func aFileInPlaceOfACommand() throws {
+        try Files.withTemporaryFolder { folder in
+            try Files.write([0], to: "\(folder)/movie.mp4")
+            let result = try vaenc("movie.mp4 -o a.mp4", in: folder)
+            #expect(result.status == 64 && result.errors.contains("vaenc encode movie.mp4"), "\(result.errors)")
+        }
+    }
+
+    /// Other names of the same.
+    @Test func aliases() throws {
+        try Files.withTemporaryFolder { folder in
+            func encode(_ options: String) throws -> EncodeRun {
+                let words = "testsrc:64x48@25:10 --device reference --json --overwrite \(options)".split(separator: " ").map(String.init)
+                let run = try EncodeRun(words, in: folder)
+                #expect(run.status == 0, "\(options): \(run.errors)")
+                return run
+            }
+            let quality = try encode("--crf 31 -o a.h264")
+            #expect(quality.effective("quality")?["used"]?.string == "31")
+            for (name, codec) in [("avc", "h264"), ("h265", "hevc"), ("HEVC", "hevc"), ("h264", "h264")] {
+                let run = try encode("--codec \(name) -o a.mp4")
+                #expect(run.report?["codec"]?.string == codec)
+            }
+            for (name, number) in [("slow", "2"), ("medium", "4"), ("fast", "6"), ("3", "3")] {
+                let run = try encode("--preset \(name) -o a.h264")
+                #expect(run.effective("preset")?["asked"]?.string == number)
+            }
+        }
+    }
+
+    /// Seconds, and hours, minutes and seconds, mean the same everywhere.
+    @Test func times() throws {
+        try Files.withTemporaryFolder { folder in
+            func frames(_ options: String) throws -> Int? {
+                let words = "testsrc:64x48@25:100 --device software --codec h264 --json --overwrite -o a.mp4 \(options)".split(separator: " ").map(String.init)
+                let run = try EncodeRun(words, in: folder)
+                #expect(run.status == 0, "\(options): \(run.errors)")
+                return run.report?["frames"]?["encoded"]?.int
+            }
+            for (text, count) in [("2", 50), ("2.4", 40), ("00:00:02", 50), ("0:02.4", 40), ("00:00:02.400", 40)] {
+                #expect(try frames("--start \(text)") == count)
+            }
+            #expect(try frames("--duration 00:00:01.2") == 30)
+            #expect(try EncodeRun(["testsrc:64x48@25:60", "--device", "reference", "--bframes", "0", "--json", "--force-key", "5,00:00:01.2,2s", "-o", "b.h264"], in: folder)
+                .report?["frames"]?["key"]?.int == 4)
+            #expect(try vaenc("remux a.mp4 -o c.mp4 --start 0:00 --duration 00:00:00.4", in: folder).status == 0)
+            #expect(try vaenc("decode a.mp4 -o c.y4m --start 0:00.2 --duration 0:00.2", in: folder).status == 0)
+            #expect(try vaenc("compare a.mp4 a.mp4 --start 0:00.2 --duration 0:00.2", in: folder).status == 0)
+            for wrong in ["1:60", "1:2:3:4", "::3", "1:-2", "a", "1:0x3", "00:61:00", ""] {
+                let result = try ProcessRunner.run(
+                    Checkout.vaenc, ["encode", "testsrc:64x48@25:9", "--device", "software", "-o", "d.mp4", "--start", wrong], directory: folder)
+                #expect(result.status == 64 && result.errors.contains("--start \(wrong) is not a time"), "\(result.errors)")
+            }
+        }
+    }
+
+    // MARK: What is not there
+
+    /// The contract names it and it is not built: 69, whatever else is on the line; neither help nor documents speak of it.
+    @Test func whatIsNotBuilt() throws {
+        for line in ["doctor", "doctor --json", "encode nowhere.mp4 --two-pass", "encode nowhere.mp4 --lookahead 20 -o a.mp4",
+            "encode nowhere.mp4 --target-ssim 0.9 -o a.mp4", "encode nowhere.mp4 --subtitles all -o a.mp4"]
+        {
+            let result = try vaenc(line)
+            #expect(result.status == 69 && result.errors.contains("not built yet"), "\(line): \(result.errors)")
+        }
+        var texts = [try vaenc("--help").output]
+        for command in Self.inputs.keys { texts.append(try vaenc("\(command) --help").output) }
+        for file in Files.list(Checkout.root + "/docs").filter({ $0.hasSuffix(".md") }).map({ "/docs/" + $0 }) + ["/README.md"] {
+            texts.append(String(decoding: try Files.read(Checkout.root + file), as: UTF8.self))
+        }
+        for text in texts {
+            for name in ["vaenc doctor", "`doctor`", "--two-pass", "--lookahead", "--target-ssim"] {
+                #expect(!text.contains(name), "\(name): \(text.prefix(60))")
+            }
+        }
+    }
+
+    /// Without a GPU `auto` encodes with x264, which help does not talk people out of; `probe` says what to do.
+    @Test func withoutAGPU() throws {
+        #expect(!(try vaenc("--help").output.contains("--device reference")))
+        let probe = try vaenc("probe")
+        let report = try #require(JSONValue(try vaenc("probe --json").output))
+        let hasGPU = report["devices"]?.array.contains { $0["kind"]?.string == "vaapi" && $0["usable"]?.bool == true } == true
+        guard !hasGPU else { return }
+        #expect(probe.output.contains("Without a GPU: ") && probe.output.contains("With a GPU: "), "\(probe.output)")
+        #expect(report["advice"]?.string?.contains("vaenc encode") == true)
+    }
+
+    // MARK: Names in messages
+
+    /// String literals of a folder's sources that hold `--option`, with the option.
+    private static func namedOptions(in folder: String) throws -> [(file: String, line: Substring, option: String)] {
+        let found = try ProcessRunner.run("grep", ["-rn", "--include=*.swift", "-e", "\"[^\"]*--[a-z]", folder])
+        return found.output.split(separator: "\n").flatMap { line -> [(String, Substring, String)] in
+            let parts = line.split(separator: ":", maxSplits: 2)
+            guard parts.count == 3, !parts[2].drop(while: { $0 == " " }).hasPrefix("//") else { return [] }
+            let words = parts[2].split { !($0.isLetter || $0.isNumber || $0 == "-") }
+            return words.filter { $0.hasPrefix("--") && $0.count > 3 && $0.dropFirst(2).first?.isLetter == true }.map {
+                (String(parts[0]), parts[2], String($0))
+            }
+        }
+    }
+
+    /// The library knows nothing of the command line: its errors name properties, which the program makes options of.
+    @Test(arguments: [
+        "BitstreamInspection", "Capture", "DecodeSession", "EncodePlanning", "EncodeSession", "LibAV", "MediaFiles", "Preview",
+        "RateControl", "ReferenceDisplay", "SoftwareEncode", "VAAPI", "VideoBase",
+    ])
+    func theLibraryNamesNoOptions(_ module: String) throws {
+        let named = try Self.namedOptions(in: Checkout.root + "/Sources/" + module)
+        #expect(named.isEmpty, "\(named)")
+    }
+
+    /// No message of the program names an option that is not there.
+    @Test func messagesNameOptionsThatExist() throws {
+        let known = Set(try CommandOptions.all().flatMap(\.options).flatMap(\.names))
+        // Of vainfo, ArgumentParser and the advice for containers.
+        let others: Set<String> = ["--display", "--help", "--device"]
+        for (file, line, option) in try Self.namedOptions(in: Checkout.root + "/Sources/VaencCLI") where !file.hasSuffix("Suggestion.swift") {
+            #expect(known.contains(option) || others.contains(option), "\(file): \(line)")
+        }
+        #expect(known.count > 80)
+    }
+
+    /// What libraries say of properties reaches a person with the names of options.
+    @Test(arguments: [
+        ("encode testsrc:64x48@25:2 --input-size 32x32 -o a.mp4", "leave out --input-size"),
+        ("remux in.mp4 -o in.m4a.x", "or add --format"), ("decode in.mp4 -o old.y4m", "add --overwrite"),
+        ("encode in.mp4 --device software --bitrate 100k --max-frame-bytes 150 -o a.mp4", "raise --max-frame-bytes, or lower --bitrate"),
+        ("encode in.mp4 --device reference --bitrate 1M --vbv-initial 0 -o a.mp4", "--vbv-initial is 0"),
+        ("compare in.mp4 testsrc:64x64@25:2", "one size with --size"),
+    ])
+    func translated(_ line: String, _ words: String) throws {
+        try Files.withTemporaryFolder { folder in
+            try ffmpeg("-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=0.2", "-pix_fmt", "yuv420p", "\(folder)/in.mp4")
+            try Files.write([1], to: "\(folder)/old.y4m")
+            let result = try vaenc(line, in: folder)
+            #expect(result.status != 0 && result.errors.contains(words) && !result.errors.contains("`"), "\(result.errors)")
+        }
+    }
+
+    // MARK: Bench and inspect
+
+    @Test func benchSaysWhatItIsAt() throws {
+        let result = try vaenc("bench testsrc:64x48@25:2 --frames 2 --qp 30,40 --device software --no-ffmpeg --json")
+        #expect(result.status == 0, "\(result.errors)")
+        let runs = JSONValue(result.output)?["runs"]?.array ?? []
+        let lines = result.errorLines.filter { $0.contains("bench: ") }
+        #expect(lines.first?.contains("looking for encoders") == true, "\(result.errors)")
+        #expect(!runs.isEmpty && lines.count { $0.contains("run ") && $0.contains(" of \(runs.count)") } == runs.count, "\(result.errors)")
+    }
+
+    @Test func aPlotInPlaceOfTheList() throws {
+        try Files.withTemporaryFolder { folder in
+            try ffmpeg("-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=1", "-c:v", "libx264", "-f", "h264", "\(folder)/s.h264")
+            let listed = try vaenc("inspect s.h264", in: folder).output.split(separator: "\n")
+            let plotted = try vaenc("inspect s.h264 --plot s.svg", in: folder).output.split(separator: "\n")
+            #expect(listed.count > 25 && plotted.count == listed.count - 26 && plotted == Array(listed.prefix(plotted.count)), "\(plotted)")
+        }
+    }
+}
