@@ -12,8 +12,8 @@ import Testing
         ffmpeg -v error -nostdin -f lavfi -i testsrc=size=64x48:rate=1:duration=1 -frames:v 1 c.png
         ffmpeg -v error -nostdin -f lavfi -i testsrc=size=64x48:rate=25:duration=4 -f lavfi -i sine=duration=4 -f lavfi \
         -i sine=500:duration=4 -i s.srt -i m.txt -i c.png -map 0 -map 1 -map 2 -map 3 -map 5 -map_metadata 4 -map_chapters 4 \
-        -c:v:0 libx264 -g 10 -c:v:1 copy -c:a aac -c:s mov_text -metadata:s:v:0 language=ita -metadata:s:a:0 language=deu \
-        -metadata:s:a:1 language=fra -disposition:a:0 0 -disposition:a:1 default -disposition:v:1 attached_pic -shortest in.mp4
+        -c:v:0 libx264 -pix_fmt:v:0 yuv420p -g 10 -c:v:1 copy -c:a aac -c:s mov_text -metadata:s:v:0 language=ita -metadata:s:a:0 language=deu \
+        -metadata:s:a:1 language=fra -disposition:a:0 0 -disposition:a:1 default -disposition:v:1 attached_pic in.mp4
         """
 
     private static func probe(_ entries: String, _ path: String, in folder: String, _ more: [String] = []) throws -> [String] {
@@ -41,7 +41,7 @@ import Testing
             #expect(try RemuxTests.hashes(name, "a", in: folder) == RemuxTests.hashes("in.mp4", "a", in: folder))
             #expect(try Self.probe("stream_tags=language", name, in: folder, ["-select_streams", "v:0"]).first == "ita")
             #expect(run.effective("audio")?["used"]?.string == "copy" && run.effective("audio of stream 2")?["used"]?.string == "copy")
-            for stream in ["stream 3 (subtitle, mov_text)", "stream 4 (video, png)"] {
+            for stream in ["stream 3 (subtitle, mov_text)", "stream 5 (video, png)"] {
                 #expect(run.effective(stream)?["used"]?.string == "left out", "\(run.errors)")
             }
             let strict = try EncodeRun(["in.mp4", "--device", "software", "--codec", "h264", "--strict", "-o", "b.mp4"], in: folder)
@@ -134,7 +134,7 @@ import Testing
     /// A time code goes on where it is true, and is left out, which is said, where it is not.
     @Test func timeCodes() throws {
         try Files.withTemporaryFolder { folder in
-            try ffmpeg("-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=1", "-timecode", "01:02:03:04", "-c:v", "libx264", "\(folder)/in.mov")
+            try ffmpeg("-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=1", "-pix_fmt", "yuv420p", "-timecode", "01:02:03:04", "-c:v", "libx264", "\(folder)/in.mov")
             let some = ["in.mov", "--device", "software", "--codec", "h264", "--json", "--overwrite", "-o", "a.mov"]
             func code() throws -> String { try Self.probe("stream_tags=timecode", "a.mov", in: folder, ["-select_streams", "v"]).joined() }
             let run = try EncodeRun(some + ["--strict", "--bframes", "0"], in: folder)

@@ -94,18 +94,21 @@ import Testing
     /// Other names of the same.
     @Test func aliases() throws {
         try Files.withTemporaryFolder { folder in
-            func run(_ options: String) throws -> EncodeRun {
+            func encode(_ options: String) throws -> EncodeRun {
                 let words = "testsrc:64x48@25:10 --device reference --json --overwrite \(options)".split(separator: " ").map(String.init)
                 let run = try EncodeRun(words, in: folder)
                 #expect(run.status == 0, "\(options): \(run.errors)")
                 return run
             }
-            #expect(try run("--crf 31 -o a.h264").effective("quality")?["used"]?.string == "31")
+            let quality = try encode("--crf 31 -o a.h264")
+            #expect(quality.effective("quality")?["used"]?.string == "31")
             for (name, codec) in [("avc", "h264"), ("h265", "hevc"), ("HEVC", "hevc"), ("h264", "h264")] {
-                #expect(try run("--codec \(name) -o a.mp4").report?["codec"]?.string == codec)
+                let run = try encode("--codec \(name) -o a.mp4")
+                #expect(run.report?["codec"]?.string == codec)
             }
             for (name, number) in [("slow", "2"), ("medium", "4"), ("fast", "6"), ("3", "3")] {
-                #expect(try run("--preset \(name) -o a.h264").effective("preset")?["asked"]?.string == number)
+                let run = try encode("--preset \(name) -o a.h264")
+                #expect(run.effective("preset")?["asked"]?.string == number)
             }
         }
     }
