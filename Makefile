@@ -10,7 +10,7 @@ SWIFTFLAGS ?= --explicit-target-dependency-import-check error
 TESTABLE := -Xswiftc -enable-testing
 BUILD := .build/release
 
-.PHONY: all build demo test test-drivers test-devices faults bench install check-install uninstall fixtures format sanitize clean
+.PHONY: all build demo test test-allocations test-drivers test-devices faults bench install check-install uninstall fixtures format sanitize clean
 
 all: build
 
@@ -35,6 +35,10 @@ test: packages-test fixtures
 	$(SWIFT) build -c release $(SWIFTFLAGS) $(TESTABLE) --build-tests
 	@scripts/check-exports.sh $(BUILD)/libvaenc_drv_video.so
 	@scripts/run-tests.sh $(SWIFT) test -c release $(SWIFTFLAGS) $(TESTABLE) --skip-build
+
+# Every allocation of FFmpeg's libraries in every command, one failing in each run: half an hour.
+test-allocations: packages-test build
+	@VAENC_ALLOCATION_SWEEP=all $(SWIFT) test -c release $(SWIFTFLAGS) $(TESTABLE) --filter AllocationFailureTests
 
 # Every call of an encode, failing, late and corrupt, at every place; prints the table.
 faults: packages-test build
