@@ -103,7 +103,7 @@ final class ContainerSink: PacketSink {
         let timescale = Self.timescale(description.frameRate.reduced.numerator, Int(first.timescale))
         _ = try muxer.add(video, timescale: timescale)
         for track in state.tracks { _ = try muxer.add(track) }
-        try muxer.writeHeader(options: options)
+        try muxer.writeHeader(options: options, copies: !state.tracks.isEmpty)
         state.hasHeader = true
         state.origin = self.options.timeOrigin ?? state.early.compactMap(\.packet.presentation).reduce(first, min)
         for (track, packet) in state.early { try muxer.write(packet, track: track, origin: state.origin ?? first, copies: true) }
@@ -114,8 +114,8 @@ final class ContainerSink: PacketSink {
     static func timescale(_ a: Int, _ b: Int) -> Int32 {
         guard a > 0, b > 0, a <= Int32.max else { return 90_000 }
         // The least common multiple: reduced, a/b has the numerator a/gcd.
-        let common = Rational(a, b).reduced.numerator * b
-        return common <= 1_000_000 ? Int32(common) : 90_000
+        let (common, isOutside) = Rational(a, b).reduced.numerator.multipliedReportingOverflow(by: b)
+        return !isOutside && common <= 1_000_000 ? Int32(common) : 90_000
     }
 
     func write(_ packet: EncodedPacket) throws {
