@@ -10,7 +10,7 @@ SWIFTFLAGS ?= --explicit-target-dependency-import-check error
 TESTABLE := -Xswiftc -enable-testing
 BUILD := .build/release
 
-.PHONY: all build demo test test-dependent test-drivers test-devices faults bench install check-install uninstall fixtures format sanitize clean
+.PHONY: all build demo test test-dependent test-allocations test-drivers test-devices faults bench install check-install uninstall fixtures format sanitize clean
 
 all: build
 
@@ -39,6 +39,10 @@ test: packages-test fixtures
 # A package that depends on this one, by URL and version, as README.md says: a debug build, and every program of the pages.
 test-dependent: packages-test
 	@DRIVER=$(wildcard $(BUILD)/libvaenc_drv_video.so) scripts/test-dependent.sh
+
+# Every allocation of FFmpeg's libraries in every command, one failing in each run: half an hour.
+test-allocations: packages-test build
+	@VAENC_ALLOCATION_SWEEP=all $(SWIFT) test -c release $(SWIFTFLAGS) $(TESTABLE) --filter AllocationFailureTests
 
 # Every call of an encode, failing, late and corrupt, at every place; prints the table.
 faults: packages-test build

@@ -10,7 +10,9 @@ package struct H264Stream: Sendable {
     /// Distinct parameter sets in order of arrival.
     package var sequenceSets: [SequenceParameters] = []
     package internal(set) var pictureSets: [PictureParameters] = []
-    package internal(set) var violations: [Violation] = []
+    var found = ViolationList()
+    /// In the order in which they were found. Of each rule the first thousand are listed.
+    package var violations: [Violation] { found.elements }
     /// The most pictures that precede one in coding order and follow it in output order.
     package internal(set) var reorderDepth = 0
     /// The most frames that were marked as references at a time.

@@ -12,7 +12,9 @@ package struct HEVCStream: Sendable {
     package internal(set) var videoSets: [HEVCVideoParameters] = []
     package var sequenceSets: [HEVCSequenceParameters] = []
     package internal(set) var pictureSets: [HEVCPictureParameters] = []
-    package internal(set) var violations: [Violation] = []
+    var found = ViolationList()
+    /// In the order in which they were found. Of each rule the first thousand are listed.
+    package var violations: [Violation] { found.elements }
     /// The most pictures that precede one in coding order and follow it in output order.
     package internal(set) var reorderDepth = 0
     /// The most pictures that a reference picture set held.

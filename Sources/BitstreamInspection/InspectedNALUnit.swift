@@ -13,18 +13,30 @@ package struct InspectedNALUnit: Sendable, Hashable {
         package var outputFlag: Bool
     }
 
+    private let header: UInt8
+    private let place: UnitPlace
+    /// svc_extension_flag and nal_unit_header_svc_extension(): 24 bits; 0 without them.
+    private let scalableBits: UInt32
+
     /// nal_unit_type.
-    package var type: Int
+    package var type: Int { Int(header & 31) }
     /// nal_ref_idc.
-    package var refIDC: Int
+    package var refIDC: Int { Int(header >> 5 & 3) }
     /// Of its start code in the byte stream.
-    package var offset: Int
+    package var offset: Int { place.offset }
     /// With start code and trailing zeros.
-    package var byteCount: Int
+    package var byteCount: Int { place.byteCount }
     /// Of the NAL unit alone: without start code and trailing zeros.
-    package var payload: Range<Int>
+    package var payload: Range<Int> { place.payload }
     /// Of a prefix NAL unit (type 14) or a coded slice extension (type 20) with svc_extension_flag.
-    package var scalable: ScalableHeader?
+    package var scalable: ScalableHeader? {
+        if scalableBits == 0 { return nil }
+        func bits(_ lowest: Int, _ count: Int) -> Int { Int(scalableBits >> lowest) & (1 << count - 1) }
+        return ScalableHeader(
+            idrFlag: bits(22, 1) == 1, priorityID: bits(16, 6), noInterLayerPredFlag: bits(15, 1) == 1,
+            dependencyID: bits(12, 3), qualityID: bits(8, 4), temporalID: bits(5, 3),
+            useRefBasePicFlag: bits(4, 1) == 1, discardableFlag: bits(3, 1) == 1, outputFlag: bits(2, 1) == 1)
+    }
 
     /// VCL of a primary coded picture: slices and data partitions (H.264 table 7-1).
     package var isSlice: Bool { (1...5).contains(type) }
@@ -56,18 +68,32 @@ extension InspectedNALUnit {
     /// Nil where there is no header or forbidden_zero_bit is set.
     init?(_ unit: AnnexB.Unit, in bytes: [UInt8]) {
         guard let first = bytes[unit.payload].first, first & 0x80 == 0 else { return nil }
-        type = Int(first & 31)
-        refIDC = Int(first >> 5 & 3)
-        offset = unit.whole.lowerBound
-        byteCount = unit.whole.count
-        payload = unit.payload
-        if type == 14 || type == 20, unit.payload.count >= 4 {
-            var reader = BitReader(Array(bytes[unit.payload].dropFirst().prefix(3)))
-            guard reader.flag() else { return }
-            scalable = ScalableHeader(
-                idrFlag: reader.flag(), priorityID: reader.bits(6), noInterLayerPredFlag: reader.flag(),
-                dependencyID: reader.bits(3), qualityID: reader.bits(4), temporalID: reader.bits(3),
-                useRefBasePicFlag: reader.flag(), discardableFlag: reader.flag(), outputFlag: reader.flag())
+        header = first
+        place = UnitPlace(unit)
+        var extensionBits: UInt32 = 0
+        // svc_extension_flag is the highest of the three bytes' bits.
+        if first & 31 == 14 || first & 31 == 20, unit.payload.count >= 4 {
+            for byte in bytes[unit.payload].dropFirst().prefix(3) { extensionBits = extensionBits << 8 | UInt32(byte) }
         }
+        scalableBits = extensionBits & 0x80_0000 == 0 ? 0 : extensionBits
     }
+}
+
+/// Where a NAL unit stands, in few bytes: a byte stream can hold a unit for every three bytes.
+struct UnitPlace: Sendable, Hashable {
+    let offset: Int
+    private let payloadEnd: Int
+    private let trailingZeros: Int
+    private let startCode: UInt8
+
+    init(_ unit: AnnexB.Unit) {
+        offset = unit.whole.lowerBound
+        payloadEnd = unit.payload.upperBound
+        trailingZeros = unit.whole.upperBound - unit.payload.upperBound
+        // 3 or 4; none in a NAL unit that stands alone.
+        startCode = UInt8(clamping: unit.payload.lowerBound - unit.whole.lowerBound)
+    }
+
+    var byteCount: Int { payloadEnd + trailingZeros - offset }
+    var payload: Range<Int> { (offset + Int(startCode))..<payloadEnd }
 }

@@ -4,10 +4,11 @@ package protocol InspectedStream: Sendable {
     var pictures: [any InspectedPicture] { get }
     /// Rules that the stream breaks, those of the coded picture buffer left out.
     var violations: [Violation] { get }
-    /// Names of the NAL units in stream order.
-    var unitNames: [String] { get }
-    /// Each NAL unit's bytes with start code and trailing zeros, in stream order.
-    var unitRanges: [Range<Int>] { get }
+    var unitCount: Int { get }
+    /// The name of a NAL unit by its place in stream order.
+    func unitName(_ index: Int) -> String
+    /// A NAL unit's bytes with start code and trailing zeros.
+    func unitRange(_ index: Int) -> Range<Int>
     /// Of the first sequence, as people call them; nil where there is none.
     var profileName: String? { get }
     var levelName: String? { get }
@@ -81,11 +82,14 @@ extension InspectedPicture {
 
 extension H264Stream: InspectedStream {
     package var pictures: [any InspectedPicture] { frames }
-    package var unitNames: [String] { nalUnits.map(\.name) }
-    package var unitRanges: [Range<Int>] { nalUnits.map { $0.offset..<$0.offset + $0.byteCount } }
+    package var unitCount: Int { nalUnits.count }
+    package func unitName(_ index: Int) -> String { nalUnits[index].name }
+    package func unitRange(_ index: Int) -> Range<Int> {
+        nalUnits[index].offset..<(nalUnits[index].offset + nalUnits[index].byteCount)
+    }
     package var visibleSize: (width: Int, height: Int)? { sequenceSets.first?.visibleSize }
     package var bitDepth: Int { sequenceSets.first?.bit_depth_luma ?? 8 }
-    package var largestSlice: Int { nalUnits.filter(\.isSlice).map(\.payload.count).max() ?? 0 }
+    package var largestSlice: Int { nalUnits.reduce(0) { $1.isSlice ? max($0, $1.payload.count) : $0 } }
 }
 
 extension InspectedFrame: InspectedPicture {
@@ -102,11 +106,14 @@ extension InspectedFrame: InspectedPicture {
 
 extension HEVCStream: InspectedStream {
     package var pictures: [any InspectedPicture] { frames }
-    package var unitNames: [String] { nalUnits.map(\.name) }
-    package var unitRanges: [Range<Int>] { nalUnits.map { $0.offset..<$0.offset + $0.byteCount } }
+    package var unitCount: Int { nalUnits.count }
+    package func unitName(_ index: Int) -> String { nalUnits[index].name }
+    package func unitRange(_ index: Int) -> Range<Int> {
+        nalUnits[index].offset..<(nalUnits[index].offset + nalUnits[index].byteCount)
+    }
     package var visibleSize: (width: Int, height: Int)? { sequenceSets.first?.visibleSize }
     package var bitDepth: Int { sequenceSets.first?.bit_depth_luma ?? 8 }
-    package var largestSlice: Int { nalUnits.filter(\.isSlice).map(\.payload.count).max() ?? 0 }
+    package var largestSlice: Int { nalUnits.reduce(0) { $1.isSlice ? max($0, $1.payload.count) : $0 } }
 }
 
 extension HEVCFrame: InspectedPicture {

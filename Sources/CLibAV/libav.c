@@ -283,8 +283,9 @@ static enum AVPixelFormat take_device(AVCodecContext *context, const enum AVPixe
     return table.avcodec_default_get_format(context, formats);
 }
 
-void vaenc_decode_on(const struct VaencLibAV *av, AVCodecContext *context, AVBufferRef *device, int extra) {
+_Bool vaenc_decode_on(const struct VaencLibAV *av, AVCodecContext *context, AVBufferRef *device, int extra) {
     context->hw_device_ctx = av->av_buffer_ref(device);
     context->get_format = take_device;
     context->extra_hw_frames = extra;
+    return context->hw_device_ctx != 0;
 }

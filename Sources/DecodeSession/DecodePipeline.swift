@@ -151,7 +151,7 @@ private struct HeldPicture {
     private func send(_ bytes: [UInt8], _ index: Int, isKey: Bool) throws -> Bool {
         guard let packet = unsafe decoder.packet,
             unsafe decoder.av.pointee.av_new_packet!(packet, Int32(clamping: bytes.count)) >= 0
-        else { throw VaencError(.internalFault, "no memory to decode a picture of \(bytes.count) bytes") }
+        else { throw VaencError.noMemory("to decode a picture of \(bytes.count) bytes") }
         // SAFETY: av_new_packet made room for so many bytes.
         unsafe bytes.withUnsafeBytes {
             unsafe UnsafeMutableRawBufferPointer(start: packet.pointee.data, count: $0.count).copyMemory(from: $0)

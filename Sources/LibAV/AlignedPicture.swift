@@ -9,19 +9,21 @@ import VideoBase
 
     init(like picture: PictureView, _ av: UnsafePointer<VaencLibAV>) throws {
         unsafe self.av = unsafe av
+        let size = unsafe picture.size
+        guard size.isWithinLimits else {
+            throw VaencError(.unavailable, "a picture of \(size) is too large to convert", remedy: "sizes are \(VideoSize.limitWords)")
+        }
         var view = unsafe picture
-        let size = unsafe Int32(truncatingIfNeeded: picture.size.width)
-        let height = unsafe Int32(truncatingIfNeeded: picture.size.height)
         let format = unsafe picture.format
         let bytes = unsafe view.data.withUnsafeMutableBufferPointer { data in
             unsafe view.strides.withUnsafeMutableBufferPointer { strides in
-                unsafe av.pointee.av_image_alloc!(data.baseAddress!, strides.baseAddress!, size, height, format, 64)
+                unsafe av.pointee.av_image_alloc!(
+                    data.baseAddress!, strides.baseAddress!, Int32(size.width), Int32(size.height), format, 64)
             }
         }
+        // `view` is set once its memory is this object's: what fails leaves the other picture's pointers in it.
+        if bytes < 0 { throw VaencError.noMemory("to convert a picture of \(size)") }
         unsafe self.view = unsafe view
-        if bytes < 0 {
-            throw VaencError(.internalFault, "no memory to convert a picture of \(unsafe picture.size)")
-        }
     }
 
     deinit { unsafe av.pointee.av_free!(view.data[0]) }

@@ -1,4 +1,5 @@
 package import CLibAV
+internal import Glibc
 package import VideoBase
 
 /// FFmpeg's libraries: loaded on demand, their errors turned into vaenc's.
@@ -53,6 +54,14 @@ package enum LibAV {
         // SAFETY: as above.
         _ = unsafe av.pointee.av_strerror!(code, &text, text.count)
         return string(text)
+    }
+
+    /// Whether an error code says that memory ran out.
+    package static func isNoMemory(_ code: Int32) -> Bool { vaenc_errno_of(code) == ENOMEM }
+
+    /// Whether libav's words for an error say so: they may be all that is left of it.
+    package static func isNoMemory(_ words: String) -> Bool {
+        words.contains("Cannot allocate memory") || words.contains("Out of memory")
     }
 
     package static func string(_ text: [CChar]) -> String {

@@ -40,14 +40,18 @@ import VideoBase
         unsafe packet = av.pointee.av_packet_alloc!()
         guard let context = unsafe context, unsafe frame != nil, unsafe packet != nil else {
             (headers, writesCaptions, writesUserData) = ([], false, false)
-            throw VaencError(.internalFault, "no memory for \(settings.encoderName)")
+            throw VaencError.noMemory("for \(settings.encoderName)")
         }
         unsafe Self.fill(context, settings)
-        for option in settings.options {
-            _ = unsafe av.pointee.av_opt_set!(context.pointee.priv_data, option.name, option.value, 0)
-        }
         let parameters = settings.codec == .h264 ? "x264-params" : "x265-params"
-        _ = unsafe av.pointee.av_opt_set!(context.pointee.priv_data, parameters, settings.joinedParameters, 0)
+        // Versions differ in what options they have; one that is there and is not set would change the stream unseen.
+        for option in settings.options + [(name: parameters, value: settings.joinedParameters)] {
+            let code = unsafe av.pointee.av_opt_set!(context.pointee.priv_data, option.name, option.value, 0)
+            if LibAV.isNoMemory(code) {
+                (headers, writesCaptions, writesUserData) = ([], false, false)
+                throw VaencError.noMemory("for \(settings.encoderName)")
+            }
+        }
         writesCaptions = unsafe settings.codec == .h264
             && av.pointee.av_opt_set!(context.pointee.priv_data, "a53cc", "1", 0) >= 0
         writesUserData = unsafe settings.codec == .h264
@@ -56,6 +60,7 @@ import VideoBase
         let code = unsafe av.pointee.avcodec_open2!(context, codec, nil)
         if code < 0 {
             headers = []
+            if LibAV.isNoMemory(code) { throw VaencError.noMemory("for \(settings.encoderName)") }
             throw VaencError(
                 .unavailable, "\(settings.encoderName) cannot encode this (\(unsafe LibAV.message(code, av)))",
                 remedy: "try other `profile`, `level` or rate options")
@@ -123,7 +128,7 @@ import VideoBase
             { opaque, _ in unsafe Unmanaged<SoftwarePixelBuffer>.fromOpaque(opaque!).release() }, owner.toOpaque(), 0)
         if unsafe frame.pointee.buf.0 == nil {
             unsafe owner.release()
-            throw VaencError(.internalFault, "no memory for a picture")
+            throw VaencError.noMemory("for a picture")
         }
         let planes = unsafe memory.planes
         let view = unsafe PictureView(planes)
@@ -139,11 +144,11 @@ import VideoBase
         unsafe frame.pointee.format = view.format.rawValue
         unsafe frame.pointee.pts = index
         unsafe frame.pointee.pict_type = forceKey ? AV_PICTURE_TYPE_I : AV_PICTURE_TYPE_NONE
-        if writesCaptions, !captions.isEmpty { unsafe attach(captions, AV_FRAME_DATA_A53_CC, to: frame) }
-        if writesUserData { for data in userData { unsafe attach(data, AV_FRAME_DATA_SEI_UNREGISTERED, to: frame) } }
-        unsafe attach(regions, to: frame)
+        defer { unsafe av.pointee.av_frame_unref!(frame) }
+        if writesCaptions, !captions.isEmpty { unsafe try attach(captions, AV_FRAME_DATA_A53_CC, to: frame) }
+        if writesUserData { for data in userData { unsafe try attach(data, AV_FRAME_DATA_SEI_UNREGISTERED, to: frame) } }
+        unsafe try attach(regions, to: frame)
         let code = unsafe av.pointee.avcodec_send_frame!(context, frame)
-        unsafe av.pointee.av_frame_unref!(frame)
         if code < 0 { throw failure(code) }
     }
 
@@ -154,19 +159,21 @@ import VideoBase
     }
 
     // SAFETY: the frame owns the side data, which is written inside the size that was asked for.
-    private func attach(_ bytes: [UInt8], _ type: AVFrameSideDataType, to frame: UnsafeMutablePointer<AVFrame>) {
-        guard let data = unsafe av.pointee.av_frame_new_side_data!(frame, type, bytes.count) else { return }
+    private func attach(_ bytes: [UInt8], _ type: AVFrameSideDataType, to frame: UnsafeMutablePointer<AVFrame>) throws {
+        guard let data = unsafe av.pointee.av_frame_new_side_data!(frame, type, bytes.count) else {
+            throw VaencError.noMemory("for a picture")
+        }
         unsafe UnsafeMutableRawBufferPointer(start: data.pointee.data, count: bytes.count).copyBytes(from: bytes)
     }
 
     // SAFETY: as above.
-    private func attach(_ regions: [RegionOfInterest], to frame: UnsafeMutablePointer<AVFrame>) {
+    private func attach(_ regions: [RegionOfInterest], to frame: UnsafeMutablePointer<AVFrame>) throws {
         if regions.isEmpty { return }
         let stride = MemoryLayout<AVRegionOfInterest>.stride
         guard
             let data = unsafe av.pointee.av_frame_new_side_data!(
                 frame, AV_FRAME_DATA_REGIONS_OF_INTEREST, regions.count * stride)
-        else { return }
+        else { throw VaencError.noMemory("for a picture") }
         let start = unsafe UnsafeMutableRawPointer(data.pointee.data!)
         for (index, region) in regions.enumerated() {
             let entry = AVRegionOfInterest(
@@ -225,6 +232,7 @@ import VideoBase
     }
 
     private func failure(_ code: Int32) -> VaencError {
-        VaencError(.deviceFailed, "the software encoder failed (\(unsafe LibAV.message(code, av)))")
+        if LibAV.isNoMemory(code) { return .noMemory("to encode a picture") }
+        return VaencError(.deviceFailed, "the software encoder failed (\(unsafe LibAV.message(code, av)))")
     }
 }

@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// The planes of a picture in memory, valid only inside the closure that they were handed to.
 ///
 /// `size` is what is to be seen; `allocatedSize` is what the memory holds (at least `size`): the part
@@ -51,6 +53,8 @@ public protocol PixelBuffer: AnyObject, Sendable {
     public let size: VideoSize
     // SAFETY: allocated once, freed in deinit; all access goes through withUnsafePlanes, whose caller owns the buffer.
     private nonisolated(unsafe) let memory: UnsafeMutableRawPointer
+    /// What `memory` lies in.
+    private nonisolated(unsafe) let allocation: UnsafeMutableRawPointer
     private let offsets: [Int]
     private let rowPitches: [Int]
 
@@ -67,11 +71,16 @@ public protocol PixelBuffer: AnyObject, Sendable {
         }
         self.offsets = offsets
         self.rowPitches = pitches
-        unsafe memory = .allocate(byteCount: max(offset, 64), alignment: 64)
-        unsafe memory.initializeMemory(as: UInt8.self, repeating: 0, count: max(offset, 64))
+        // Large memory comes from calloc as zeros that take no room until they are written: a picture whose size is only
+        // claimed costs nothing.
+        guard let zeros = unsafe calloc(max(offset, 64) + 63, 1) else {
+            fatalError("no memory for a picture of \(size)")
+        }
+        unsafe allocation = zeros
+        unsafe memory = zeros.alignedUp(toMultipleOf: 64)
     }
 
-    deinit { unsafe memory.deallocate() }
+    deinit { unsafe free(allocation) }
 
     public func withUnsafePlanes<R>(_ body: (PixelPlanes) throws -> R) throws -> R {
         let count = format.planeCount

@@ -22,4 +22,43 @@ enum Damage {
             body(damaged)
         }
     }
+
+    /// Streams whose headers are of one, and whose parameter sets are of several: each NAL unit by itself is sound or has a few
+    /// bits changed, and what it refers to is another's. Syntax elements are made long as well: where a bit of the header is
+    /// made a run of zeros, all that follows moves.
+    static func mixtures(_ streams: [[[UInt8]]], rounds: Int, _ body: (_ mixed: [UInt8]) -> Void) {
+        var generator = SplitMix64(state: 16)
+        for _ in 0..<rounds {
+            var mixed: [UInt8] = []
+            let own = streams.randomElement(using: &generator) ?? []
+            for unit in own.prefix(Int.random(in: 4...24, using: &generator)) {
+                var units = [unit]
+                if Int.random(in: 0..<4, using: &generator) == 0, let other = streams.randomElement(using: &generator) {
+                    units.append(other[Int.random(in: 0..<min(other.count, 6), using: &generator)])
+                }
+                if Bool.random(using: &generator) { units.shuffle(using: &generator) }
+                for unit in units {
+                    mixed += [0, 0, 1] + (Int.random(in: 0..<3, using: &generator) == 0 ? changed(unit, using: &generator) : unit)
+                }
+            }
+            body(mixed)
+        }
+    }
+
+    private static func changed(_ unit: [UInt8], using generator: inout SplitMix64) -> [UInt8] {
+        var unit = unit
+        let header = 1..<min(max(unit.count, 2), 48)
+        for _ in 0..<Int.random(in: 1...3, using: &generator) {
+            let place = min(Int.random(in: header, using: &generator), unit.count - 1)
+            switch Int.random(in: 0..<4, using: &generator) {
+            case 0: unit[place] ^= 1 << UInt8.random(in: 0...7, using: &generator)
+            case 1: unit[place] = [0, 0xFF, 0x80, 0x7F, 1].randomElement(using: &generator) ?? 0
+            // 32 zeros and a one: the longest Exp-Golomb code. Emulation prevention keeps start codes out of it.
+            case 2: unit.insert(contentsOf: [0, 0, 3, 0, 0, 3, 0x80, 0xFF, 0xFF, 0xFF, 0xFF], at: place)
+            default: unit.removeSubrange(place..<min(unit.count, place + 3))
+            }
+            if unit.isEmpty { return [0x67] }
+        }
+        return unit
+    }
 }

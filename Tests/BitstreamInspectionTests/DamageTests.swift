@@ -22,6 +22,22 @@ import Testing
         #expect(different > 120)
     }
 
+    /// Parameter sets and slices of several streams, mixed and changed: what fits by itself need not fit together.
+    @Test func mixedStreamsAreRead() throws {
+        let streams = try (Sample.structures + Sample.rates).map { sample in
+            let bytes = try sample.stream()
+            return H264Stream(annexB: bytes).nalUnits.map { Array(bytes[$0.payload]) }
+        }
+        var pictures = 0
+        Damage.mixtures(streams, rounds: 3000) { mixed in
+            let read = H264Stream(annexB: mixed)
+            _ = read.hrd()
+            pictures += read.frames.count
+            #expect(read.frames.map(\.displayIndex).sorted() == Array(read.frames.indices))
+        }
+        #expect(pictures > 3000)
+    }
+
     @Test func shortAndEmptyStreams() {
         let cases: [[UInt8]] = [
             [], [0], [0, 0, 1], [0, 0, 1, 0x67], [0, 0, 0, 1, 0x65, 0x88], [1, 2, 3], [0, 0, 1, 0xff, 0, 0, 1],

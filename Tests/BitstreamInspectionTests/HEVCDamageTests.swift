@@ -22,6 +22,34 @@ import Testing
         #expect(different > 90)
     }
 
+    /// Parameter sets and slices of several streams, mixed and changed: what fits by itself need not fit together. Among them
+    /// are streams with tiles, which no encoder at hand makes.
+    @Test func mixedStreamsAreRead() throws {
+        var all = try (HEVCSample.structures + HEVCSample.rates).map { try $0.stream() }
+        for (width, height, columns, rows) in [(1024, 512, 4, 2), (1920, 1080, 5, 3), (512, 256, 2, 2), (256, 256, 1, 4)] {
+            var crafted = CraftedHEVC()
+            (crafted.width, crafted.height, crafted.hasDependentSlices) = (width, height, true)
+            crafted.tiles = (columns, rows, [], [])
+            crafted.pictures = [.idr { $0.entryPoints = [10, 10] }, .p(1, [0]), .p(2, [1, 0]) { $0.addresses = [0, 3] }]
+            all.append(crafted.stream())
+            let (across, down) = ((width + 63) / 64, (height + 63) / 64)
+            crafted.tiles = (
+                columns, rows, [Int](repeating: max(1, across / columns), count: columns - 1),
+                [Int](repeating: max(1, down / rows), count: rows - 1)
+            )
+            all.append(crafted.stream())
+        }
+        let streams = all.map { bytes in HEVCStream(annexB: bytes).nalUnits.map { Array(bytes[$0.payload]) } }
+        var pictures = 0
+        Damage.mixtures(streams, rounds: 3000) { mixed in
+            let read = HEVCStream(annexB: mixed)
+            _ = read.hrd()
+            pictures += read.frames.count
+            #expect(read.frames.map(\.displayIndex).sorted() == Array(read.frames.indices))
+        }
+        #expect(pictures > 3000)
+    }
+
     @Test func shortAndEmptyStreams() {
         let cases: [[UInt8]] = [
             [], [0], [0, 0, 1], [0, 0, 1, 0x40], [0, 0, 0, 1, 0x26, 0x01], [1, 2, 3], [0, 0, 1, 0xff, 1, 0, 0, 1],

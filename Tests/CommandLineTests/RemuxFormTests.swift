@@ -99,6 +99,17 @@ import Testing
             }
             let whole = try vaenc("remux", "-", "-o", "a.mp4", input: stream, in: folder)
             #expect(whole.status == 0, "\(whole.errors)")
+            // M2TS, with times as small and as large as they come, and packets with error correction behind them.
+            let packets = stride(from: 0, to: stream.count, by: 188).prefix(300).map { stream[$0..<$0 + 188] }
+            for time: [UInt8] in [[0, 0, 1, 0], [0x0E, 0xBF, 0x46, 0x22], [0x3F, 0xFF, 0xFF, 0xFF]] {
+                let blu = Array(packets.map { time + $0 }.joined())
+                let result = try vaenc("remux", "-", "-o", "m.mp4", "--overwrite", input: blu, in: folder)
+                #expect(result.status == 0, "\(time): \(result.errors)")
+            }
+            let broadcast = Array(packets.map { $0 + [UInt8](repeating: 0, count: 16) }.joined())
+            #expect(try vaenc("remux", "-", "-o", "c.mp4", input: broadcast, in: folder).status == 0)
+            let cut = try vaenc("remux", "-", "-o", "d.mp4", input: Array(broadcast.dropLast(150)), in: folder)
+            #expect(cut.status == 65 && cut.errors.contains("ends early"), "\(cut.errors)")
             let named = try ProcessRunner.run(
                 "bash", ["-c", "cat \"$0\" | \"$1\" remux - -o b.mp4", Fixture.bigBuckBunny.path(), Checkout.vaenc], directory: folder, timeout: 60)
             #expect(named.status == 65 && named.errors.contains("give its name instead of a pipe"), "\(named.status) \(named.errors)")

@@ -204,6 +204,20 @@ import VideoBase
         }
     }
 
+    /// M2TS has a time before each packet, which may look like a length, and the packet begins as a parameter set of H.264
+    /// does.
+    @Test func transportPacketsAreNoLengths() {
+        for time: UInt32 in stride(from: 0, to: 1 << 30, by: 0x1234_5) {
+            let header = (0..<4).reversed().map { UInt8(truncatingIfNeeded: time >> ($0 * 8)) }
+            let packet = header + [0x47, 0x40, 0x11, 0x10] + [UInt8](repeating: 0xFF, count: 184)
+            let head = Array((0..<5).map { _ in packet }.joined())
+            guard StreamKind(head: head) == nil else {
+                Issue.record("the time \(time)")
+                return
+            }
+        }
+    }
+
     /// A unit of just the longest length goes through, one byte more is refused: of the lengths, and of the memory.
     @Test func limits() throws {
         for (size, longest) in [(LengthSize.one, 255), (.two, 65535)] {

@@ -34,7 +34,12 @@ public struct HeaderBits {
 
     /// A NAL unit of HEVC behind a start code, its payload with emulation prevention (H.265 7.3.1).
     public static func unit(_ type: Int, _ payload: [UInt8], layer: Int = 0) -> [UInt8] {
-        var result: [UInt8] = [0, 0, 0, 1, UInt8(type << 1), UInt8(layer + 1)]
+        [0, 0, 0, 1, UInt8(type << 1), UInt8(layer + 1)] + escaped(payload)
+    }
+
+    /// A payload with emulation prevention (7.4.1 of both codecs).
+    public static func escaped(_ payload: [UInt8]) -> [UInt8] {
+        var result: [UInt8] = []
         var zeros = 0
         for byte in payload {
             if zeros == 2, byte <= 3 {

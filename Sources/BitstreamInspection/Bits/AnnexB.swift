@@ -7,36 +7,63 @@ struct AnnexB {
         var payload: Range<Int>
     }
 
-    var units: [Unit] = []
+    private let bytes: [UInt8]
+    /// The first 00 00 01; the number of bytes where there is none.
+    private let first: Int
     /// Bytes before the first start code.
-    var leading = 0
+    let leading: Int
 
     init(_ bytes: [UInt8]) {
-        // Positions of 00 00 01.
-        var prefixes: [Int] = []
-        var index = 2
+        self.bytes = bytes
+        first = Self.prefix(in: bytes, from: 0)
+        leading = first == bytes.count ? first : Self.start(of: first, in: bytes)
+    }
+
+    var isEmpty: Bool { first == bytes.count }
+
+    /// The number of units; walks all the bytes.
+    var count: Int {
+        var count = 0
+        var prefix = first
+        while prefix < bytes.count {
+            count += 1
+            prefix = Self.prefix(in: bytes, from: prefix + 3)
+        }
+        return count
+    }
+
+    /// The place of the next 00 00 01; the number of bytes where there is none.
+    private static func prefix(in bytes: [UInt8], from start: Int) -> Int {
+        var index = start + 2
         while index < bytes.count {
             let byte = bytes[index]
             if byte > 1 {
                 index += 3
             } else if byte == 1, bytes[index - 1] == 0, bytes[index - 2] == 0 {
-                prefixes.append(index - 2)
-                index += 3
+                return index - 2
             } else {
                 index += 1
             }
         }
-        guard let first = prefixes.first else {
-            leading = bytes.count
-            return
-        }
-        func start(_ prefix: Int) -> Int { prefix > 0 && bytes[prefix - 1] == 0 ? prefix - 1 : prefix }
-        leading = start(first)
-        for (number, prefix) in prefixes.enumerated() {
-            let next = number + 1 < prefixes.count ? start(prefixes[number + 1]) : bytes.count
-            var end = max(next, prefix + 3)
+        return bytes.count
+    }
+
+    /// Of the start code with its zero_byte.
+    private static func start(of prefix: Int, in bytes: [UInt8]) -> Int {
+        prefix > 0 && bytes[prefix - 1] == 0 ? prefix - 1 : prefix
+    }
+
+    /// Calls `body` with each unit in order. Nothing is kept: a byte stream can hold a unit for every three bytes.
+    func forEach(_ body: (Unit) -> Void) {
+        var prefix = first
+        while prefix < bytes.count {
+            let following = Self.prefix(in: bytes, from: prefix + 3)
+            let next = following < bytes.count ? Self.start(of: following, in: bytes) : bytes.count
+            let whole = max(next, prefix + 3)
+            var end = whole
             while end > prefix + 3, bytes[end - 1] == 0 { end -= 1 }
-            units.append(Unit(whole: start(prefix)..<max(next, prefix + 3), payload: (prefix + 3)..<end))
+            body(Unit(whole: Self.start(of: prefix, in: bytes)..<whole, payload: (prefix + 3)..<end))
+            prefix = following
         }
     }
 
@@ -82,5 +109,9 @@ struct AnnexB {
 /// Where NAL units lie between start codes, for those outside this module.
 package enum StartCodes {
     /// Of each unit without start code and trailing zeros.
-    package static func units(in bytes: [UInt8]) -> [Range<Int>] { AnnexB(bytes).units.map(\.payload) }
+    package static func units(in bytes: [UInt8]) -> [Range<Int>] {
+        var units: [Range<Int>] = []
+        AnnexB(bytes).forEach { units.append($0.payload) }
+        return units
+    }
 }

@@ -20,7 +20,7 @@ struct BitReader {
 
     /// u(n) with n up to 32.
     mutating func bits(_ count: Int) -> Int {
-        guard position + count <= bytes.count * 8 else {
+        guard count <= bytes.count * 8 - position else {
             isExhausted = true
             position = bytes.count * 8
             return 0
@@ -35,10 +35,20 @@ struct BitReader {
 
     mutating func flag() -> Bool { bits(1) == 1 }
 
-    /// ue(v): at most 2³² − 2.
+    /// Reads over any number of bits.
+    mutating func skip(_ count: Int) {
+        guard count <= bitCount - position else {
+            isExhausted = true
+            position = bitCount
+            return
+        }
+        position += count
+    }
+
+    /// ue(v): at most 2³³ − 2, of which 2³² − 2 is the most that the standard has.
     mutating func unsigned() -> Int {
         var zeros = 0
-        while !isExhausted, bits(1) == 0 { zeros += 1 }
+        while !isExhausted, zeros <= 32, bits(1) == 0 { zeros += 1 }
         guard zeros <= 32, !isExhausted else {
             isExhausted = true
             return 0
@@ -85,7 +95,7 @@ struct BitReader {
     /// Whole bytes from here; `position` must be a multiple of 8.
     mutating func take(_ count: Int) -> [UInt8] {
         let start = position / 8
-        guard count >= 0, start + count <= bytes.count else {
+        guard count >= 0, count <= bytes.count - start else {
             isExhausted = true
             return []
         }

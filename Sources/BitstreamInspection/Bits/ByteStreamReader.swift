@@ -21,6 +21,8 @@ protocol ByteStreamReader {
     var bytes: [UInt8] { get }
 
     mutating func report(_ rule: Violation.Rule, _ message: String)
+    /// So many NAL units will follow.
+    mutating func expect(_ count: Int)
     /// Takes the next NAL unit.
     mutating func take(_ nal: Unit) throws(Malformed)
 }
@@ -29,18 +31,18 @@ extension ByteStreamReader {
     /// Takes every NAL unit in order, and reports what is wrong with the byte stream and what cannot be read.
     mutating func takeUnits() {
         let annexB = AnnexB(bytes)
-        if annexB.leading > 0, bytes.prefix(annexB.leading).contains(where: { $0 != 0 }) || annexB.units.isEmpty {
+        if annexB.leading > 0, bytes.prefix(annexB.leading).contains(where: { $0 != 0 }) || annexB.isEmpty {
             report(.byteStream, "\(annexB.leading) bytes stand before the first start code")
         }
-        for found in annexB.units {
+        expect(annexB.count)
+        annexB.forEach { found in
             guard let nal = Unit(found, in: bytes) else {
-                report(.byteStream, "a NAL unit at byte \(found.whole.lowerBound) without a sound header")
-                continue
+                return report(.byteStream, "a NAL unit at byte \(found.whole.lowerBound) without a sound header")
             }
             if let fault = AnnexB.fault(bytes[nal.payload]) {
                 report(.byteStream, "\(fault) (\(nal.name) at byte \(nal.offset))")
             }
-            do {
+            do throws(Malformed) {
                 try take(nal)
             } catch {
                 report(.syntax, "\(nal.name) at byte \(nal.offset): \(error.message)")

@@ -17,7 +17,9 @@ struct PictureDecoder {
 
     private var found: [(Violation.Rule, String)] = []
 
-    private mutating func report(_ rule: Violation.Rule, _ message: String) { found.append((rule, message)) }
+    private mutating func report(_ rule: Violation.Rule, _ message: String) {
+        if found.count < ViolationList.limit { found.append((rule, message)) }
+    }
 
     /// Adds the picture of an access unit to `stream`.
     mutating func decode(
@@ -64,7 +66,7 @@ struct PictureDecoder {
             index: index, kind: Self.kind(slices), isIDR: first.isIDR, isReference: first.nal_ref_idc != 0,
             pictureOrderCount: counted, sequence: sequence, frameNumber: first.frame_num,
             temporalLayer: unit.temporalLayer, slices: slices, information: information, nalUnits: unit.nalUnits,
-            byteCount: 0, videoByteCount: 0, sequenceSet: stream.sequenceSets.firstIndex(of: sps) ?? 0)
+            byteCount: 0, videoByteCount: 0, sequenceSet: unit.sequencePlace)
         for nal in stream.nalUnits[unit.nalUnits] {
             frame.byteCount += nal.byteCount
             if nal.isSlice || nal.type == 12 { frame.videoByteCount += nal.payload.count }
@@ -74,7 +76,7 @@ struct PictureDecoder {
         if frame.isReference { previousReferenceFrameNum = first.includesUnmarkAll ? 0 : first.frame_num }
         stream.mostReferences = max(stream.mostReferences, references.entries.count)
         stream.frames.append(frame)
-        stream.violations += found.map { Violation($0.0, frame: index, $0.1) }
+        stream.found.append(contentsOf: found.map { Violation($0.0, frame: index, $0.1) })
     }
 
     /// Sorts out the output order.

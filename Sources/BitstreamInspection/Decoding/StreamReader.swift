@@ -7,14 +7,21 @@ struct StreamReader: ByteStreamReader {
         var information: [RawInformation] = []
         var temporalLayer: Int?
         var sequenceSet: SequenceParameters?
+        /// In the stream's `sequenceSets`.
+        var sequencePlace = 0
         /// primary_pic_type of the delimiter.
         var primaryPictureType: Int?
     }
 
     let bytes: [UInt8]
     private var stream = H264Stream()
+    /// Each different one of the stream, and those that hold now, by id.
+    private var distinctSequences = DistinctSets<SequenceParameters>()
+    private var distinctPictures = DistinctSets<PictureParameters>()
     private var sequenceSets: [Int: SequenceParameters] = [:]
+    private var sequencePlaces: [Int: Int] = [:]
     private var pictureSets: [Int: PictureParameters] = [:]
+    private var budget: HeaderBudget
     private var unit: AccessUnit?
     /// Prefix NAL units belong to the slice that follows.
     private var pendingPrefix: (nalUnit: Int, temporalLayer: Int?)?
@@ -23,19 +30,36 @@ struct StreamReader: ByteStreamReader {
     /// Longer than any header that is legal.
     private static let headerLimit = 4096
 
-    init(_ bytes: [UInt8]) { self.bytes = bytes }
+    init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+        budget = HeaderBudget(byteCount: bytes.count)
+    }
 
     mutating func read() -> H264Stream {
         takeUnits()
         finish()
         decoder.end(&stream)
+        stream.sequenceSets = distinctSequences.elements
+        stream.pictureSets = distinctPictures.elements
         if stream.frames.isEmpty { report(.syntax, "no picture") }
         return stream
     }
 
     mutating func report(_ rule: Violation.Rule, _ message: String) {
-        stream.violations.append(Violation(rule, frame: unit == nil ? nil : stream.frames.count, message))
+        stream.found.append(Violation(rule, frame: unit == nil ? nil : stream.frames.count, message))
     }
+
+    /// Whether so many more slices or messages are read.
+    private mutating func mayTake(_ count: Int = 1) -> Bool {
+        switch budget.take(count) {
+        case .take: return true
+        case .report(let message): report(.unsupported, message)
+        case .leave: break
+        }
+        return false
+    }
+
+    mutating func expect(_ count: Int) { stream.nalUnits.reserveCapacity(count) }
 
     private func payload(_ nal: InspectedNALUnit, limit: Int? = nil) -> [UInt8] {
         AnnexB.unescape(bytes[nal.payload].dropFirst(), limit: limit)
@@ -74,19 +98,20 @@ struct StreamReader: ByteStreamReader {
         switch nal.type {
         case 6:
             let messages = try RawInformation.messages(rbsp: payload(nal))
-            unit?.information += messages
+            if mayTake(messages.count) { unit?.information += messages }
         case 7:
             let set = try SequenceParameters(rbsp: payload(nal))
+            sequenceSets[set.seq_parameter_set_id] = nil
+            let (place, isNew) = try distinctSequences.place(of: set, byteCount: nal.payload.count)
             sequenceSets[set.seq_parameter_set_id] = set
-            if !stream.sequenceSets.contains(set) {
-                stream.sequenceSets.append(set)
-                checkLevel(set)
-            }
+            sequencePlaces[set.seq_parameter_set_id] = place
+            if isNew { checkLevel(set) }
         case 8:
             let sets = sequenceSets
             let set = try PictureParameters(rbsp: payload(nal)) { sets[$0]?.chroma_format_idc }
+            pictureSets[set.pic_parameter_set_id] = nil
+            _ = try distinctPictures.place(of: set, byteCount: nal.payload.count)
             pictureSets[set.pic_parameter_set_id] = set
-            if !stream.pictureSets.contains(set) { stream.pictureSets.append(set) }
         case 9:
             if let unit, unit.nalUnits.count > 0 { report(.accessUnit, "a delimiter is not first in its access unit") }
             var reader = BitReader(payload(nal))
@@ -101,7 +126,7 @@ struct StreamReader: ByteStreamReader {
         let (pictures, sequences) = (pictureSets, sequenceSets)
         let header = try SliceHeader(
             &reader, unit: nal, pictureSet: { pictures[$0] }, sequenceSet: { sequences[$0] })
-        if header.redundant_pic_cnt > 0 { return }
+        if header.redundant_pic_cnt > 0 || !mayTake() { return }
         let active = pictures[header.pic_parameter_set_id].flatMap { sequences[$0.seq_parameter_set_id] }
         let first = pendingPrefix?.nalUnit ?? index
         if let unit, let other = unit.slices.first?.header {
@@ -110,6 +135,7 @@ struct StreamReader: ByteStreamReader {
         if unit == nil { unit = AccessUnit(nalUnits: first..<first) }
         if unit?.slices.isEmpty == true {
             unit?.sequenceSet = active
+            unit?.sequencePlace = active.flatMap { sequencePlaces[$0.seq_parameter_set_id] } ?? 0
             unit?.temporalLayer = pendingPrefix?.temporalLayer
         } else if unit?.temporalLayer != pendingPrefix?.temporalLayer {
             report(.temporalLayer, "slices of one picture differ in temporal_id")
@@ -152,7 +178,7 @@ struct StreamReader: ByteStreamReader {
         if let timing = sps.vui?.timing, timing.fixed_frame_rate_flag {
             let rate = Double(sps.macroblocksPerFrame) / (2 * timing.tick)
             if rate > Double(limits.maxMBPS) * 1.0001 {
-                report(.level, "\(Int(rate)) macroblocks a second, \(name) allows \(limits.maxMBPS)")
+                report(.level, "\(Int(clamping: rate)) macroblocks a second, \(name) allows \(limits.maxMBPS)")
             }
         }
         for (hrd, nal) in [(sps.vui?.nalHRD, true), (sps.vui?.vclHRD, false)] {

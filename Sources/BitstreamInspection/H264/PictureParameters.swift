@@ -76,7 +76,7 @@ package struct PictureParameters: Sendable, Hashable {
         case 6:
             let units = try reader.unsigned("pic_size_in_map_units_minus1", in: 0...1_200_000) + 1
             let bits = count > 4 ? 3 : count > 2 ? 2 : 1
-            for _ in 0..<units where !reader.isExhausted { _ = reader.bits(bits) }
+            reader.skip(units * bits)
         default: break
         }
         try reader.checkEnd("the PPS")

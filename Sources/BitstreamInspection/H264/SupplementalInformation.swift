@@ -45,6 +45,9 @@ struct RawInformation {
     var type: Int
     var payload: [UInt8]
 
+    /// Far more than an access unit has.
+    private static let limit = 1000
+
     /// The messages of an SEI NAL unit's payload (7.3.2.3.1).
     static func messages(rbsp: [UInt8]) throws(Malformed) -> [RawInformation] {
         var result: [RawInformation] = []
@@ -61,9 +64,10 @@ struct RawInformation {
             return value
         }
         while index < rbsp.count, !(rbsp[index] == 0x80 && rbsp[(index + 1)...].allSatisfy { $0 == 0 }) {
+            guard result.count < limit else { throw Malformed("more than \(limit) messages in one SEI NAL unit") }
             let type = try number()
             let size = try number()
-            guard index + size <= rbsp.count else {
+            guard size <= rbsp.count - index else {
                 throw Malformed("an SEI message of \(size) bytes has \(rbsp.count - index)")
             }
             result.append(RawInformation(type: type, payload: Array(rbsp[index..<(index + size)])))

@@ -213,6 +213,7 @@ extension HEVCInformation {
                 for place in 0...count {
                     _ = reader.unsigned()
                     if !isCommon, place < count { _ = reader.bits(units.du_cpb_removal_delay_increment_length) }
+                    if reader.isExhausted { break }
                 }
             }
         }

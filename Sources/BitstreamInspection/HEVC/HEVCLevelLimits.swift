@@ -143,7 +143,7 @@ extension HEVCSequenceParameters {
         if let timing = vui?.timing, let duration = vui?.hrd?.subLayers.last?.elementalDuration {
             let rate = Double(sizeInSamples) / (timing.tick * Double(duration))
             if rate > Double(limits.maxLumaSr) * 1.0001 {
-                faults.append("\(Int(rate)) samples a second, \(name) allows \(limits.maxLumaSr)")
+                faults.append("\(Int(clamping: rate)) samples a second, \(name) allows \(limits.maxLumaSr)")
             }
         }
         return faults

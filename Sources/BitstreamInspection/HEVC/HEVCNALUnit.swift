@@ -1,17 +1,20 @@
 /// A NAL unit of HEVC and where it stands.
 package struct HEVCNALUnit: Sendable, Hashable {
+    private let header: UInt16
+    private let place: UnitPlace
+
     /// nal_unit_type (H.265 table 7-1).
-    package var type: Int
+    package var type: Int { Int(header >> 9) }
     /// nuh_layer_id.
-    package var layerID: Int
+    package var layerID: Int { Int(header >> 3 & 63) }
     /// TemporalId: nuh_temporal_id_plus1 − 1.
-    package var temporalID: Int
+    package var temporalID: Int { Int(header & 7) - 1 }
     /// Of its start code in the byte stream.
-    package var offset: Int
+    package var offset: Int { place.offset }
     /// With start code and trailing zeros.
-    package var byteCount: Int
+    package var byteCount: Int { place.byteCount }
     /// Of the NAL unit alone: without start code and trailing zeros.
-    package var payload: Range<Int>
+    package var payload: Range<Int> { place.payload }
 
     /// VCL: a slice segment.
     package var isSlice: Bool { type < 32 }
@@ -68,11 +71,7 @@ package struct HEVCNALUnit: Sendable, Hashable {
         guard header.count == 2, let first = header.first, let second = header.last, first & 0x80 == 0,
             second & 7 != 0
         else { return nil }
-        type = Int(first >> 1)
-        layerID = Int(first & 1) << 5 | Int(second >> 3)
-        temporalID = Int(second & 7) - 1
-        offset = unit.whole.lowerBound
-        byteCount = unit.whole.count
-        payload = unit.payload
+        self.header = UInt16(first) << 8 | UInt16(second)
+        place = UnitPlace(unit)
     }
 }

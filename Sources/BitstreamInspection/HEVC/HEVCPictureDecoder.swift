@@ -48,8 +48,8 @@ struct HEVCPictureDecoder {
             index: index, kind: Self.kind(unit.slices), nalUnitType: nal.type, temporalID: nal.temporalID,
             pictureOrderCount: count, sequence: sequence, startsSequence: startsSequence,
             isOutput: first.pic_output_flag, slices: unit.slices, information: information, nalUnits: unit.nalUnits,
-            byteCount: 0, videoByteCount: 0, sequenceSet: stream.sequenceSets.firstIndex(of: sps) ?? 0,
-            pictureSet: stream.pictureSets.firstIndex(of: pps) ?? 0)
+            byteCount: 0, videoByteCount: 0, sequenceSet: unit.sequencePlace,
+            pictureSet: unit.picturePlace)
         let irap = rules.irap.map { stream.frames[$0] }
         frame.associatedIRAP = nal.isIRAP ? nil : irap?.index
         // RASL pictures of an IRAP picture that starts the sequence are not decoded (8.1.3).
@@ -79,18 +79,18 @@ struct HEVCPictureDecoder {
             HEVCReferenceBuffer.Entry(
                 frame: index, pictureOrderCount: count, temporalID: nal.temporalID, nalUnitType: nal.type))
         if nal.temporalID == 0, !nal.isLeading, !nal.isSubLayerNonReference { previousTid0 = count }
-        rules.follow(frame)
+        rules.follow(frame, sps)
         active = sps
         sequenceEnds = false
         stream.frames.append(frame)
-        stream.violations += found.map { Violation($0.0, frame: index, $0.1) }
+        stream.found.append(contentsOf: found.map { Violation($0.0, frame: index, $0.1) })
     }
 
     /// Sorts out the output order.
     mutating func end(_ stream: inout HEVCStream) {
         for place in outputs.indices {
             outputs[place].flush()
-            stream.violations += outputs[place].takeFaults().map { Violation(.pictureBuffer, $0) }
+            stream.found.append(contentsOf: outputs[place].takeFaults().map { Violation(.pictureBuffer, $0) })
         }
         let order = stream.frames.indices.sorted {
             let (a, b) = (stream.frames[$0], stream.frames[$1])
@@ -99,7 +99,7 @@ struct HEVCPictureDecoder {
         for (place, index) in order.enumerated() { stream.frames[index].displayIndex = place }
         let shown = order.filter { stream.frames[$0].isOutput }
         if let whole = outputs.last, whole.output != shown {
-            stream.violations.append(
+            stream.found.append(
                 Violation(
                     .pictureBuffer, "the bumping process puts out \(whole.output.count) pictures in another order"))
         }

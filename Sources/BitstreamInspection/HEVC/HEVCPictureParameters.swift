@@ -135,40 +135,17 @@ package struct HEVCPictureParameters: Sendable, Hashable {
         Self.boundaries(tiles?.num_tile_rows ?? 1, tiles?.rowHeights, sps.heightInCtbs)
     }
 
+    /// Whether the tiles divide a picture of that SPS. A PPS may come before the SPS that its slices use, or another SPS
+    /// of the same number may come after the PPS.
+    func tilesFit(_ sps: HEVCSequenceParameters) -> Bool {
+        guard let tiles else { return true }
+        return tiles.num_tile_columns <= sps.widthInCtbs && tiles.num_tile_rows <= sps.heightInCtbs
+            && (tiles.columnWidths?.reduce(0, +) ?? 0) < sps.widthInCtbs
+            && (tiles.rowHeights?.reduce(0, +) ?? 0) < sps.heightInCtbs
+    }
+
     private static func boundaries(_ count: Int, _ sizes: [Int]?, _ whole: Int) -> [Int] {
         guard let sizes else { return (0...count).map { $0 * whole / count } }
         return sizes.reduce(into: [0]) { $0.append($0[$0.count - 1] + $1) } + [whole]
-    }
-}
-
-/// Places of coding tree blocks in raster scan and in tile scan (H.265 6.5.1).
-struct HEVCTileScan {
-    /// CtbAddrRsToTs.
-    private(set) var tileScan: [Int]
-    /// TileId by the address in tile scan.
-    private(set) var tileIDs: [Int]
-
-    init(_ sps: HEVCSequenceParameters, _ pps: HEVCPictureParameters) {
-        tileScan = [Int](repeating: 0, count: sps.sizeInCtbs)
-        tileIDs = []
-        let (columns, rows) = (pps.columnBoundaries(sps), pps.rowBoundaries(sps))
-        var next = 0
-        var tile = 0
-        for (top, bottom) in zip(rows, rows.dropFirst()) {
-            for (left, right) in zip(columns, columns.dropFirst()) {
-                for y in top..<bottom {
-                    for x in left..<right {
-                        tileScan[y * sps.widthInCtbs + x] = next
-                        tileIDs.append(tile)
-                        next += 1
-                    }
-                }
-                tile += 1
-            }
-        }
-    }
-
-    func isTileStart(_ address: Int) -> Bool {
-        address == 0 || address == tileIDs.count || tileIDs[address] != tileIDs[address - 1]
     }
 }

@@ -11,11 +11,14 @@ struct HEVCPictureRules {
     /// The highest PicOrderCntVal in the sequence, and before the IRAP picture.
     private var highest = Int.min
     private var highestBeforeIRAP: Int?
-    /// setOfPrevPocVals (7.4.7.1): prevTid0Pic, its reference picture set and what followed in coding order.
-    private var previousCounts: Set<Int> = []
+    /// setOfPrevPocVals (7.4.7.1): prevTid0Pic, its reference picture set and what followed in coding order; by their
+    /// LSBs, two at most of each.
+    private var previousCounts: [Int: [Int]] = [:]
+    /// By sub-layer: the last picture of a lower one.
+    private var lastBelow = [Int](repeating: -1, count: 7)
 
     /// After `faults(of:)`.
-    mutating func follow(_ frame: HEVCFrame) {
+    mutating func follow(_ frame: HEVCFrame, _ sps: HEVCSequenceParameters) {
         if frame.startsSequence { (highest, highestBeforeIRAP) = (Int.min, nil) }
         if frame.isIRAP {
             irap = frame.index
@@ -32,12 +35,20 @@ struct HEVCPictureRules {
             switchPoints[frame.temporalID] = (frame.index, false)
         }
         layers.append(frame.temporalID)
-        if frame.startsSequence { previousCounts = [] }
+        for layer in (frame.temporalID + 1)..<max(7, frame.temporalID + 1) { lastBelow[layer] = frame.index }
+        if frame.startsSequence { previousCounts = [:] }
         if frame.temporalID == 0, !frame.isLeading, frame.isReference {
-            previousCounts = Set(frame.referenceSet.all.compactMap { $0 }.map { counts[$0] })
+            previousCounts = [:]
+            for reference in frame.referenceSet.all { if let reference { remember(counts[reference], sps) } }
         }
-        previousCounts.insert(frame.pictureOrderCount)
+        remember(frame.pictureOrderCount, sps)
         counts.append(frame.pictureOrderCount)
+    }
+
+    private mutating func remember(_ count: Int, _ sps: HEVCSequenceParameters) {
+        let lsb = count & (sps.maxPictureOrderCountLsb - 1)
+        let alike = previousCounts[lsb] ?? []
+        if alike.count < 2, !alike.contains(count) { previousCounts[lsb] = alike + [count] }
     }
 
     func faults(
@@ -148,9 +159,8 @@ struct HEVCPictureRules {
             if let point = switchPoints[own], entry.frame < point.frame, entry.temporalID >= layers[point.frame] {
                 fault(entry, "from before the \(point.isTSA ? "TSA" : "STSA") picture")
             }
-            if sps.sps_temporal_id_nesting_flag, entry.frame + 1 < frame.index,
-                let lower = layers[(entry.frame + 1)..<frame.index].firstIndex(where: { $0 < entry.temporalID })
-            {
+            let lower = lastBelow[min(entry.temporalID, 6)]
+            if sps.sps_temporal_id_nesting_flag, lower > entry.frame {
                 fault(entry, "although sub-layers nest and picture \(lower) of sub-layer \(layers[lower]) is between")
             }
         }
@@ -172,9 +182,8 @@ struct HEVCPictureRules {
         _ frame: HEVCFrame, _ references: HEVCReferenceBuffer, _ sps: HEVCSequenceParameters
     ) -> [(Violation.Rule, String)] {
         var faults: [(Violation.Rule, String)] = []
-        let mask = sps.maxPictureOrderCountLsb - 1
         for picture in frame.slices.first?.header.longTerm ?? [] where picture.msbCycle == nil {
-            let alike = previousCounts.filter { $0 & mask == picture.lsb }
+            let alike = previousCounts[picture.lsb] ?? []
             if alike.count > 1 {
                 faults.append(
                     (

@@ -13,6 +13,10 @@ extension HEVCSliceHeader {
         guard let pps = pictureSet(id), let sps = sequenceSet(pps.pps_seq_parameter_set_id) else {
             throw Malformed("a slice refers to PPS \(id), which is not there or has no SPS")
         }
+        guard pps.tilesFit(sps) else {
+            throw Malformed(
+                "the tiles of PPS \(id) are more than \(sps.widthInCtbs)×\(sps.heightInCtbs) coding tree blocks")
+        }
         var isDependent = false
         var address = 0
         if !isFirst {
@@ -232,7 +236,10 @@ extension HEVCSliceHeader {
         offset_len = 0
         guard count > 0 else { return }
         offset_len = try reader.unsigned("offset_len_minus1", in: 0...31) + 1
-        for _ in 0..<count { entryPoints.append(reader.bits(offset_len) + 1) }
+        for _ in 0..<count {
+            entryPoints.append(reader.bits(offset_len) + 1)
+            if reader.isExhausted { break }
+        }
         try reader.checkEnd("a slice header's entry points")
     }
 }

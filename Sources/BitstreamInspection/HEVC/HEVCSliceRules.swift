@@ -48,9 +48,13 @@ enum HEVCSliceRules {
         _ headers: [HEVCSliceHeader], _ sps: HEVCSequenceParameters, _ pps: HEVCPictureParameters
     ) -> [(Violation.Rule, String)] {
         var faults: [(Violation.Rule, String)] = []
+        // A slice with a PPS of its own can have another SPS.
+        if let address = headers.map(\.slice_segment_address).first(where: { $0 >= sps.sizeInCtbs }) {
+            return [(.accessUnit, "slice_segment_address is \(address) of \(sps.sizeInCtbs)")]
+        }
         let scan = pps.tiles == nil ? nil : HEVCTileScan(sps, pps)
         let starts = headers.map { header in
-            scan?.tileScan[header.slice_segment_address] ?? header.slice_segment_address
+            scan?.tileScan(header.slice_segment_address) ?? header.slice_segment_address
         }
         for (place, (a, b)) in zip(starts, starts.dropFirst()).enumerated() where b <= a {
             faults.append(
@@ -63,7 +67,7 @@ enum HEVCSliceRules {
         guard let scan else { return faults }
         func check(_ starts: [Int], _ what: String) {
             for (start, end) in zip(starts, starts.dropFirst() + [sps.sizeInCtbs]) where start < end {
-                let isInOneTile = scan.tileIDs[start] == scan.tileIDs[end - 1]
+                let isInOneTile = scan.tile(start) == scan.tile(end - 1)
                 if !isInOneTile, !scan.isTileStart(start) || !scan.isTileStart(end) {
                     faults.append(
                         (.syntax, "\(what) from \(start) to \(end) in tile scan cuts a tile and spans others"))
@@ -84,7 +88,7 @@ enum HEVCSliceRules {
             guard slice.header.collocated_ref_idx < list.count, let picture = list[slice.header.collocated_ref_idx]
             else {
                 faults.append((.referenceList, "there is no collocated picture"))
-                continue
+                break
             }
             collocated.insert(picture)
         }

@@ -7,15 +7,25 @@ struct HEVCStreamReader: ByteStreamReader {
         var information: [(raw: RawInformation, isSuffix: Bool)] = []
         var sequenceSet: HEVCSequenceParameters?
         var pictureSet: HEVCPictureParameters?
+        /// In the stream's `sequenceSets` and `pictureSets`.
+        var sequencePlace = 0
+        var picturePlace = 0
         /// pic_type and TemporalId of the delimiter.
         var delimiter: (type: Int, temporalID: Int)?
     }
 
     let bytes: [UInt8]
     private var stream = HEVCStream()
+    /// Each different one of the stream, and those that hold now, by id.
+    private var distinctVideos = DistinctSets<HEVCVideoParameters>()
+    private var distinctSequences = DistinctSets<HEVCSequenceParameters>()
+    private var distinctPictures = DistinctSets<HEVCPictureParameters>()
     private var videoSets: [Int: HEVCVideoParameters] = [:]
     private var sequenceSets: [Int: HEVCSequenceParameters] = [:]
+    private var sequencePlaces: [Int: Int] = [:]
     private var pictureSets: [Int: HEVCPictureParameters] = [:]
+    private var picturePlaces: [Int: Int] = [:]
+    private var budget: HeaderBudget
     private var unit: AccessUnit?
     private var decoder = HEVCPictureDecoder()
     private var hasOtherLayers = false
@@ -24,19 +34,37 @@ struct HEVCStreamReader: ByteStreamReader {
     /// Longer than any header that is legal: entry points take up to 440 times four bytes.
     private static let headerLimit = 8192
 
-    init(_ bytes: [UInt8]) { self.bytes = bytes }
+    init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+        budget = HeaderBudget(byteCount: bytes.count)
+    }
 
     mutating func read() -> HEVCStream {
         takeUnits()
         finish()
         decoder.end(&stream)
+        stream.videoSets = distinctVideos.elements
+        stream.sequenceSets = distinctSequences.elements
+        stream.pictureSets = distinctPictures.elements
         if stream.frames.isEmpty { report(.syntax, "no picture") }
         return stream
     }
 
     mutating func report(_ rule: Violation.Rule, _ message: String) {
-        stream.violations.append(Violation(rule, frame: unit == nil ? nil : stream.frames.count, message))
+        stream.found.append(Violation(rule, frame: unit == nil ? nil : stream.frames.count, message))
     }
+
+    /// Whether so many more slices or messages are read.
+    private mutating func mayTake(_ count: Int = 1) -> Bool {
+        switch budget.take(count) {
+        case .take: return true
+        case .report(let message): report(.unsupported, message)
+        case .leave: break
+        }
+        return false
+    }
+
+    mutating func expect(_ count: Int) { stream.nalUnits.reserveCapacity(count) }
 
     private func payload(_ nal: HEVCNALUnit, limit: Int? = nil) -> [UInt8] {
         AnnexB.unescape(bytes[nal.payload].dropFirst(2), limit: limit)
@@ -67,7 +95,7 @@ struct HEVCStreamReader: ByteStreamReader {
             if unit?.slices.isEmpty != false { report(.accessUnit, "\(nal.name) before the picture's first slice") }
             if nal.type == 40 {
                 let messages = try RawInformation.messages(rbsp: payload(nal))
-                unit?.information += messages.map { ($0, true) }
+                if mayTake(messages.count) { unit?.information += messages.map { ($0, true) } }
             }
         case 0...9, 16...21: try takeSlice(nal, index)
         default: report(.unsupported, "\(nal.name): a reserved slice")
@@ -85,15 +113,18 @@ struct HEVCStreamReader: ByteStreamReader {
         switch nal.type {
         case 32:
             let set = try HEVCVideoParameters(rbsp: payload(nal))
+            videoSets[set.vps_video_parameter_set_id] = nil
+            _ = try distinctVideos.place(of: set, byteCount: nal.payload.count)
             videoSets[set.vps_video_parameter_set_id] = set
-            if !stream.videoSets.contains(set) { stream.videoSets.append(set) }
         case 33: try takeSequenceSet(nal)
         case 34:
             let sets = sequenceSets
             let set = try HEVCPictureParameters(rbsp: payload(nal)) { sets[$0] }
+            pictureSets[set.pps_pic_parameter_set_id] = nil
+            let place = try distinctPictures.place(of: set, byteCount: nal.payload.count).place
             pictureSets[set.pps_pic_parameter_set_id] = set
+            picturePlaces[set.pps_pic_parameter_set_id] = place
             if set.pps_extension_present_flag { report(.unsupported, "extensions of a PPS are not read") }
-            if !stream.pictureSets.contains(set) { stream.pictureSets.append(set) }
         case 35:
             if let unit, unit.nalUnits.count > 0 { report(.accessUnit, "a delimiter is not first in its access unit") }
             var reader = BitReader(payload(nal))
@@ -104,16 +135,18 @@ struct HEVCStreamReader: ByteStreamReader {
             unit?.delimiter = (type, nal.temporalID)
         case 39:
             let messages = try RawInformation.messages(rbsp: payload(nal))
-            unit?.information += messages.map { ($0, false) }
+            if mayTake(messages.count) { unit?.information += messages.map { ($0, false) } }
         default: break
         }
     }
 
     private mutating func takeSequenceSet(_ nal: HEVCNALUnit) throws(Malformed) {
         let set = try HEVCSequenceParameters(rbsp: payload(nal))
+        sequenceSets[set.sps_seq_parameter_set_id] = nil
+        let (place, isNew) = try distinctSequences.place(of: set, byteCount: nal.payload.count)
         sequenceSets[set.sps_seq_parameter_set_id] = set
-        guard !stream.sequenceSets.contains(set) else { return }
-        stream.sequenceSets.append(set)
+        sequencePlaces[set.sps_seq_parameter_set_id] = place
+        guard isNew else { return }
         if set.sps_extension_present_flag { report(.unsupported, "extensions of an SPS are not read") }
         for fault in set.levelFaults() { report(.level, fault) }
         guard let video = videoSets[set.sps_video_parameter_set_id] else {
@@ -147,12 +180,15 @@ struct HEVCStreamReader: ByteStreamReader {
         let header = try HEVCSliceHeader(
             &reader, unit: nal, previous: unit?.slices.last?.header, pictureSet: { pictures[$0] },
             sequenceSet: { sequences[$0] })
+        guard mayTake(1 + header.entryPoints.count / 64) else { return }
         if unit == nil { unit = AccessUnit(nalUnits: index..<index) }
         if unit?.slices.isEmpty == true {
             let pictureSet = pictures[header.slice_pic_parameter_set_id]
             let sequenceSet = pictureSet.flatMap { sequences[$0.pps_seq_parameter_set_id] }
             unit?.pictureSet = pictureSet
             unit?.sequenceSet = sequenceSet
+            unit?.sequencePlace = sequenceSet.flatMap { sequencePlaces[$0.sps_seq_parameter_set_id] } ?? 0
+            unit?.picturePlace = picturePlaces[header.slice_pic_parameter_set_id] ?? 0
             if let sps = sequenceSet, let pps = pictureSet,
                 checkedTiles.insert([sps.sps_seq_parameter_set_id, pps.pps_pic_parameter_set_id]).inserted
             {

@@ -33,7 +33,6 @@ package struct HEVCVideoParameters: Sendable, Hashable {
     package var buffering: [HEVCBuffering]
     package var vps_max_layer_id: Int
     package var timing: Timing?
-    package var hrd: [HEVCHRDParameters] = []
     package var vps_extension_flag: Bool
 
     init(rbsp: [UInt8]) throws(Malformed) {
@@ -53,15 +52,16 @@ package struct HEVCVideoParameters: Sendable, Hashable {
         buffering = try HEVCBuffering.read(&reader, maxSubLayers: vps_max_sub_layers)
         vps_max_layer_id = reader.bits(6)
         let layerSets = try reader.unsigned("vps_num_layer_sets_minus1", in: 0...1023)
-        for _ in 0..<layerSets * (vps_max_layer_id + 1) where !reader.isExhausted { _ = reader.bits(1) }
+        reader.skip(layerSets * (vps_max_layer_id + 1))
         if reader.flag() {
             timing = try Timing(&reader)
             let count = try reader.unsigned("vps_num_hrd_parameters", in: 0...1024)
+            // Read over: those that count are the SPS's.
+            var last: HEVCHRDParameters?
             for index in 0..<count {
                 _ = try reader.unsigned("hrd_layer_set_idx", in: 0...layerSets)
                 let isCommon = index == 0 || reader.flag()
-                hrd.append(
-                    try HEVCHRDParameters(&reader, common: isCommon ? nil : hrd.last, maxSubLayers: vps_max_sub_layers))
+                last = try HEVCHRDParameters(&reader, common: isCommon ? nil : last, maxSubLayers: vps_max_sub_layers)
             }
         }
         vps_extension_flag = reader.flag()

@@ -7,7 +7,7 @@ extension H264Stream {
         guard let first = frames.first(where: { hasHRD(sequenceSet(of: $0)) }) else { return nil }
         var report = HRDReport()
         var checked = Array(frames[first.index...])
-        report.violations += missingMessages(checked)
+        report.add(missingMessages(checked))
         guard report.violations.isEmpty else { return report }
         // The check begins where a buffering period initialises the decoder.
         checked = Array(checked.drop { $0.bufferingPeriod == nil })
@@ -21,14 +21,13 @@ extension H264Stream {
                 report.schedules.append(
                     HRDReport.Schedule(
                         isNAL: isNAL, index: index, bitRate: schedule.bitRate, cpbSize: schedule.cpbSize,
-                        isConstant: schedule.cbr_flag, fullness: decoder.samples))
+                        isConstant: schedule.cbr_flag,
+                        fullness: report.schedules.isEmpty ? decoder.samples : []))
                 let name = "\(isNAL ? "NAL" : "VCL") HRD, schedule \(index): "
-                report.violations += decoder.faults.map {
-                    Violation(.codedPictureBuffer, frame: $0.frame, name + $0.message)
-                }
+                report.add(decoder.faults.map { Violation(.codedPictureBuffer, frame: $0.frame, name + $0.message) })
             }
         }
-        if let samples = report.schedules.first?.fullness { report.violations += outputFaults(checked, samples) }
+        if let samples = report.schedules.first?.fullness { report.add(outputFaults(checked, samples)) }
         return report
     }
 
@@ -103,7 +102,7 @@ extension H264Stream {
                 result.append(
                     Violation(
                         .level, frame: frames[place].index,
-                        "\(frames[place].videoByteCount) bytes, MinCR allows \(Int(most))"))
+                        "\(frames[place].videoByteCount) bytes, MinCR allows \(Int(clamping: most))"))
             }
         }
         return result

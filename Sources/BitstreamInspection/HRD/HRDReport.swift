@@ -23,16 +23,21 @@ package struct HRDReport: Sendable, Hashable {
         package var bitRate: Int
         package var cpbSize: Int
         package var isConstant: Bool
+        /// Of the first schedule; empty for the others, of which a stream can have 64.
         package var fullness: [Sample]
     }
 
     package var schedules: [Schedule]
-    package var violations: [Violation]
+    /// In the order in which they were found. Of each rule the first thousand are listed.
+    package var violations: [Violation] { found.elements }
+    private var found = ViolationList()
 
     package var conforms: Bool { violations.isEmpty }
 
     package init(schedules: [Schedule] = [], violations: [Violation] = []) {
         self.schedules = schedules
-        self.violations = violations
+        found.append(contentsOf: violations)
     }
+
+    mutating func add(_ violations: [Violation]) { found.append(contentsOf: violations) }
 }

@@ -54,7 +54,7 @@ struct HypotheticalDecoder {
             }
             var removal = nominal
             if final > nominal + Self.tolerance {
-                if unit.lowDelay {
+                if unit.lowDelay, unit.tick > 0 {
                     removal = nominal + unit.tick * ((final - nominal) / unit.tick).rounded(.up)
                 } else {
                     fault(
@@ -79,12 +79,13 @@ struct HypotheticalDecoder {
     /// Initial and final arrival of each access unit.
     private var arrivals: [(initial: Double, final: Double)] = []
 
-    private mutating func fault(_ frame: Int, _ message: String) { faults.append((frame, message)) }
-
-    private static func text(_ seconds: Double) -> String {
-        let microseconds = Int((seconds * 1e6).rounded())
-        return "\(Double(microseconds) / 1e6) s"
+    private mutating func fault(_ frame: Int, _ message: String) {
+        // One more than is listed in a report, which then says that there are more.
+        if faults.count <= ViolationList.limit { faults.append((frame, message)) }
     }
+
+    /// Rounded to a microsecond.
+    private static func text(_ seconds: Double) -> String { "\((seconds * 1e6).rounded() / 1e6) s" }
 
     /// A buffering period's initial delay against what has been promised (C.3, first item).
     private mutating func checkDelay(_ delay: BufferingPeriod.Delay, _ unit: AccessUnit, ticks: Double) {
@@ -94,11 +95,11 @@ struct HypotheticalDecoder {
         if sent > (ticks + slack).rounded(.up) {
             fault(
                 unit.frame,
-                "initial_cpb_removal_delay is \(delay.initial_cpb_removal_delay), the bits are given \(Int(ticks))")
+                "initial_cpb_removal_delay is \(delay.initial_cpb_removal_delay), the bits are given \(Int(clamping: ticks))")
         } else if unit.schedule.cbr_flag, sent < (ticks - slack).rounded(.down) {
             fault(
                 unit.frame,
-                "initial_cpb_removal_delay is \(delay.initial_cpb_removal_delay), less than \(Int(ticks)) at a "
+                "initial_cpb_removal_delay is \(delay.initial_cpb_removal_delay), less than \(Int(clamping: ticks)) at a "
                     + "constant rate")
         }
     }
@@ -125,7 +126,7 @@ struct HypotheticalDecoder {
             if samples[place].before > Double(units[place].schedule.cpbSize) + 1 {
                 fault(
                     units[place].frame,
-                    "overflow: \(Int(samples[place].before)) bits are in the buffer of \(units[place].schedule.cpbSize)"
+                    "overflow: \(Int(clamping: samples[place].before)) bits are in the buffer of \(units[place].schedule.cpbSize)"
                 )
             }
         }

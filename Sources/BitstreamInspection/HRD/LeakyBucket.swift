@@ -29,16 +29,18 @@ package struct LeakyBucket: Sendable, Hashable {
         for (frame, count) in bytes.enumerated() {
             let bits = Double(count) * 8
             if fullness > size + 0.5 {
-                report.violations.append(
+                report.add([
                     Violation(
                         .codedPictureBuffer, frame: frame,
-                        "overflow: \(Int(fullness)) bits are in the buffer of \(Int(size))"))
+                        "overflow: \(Int(clamping: fullness)) bits are in the buffer of \(Int(clamping: size))")
+                ])
             }
             if bits > fullness + 0.5 {
-                report.violations.append(
+                report.add([
                     Violation(
                         .codedPictureBuffer, frame: frame,
-                        "underflow: the picture has \(Int(bits)) bits, the buffer \(Int(fullness))"))
+                        "underflow: the picture has \(Int(clamping: bits)) bits, the buffer \(Int(clamping: fullness))")
+                ])
             }
             samples.append(
                 HRDReport.Sample(frame: frame, time: time, arrival: time, before: fullness, after: fullness - bits))
@@ -50,7 +52,7 @@ package struct LeakyBucket: Sendable, Hashable {
         }
         report.schedules = [
             HRDReport.Schedule(
-                isNAL: true, index: 0, bitRate: Int(bitRate), cpbSize: Int(size), isConstant: isConstant,
+                isNAL: true, index: 0, bitRate: Int(clamping: bitRate), cpbSize: Int(clamping: size), isConstant: isConstant,
                 fullness: samples)
         ]
         return report

@@ -249,8 +249,8 @@ AVBufferRef *_Nullable vaenc_vaapi_device(
     const struct VaencLibAV *_Nonnull av, void *_Nonnull display, int *_Nonnull code);
 
 /// Has a decoder use VA-API on `device` where the driver decodes the stream, and the processor where not; to be called before
-/// it is opened. `extra`: pictures that the caller holds at once.
-void vaenc_decode_on(
+/// it is opened. `extra`: pictures that the caller holds at once. False: no memory.
+_Bool vaenc_decode_on(
     const struct VaencLibAV *_Nonnull av, AVCodecContext *_Nonnull context, AVBufferRef *_Nonnull device, int extra);
 
 /// Has the failed calls of a VADisplay's driver noted, whoever makes them; idempotent. False: no memory.

@@ -94,9 +94,9 @@ import VideoBase
         unsafe packet = av.pointee.av_packet_alloc!()
         unsafe frame = av.pointee.av_frame_alloc!()
         guard let opened = unsafe decoder, unsafe packet != nil, unsafe frame != nil else {
-            throw VaencError(.internalFault, "no memory for sound")
+            throw VaencError.noMemory("for sound")
         }
-        _ = unsafe av.pointee.avcodec_parameters_to_context!(opened, parameters)
+        guard unsafe av.pointee.avcodec_parameters_to_context!(opened, parameters) >= 0 else { throw VaencError.noMemory("for sound") }
         let code = unsafe av.pointee.avcodec_open2!(opened, codec, nil)
         guard code >= 0, (1...768_000).contains(rate), (1...64).contains(channels) else {
             throw VaencError(.unavailable, "the sound device \(name) gives what cannot be decoded", remedy: "use another")

@@ -25,7 +25,8 @@ import VideoBase
         request.memory = V4L2_MEMORY_MMAP.rawValue
         try node.demand("VIDIOC_REQBUFS", vaenc_VIDIOC_REQBUFS(), &request)
         var canExport = layout != nil
-        for index in 0..<request.count {
+        // VIDEO_MAX_FRAME is 32: a driver that says more is not believed.
+        for index in 0..<min(request.count, 64) {
             var buffer = unsafe Self.buffer(index)
             unsafe try node.demand("VIDIOC_QUERYBUF", vaenc_VIDIOC_QUERYBUF(), &buffer)
             let length = unsafe Int(buffer.length)

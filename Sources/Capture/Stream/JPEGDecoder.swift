@@ -28,7 +28,7 @@ import VideoBase
         if code < 0 { throw VaencError(.internalFault, "no JPEG decoder (\(unsafe LibAV.message(code, av)))") }
     }
 
-    private static var noMemory: VaencError { VaencError(.internalFault, "no memory to decode a picture") }
+    private static var noMemory: VaencError { VaencError.noMemory("to decode a picture") }
 
     deinit {
         unsafe av.pointee.avcodec_free_context!(&context)
@@ -93,7 +93,7 @@ import VideoBase
     init() throws(VaencError) {
         own = nil
         unsafe frame = try LibAV.load(.codec).pointee.av_frame_alloc!()
-        if unsafe frame == nil { throw VaencError(.internalFault, "no memory to decode a picture") }
+        if unsafe frame == nil { throw VaencError.noMemory("to decode a picture") }
     }
 
     init(_ buffer: SystemPixelBuffer) {

@@ -75,7 +75,7 @@ struct StreamSetup {
         unsafe format.fmt.pix.field = V4L2_FIELD_ANY.rawValue
         unsafe try node.demand("VIDIOC_S_FMT", vaenc_VIDIOC_S_FMT(), &format)
         let pix = unsafe format.fmt.pix
-        guard pix.pixelformat == wanted, pix.width > 0, pix.height > 0, pix.width <= 65536, pix.height <= 65536 else {
+        guard pix.pixelformat == wanted, VideoSize(width: Int(pix.width), height: Int(pix.height)).isWithinLimits else {
             // libv4l2 lists what it could make of other formats too.
             throw VaencError(
                 choice.format.isEmulated ? .unavailable : .deviceFailed,

@@ -20,7 +20,7 @@ package protocol PictureKeeper: AnyObject, Sendable {
         _ frame: UnsafePointer<AVFrame>, keeper: (any PictureKeeper)?, _ av: UnsafePointer<VaencLibAV>
     ) throws {
         guard let copy = unsafe av.pointee.av_frame_clone!(frame) else {
-            throw VaencError(.internalFault, "no memory to keep a decoded picture")
+            throw VaencError.noMemory("to keep a decoded picture")
         }
         unsafe own = copy
         unsafe self.av = unsafe av
@@ -75,6 +75,7 @@ package protocol PictureKeeper: AnyObject, Sendable {
         if !isOnDevice { return self }
         var copy = unsafe av.pointee.av_frame_alloc!()
         defer { unsafe av.pointee.av_frame_free!(&copy) }
+        if unsafe copy == nil { throw VaencError.noMemory("to copy a decoded picture") }
         var code = unsafe av.pointee.av_hwframe_transfer_data!(copy, own, 0)
         // Its time, its fields, its colours: the transfer brings samples alone.
         if code >= 0 { code = unsafe av.pointee.av_frame_copy_props!(copy, own) }

@@ -11,7 +11,7 @@ import VideoBase
         unsafe self.av = unsafe av
         unsafe own = av.pointee.av_packet_alloc!()
         guard let own = unsafe own, unsafe av.pointee.av_packet_ref!(own, packet) >= 0 else {
-            throw VaencError(.internalFault, "no memory to keep a packet")
+            throw VaencError.noMemory("to keep a packet")
         }
     }
 
@@ -24,7 +24,7 @@ import VideoBase
     /// Has `packet`, which is empty, refer to the same bytes.
     package func fill(_ packet: UnsafeMutablePointer<AVPacket>) throws {
         guard let own = unsafe own, unsafe av.pointee.av_packet_ref!(packet, own) >= 0 else {
-            throw VaencError(.internalFault, "no memory to decode a packet again")
+            throw VaencError.noMemory("to decode a packet again")
         }
     }
 }

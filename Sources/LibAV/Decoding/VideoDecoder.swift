@@ -53,22 +53,25 @@ package import VideoBase
         unsafe packet = av.pointee.av_packet_alloc!()
         unsafe frame = av.pointee.av_frame_alloc!()
         guard let opened = unsafe context, unsafe packet != nil, unsafe frame != nil else {
-            throw VaencError(.internalFault, "no memory for a decoder")
+            throw VaencError.noMemory("for a decoder")
         }
         if let parameters = unsafe parameters {
-            _ = unsafe av.pointee.avcodec_parameters_to_context!(opened, parameters)
+            guard unsafe av.pointee.avcodec_parameters_to_context!(opened, parameters) >= 0 else {
+                throw VaencError.noMemory("for a decoder")
+            }
         }
         if let timeBase {
             unsafe opened.pointee.pkt_timebase = AVRational(
                 num: Int32(clamping: timeBase.numerator), den: Int32(clamping: timeBase.denominator))
         }
-        unsafe Self.apply(options, to: opened, av)
+        unsafe try Self.apply(options, to: opened, av)
         if marksMemory { unsafe Self.mark(opened) }
         if !tellsMissing {
             let extradata = unsafe UnsafeBufferPointer(start: opened.pointee.extradata, count: Int(opened.pointee.extradata_size))
             tails = unsafe SliceTails(identifier, extradata: Array(extradata))
         }
         let code = unsafe av.pointee.avcodec_open2!(opened, codec, nil)
+        if LibAV.isNoMemory(code) { throw VaencError.noMemory("for a decoder") }
         if code < 0 {
             throw VaencError(
                 .badInput,
@@ -79,7 +82,7 @@ package import VideoBase
 
     private static func apply(
         _ options: Options, to context: UnsafeMutablePointer<AVCodecContext>, _ av: UnsafePointer<VaencLibAV>
-    ) {
+    ) throws {
         unsafe vaenc_carry_tags(context)
         // Decoding shares the machine with encoding: more threads than this cost memory and gain nothing.
         let usual = Int32(min(max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 1), 8))
@@ -96,7 +99,9 @@ package import VideoBase
             unsafe context.pointee.flags |= outputCorrupt
         }
         if let device = unsafe options.device {
-            unsafe vaenc_decode_on(av, context, device.context, Int32(clamping: device.held))
+            guard unsafe vaenc_decode_on(av, context, device.context, Int32(clamping: device.held)) else {
+                throw VaencError.noMemory("for a decoder")
+            }
             // The device decodes side by side by itself.
             unsafe context.pointee.thread_count = 1
         }
@@ -143,8 +148,8 @@ package import VideoBase
     /// - Parameter time: comes back as the picture's `frameTime`.
     package func send(_ bytes: [UInt8], time: Int64) throws -> Bool {
         // SAFETY: av_new_packet makes room for the bytes and the padding that decoders read past them.
-        guard let packet = unsafe packet, unsafe av.pointee.av_new_packet!(packet, Int32(bytes.count)) >= 0 else {
-            throw VaencError(.internalFault, "no memory to decode a packet")
+        guard let packet = unsafe packet, unsafe av.pointee.av_new_packet!(packet, Int32(clamping: bytes.count)) >= 0 else {
+            throw VaencError.noMemory("to decode a packet")
         }
         unsafe bytes.withUnsafeBytes {
             unsafe UnsafeMutableRawBufferPointer(start: packet.pointee.data, count: $0.count).copyMemory(from: $0)

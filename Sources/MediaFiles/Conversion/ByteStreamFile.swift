@@ -23,8 +23,8 @@ package struct ByteStreamFile: Sendable {
     package private(set) var notice: String?
     /// Why what comes behind could not be read.
     package private(set) var fault: String?
-    /// Where a NAL unit stands in a length-prefixed file, by where it stands in `bytes`.
-    private var places: [Int: Int] = [:]
+    /// Where NAL units stand in `bytes` and in a length-prefixed file, rising.
+    private var places: [(start: Int, place: Int)] = []
 
     /// Reads all of a file, or of standard input for `-`.
     /// - Throws: `DescribedError`: `noInput`, `noPermission`, `inputOutput`, `badInput` for what holds no stream at all,
@@ -46,7 +46,14 @@ package struct ByteStreamFile: Sendable {
     }
 
     /// Where a NAL unit, or the length before it, stands: in the file, of a container in `bytes`.
-    package func place(of offset: Int) -> Int { places[offset] ?? offset }
+    package func place(of offset: Int) -> Int {
+        var (low, high) = (0, places.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if places[middle].start < offset { low = middle + 1 } else { high = middle }
+        }
+        return low < places.count && places[low].start == offset ? places[low].place : offset
+    }
 
     private mutating func read(_ reader: ByteReader, _ take: ([UInt8], inout [UInt8]) throws -> Void) throws {
         while true {
@@ -59,9 +66,9 @@ package struct ByteStreamFile: Sendable {
     private mutating func readPrefixed(_ reader: ByteReader, _ size: LengthSize) throws {
         form = "avcc"
         var converter = StreamConverter(from: .lengthPrefixed(size), to: .annexB)
-        var places: [Int: Int] = [:]
+        var places: [(start: Int, place: Int)] = []
         func note(_ unit: ArraySlice<UInt8>, _ offset: Int, _ bytes: inout [UInt8]) {
-            places[bytes.count] = offset - size.rawValue
+            places.append((bytes.count, offset - size.rawValue))
         }
         do {
             try read(reader) { piece, bytes in try converter.append(piece, to: &bytes, onUnit: note) }

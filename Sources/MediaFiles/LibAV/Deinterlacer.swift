@@ -20,7 +20,7 @@ import VideoBase
         unsafe self.av = unsafe av
         unsafe graph = av.pointee.avfilter_graph_alloc!()
         unsafe self.frame = av.pointee.av_frame_alloc!()
-        guard let graph = unsafe graph, unsafe self.frame != nil else { throw VaencError(.internalFault, "no memory to deinterlace") }
+        guard let graph = unsafe graph, unsafe self.frame != nil else { throw VaencError.noMemory("to deinterlace") }
         let (num, den) = unsafe (frame.pointee.sample_aspect_ratio.num, max(frame.pointee.sample_aspect_ratio.den, 1))
         let shape =
             unsafe "video_size=\(frame.pointee.width)x\(frame.pointee.height):pix_fmt=\(frame.pointee.format)"

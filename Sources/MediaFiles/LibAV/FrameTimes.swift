@@ -61,6 +61,6 @@ enum FrameTimes {
         let uneven = steps.count { abs($0 - usual) > tolerance }
         guard uneven >= 3, uneven * 100 > times.count else { return nil }
         let rate = Double(times.count - 1) / (Double(Int128(last) - Int128(first)) * base.value)
-        return Rational(max(Int((rate * 1000).rounded()), 1), 1000).reduced
+        return Rational(max(Int(clamping: (rate * 1000).rounded()), 1), 1000).reduced
     }
 }

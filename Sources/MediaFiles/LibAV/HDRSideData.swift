@@ -55,11 +55,11 @@ extension AVDynamicHDRPlus {
         var w = BitWriter()
         // United States, Samsung, HDR10+, application 4.
         w.append([0xB5, 0x00, 0x3C, 0x00, 0x01, 0x04])
-        w.u(8, Int(application_version))
+        w.field(8, Int(application_version))
         let windows = elements(of: params, as: AVHDRPlusColorTransformParams.self).prefix(max(Int(num_windows), 1))
-        w.u(2, windows.count)
+        w.field(2, windows.count)
         for window in windows.dropFirst() { window.writeShape(to: &w) }
-        w.u(27, steps(targeted_system_display_maximum_luminance, 1))
+        w.field(27, steps(targeted_system_display_maximum_luminance, 1))
         Self.writeGrid(
             targeted_system_display_actual_peak_luminance_flag != 0,
             Int(num_rows_targeted_system_display_actual_peak_luminance),
@@ -72,18 +72,18 @@ extension AVDynamicHDRPlus {
             Int(num_cols_mastering_display_actual_peak_luminance),
             elements(of: mastering_display_actual_peak_luminance, as: AVRational.self), to: &w)
         for window in windows { window.writeMapping(to: &w) }
-        while !w.isByteAligned { w.u(1, 0) }
+        while !w.isByteAligned { w.field(1, 0) }
         return w.bytes
     }
 
     /// Peak luminances of a grid of at most 25 by 25, rows of 25 in memory.
     private static func writeGrid(_ isThere: Bool, _ rows: Int, _ columns: Int, _ values: [AVRational], to w: inout BitWriter) {
-        w.u(1, isThere ? 1 : 0)
+        w.field(1, isThere ? 1 : 0)
         guard isThere else { return }
         let (rows, columns) = (min(rows, 25), min(columns, 25))
-        w.u(5, rows)
-        w.u(5, columns)
-        for row in 0..<rows { for column in 0..<columns { w.u(4, steps(values[row * 25 + column], 15)) } }
+        w.field(5, rows)
+        w.field(5, columns)
+        for row in 0..<rows { for column in 0..<columns { w.field(4, steps(values[row * 25 + column], 15)) } }
     }
 }
 
@@ -92,40 +92,40 @@ extension AVHDRPlusColorTransformParams {
         let corners = [
             window_upper_left_corner_x, window_upper_left_corner_y, window_lower_right_corner_x, window_lower_right_corner_y,
         ]
-        for corner in corners { w.u(16, steps(corner, 1)) }
-        w.u(16, Int(center_of_ellipse_x))
-        w.u(16, Int(center_of_ellipse_y))
-        w.u(8, Int(rotation_angle))
-        w.u(16, Int(semimajor_axis_internal_ellipse))
-        w.u(16, Int(semimajor_axis_external_ellipse))
-        w.u(16, Int(semiminor_axis_external_ellipse))
-        w.u(1, Int(overlap_process_option.rawValue))
+        for corner in corners { w.field(16, steps(corner, 1)) }
+        w.field(16, Int(center_of_ellipse_x))
+        w.field(16, Int(center_of_ellipse_y))
+        w.field(8, Int(rotation_angle))
+        w.field(16, Int(semimajor_axis_internal_ellipse))
+        w.field(16, Int(semimajor_axis_external_ellipse))
+        w.field(16, Int(semiminor_axis_external_ellipse))
+        w.field(1, Int(overlap_process_option.rawValue))
     }
 
     fileprivate func writeLight(to w: inout BitWriter) {
-        for value in elements(of: maxscl, as: AVRational.self) { w.u(17, steps(value, 100_000)) }
-        w.u(17, steps(average_maxrgb, 100_000))
+        for value in elements(of: maxscl, as: AVRational.self) { w.field(17, steps(value, 100_000)) }
+        w.field(17, steps(average_maxrgb, 100_000))
         let percentiles = elements(of: distribution_maxrgb, as: AVHDRPlusPercentile.self)
             .prefix(Int(num_distribution_maxrgb_percentiles))
-        w.u(4, percentiles.count)
+        w.field(4, percentiles.count)
         for percentile in percentiles {
-            w.u(7, Int(percentile.percentage))
-            w.u(17, steps(percentile.percentile, 100_000))
+            w.field(7, Int(percentile.percentage))
+            w.field(17, steps(percentile.percentile, 100_000))
         }
-        w.u(10, steps(fraction_bright_pixels, 1000))
+        w.field(10, steps(fraction_bright_pixels, 1000))
     }
 
     fileprivate func writeMapping(to w: inout BitWriter) {
-        w.u(1, tone_mapping_flag != 0 ? 1 : 0)
+        w.field(1, tone_mapping_flag != 0 ? 1 : 0)
         if tone_mapping_flag != 0 {
-            w.u(12, steps(knee_point_x, 4095))
-            w.u(12, steps(knee_point_y, 4095))
+            w.field(12, steps(knee_point_x, 4095))
+            w.field(12, steps(knee_point_y, 4095))
             let anchors = elements(of: bezier_curve_anchors, as: AVRational.self).prefix(Int(num_bezier_curve_anchors))
-            w.u(4, anchors.count)
-            for anchor in anchors { w.u(10, steps(anchor, 1023)) }
+            w.field(4, anchors.count)
+            for anchor in anchors { w.field(10, steps(anchor, 1023)) }
         }
-        w.u(1, color_saturation_mapping_flag != 0 ? 1 : 0)
-        if color_saturation_mapping_flag != 0 { w.u(6, steps(color_saturation_weight, 8)) }
+        w.field(1, color_saturation_mapping_flag != 0 ? 1 : 0)
+        if color_saturation_mapping_flag != 0 { w.field(6, steps(color_saturation_weight, 8)) }
     }
 }
 
@@ -140,4 +140,9 @@ private func elements<Tuple: BitwiseCopyable, Element: BitwiseCopyable>(of tuple
             unsafe bytes.load(fromByteOffset: $0 * MemoryLayout<Element>.stride, as: type)
         }
     }
+}
+
+extension BitWriter {
+    /// u(n) of a value from a stream's side data; the nearest that fits.
+    fileprivate mutating func field(_ bits: Int, _ value: Int) { u(bits, min(max(value, 0), 1 << bits - 1)) }
 }

@@ -37,7 +37,7 @@ import VideoBase
         }
         let lengths = try MediaInput.lengthPrefixed(reader)
         guard let io = unsafe ReadContext(reader, av, lengths: lengths?.size), let opened = unsafe av.pointee.avformat_alloc_context!() else {
-            throw VaencError(.internalFault, "no memory to read \(reader.name)")
+            throw VaencError.noMemory("to read \(reader.name)")
         }
         self.io = io
         endsEarly = try FileEnd.isEarly(reader)
@@ -49,6 +49,7 @@ import VideoBase
         let known = unsafe lengths.flatMap { unsafe av.pointee.av_find_input_format!($0.codec.rawValue) }
         let code = unsafe av.pointee.avformat_open_input!(&context, FileName.cString(reader.name), known, nil)
         guard code >= 0, let context = unsafe context else {
+            if LibAV.isNoMemory(code) { throw VaencError.noMemory("to read \(reader.name)") }
             throw unsafe io.error ?? Self.unreadable(reader.name, io.fault?.message ?? LibAV.message(code, av))
         }
         unsafe self.context = unsafe context
@@ -57,6 +58,7 @@ import VideoBase
         if Self.refused.contains(format) { throw Self.unreadable(reader.name, "it holds text or bare bytes") }
         let found = unsafe av.pointee.avformat_find_stream_info!(context, nil)
         if found < 0 {
+            if LibAV.isNoMemory(found) { throw VaencError.noMemory("to read \(reader.name)") }
             if endsEarly { throw Self.unreadable(reader.name, Self.cut) }
             throw unsafe io.error ?? Self.unreadable(reader.name, LibAV.message(found, av))
         }
@@ -82,7 +84,8 @@ import VideoBase
     }
 
     static func unreadable(_ name: String, _ words: String, remedy: String? = nil) -> VaencError {
-        VaencError(
+        if LibAV.isNoMemory(words) { return .noMemory("to read \(name)") }
+        return VaencError(
             .badInput, "\(name) is not a video that can be read (\(words))",
             remedy: remedy ?? "check that the file is whole, or name its layout with `inputSize` and `inputFormat`")
     }
@@ -129,6 +132,7 @@ import VideoBase
                 if let words = LibAV.takeLog(), words.hasPrefix("File ended prematurely") { return .broken(Self.cut) }
                 return .end
             }
+            if LibAV.isNoMemory(code) { throw VaencError.noMemory("to read \(reader.name)") }
             if code < 0 { return unsafe .broken(LibAV.message(code, av)) }
             let corrupt: Int32 = 2
             if unsafe packet.pointee.flags & corrupt != 0 {
@@ -136,7 +140,8 @@ import VideoBase
                 return .broken(io.isAtEnd ? Self.cut : LibAV.takeLog() ?? "a packet is cut short")
             }
             let place = unsafe packet.pointee.pos
-            latestEnd = unsafe place < 0 ? nil : start + Int(place) + Int(packet.pointee.size)
+            let (end, isOutside) = (start + Int(unsafe packet.pointee.size)).addingReportingOverflow(Int(place))
+            latestEnd = place < 0 || isOutside ? nil : end
             return .packet
         }
     }

@@ -37,6 +37,7 @@ import VideoBase
         let code = unsafe av.pointee.avformat_alloc_output_context2!(
             &context, nil, format, FileName.cString(destination.name))
         guard code >= 0, let context = unsafe context else {
+            if LibAV.isNoMemory(code) { throw Self.noMemory }
             throw VaencError(
                 .unavailable, "this FFmpeg cannot write \(format) (\(unsafe LibAV.message(code, av)))",
                 remedy: "choose another `format`")
@@ -55,7 +56,7 @@ import VideoBase
         unsafe av.pointee.avformat_free_context!(context)
     }
 
-    private static let noMemory = VaencError(.internalFault, "no memory to write a container")
+    private static let noMemory = VaencError.noMemory("to write a container")
 
     /// Adds a track, before the header is written. `timescale` is asked for; the container may choose its own.
     /// - Returns: its number.
@@ -68,7 +69,7 @@ import VideoBase
             throw Self.noMemory
         }
         if format == "mov", let language = track.language, let name = MacintoshLanguage.name(language), name != language {
-            _ = unsafe av.pointee.av_dict_set!(&stream.pointee.metadata, "language", name, 0)
+            guard unsafe av.pointee.av_dict_set!(&stream.pointee.metadata, "language", name, 0) >= 0 else { throw Self.noMemory }
         }
         if let timescale { unsafe stream.pointee.time_base = AVRational(num: 1, den: timescale) }
         tracks.append(track)
@@ -101,13 +102,16 @@ import VideoBase
     /// - Parameter copies: what does not go into the container is the input's fault.
     func writeHeader(options: [(name: String, value: String)], copies: Bool = false) throws {
         var dictionary: OpaquePointer?
-        for option in options { _ = unsafe av.pointee.av_dict_set!(&dictionary, option.name, option.value, 0) }
         defer { unsafe av.pointee.av_dict_free!(&dictionary) }
+        for option in options {
+            guard unsafe av.pointee.av_dict_set!(&dictionary, option.name, option.value, 0) >= 0 else { throw Self.noMemory }
+        }
         let holdsADTS = format == "mpegts" || options.contains { $0 == ("hls_segment_type", "mpegts") }
         for (index, track) in tracks.enumerated() where !holdsADTS && !track.adtsConfig.isEmpty {
             adtsFilters[index] = unsafe ADTSFilter(av)
         }
         destination.willWrite()
+        hasCopies = copies
         try check(unsafe av.pointee.avformat_write_header!(context, &dictionary), copies: copies)
     }
 
@@ -186,14 +190,23 @@ import VideoBase
     func writeTrailer() throws {
         try putWaiting(before: nil)
         destination.willWrite()
-        try check(unsafe av.pointee.av_write_trailer!(context))
+        try check(unsafe av.pointee.av_write_trailer!(context), copies: hasCopies)
         try destination.flush()
         try check(0)
     }
 
+    /// Of an input's packets or descriptions, whose fault it is what the container does not take.
+    private var hasCopies = false
+
+    /// What libavformat says of values that it cannot write. Others are errors of the system.
+    private static func refuses(_ code: Int32) -> Bool {
+        code < 0 && [0, EINVAL, ERANGE, EDOM, EOVERFLOW].contains(vaenc_errno_of(code))
+    }
+
     private func check(_ code: Int32, copies: Bool = false) throws {
         if let error = destination.error { throw error }
-        if copies, destination.patience == nil, code == vaenc_averror_invalid() || code == vaenc_averror(EINVAL) {
+        if LibAV.isNoMemory(code) { throw Self.noMemory }
+        if copies, destination.patience == nil, Self.refuses(code) {
             throw VaencError(
                 .badInput, "\(destination.name) takes no such stream (\(unsafe LibAV.message(code, av)))",
                 remedy: "check that the input is whole, or choose another format")

@@ -78,15 +78,17 @@ import NALWriting
 
     fileprivate func seek(_ offset: Int64, _ whence: Int32) -> Int64 {
         guard let length = reader.length else { return Int64(vaenc_averror(ESPIPE)) }
-        let target: Int
+        let from: Int
         switch whence & ~vaenc_seek_force() {
         case vaenc_seek_size(): return Int64(length)
-        case SEEK_SET: target = Int(offset)
-        case SEEK_CUR: target = reader.position + Int(offset)
-        case SEEK_END: target = length + Int(offset)
+        case SEEK_SET: from = 0
+        case SEEK_CUR: from = reader.position
+        case SEEK_END: from = length
         default: return Int64(vaenc_averror(EINVAL))
         }
-        if target < 0 { return Int64(vaenc_averror(EINVAL)) }
+        // Offsets come from the file.
+        let (target, isOutside) = from.addingReportingOverflow(Int(offset))
+        if isOutside || target < 0 { return Int64(vaenc_averror(EINVAL)) }
         reader.seek(to: target)
         return Int64(target)
     }

@@ -1,9 +1,10 @@
-/// The packets of MPEG-TS, which alone have a size: ISO/IEC 13818-1 2.4.3.2. M2TS has four bytes before each.
+/// The packets of MPEG-TS, which alone have a size: ISO/IEC 13818-1 2.4.3.2. M2TS has four bytes before each, and
+/// broadcasts can have 16 bytes of error correction behind each (ETSI EN 300 429).
 struct TransportPackets {
     private static let sync: UInt8 = 0x47
-    private static let layouts = [(size: 188, place: 0), (size: 192, place: 4)]
+    private static let layouts = [(size: 188, place: 0), (size: 192, place: 4), (size: 204, place: 0)]
     /// The bytes that it takes to know them.
-    static let headSize = 4 * 192
+    static let headSize = 4 * 204
 
     /// Bytes of a packet, and the place of its sync byte.
     private let size: Int

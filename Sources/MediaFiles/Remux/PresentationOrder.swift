@@ -25,7 +25,7 @@ import VideoBase
     private var decodedCount = 0
 
     /// nil for other codecs.
-    init?(_ track: MediaTrack, rate: Rational) {
+    init?(_ track: MediaTrack, rate: Rational) throws {
         unsafe av = track.av
         let parameters = unsafe track.stream.pointee.codecpar!
         guard unsafe [AV_CODEC_ID_H264, AV_CODEC_ID_HEVC].contains(parameters.pointee.codec_id),
@@ -33,11 +33,13 @@ import VideoBase
         else { return nil }
         unsafe self.parser = unsafe parser
         unsafe context = av.pointee.avcodec_alloc_context3!(nil)
-        let completeFrames: Int32 = 1
-        unsafe parser.pointee.flags |= completeFrames
-        if let context = unsafe context { _ = unsafe av.pointee.avcodec_parameters_to_context!(context, parameters) }
         self.rate = rate.reduced
         delay = max(0, Int(unsafe parameters.pointee.video_delay))
+        let completeFrames: Int32 = 1
+        unsafe parser.pointee.flags |= completeFrames
+        guard let context = unsafe context, unsafe av.pointee.avcodec_parameters_to_context!(context, parameters) >= 0 else {
+            throw TrackPacket.noMemory
+        }
     }
 
     deinit {

@@ -81,7 +81,7 @@ import VideoBase
         }
         unsafe scratch = av.pointee.av_packet_alloc!()
         if unsafe scratch == nil { throw TrackPacket.noMemory }
-        if input.container == "h264" || input.container == "hevc" { unsafe addOrders(av) }
+        if input.container == "h264" || input.container == "hevc" { unsafe try addOrders(av) }
         if orders.isEmpty, let asked = options.frameRate {
             try tell("frameRate", asked: asked.description, used: "the input's times", "only bare streams have none of their own")
         }
@@ -105,9 +105,9 @@ import VideoBase
         return guess.num > 0 && guess.den > 0 ? Rational(Int(guess.num), Int(guess.den)) : Rational(25, 1)
     }
 
-    private func addOrders(_ av: UnsafePointer<VaencLibAV>) {
+    private func addOrders(_ av: UnsafePointer<VaencLibAV>) throws {
         for (index, track) in streams.enumerated() {
-            guard let track, let order = unsafe PresentationOrder(track, rate: rate(index, av)) else { continue }
+            guard let track, let order = unsafe try PresentationOrder(track, rate: rate(index, av)) else { continue }
             orders[index] = order
             effective.append(
                 EffectiveEntry(
@@ -139,6 +139,7 @@ import VideoBase
         switch try unsafe input.read(packet) {
         case .end: return false
         case .broken(let words):
+            if LibAV.isNoMemory(words) { throw VaencError.noMemory("to read \(input.name)") }
             if packetCount == 0, let remedy = input.pipeRemedy { throw InputContext.unreadable(input.name, words, remedy: remedy) }
             throw VaencError(
                 .badInput, "\(input.name) is damaged or cut short after packet \(packetCount) (\(words))",

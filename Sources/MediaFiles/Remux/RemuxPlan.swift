@@ -47,6 +47,11 @@ struct RemuxPlan {
             if track.kind == .data, hasChapters && track.isChapters || track.isTimeCode && format.hasSampleEntries { continue }
             let name = "stream \(index) (\(track.kind.rawValue), \(track.codecName))"
             if format.holdsTracks, track.kind == .video && !track.isAttachedPicture || track.kind == .audio {
+                // A sample entry that libavformat does not know: another format does not help.
+                if track.codecName == "none" {
+                    throw InputContext.unreadable(
+                        input.name, "stream \(index) is \(track.kind.rawValue) of an unknown codec", remedy: "check that the file is whole")
+                }
                 throw VaencError(.usage, "\(name): \(why)", remedy: "use another format (mkv holds most), or encode it anew")
             }
             effective.append(EffectiveEntry(option: name, asked: "copied", used: "left out", why: why))

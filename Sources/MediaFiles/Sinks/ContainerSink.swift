@@ -108,7 +108,7 @@ final class ContainerSink: PacketSink {
         let origin = self.options.timeOrigin ?? state.early.compactMap(\.packet.presentation).reduce(first, min)
         try muxer.describe(self.options.metadata)
         if chapters(state.destination) == .atStart { try muxer.add(chaptersOf: self.options.metadata, from: origin, to: nil) }
-        try muxer.writeHeader(options: options)
+        try muxer.writeHeader(options: options, copies: !state.tracks.isEmpty)
         state.hasHeader = true
         state.origin = origin
         for (track, packet) in state.early { try muxer.write(packet, track: track, origin: origin, copies: true) }
@@ -129,8 +129,8 @@ final class ContainerSink: PacketSink {
     static func timescale(_ a: Int, _ b: Int) -> Int32 {
         guard a > 0, b > 0, a <= Int32.max else { return 90_000 }
         // The least common multiple: reduced, a/b has the numerator a/gcd.
-        let common = Rational(a, b).reduced.numerator * b
-        return common <= 1_000_000 ? Int32(common) : 90_000
+        let (common, isOutside) = Rational(a, b).reduced.numerator.multipliedReportingOverflow(by: b)
+        return !isOutside && common <= 1_000_000 ? Int32(common) : 90_000
     }
 
     func write(_ packet: EncodedPacket) throws {

@@ -62,7 +62,7 @@ public final class StillPicture {
             unsafe av.pointee.av_packet_free!(&packet)
         }
         guard let context = unsafe context, let frame = unsafe frame, let packet = unsafe packet else {
-            throw VaencError(.internalFault, "no memory to code a picture")
+            throw VaencError.noMemory("to code a picture")
         }
         // JPEG is of BT.601 and full range (JFIF), PNG of RGB.
         let converted = SystemPixelBuffer(format: format.layout, size: picture.size)

@@ -74,7 +74,9 @@ import VideoBase
             unsafe frame.pointee.format = AV_SAMPLE_FMT_FLTP.rawValue
             unsafe frame.pointee.sample_rate = Int32(rate)
             unsafe frame.pointee.pts = start
-            _ = unsafe av.pointee.av_channel_layout_copy!(&frame.pointee.ch_layout, &context!.pointee.ch_layout)
+            guard unsafe av.pointee.av_channel_layout_copy!(&frame.pointee.ch_layout, &context!.pointee.ch_layout) >= 0 else {
+                throw TrackPacket.noMemory
+            }
             guard unsafe av.pointee.av_frame_get_buffer!(frame, 0) >= 0 else { throw TrackPacket.noMemory }
             for (channel, plane) in samples.enumerated() {
                 // SAFETY: each of the frame's planes has room for nb_samples.

@@ -34,7 +34,9 @@ import VideoBase
             throw VaencError(
                 .unavailable, "libavcodec has no decoder for the sound (\(track.codecName))", remedy: "leave it out with `AudioMode.none`")
         }
-        self.rate = rate(Int(unsafe parameters.pointee.sample_rate))
+        let given = Int(unsafe parameters.pointee.sample_rate)
+        guard Self.rates.contains(given) else { throw Self.oddRate(given) }
+        self.rate = rate(given)
         self.channels = channels ?? max(1, min(8, Int(unsafe parameters.pointee.ch_layout.nb_channels)))
         unsafe context = av.pointee.avcodec_alloc_context3!(codec)
         unsafe frame = av.pointee.av_frame_alloc!()
@@ -46,6 +48,15 @@ import VideoBase
         if code < 0 {
             throw VaencError(.badInput, "the sound (\(track.codecName)) cannot be decoded (\(unsafe LibAV.message(code, av)))")
         }
+    }
+
+    /// Rates that are brought to another: of less, a packet would become thousands of times its size.
+    private static let rates = 1000...768_000
+
+    private static func oddRate(_ rate: Int) -> VaencError {
+        VaencError(
+            .badInput, "the sound has \(rate) samples a second, not \(rates.lowerBound) to \(rates.upperBound)",
+            remedy: "leave it out with --audio none")
     }
 
     deinit {
@@ -74,6 +85,9 @@ import VideoBase
         return blocks
     }
 
+    /// Times beyond, which damaged files have, are taken as this: sums and differences of such fit.
+    private static let farthest = Int128(1) << 60
+
     /// The frame's samples in the wanted form.
     private func convert() throws -> Block {
         let from = unsafe frame!
@@ -88,7 +102,8 @@ import VideoBase
         var start: Int64?
         if time != vaenc_no_pts() {
             let ticks = Int128(time) * Int128(timeBase.numerator) * Int128(rate)
-            start = MediaTime.rounded(ticks, by: Int128(timeBase.denominator)) - held
+            let first = Int128(MediaTime.rounded(ticks, by: Int128(timeBase.denominator))) - Int128(held)
+            start = Int64(min(max(first, -Self.farthest), Self.farthest))
         }
         let planes = unsafe from.pointee.extended_data!
         let input = unsafe UnsafeMutableRawPointer(planes).assumingMemoryBound(to: UnsafePointer<UInt8>?.self)
@@ -96,21 +111,23 @@ import VideoBase
     }
 
     private func makeResampler(_ from: UnsafeMutablePointer<AVFrame>) throws {
+        let given = Int(unsafe from.pointee.sample_rate)
+        guard Self.rates.contains(given) else { throw Self.oddRate(given) }
         unsafe av.pointee.swr_free!(&resampler)
         var wanted = unsafe AVChannelLayout()
-        var given = unsafe AVChannelLayout()
+        var layout = unsafe AVChannelLayout()
         defer {
             unsafe av.pointee.av_channel_layout_uninit!(&wanted)
-            unsafe av.pointee.av_channel_layout_uninit!(&given)
+            unsafe av.pointee.av_channel_layout_uninit!(&layout)
         }
         unsafe av.pointee.av_channel_layout_default!(&wanted, Int32(channels))
         if unsafe from.pointee.ch_layout.order == AV_CHANNEL_ORDER_UNSPEC {
-            unsafe av.pointee.av_channel_layout_default!(&given, from.pointee.ch_layout.nb_channels)
+            unsafe av.pointee.av_channel_layout_default!(&layout, from.pointee.ch_layout.nb_channels)
         } else {
-            _ = unsafe av.pointee.av_channel_layout_copy!(&given, &from.pointee.ch_layout)
+            guard unsafe av.pointee.av_channel_layout_copy!(&layout, &from.pointee.ch_layout) >= 0 else { throw TrackPacket.noMemory }
         }
         let code = unsafe av.pointee.swr_alloc_set_opts2!(
-            &resampler, &wanted, AV_SAMPLE_FMT_FLTP, Int32(rate), &given, AVSampleFormat(rawValue: from.pointee.format),
+            &resampler, &wanted, AV_SAMPLE_FMT_FLTP, Int32(rate), &layout, AVSampleFormat(rawValue: from.pointee.format),
             from.pointee.sample_rate, 0, nil)
         let failed = unsafe code < 0 || av.pointee.swr_init!(resampler) < 0
         if failed {
@@ -123,12 +140,15 @@ import VideoBase
         let held = unsafe av.pointee.swr_get_delay!(resampler, Int64(rate))
         let inputRate = max(1, Int64(shape.count > 1 ? shape[1] : 1))
         let room = Int(held) + Int(Int64(count) * Int64(rate) / inputRate) + 256
+        guard room > 0, let limit = Int32(exactly: room) else {
+            throw VaencError(.badInput, "a packet of the sound has \(count) samples", remedy: "leave it out with --audio none")
+        }
         let memory = UnsafeMutablePointer<Float>.allocate(capacity: room * channels)
         defer { unsafe memory.deallocate() }
         var planes: [UnsafeMutablePointer<UInt8>?] = unsafe (0..<channels).map {
             unsafe UnsafeMutableRawPointer(memory + $0 * room).assumingMemoryBound(to: UInt8.self)
         }
-        let got = unsafe av.pointee.swr_convert!(resampler, &planes, Int32(room), input, count)
+        let got = unsafe av.pointee.swr_convert!(resampler, &planes, limit, input, count)
         if got < 0 { throw VaencError(.internalFault, "libswresample failed (\(unsafe LibAV.message(got, av)))") }
         return (0..<channels).map { unsafe Array(UnsafeBufferPointer(start: memory + $0 * room, count: Int(got))) }
     }

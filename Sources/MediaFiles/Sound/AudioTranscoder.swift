@@ -101,7 +101,7 @@ public final class AudioTranscoder {
         for block in try decoder.decode(nil) { append(block) }
         if let end, let position {
             let last = end.converted(to: Int32(rate)).value
-            let count = max(0, min(Int64(waiting[0].count), last - position))
+            let count = max(0, min(Int64(waiting[0].count), Int64(clamping: Int128(last) - Int128(position))))
             for channel in waiting.indices { waiting[channel].removeLast(waiting[channel].count - Int(count)) }
         }
         horizon = .max

@@ -189,5 +189,5 @@ public struct SourceOptions: Sendable, Hashable {
 extension Rational {
     /// The number of the first picture at or after `seconds` of this frame rate. A hair before counts as at: 0.28 s is
     /// picture 7 of 25 frames/s, whatever the product of the two rounds to.
-    func firstFrame(from seconds: Double) -> Int { max(0, Int((seconds * value - 1e-6).rounded(.up))) }
+    func firstFrame(from seconds: Double) -> Int { max(0, Int(clamping: (seconds * value - 1e-6).rounded(.up))) }
 }

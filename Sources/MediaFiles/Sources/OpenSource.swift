@@ -62,10 +62,14 @@ public enum MediaInput {
         if let duration = options.duration, !(duration > 0 && duration < 1e9) {
             throw VaencError(.usage, "`duration` is out of range", remedy: "give a number of seconds above 0")
         }
+        if let rate = options.frameRate, !(1...Int(Int32.max)).contains(rate.numerator) || !(1...Int(Int32.max)).contains(rate.denominator) {
+            throw VaencError(
+                .usage, "a frame rate of \(rate) is out of range", remedy: "give one of numbers up to \(Int32.max), as 30000/1001")
+        }
         if let limit = options.frameLimit, limit < 1 { throw VaencError(.usage, "`frameLimit` \(limit) is less than 1", remedy: "give 1 or more") }
         for size in [options.inputSize, options.outputSize] {
-            if let size, size.width > 65536 || size.height > 65536 || size.width < 1 || size.height < 1 {
-                throw VaencError(.usage, "a size of \(size) is out of range", remedy: "give 1x1 to 65536x65536")
+            if let size, !size.isWithinLimits {
+                throw VaencError(.usage, "a size of \(size) is out of range", remedy: "sizes are \(VideoSize.limitWords)")
             }
         }
     }

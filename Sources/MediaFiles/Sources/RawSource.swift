@@ -63,6 +63,11 @@ final class RawSource: FrameSource {
         var count: Int?
         if let length = reader.length {
             let each = pictures.frameBytes + (isY4M ? Y4MHeader.frameLine.count : 0)
+            let bytes = length - reader.position
+            // A header can promise pictures of a gigabyte: no memory is taken for what is not there.
+            if isY4M, bytes > Y4MHeader.frameLine.count, bytes < each {
+                throw Self.cut(reader.name, 0, bytes - Y4MHeader.frameLine.count, pictures.frameBytes)
+            }
             count = min(limit ?? .max, max(0, (length - reader.position) / each - skipped))
         }
         var info = SourceInfo(
@@ -82,7 +87,9 @@ final class RawSource: FrameSource {
             if isY4M, try !readFrameLine(state.index) { return nil }
             let count = unsafe try state.pictures.read(from: reader, into: planes)
             if count == 0, !isY4M { return nil }
-            if count != state.pictures.frameBytes { throw cut(state.index, count, state.pictures.frameBytes) }
+            if count != state.pictures.frameBytes {
+                throw Self.cut(reader.name, state.index, count, state.pictures.frameBytes)
+            }
             defer { state.index += 1 }
             return timing(state.index)
         }
@@ -98,9 +105,9 @@ final class RawSource: FrameSource {
             duration: MediaTime(value: Int64(rate.denominator), timescale: Int32(rate.numerator)))
     }
 
-    private func cut(_ index: Int, _ count: Int, _ wanted: Int) -> VaencError {
+    private static func cut(_ name: String, _ index: Int, _ count: Int, _ wanted: Int) -> VaencError {
         VaencError(
-            .badInput, "\(reader.name) ends inside picture \(index) (\(count) of \(wanted) bytes)",
+            .badInput, "\(name) ends inside picture \(index) (\(count) of \(wanted) bytes)",
             remedy: "give a whole file" + (index > 0 ? ", or take the whole pictures alone with `frameLimit` \(index)" : ""))
     }
 
@@ -129,15 +136,21 @@ final class RawSource: FrameSource {
     private func skip(_ count: Int, frameBytes: Int) throws {
         if count == 0 { return }
         if !isY4M, let length = reader.length {
-            reader.seek(to: min(reader.position + count * frameBytes, length))
+            let (bytes, isTooFar) = count.multipliedReportingOverflow(by: frameBytes)
+            reader.seek(to: isTooFar || bytes > length - reader.position ? length : reader.position + bytes)
             return
         }
         for index in 0..<count {
             if isY4M, try !readFrameLine(index) { return }
             if reader.isSeekable {
                 reader.seek(to: reader.position + frameBytes)
-            } else if try reader.read(frameBytes).count < frameBytes {
-                return
+            } else {
+                var left = frameBytes
+                while left > 0 {
+                    let piece = try reader.readSome(min(left, 1 << 20))
+                    if piece.isEmpty { return }
+                    left -= piece.count
+                }
             }
         }
     }

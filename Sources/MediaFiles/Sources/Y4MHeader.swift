@@ -39,12 +39,10 @@ struct Y4MHeader {
             let value = word.dropFirst()
             switch word.first {
             case "W":
-                guard let width = Int(value), (1...65536).contains(width) else { throw broken("the width “\(value)”") }
+                guard let width = Int(value), width > 0 else { throw broken("the width “\(value)”") }
                 size.width = width
             case "H":
-                guard let height = Int(value), (1...65536).contains(height) else {
-                    throw broken("the height “\(value)”")
-                }
+                guard let height = Int(value), height > 0 else { throw broken("the height “\(value)”") }
                 size.height = height
             case "F":
                 guard let ratio = Self.ratio(value), ratio.numerator > 0, ratio.denominator > 0 else {
@@ -79,6 +77,10 @@ struct Y4MHeader {
         }
         if size.width == 0 { throw broken("no width") }
         if size.height == 0 { throw broken("no height") }
+        guard size.isWithinLimits else {
+            throw VaencError(
+                .badInput, "\(name) says that its pictures are of \(size)", remedy: "sizes are \(VideoSize.limitWords)")
+        }
     }
 
     private static func broken(_ name: String, _ what: String) -> VaencError {

@@ -39,13 +39,13 @@ extension MediaTrack.Encoded {
             // The first character in the low byte.
             unsafe parameters.pointee.codec_tag = sampleEntry == .hev1 ? 0x3176_6568 : 0x3163_7668
         }
-        unsafe parameters.pointee.width = Int32(size.width)
-        unsafe parameters.pointee.height = Int32(size.height)
+        unsafe parameters.pointee.width = Int32(clamping: size.width)
+        unsafe parameters.pointee.height = Int32(clamping: size.height)
         let format = bitDepth > 8 ? AV_PIX_FMT_YUV420P10LE : AV_PIX_FMT_YUV420P
         unsafe parameters.pointee.format = format.rawValue
-        unsafe parameters.pointee.color_primaries = AVColorPrimaries(rawValue: UInt32(color.primaries))
-        unsafe parameters.pointee.color_trc = AVColorTransferCharacteristic(rawValue: UInt32(color.transfer))
-        unsafe parameters.pointee.color_space = AVColorSpace(rawValue: UInt32(color.matrix))
+        unsafe parameters.pointee.color_primaries = AVColorPrimaries(rawValue: UInt32(clamping: color.primaries))
+        unsafe parameters.pointee.color_trc = AVColorTransferCharacteristic(rawValue: UInt32(clamping: color.transfer))
+        unsafe parameters.pointee.color_space = AVColorSpace(rawValue: UInt32(clamping: color.matrix))
         unsafe parameters.pointee.color_range =
             color.fullRange.map { $0 ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG } ?? AVCOL_RANGE_UNSPECIFIED
         if let sampleAspectRatio {
@@ -58,7 +58,7 @@ extension MediaTrack.Encoded {
         }
         if let contentLight {
             let (content, average) = (contentLight.maxContentLight, contentLight.maxFrameAverageLight)
-            guard unsafe vaenc_set_content_light(av, stream, UInt32(content), UInt32(average)) else { return false }
+            guard unsafe vaenc_set_content_light(av, stream, UInt32(clamping: content), UInt32(clamping: average)) else { return false }
         }
         if displayMatrix.count == 9 {
             guard let memory = unsafe vaenc_new_side_data(av, stream, AV_PKT_DATA_DISPLAYMATRIX, 36) else { return false }

@@ -98,5 +98,5 @@ public import VideoBase
 
     deinit { unsafe av.pointee.avformat_free_context!(context) }
 
-    static let noMemory = VaencError(.internalFault, "no memory for the description of a stream")
+    static let noMemory = VaencError.noMemory("for the description of a stream")
 }

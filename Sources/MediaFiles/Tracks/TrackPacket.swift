@@ -119,5 +119,5 @@ public import VideoBase
         return MediaTime(value: value, timescale: Int32(clamping: timeBase.denominator))
     }
 
-    static let noMemory = VaencError(.internalFault, "no memory for a packet")
+    static let noMemory = VaencError.noMemory("for a packet")
 }

@@ -49,7 +49,18 @@ public struct StreamKind: Sendable, Hashable {
         // One NAL unit alone says little, and nothing where its length may be a start code.
         let isAlone = heads.count == 1 && (size != .four || bytes.starts(with: [0, 0, 1]))
         guard let first = heads.first, codec(first) != nil, !isAlone else { return nil }
+        // The time before M2TS's first packet may be a length, and the packet's first byte that of a parameter set: one of
+        // thousands of bytes is none.
+        if heads.count == 1, index > Self.longestSet, isSmall(first) { return nil }
         return heads
+    }
+
+    private static let longestSet = 4096
+
+    /// Whether it is a NAL unit of a kind that never has more than a few hundred bytes: a parameter set or a delimiter.
+    private static func isSmall(_ unit: ArraySlice<UInt8>) -> Bool {
+        guard let first = unit.first else { return true }
+        return codec(unit) == .hevc ? [32, 33, 34, 35].contains(first >> 1) : [7, 8, 9].contains(first & 0x1F)
     }
 
     /// Whose NAL unit it is; nil where it may be either's, or does not begin a stream in either.

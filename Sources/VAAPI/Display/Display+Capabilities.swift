@@ -1,21 +1,48 @@
 internal import CVA
+internal import VideoBase
 
 extension Display {
     /// The profiles that the driver knows, for whatever entry point (vaQueryConfigProfiles).
     package func profiles() throws(VAError) -> [Profile] {
         var count = unsafe vaMaxNumProfiles(handle)
-        var list = [VAProfile](repeating: VAProfileNone, count: Int(max(count, 0)))
+        let room = try room(count, "vaMaxNumProfiles", "profiles")
+        var list = [VAProfile](repeating: VAProfileNone, count: room)
         try check(unsafe vaQueryConfigProfiles(handle, &list, &count), "vaQueryConfigProfiles", vendor)
+        try checkCount(count, room, "vaQueryConfigProfiles", vendor)
         return list.prefix(Int(count)).map { Profile(rawValue: $0.rawValue) }
+    }
+
+    /// More of anything than a driver has: a count beyond it is none.
+    private static let mostEntries: CInt = 4096
+
+    /// Memory for as many entries as a driver says that it has at most, and for some more that it may write all the same.
+    private func room(_ most: CInt, _ call: String, _ what: String) throws(VAError) -> Int {
+        guard (0...Self.mostEntries).contains(most) else {
+            throw VAError(
+                call: call, status: .operationFailed, object: vendor, driverMessage: "it says that it has \(most) \(what)",
+                remedy: "use another driver or device", category: .unavailable)
+        }
+        return max(Int(most), 64)
+    }
+
+    private func checkCount(_ count: CInt, _ room: Int, _ call: String, _ object: String) throws(VAError) {
+        guard count >= 0, Int(count) <= room else {
+            throw VAError(
+                call: call, status: .operationFailed, object: object,
+                driverMessage: "it says that it wrote \(count) entries where there is room for \(room)",
+                remedy: "use another driver or device", category: .unavailable)
+        }
     }
 
     /// What can be done with a profile (vaQueryConfigEntrypoints); empty where the driver does not know it.
     package func entryPoints(of profile: Profile) throws(VAError) -> [EntryPoint] {
         var count = unsafe vaMaxNumEntrypoints(handle)
-        var list = [VAEntrypoint](repeating: VAEntrypointVLD, count: Int(max(count, 0)))
+        let room = try room(count, "vaMaxNumEntrypoints", "entry points")
+        var list = [VAEntrypoint](repeating: VAEntrypointVLD, count: room)
         let status = unsafe vaQueryConfigEntrypoints(handle, VAProfile(profile.rawValue), &list, &count)
         if StatusCode(rawValue: status) == .unsupportedProfile { return [] }
         try check(status, "vaQueryConfigEntrypoints", profile.name)
+        try checkCount(count, room, "vaQueryConfigEntrypoints", profile.name)
         return list.prefix(Int(count)).map { EntryPoint(rawValue: Int32(bitPattern: $0.rawValue)) }
     }
 

@@ -14,16 +14,16 @@ package struct RenderNode: Sendable, Hashable {
     package static func all() -> [RenderNode] {
         guard let folder = unsafe opendir("/dev/dri") else { return [] }
         defer { unsafe closedir(folder) }
-        var numbers: [Int] = []
+        var numbers: [UInt32] = []
         while let entry = unsafe readdir(folder) {
             // SAFETY: d_name is a C string inside the entry, which lasts until the next readdir.
             let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
                 unsafe String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self))
             }
-            if name.hasPrefix("renderD"), let number = Int(name.dropFirst("renderD".count)) { numbers.append(number) }
+            if name.hasPrefix("renderD"), let number = UInt32(name.dropFirst("renderD".count)) { numbers.append(number) }
         }
         return numbers.sorted().map {
-            RenderNode(path: "/dev/dri/renderD\($0)", pciAddress: pciAddress(ofDevice: 226, UInt32($0)))
+            RenderNode(path: "/dev/dri/renderD\($0)", pciAddress: pciAddress(ofDevice: 226, $0))
         }
     }
 

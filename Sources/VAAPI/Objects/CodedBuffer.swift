@@ -64,7 +64,7 @@ internal import CVA
         // chain with a loop, or longer than the buffer, is refused below.
         var next = unsafe address
         while let pointer = unsafe next {
-            let segment = unsafe pointer.load(as: VACodedBufferSegment.self)
+            let segment = unsafe pointer.loadUnaligned(as: VACodedBufferSegment.self)
             let size = unsafe Int(segment.size)
             let refused = unsafe size > 0 && segment.buf == nil
             guard !refused, bytes.count - start + size <= max(capacity, 1) * 2, segments.count < 4096 else {

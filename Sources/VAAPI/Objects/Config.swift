@@ -49,10 +49,11 @@ internal import VideoBase
             // SAFETY: the attributes read here are integers, whatever `value.type` says.
             let value = unsafe attribute.value.value.i
             switch unsafe attribute.type {
-            case VASurfaceAttribMinWidth: result.minWidth = Int(value)
-            case VASurfaceAttribMaxWidth: result.maxWidth = Int(value)
-            case VASurfaceAttribMinHeight: result.minHeight = Int(value)
-            case VASurfaceAttribMaxHeight: result.maxHeight = Int(value)
+            // A side that is not positive says nothing.
+            case VASurfaceAttribMinWidth: result.minWidth = value > 0 ? Int(value) : nil
+            case VASurfaceAttribMaxWidth: result.maxWidth = value > 0 ? Int(value) : nil
+            case VASurfaceAttribMinHeight: result.minHeight = value > 0 ? Int(value) : nil
+            case VASurfaceAttribMaxHeight: result.maxHeight = value > 0 ? Int(value) : nil
             case VASurfaceAttribPixelFormat: result.pixelFormats.append(FourCC(rawValue: UInt32(bitPattern: value)))
             case VASurfaceAttribMemoryType: result.memoryTypes.formUnion(MemoryTypes(rawValue: UInt32(bitPattern: value)))
             // log2 of both, four bits each.

@@ -39,7 +39,13 @@ extension Surface {
             unsafe vaExportSurfaceHandle(
                 display.handle, id, MemoryTypes.drmPrime2.rawValue, UInt32(flags), &description),
             "vaExportSurfaceHandle", "\(format.rawValue) surface of \(size)")
-        return SharedPicture(format: format, size: size, owning: description.ownedObjects, planes: description.planes)
+        let picture = SharedPicture(format: format, size: size, owning: description.ownedObjects, planes: description.planes)
+        guard picture.planes.allSatisfy({ picture.objects.indices.contains($0.object) }) else {
+            throw VAError(
+                call: "vaExportSurfaceHandle", status: .operationFailed, object: "\(format.rawValue) surface of \(size)",
+                driverMessage: "a plane is in none of its \(picture.objects.count) objects")
+        }
+        return picture
     }
 
     private static func attribute(

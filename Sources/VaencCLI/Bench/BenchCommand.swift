@@ -51,7 +51,7 @@ struct BenchCommand: ParsableCommand {
         guard (1...100_000).contains(frames) else { throw VaencError.usage("--frames \(frames) is out of range", remedy: "use 1 to 100000") }
         let preset = try self.preset.map(OptionValue.preset)
         let outputSize = try size.map { text in
-            guard let size = VideoSize(text) else { throw VaencError.usage("--size \(text) is not a size", remedy: "write it as 1280x720") }
+            let size = try SourceOptions.size("--size", text)
             return size
         }
         let selection = try device.selection()

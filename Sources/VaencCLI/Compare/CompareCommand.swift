@@ -58,7 +58,7 @@ struct CompareInputOptions: ParsableArguments {
     @Option(parsing: .unconditional, help: ArgumentHelp("Compare this long, in seconds or as HH:MM:SS.mmm.", valueName: "TIME"))
     var duration: String?
 
-    @Option(help: ArgumentHelp("Scale both to this size.", valueName: "WxH"))
+    @Option(help: ArgumentHelp("Scale both to this size: \(VideoSize.limitWords).", valueName: "WxH"))
     var size: String?
 
     @Option(help: ArgumentHelp("How a picture of another shape is fitted to --size.", valueName: "letterbox|crop|stretch"))

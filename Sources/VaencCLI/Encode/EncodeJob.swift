@@ -30,7 +30,9 @@ struct EncodeJob {
         let notices =
             source.info.notices + unique(branches.compactMap(\.session.choice.notice))
             + [speedNotice, assumedRateNotice, rateNotice].compactMap { $0 }
-        for notice in notices where tellsNotices { Terminal.note(notice) }
+        // In a script's log, an error stands alone: what is to be said of the beginning follows when there is none.
+        let tellsAtOnce = Terminal.isInteractive || source.info.isLive
+        if tellsNotices, tellsAtOnce { for notice in notices { Terminal.note(notice) } }
         let kept = branches.compactMap(\.sink.keptNotice)
         interruption.whenFirst { [source, sinks = branches.map(\.sink)] in
             source.cancel()
@@ -64,6 +66,7 @@ struct EncodeJob {
         let failure = branches.lazy.compactMap(\.failure).first
         if let failure, !branches.contains(where: \.isFinished) { throw failure }
         interruption.whenSecond(nil)
+        if tellsNotices, !tellsAtOnce { for notice in notices { Terminal.note(notice) } }
         let late =
             unique(branches.flatMap { $0.session.statistics.broken.notices })
             + [

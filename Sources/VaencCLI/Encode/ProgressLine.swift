@@ -57,7 +57,7 @@ struct ProgressLine {
         let frames = counts.frames.encoded
         let fps = elapsed > 0 ? Double(frames) / elapsed : 0
         let media = counts.mediaSeconds(frameRate: frameRate)
-        let bitrate = media > 0 ? Int(Double(counts.packetBytes) * 8 / media) : 0
+        let bitrate = media > 0 ? Int(clamping: Double(counts.packetBytes) * 8 / media) : 0
         let left = secondsLeft(frames: frames, fps: fps, media: media, elapsed: elapsed)
         switch style {
         case .none: break
@@ -66,8 +66,8 @@ struct ProgressLine {
                 frames: frames, fps: rounded(fps), bitrate: bitrate, secondsLeft: Nullable(left.map(rounded)), lost: lost)
             if let text = try? JSON.text(report, pretty: false) { Terminal.write(text + "\n", to: 2) }
         case .terminal:
-            var line = "\(frames)\(expectedFrames.map { "/\($0)" } ?? "") frames  \(Int(fps.rounded())) fps  \(bitrate / 1000) kbit/s"
-            if let left { line += "  \(Int(left.rounded(.up))) s left" }
+            var line = "\(frames)\(expectedFrames.map { "/\($0)" } ?? "") frames  \(Int(clamping: fps.rounded())) fps  \(bitrate / 1000) kbit/s"
+            if let left { line += "  \(Int(clamping: left.rounded(.up))) s left" }
             if lost > 0 { line += "  \(lost) LOST" }
             let padding = String(repeating: " ", count: max(0, shownWidth - line.count))
             Terminal.write("\r" + line + padding, to: 2)

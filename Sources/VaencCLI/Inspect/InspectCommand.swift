@@ -34,7 +34,6 @@ struct InspectCommand: ParsableCommand {
             throw VaencError.usage("a plot is SVG, and \(plot) ends in .\(ending)", remedy: "call it NAME.svg")
         }
         let input = try ByteStreamFile(file)
-        if let notice = input.notice { Terminal.note(FileName.printable(notice)) }
         let codec = input.codec ?? .h264
         let stream: any InspectedStream =
             switch codec {
@@ -48,13 +47,15 @@ struct InspectCommand: ParsableCommand {
             try MediaOutput.write(Array(drawing.svg.utf8), to: plot, overwrite: overwrite)
         }
         let isOnStdout = plot == "-" || plot == "/dev/stdout"
-        let text =
-            json
-            ? try JSON.text(report) + "\n"
-            : Terminal.visible(InspectText.text(report, withPictures: plot == nil), keepsLines: true)
-        guard Terminal.write(text, to: isOnStdout ? STDERR_FILENO : STDOUT_FILENO) else {
+        let descriptor = isOnStdout ? STDERR_FILENO : STDOUT_FILENO
+        func write(_ text: String) -> Bool {
+            Terminal.write(json ? text : Terminal.visible(text, keepsLines: true), to: descriptor)
+        }
+        guard json ? try InspectJSON(report: report).write(write) : InspectText.write(report, withPictures: plot == nil, write) else {
             throw VaencError(.inputOutput, "cannot write the report to stdout", remedy: "look at what reads it")
         }
+        // An error stands alone.
+        if report.fault.wrapped == nil, let notice = input.notice { Terminal.note(FileName.printable(notice)) }
         if let fault = report.fault.wrapped {
             throw VaencError(
                 .badInput, "\(report.input): \(fault)",

@@ -25,10 +25,24 @@ struct InspectReport: Encodable {
         var pictureOrderCount: Int
     }
 
-    struct Unit: Encodable {
-        var type: String
-        var offset: Int
-        var bytes: Int
+    /// NAL units in stream order, each made when it is asked for: a file can hold one for every three bytes.
+    struct Units {
+        struct Unit {
+            /// A name of the standard's table, or `type N`: without characters that JSON escapes.
+            var type: String
+            var offset: Int
+            var bytes: Int
+        }
+
+        fileprivate let stream: any InspectedStream
+        fileprivate let file: ByteStreamFile
+
+        var count: Int { stream.unitCount }
+
+        subscript(_ index: Int) -> Unit {
+            let range = stream.unitRange(index)
+            return Unit(type: stream.unitName(index), offset: file.place(of: range.lowerBound), bytes: range.count)
+        }
     }
 
     struct Fault: Encodable {
@@ -68,12 +82,17 @@ struct InspectReport: Encodable {
     var bytes: Int
     var reorderDepth: Int
     var frames: [Frame]
-    var nalUnits: [Unit]
+    var nalUnits: Units
     /// null for a stream without HRD parameters.
     var hrd: Nullable<Buffer>
     var violations: [Fault]
     /// What keeps the stream, or the rest of it, from being read.
     var fault: Nullable<String>
+
+    /// `frames` and `nalUnits` are written apart (`InspectJSON`).
+    private enum CodingKeys: String, CodingKey {
+        case schema, input, container, codec, profile, level, width, height, bitDepth, bytes, reorderDepth, hrd, violations, fault
+    }
 }
 
 extension InspectReport {
@@ -90,13 +109,12 @@ extension InspectReport {
         bitDepth = stream.bitDepth
         bytes = file.bytes.count
         reorderDepth = stream.reorderDepth
-        let ranges = stream.unitRanges
-        nalUnits = zip(stream.unitNames, ranges).map { Unit(type: $0, offset: file.place(of: $1.lowerBound), bytes: $1.count) }
+        nalUnits = Units(stream: stream, file: file)
         var packets = (file.packets ?? [])[...]
         frames = stream.pictures.map { picture in
             let slices = picture.sliceQPs
             // The packet in which the picture's last NAL unit stands: parameter sets may come from the container's header.
-            let end = picture.nalUnits.last.map { ranges[$0].lowerBound } ?? 0
+            let end = picture.nalUnits.last.map { stream.unitRange($0).lowerBound } ?? 0
             while let next = packets.dropFirst().first, next.start <= end { packets.removeFirst() }
             let packet = packets.first
             return Frame(

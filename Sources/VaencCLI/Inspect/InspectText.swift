@@ -2,9 +2,19 @@ import VideoBase
 
 /// The inspection for people: a summary, the structure in one line, a line for each picture.
 enum InspectText {
-    /// - Parameter withPictures: the line for each picture too.
-    static func text(_ report: InspectReport, withPictures: Bool) -> String {
-        (summary(report) + (withPictures ? [""] + table(report) : [])).joined(separator: "\n") + "\n"
+    private static let piece = 1000
+
+    /// - Parameters:
+    ///   - withPictures: the line for each picture too.
+    ///   - write: takes the next lines; false ends it.
+    /// - Returns: false where `write` did.
+    static func write(_ report: InspectReport, withPictures: Bool, _ write: (String) -> Bool) -> Bool {
+        func lines(_ lines: [String]) -> Bool { write(lines.map { $0 + "\n" }.joined()) }
+        guard withPictures else { return lines(summary(report)) }
+        guard lines(summary(report) + heading(report)) else { return false }
+        return stride(from: 0, to: report.frames.count, by: piece).allSatisfy { start in
+            lines(report.frames[start..<min(start + piece, report.frames.count)].map(row))
+        }
     }
 
     private static func summary(_ report: InspectReport) -> [String] {
@@ -68,21 +78,22 @@ enum InspectText {
         return words.joined(separator: ", ") + " (K key, b referred to by none)"
     }
 
-    private static func table(_ report: InspectReport) -> [String] {
+    private static func row(_ cells: [String]) -> String {
         func right(_ text: String, _ width: Int) -> String { String(repeating: " ", count: max(0, width - text.count)) + text }
-        func row(_ cells: [String]) -> String {
-            zip(cells, [7, 7, 5, 4, 6, 9, 10, 10, 6]).map(right).joined() + "  " + (cells.last ?? "")
-        }
-        if report.frames.isEmpty { return [] }
-        return [row(["picture", "shown", "type", "key", "QP", "bytes", "pts", "dts", "layer", "references"])]
-            + report.frames.map { frame in
-                row([
-                    "\(frame.index)", "\(frame.display)", frame.type, frame.key ? "key" : "",
-                    frame.qp == frame.qp.rounded() ? "\(Int(frame.qp))" : decimal(frame.qp, 1), "\(frame.bytes)",
-                    frame.pts.wrapped.map { decimal($0, 3) } ?? "-", frame.dts.wrapped.map { decimal($0, 3) } ?? "-",
-                    frame.temporalLayer.wrapped.map { "\($0)" } ?? "-",
-                    frame.references.map { "\($0)" }.joined(separator: " "),
-                ])
-            }
+        return zip(cells, [7, 7, 5, 4, 6, 9, 10, 10, 6]).map(right).joined() + "  " + (cells.last ?? "")
+    }
+
+    private static func heading(_ report: InspectReport) -> [String] {
+        report.frames.isEmpty ? [] : [row(["picture", "shown", "type", "key", "QP", "bytes", "pts", "dts", "layer", "references"])]
+    }
+
+    private static func row(_ frame: InspectReport.Frame) -> String {
+        row([
+            "\(frame.index)", "\(frame.display)", frame.type, frame.key ? "key" : "",
+            frame.qp == frame.qp.rounded() ? "\(Int(frame.qp))" : decimal(frame.qp, 1), "\(frame.bytes)",
+            frame.pts.wrapped.map { decimal($0, 3) } ?? "-", frame.dts.wrapped.map { decimal($0, 3) } ?? "-",
+            frame.temporalLayer.wrapped.map { "\($0)" } ?? "-",
+            frame.references.map { "\($0)" }.joined(separator: " "),
+        ])
     }
 }

@@ -3,7 +3,7 @@ public import MediaFiles
 public import VideoBase
 
 struct InputOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Size of raw frames.", valueName: "WxH"))
+    @Option(help: ArgumentHelp("Size of raw frames: \(VideoSize.limitWords).", valueName: "WxH"))
     var inputSize: String?
 
     @Option(help: ArgumentHelp("Format of raw frames, or of a camera: nv12, i420, yv12, yuyv, p010, …; mjpeg.", valueName: "FORMAT"))
@@ -21,7 +21,7 @@ struct InputOptions: ParsableArguments {
     @Option(parsing: .unconditional, help: ArgumentHelp("Read this long, in seconds or as HH:MM:SS.mmm.", valueName: "TIME"))
     var duration: String?
 
-    @Option(help: ArgumentHelp("Scale to this size.", valueName: "WxH"))
+    @Option(help: ArgumentHelp("Scale to this size: \(VideoSize.limitWords).", valueName: "WxH"))
     var size: String?
 
     @Option(help: ArgumentHelp("How a picture of another shape is fitted to --size.", valueName: "letterbox|crop|stretch"))

@@ -63,8 +63,11 @@ extension SourceOptions {
     }
 
     static func size(_ option: String, _ text: String) throws -> VideoSize {
-        guard let size = VideoSize(text), size.width <= 65536, size.height <= 65536 else {
+        guard let size = VideoSize(text) else {
             throw VaencError.usage("\(option) \(text) is not a size", remedy: "write it as 1280x720")
+        }
+        guard size.isWithinLimits else {
+            throw VaencError.usage("\(option) \(text) is out of range", remedy: "sizes are \(VideoSize.limitWords)")
         }
         return size
     }

@@ -1,0 +1,47 @@
+/// Addresses of coding tree blocks in raster scan and in tile scan (H.265 6.5.1), each computed when it is asked for: a
+/// table of a large picture would cost more than the headers of a small stream.
+struct HEVCTileScan {
+    /// colBd and rowBd, both rising.
+    private let columns: [Int]
+    private let rows: [Int]
+    private let width: Int
+    private let count: Int
+
+    /// - Parameter pps: one whose tiles fit the SPS.
+    init(_ sps: HEVCSequenceParameters, _ pps: HEVCPictureParameters) {
+        (columns, rows) = (pps.columnBoundaries(sps), pps.rowBoundaries(sps))
+        (width, count) = (sps.widthInCtbs, sps.sizeInCtbs)
+    }
+
+    /// The index of the last boundary that is not above `value`, which is below the last boundary.
+    private static func index(of value: Int, in boundaries: [Int]) -> Int {
+        var (low, high) = (0, boundaries.count - 1)
+        while high - low > 1 {
+            let middle = (low + high) / 2
+            if boundaries[middle] <= value { low = middle } else { high = middle }
+        }
+        return low
+    }
+
+    /// CtbAddrRsToTs.
+    ///
+    /// - Parameter address: in raster scan, less than PicSizeInCtbsY.
+    func tileScan(_ address: Int) -> Int {
+        let (x, y) = (address % width, address / width)
+        let (column, row) = (Self.index(of: x, in: columns), Self.index(of: y, in: rows))
+        let height = rows[row + 1] - rows[row]
+        return rows[row] * width + columns[column] * height
+            + (y - rows[row]) * (columns[column + 1] - columns[column]) + x - columns[column]
+    }
+
+    /// TileId.
+    ///
+    /// - Parameter address: in tile scan, less than PicSizeInCtbsY.
+    func tile(_ address: Int) -> Int {
+        let row = Self.index(of: address / width, in: rows)
+        let rest = address - rows[row] * width
+        return row * (columns.count - 1) + Self.index(of: rest / (rows[row + 1] - rows[row]), in: columns)
+    }
+
+    func isTileStart(_ address: Int) -> Bool { address == 0 || address == count || tile(address) != tile(address - 1) }
+}

@@ -1,0 +1,52 @@
+import TestOracles
+import Testing
+
+/// Any allocation of FFmpeg's libraries fails, one a run: an error with its line, or the whole result; never a crash of
+/// ours, memory that is freed twice, or half an output.
+///
+/// The suite fails a few of each command's thousands. `VAENC_ALLOCATION_SWEEP=all` fails every one (make test-allocations).
+@Suite struct AllocationFailureTests {
+    private static let commands: [[String]] = [
+        ["encode", "clip.mp4", "--device", "software", "-o", "o.mp4"],
+        ["encode", "clip.mp4", "--device", "software", "--codec", "hevc", "--size", "48x32", "--audio", "aac", "-o", "o.mkv"],
+        ["encode", "clip.mp4", "--device", "reference", "--codec", "h264", "-o", "o.ts"],
+        ["decode", "clip.mp4", "--device", "software", "-o", "o.y4m"],
+        ["decode", "clip.mp4", "--device", "reference", "-o", "o.nv12"],
+        ["remux", "clip.mp4", "-o", "o.mkv"], ["remux", "clip.mp4", "-o", "o.m3u8"],
+        ["inspect", "clip.mp4"], ["compare", "clip.mp4", "clip.mp4", "--size", "32x32"],
+    ]
+
+    private static func makeClip(in folder: String) throws {
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=s=64x48:r=25:d=0.12", "-f", "lavfi", "-i", "sine=d=0.12", "-c:v", "libx264", "-preset",
+            "ultrafast", "-pix_fmt", "yuv420p", "-c:a", "aac", folder + "/clip.mp4")
+    }
+
+    @Test(arguments: commands) func sweep(_ command: [String]) throws {
+        try Files.withTemporaryFolder { folder in
+            try Self.makeClip(in: folder)
+            let command = command.map { $0 == "clip.mp4" ? "\(folder)/clip.mp4" : $0 }
+            let count = try Files.withTemporaryFolder { try FailingAllocations.count(Checkout.vaenc, command, directory: $0) }
+            #expect(count > 300, "\(command)")
+            // The middle of each of as many parts.
+            let numbers = FailingAllocations.sweepsAll ? Array(1...count) : (0..<8).map { (2 * $0 + 1) * count / 16 }
+            for number in numbers { try Files.withTemporaryFolder { try Self.fail(number, command, in: $0) } }
+        }
+    }
+
+    private static func fail(_ number: Int, _ command: [String], in folder: String) throws {
+        let run = try ProcessRunner.run(
+            Checkout.vaenc, command, environment: FailingAllocations.environment(failing: number), directory: folder, timeout: 60)
+        let what = "allocation \(number) of \(command): \(run.status) \(run.errors)"
+        #expect(!run.timedOut, "\(what)")
+        #expect([0, 65, 69, 74, 75, FailingAllocations.libraryFault].contains(run.status), "\(what)")
+        let left = Set(Files.list(folder))
+        if run.status == 0 {
+            if let place = command.firstIndex(of: "-o") { #expect(left.contains(command[place + 1]), "\(what)") }
+        } else if run.status != FailingAllocations.libraryFault {
+            #expect(run.errorLines.count == 1, "\(what)")
+            // A playlist's segments are written in place.
+            if !command.contains("o.m3u8") { #expect(left.isEmpty, "\(what)") }
+        }
+    }
+}

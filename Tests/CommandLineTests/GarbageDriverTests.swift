@@ -1,0 +1,44 @@
+import TestOracles
+import Testing
+
+/// A driver whose numbers make no sense (Tests/GarbageDriver): said of it, or passed over, and never a trap or a wait.
+@Suite struct GarbageDriverTests {
+    @Test(arguments: [
+        "", "profiles:-1", "profiles:100000", "entrypoints:-1", "entrypoints:1000000000", "maxProfiles:-5",
+        "maxProfiles:2147483647", "maxEntrypoints:-1", "maxEntrypoints:2147483647", "side:-1", "side:-2147483648", "side:0",
+        "side:2147483647", "surfaceAttributes:-1", "attributes:-1", "attributes:0", "attributes:2147483647",
+    ])
+    func numbers(_ garbage: String) throws {
+        try Files.withTemporaryFolder { folder in
+            let flags = try ProcessRunner.run("pkg-config", ["--cflags", "libva"])
+            let made = try ProcessRunner.run(
+                "cc",
+                ["-shared", "-fPIC", "-O1", "-o", folder + "/libvaenc_drv_video.so", Checkout.root + "/Tests/GarbageDriver/driver.c"]
+                    + flags.output.split(whereSeparator: \.isWhitespace).map(String.init))
+            try #require(made.status == 0, "\(made.errors)")
+            let environment = ["VAENC_DRIVER_DIR": folder, "GARBAGE": garbage]
+            let probe = try ProcessRunner.run(
+                Checkout.vaenc, ["probe", "--device", "reference", "--json"], environment: environment, timeout: 30)
+            #expect(probe.status == 0 && !probe.timedOut, "\(probe.status) \(probe.errors)")
+            let device = try #require(JSONValue(probe.output)?["devices"]?.array.first)
+            // What the counts say cannot be listed; the rest can.
+            let isCount = ["rofiles", "ntrypoints"].contains { garbage.contains($0) }
+            #expect((device["capabilities"]?.array.count ?? 0 > 0) == !isCount, "\(probe.output)")
+            #expect(probe.peakKB < 250_000)
+            let encode = try ProcessRunner.run(
+                Checkout.vaenc, ["encode", "testsrc:64x64@25:2", "--device", "reference", "-o", folder + "/o.h264"],
+                environment: environment, timeout: 30)
+            #expect(encode.status == 69 && encode.errorLines.count == 1, "\(encode.status) \(encode.errors)")
+            #expect(!Files.exists(folder + "/o.h264") && !Files.exists(folder + "/o.h264.part"))
+        }
+    }
+
+    /// Names of nodes that no kernel makes.
+    @Test(arguments: ["/dev/dri/renderD-1", "/dev/dri/renderD99999999999", "/dev/dri/renderD", "-1:00.0", "ffffffff:ff:ff.9"])
+    func devices(_ name: String) throws {
+        for command in [["probe"], ["encode", "testsrc:64x64@25:2", "-o", "/nonexistent/o.h264"]] {
+            let run = try ToolRun(command + ["--device", name])
+            #expect([64, 69].contains(run.status) && run.errorLines.count == 1, "\(command): \(run.status) \(run.errorLines)")
+        }
+    }
+}

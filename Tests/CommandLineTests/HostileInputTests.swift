@@ -1,0 +1,135 @@
+import TestOracles
+import Testing
+
+/// Inputs made to break who reads them: an exit status of docs/CLI.md and one line, in time and memory that go with what is
+/// there. A size that a file only claims costs nothing.
+@Suite struct HostileInputTests {
+    private static let crafted = Checkout.root + "/Tests/Fixtures/inspect"
+
+    /// HRD times beyond all integers; tiles of a PPS that do not fit the SPS in force.
+    @Test func craftedStreams() throws {
+        let names = Files.list(Self.crafted)
+        #expect(names.count == 9)
+        for name in names {
+            let run = try ToolRun(["inspect", "\(Self.crafted)/\(name)", "--json"])
+            #expect(run.status == 0 || run.status == 65, "\(name): \(run.errorLines)")
+            #expect(run.report?["schema"]?.int == 1, "\(name)")
+            #expect(run.errorLines.count == (run.status == 0 ? 0 : 1), "\(name): \(run.errorLines)")
+        }
+    }
+
+    /// 60,000 sequence parameter sets, each another: minutes where each is compared with all before it.
+    @Test func manyParameterSets() throws {
+        try Files.withTemporaryFolder { folder in
+            var bytes: [UInt8] = []
+            for height in 1...300 {
+                for width in 1...200 {
+                    var bits = HeaderBits()
+                    bits.put(66 << 16 | 51, 24)
+                    // seq_parameter_set_id, log2_max_frame_num, pic_order_cnt_type 2, max_num_ref_frames, no gaps
+                    for value in [0, 0, 2, 1] { bits.ue(value) }
+                    bits.flag(false)
+                    bits.ue(width)
+                    bits.ue(height)
+                    // frame_mbs_only_flag, direct_8x8_inference_flag, no cropping, no VUI
+                    bits.put(0b1100, 4)
+                    bits.trailing()
+                    bytes += [0, 0, 0, 1, 0x67] + HeaderBits.escaped(bits.bytes)
+                }
+            }
+            try Files.write(bytes, to: folder + "/sets.h264")
+            let run = try ToolRun(["inspect", folder + "/sets.h264"])
+            #expect(run.status == 65 && run.errorLines.count == 1, "\(run.errorLines)")
+            #expect(run.errorLines.first?.contains("no picture") == true, "\(run.errorLines)")
+        }
+    }
+
+    /// NAL units of a few bytes, of every kind that costs something of its own: the largest tables of what was read are some
+    /// tens of times the stream.
+    @Test(arguments: [
+        ("delimiters", "09f0"), ("broken", "ff"), ("messages", "06050080"), ("cut slices", "6588"), ("fillers", "0cff80"),
+        ("H.264 pictures", "658884"), ("HEVC messages", "4e01050080"),
+    ])
+    func tinyUnits(_ name: String, _ unit: String) throws {
+        try Files.withTemporaryFolder { folder in
+            let ending = name.hasPrefix("HEVC") ? "h265" : "h264"
+            let digits = Array(unit)
+            let payload = stride(from: 0, to: digits.count, by: 2).map { UInt8(String(digits[$0..<$0 + 2]), radix: 16) ?? 0 }
+            // A real stream before them: slices find their parameter sets.
+            var bytes = name == "H.264 pictures" ? try Self.parameterSets(in: folder) : []
+            while bytes.count < 4_000_000 { bytes += [0, 0, 1] + payload }
+            let file = "\(folder)/tiny.\(ending)"
+            try Files.write(bytes, to: file)
+            for options in [[], ["--json"]] {
+                let run = try ToolRun(["inspect", file] + options)
+                #expect(run.status == 65 || run.status == 0, "\(run.errorLines)")
+                #expect(run.errorLines.count <= 1)
+                #expect(run.peakKB < 400_000, "\(name) \(options): \(run.peakKB) KB")
+                if !options.isEmpty { #expect(run.report?["nalUnits"]?.array.isEmpty == (name == "broken")) }
+            }
+        }
+    }
+
+    private static func parameterSets(in folder: String) throws -> [UInt8] {
+        let file = folder + "/sets.h264"
+        try ffmpeg("-i", Fixture.carphone.path(), "-frames:v", "1", "-c:v", "libx264", "-profile:v", "baseline", "-bsf:v", "filter_units=pass_types=7-8", file)
+        return try Files.read(file)
+    }
+
+    /// 47 bytes that promise pictures of 12.9 GB, and others within what is allowed: refused before memory is taken.
+    @Test(arguments: [nil, "16000x16000", "16384x100"]) func promisedSizes(_ size: String?) throws {
+        try Files.withTemporaryFolder { folder in
+            var bytes = try Files.read(Checkout.root + "/Tests/Fixtures/y4m-65536.y4m")
+            if let size {
+                let sides = size.split(separator: "x")
+                bytes = Array("YUV4MPEG2 W\(sides[0]) H\(sides[1]) F25:1 Ip C444\nFRAME\nabc".utf8)
+            }
+            try Files.write(bytes, to: folder + "/a.y4m")
+            for input in ["\(folder)/a.y4m", "-"] {
+                for command in [["encode", input, "--size", "64x64", "-o", folder + "/o.h264"], ["decode", input, "-o", folder + "/o.y4m"]] {
+                    let isLarge = size == "16000x16000" && command[0] == "decode" && input == "-"
+                    // The pictures of a pipe come as large as it says.
+                    if isLarge { continue }
+                    let run = try ToolRun(command + ["--device", "software"], input: input == "-" ? bytes : [])
+                    run.expectRefusal(65, size == nil ? "65536×65536" : "ends inside picture 0", without: [folder + "/o.h264", folder + "/o.y4m"])
+                    #expect(run.peakKB < 250_000, "\(command): \(run.peakKB) KB")
+                }
+            }
+        }
+    }
+
+    /// Sizes that are asked for, over the limits that the help names.
+    @Test(arguments: [
+        ["decode", "CLIP", "-o", "o.nv12", "--size", "24000x24000"], ["compare", "CLIP", "CLIP", "--size", "24000x24000", "--frames", "1"],
+        ["encode", "CLIP", "-o", "o.mp4", "--size", "16384x16384"], ["encode", "CLIP", "-o", "o.mp4", "--input-size", "70000x2"],
+        ["encode", "testsrc:20000x16@25:2", "-o", "o.mp4"],
+    ])
+    func absurdSizes(_ arguments: [String]) throws {
+        try Files.withTemporaryFolder { folder in
+            let clip = try Fixture.carphone.path()
+            let run = try ToolRun(arguments.map { $0 == "CLIP" ? clip : $0.hasPrefix("o.") ? "\(folder)/\($0)" : $0 })
+            run.expectRefusal(64, "at most 16384 on a side and 256 million pixels")
+            #expect(Files.list(folder).isEmpty)
+            #expect(run.peakKB < 250_000)
+        }
+        let help = try ToolRun([arguments[0], "--help"])
+        #expect(String(decoding: help.output, as: UTF8.self).split(whereSeparator: \.isWhitespace).joined(separator: " ").contains("at most 16384 on a side"))
+    }
+
+    /// Numbers of options at the ends of what they can be.
+    @Test(arguments: [
+        ["--fps", "30000000000/1000000001"], ["--start", "999999999", "--fps", "1000"], ["--duration", "999999999"],
+        ["--frames", "9223372036854775807"],
+    ])
+    func extremeNumbers(_ options: [String]) throws {
+        try Files.withTemporaryFolder { folder in
+            let raw = folder + "/a.yuv"
+            try Files.write([UInt8](repeating: 90, count: 64 * 48 * 3 / 2 * 2), to: raw)
+            for input in [[raw, "--input-size", "64x48"], ["testsrc:64x48@25:2"]] {
+                let run = try ToolRun(["encode"] + input + ["-o", folder + "/o.h264", "--device", "software", "--overwrite"] + options)
+                #expect([0, 64, 65].contains(run.status), "\(input) \(options): \(run.status) \(run.errorLines)")
+                #expect(run.status == 0 || run.errorLines.count == 1, "\(run.errorLines)")
+            }
+        }
+    }
+}
