@@ -10,12 +10,12 @@ SWIFTFLAGS ?= --explicit-target-dependency-import-check error
 TESTABLE := -Xswiftc -enable-testing
 BUILD := .build/release
 
-.PHONY: all build demo test test-drivers test-devices faults bench install check-install uninstall fixtures format sanitize clean
+.PHONY: all build demo test test-clients test-drivers test-devices faults bench install check-install uninstall fixtures format sanitize clean
 
 all: build
 
-.PHONY: packages-build packages-test packages-demo
-packages-build packages-test packages-demo: packages-%:
+.PHONY: packages-build packages-test packages-demo packages-clients
+packages-build packages-test packages-demo packages-clients: packages-%:
 	@scripts/install-packages.sh $*
 
 build: packages-build
@@ -34,7 +34,12 @@ demo: packages-demo build fixtures
 test: packages-test fixtures
 	$(SWIFT) build -c release $(SWIFTFLAGS) $(TESTABLE) --build-tests
 	@scripts/check-exports.sh $(BUILD)/libvaenc_drv_video.so
+	@scripts/check-exports.sh $(BUILD)/libvaenc_fault_drv_video.so
 	@scripts/run-tests.sh $(SWIFT) test -c release $(SWIFTFLAGS) $(TESTABLE) --skip-build
+
+# The programs of libva-utils on the reference driver; fetches Debian's source package, or takes the tree LIBVA_UTILS.
+test-clients: packages-clients build
+	@scripts/test-clients.sh $(BUILD)
 
 # Every call of an encode, failing, late and corrupt, at every place; prints the table.
 faults: packages-test build
