@@ -10,12 +10,12 @@ SWIFTFLAGS ?= --explicit-target-dependency-import-check error
 TESTABLE := -Xswiftc -enable-testing
 BUILD := .build/release
 
-.PHONY: all build demo test test-dependent test-allocations test-drivers test-devices faults bench install check-install uninstall fixtures format sanitize clean
+.PHONY: all build demo test test-dependent test-allocations test-clients test-drivers test-devices faults bench install check-install uninstall fixtures format sanitize clean
 
 all: build
 
-.PHONY: packages-build packages-test packages-demo
-packages-build packages-test packages-demo: packages-%:
+.PHONY: packages-build packages-test packages-demo packages-clients
+packages-build packages-test packages-demo packages-clients: packages-%:
 	@scripts/install-packages.sh $*
 
 build: packages-build
@@ -34,6 +34,7 @@ demo: packages-demo build fixtures
 test: packages-test fixtures
 	$(SWIFT) build -c release $(SWIFTFLAGS) $(TESTABLE) --build-tests
 	@scripts/check-exports.sh $(BUILD)/libvaenc_drv_video.so
+	@scripts/check-exports.sh $(BUILD)/libvaenc_fault_drv_video.so
 	@scripts/run-tests.sh $(SWIFT) test -c release $(SWIFTFLAGS) $(TESTABLE) --skip-build
 
 # A package that depends on this one, by URL and version, as README.md says: a debug build, and every program of the pages.
@@ -43,6 +44,10 @@ test-dependent: packages-test
 # Every allocation of FFmpeg's libraries in every command, one failing in each run: half an hour.
 test-allocations: packages-test build
 	@VAENC_ALLOCATION_SWEEP=all $(SWIFT) test -c release $(SWIFTFLAGS) $(TESTABLE) --filter AllocationFailureTests
+
+# The programs of libva-utils on the reference driver; fetches Debian's source package, or takes the tree LIBVA_UTILS.
+test-clients: packages-clients build
+	@scripts/test-clients.sh $(BUILD)
 
 # Every call of an encode, failing, late and corrupt, at every place; prints the table.
 faults: packages-test build

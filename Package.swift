@@ -13,6 +13,13 @@ let strict: [SwiftSetting] = [
 // watches has none: one linked so hides the sanitizer's malloc from libva, and each frees what is the other's.
 let ownRuntime = Context.environment["VAENC_SANITIZER"] == nil ? ["-static-stdlib"] : []
 
+// A driver exports libva's entry point and nothing else: the program that loads it may have functions of the same names.
+let driverLinking: [LinkerSetting] = [
+    .unsafeFlags([
+        "-static-stdlib", "-Xlinker", "--version-script=\(Context.packageDirectory)/Sources/driver-exports.map",
+    ])
+]
+
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 
 let package = Package(
@@ -64,13 +71,11 @@ let package = Package(
             name: "ReferenceDriver", dependencies: ["CVA", "DamageMarks", "ReferenceDecode", "ReferenceScale"],
             swiftSettings: strict),
         // How the driver's file is linked: apart from its code, which tests link as they are linked themselves.
-        .target(
-            name: "StandaloneDriver",
-            linkerSettings: [.unsafeFlags(["-static-stdlib", "-Xlinker", "--exclude-libs=ALL"])]),
+        .target(name: "StandaloneDriver", linkerSettings: driverLinking),
         .target(name: "FaultDriver", dependencies: ["CVA"], swiftSettings: strict),
         .target(
             name: "StandaloneFaultDriver", dependencies: ["CVA", "FaultDriver"], swiftSettings: strict,
-            linkerSettings: [.unsafeFlags(["-static-stdlib", "-Xlinker", "--exclude-libs=ALL"])]),
+            linkerSettings: driverLinking),
         // L3
         .target(
             name: "ReferenceDisplay", dependencies: ["CVA", "VAAPI", "VideoBase"], swiftSettings: strict,

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# install-packages.sh [--list] [build|test|demo|drivers|devices]...: installs the Debian packages (12 or newer) that those
+# install-packages.sh [--list] [build|test|demo|clients|drivers|devices]...: installs the Debian packages (12 or newer) that those
 # parts of the project need and that are missing; with no group, those of `build`. Where all are there it runs
 # nothing and asks nothing. Needs root or sudo otherwise. `--list` prints the packages instead.
 set -eu
@@ -14,9 +14,10 @@ packages() {
             gstreamer1.0-tools gstreamer1.0-vaapi gstreamer1.0-plugins-base gstreamer1.0-plugins-good \
             gstreamer1.0-plugins-bad gstreamer1.0-libav v4l-utils alsa-utils ;;
     demo) packages build; echo ffmpeg python3 python3-pip ;;
+    clients) packages build; echo g++ binutils libgtest-dev ffmpeg ;;
     drivers) packages build; echo vainfo ffmpeg python3 debootstrap intel-media-va-driver mesa-va-drivers ;;
     devices) packages build; echo ffmpeg python3 v4l-utils alsa-utils ;;
-    *) echo "install-packages: no such group: $1 (build, test, demo, drivers, devices)" >&2; exit 64 ;;
+    *) echo "install-packages: no such group: $1 (build, test, demo, clients, drivers, devices)" >&2; exit 64 ;;
     esac
 }
 

@@ -6,6 +6,7 @@
 #include <libavutil/hwcontext_vaapi.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -74,8 +75,45 @@ _Bool vaenc_libav_has_logged(const char *part) {
     return found;
 }
 
+#define NAME(name) #name,
+static const char *const function_names[] = {
+    VAENC_LIBAV_UTIL(NAME) VAENC_LIBAV_SCALE(NAME) VAENC_LIBAV_CODEC(NAME) VAENC_LIBAV_FORMAT(NAME)
+    VAENC_LIBAV_RESAMPLE(NAME) VAENC_LIBAV_FILTER(NAME) VAENC_LIBAV_DEVICE(NAME)
+};
+static const char *const sonames[] = {
+    SONAME("avutil", LIBAVUTIL_VERSION_MAJOR), SONAME("swscale", LIBSWSCALE_VERSION_MAJOR),
+    SONAME("avcodec", LIBAVCODEC_VERSION_MAJOR), SONAME("avformat", LIBAVFORMAT_VERSION_MAJOR),
+    SONAME("swresample", LIBSWRESAMPLE_VERSION_MAJOR), SONAME("avfilter", LIBAVFILTER_VERSION_MAJOR),
+    SONAME("avdevice", LIBAVDEVICE_VERSION_MAJOR),
+};
+#define COUNT(list) (sizeof list / sizeof *list)
+
+// Whether `path` is a file of one of the libraries that this build loads.
+static int is_own_library(const char *path) {
+    const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
+    for (size_t i = 0; i < COUNT(sonames); i++) {
+        size_t length = strlen(sonames[i]);
+        if (!strncmp(file, sonames[i], length) && (!file[length] || file[length] == '.')) return 1;
+    }
+    return 0;
+}
+
+// RTLD_DEEPBIND if the process has an FFmpeg of its own, as a program that FFmpeg is linked into: without the flag the
+// libraries call the program's functions in place of each other's. Otherwise 0, because the flag also bypasses whatever is
+// preloaded. The sanitizers end a process that uses it.
+static int binding_flag(void) {
+    static const char *const sanitizers[] = {"__asan_init", "__tsan_init", "__msan_init"};
+    for (size_t i = 0; i < COUNT(sanitizers); i++) if (dlsym(RTLD_DEFAULT, sanitizers[i])) return 0;
+    for (size_t i = 0; i < COUNT(function_names); i++) {
+        void *function = dlsym(RTLD_DEFAULT, function_names[i]);
+        Dl_info info;
+        if (function && dladdr(function, &info) && info.dli_fname && !is_own_library(info.dli_fname)) return RTLD_DEEPBIND;
+    }
+    return 0;
+}
+
 static void *open_library(const char *name, char *why, size_t size) {
-    void *handle = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+    void *handle = dlopen(name, RTLD_LAZY | RTLD_LOCAL | binding_flag());
     if (!handle) {
         const char *error = dlerror();
         snprintf(why, size, "%s", error ? error : name);
@@ -134,6 +172,40 @@ const struct VaencLibAV *vaenc_libav(int parts, char *why, size_t size) {
     if (good && missing & VaencLibAVDevice && (good = load_device(why, size))) loaded |= VaencLibAVDevice;
     pthread_mutex_unlock(&load_lock);
     return good ? &table : 0;
+}
+
+// Whether the loader finds a library. Loads it only if it is in none of the loader's usual folders.
+static int is_installed(const char *soname) {
+    void *there = dlopen(soname, RTLD_LAZY | RTLD_NOLOAD), *program = dlopen(0, RTLD_LAZY);
+    int found = there != 0;
+    Dl_serinfo head;
+    if (!found && program && !dlinfo(program, RTLD_DI_SERINFOSIZE, &head)) {
+        Dl_serinfo *folders = malloc(head.dls_size);
+        if (folders && !dlinfo(program, RTLD_DI_SERINFOSIZE, folders) && !dlinfo(program, RTLD_DI_SERINFO, folders)) {
+            for (unsigned i = 0; i < folders->dls_cnt && !found; i++) {
+                char path[4096];
+                int length = snprintf(path, sizeof path, "%s/%s", folders->dls_serpath[i].dls_name, soname);
+                found = length > 0 && (size_t)length < sizeof path && !access(path, R_OK);
+            }
+        }
+        free(folders);
+    }
+    // The loader's cache may name other folders.
+    if (!found && (there = dlopen(soname, RTLD_LAZY | RTLD_LOCAL | binding_flag()))) found = 1;
+    if (there) dlclose(there);
+    if (program) dlclose(program);
+    return found;
+}
+
+_Bool vaenc_libav_is_installed(int parts) {
+    static const struct { int part, index; } libraries[] = {
+        {VaencLibAVScale, 1}, {VaencLibAVCodec, 2}, {VaencLibAVFormat, 3}, {VaencLibAVResample, 4}, {VaencLibAVFilter, 5},
+        {VaencLibAVDevice, 6},
+    };
+    if (!is_installed(sonames[0])) return 0;
+    for (size_t i = 0; i < COUNT(libraries); i++)
+        if (parts & libraries[i].part && !is_installed(sonames[libraries[i].index])) return 0;
+    return 1;
 }
 
 int vaenc_libav_major(int part) {

@@ -34,10 +34,14 @@ internal import Glibc
     private var packet: UnsafeMutablePointer<AVPacket>?
     private var output: UnsafeMutablePointer<AVFrame>?
 
+    private static let libraries = Int32(VaencLibAVCodec.rawValue | VaencLibAVGuest.rawValue)
+
+    /// Whether the libavcodec that this build was compiled for is installed. Does not load it.
+    package static var isInstalled: Bool { vaenc_libav_is_installed(libraries) }
+
     package init(_ codec: Codec) throws(Failure) {
         var why = [CChar](repeating: 0, count: 256)
-        let parts = Int32(VaencLibAVCodec.rawValue | VaencLibAVGuest.rawValue)
-        guard let av = unsafe vaenc_libav(parts, &why, why.count) else {
+        guard let av = unsafe vaenc_libav(Self.libraries, &why, why.count) else {
             let bytes = why.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
             throw Failure(reason: String(decoding: bytes, as: UTF8.self))
         }

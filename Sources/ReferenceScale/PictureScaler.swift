@@ -48,12 +48,14 @@ internal import CLibAV
     private let libav: UnsafePointer<VaencLibAV>
     private let context: OpaquePointer
 
-    /// Whether libswscale is there; loads it.
-    package static var isAvailable: Bool { unsafe load() != nil }
+    private static let libraries = Int32(VaencLibAVScale.rawValue | VaencLibAVGuest.rawValue)
+
+    /// Whether the libswscale that this build was compiled for is installed. Does not load it.
+    package static var isInstalled: Bool { vaenc_libav_is_installed(libraries) }
 
     private static func load() -> UnsafePointer<VaencLibAV>? {
         var why = [CChar](repeating: 0, count: 256)
-        return unsafe vaenc_libav(Int32(VaencLibAVScale.rawValue | VaencLibAVGuest.rawValue), &why, why.count)
+        return unsafe vaenc_libav(libraries, &why, why.count)
     }
 
     /// Nil where libswscale is missing, or does not do this.

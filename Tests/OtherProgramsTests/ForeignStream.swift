@@ -5,8 +5,9 @@ struct ForeignStream {
     var codec: StreamCodec
     var bytes: [UInt8]
     var reconstruction: Reconstruction
-    /// The least luma PSNR of a frame against the input, in output order.
+    /// The least PSNR of a frame against the input, in output order: of luma, and of chroma.
     var worstPSNR: Double
+    var worstChromaPSNR: Double
 
     /// Encodes FFmpeg's test pattern with h264_vaapi or hevc_vaapi.
     ///
@@ -92,6 +93,31 @@ struct ForeignStream {
         }
     }
 
+    /// Encodes the same pattern with vah264enc or vah265enc of GStreamer's plugin va, which takes a render node only. The plugin
+    /// writes general_profile_idc 1 for Main 10, and relies on what drivers tolerate.
+    static func gstreamerVA(
+        _ width: Int, _ height: Int, codec: StreamCodec = .h264, bitDepth: Int = 8, frames: Int = 12,
+        options: [String]
+    ) throws -> ForeignStream {
+        try Files.withTemporaryFolder { folder in
+            let input = try Pattern(width, height, bitDepth, frames, in: folder)
+            let result = try RenderNode.runOnDriver(
+                "gst-launch-1.0",
+                [
+                    "-q", "filesrc", "location=\(input.path)", "!", "rawvideoparse",
+                    "format=\(bitDepth > 8 ? "i420-10le" : "i420")", "width=\(width)", "height=\(height)",
+                    "framerate=30/1", "!", "videoconvert", "!",
+                    "video/x-raw,format=\(bitDepth > 8 ? "P010_10LE" : "NV12")", "!", "va\(codec.fileExtension)enc",
+                ] + (options.contains { $0.hasPrefix("rate-control=") } ? [] : ["rate-control=cqp", "qpi=24", "qpp=24", "qpb=24"])
+                    + options + ["!", "filesink", "location=\(folder)/out"],
+                environment: [
+                    "GST_REGISTRY_FORK": "no", "GST_REGISTRY": folder + "/registry", "VAENC_REFERENCE_STRICT": nil,
+                    "VAENC_REFERENCE_RECON": folder + "/recon.yuv",
+                ])
+            return try ForeignStream(codec, result, folder, input)
+        }
+    }
+
     /// What the ffmpeg program shows of the stream.
     func decodedByFFmpeg() throws -> [PlanarFrame] {
         try Files.withTemporaryFolder { folder in
@@ -150,7 +176,7 @@ struct ForeignStream {
         self.codec = codec
         bytes = try Files.read(folder + "/out")
         guard Files.exists(folder + "/recon.yuv") else {
-            worstPSNR = 0
+            (worstPSNR, worstChromaPSNR) = (0, 0)
             reconstruction = try Reconstruction(frames: [], text: "")
             return
         }
@@ -159,11 +185,10 @@ struct ForeignStream {
         reconstruction = try Reconstruction(
             path: folder + "/recon.yuv", width: shown.width, height: shown.height, bitDepth: first.bitDepth)
         let (width, height) = (first.width & ~1, first.height & ~1)
-        worstPSNR =
-            zip(input.frames, reconstruction.framesInOutputOrder).map {
-                PSNR.luma(
-                    $0.cropped(x: 0, y: 0, width: width, height: height),
-                    $1.cropped(x: 0, y: 0, width: width, height: height))
-            }.min() ?? 0
+        let pairs = zip(input.frames, reconstruction.framesInOutputOrder).map {
+            ($0.cropped(x: 0, y: 0, width: width, height: height), $1.cropped(x: 0, y: 0, width: width, height: height))
+        }
+        worstPSNR = pairs.map(PSNR.luma).min() ?? 0
+        worstChromaPSNR = pairs.map(PSNR.chroma).min() ?? 0
     }
 }

@@ -7,7 +7,7 @@ import Testing
 @Suite struct BackendFuzzTests {
     @Test(arguments: 0..<8) func randomCalls(seed: UInt64) {
         var random = SplitMix64(state: seed)
-        var environment = Environment()
+        var environment = Environment(isStrict: true)
         environment.isNull = seed % 4 == 0
         let client = Client(environment)
         let stream = StreamClient(client, width: 48, height: 32, packedHeaders: StreamClient.allHeaders)

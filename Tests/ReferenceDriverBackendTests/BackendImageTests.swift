@@ -36,6 +36,21 @@ import Testing
         UInt8(truncatingIfNeeded: x &* 31 &+ y &* 17 &+ plane &* 101 &+ seed &* 57 &+ (x &* y))
     }
 
+    /// GStreamer 1.22 uses the offsets of an image of vaDeriveImage for one of vaCreateImage.
+    @Test(arguments: [
+        (VA_FOURCC_NV12, VA_RT_FORMAT_YUV420), (VA_FOURCC_I420, VA_RT_FORMAT_YUV420), (VA_FOURCC_YV12, VA_RT_FORMAT_YUV420),
+        (VA_FOURCC_P010, VA_RT_FORMAT_YUV420_10), (VA_FOURCC_YUY2, VA_RT_FORMAT_YUV422), (VA_FOURCC_BGRA, VA_RT_FORMAT_RGB32),
+    ])
+    func createdAndDerivedImagesHaveOneLayout(fourcc: Int32, format: Int32) {
+        for (width, height) in [(64, 64), (1920, 1080), (1366, 768), (35, 51), (2, 2)] {
+            let attribute = VASurfaceAttrib(VASurfaceAttribPixelFormat, fourcc)
+            let surface = client.createSurfaces(width, height, 1, format: format, [attribute]).1[0]
+            let (derived, created) = (client.derive(surface).1, client.createImage(fourcc, width, height).1)
+            #expect(derived.pitches == created.pitches && derived.offsets == created.offsets, "\(width)x\(height)")
+            #expect(derived.data_size == created.data_size && derived.num_planes == created.num_planes)
+        }
+    }
+
     @Test(
         arguments: [VA_FOURCC_NV12, VA_FOURCC_I420, VA_FOURCC_YV12], [VA_FOURCC_NV12, VA_FOURCC_I420, VA_FOURCC_YV12])
     func putThenGetConverts(from: Int32, to: Int32) throws {

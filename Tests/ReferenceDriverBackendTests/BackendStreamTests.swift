@@ -125,7 +125,7 @@ import Testing
     }
 
     @Test func nullModeIsTinyAndDecodable() throws {
-        var environment = Environment()
+        var environment = Environment(isStrict: true)
         environment.isNull = true
         for (cabac, slices) in [(false, 1), (true, 1), (false, 3), (true, 2)] {
             let stream = StreamClient(Client(environment), width: 178, height: 98)

@@ -27,14 +27,14 @@ import Testing
         for mode in [VA_RC_CBR, VA_RC_VBR, VA_RC_ICQ, VA_RC_QVBR, VA_RC_AVBR] {
             #expect(status(VAConfigAttribRateControl, UInt32(mode)) == VA_STATUS_SUCCESS)
         }
-        #expect(status(VAConfigAttribRateControl, UInt32(VA_RC_TCBRC)) == VA_STATUS_ERROR_ATTR_NOT_SUPPORTED)
-        #expect(status(VAConfigAttribRateControl, UInt32(VA_RC_CQP | VA_RC_VBR)) == VA_STATUS_ERROR_ATTR_NOT_SUPPORTED)
+        #expect(status(VAConfigAttribRateControl, UInt32(VA_RC_TCBRC)) == VA_STATUS_ERROR_INVALID_VALUE)
+        #expect(status(VAConfigAttribRateControl, UInt32(VA_RC_CQP | VA_RC_VBR)) == VA_STATUS_ERROR_INVALID_VALUE)
         #expect(status(VAConfigAttribEncPackedHeaders, 0x1f) == VA_STATUS_SUCCESS)
-        #expect(status(VAConfigAttribEncPackedHeaders, 0x20) == VA_STATUS_ERROR_ATTR_NOT_SUPPORTED)
+        #expect(status(VAConfigAttribEncPackedHeaders, 0x20) == VA_STATUS_ERROR_INVALID_VALUE)
         #expect(status(VAConfigAttribEncROI, 4 | 1 << 9) == VA_STATUS_SUCCESS)
         #expect(status(VAConfigAttribEncROI, 33) == VA_STATUS_ERROR_INVALID_VALUE)
         #expect(status(VAConfigAttribEncROI, VA_ATTRIB_NOT_SUPPORTED) == VA_STATUS_SUCCESS)
-        #expect(status(VAConfigAttribEncDirtyRect, 1) == VA_STATUS_ERROR_ATTR_NOT_SUPPORTED)
+        #expect(status(VAConfigAttribEncDirtyRect, 1) == VA_STATUS_ERROR_INVALID_VALUE)
         #expect(status(VAConfigAttribMaxPictureWidth, 4096) == VA_STATUS_SUCCESS)
         #expect(status(VAConfigAttribMaxPictureWidth, 8192) == VA_STATUS_ERROR_INVALID_VALUE)
         let id = client.createConfig().1
@@ -103,7 +103,7 @@ import Testing
         }
         #expect(status([VASurfaceAttrib(VASurfaceAttribMinWidth, 16)]) == VA_STATUS_ERROR_ATTR_NOT_SUPPORTED)
         #expect(client.createSurfaces(64, 64, format: VA_RT_FORMAT_YUV444).0 == VA_STATUS_ERROR_UNSUPPORTED_RT_FORMAT)
-        for (width, height) in [(0, 64), (64, 0), (8193, 64), (64, 9000)] {
+        for (width, height) in [(0, 64), (64, 0), (16385, 64), (64, 20000)] {
             #expect(client.createSurfaces(width, height).0 == VA_STATUS_ERROR_RESOLUTION_NOT_SUPPORTED)
         }
         #expect(client.createSurfaces(64, 64, 0).0 == VA_STATUS_ERROR_INVALID_PARAMETER)

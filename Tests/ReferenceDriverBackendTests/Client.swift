@@ -8,7 +8,7 @@ final class Client: @unchecked Sendable {
     var table: VADriverVTable { context.pointee.vtable.pointee }
     private var isOpen = true
 
-    init(_ environment: Environment = Environment()) {
+    init(_ environment: Environment = Environment(isStrict: true)) {
         context = .allocate(capacity: 1)
         context.initialize(to: VADriverContext())
         context.pointee.vtable = .allocate(capacity: 1)
@@ -20,7 +20,7 @@ final class Client: @unchecked Sendable {
 
     /// On a driver that hides HEVC.
     static var withoutHEVC: Client {
-        var environment = Environment()
+        var environment = Environment(isStrict: true)
         environment.offersHEVC = false
         return Client(environment)
     }

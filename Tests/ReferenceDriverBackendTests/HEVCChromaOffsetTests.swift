@@ -8,7 +8,7 @@ import Testing
 @Suite struct HEVCChromaOffsetTests {
     @Test(arguments: [(12, -12, 0, 0), (-7, 5, 0, 0), (0, 0, 6, -9), (4, -4, 8, -8)], [false, true])
     func decodersAgree(offsets: (Int, Int, Int, Int), isWide: Bool) throws {
-        var environment = Environment()
+        var environment = Environment(isStrict: true)
         environment.writesHashes = true
         let client = HEVCClient(environment, width: 200, height: 136, isWide: isWide)
         var bytes: [UInt8] = []

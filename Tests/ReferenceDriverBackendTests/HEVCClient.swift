@@ -51,13 +51,13 @@ final class HEVCClient {
     var rows: Int { (alignedHeight + (1 << log2Tree) - 1) >> log2Tree }
 
     static var null: Environment {
-        var environment = Environment()
+        var environment = Environment(isStrict: true)
         environment.isNull = true
         return environment
     }
 
     init(
-        _ environment: Environment = Environment(), width: Int = 136, height: Int = 72, isWide: Bool = false,
+        _ environment: Environment = Environment(isStrict: true), width: Int = 136, height: Int = 72, isWide: Bool = false,
         entrypoint: VAEntrypoint = VAEntrypointEncSlice, packedHeaders: UInt32 = 0, rateControl: Int32 = VA_RC_CQP
     ) {
         client = Client(environment)

@@ -10,7 +10,7 @@ import Testing
     private static let sliceType = UInt32(VAEncPackedHeaderSlice.rawValue)
 
     private func client(_ personality: String?, _ width: Int, _ height: Int, isWide: Bool = false) -> HEVCClient {
-        var environment = Environment()
+        var environment = Environment(isStrict: true)
         environment.personality = personality
         return HEVCClient(
             environment, width: width, height: height, isWide: isWide,
@@ -190,7 +190,7 @@ import Testing
     /// for sign data hiding, which it never turns on.
     @Test(arguments: ["iHD-9A49", "iHD-8A52"]) func flagsBeyondTheAttribute(_ name: String) throws {
         func stream() -> HEVCClient {
-            var environment = Environment()
+            var environment = Environment(isStrict: true)
             environment.personality = name
             return HEVCClient(environment, width: 200, height: 136, entrypoint: VAEntrypointEncSliceLP)
         }
@@ -212,7 +212,7 @@ import Testing
     /// Slices of one picture have the same SAO flags there; elsewhere each has its own.
     @Test func offsetsAreUniformOnIntel() throws {
         func send(_ name: String?, differ: Bool) throws -> (status: VAStatus, run: HEVCRun?) {
-            var environment = Environment()
+            var environment = Environment(isStrict: true)
             environment.personality = name
             let stream = HEVCClient(
                 environment, width: 200, height: 200,

@@ -35,7 +35,7 @@ import Testing
     /// The encoder's pictures, with their hashes: libavcodec compares them with what it decodes.
     @Test(arguments: [(16, 16), (136, 72), (200, 136)], [false, true])
     func surfacesShowWhatDecodersDecode(size: (Int, Int), isWide: Bool) throws {
-        var environment = Environment()
+        var environment = Environment(isStrict: true)
         environment.writesHashes = true
         for plans in Self.structures {
             let stream = HEVCClient(environment, width: size.0, height: size.1, isWide: isWide)

@@ -203,7 +203,7 @@ enum PersonalityDumps {
 
     /// What the driver answers under a personality, through its vtable.
     static func answers(of name: String) -> [String: Rows] {
-        var environment = Environment()
+        var environment = Environment(isStrict: true)
         environment.personality = name
         let client = Client(environment)
         var found: [String: Rows] = [:]

@@ -1,18 +1,7 @@
-internal import Glibc
-
 /// Cameras without a kernel: a library for LD_PRELOAD that plays them (Tests/FakeCamera, which says what they can be
 /// told).
 public enum FakeCameras {
-    /// The library, compiled once a run.
-    private static let library = Result<String, any Error> {
-        let path = "\(Checkout.buildFolder)/fake-camera.\(getpid()).so"
-        let result = try ProcessRunner.run(
-            "cc", ["-shared", "-fPIC", "-O2", "-o", path, Checkout.root + "/Tests/FakeCamera/camera.c", "-lpthread"])
-        guard result.status == 0 else { throw ProcessRunner.Failure(description: "cc: \(result.errors)") }
-        let final = "\(Checkout.buildFolder)/fake-camera.so"
-        guard unsafe rename(path, final) == 0 else { throw ProcessRunner.Failure(description: "cannot rename \(path)") }
-        return final
-    }
+    private static let library = Result { try PreloadedLibrary.compile("FakeCamera/camera.c", libraries: ["-lpthread"]) }
 
     /// What a program's environment must have to see the cameras.
     public static func environment(_ cameras: String) throws -> [String: String?] {

@@ -11,6 +11,9 @@ public enum PSNR {
     /// Of the luma planes of two frames of equal size and depth.
     public static func luma(_ a: PlanarFrame, _ b: PlanarFrame) -> Double { of(a, b, a.luma, b.luma) }
 
+    /// Of both chroma planes of two frames of equal size and depth.
+    public static func chroma(_ a: PlanarFrame, _ b: PlanarFrame) -> Double { of(a, b, a.chroma, b.chroma) }
+
     /// Of all samples of two frames of equal size and depth.
     public static func all(_ a: PlanarFrame, _ b: PlanarFrame) -> Double { of(a, b, a.bytes[...], b.bytes[...]) }
 

@@ -214,9 +214,16 @@ enum VaencLibAVPart {
     VaencLibAVGuest = 64,
 };
 
+// Hidden: a program and a driver that it loads may be of different builds, and each has its own table.
+#pragma GCC visibility push(hidden)
+
 /// Loads the libraries of `parts` (once; any thread) and returns the table; null, with the loader's words in `why`
 /// (size bytes), where one is missing.
 const struct VaencLibAV *_Nullable vaenc_libav(int parts, char *_Nonnull why, size_t size);
+
+/// Whether the libraries of `parts` are installed, of the major versions that this build was compiled for. It looks for their
+/// files, and does not load them where the loader's usual folders have them.
+_Bool vaenc_libav_is_installed(int parts);
 
 /// The major version of one library's headers: it names the Debian package.
 int vaenc_libav_major(int part);
@@ -262,6 +269,7 @@ void vaenc_begin_notes(void);
 
 /// Ends that. The C name of the first call that failed, with its VAStatus; null: none did.
 const char *_Nullable vaenc_end_notes(int *_Nonnull status);
+#pragma GCC visibility pop
 
 /// Whether a container's packets must come at growing decoding times, of which no two are the same.
 static inline _Bool vaenc_wants_growing_times(const AVOutputFormat *_Nonnull format) {
@@ -415,6 +423,7 @@ static inline int vaenc_is_turned(const AVStream *_Nonnull stream) {
     const int32_t *m = (const int32_t *)data->data;
     return m[0] <= 0 || m[1] != 0 || m[3] != 0 || m[4] <= 0;
 }
+#pragma GCC visibility push(hidden)
 // Copies what a container says of a stream, times excepted; what it says of the aspect ratio stands for the stream too.
 // False: no memory.
 _Bool vaenc_copy_stream(const struct VaencLibAV *_Nonnull av, AVStream *_Nonnull to, const AVStream *_Nonnull from);
@@ -431,6 +440,7 @@ _Bool vaenc_reserve_chapters(const struct VaencLibAV *_Nonnull av, AVFormatConte
 // Adds a chapter, whose times are in AV_TIME_BASE, where there is room for it. Null: no memory.
 AVChapter *_Nullable vaenc_add_chapter(
     const struct VaencLibAV *_Nonnull av, AVFormatContext *_Nonnull to, int64_t id, int64_t start, int64_t end);
+#pragma GCC visibility pop
 
 // Keeps a stream's four-character code where the container to be written knows it, or has no table of its own to take one
 // from; else lets the container choose.

@@ -1,5 +1,7 @@
 public import CVA
 internal import Glibc
+internal import ReferenceDecode
+internal import ReferenceScale
 
 /// The one symbol that libva looks for (`va_backend.h`): fills in the display's calls and limits.
 @_cdecl("__vaDriverInit_1_0")
@@ -27,7 +29,10 @@ package func openDriver(_ context: VADriverContextP?, _ environment: Environment
         capabilities = personality
     }
     if !environment.offersHEVC { capabilities.entries.removeAll { $0.codec == .hevc } }
-    if !environment.processes { capabilities.entries.removeAll { $0.entrypoint == VAEntrypointVideoProc } }
+    if !(environment.processes && PictureScaler.isInstalled) {
+        capabilities.entries.removeAll { $0.entrypoint == VAEntrypointVideoProc }
+    }
+    if !PictureDecoder.isInstalled { capabilities.entries.removeAll { $0.entrypoint == VAEntrypointVLD } }
     let driver = Driver(capabilities: capabilities, environment: environment)
     unsafe table.pointee.fillConfigs()
     unsafe table.pointee.fillSurfaces()
@@ -44,7 +49,7 @@ package func openDriver(_ context: VADriverContextP?, _ environment: Environment
     unsafe context.pointee.max_image_formats = Int32(capabilities.imageFormats.count)
     // libva wants room for one though there are none.
     unsafe context.pointee.max_subpic_formats = 1
-    unsafe context.pointee.max_display_attributes = 1
+    unsafe context.pointee.max_display_attributes = 0
     unsafe context.pointee.str_vendor = UnsafePointer(driver.vendor)
     unsafe context.pointee.pDriverData = Unmanaged.passRetained(driver).toOpaque()
     return VA_STATUS_SUCCESS

@@ -37,16 +37,7 @@ extension VADriverVTable {
         unsafe vaQueryDisplayAttributes = { context, _, count in
             unsafe call(context) { _ in unsafe try place(count).pointee = 0 }
         }
-        unsafe vaGetDisplayAttributes = { context, attributes, count in
-            unsafe call(context) { _ in
-                var answer = try unsafe list(attributes, count)
-                for index in answer.indices { answer[index].flags = UInt32(VA_DISPLAY_ATTRIB_NOT_SUPPORTED) }
-                guard !answer.isEmpty else { return }
-                try unsafe store(answer, attributes)
-            }
-        }
-        unsafe vaSetDisplayAttributes = { context, _, _ in
-            unsafe call(context) { _ in throw Refusal.attribute("there are no display attributes") }
-        }
+        unsafe vaGetDisplayAttributes = { _, _, _ in VA_STATUS_ERROR_UNIMPLEMENTED }
+        unsafe vaSetDisplayAttributes = { _, _, _ in VA_STATUS_ERROR_UNIMPLEMENTED }
     }
 }

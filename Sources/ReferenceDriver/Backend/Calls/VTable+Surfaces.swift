@@ -14,7 +14,7 @@ extension VADriverVTable {
             unsafe call(context) { driver in
                 var request = Driver.SurfaceRequest(
                     format: format, width: Int(width), height: Int(height), count: Int(count))
-                try unsafe request.take(list(attributes, attributeCount))
+                try unsafe request.take(list(attributes, attributeCount), driver.environment)
                 _ = try unsafe place(ids)
                 try unsafe store(driver.createSurfaces(request), ids)
             }
@@ -72,14 +72,19 @@ extension Driver.SurfaceRequest {
     /// The attributes that the client marked as settable.
     ///
     /// SAFETY: clients vouch for pointers as va.h says for the attribute.
-    @unsafe fileprivate mutating func take(_ attributes: [VASurfaceAttrib]) throws {
+    @unsafe fileprivate mutating func take(_ attributes: [VASurfaceAttrib], _ environment: Environment) throws {
         var description: UnsafeMutableRawPointer?
         for unsafe attribute in unsafe attributes where unsafe attribute.flags & UInt32(VA_SURFACE_ATTRIB_SETTABLE) != 0 {
             switch unsafe attribute.type {
             case VASurfaceAttribUsageHint: break
             case VASurfaceAttribPixelFormat: fourcc = unsafe try attribute.integer
             case VASurfaceAttribMemoryType: memoryType = unsafe try attribute.integer
-            case VASurfaceAttribExternalBufferDescriptor: unsafe description = try attribute.pointer
+            case VASurfaceAttribExternalBufferDescriptor:
+                unsafe description = try attribute.pointer
+                if unsafe description == nil {
+                    try environment.tolerate(
+                        .nullDescriptor, .invalidParameter("an external buffer descriptor that is a null pointer"))
+                }
             case VASurfaceAttribDRMFormatModifiers: unsafe try checkModifiers(attribute.pointer)
             case let type: throw Refusal.attribute("surface attribute \(type.rawValue) cannot be set")
             }
@@ -101,7 +106,8 @@ extension Driver.SurfaceRequest {
     }
 
     /// Of the modifiers that the client would take, the driver has the linear one.
-    @unsafe private func checkModifiers(_ pointer: UnsafeMutableRawPointer) throws {
+    @unsafe private func checkModifiers(_ pointer: UnsafeMutableRawPointer?) throws {
+        guard let pointer = unsafe pointer else { throw Refusal.invalidParameter("a null pointer for modifiers") }
         let modifiers = unsafe pointer.assumingMemoryBound(to: VADRMFormatModifierList.self).pointee
         let list = unsafe try list(modifiers.modifiers, modifiers.num_modifiers)
         guard list.contains(ExternalPicture.linear) || list.contains(ExternalPicture.unsaid) else {
@@ -120,12 +126,12 @@ extension VASurfaceAttrib {
         }
     }
 
-    fileprivate var pointer: UnsafeMutableRawPointer {
+    fileprivate var pointer: UnsafeMutableRawPointer? {
         get throws {
-            guard unsafe value.type == VAGenericValueTypePointer, let pointer = unsafe value.value.p else {
+            guard unsafe value.type == VAGenericValueTypePointer else {
                 throw Refusal.invalidParameter("a surface attribute that is no pointer")
             }
-            return unsafe pointer
+            return unsafe value.value.p
         }
     }
 

@@ -6,7 +6,7 @@ internal import CVA
 final class Context: @unchecked Sendable {
     let id: VAContextID
     let config: Config.Choice
-    /// The picture in areas of 16×16 samples, H.264's macroblocks.
+    /// The largest picture in areas of 16×16 samples, H.264's macroblocks.
     let widthInMacroblocks: Int
     let heightInMacroblocks: Int
     let environment: Environment
@@ -15,7 +15,7 @@ final class Context: @unchecked Sendable {
     /// The picture between vaBeginPicture and vaEndPicture.
     var picture: OpenPicture?
     /// What earlier pictures of the stream said and still holds.
-    var stream = StreamState()
+    var stream: StreamState
 
     /// VAENC_REFERENCE_MODE=null.
     let nullSlices = NullSlices()
@@ -42,15 +42,11 @@ final class Context: @unchecked Sendable {
         self.config = config
         widthInMacroblocks = (max(width, 0) + 15) / 16
         heightInMacroblocks = (max(height, 0) + 15) / 16
+        stream = StreamState(columns: widthInMacroblocks, rows: heightInMacroblocks)
         self.environment = environment
         self.monitor = monitor
-        encoder = EncodeWorker(
-            codec: config.entry.codec, widthInMacroblocks: widthInMacroblocks,
-            heightInMacroblocks: heightInMacroblocks, environment: environment, manners: manners, counts: counts)
+        encoder = EncodeWorker(codec: config.entry.codec, environment: environment, manners: manners, counts: counts)
     }
-
-    /// What rolling intra refresh counts in: luma samples of a side of a block.
-    var refreshBlock: Int { stream.refreshBlock }
 
     /// Throws unless `surface` holds pictures of the context's size and bit depth.
     func checkTakes(_ surface: Surface) throws {
@@ -59,11 +55,13 @@ final class Context: @unchecked Sendable {
             throw Refusal.resolution("a surface of \(surface.width)x\(surface.height) is too small for its context")
         }
         // What is decoded has the bit depth that its parameters say.
-        guard config.kind != .encode || surface.format == (config.entry.bitDepth > 8 ? .p010 : .nv12) else {
-            throw Refusal(
-                VA_STATUS_ERROR_INVALID_SURFACE,
-                "surface \(surface.id) is not of the \(config.entry.bitDepth) bits that the context encodes")
-        }
+        guard config.kind == .encode, surface.format != (config.entry.bitDepth > 8 ? .p010 : .nv12) else { return }
+        let refusal = Refusal(
+            VA_STATUS_ERROR_INVALID_SURFACE,
+            "surface \(surface.id) is not of the \(config.entry.bitDepth) bits that the context encodes")
+        // The samples are converted, as by real drivers.
+        guard config.entry.codec == .hevc, surface.format.isSemiPlanar else { throw refusal }
+        try environment.tolerate(.surfaceFormat, refusal)
     }
 
     /// What the rate controller must know of a picture; nil at constant QPs.
@@ -77,7 +75,7 @@ final class Context: @unchecked Sendable {
             mode, sequence: sequence, maximumFrameBits: stream.maximumFrameBits)
         var rated = RatedPicture(
             settings: settings, kind: kind, layer: stream.rate.layer(ofPicture: stream.pictureNumber, settings),
-            samples: 256 * widthInMacroblocks * heightInMacroblocks)
+            samples: 256 * stream.columns * stream.rows)
         if let skip = picture.skip, skip.skip_frame_flag == 1 {
             rated.skippedPictures = Int(skip.num_skip_frames)
             rated.skippedBits = Int(skip.size_skip_frames)

@@ -11,9 +11,9 @@ extension Driver {
         guard let requirement = BufferRequirement(type, config) else {
             throw Refusal(VA_STATUS_ERROR_UNSUPPORTED_BUFFERTYPE, "buffer type \(type.rawValue)")
         }
-        guard requirement.accepts(elementSize: elementSize, count: count) else {
-            throw Refusal.invalidParameter("\(count) × \(elementSize) bytes in a buffer of type \(type.rawValue)")
-        }
+        let refusal = Refusal.invalidParameter("\(count) × \(elementSize) bytes in a buffer of type \(type.rawValue)")
+        guard requirement.accepts(elementSize: elementSize, count: count) else { throw refusal }
+        if requirement.isUseless(elementSize: elementSize) { try environment.tolerate(.uselessBuffer, refusal) }
         guard elementSize <= Self.maximumBytes / count, let memory = HostMemory(byteCount: elementSize * count) else {
             throw Refusal.allocation("\(count) × \(elementSize) bytes")
         }
@@ -142,6 +142,8 @@ struct BufferRequirement {
     private let elementBytes: Int
     private let isExact: Bool
     private let maximumCount: Int
+    /// Elements of fewer bytes can be made, and say nothing.
+    private var leastUsefulBytes = 0
 
     /// Nil for types that a context of that config does not take.
     init?(_ type: VABufferType, _ config: Config.Choice) {
@@ -172,6 +174,10 @@ struct BufferRequirement {
         case (VASliceParameterBufferType, .hevc):
             self.init(atLeast: VASliceParameterBufferHEVC.self, maximumCount: 1 << 16)
         case (VASliceDataBufferType, _): self.init(atLeast: 1, maximumCount: 1 << 28)
+        // An encoder's, which clients make with any context of HEVC.
+        case (VAQMatrixBufferType, .hevc):
+            self.init(atLeast: VAQMatrixBufferHEVC.self)
+            leastUsefulBytes = .max
         default: return nil
         }
     }
@@ -195,7 +201,9 @@ struct BufferRequirement {
         case VAEncCodedBufferType: self.init(atLeast: 1, maximumCount: 1)
         case VAEncPackedHeaderParameterBufferType: self.init(exactly: VAEncPackedHeaderParameterBuffer.self)
         case VAEncPackedHeaderDataBufferType: self.init(atLeast: 1, maximumCount: 1 << 20)
-        case VAEncMiscParameterBufferType: self.init(atLeast: MiscParameter.headerBytes + 4, maximumCount: 1)
+        case VAEncMiscParameterBufferType:
+            self.init(atLeast: MiscParameter.headerBytes, maximumCount: 1)
+            leastUsefulBytes = MiscParameter.headerBytes + 4
         default: return nil
         }
     }
@@ -216,6 +224,9 @@ struct BufferRequirement {
         isExact = false
         self.maximumCount = maximumCount
     }
+
+    /// The buffer can be made, and has no meaning when it is rendered.
+    func isUseless(elementSize: Int) -> Bool { elementSize < leastUsefulBytes }
 
     func accepts(elementSize: Int, count: Int) -> Bool {
         (isExact ? elementSize == elementBytes : elementSize >= elementBytes) && count > 0 && count <= maximumCount

@@ -12,7 +12,7 @@ extension Driver {
     func createConfig(
         _ profile: VAProfile, _ entrypoint: VAEntrypoint, _ chosen: [VAConfigAttrib]
     ) throws -> VAConfigID {
-        let choice = try Config.Choice(entry: capabilities.entry(profile, entrypoint), attributes: chosen)
+        let choice = try Config.Choice(entry: capabilities.entry(profile, entrypoint), attributes: chosen, environment)
         return monitor.withLock { configs.insert { Config(id: $0, choice: choice) }.id }
     }
 

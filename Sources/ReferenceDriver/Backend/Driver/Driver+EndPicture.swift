@@ -66,14 +66,14 @@ extension Driver {
 
         // A picture still being reconstructed there must be whole before it is read.
         if target.isWritten { _ = wait(for: target) }
-        let refresh = intraRefresh(picture, isInter: checked.isInter, context)
+        let refresh = intraRefresh(picture, isInter: checked.isInter, stream)
         let work = backend.work(
             checked, PictureSurfaces(target: target, memory: try target.memory(), destination: destination),
             PictureOptions(quality: stream.quality, intraRefresh: refresh, trellis: stream.trellis))
         var planned = PlannedPicture(
-            encode: work, leading: checked.units.leading, trailing: checked.units.trailing,
+            encode: work, columns: stream.columns, rows: stream.rows, leading: checked.units.leading, trailing: checked.units.trailing,
             initialQP: checked.initialQP,
-            qpDeltas: qpDeltas(picture, refresh, isConstantQP: checked.rate == nil, context),
+            qpDeltas: qpDeltas(picture, refresh, isConstantQP: checked.rate == nil, stream),
             maximumSliceBytes: stream.maximumSliceBytes, rate: checked.rate,
             isSkipped: picture.skip?.skip_frame_flag == 2, maximumFrameBits: stream.maximumFrameBits,
             record: checked.record)
@@ -89,15 +89,15 @@ extension Driver {
 
     /// What regions of interest and inserted intra blocks add to the QPs of 16×16 areas.
     private func qpDeltas(
-        _ picture: EncodePicture, _ refresh: IntraRefresh?, isConstantQP: Bool, _ context: Context
+        _ picture: EncodePicture, _ refresh: IntraRefresh?, isConstantQP: Bool, _ stream: StreamState
     ) -> [Int]? {
-        let (width, height) = (context.widthInMacroblocks, context.heightInMacroblocks)
+        let (width, height) = (stream.columns, stream.rows)
         let deltas = picture.regions?.deltas(
             widthInMacroblocks: width, heightInMacroblocks: height, isConstantQP: isConstantQP)
         guard let parameters = picture.intraRefresh, parameters.qp_delta_for_inserted_intra != 0, let refresh else {
             return deltas
         }
-        let scale = context.refreshBlock / 16
+        let scale = stream.refreshBlock / 16
         func areas(_ blocks: Range<Int>, _ count: Int) -> Range<Int> {
             min(scale * blocks.lowerBound, count)..<min(scale * blocks.upperBound, count)
         }
@@ -114,16 +114,16 @@ extension Driver {
     }
 
     /// The columns or rows of blocks that rolling intra refresh renews in this picture, inside it.
-    private func intraRefresh(_ picture: EncodePicture, isInter: Bool, _ context: Context) -> IntraRefresh? {
+    private func intraRefresh(_ picture: EncodePicture, isInter: Bool, _ stream: StreamState) -> IntraRefresh? {
         guard let parameters = picture.intraRefresh, isInter else { return nil }
         let flags = unsafe parameters.rir_flags.bits
         func range(_ areas: Int) -> Range<Int> {
-            let count = (16 * areas + context.refreshBlock - 1) / context.refreshBlock
+            let count = (16 * areas + stream.refreshBlock - 1) / stream.refreshBlock
             let first = min(Int(parameters.intra_insertion_location), count)
             return first..<min(first + Int(parameters.intra_insert_size), count)
         }
-        if flags.enable_rir_column != 0 { return .columns(range(context.widthInMacroblocks)) }
-        if flags.enable_rir_row != 0 { return .rows(range(context.heightInMacroblocks)) }
+        if flags.enable_rir_column != 0 { return .columns(range(stream.columns)) }
+        if flags.enable_rir_row != 0 { return .rows(range(stream.rows)) }
         return nil
     }
 }

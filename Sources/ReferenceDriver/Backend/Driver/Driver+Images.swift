@@ -23,6 +23,7 @@ extension Driver {
         guard width > 0, height > 0, width <= Self.maximumImageSide, height <= Self.maximumImageSide else {
             throw Refusal.resolution("an image of \(width)x\(height)")
         }
+        // As a surface's: clients take the offsets of one image for those of another of the same size.
         let layout = PlaneLayout(format: format, width: width, height: height)
         guard let memory = HostMemory(byteCount: layout.byteCount) else {
             throw Refusal.allocation("no memory for an image of \(width)x\(height)")

@@ -65,13 +65,14 @@ extension Driver {
             }
             picture.announced = nil
             if let header = try RenderedHeader(
-                announced, try buffer.data(), context.config, ignoresUnnamed: capabilities.manners.ignoresUnnamedHeaders)
+                announced, try buffer.data(), context.config, environment,
+                ignoresUnnamed: capabilities.manners.ignoresUnnamedHeaders)
             {
                 picture.packed.append(header)
             }
         case VAEncMiscParameterBufferType:
             let entry = context.config.entry
-            switch try MiscParameter(buffer, for: entry) {
+            switch try MiscParameter(buffer, for: context.config, environment) {
             case .regions(let regions): picture.regions = regions
             case .intraRefresh(let refresh): picture.intraRefresh = refresh
             case .skippedPictures(let skip): picture.skip = skip
@@ -116,7 +117,8 @@ extension StreamState {
 extension RenderedHeader {
     /// Nil for a header that the driver looks past.
     fileprivate init?(
-        _ announced: VAEncPackedHeaderParameterBuffer, _ data: HostMemory, _ config: Config.Choice, ignoresUnnamed: Bool
+        _ announced: VAEncPackedHeaderParameterBuffer, _ data: HostMemory, _ config: Config.Choice, _ environment: Environment,
+        ignoresUnnamed: Bool
     ) throws {
         let required: Int32? =
             switch announced.type {
@@ -129,9 +131,11 @@ extension RenderedHeader {
             default: nil
             }
         guard let required else { throw Refusal.invalidParameter("a packed header of type \(announced.type)") }
-        guard config.packedHeaders & UInt32(required) != 0 else {
+        if config.packedHeaders & UInt32(required) == 0 {
             if ignoresUnnamed { return nil }
-            throw Refusal.invalidParameter("a packed header of type \(announced.type) that the config does not name")
+            try environment.tolerate(
+                .unnamedHeader,
+                .invalidParameter("a packed header of type \(announced.type) that the config does not name"))
         }
         let byteCount = (Int(announced.bit_length) + 7) / 8
         guard byteCount > 0, byteCount <= data.byteCount else {

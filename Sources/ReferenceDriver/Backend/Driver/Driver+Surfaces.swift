@@ -18,7 +18,7 @@ extension Driver {
 
     func createSurfaces(_ request: SurfaceRequest) throws -> [VASurfaceID] {
         let format = try format(of: request)
-        let limit = capabilities.entries.map { max($0.maximumWidth, $0.maximumHeight) }.max() ?? 0
+        let limit = Self.maximumSurfaceSide
         guard request.width > 0, request.height > 0, request.width <= limit, request.height <= limit else {
             throw Refusal.resolution("surfaces of \(request.width)x\(request.height)")
         }
@@ -47,6 +47,8 @@ extension Driver {
     }
 
     static let maximumSurfaces = 1024
+    /// Beyond what is encoded and decoded, as in real drivers: pictures of every size are processed.
+    static let maximumSurfaceSide = 16384
 
     private func format(of request: SurfaceRequest) throws -> SurfaceFormat {
         let formats = capabilities.surfaceFormats.filter { $0.rtFormat == request.format }
@@ -54,9 +56,11 @@ extension Driver {
             throw Refusal(VA_STATUS_ERROR_UNSUPPORTED_RT_FORMAT, "surfaces of RT format \(request.format)")
         }
         guard let fourcc = request.fourcc else { return first }
-        guard let format = formats.first(where: { $0.fourcc == fourcc }) else {
-            throw Refusal.invalidValue("surfaces of a pixel format that is none of the RT format's")
-        }
+        if let format = formats.first(where: { $0.fourcc == fourcc }) { return format }
+        let refusal = Refusal.invalidValue("a surface of a pixel format that is not of RT format \(request.format)")
+        // The pixel format is the more exact of the two.
+        guard let format = capabilities.surfaceFormats.first(where: { $0.fourcc == fourcc }) else { throw refusal }
+        try environment.tolerate(.surfaceFormat, refusal)
         return format
     }
 

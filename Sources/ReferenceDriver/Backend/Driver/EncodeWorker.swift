@@ -3,8 +3,6 @@ internal import CVA
 /// Encodes a context's pictures; used on the context's thread only.
 final class EncodeWorker: @unchecked Sendable {
     private let codec: DriverCodec
-    private let widthInMacroblocks: Int
-    private let heightInMacroblocks: Int
     private let environment: Environment
     let manners: DriverManners
     let counts: CopyCounts
@@ -14,13 +12,8 @@ final class EncodeWorker: @unchecked Sendable {
     private var recording: ReconstructionFile?
     private var isRecordingOpened = false
 
-    init(
-        codec: DriverCodec, widthInMacroblocks: Int, heightInMacroblocks: Int, environment: Environment,
-        manners: DriverManners, counts: CopyCounts
-    ) {
+    init(codec: DriverCodec, environment: Environment, manners: DriverManners, counts: CopyCounts) {
         self.codec = codec
-        self.widthInMacroblocks = widthInMacroblocks
-        self.heightInMacroblocks = heightInMacroblocks
         self.environment = environment
         self.manners = manners
         self.counts = counts
@@ -46,13 +39,13 @@ final class EncodeWorker: @unchecked Sendable {
         let encoder = known ?? CodecEncoder(picture.encode)
         self.encoder = encoder
         func encodeOnce(qp: Int?) -> (CodedPicture, EncodedSlices) {
-            let slices = encoder.encode(picture.encode, picture.orders(qp: qp, columns: widthInMacroblocks))
+            let slices = encoder.encode(picture.encode, picture.orders(qp: qp))
             return (self.coded(picture, slices), slices)
         }
         guard let rated = picture.rate else { return encodeOnce(qp: nil).0 }
         if picture.adaptsMacroblocks {
             picture.activity = MacroblockActivity.deltas(
-                picture.encode.sourceLuma, columns: widthInMacroblocks, rows: heightInMacroblocks)
+                picture.encode.sourceLuma, columns: picture.columns, rows: picture.rows)
         }
         var controller = self.controller ?? RateController(rated)
         var qp = controller.begin(rated)

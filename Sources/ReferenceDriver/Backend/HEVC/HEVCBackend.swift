@@ -17,6 +17,8 @@ struct HEVCStream {
     var parameterSets = HEVCParameterSets()
     /// Where the driver writes clients' sets anew: the picture's that stands in the stream.
     var writtenPicture: HEVCPictureHeader?
+    /// Of the last picture that is a reference.
+    var pictureOrderCount = 0
     /// Regions of interest have been asked for: QPs change inside pictures from then on.
     var hasRegions = false
 }
@@ -30,24 +32,30 @@ struct HEVCBackend: PictureBackend {
 
     func check(_ picture: EncodePicture, _ stream: inout StreamState) throws -> CheckedPicture<HEVCSlices> {
         try require(picture.announced == nil, "packed header parameters without their data")
-        guard case .hevc(let buffers) = picture.buffers else {
+        guard case .hevc(var buffers) = picture.buffers else {
             throw Refusal.invalidParameter("buffers of another codec")
         }
-        guard let sequence = buffers.sequence ?? stream.hevc.sequence else {
+        guard var sequence = buffers.sequence ?? stream.hevc.sequence else {
             throw Refusal.invalidParameter("a picture without a sequence parameter buffer")
         }
-        guard let parameters = buffers.parameters else {
+        try sequence.setProfile(of: context)
+        guard var parameters = buffers.parameters else {
             throw Refusal.invalidParameter("a picture without a picture parameter buffer")
         }
+        try parameters.setUnitType(packed: picture.packed, context.environment)
         try sequence.check(context, manners)
+        try stream.setSize(
+            width: Int(sequence.pic_width_in_luma_samples), height: Int(sequence.pic_height_in_luma_samples), context)
         try parameters.check(context.config, HEVCSequenceHeader(sequence), manners)
         stream.hevc.sequence = sequence
+        try stream.begin(isRandomAccess: parameters.nal_unit_type >= 16, context.environment)
         stream.hevc.hasRegions = stream.hevc.hasRegions || picture.regions != nil
 
         var units = try StreamUnits(picture.packed, codec: .hevc) {
             try stream.hevc.parameterSets.note($0, isOnlyRead: manners.writesOwnSets)
         }
         let sets = try parameterSets(sequence, parameters, &units, &stream)
+        try renumber(&parameters, &buffers.slices, units, sets, stream)
         let written = sets.written
         stream.refreshBlock = written.sequence.grid.codingTreeSize
         units.end(parameters.last_picture)
@@ -102,6 +110,7 @@ struct HEVCBackend: PictureBackend {
         let jobs = slices.jobs
         let total = jobs.reduce(0) { $0 + $1.codingTreeCount }
         let weighted = jobs.reduce(0) { $0 + $1.qp * $1.codingTreeCount }
+        if slices.isReference { stream.hevc.pictureOrderCount = slices.pictureOrderCount }
         let type = jobs.contains { $0.type == .b } ? "B" : jobs.contains { $0.type == .p } ? "P" : "I"
         // Lists that only look back make a generalized P picture.
         let looksAhead = jobs.contains { ($0.list0 + $0.list1).contains { $0.poc > slices.pictureOrderCount } }

@@ -8,27 +8,37 @@ extension VAEncSequenceParameterBufferHEVC {
     /// general_level_idc of the levels of A.4.1, and 8.5, which has no limits.
     private static let levels: [UInt8] = [30, 60, 63, 90, 93, 120, 123, 150, 153, 156, 180, 183, 186, 255]
 
-    /// Checks ranges, what the encoder can do, and that the picture size is the context's.
+    /// Makes general_profile_idc the config's. Clients name others, and real drivers go by the config.
+    mutating func setProfile(of context: Context) throws {
+        let profile: UInt8 = context.config.entry.bitDepth > 8 ? 2 : 1
+        try context.environment.prefer(
+            general_profile_idc == profile, .profile,
+            "general_profile_idc \(general_profile_idc) in a config of \(context.config.entry.bitDepth) bits")
+        general_profile_idc = profile
+    }
+
+    /// Checks ranges and what the encoder can do; the size is checked with the context's.
     func check(_ context: Context, _ manners: HEVCManners) throws {
         let fields = unsafe seq_fields.bits
         let entry = context.config.entry
-        try require(
-            general_profile_idc == (entry.bitDepth > 8 ? 2 : 1),
-            "general_profile_idc \(general_profile_idc) in a config of \(entry.bitDepth) bits")
-        try require(Self.levels.contains(general_level_idc), "general_level_idc \(general_level_idc)")
+        let environment = context.environment
+        try environment.prefer(Self.levels.contains(general_level_idc), .level, "general_level_idc \(general_level_idc)")
+        let hasTiming = unsafe vui_parameters_present_flag != 0 && vui_fields.bits.vui_timing_info_present_flag != 0
+        try environment.prefer(
+            !hasTiming || vui_num_units_in_tick > 0 && vui_time_scale > 0, .timing,
+            "vui_num_units_in_tick \(vui_num_units_in_tick) and vui_time_scale \(vui_time_scale)")
         try require(
             general_tier_flag == 0 || general_tier_flag == 1 && general_level_idc >= 120,
             "general_tier_flag \(general_tier_flag) at general_level_idc \(general_level_idc)")
-        let (width, height) = (Int(pic_width_in_luma_samples), Int(pic_height_in_luma_samples))
-        try require(
-            (width + 15) / 16 == context.widthInMacroblocks && (height + 15) / 16 == context.heightInMacroblocks,
-            "a sequence of \(width)x\(height) in a context of \(16 * context.widthInMacroblocks)x"
-                + "\(16 * context.heightInMacroblocks)")
         let depth = UInt32(entry.bitDepth - 8)
         try require(
             fields.chroma_format_idc == 1 && fields.separate_colour_plane_flag == 0
-                && fields.bit_depth_luma_minus8 == depth && fields.bit_depth_chroma_minus8 == depth,
+                && fields.bit_depth_luma_minus8 == fields.bit_depth_chroma_minus8
+                && [0, depth].contains(fields.bit_depth_luma_minus8),
             "only 4:2:0 of \(entry.bitDepth) bits is encoded in this config")
+        try environment.prefer(
+            fields.bit_depth_luma_minus8 == depth, .bitDepth,
+            "bit_depth_luma_minus8 \(fields.bit_depth_luma_minus8) in a config of \(entry.bitDepth) bits")
         try require(fields.scaling_list_enabled_flag == 0, "scaling lists are not supported")
         try require(fields.pcm_enabled_flag == 0, "PCM is not supported")
         let features = HEVCFeatures(entry, manners)
@@ -42,6 +52,18 @@ extension VAEncSequenceParameterBufferHEVC {
 
 extension VAEncPictureParameterBufferHEVC {
     var isIDR: Bool { unsafe pic_fields.bits.idr_pic_flag != 0 }
+
+    /// Makes nal_unit_type that of the packed slice header, or else one that idr_pic_flag allows, as drivers do that put the
+    /// client's headers into the stream.
+    mutating func setUnitType(packed: [RenderedHeader], _ environment: Environment) throws {
+        let slice = packed.first { $0.type == UInt32(VAEncPackedHeaderSlice.rawValue) }
+        let isKnown = isIDR == (nal_unit_type == 19 || nal_unit_type == 20)
+        guard let type = slice?.unitType(.hevc) ?? (isKnown ? nil : isIDR ? 19 : 1), type != nal_unit_type else { return }
+        try environment.tolerate(
+            .unitType,
+            .invalidParameter("nal_unit_type \(nal_unit_type) of a picture of nal_unit_type \(type)"))
+        nal_unit_type = type
+    }
 
     /// Checks ranges and what the encoder can do; `sequence` is checked.
     func check(_ config: Config.Choice, _ sequence: HEVCSequenceHeader, _ manners: HEVCManners) throws {

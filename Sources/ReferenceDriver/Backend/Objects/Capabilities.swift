@@ -112,7 +112,7 @@ struct Capabilities: Sendable {
                     ),
                 ])
         }
-            + [(VAProfileHEVCMain, VA_RT_FORMAT_YUV420), (VAProfileHEVCMain10, VA_RT_FORMAT_YUV420_10)].map {
+            + [(VAProfileHEVCMain, VA_RT_FORMAT_YUV420), (VAProfileHEVCMain10, VA_RT_FORMAT_YUV420 | VA_RT_FORMAT_YUV420_10)].map {
                 entry(
                     $0, $1,
                     [
@@ -161,7 +161,8 @@ struct Capabilities: Sendable {
                 UInt32(VA_RT_FORMAT_YUV420 | VA_RT_FORMAT_YUV420_10 | VA_RT_FORMAT_YUV422 | VA_RT_FORMAT_RGB32)
             )
         ],
-        minimumWidth: 2, minimumHeight: 2, maximumWidth: maximumSide, maximumHeight: maximumSide)
+        minimumWidth: 2, minimumHeight: 2, maximumWidth: Driver.maximumSurfaceSide,
+        maximumHeight: Driver.maximumSurfaceSide)
 
     /// With what all codecs have in common.
     private static func entry(

@@ -15,10 +15,12 @@ enum CodecEncoder {
         }
     }
 
-    /// Whether the encoder is for pictures like this. A client may change the blocks of an HEVC sequence.
+    /// Whether the encoder is for pictures like this. A client may change the size, and the blocks of an HEVC sequence.
     func takes(_ work: EncodeWork) -> Bool {
         switch (self, work) {
-        case (.h264, .h264): true
+        case (.h264(let encoder), .h264(let work)):
+            encoder.widthInMacroblocks == work.job.widthInMacroblocks
+                && encoder.heightInMacroblocks == work.job.heightInMacroblocks
         case (.hevc(let encoder), .hevc(let work)): encoder.grid == work.job.grid && work.job.bitDepth == 8
         case (.hevc10(let encoder), .hevc(let work)): encoder.grid == work.job.grid && work.job.bitDepth > 8
         default: false

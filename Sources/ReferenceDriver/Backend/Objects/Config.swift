@@ -75,12 +75,17 @@ extension Config.Choice {
     }
 
     /// Checks what was chosen against `entry`; attributes not given take their defaults (CQP, no packed headers).
-    init(entry: Capabilities.Entry, attributes chosen: [VAConfigAttrib]) throws {
+    ///
+    /// A value that is not offered is INVALID_VALUE, as in real drivers and libva-utils' tests, and so is a value of an
+    /// attribute that is not supported.
+    init(entry: Capabilities.Entry, attributes chosen: [VAConfigAttrib], _ environment: Environment) throws {
         var rateControl = UInt32(VA_RC_CQP)
         var packedHeaders: UInt32 = 0
-        for attribute in chosen where attribute.value != VA_ATTRIB_NOT_SUPPORTED {
+        // As an RT format, VA_ATTRIB_NOT_SUPPORTED is VA_RT_FORMAT_PROTECTED.
+        for attribute in chosen
+        where attribute.value != VA_ATTRIB_NOT_SUPPORTED || attribute.type == VAConfigAttribRTFormat {
             guard let offered = entry.value(attribute.type) else {
-                throw Refusal.attribute("config attribute \(attribute.type.rawValue) is not supported")
+                throw Refusal.invalidValue("config attribute \(attribute.type.rawValue) is not supported")
             }
             let isSubset = attribute.value & ~offered == 0
             switch attribute.type {
@@ -91,12 +96,16 @@ extension Config.Choice {
                 }
             case VAConfigAttribRateControl:
                 let mode = attribute.value & ~Self.rateControlFlags
-                guard mode.nonzeroBitCount == 1, isSubset else {
-                    throw Refusal.attribute("rate control mode \(attribute.value) is not supported")
+                guard mode.nonzeroBitCount <= 1, attribute.value != 0, isSubset else {
+                    throw Refusal.invalidValue("rate control mode \(attribute.value) is not supported")
                 }
-                rateControl = attribute.value
+                if mode == 0 {
+                    try environment.tolerate(
+                        .rateControlFlags, .invalidValue("rate control \(attribute.value), which names no mode"))
+                }
+                rateControl = attribute.value | (mode == 0 ? UInt32(VA_RC_CQP) : 0)
             case VAConfigAttribEncPackedHeaders:
-                guard isSubset else { throw Refusal.attribute("packed headers \(attribute.value) are not supported") }
+                guard isSubset else { throw Refusal.invalidValue("packed headers \(attribute.value) are not supported") }
                 packedHeaders = attribute.value
             case VAConfigAttribEncROI:
                 guard attribute.value & 0xff <= offered & 0xff, (attribute.value & ~offered) >> 8 == 0 else {
@@ -105,7 +114,7 @@ extension Config.Choice {
             case VAConfigAttribDecSliceMode:
                 // Long parameters only: a slice's header stands in them.
                 guard attribute.value == UInt32(VA_DEC_SLICE_MODE_NORMAL), isSubset else {
-                    throw Refusal.attribute("slice mode \(attribute.value)")
+                    throw Refusal.invalidValue("slice mode \(attribute.value)")
                 }
             case VAConfigAttribEncSliceStructure, VAConfigAttribEncIntraRefresh, VAConfigAttribEncQuantization,
                 VAConfigAttribEncInterlaced:

@@ -47,8 +47,9 @@ enum MiscParameter {
     /// Bytes of `VAEncMiscParameterBuffer` before its data.
     static let headerBytes = MemoryLayout<VAEncMiscParameterBuffer>.size
 
-    /// Reads a buffer, of a type that `entry` offers.
-    init(_ buffer: Buffer, for entry: Capabilities.Entry) throws {
+    /// Reads a buffer, of a type that the config's entry offers.
+    init(_ buffer: Buffer, for config: Config.Choice, _ environment: Environment) throws {
+        let entry = config.entry
         let memory = try buffer.data()
         let header = try buffer.element(VAEncMiscParameterBuffer.self)
         switch header.type {
@@ -86,6 +87,7 @@ enum MiscParameter {
             throw Refusal.unimplemented("misc parameters of type \(header.type.rawValue)")
         }
         try check(entry)
+        try checkRates(config, environment)
     }
 
     private static func body<Value>(_ memory: HostMemory) throws -> Value {
@@ -121,6 +123,20 @@ enum MiscParameter {
         case .qualityLevel, .maximumFrameSize, .maximumSliceSize, .temporalLayers, .regions, .intraRefresh, .trellis,
             .hint:
             break
+        }
+    }
+
+    /// What drivers read differently.
+    private func checkRates(_ config: Config.Choice, _ environment: Environment) throws {
+        switch (self, config.rateMode) {
+        case (.frameRate(let rate), _):
+            try environment.prefer(rate.framerate != 0, .frameRate, "a frame rate of 0")
+        case (.rateControl(let control), .constantBitRate), (.rateControl(let control), .variableBitRate),
+            (.rateControl(let control), .qualityVariableBitRate):
+            try environment.prefer(
+                (1...100).contains(control.target_percentage), .targetPercentage,
+                "a target_percentage of \(control.target_percentage)")
+        default: break
         }
     }
 

@@ -1,6 +1,9 @@
 /// A picture that passed all checks: what to encode, and what stands around it in the stream.
 struct PlannedPicture: Sendable {
     var encode: EncodeWork
+    /// 16×16 areas.
+    var columns: Int
+    var rows: Int
     /// NAL units before and after the slices, with their start codes.
     var leading: [[UInt8]]
     var trailing: [[UInt8]]
@@ -25,8 +28,7 @@ struct PlannedPicture: Sendable {
 
 extension PlannedPicture {
     /// What to encode at the slices' QPs, or at `qp` in all of them.
-    /// `columns`: 16×16 areas to a row.
-    func orders(qp: Int?, columns: Int) -> EncodeOrders {
+    func orders(qp: Int?) -> EncodeOrders {
         EncodeOrders(
             qp: qp, columns: columns, activity: activity,
             qpLimits: rate.map { $0.settings.minimumQP...$0.settings.maximumQP } ?? 0...51, qpDeltas: qpDeltas,

@@ -28,8 +28,7 @@ final class Surface {
 
     init(id: VASurfaceID, format: SurfaceFormat, width: Int, height: Int) {
         self.id = id
-        // Encoders read whole macroblocks.
-        layout = PlaneLayout(format: format, width: width, height: height, rowAlignment: 16)
+        layout = PlaneLayout(format: format, width: width, height: height)
     }
 
     /// In a client's memory.
@@ -61,26 +60,34 @@ final class Surface {
             let chroma = storage.lane(at: layout.offsets[1])
             let columns = min(width, reconstruction.width)
             let rows = min(height, reconstruction.height)
+            let storage = LaneStorage<UInt8>(count: 2 * (columns + 1), repeating: 0)
+            defer { withExtendedLifetime(storage) {} }
+            let samples = storage.lane
             for y in 0..<rows {
-                let row = luma + y * layout.pitches[0]
-                reconstruction.copyLumaRow(y, count: columns, to: row)
-                if isWide { Self.shift(row, count: columns) }
+                reconstruction.copyLumaRow(y, count: columns, to: samples)
+                put(samples, isWide: reconstruction.isWide, to: luma + y * layout.pitches[0], count: columns)
             }
             for y in 0..<(rows + 1) / 2 {
-                let row = chroma + y * layout.pitches[1]
-                reconstruction.copyChromaRow(y, count: (columns + 1) / 2, toPairs: row)
-                if isWide { Self.shift(row, count: (columns + 1) & ~1) }
+                reconstruction.copyChromaRow(y, count: (columns + 1) / 2, toPairs: samples)
+                put(
+                    samples, isWide: reconstruction.isWide, to: chroma + y * layout.pitches[1],
+                    count: (columns + 1) & ~1)
             }
             memoryIsStale = false
         }
         return storage
     }
 
-    /// Moves words' values from the low 10 bits to the high ones.
-    private static func shift(_ row: Lane<UInt8>, count: Int) {
+    /// Stores a row of bytes, or of words of 10 bits, in the surface's format.
+    private func put(_ samples: Lane<UInt8>, isWide areWide: Bool, to row: Lane<UInt8>, count: Int) {
+        if !areWide && !isWide { return row.copy(from: samples, count: count) }
         for index in 0..<count {
-            let word = row.load(2 * index, as: UInt16.self).littleEndian
-            row.store(2 * index, (word << 6).littleEndian)
+            let value = areWide ? samples.load(2 * index, as: UInt16.self).littleEndian : UInt16(samples[index]) << 2
+            if isWide {
+                row.store(2 * index, (value << 6).littleEndian)
+            } else {
+                row[index] = UInt8(truncatingIfNeeded: value >> 2)
+            }
         }
     }
 

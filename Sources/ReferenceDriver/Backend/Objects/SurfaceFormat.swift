@@ -108,12 +108,10 @@ struct PlaneLayout: Sendable {
         self.byteCount = byteCount
     }
 
-    /// Planes one after another.
-    ///
-    /// - Parameter rowAlignment: the rows are a multiple of it; even.
-    init(format: SurfaceFormat, width: Int, height: Int, rowAlignment: Int = 2) {
+    /// Planes one after another, of whole macroblocks, which encoders read.
+    init(format: SurfaceFormat, width: Int, height: Int) {
         let first = (format.planes[0].rowBytes(width: width) + 63) & ~63
-        let rows = (height + rowAlignment - 1) / rowAlignment * rowAlignment
+        let rows = (height + 15) & ~15
         var end = 0
         var (pitches, offsets): ([Int], [Int]) = ([], [])
         for (index, plane) in format.planes.enumerated() {

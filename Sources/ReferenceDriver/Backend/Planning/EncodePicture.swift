@@ -7,6 +7,11 @@ struct RenderedHeader {
     var bitCount: Int
     var hasEmulationBytes: Bool
     var bytes: [UInt8]
+
+    /// nal_unit_type of the first NAL unit; nil without a start code.
+    func unitType(_ codec: DriverCodec) -> UInt8? {
+        bytes.indices.dropLast(3).first { bytes[$0...].starts(with: [0, 0, 1]) }.map { codec.unitType(bytes[$0 + 3]) }
+    }
 }
 
 /// What a client has rendered of a picture to encode, since vaBeginPicture. Values are copied out of the buffers at vaRenderPicture, so that
@@ -45,6 +50,38 @@ struct StreamState {
     var pictureNumber = 0
     /// Luma samples of a side of the blocks that intra refresh counts.
     var refreshBlock = 16
+    /// The picture in areas of 16×16 samples, H.264's macroblocks: the context's, or fewer where the sequence is smaller.
+    var columns: Int
+    var rows: Int
+    /// A picture has been encoded.
+    var hasBegun = false
+
+    init(columns: Int, rows: Int) {
+        self.columns = columns
+        self.rows = rows
+    }
+
+    /// Takes over the size of a sequence, which is `width` × `height` luma samples.
+    mutating func setSize(width: Int, height: Int, _ context: Context) throws {
+        let (columns, rows) = ((width + 15) / 16, (height + 15) / 16)
+        let refusal = Refusal.invalidParameter(
+            "a sequence of \(width)x\(height) in a context of \(16 * context.widthInMacroblocks)x"
+                + "\(16 * context.heightInMacroblocks)")
+        guard columns > 0, rows > 0, columns <= context.widthInMacroblocks, rows <= context.heightInMacroblocks else {
+            throw refusal
+        }
+        if (columns, rows) != (context.widthInMacroblocks, context.heightInMacroblocks) {
+            try context.environment.tolerate(.contextSize, refusal)
+        }
+        (self.columns, self.rows) = (columns, rows)
+    }
+
+    /// Notes that a picture begins, and whether a decoder can begin with it.
+    mutating func begin(isRandomAccess: Bool, _ environment: Environment) throws {
+        try environment.prefer(
+            hasBegun || isRandomAccess, .firstPicture, "a stream that begins with a picture that no decoder can begin with")
+        hasBegun = true
+    }
 
     static let defaultQuality = 4
     static let worstQuality = 7

@@ -7,6 +7,9 @@ struct H264Slices {
     var fields: [SliceFields]
     var picture: PictureHeader
     var isReference: Bool
+    /// Macroblocks of the picture.
+    var columns: Int
+    var rows: Int
 }
 
 /// From H.264 parameter buffers and packed headers to jobs.
@@ -27,10 +30,12 @@ struct H264Backend: PictureBackend {
         guard let parameters = buffers.parameters else {
             throw Refusal.invalidParameter("a picture without a picture parameter buffer")
         }
-        try sequence.check(
-            widthInMacroblocks: context.widthInMacroblocks, heightInMacroblocks: context.heightInMacroblocks)
+        try sequence.check(context.environment)
+        try stream.setSize(
+            width: 16 * Int(sequence.picture_width_in_mbs), height: 16 * Int(sequence.picture_height_in_mbs), context)
         try parameters.check(context.config, sequence: sequence)
         stream.h264.sequence = sequence
+        try stream.begin(isRandomAccess: parameters.isIDR, context.environment)
 
         var units = try StreamUnits(picture.packed, codec: .h264) { try stream.h264.parameterSets.note($0) }
         let sets = try stream.h264.parameterSets.resolve(
@@ -45,13 +50,16 @@ struct H264Backend: PictureBackend {
         let crop = try sets.sequence.visibleArea()
 
         let slices = buffers.slices
+        let (columns, rows) = (stream.columns, stream.rows)
         let planner = SlicePlan(
-            parameters: parameters, sequence: sets.sequence, picture: sets.picture, config: context.config)
+            parameters: parameters, sequence: sets.sequence, picture: sets.picture, config: context.config,
+            environment: context.environment)
+        try sequence.checkReferences(of: parameters, slices, context.environment)
         for slice in slices { try slice.check(picture: parameters, context.config) }
-        try planner.checkCoverage(slices, macroblocks: context.widthInMacroblocks * context.heightInMacroblocks)
+        try planner.checkCoverage(slices, macroblocks: columns * rows)
         try units.checkSlices(count: slices.count, manners)
         if manners.keepsSliceStructure {
-            try planner.checkStructure(slices, widthInMacroblocks: context.widthInMacroblocks)
+            try planner.checkStructure(slices, widthInMacroblocks: columns)
         }
         var jobs: [SliceJob] = []
         var fields: [SliceFields] = []
@@ -69,7 +77,7 @@ struct H264Backend: PictureBackend {
             if written.cabac { header = header.shortened(to: places.end) }
             let lists = try (0..<2).map { list in
                 let surfaces = try listed(
-                    slice, list: list, count: planner.activeCount(slice, list: list), parameters)
+                    slice, list: list, count: planner.activeCount(slice, list: list), parameters, stream)
                 for surface in surfaces where !references.contains(where: { $0 === surface }) {
                     references.append(surface)
                 }
@@ -83,7 +91,8 @@ struct H264Backend: PictureBackend {
         let type = jobs.contains { $0.type == .b } ? "B" : jobs.contains { $0.type == .p } ? "P" : "I"
         return CheckedPicture(
             slices: H264Slices(
-                jobs: jobs, fields: fields, picture: written, isReference: fieldBits.reference_pic_flag != 0),
+                jobs: jobs, fields: fields, picture: written, isReference: fieldBits.reference_pic_flag != 0,
+                columns: columns, rows: rows),
             units: units, codedBuffer: parameters.coded_buf,
             destination: parameters.CurrPic.flags & UInt32(VA_PICTURE_H264_INVALID) == 0
                 ? parameters.CurrPic.picture_id : nil,
@@ -97,22 +106,22 @@ struct H264Backend: PictureBackend {
     }
 
     func nullSlices(_ picture: CheckedPicture<H264Slices>) -> [[UInt8]] {
-        context.nullSlices.units(for: picture.slices.jobs, width: context.widthInMacroblocks)
+        context.nullSlices.units(for: picture.slices.jobs, width: picture.slices.columns)
     }
 
     func work(
         _ picture: CheckedPicture<H264Slices>, _ surfaces: PictureSurfaces, _ options: PictureOptions
     ) -> EncodeWork {
         let header = picture.slices.picture
+        let (columns, rows) = (picture.slices.columns, picture.slices.rows)
         let (target, memory) = (surfaces.target, surfaces.memory)
         let source = SourcePicture(
             luma: memory.lane(at: target.layout.offsets[0]), chroma: memory.lane(at: target.layout.offsets[1]),
             lumaPitch: target.layout.pitches[0], chromaPitch: target.layout.pitches[1],
-            width: min(target.width, 16 * context.widthInMacroblocks),
-            height: min(target.height, 16 * context.heightInMacroblocks))
+            width: min(target.width, 16 * columns), height: min(target.height, 16 * rows))
         var job = PictureJob(
-            widthInMacroblocks: context.widthInMacroblocks, heightInMacroblocks: context.heightInMacroblocks,
-            source: source, reconstruction: reconstruction(surfaces.destination), transform8x8: header.transform8x8,
+            widthInMacroblocks: columns, heightInMacroblocks: rows, source: source,
+            reconstruction: reconstruction(surfaces.destination, columns, rows), transform8x8: header.transform8x8,
             constrainedIntraPrediction: header.constrainedIntraPrediction,
             chromaQPIndexOffset: header.chromaQPIndexOffset,
             secondChromaQPIndexOffset: header.secondChromaQPIndexOffset, quality: options.quality,
@@ -123,9 +132,8 @@ struct H264Backend: PictureBackend {
         return .h264(H264Work(job: job, sliceFields: picture.slices.fields, initialQP: header.initialQP))
     }
 
-    /// Where a picture for `surface` goes: the picture that is there, if it has this context's size, or a new one.
-    private func reconstruction(_ surface: Surface) -> ReconstructedPicture {
-        let (width, height) = (context.widthInMacroblocks, context.heightInMacroblocks)
+    /// Where a picture for `surface` goes: the picture that is there, if it has this size, or a new one.
+    private func reconstruction(_ surface: Surface, _ width: Int, _ height: Int) -> ReconstructedPicture {
         if let picture = surface.reconstruction?.h264, picture.widthInMacroblocks == width,
             picture.heightInMacroblocks == height
         {
@@ -144,7 +152,8 @@ struct H264Backend: PictureBackend {
 
     /// The surfaces of a slice's reference list, each of which must hold a picture of this size.
     private func listed(
-        _ slice: VAEncSliceParameterBufferH264, list: Int, count: Int, _ parameters: VAEncPictureParameterBufferH264
+        _ slice: VAEncSliceParameterBufferH264, list: Int, count: Int, _ parameters: VAEncPictureParameterBufferH264,
+        _ stream: StreamState
     ) throws -> [Surface] {
         guard count > 0 else { return [] }
         let entries =
@@ -165,8 +174,7 @@ struct H264Backend: PictureBackend {
                 throw Refusal.invalidParameter("surface \(entry.picture_id) is a reference but holds no coded picture")
             }
             try require(
-                picture.widthInMacroblocks == context.widthInMacroblocks
-                    && picture.heightInMacroblocks == context.heightInMacroblocks,
+                picture.widthInMacroblocks == stream.columns && picture.heightInMacroblocks == stream.rows,
                 "the reference in surface \(entry.picture_id) is of another size")
             return surface
         }

@@ -10,14 +10,18 @@ func require(_ condition: Bool, _ reason: @autoclosure () -> String) throws {
 }
 
 extension VAEncSequenceParameterBufferH264 {
-    /// Checks ranges, and that the picture size is the context's.
-    func check(widthInMacroblocks: Int, heightInMacroblocks: Int) throws {
+    /// level_idc of table A-1; 9 is level 1b.
+    private static let levels: [UInt8] = [9, 10, 11, 12, 13, 20, 21, 22, 30, 31, 32, 40, 41, 42, 50, 51, 52, 60, 61, 62]
+
+    /// Checks ranges; the size is checked with the context's.
+    func check(_ environment: Environment) throws {
         let fields = unsafe seq_fields.bits
         try require(seq_parameter_set_id <= 31, "seq_parameter_set_id \(seq_parameter_set_id)")
-        try require(
-            Int(picture_width_in_mbs) == widthInMacroblocks && Int(picture_height_in_mbs) == heightInMacroblocks,
-            "a sequence of \(picture_width_in_mbs)x\(picture_height_in_mbs) macroblocks in a context of"
-                + " \(widthInMacroblocks)x\(heightInMacroblocks)")
+        try environment.prefer(Self.levels.contains(level_idc), .level, "level_idc \(level_idc)")
+        let hasTiming = unsafe vui_parameters_present_flag != 0 && vui_fields.bits.timing_info_present_flag != 0
+        try environment.prefer(
+            !hasTiming || num_units_in_tick > 0 && time_scale > 0, .timing,
+            "num_units_in_tick \(num_units_in_tick) and time_scale \(time_scale)")
         try require(
             fields.chroma_format_idc == 1 && bit_depth_luma_minus8 == 0 && bit_depth_chroma_minus8 == 0,
             "only 8-bit 4:2:0 is encoded")
@@ -29,9 +33,22 @@ extension VAEncSequenceParameterBufferH264 {
                 && fields.pic_order_cnt_type <= 2, "frame_num or picture order count fields out of range")
         try require(max_num_ref_frames <= 16, "max_num_ref_frames \(max_num_ref_frames)")
     }
+
+    /// Checks that a decoder keeps as many reference frames as the picture needs.
+    func checkReferences(
+        of picture: VAEncPictureParameterBufferH264, _ slices: [VAEncSliceParameterBufferH264], _ environment: Environment
+    ) throws {
+        let frames = FixedArray.values(picture.ReferenceFrames, as: VAPictureH264.self, count: 16).filter(\.isValid)
+        let isPredicted = slices.contains { $0.slice_type % 5 != 2 }
+        try environment.prefer(
+            !isPredicted || max_num_ref_frames >= max(frames.count, 1), .referenceCount,
+            "a picture of \(frames.count) reference frames where max_num_ref_frames is \(max_num_ref_frames)")
+    }
 }
 
 extension VAEncPictureParameterBufferH264 {
+    var isIDR: Bool { unsafe pic_fields.bits.idr_pic_flag != 0 }
+
     /// Checks ranges, and that the profile has what is asked for.
     func check(_ config: Config.Choice, sequence: VAEncSequenceParameterBufferH264) throws {
         let fields = unsafe pic_fields.bits

@@ -6,6 +6,7 @@ struct SlicePlan {
     let sequence: SequenceHeader
     let picture: PictureHeader
     let config: Config.Choice
+    let environment: Environment
 
     /// Throws unless the slices cover `count` macroblocks, each once and in order.
     func checkCoverage(_ slices: [VAEncSliceParameterBufferH264], macroblocks count: Int) throws {
@@ -38,7 +39,10 @@ struct SlicePlan {
     /// controls the rate it writes slice_qp_delta itself later.
     func header(_ slice: VAEncSliceParameterBufferH264, packed: SliceHeaderBits?) throws -> SliceHeaderBits {
         let expected = SliceHeader(slice, picture: parameters, sequence: sequence, picture: picture)
-        guard let packed else { return expected.bits(sequence: sequence, picture: picture) }
+        guard let packed else {
+            try checkNumbers(expected, slice)
+            return expected.bits(sequence: sequence, picture: picture)
+        }
         guard let found = SliceHeader(packed, sequence: sequence, picture: picture) else {
             throw Refusal.invalidParameter("a packed slice header that cannot be read")
         }
@@ -53,7 +57,25 @@ struct SlicePlan {
         let contradictions = found.contradictions(
             with: expected, picture: picture, comparesQP: config.rateMode == nil)
         try require(contradictions.isEmpty, contradictions.first ?? "")
+        try checkNumbers(found, slice)
         return packed
+    }
+
+    /// Checks the numbers by which a decoder orders pictures. A driver writes either the slice header's or the picture
+    /// buffer's.
+    private func checkNumbers(_ header: SliceHeader, _ slice: VAEncSliceParameterBufferH264) throws {
+        func check(_ name: String, _ found: Int, _ asked: Int, _ bits: Int = 16) throws {
+            try environment.prefer(
+                (found ^ asked) & (1 << bits - 1) == 0, .pictureNumbers,
+                "\(name) is \(found) in the slice header, \(asked) in the picture and slice buffers")
+        }
+        try check("frame_num", header.frameNum, Int(parameters.frame_num), sequence.log2MaxFrameNum)
+        if sequence.pictureOrderCountType == 0 {
+            try check(
+                "pic_order_cnt_lsb", header.picOrderCntLsb, Int(parameters.CurrPic.TopFieldOrderCnt),
+                sequence.log2MaxPictureOrderCountLsb)
+        }
+        if header.isIDR { try check("idr_pic_id", header.idrPicId, Int(slice.idr_pic_id)) }
     }
 
     /// The header as another picture parameter set has it, which differs in pic_init_qp only.

@@ -8,6 +8,7 @@ final class DriverProcess: @unchecked Sendable {
     private var displays = 0
     private var recordings = 0
     private var said: Set<String> = []
+    private var warned: Set<Tolerance> = []
 
     /// 0 for the first display.
     func nextDisplay() -> Int {
@@ -23,6 +24,12 @@ final class DriverProcess: @unchecked Sendable {
             defer { recordings += 1 }
             return recordings
         }
+    }
+
+    /// A warning on stderr, the first of its kind.
+    func warn(_ kind: Tolerance, _ reason: String) {
+        guard monitor.withLock({ warned.insert(kind).inserted }) else { return }
+        say("warning: \(reason): accepted, as real drivers do (VAENC_REFERENCE_STRICT=1 refuses it)")
     }
 
     /// A line on stderr, unless it was said before; falls silent after a thousand different ones.

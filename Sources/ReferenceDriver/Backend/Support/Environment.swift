@@ -20,8 +20,10 @@ package struct Environment: Sendable {
     package var offersHEVC = true
     /// VAENC_REFERENCE_PROCESSING=0 hides the video processor.
     package var processes = true
+    /// VAENC_REFERENCE_STRICT=1: what real drivers tolerate is refused.
+    package var isStrict: Bool
 
-    package init() {}
+    package init(isStrict: Bool = false) { self.isStrict = isStrict }
 
     static func current() -> Environment {
         var environment = Environment()
@@ -34,6 +36,7 @@ package struct Environment: Sendable {
         environment.writesHashes = variable("VAENC_REFERENCE_HASH") == "md5"
         environment.offersHEVC = variable("VAENC_REFERENCE_HEVC") != "0"
         environment.processes = variable("VAENC_REFERENCE_PROCESSING") != "0"
+        environment.isStrict = variable("VAENC_REFERENCE_STRICT") == "1"
         return environment
     }
 

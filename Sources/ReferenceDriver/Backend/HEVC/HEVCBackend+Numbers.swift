@@ -1,0 +1,45 @@
+internal import CVA
+
+extension HEVCBackend {
+    /// Numbers pictures as the packed slice header does, if the buffers number them otherwise: real drivers take references by
+    /// their surfaces, and leave the numbers to the header (libva-utils' hevcencode counts by two in its buffers).
+    func renumber(
+        _ parameters: inout VAEncPictureParameterBufferHEVC, _ slices: inout [VAEncSliceParameterBufferHEVC],
+        _ units: StreamUnits, _ sets: Sets, _ stream: StreamState
+    ) throws {
+        var end = 0
+        guard !parameters.isIDR, !manners.writesOwnSets, let packed = units.slices.first,
+            let header = HEVCSliceHeader(packed, sequence: sets.asked.sequence, picture: sets.asked.picture, end: &end)
+        else { return }
+        let size = 1 << sets.asked.sequence.log2MaxPictureOrderCountLsb
+        let (found, asked) = (header.pictureOrderCountLsb, Int(parameters.decoded_curr_pic.pic_order_cnt))
+        guard found != asked & (size - 1) else { return }
+        try context.environment.tolerate(
+            .pictureNumbers,
+            .invalidParameter("slice_pic_order_cnt_lsb is \(found) in the packed slice header, \(asked) in the buffers"))
+        // PicOrderCntVal nearest to that of the reference before, 8.3.1.
+        let before = stream.hevc.pictureOrderCount
+        let count = before + ((found - before + size / 2) & (size - 1)) - size / 2
+        parameters.decoded_curr_pic.pic_order_cnt = Int32(truncatingIfNeeded: count)
+        renumber(&parameters.reference_frames)
+        for index in slices.indices {
+            renumber(&slices[index].ref_pic_list0)
+            renumber(&slices[index].ref_pic_list1)
+        }
+    }
+
+    /// Gives the entries of a C array of pictures the numbers under which the pictures were encoded.
+    ///
+    /// SAFETY: the array is a tuple of VAPictureHEVC.
+    private func renumber<Array>(_ array: inout Array) {
+        unsafe withUnsafeMutableBytes(of: &array) { bytes in
+            let entries = unsafe bytes.bindMemory(to: VAPictureHEVC.self)
+            for index in entries.indices {
+                guard unsafe entries[index].isValid,
+                    case .hevc(_, let order) = driver.surfaces[unsafe entries[index].picture_id]?.reconstruction
+                else { continue }
+                unsafe entries[index].pic_order_cnt = Int32(truncatingIfNeeded: order)
+            }
+        }
+    }
+}
