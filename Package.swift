@@ -119,6 +119,8 @@ let package = Package(
         .target(
             name: "TestOracles", dependencies: ["CTestOracles", "BitstreamInspection"], path: "Tests/TestOracles",
             swiftSettings: strict),
+        .target(
+            name: "ExtremeValues", dependencies: ["VideoBase"], path: "Tests/ExtremeValues", swiftSettings: strict),
         .testTarget(
             name: "BitstreamInspectionTests", dependencies: ["BitstreamInspection", "TestOracles"],
             swiftSettings: strict),
@@ -134,7 +136,7 @@ let package = Package(
         .testTarget(
             name: "VaencTests",
             dependencies: [
-                "EncodeSession", "MediaFiles", "ReferenceDisplay", "TestOracles", "VAAPI", "Vaenc", "VideoBase",
+                "EncodeSession", "ExtremeValues", "MediaFiles", "ReferenceDisplay", "TestOracles", "VAAPI", "Vaenc", "VideoBase",
             ]),
         .testTarget(
             name: "NALWritingTests", dependencies: ["NALWriting", "TestOracles", "VideoBase"], swiftSettings: strict),
@@ -196,7 +198,7 @@ let package = Package(
         .testTarget(
             name: "EncodeSessionTests",
             dependencies: [
-                "BitstreamInspection", "EncodeSession", "EncodePlanning", "H264Syntax", "HEVCSyntax", "NALWriting",
+                "BitstreamInspection", "EncodeSession", "ExtremeValues", "EncodePlanning", "H264Syntax", "HEVCSyntax", "NALWriting",
                 "ReferenceDisplay", "TestOracles", "VAAPI", "VideoBase",
             ],
             swiftSettings: strict),

@@ -275,4 +275,24 @@ import Testing
             #expect(abs(rate(stream) / 200_000 - 1) < 0.08, "\(rate(stream))")
         }
     }
+
+    /// Constant rates that content nearly takes: filler units of the fewest bytes come in, and the delays that are said hold to a
+    /// tick.
+    @Test(arguments: ["driver", "vaenc"], [StreamCodec.h264, .hevc])
+    func delaysHoldWithTheLeastFiller(_ controller: String, _ codec: StreamCodec) throws {
+        try Files.withTemporaryFolder { folder in
+            let output = "\(folder)/out.\(codec.fileExtension)"
+            for kilobits in stride(from: 162, through: 186, by: 2) {
+                let options = "--device reference --codec \(codec.rawValue) --rate-control cbr --bitrate \(kilobits)k --vbv-size "
+                    + "\(kilobits / 2)k --rate-controller \(controller) --min-qp 22 --gop 8 --preset 7 --overwrite"
+                let result = try ProcessRunner.run(
+                    Checkout.vaenc,
+                    ["encode", "testsrc:64x64@25:40", "-o", output] + options.split(separator: " ").map(String.init))
+                try #require(result.status == 0, "\(result.errors)")
+                let stream = Streams.inspect(try Files.read(output), codec: codec)
+                let report = try #require(stream.hrd())
+                #expect(report.violations.map(\.description) == [], "\(kilobits) kbit/s")
+            }
+        }
+    }
 }

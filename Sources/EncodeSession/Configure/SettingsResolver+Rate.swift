@@ -182,13 +182,14 @@ extension SettingsResolver {
         }
     }
 
-    /// A second of the largest rate, three quarters full at the start; sizes in steps of 16 bits.
+    /// A second of the largest rate, or a frame's time where that is longer, three quarters full at the start; sizes in steps
+    /// of 16 bits.
     private mutating func chooseBuffer(_ rate: inout RateSettings) {
-        rate.vbvSize = max((asked.vbvSize ?? rate.maxBitrate) & ~15, 16)
+        rate.vbvSize = max((asked.vbvSize ?? RateSettings.usualBuffer(rate.maxBitrate, asked.frameRate)) & ~15, 16)
         rate.hasFixedBuffer = asked.vbvSize != nil
         report.add(
             "vbvSize", asked: asked.vbvSize.map(String.init), used: "\(asked.vbvSize ?? rate.vbvSize)",
-            why: asked.vbvSize == nil ? "a second" : Reason.asked)
+            why: asked.vbvSize != nil ? Reason.asked : rate.vbvSize > rate.maxBitrate ? "a frame's time" : "a second")
         let percent = asked.vbvInitialPercent ?? 75
         rate.vbvInitial = rate.vbvSize / 100 * percent
         report.add(
@@ -202,17 +203,33 @@ extension SettingsResolver {
     }
 
     /// The buffer kept within the level, once that is known.
-    mutating func settleBuffer(_ rate: inout RateSettings, level: StreamLevel) -> BufferModel? {
+    ///
+    /// - Throws: `usage` where a constant rate needs larger pictures than the buffer holds: each would be filled up to it.
+    mutating func settleBuffer(_ rate: inout RateSettings, level: StreamLevel) throws -> BufferModel? {
         guard rate.vbvSize > 0 else { return nil }
-        let most = level.maxCPBSize
-        if rate.vbvSize > most {
-            let share = Double(rate.vbvInitial) / Double(rate.vbvSize)
-            rate.vbvSize = most & ~15
-            rate.vbvInitial = Int(Double(rate.vbvSize) * share)
-            report.replace("vbvSize", used: "\(rate.vbvSize)", why: "level \(level.name) holds no more")
+        limitBuffer(&rate, to: level.maxCPBSize, why: "level \(level.name) holds no more")
+        let perFrame = Double(rate.bitrate) / asked.frameRate.value
+        // Buffers are rounded down to 16 bits.
+        if rate.mode == .cbr, perFrame > Double(rate.vbvSize + 16) {
+            throw VaencError(
+                .usage,
+                "\(BitsPerSecond(rate.bitrate)) at \(asked.frameRate) frames per second makes pictures of \(Int(saturating: perFrame)) bits at a constant rate, larger than the decoder's buffer of \(rate.vbvSize) bits",
+                remedy: "lower --bitrate, raise --fps or --level, or use --rate-control vbr")
         }
         guard rate.hasHRD else { return nil }
+        limitBuffer(
+            &rate, to: BufferModel.largestSize(bitrate: rate.maxBitrate),
+            why: "HRD parameters describe a buffer that fills within 13 hours at the highest rate")
         return BufferModel(bitrate: rate.maxBitrate, size: rate.vbvSize, isConstant: rate.mode == .cbr)
+    }
+
+    /// The initial fullness keeps its share of the buffer.
+    private mutating func limitBuffer(_ rate: inout RateSettings, to most: Int, why: String) {
+        guard rate.vbvSize > most else { return }
+        let share = Double(rate.vbvInitial) / Double(rate.vbvSize)
+        rate.vbvSize = max(most & ~15, 16)
+        rate.vbvInitial = Int(Double(rate.vbvSize) * share)
+        report.replace("vbvSize", used: "\(rate.vbvSize)", why: why)
     }
 
     private mutating func chooseLimits(_ rate: inout RateSettings, _ limits: DeviceLimits) {

@@ -59,7 +59,10 @@ struct RateSettings: Sendable, Hashable {
         targets.maxPictureBits = maxFrameBytes.map { $0 * 8 }
         targets.windows = limits.map { WindowLimit(bits: $0.bytes * 8, seconds: $0.seconds) }
         if mode != .cbr {
-            targets.windows.append(WindowLimit(bits: maxBitrate, seconds: 1, isOfDisplay: false))
+            // Below a frame a second, a second would hold less than a picture.
+            let seconds = max(1, 1 / frameRate.value)
+            targets.windows.append(
+                WindowLimit(bits: Int(saturating: Double(maxBitrate) * seconds), seconds: seconds, isOfDisplay: false))
         }
         targets.reorderDepth = reorderDepth
         targets.offsets = offsets
@@ -110,10 +113,15 @@ struct RateSettings: Sendable, Hashable {
         // The stream says its buffer's size; without, a buffer of a second follows the rate.
         if !hasFixedBuffer, !hasHRD, maxBitrate > 0, new.maxBitrate != maxBitrate {
             let share = Double(vbvInitial) / Double(max(vbvSize, 1))
-            new.vbvSize = new.maxBitrate & ~15
+            new.vbvSize = Self.usualBuffer(new.maxBitrate, frameRate)
             new.vbvInitial = Int(Double(new.vbvSize) * share)
         }
         return new
+    }
+
+    /// The buffer where nobody asks for another: what arrives in a second, or in a frame's time where that is longer.
+    static func usualBuffer(_ maxBitrate: Int, _ frameRate: Rational) -> Int {
+        max(maxBitrate, Int(saturating: Double(maxBitrate) / frameRate.value)) & ~15
     }
 
     /// Each value by itself.
