@@ -51,7 +51,7 @@ import Testing
                         Mode(options: "--rate-control qvbr --quality 10 --bitrate 150k --max-bitrate 225k" + more))
                 }
                 all.append(
-                    Mode(options: "--rate-control avbr --bitrate 150k" + structure, rate: (150_000, 0.06)))
+                    Mode(options: "--rate-control avbr --bitrate 150k" + structure, rate: (150_000, 0.06), hasHRD: false))
                 all.append(Mode(options: "--rate-control icq --quality 30" + structure, hasHRD: false))
                 all.append(Mode(options: "--rate-control cqp --qp 30" + structure, hasHRD: false))
             }
@@ -294,5 +294,20 @@ import Testing
                 #expect(report.violations.map(\.description) == [], "\(kilobits) kbit/s")
             }
         }
+    }
+
+    /// AVBR keeps no buffer: its streams promise none, and nothing is counted against one.
+    @Test(arguments: [StreamCodec.h264, .hevc]) func averageRateWithoutABuffer(_ codec: StreamCodec) throws {
+        let encoded = try EncodedStream(
+            raw: try Fixture.bikes.rawPath(width: 320, height: 136, frames: 100), width: 320, height: 136, codec: codec,
+            options: "--fps 25 --codec \(codec.rawValue) --preset 7 --json --rate-control avbr --bitrate 200k".split(separator: " ")
+                .map(String.init)
+        ).withoutRepeats
+        #expect(encoded.inspectedStream.hrd() == nil)
+        let effective = encoded.report?["effective"]?.array.first { $0["option"]?.string == "hrdParameters" }
+        #expect(effective?["used"]?.string == "off")
+        #expect(encoded.report?["statistics"]?["limitsBroken"]?.int == 0)
+        let rate = Double(encoded.stream.count) * 8 * 25 / 100
+        #expect(abs(rate / 200_000 - 1) < 0.05, "\(rate) bit/s")
     }
 }

@@ -185,6 +185,7 @@ extension SettingsResolver {
     /// A second of the largest rate, or a frame's time where that is longer, three quarters full at the start; sizes in steps
     /// of 16 bits.
     private mutating func chooseBuffer(_ rate: inout RateSettings) {
+        guard rate.mode != .avbr else { return reportNoBuffer("avbr keeps no buffer, only the average rate") }
         rate.vbvSize = max((asked.vbvSize ?? RateSettings.usualBuffer(rate.maxBitrate, asked.frameRate)) & ~15, 16)
         rate.hasFixedBuffer = asked.vbvSize != nil
         report.add(
@@ -200,6 +201,15 @@ extension SettingsResolver {
         report.add(
             "hrdParameters", asked: asked.hrdParameters.map { $0 ? "on" : "off" }, used: rate.hasHRD ? "on" : "off",
             why: asked.hrdParameters == nil ? "the rate control keeps a buffer" : Reason.asked)
+    }
+
+    /// Of a mode whose pictures arrive late in any buffer: the stream has no HRD parameters, which would promise one.
+    private mutating func reportNoBuffer(_ why: String) {
+        if let size = asked.vbvSize { report.add("vbvSize", asked: "\(size)", used: "none", why: why) }
+        if let part = asked.vbvInitialPercent { report.add("vbvInitial", asked: "\(part)", used: "none", why: why) }
+        let hrd = asked.hrdParameters
+        report.add(
+            "hrdParameters", asked: hrd.map { $0 ? "on" : "off" }, used: "off", why: hrd == false ? Reason.asked : why)
     }
 
     /// The buffer kept within the level, once that is known.

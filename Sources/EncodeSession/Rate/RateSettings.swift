@@ -111,7 +111,7 @@ struct RateSettings: Sendable, Hashable {
                 remedy: "make the session without --hrd, or with the larger --max-bitrate from the start")
         }
         // The stream says its buffer's size; without, a buffer of a second follows the rate.
-        if !hasFixedBuffer, !hasHRD, maxBitrate > 0, new.maxBitrate != maxBitrate {
+        if !hasFixedBuffer, !hasHRD, vbvSize > 0, maxBitrate > 0, new.maxBitrate != maxBitrate {
             let share = Double(vbvInitial) / Double(max(vbvSize, 1))
             new.vbvSize = Self.usualBuffer(new.maxBitrate, frameRate)
             new.vbvInitial = Int(Double(new.vbvSize) * share)
