@@ -82,7 +82,8 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
-            name: "SoftwareEncode", dependencies: ["CLibAV", "LibAV", "VideoBase", "NALWriting", "H264Syntax"],
+            name: "SoftwareEncode",
+            dependencies: ["CLibAV", "LibAV", "VideoBase", "NALWriting", "H264Syntax", "HEVCSyntax", "RateControl"],
             swiftSettings: strict),
         .target(
             name: "MediaFiles", dependencies: ["CLibAV", "LibAV", "VideoBase", "NALWriting", "BitstreamInspection"],
@@ -199,7 +200,7 @@ let package = Package(
             name: "EncodeSessionTests",
             dependencies: [
                 "BitstreamInspection", "EncodeSession", "ExtremeValues", "EncodePlanning", "H264Syntax", "HEVCSyntax", "NALWriting",
-                "ReferenceDisplay", "TestOracles", "VAAPI", "VideoBase",
+                "RateControl", "ReferenceDisplay", "TestOracles", "VAAPI", "VideoBase",
             ],
             swiftSettings: strict),
     ]

@@ -78,6 +78,8 @@ extension EncoderSettings {
     /// The decoder's buffer, and limits of bytes in a time, which are one.
     private mutating func mapBuffer() {
         let c = configuration
+        limits.base = RateLimits.Base(bitrate: limits.bitrate, maxRate: limits.maxRate, bufferSize: limits.bufferSize)
+        if let size = c.vbvSize, limits.maxRate > 0 { limits.base.bufferSize = max(1, size / 1000) }
         let limited = c.dataRateLimits.min { $0.bytesPerSecond < $1.bytesPerSecond }
         if let limited {
             let used = mode != .cqp
@@ -120,7 +122,7 @@ extension EncoderSettings {
     }
 
     private mutating func apply(_ limit: DataRateLimit) {
-        let rate = max(1, Int(limit.bytesPerSecond * 8 / 1000))
+        let rate = max(1, min(Int(saturating: limit.bytesPerSecond * 8 / 1000), Self.highestRate / 1000))
         limits.maxRate = limits.maxRate == 0 ? rate : min(limits.maxRate, rate)
         limits.bufferSize = max(1, limit.bytes * 8 / 1000)
         if limits.bitrate > limits.maxRate { limits.bitrate = limits.maxRate }
@@ -143,14 +145,20 @@ extension EncoderSettings {
         var next = self
         next.limits = limits
         if let windows = change.dataRateLimits { next.limits.windows = windows }
-        if let rate = change.bitrate { next.limits.bitrate = max(1, rate.value / 1000) }
-        let seconds = Double(limits.bufferSize) / Double(limits.maxRate)
-        let ratio = Double(limits.maxRate) / Double(limits.bitrate)
-        next.limits.maxRate =
-            change.maxBitrate.map { max(1, $0.value / 1000) }
-            ?? (change.bitrate == nil
-                ? limits.maxRate : max(min(Int(Double(next.limits.bitrate) * ratio), Self.highestRate / 1000), next.limits.bitrate))
-        next.limits.bufferSize = max(1, Int(min(Double(next.limits.maxRate) * seconds, Double(Self.highestRate / 1000))))
+        // Windows lower what was asked for, and are applied to it anew. What had no limit but theirs has the library's without.
+        var base = limits.base
+        if base.maxRate == 0 { (base.maxRate, base.bufferSize) = (Self.highestRate / 1000, Self.highestRate / 1000) }
+        let seconds = Double(base.bufferSize) / Double(base.maxRate)
+        let ratio = Double(base.maxRate) / Double(max(base.bitrate, 1))
+        if let rate = change.bitrate { base.bitrate = max(1, rate.value / 1000) }
+        if let most = change.maxBitrate {
+            base.maxRate = max(1, most.value / 1000)
+        } else if change.bitrate != nil {
+            base.maxRate = max(min(Int(saturating: Double(base.bitrate) * ratio), Self.highestRate / 1000), base.bitrate)
+        }
+        base.bufferSize = max(1, Int(saturating: min(Double(base.maxRate) * seconds, Double(Self.highestRate / 1000))))
+        next.limits.base = base
+        (next.limits.bitrate, next.limits.maxRate, next.limits.bufferSize) = (base.bitrate, base.maxRate, base.bufferSize)
         try check(change, next.limits)
         if let limit = next.limits.windows.min(by: { $0.bytesPerSecond < $1.bytesPerSecond }) { next.apply(limit) }
         return next.limits

@@ -1,4 +1,5 @@
 import EncodePlanning
+import RateControl
 import Synchronization
 import VAAPI
 import VideoBase
