@@ -87,7 +87,8 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
-            name: "SoftwareEncode", dependencies: ["CLibAV", "LibAV", "VideoBase", "NALWriting", "H264Syntax"],
+            name: "SoftwareEncode",
+            dependencies: ["CLibAV", "LibAV", "VideoBase", "NALWriting", "H264Syntax", "HEVCSyntax", "RateControl"],
             swiftSettings: strict),
         .target(
             name: "MediaFiles", dependencies: ["CLibAV", "LibAV", "VideoBase", "NALWriting", "BitstreamInspection"],
@@ -124,6 +125,8 @@ let package = Package(
         .target(
             name: "TestOracles", dependencies: ["CTestOracles", "BitstreamInspection"], path: "Tests/TestOracles",
             swiftSettings: strict),
+        .target(
+            name: "ExtremeValues", dependencies: ["VideoBase"], path: "Tests/ExtremeValues", swiftSettings: strict),
         .testTarget(
             name: "BitstreamInspectionTests", dependencies: ["BitstreamInspection", "TestOracles"],
             swiftSettings: strict),
@@ -139,7 +142,7 @@ let package = Package(
         .testTarget(
             name: "VaencTests",
             dependencies: [
-                "EncodeSession", "MediaFiles", "ReferenceDisplay", "TestOracles", "VAAPI", "Vaenc", "VideoBase",
+                "EncodeSession", "ExtremeValues", "MediaFiles", "ReferenceDisplay", "TestOracles", "VAAPI", "Vaenc", "VideoBase",
             ]),
         .testTarget(
             name: "NALWritingTests", dependencies: ["NALWriting", "TestOracles", "VideoBase"], swiftSettings: strict),
@@ -201,8 +204,8 @@ let package = Package(
         .testTarget(
             name: "EncodeSessionTests",
             dependencies: [
-                "BitstreamInspection", "EncodeSession", "EncodePlanning", "H264Syntax", "HEVCSyntax", "NALWriting",
-                "ReferenceDisplay", "TestOracles", "VAAPI", "VideoBase",
+                "BitstreamInspection", "EncodeSession", "ExtremeValues", "EncodePlanning", "H264Syntax", "HEVCSyntax", "NALWriting",
+                "RateControl", "ReferenceDisplay", "TestOracles", "VAAPI", "VideoBase",
             ],
             swiftSettings: strict),
     ]

@@ -15,6 +15,7 @@ public struct HRDParameters: Sendable, Hashable {
     /// With the schedule nearest below a rate and a buffer size in bits.
     public init(bitrate: BitsPerSecond, cpbSize: Int, isConstant: Bool) {
         schedule = DeliverySchedule(bitrate: bitrate, cpbSize: cpbSize, isConstant: isConstant)
+        initial_cpb_removal_delay_length = schedule.initialDelayLength
     }
 
     func write(to w: inout BitWriter) {

@@ -11,8 +11,7 @@ extension SEIMessage {
         w.ue(sps.seq_parameter_set_id)
         for (hrd, initial) in [(sps.vui?.nal_hrd_parameters, nal), (sps.vui?.vcl_hrd_parameters, vcl ?? nal)] {
             guard let hrd, let initial else { continue }
-            w.u(hrd.initial_cpb_removal_delay_length, initial.delay)
-            w.u(hrd.initial_cpb_removal_delay_length, initial.offset)
+            initial.write(length: hrd.initial_cpb_removal_delay_length, to: &w)
         }
         return SEIMessage(payloadType: 0, bits: w)
     }

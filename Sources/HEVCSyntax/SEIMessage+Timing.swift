@@ -23,8 +23,7 @@ extension SEIMessage {
             (hrd.nal_hrd_parameters_present_flag, nal), (hrd.vcl_hrd_parameters_present_flag, vcl ?? nal),
         ]
         for (isPresent, initial) in initials where isPresent {
-            w.u(hrd.initial_cpb_removal_delay_length, initial.delay)
-            w.u(hrd.initial_cpb_removal_delay_length, initial.offset)
+            initial.write(length: hrd.initial_cpb_removal_delay_length, to: &w)
         }
         return SEIMessage(payloadType: 0, bits: w)
     }

@@ -25,6 +25,13 @@ public struct DeliverySchedule: Sendable, Hashable {
     /// CpbSize[0] in bits, H.264 (E-38), H.265 (E-78).
     public var cpbSize: Int { (cpb_size_value_minus1 + 1) << (4 + cpb_size_scale) }
 
+    /// The ticks of 90 kHz in which the buffer fills: the largest initial_cpb_removal_delay, and the largest sum of it and
+    /// its offset (H.264 D.2.1, H.265 D.3.2).
+    public var fillDelay: Int { Int(clamping: Int128(cpbSize) * 90_000 / Int128(bitrate.value)) }
+
+    /// initial_cpb_removal_delay_length_minus1 + 1: the bits that `fillDelay` takes, at least 24 and at most 32.
+    public var initialDelayLength: Int { min(max(Int.bitWidth - fillDelay.leadingZeroBitCount, 24), 32) }
+
     /// The largest scale that loses nothing, or what fits 32 bits.
     private static func scaled(_ value: Int, step: Int) -> (scale: Int, valueMinus1: Int) {
         let value = max(value, 1 << step)

@@ -27,6 +27,8 @@ struct BitModel: Sendable {
     private var observations = [Int](repeating: 0, count: Kind.count)
     /// Share of each kind among the pictures that are not intra; forgets slowly.
     private(set) var shares: [Double]
+    /// How much harder a P picture was than those before it, 1…2: in a fade the next one is harder by as much again.
+    private(set) var growth = 1.0
     /// The bits of a picture that holds nothing but its headers.
     private let floorBits: Double
 
@@ -59,10 +61,23 @@ struct BitModel: Sendable {
         return sum
     }
 
+    /// A picture began another scene: those after it cost at least what follows an intra picture as large.
+    mutating func beginScene(qp: Int, bits: Int) {
+        let intra = log2(Double(max(bits, 64))) + Self.slope(Kind.intra) * Double(qp) / 6 - Self.slope(Kind.intra) * 26 / 6
+        for kind in 1..<Kind.count {
+            let share: Double = kind < 5 ? 0.2 : 0.12
+            complexity[kind] = max(complexity[kind], intra + log2(share) + Self.slope(kind) * 26 / 6)
+        }
+    }
+
     /// Learns from a picture. One that surprises counts only in part: it may be a scene's first.
     mutating func learn(_ kind: Int, qp: Int, bits: Int) {
         let seen = log2(Double(max(bits, 64))) + Self.slope(kind) * Double(qp) / 6
         let difference = seen - complexity[kind]
+        if kind == 1 {
+            // What is harder at once is another scene.
+            growth = difference < 1 ? max(exp2(difference), 1 + (growth - 1) / 2) : 1
+        }
         if observations[kind] == 0 {
             complexity[kind] = seen
             // The kinds not seen yet are guessed by the same error.

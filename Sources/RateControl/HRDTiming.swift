@@ -19,12 +19,14 @@ package struct HRDTiming: Sendable, Hashable {
     /// - Parameters:
     ///   - bitrate, bufferSize: BitRate and CpbSize as the VUI says them.
     ///   - initialFullness: bits.
+    ///   - leastFillerBytes: of the codec's filler NAL unit with its start code.
     package init(
-        bitrate: Int, bufferSize: Int, initialFullness: Int, frameRate: Rational, isConstant: Bool
+        bitrate: Int, bufferSize: Int, initialFullness: Int, frameRate: Rational, isConstant: Bool,
+        leastFillerBytes: Int = 6
     ) {
         buffer = CodedPictureBuffer(
             rate: bitrate, size: bufferSize, initialFullness: initialFullness, frameRate: frameRate,
-            isConstant: isConstant)
+            isConstant: isConstant, leastFillerBytes: leastFillerBytes)
     }
 
     /// For a buffering period that begins with the next picture. The sum of both is the same for all of a stream

@@ -1,28 +1,52 @@
+internal import Glibc
+
 extension PictureRateController {
     /// The QP of P pictures at which the rate comes out, before limits.
     func wantedQP(_ picture: RatePicture) -> Double {
         if case .quality(let qp) = targets.aim { return Double(qp) }
+        let wanted = steady.qp(now: equalQP(picture), slope: Self.slope) + correction
+        return targets.isConstant ? min(wanted, fillingQP(picture)) : wanted
+    }
+
+    /// The QP at which the picture takes what the buffer has no room for: rather better pictures than filler.
+    private func fillingQP(_ picture: RatePicture) -> Double {
+        let excess = Double(buffer.fullness) + targets.bitsPerFrame - 0.95 * Double(targets.bufferSize)
+        guard excess > 0 else { return .infinity }
+        let offset = offsets[picture.kind]
+        return solve { model.bits(picture.kind, qp: $0 + offset) <= excess }
+    }
+
+    /// By which the QP of pictures other than intra ones moves their bits.
+    static var slope: Double { BitModel.slope(1) }
+
+    /// The QP of P pictures at which this scene takes the mean rate.
+    func equalQP(_ picture: RatePicture) -> Double {
         let perPicture = targets.bitsPerFrame
-        let correction = unplanned() / Double(correctionTime)
         if picture.isIntra {
             // The picture and those that pay for it.
             let horizon = max(Int(targets.framesPerSecond * (targets.isConstant ? 2 : 5)), 1)
             let count = min(max(picture.distanceToIntra ?? horizon, 1), horizon)
-            let total = max(perPicture * 0.2, perPicture - correction) * Double(count)
+            let total = perPicture * Double(count)
             return solve { qp in
                 model.bits(BitModel.Kind.intra, qp: qp + offsets[0])
                     + model.meanBits(qp: qp, offsets: offsets) * Double(count - 1) <= total
             }
         }
-        let owed = debt / Double(repayment)
-        let target = min(max(perPicture - owed - correction, perPicture * 0.15), perPicture * 3)
+        let target = min(max(perPicture - debt / Double(repayment), perPicture * 0.15), perPicture * 3)
         return solve { model.meanBits(qp: $0, offsets: offsets) <= target }
+    }
+
+    /// What makes good for bits that were spent wrongly.
+    private var correction: Double {
+        let perPicture = targets.bitsPerFrame
+        let share = min(max(1 - unplanned() / Double(correctionTime) / perPicture, 0.4), 2.5)
+        return -6 / Self.slope * log2(share)
     }
 
     /// Pictures over which what was spent wrongly is made good.
     private var correctionTime: Int {
         let second = targets.framesPerSecond
-        guard targets.isConstant else { return max(Int(second * 3), 4) }
+        guard targets.isConstant else { return max(Int(second * 2), 4) }
         // Not longer than the buffer lasts.
         let buffer = Double(targets.bufferSize) / max(Double(targets.bitrate), 1)
         return max(Int(second * min(1, buffer / 2)), 2)
@@ -52,6 +76,6 @@ extension PictureRateController {
     func limitedStep(_ wanted: Double, _ picture: RatePicture) -> Double {
         guard let baseQP, !mayJump, targets.aim != .quality(qp: Int(wanted)) else { return wanted }
         let step = picture.isIntra ? 4.0 : targets.isConstant ? 2.0 : 1.5
-        return min(max(wanted, baseQP - step), baseQP + step)
+        return min(max(wanted, baseQP - step), baseQP + 4)
     }
 }

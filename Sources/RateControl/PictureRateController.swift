@@ -1,3 +1,4 @@
+internal import Glibc
 package import VideoBase
 
 /// What is known of a picture before it is coded.
@@ -39,6 +40,8 @@ package struct PictureRateController: Sendable {
         var ceiling: Int
         /// The same where another scene has begun, harder than the last.
         var ceilingAtCut: Int
+        /// It took more than foreseen, and was encoded once more for that.
+        var isRepeated = false
 
         func ceiling(for bits: Int) -> Int { Double(bits) > 3 * expectedBits ? ceilingAtCut : ceiling }
     }
@@ -77,12 +80,13 @@ package struct PictureRateController: Sendable {
     /// The next QP may be anywhere: nothing came before, or the rate has changed.
     var mayJump = true
     let offsets: [Double]
+    var steady = SteadyQP()
 
     package init(_ targets: RateTargets) {
         self.targets = targets
         buffer = CodedPictureBuffer(
             rate: targets.maxBitrate, size: targets.bufferSize, initialFullness: targets.initialFullness,
-            frameRate: targets.frameRate, isConstant: targets.isConstant)
+            frameRate: targets.frameRate, isConstant: targets.isConstant, leastFillerBytes: targets.leastFillerBytes)
         model = BitModel(macroblocks: targets.macroblocks)
         windows = targets.windows.map { SlidingWindow(limit: $0.bits, count: targets.count(of: $0)) }
         setpoint = Double(targets.initialFullness)
@@ -98,6 +102,8 @@ package struct PictureRateController: Sendable {
     /// The next picture's QP.
     package mutating func plan(_ picture: RatePicture) -> Int {
         if picture.isIntra { intraPeriod = picture.distanceToIntra }
+        // The model's first guess is of natural pictures.
+        steady.begin(guess: equalQP(picture.isIntra && picture.distanceToIntra != 1 ? RatePicture(type: .p) : picture), slope: Self.slope, count: targets.framesPerSecond)
         let projection = Projection(self)
         let wanted = wantedQP(picture)
         let base = limitedStep(wanted, picture)
@@ -106,7 +112,7 @@ package struct PictureRateController: Sendable {
         qp = min(max(qp, targets.qpRange.lowerBound), targets.qpRange.upperBound)
         while qp < targets.qpRange.upperBound, !projection.fits(picture, qp: qp) { qp += 1 }
         if !picture.isIntra { roundingError = min(max(roundingError + exact - Double(qp), -0.5), 0.5) }
-        baseQP = max(base, Double(qp) - offset(picture) - 0.5)
+        baseQP = base
         mayJump = false
         pending.append(
             Pending(
@@ -128,8 +134,12 @@ package struct PictureRateController: Sendable {
             pending[0].expectedBits = Double(first.ceiling(for: bits)) * 0.8
             pending[0].ceiling = first.ceiling(for: bits)
             repeatCount += 1
-            // The scene is harder than what came before.
-            baseQP = max(baseQP ?? 0, Double(qp) - offset(first.picture) - 0.5)
+            return .encodeAgain(qp: qp)
+        }
+        if canRepeat, pending.count == 1, let qp = surprise(first, bits: bits) {
+            pending[0].qp = qp
+            pending[0].isRepeated = true
+            repeatCount += 1
             return .encodeAgain(qp: qp)
         }
         pending.removeFirst()
@@ -151,6 +161,30 @@ package struct PictureRateController: Sendable {
         return min(pending.qp + max(Int(steps), 2), limit)
     }
 
+    /// The QP to encode a picture with again that took far more than foreseen, as the first of another scene does: it
+    /// must leave something for the pictures after it, which are as hard. nil where it is no surprise.
+    private func surprise(_ done: Pending, bits: Int) -> Int? {
+        let kind = done.picture.kind
+        let limit = targets.qpRange.upperBound
+        let expected = model.bits(kind, qp: Double(done.qp))
+        guard !done.isRepeated, done.qp < limit, Double(bits) > 1.5 * targets.bitsPerFrame, Double(bits) > 1.25 * expected else {
+            return nil
+        }
+        var alone = self
+        alone.pending.removeAll()
+        let projection = Projection(alone)
+        // One that is only harder must fit; one that begins a scene is not finer than others that did.
+        let isScene = Double(bits) > 2 * expected
+        let typical = isScene ? steady.typical(slope: Self.slope) + offset(done.picture) : Double(done.qp)
+        var qp = done.qp
+        while qp < limit {
+            let own = Double(bits) * exp2(-BitModel.slope(kind) * Double(qp - done.qp) / 6)
+            if Double(qp) >= typical.rounded(), projection.fits(done.picture, qp: qp, own: own) { break }
+            qp += 1
+        }
+        return qp >= done.qp + 2 ? qp : nil
+    }
+
     /// Books a picture that stands.
     private mutating func settle(_ done: Pending, bits: Int, filler: Int) {
         let kind = done.picture.kind
@@ -165,7 +199,11 @@ package struct PictureRateController: Sendable {
             let horizon = max(Int(targets.framesPerSecond * (targets.isConstant ? 2 : 5)), 1)
             repayment = min(max((done.picture.distanceToIntra ?? horizon) - 1, 1), horizon)
         }
+        if isSurprise { model.beginScene(qp: done.qp, bits: bits) }
         model.learn(kind, qp: done.qp, bits: bits)
+        steady.add(
+            equalQP(done.picture), slope: Self.slope,
+            memory: targets.framesPerSecond * (targets.isConstant ? 4 : 60))
         var isBroken = targets.maxPictureBits.map { bits > $0 } ?? false
         for index in windows.indices where !windows[index].add(bits + filler) { isBroken = true }
         if !buffer.remove(bits: bits + filler) { isBroken = true }
@@ -189,6 +227,7 @@ package struct PictureRateController: Sendable {
         targets = new
         let rateChanged = new.bitrate != old.bitrate || new.frameRate != old.frameRate
         if rateChanged {
+            steady.scale(rate: new.bitsPerFrame / max(old.bitsPerFrame, 1e-9))
             account = 0
             debt = 0
             repayment = 1

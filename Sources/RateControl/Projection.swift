@@ -5,9 +5,6 @@ struct Projection {
     private let windows: [(limit: Double, count: Int, recent: [Double])]
     private let arriving: Double
 
-    /// Room left free of the buffer, for what the estimates are wrong by.
-    private static let reserve = 0.02
-
     init(_ controller: PictureRateController) {
         self.controller = controller
         // A picture under way may turn out larger than foreseen.
@@ -23,12 +20,16 @@ struct Projection {
     }
 
     /// Whether this picture and those after it keep within every limit with that QP.
-    func fits(_ picture: RatePicture, qp: Int) -> Bool {
+    ///
+    /// - Parameter seen: the bits that this picture takes, where it was encoded once: it begins a scene, and those after it
+    ///   are as hard.
+    func fits(_ picture: RatePicture, qp: Int, own seen: Double? = nil) -> Bool {
         let model = controller.model
         let base = Double(qp) - controller.offsets[picture.kind]
-        let own = model.bits(picture.kind, qp: Double(qp)) * model.uncertainty(picture.kind)
+        let own = seen ?? model.bits(picture.kind, qp: Double(qp)) * model.uncertainty(picture.kind)
         if let most = controller.targets.maxPictureBits, own > Double(most) * 0.95 { return false }
-        let mean = model.meanBits(qp: base + 2, offsets: controller.offsets)
+        // Of natural pictures, those that are predicted take a sixth.
+        let mean = max(model.meanBits(qp: base + 2, offsets: controller.offsets) * model.growth, (seen ?? 0) / 6)
         let intra = model.bits(BitModel.Kind.intra, qp: base + controller.offsets[0] + 2)
         return check(picture, own: own, later: { $0 ? intra : mean })
     }
@@ -42,7 +43,7 @@ struct Projection {
         let mean = model.meanBits(qp: highest, offsets: [Double](repeating: 0, count: controller.offsets.count)) * 1.5 * hardness
         let intra = model.bits(BitModel.Kind.intra, qp: highest) * 1.2 * hardness
         var room = Double(controller.targets.maxPictureBits ?? .max)
-        walk(picture, own: 0, later: { $0 ? intra : mean }) { left in
+        walk(picture, own: 0, later: { $0 ? intra : mean }) { left, _, _ in
             room = min(room, left)
             return true
         }
@@ -50,25 +51,42 @@ struct Projection {
     }
 
     private func check(_ picture: RatePicture, own: Double, later: (Bool) -> Double) -> Bool {
-        let reserve = Double(controller.targets.bufferSize) * Self.reserve
-        var isFirst = true
         var fits = true
-        walk(picture, own: own, later: later) { left in
-            // The first few limits met are this picture's own.
-            fits = left >= (isFirst ? reserve : 0)
-            isFirst = false
+        walk(picture, own: own, later: later) { left, step, limit in
+            fits = left >= reserve(step) * limit
             return fits
         }
         return fits
     }
 
+    /// The share of a limit that is left free so many pictures ahead, for what the estimates are wrong by and for the
+    /// first picture of another scene. Where the rate aimed at is near the highest, less can be left.
+    private func reserve(_ step: Int) -> Double {
+        let targets = controller.targets
+        let headroom = 1 - Double(targets.bitrate) / Double(max(targets.maxBitrate, 1))
+        let most: Double =
+            switch targets.aim {
+            case .constant: 0
+            case .variable: min(0.16, 0.5 * headroom)
+            case .quality: 0.2
+            }
+        return Self.leastReserve + max(most - Self.leastReserve, 0) * min(Double(step) / Self.pacedPictures, 1)
+    }
+
+    /// Left free by the next picture.
+    private static let leastReserve = 0.04
+    /// Pictures after which the whole reserve is left free.
+    private static let pacedPictures = 12.0
+
     /// Goes through the pictures to come and hands over what is left of each limit; stops at `false`.
     private func walk(
-        _ picture: RatePicture, own: Double, later: (_ isIntra: Bool) -> Double, _ body: (Double) -> Bool
+        _ picture: RatePicture, own: Double, later: (_ isIntra: Bool) -> Double,
+        _ body: (_ left: Double, _ step: Int, _ limit: Double) -> Bool
     ) {
         let size = Double(controller.buffer.size)
         var fullness = Double(controller.buffer.fullness)
         for bits in underWay { fullness = min(fullness - bits + arriving, size) }
+        let room = min(max(fullness, 0), size)
         var sums = windows.map { $0.recent.reduce(0, +) + underWay.reduce(0, +) }
         var leaving = windows.map { _ in 0 }
         var coded = underWay
@@ -79,7 +97,7 @@ struct Projection {
             if isIntra { nextIntra = controller.intraPeriod.map { step + $0 } }
             let bits = step == 0 ? own : later(isIntra)
             fullness -= bits
-            if !body(fullness) { return }
+            if !body(fullness, step, room) { return }
             fullness += arriving
             // With constant arrival the buffer is kept from overflowing by filler.
             fullness = min(fullness, size)
@@ -94,7 +112,7 @@ struct Projection {
                         oldest < window.recent.count ? window.recent[oldest] : coded[oldest - window.recent.count]
                     leaving[index] += 1
                 }
-                if !body(window.limit - sums[index]) { return }
+                if !body(window.limit - sums[index], step, window.limit) { return }
             }
         }
     }

@@ -44,6 +44,8 @@ package struct RateTargets: Sendable, Hashable {
     package var offsets = QPOffsets()
     /// Pictures by which decoding order and display order differ at most: windows of display hold in either order.
     package var reorderDepth = 0
+    /// Of the codec's filler NAL unit with its start code: 6 in H.264, 7 in HEVC.
+    package var leastFillerBytes = 6
 
     package init(
         aim: Aim, bitrate: Int, maxBitrate: Int? = nil, bufferSize: Int? = nil, initialFullness: Int? = nil,

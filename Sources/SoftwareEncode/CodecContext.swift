@@ -193,7 +193,6 @@ import VideoBase
     struct Output {
         var bytes: [UInt8]
         var presentationIndex: Int64
-        var decodeIndex: Int64
         /// The packet is one where decoding may start: parameter sets go before it.
         var isKey: Bool
         var type: PictureType
@@ -212,7 +211,7 @@ import VideoBase
         let isKey = unsafe packet.pointee.flags & keyFlag != 0
         var output = unsafe Output(
             bytes: Array(UnsafeBufferPointer(start: packet.pointee.data, count: Int(packet.pointee.size))),
-            presentationIndex: packet.pointee.pts, decodeIndex: packet.pointee.dts, isKey: isKey,
+            presentationIndex: packet.pointee.pts, isKey: isKey,
             type: .p, kind: PacketKind([], codec: codec), qp: nil)
         output.kind = PacketKind(output.bytes, codec: codec)
         if isKey { output.type = output.kind.isIDR ? .idr : .i }

@@ -1,4 +1,5 @@
 import Glibc
+import RateControl
 import VideoBase
 
 /// The software encoder's thread: takes pictures from a queue, and gives packets to the handler.
@@ -41,6 +42,9 @@ final class EncodeWorker: Sendable {
         var isInvalid = false
         var isRunning = false
         var thread: pthread_t?
+        /// Limits that pictures broke, and pictures that broke the buffer or a data-rate limit.
+        var broken = BrokenLimits()
+        var tooLarge = 0
 
         /// Nothing more comes out but the packet that the handler has.
         mutating func giveUp() {
@@ -103,7 +107,8 @@ final class EncodeWorker: Sendable {
     private func run(_ first: CodecContext?) {
         var context = first
         var limits = settings.limits
-        var history = TimeHistory(settings.configuration)
+        var history = TimeHistory(settings)
+        var books = SoftwareBooks(settings, headers)
         do {
             while true {
                 let work: Work = monitor.wait { state in
@@ -117,9 +122,12 @@ final class EncodeWorker: Sendable {
                     if let encoder = context, settings.needsNewStream(limits, job.limits) {
                         context = nil
                         try encoder.sendEnd()
-                        try deliver(from: encoder, &history)
+                        try deliver(from: encoder, &history, &books)
                     }
-                    limits = job.limits
+                    if limits != job.limits {
+                        books.change(job.limits, pending: monitor.withLock { $0.waiting.count })
+                        limits = job.limits
+                    }
                     let encoder = try context ?? CodecContext(settings.with(limits))
                     context = encoder
                     history.append(
@@ -131,13 +139,13 @@ final class EncodeWorker: Sendable {
                     try encoder.send(
                         job.buffer, index: job.index, forceKey: job.forceKey, regions: job.regions,
                         captions: job.captions, userData: job.userData)
-                    try deliver(from: encoder, &history)
+                    try deliver(from: encoder, &history, &books)
                 case .drain:
                     if let encoder = context, monitor.withLock({ $0.delivered < $0.taken }) {
                         // An encoder that was drained has ended: the next picture starts a new one, with a key frame.
                         context = nil
                         try encoder.sendEnd()
-                        try deliver(from: encoder, &history)
+                        try deliver(from: encoder, &history, &books)
                     }
                     monitor.withLock { state in
                         if state.queue.isEmpty { state.drains = false }
@@ -155,7 +163,7 @@ final class EncodeWorker: Sendable {
         }
     }
 
-    private func deliver(from encoder: CodecContext, _ history: inout TimeHistory) throws {
+    private func deliver(from encoder: CodecContext, _ history: inout TimeHistory, _ books: inout SoftwareBooks) throws {
         while let output = try encoder.receive() {
             guard let packet = history.packet(output, headers, settings.codec) else {
                 throw VaencError(.internalFault, "the software encoder gave a packet of an unknown picture")
@@ -165,8 +173,10 @@ final class EncodeWorker: Sendable {
                 return state.isInvalid
             }
             if isOver { return }
+            books.add(packet)
             handler(.success(packet))
             monitor.withLock { state in
+                (state.broken, state.tooLarge) = (books.limits.broken, books.limits.tooLarge)
                 state.delivered += 1
                 state.leaving = nil
                 state.waiting[output.presentationIndex] = nil
@@ -183,8 +193,12 @@ private struct TimeHistory {
     private var oldest: Int64 = 0
     private let frameRate: Rational
     private let keyMessages: PictureMessages
+    /// Pictures by which decoding order and display order differ at most.
+    private let depth: Int64
 
-    init(_ configuration: EncoderConfiguration) {
+    init(_ settings: EncoderSettings) {
+        let configuration = settings.configuration
+        depth = Int64(settings.reorderDepth)
         frameRate = configuration.frameRate.reduced
         keyMessages = PictureMessages(keyFramesOf: configuration)
     }
@@ -198,7 +212,7 @@ private struct TimeHistory {
     mutating func packet(_ output: CodecContext.Output, _ headers: StreamHeaders, _ codec: VideoCodec) -> EncodedPacket?
     {
         guard let entry = entries[output.presentationIndex] else { return nil }
-        let decodeIndex = Self.decodeIndex(output)
+        let decodeIndex = self.decodeIndex(output)
         let decode = decodeTime(decodeIndex)
         // Decoding times never go back: what is older is not asked for again.
         while oldest < decodeIndex - 1 {
@@ -219,12 +233,11 @@ private struct TimeHistory {
         return packet
     }
 
-    /// x265 never sets the delay that it takes off where only one picture comes or two, and subtracts whatever memory held: no
-    /// picture is decoded before another is shown then.
-    private static func decodeIndex(_ output: CodecContext.Output) -> Int64 {
-        let most: Int64 = 64
-        let (index, shown) = (output.decodeIndex, output.presentationIndex)
-        return index <= shown && index >= shown - most ? index : shown
+    /// The number of the frame at whose time the next picture is decoded: as many before the picture's own place in coding
+    /// order as the library reorders. The library says it too, but x265 does not where only one picture comes or two, and
+    /// after a drain it begins anew, behind what was decoded before.
+    private func decodeIndex(_ output: CodecContext.Output) -> Int64 {
+        min(Int64(codingIndex) - depth, output.presentationIndex)
     }
 
     /// The encoder's decoding time is the number of a picture: that picture's time. Before the first picture, time

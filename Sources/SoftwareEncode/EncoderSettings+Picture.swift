@@ -14,16 +14,23 @@ extension EncoderSettings {
             }
             set("cabac", entropy == .cabac ? 1 : 0)
             report("entropy", c.entropy?.rawValue, entropy.rawValue, why)
-            if let level = c.level { set("level", level == 9 ? "1b" : "\(level / 10).\(level % 10)") }
+            if let level = usedLevel { set("level", level) }
         } else {
             options.append(("profile", c.codedBitDepth > 8 ? "main10" : "main"))
             if let entropy = c.entropy { report("entropy", entropy.rawValue, "cabac", "HEVC has CABAC only") }
-            if let level = c.level { set("level-idc", "\(level / 10).\(level % 10)") }
+            if let level = usedLevel { set("level-idc", level) }
             // Where it may, the library takes the High tier for what a rate or buffer needs, and with no rate for the level alone.
             let mayBeHigh = c.tier.map { $0 == .high } ?? (c.bitrate != nil || c.maxBitrate != nil)
             set("high-tier", mayBeHigh ? 1 : 0)
             // libx265 prints to stderr by itself.
             set("log-level", "none")
+        }
+    }
+
+    /// The level asked for, raised where the pictures need a higher one.
+    private var usedLevel: String? {
+        configuration.level.map { asked in
+            SoftwareLevel.name(SoftwareLevel.fitting(asked, self, bitrate: (limits.maxRate > 0 ? limits.maxRate : limits.bitrate) * 1000) ?? asked)
         }
     }
 

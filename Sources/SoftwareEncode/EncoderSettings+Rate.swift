@@ -66,10 +66,23 @@ extension EncoderSettings {
         report("bitrate", configuration.bitrate?.value, "\(bitrate)", "as asked")
     }
 
-    /// Maximum rate, over a buffer of one second where no other size is asked for.
+    /// Refuses a constant rate that needs larger pictures than the buffer holds: each would be filled up to it.
+    ///
+    /// - Throws: `usage`.
+    func checkPicturesFit() throws(VaencError) {
+        let perFrame = Double(limits.bitrate) / configuration.frameRate.value
+        guard mode == .cbr, perFrame > Double(limits.bufferSize) + 1 else { return }
+        throw VaencError(
+            .usage,
+            "\(limits.bitrate) kbit/s at \(configuration.frameRate) frames per second makes pictures of \(Int(saturating: perFrame)) kbit at a constant rate, larger than the decoder's buffer of \(limits.bufferSize) kbit",
+            remedy: "lower --bitrate, raise --fps, or use --rate-control vbr")
+    }
+
+    /// Maximum rate, over a buffer of one second, or a frame's time where that is longer, where no other size is asked for.
     private mutating func mapLimit(_ limit: BitsPerSecond) {
         limits.maxRate = max(1, limit.value / 1000)
-        limits.bufferSize = limits.maxRate
+        let perFrame = Int(saturating: (Double(limits.maxRate) / configuration.frameRate.value).rounded(.up))
+        limits.bufferSize = max(limits.maxRate, min(perFrame, Self.highestRate / 1000))
         report(
             "maxBitrate", configuration.maxBitrate?.value, "\(limit.value)",
             configuration.maxBitrate == nil ? "default" : configuration.maxBitrate == limit ? "as asked" : "constant")
@@ -78,6 +91,8 @@ extension EncoderSettings {
     /// The decoder's buffer, and limits of bytes in a time, which are one.
     private mutating func mapBuffer() {
         let c = configuration
+        limits.base = RateLimits.Base(bitrate: limits.bitrate, maxRate: limits.maxRate, bufferSize: limits.bufferSize)
+        if let size = c.vbvSize, limits.maxRate > 0 { limits.base.bufferSize = max(1, size / 1000) }
         let limited = c.dataRateLimits.min { $0.bytesPerSecond < $1.bytesPerSecond }
         if let limited {
             let used = mode != .cqp
@@ -120,7 +135,7 @@ extension EncoderSettings {
     }
 
     private mutating func apply(_ limit: DataRateLimit) {
-        let rate = max(1, Int(limit.bytesPerSecond * 8 / 1000))
+        let rate = max(1, min(Int(saturating: limit.bytesPerSecond * 8 / 1000), Self.highestRate / 1000))
         limits.maxRate = limits.maxRate == 0 ? rate : min(limits.maxRate, rate)
         limits.bufferSize = max(1, limit.bytes * 8 / 1000)
         if limits.bitrate > limits.maxRate { limits.bitrate = limits.maxRate }
@@ -143,14 +158,20 @@ extension EncoderSettings {
         var next = self
         next.limits = limits
         if let windows = change.dataRateLimits { next.limits.windows = windows }
-        if let rate = change.bitrate { next.limits.bitrate = max(1, rate.value / 1000) }
-        let seconds = Double(limits.bufferSize) / Double(limits.maxRate)
-        let ratio = Double(limits.maxRate) / Double(limits.bitrate)
-        next.limits.maxRate =
-            change.maxBitrate.map { max(1, $0.value / 1000) }
-            ?? (change.bitrate == nil
-                ? limits.maxRate : max(min(Int(Double(next.limits.bitrate) * ratio), Self.highestRate / 1000), next.limits.bitrate))
-        next.limits.bufferSize = max(1, Int(min(Double(next.limits.maxRate) * seconds, Double(Self.highestRate / 1000))))
+        // Windows lower what was asked for, and are applied to it anew. What had no limit but theirs has the library's without.
+        var base = limits.base
+        if base.maxRate == 0 { (base.maxRate, base.bufferSize) = (Self.highestRate / 1000, Self.highestRate / 1000) }
+        let seconds = Double(base.bufferSize) / Double(base.maxRate)
+        let ratio = Double(base.maxRate) / Double(max(base.bitrate, 1))
+        if let rate = change.bitrate { base.bitrate = max(1, rate.value / 1000) }
+        if let most = change.maxBitrate {
+            base.maxRate = max(1, most.value / 1000)
+        } else if change.bitrate != nil {
+            base.maxRate = max(min(Int(saturating: Double(base.bitrate) * ratio), Self.highestRate / 1000), base.bitrate)
+        }
+        base.bufferSize = max(1, Int(saturating: min(Double(base.maxRate) * seconds, Double(Self.highestRate / 1000))))
+        next.limits.base = base
+        (next.limits.bitrate, next.limits.maxRate, next.limits.bufferSize) = (base.bitrate, base.maxRate, base.bufferSize)
         try check(change, next.limits)
         if let limit = next.limits.windows.min(by: { $0.bytesPerSecond < $1.bytesPerSecond }) { next.apply(limit) }
         return next.limits

@@ -97,6 +97,7 @@ extension EncoderSettings {
         var pyramid = c.bPyramid ?? true
         why = Self.why(c.bPyramid)
         if count < 2 { (pyramid, why) = (false, "it takes two B frames") }
+        reorderDepth = count == 0 ? 0 : pyramid ? 2 : 1
         set("b-pyramid", codec == .h264 ? (pyramid ? "normal" : "none") : (pyramid ? "1" : "0"))
         report("bPyramid", c.bPyramid.map { $0 ? "on" : "off" }, pyramid ? "on" : "off", why)
     }

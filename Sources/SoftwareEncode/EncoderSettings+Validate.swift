@@ -46,6 +46,11 @@ extension EncoderSettings {
         }
         try WrongValues.refuse(bitDepth: c.bitDepth, profile: c.profile, codec: c.codec)
         try WrongValues.refuse(tier: c.tier, level: c.level, codec: c.codec)
+        if let level = c.level, !SoftwareLevel.numbers(c.codec).contains(level) {
+            throw VaencError(
+                .usage, "\(c.codec == .h264 ? "H.264" : "HEVC") has no level \(SoftwareLevel.name(level))",
+                remedy: "the levels are \(SoftwareLevel.numbers(c.codec).map(SoftwareLevel.name).joined(separator: " "))")
+        }
         if let mode = c.rateControl, [.cbr, .vbr, .avbr].contains(mode), c.bitrate == nil {
             throw VaencError(
                 .usage, "`rateControl` \(mode.rawValue) needs a rate", remedy: "add `bitrate`, as `bitrate` 6M")

@@ -10,6 +10,14 @@ struct RateLimits: Sendable, Hashable {
     var initialPercent = 0
     /// Of these the lowest rate is kept.
     var windows: [DataRateLimit] = []
+    /// What holds without the windows, and again once they are taken back.
+    var base = Base()
+
+    struct Base: Sendable, Hashable {
+        var bitrate = 0
+        var maxRate = 0
+        var bufferSize = 0
+    }
 }
 
 /// An encoder configuration in the words of libx264 and libx265, and the report of what became of each wish.
@@ -28,6 +36,8 @@ struct EncoderSettings: Sendable {
     var effective: [EffectiveEntry] = []
     /// Frames that wait for the encoder at most.
     let queueDepth: Int
+    /// Pictures by which decoding order and display order differ at most: the libraries' delay of decoding times.
+    var reorderDepth = 0
 
     let configuration: EncoderConfiguration
 
@@ -56,6 +66,7 @@ struct EncoderSettings: Sendable {
         mapStructure()
         mapReferences()
         mapRate()
+        try checkPicturesFit()
         mapProfile()
         mapPicture()
         if configuration.strict, let error = effective.strictError { throw error }

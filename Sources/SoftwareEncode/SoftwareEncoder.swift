@@ -83,7 +83,7 @@ public final class SoftwareEncoder: VideoEncoder {
             EffectiveEntry(
                 option: "level", asked: asked, used: headers.level,
                 why: asked == nil
-                    ? "by size and rate" : asked == headers.level ? "as asked" : "\(settings.encoderName) chose it"))
+                    ? "by size and rate" : asked == headers.level ? "as asked" : "needed by \(settings.codedSize) at \(c.frameRate) and the rate"))
         if let tier = headers.tier {
             entries.append(
                 EffectiveEntry(
@@ -217,6 +217,7 @@ public final class SoftwareEncoder: VideoEncoder {
             result.delivered = $0.delivered
             result.dropped = $0.dropped
             result.pending = $0.taken - $0.delivered - $0.dropped
+            (result.broken, result.limitsBroken) = ($0.broken, $0.tooLarge)
         }
         return result
     }

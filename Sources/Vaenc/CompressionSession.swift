@@ -237,7 +237,7 @@ public final class CompressionSession: Sendable {
     public func invalidateReferences(displayIndices: [Int]) throws {
         try core.with { stage in
             // Nothing predicts across formats.
-            let own = displayIndices.map { $0 - stage.frames }.filter { $0 >= 0 }
+            let own = displayIndices.filter { $0 >= stage.frames }.map { $0 - stage.frames }
             if !own.isEmpty { try stage.encoder.invalidateReferences(displayIndices: own) }
         }
     }

@@ -25,7 +25,7 @@ extension EncoderConfiguration {
         func check(_ most: Double, _ option: String, _ what: String) throws(VaencError) {
             guard most < Double(rate.value) else { return }
             throw VaencError(
-                .usage, "\(what) at \(rateText) frames per second make \(Int(most)) bit/s at most, below the bit rate of \(rate)",
+                .usage, "\(what) at \(rateText) frames per second make \(Int(saturating: most)) bit/s at most, below the bit rate of \(rate)",
                 remedy: "raise `\(option)`, or lower `bitrate`")
         }
         if let bytes = maxFrameBytes {

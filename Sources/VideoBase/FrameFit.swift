@@ -42,7 +42,7 @@ package struct FittedParts: Sendable, Hashable {
 
     /// Nearest even number, at least 2 (or the limit), at most `limit`.
     private static func even(_ value: Double, _ limit: Int) -> Int {
-        min(limit, max(min(2, limit), Int((value / 2).rounded()) * 2))
+        min(limit, max(min(2, limit), Int(saturating: min((value / 2).rounded(), 1e15)) * 2))
     }
 
     /// In the middle; nil where it covers everything.

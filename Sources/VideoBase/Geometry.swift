@@ -47,8 +47,11 @@ public struct VideoRectangle: Sendable, Hashable, Codable {
 }
 
 extension Int {
-    /// The value rounded up to a multiple of `alignment` (a positive number).
+    /// The value rounded up to a multiple of `alignment`, and down where none above fits; the value itself where `alignment`
+    /// is below 2.
     public func aligned(to alignment: Int) -> Int {
-        (self + alignment - 1) / alignment * alignment
+        guard alignment > 1 else { return self }
+        let (sum, overflows) = addingReportingOverflow(alignment - 1)
+        return (overflows ? self : sum) / alignment * alignment
     }
 }

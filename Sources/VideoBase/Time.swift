@@ -3,9 +3,8 @@ public struct Rational: Sendable, Hashable, CustomStringConvertible {
     public var numerator: Int
     public var denominator: Int
 
-    /// The denominator must not be zero.
+    /// A ratio with the denominator 0 is no number: its value is infinite or not a number, and no session takes it.
     public init(_ numerator: Int, _ denominator: Int = 1) {
-        precondition(denominator != 0, "a ratio needs a denominator")
         self.numerator = numerator
         self.denominator = denominator
     }

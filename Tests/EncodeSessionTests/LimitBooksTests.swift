@@ -1,5 +1,6 @@
 import BitstreamInspection
 import H264Syntax
+import RateControl
 import TestOracles
 import Testing
 import VideoBase

@@ -102,4 +102,69 @@ import VideoBase
             }
         }
     }
+
+    /// What is added is never less than a filler unit of the codec has: 6 bytes in H.264, 7 in HEVC.
+    @Test(arguments: [6, 7]) func leastFiller(bytes: Int) {
+        var buffer = CodedPictureBuffer(
+            rate: 100_000, size: 20_000, initialFullness: 20_000, frameRate: Rational(25), isConstant: true,
+            leastFillerBytes: bytes)
+        for missing in 0...80 {
+            let filler = buffer.filler(afterBits: 4000 - missing)
+            #expect(filler == (missing == 0 ? 0 : max((missing + 7) / 8, bytes) * 8))
+        }
+        buffer.remove(bits: 3999 + buffer.filler(afterBits: 3999))
+        #expect(buffer.fullness == 20_000 - bytes * 8 + 1)
+    }
+
+    /// Rates, sizes, frame rates and pictures at the ends of their ranges: nothing overflows, and the delays stay whole ticks.
+    @Test func extremes() {
+        let rates = [1, 64, 960, 4_000_000_000, Int.max]
+        let frameRates = [
+            Rational(1, 1000), Rational(1000), Rational(2_147_483_647, 2_147_484), Rational(2_147_483_647, 2_147_483_646),
+            Rational(2_147_483, 2_147_483_647), Rational(0), Rational(1, 0), Rational(-5, 3), Rational(.min, .max),
+        ]
+        for rate in rates {
+            for size in rates {
+                for frameRate in frameRates {
+                    for isConstant in [false, true] {
+                        var hrd = HRDTiming(
+                            bitrate: rate, bufferSize: size, initialFullness: size / 4 * 3, frameRate: frameRate,
+                            isConstant: isConstant, leastFillerBytes: 7)
+                        for bits in [0, 1, 1 << 40, Int.max, 8, Int.max, 0] {
+                            let delay = hrd.initialDelay
+                            #expect(delay.delay >= 1 && delay.offset >= 0)
+                            #expect(hrd.filler(afterBits: bits) >= 0)
+                            hrd.coded(bits: bits, beginsBufferingPeriod: true)
+                        }
+                    }
+                }
+            }
+        }
+        #expect(CodedPictureBuffer.fillDelay(size: 2_600_000, rate: 9984) == 23_437_500)
+        #expect(CodedPictureBuffer.fillDelay(size: .max, rate: 1) == .max)
+    }
+
+    /// initial_cpb_removal_delay as the standard rounds it (C.3): swept over sizes of pictures, against Annex C in doubles.
+    @Test(arguments: [6, 7]) func delaysSwept(filler bytes: Int) {
+        var seed: UInt64 = 11
+        for rate in stride(from: 59_968, through: 700_000, by: 6_400) {
+            var hrd = HRDTiming(
+                bitrate: rate, bufferSize: rate / 2 & ~15, initialFullness: rate / 3, frameRate: Rational(25),
+                isConstant: true, leastFillerBytes: bytes)
+            var arrived = 0.0
+            var removal = 0.0
+            for index in 0..<120 {
+                let delay = hrd.initialDelay.delay
+                if index == 0 { removal = Double(delay) / 90_000 }
+                let gap = (removal - arrived) * 90_000
+                #expect(Double(delay) <= (gap + 1e-4).rounded(.up) && Double(delay) >= (gap - 1e-4).rounded(.down))
+                seed = seed &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+                var bits = min(Int(seed >> 33) % (rate / 13), hrd.buffer.fullness) / 8 * 8
+                bits += hrd.filler(afterBits: bits)
+                hrd.coded(bits: bits, beginsBufferingPeriod: true)
+                arrived += Double(bits) / Double(rate)
+                removal += 0.04
+            }
+        }
+    }
 }

@@ -10,7 +10,7 @@ import VideoBase
 @testable import SoftwareEncode
 
 /// Packets and errors as they come.
-private final class Collector: Sendable {
+final class Collector: Sendable {
     private let state = Mutex<(packets: [EncodedPacket], errors: [String])>(([], []))
     var packets: [EncodedPacket] { state.withLock { $0.packets } }
     var errors: [String] { state.withLock { $0.errors } }
@@ -34,7 +34,7 @@ private final class Collector: Sendable {
     }
 
     /// Encodes frames `range` of the test pattern.
-    private static func feed(_ encoder: SoftwareEncoder, _ range: Range<Int>, size: VideoSize) throws {
+    static func feed(_ encoder: SoftwareEncoder, _ range: Range<Int>, size: VideoSize) throws {
         if range.isEmpty { return }
         var options = SourceOptions()
         options.start = Double(range.lowerBound) / 25
@@ -47,7 +47,7 @@ private final class Collector: Sendable {
         }
     }
 
-    private static func encode(
+    static func encode(
         _ count: Int, size: VideoSize = VideoSize(width: 176, height: 144),
         _ change: (inout EncoderConfiguration) -> Void = { _ in }
     ) throws -> (packets: [EncodedPacket], description: EncoderDescription) {

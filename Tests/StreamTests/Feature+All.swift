@@ -131,7 +131,9 @@ extension Feature {
             missing: holds("mean QP above 33") { $0.meanQP > 33 }),
         Feature(
             "QVBR", "rateControl", change: rate(.qvbr, 600_000) { $0.quality = 34 }, missing: field("cbr_flag[0]", 0)),
-        Feature("AVBR", "rateControl", change: rate(.avbr, 300_000), missing: field("cbr_flag[0]", 0)),
+        Feature(
+            "AVBR", "rateControl", change: rate(.avbr, 300_000),
+            missing: holds("QPs that vary") { Set($0.encoded.reconstruction.pictures.map(\.qp)).count > 3 }),
         Feature("CBR by vaenc", "rateControl", "rateController", change: rate(.cbr, 300_000, by: .vaenc), missing: field("cbr_flag[0]", 1)),
         Feature("VBR by vaenc", "rateControl", "rateController", change: rate(.vbr, 300_000, by: .vaenc), missing: field("cbr_flag[0]", 0)),
         Feature(

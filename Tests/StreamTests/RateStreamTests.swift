@@ -51,7 +51,7 @@ import Testing
                         Mode(options: "--rate-control qvbr --quality 10 --bitrate 150k --max-bitrate 225k" + more))
                 }
                 all.append(
-                    Mode(options: "--rate-control avbr --bitrate 150k" + structure, rate: (150_000, 0.06)))
+                    Mode(options: "--rate-control avbr --bitrate 150k" + structure, rate: (150_000, 0.06), hasHRD: false))
                 all.append(Mode(options: "--rate-control icq --quality 30" + structure, hasHRD: false))
                 all.append(Mode(options: "--rate-control cqp --qp 30" + structure, hasHRD: false))
             }
@@ -274,5 +274,40 @@ import Testing
             #expect(report.violations.map(\.description) == [])
             #expect(abs(rate(stream) / 200_000 - 1) < 0.08, "\(rate(stream))")
         }
+    }
+
+    /// Constant rates that content nearly takes: filler units of the fewest bytes come in, and the delays that are said hold to a
+    /// tick.
+    @Test(arguments: ["driver", "vaenc"], [StreamCodec.h264, .hevc])
+    func delaysHoldWithTheLeastFiller(_ controller: String, _ codec: StreamCodec) throws {
+        try Files.withTemporaryFolder { folder in
+            let output = "\(folder)/out.\(codec.fileExtension)"
+            for kilobits in stride(from: 162, through: 186, by: 2) {
+                let options = "--device reference --codec \(codec.rawValue) --rate-control cbr --bitrate \(kilobits)k --vbv-size "
+                    + "\(kilobits / 2)k --rate-controller \(controller) --min-qp 22 --gop 8 --preset 7 --overwrite"
+                let result = try ProcessRunner.run(
+                    Checkout.vaenc,
+                    ["encode", "testsrc:64x64@25:40", "-o", output] + options.split(separator: " ").map(String.init))
+                try #require(result.status == 0, "\(result.errors)")
+                let stream = Streams.inspect(try Files.read(output), codec: codec)
+                let report = try #require(stream.hrd())
+                #expect(report.violations.map(\.description) == [], "\(kilobits) kbit/s")
+            }
+        }
+    }
+
+    /// AVBR keeps no buffer: its streams promise none, and nothing is counted against one.
+    @Test(arguments: [StreamCodec.h264, .hevc]) func averageRateWithoutABuffer(_ codec: StreamCodec) throws {
+        let encoded = try EncodedStream(
+            raw: try Fixture.bikes.rawPath(width: 320, height: 136, frames: 100), width: 320, height: 136, codec: codec,
+            options: "--fps 25 --codec \(codec.rawValue) --preset 7 --json --rate-control avbr --bitrate 200k".split(separator: " ")
+                .map(String.init)
+        ).withoutRepeats
+        #expect(encoded.inspectedStream.hrd() == nil)
+        let effective = encoded.report?["effective"]?.array.first { $0["option"]?.string == "hrdParameters" }
+        #expect(effective?["used"]?.string == "off")
+        #expect(encoded.report?["statistics"]?["limitsBroken"]?.int == 0)
+        let rate = Double(encoded.stream.count) * 8 * 25 / 100
+        #expect(abs(rate / 200_000 - 1) < 0.05, "\(rate) bit/s")
     }
 }

@@ -13,6 +13,7 @@ let parts: [(name: String, title: String, run: () throws -> [Figure])] = [
     ("bframes", "B pictures of the reference driver, QP 22/26/30/34/38, one GOP, preset 4", Quality.pyramids),
     ("rates", "Rate control over a minute at 640×360 on the reference driver, preset 7", Rates.run),
     ("hevcrates", "Rate control of HEVC over 20 seconds, 500 kbit/s at 640×360 on the reference driver", Rates.hevc),
+    ("hard", "Rate control on fades, flashes, cuts and black at 320×180: the worst picture against x264's", HardContentFigures.run),
     ("ratechange", "The bit rate changed while encoding, at 640×360 on the reference driver", RateChange.run),
 ]
 let asked = CommandLine.arguments.dropFirst()

@@ -36,6 +36,12 @@ extension SettingsResolver {
         guard asked.size.width > 0, asked.size.height > 0 else {
             throw VaencError(.usage, "a picture of \(asked.size) has no samples")
         }
+        // Sides have 16 bits in HEVC's parameter buffers, and more in no level.
+        guard asked.size.width <= 65535, asked.size.height <= 65535 else {
+            throw VaencError(
+                .unavailable, "a picture of \(asked.size) is larger than any level allows",
+                remedy: "scale with --size to at most 65535x65535")
+        }
         try WrongValues.refuse(frameRate: asked.frameRate)
         if let ratio = asked.sampleAspectRatio { try WrongValues.refuse(sampleAspectRatio: ratio) }
     }

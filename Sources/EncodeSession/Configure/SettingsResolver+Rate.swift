@@ -182,13 +182,15 @@ extension SettingsResolver {
         }
     }
 
-    /// A second of the largest rate, three quarters full at the start; sizes in steps of 16 bits.
+    /// A second of the largest rate, or a frame's time where that is longer, three quarters full at the start; sizes in steps
+    /// of 16 bits.
     private mutating func chooseBuffer(_ rate: inout RateSettings) {
-        rate.vbvSize = max((asked.vbvSize ?? rate.maxBitrate) & ~15, 16)
+        guard rate.mode != .avbr else { return reportNoBuffer("avbr keeps no buffer, only the average rate") }
+        rate.vbvSize = max((asked.vbvSize ?? RateSettings.usualBuffer(rate.maxBitrate, asked.frameRate)) & ~15, 16)
         rate.hasFixedBuffer = asked.vbvSize != nil
         report.add(
             "vbvSize", asked: asked.vbvSize.map(String.init), used: "\(asked.vbvSize ?? rate.vbvSize)",
-            why: asked.vbvSize == nil ? "a second" : Reason.asked)
+            why: asked.vbvSize != nil ? Reason.asked : rate.vbvSize > rate.maxBitrate ? "a frame's time" : "a second")
         let percent = asked.vbvInitialPercent ?? 75
         rate.vbvInitial = rate.vbvSize / 100 * percent
         report.add(
@@ -201,18 +203,36 @@ extension SettingsResolver {
             why: asked.hrdParameters == nil ? "the rate control keeps a buffer" : Reason.asked)
     }
 
+    /// Of a mode whose pictures arrive late in any buffer: the stream has no HRD parameters, which would promise one.
+    private mutating func reportNoBuffer(_ why: String) {
+        if let size = asked.vbvSize { report.add("vbvSize", asked: "\(size)", used: "none", why: why) }
+        if let part = asked.vbvInitialPercent { report.add("vbvInitial", asked: "\(part)", used: "none", why: why) }
+        let hrd = asked.hrdParameters
+        report.add(
+            "hrdParameters", asked: hrd.map { $0 ? "on" : "off" }, used: "off", why: hrd == false ? Reason.asked : why)
+    }
+
     /// The buffer kept within the level, once that is known.
-    mutating func settleBuffer(_ rate: inout RateSettings, level: StreamLevel) -> BufferModel? {
+    ///
+    /// - Throws: `usage` where a constant rate needs larger pictures than the buffer holds: each would be filled up to it.
+    mutating func settleBuffer(_ rate: inout RateSettings, level: StreamLevel) throws -> BufferModel? {
         guard rate.vbvSize > 0 else { return nil }
-        let most = level.maxCPBSize
-        if rate.vbvSize > most {
-            let share = Double(rate.vbvInitial) / Double(rate.vbvSize)
-            rate.vbvSize = most & ~15
-            rate.vbvInitial = Int(Double(rate.vbvSize) * share)
-            report.replace("vbvSize", used: "\(rate.vbvSize)", why: "level \(level.name) holds no more")
-        }
+        limitBuffer(&rate, to: level.maxCPBSize, why: "level \(level.name) holds no more")
+        try rate.checkPicturesFit(asked.frameRate)
         guard rate.hasHRD else { return nil }
+        limitBuffer(
+            &rate, to: BufferModel.largestSize(bitrate: rate.maxBitrate),
+            why: "HRD parameters describe a buffer that fills within 13 hours at the highest rate")
         return BufferModel(bitrate: rate.maxBitrate, size: rate.vbvSize, isConstant: rate.mode == .cbr)
+    }
+
+    /// The initial fullness keeps its share of the buffer.
+    private mutating func limitBuffer(_ rate: inout RateSettings, to most: Int, why: String) {
+        guard rate.vbvSize > most else { return }
+        let share = Double(rate.vbvInitial) / Double(rate.vbvSize)
+        rate.vbvSize = max(most & ~15, 16)
+        rate.vbvInitial = Int(Double(rate.vbvSize) * share)
+        report.replace("vbvSize", used: "\(rate.vbvSize)", why: why)
     }
 
     private mutating func chooseLimits(_ rate: inout RateSettings, _ limits: DeviceLimits) {

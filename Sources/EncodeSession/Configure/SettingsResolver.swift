@@ -37,7 +37,7 @@ struct SettingsResolver {
         let trellis = chooseTrellis(limits)
         let regions = chooseRegions(limits)
         let (structure, level) = try chooseStructure(limits, grid, rate: rate, qp: qp.p)
-        let buffer = settleBuffer(&rate, level: level)
+        let buffer = try settleBuffer(&rate, level: level)
         let sliceRows = chooseSlices(limits, grid, level)
         let maxSliceBytes = chooseSliceBytes(limits)
         let headers = chooseHeaders()

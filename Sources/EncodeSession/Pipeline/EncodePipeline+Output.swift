@@ -1,5 +1,6 @@
 import EncodePlanning
 import NALWriting
+import RateControl
 import Synchronization
 import VAAPI
 import VideoBase

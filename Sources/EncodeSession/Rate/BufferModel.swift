@@ -1,3 +1,4 @@
+import RateControl
 import VideoBase
 
 /// What a stream's HRD parameters say of a decoder's buffer: one schedule over all NAL units.
@@ -10,10 +11,8 @@ struct BufferModel: Sendable, Hashable {
     var isConstant: Bool
 
     /// The delay before the first picture's removal where the buffer is filled whole, in ticks of 90 kHz.
-    ///
-    /// - Parameter bits: of the field.
-    func longestDelay(bits: Int) -> Int {
-        let whole = Int(Double(size) * 90_000 / Double(max(bitrate, 1)))
-        return min(max(whole, 1), 1 << bits - 1)
-    }
+    var longestDelay: Int { max(CodedPictureBuffer.fillDelay(size: size, rate: bitrate), 1) }
+
+    /// The largest buffer at a rate whose `longestDelay` fits the 32 bits that initial_cpb_removal_delay may have.
+    static func largestSize(bitrate: Int) -> Int { Int(clamping: Int128(bitrate) * Int128(UInt32.max) / 90_000) & ~15 }
 }

@@ -78,7 +78,8 @@ final class RateSession: Sendable {
         if let buffer = settings.buffer {
             books.hrd = HRDTiming(
                 bitrate: buffer.bitrate, bufferSize: buffer.size, initialFullness: rate.vbvInitial,
-                frameRate: settings.frameRate, isConstant: buffer.isConstant)
+                frameRate: settings.frameRate, isConstant: buffer.isConstant,
+                leastFillerBytes: Filler.leastBytes(settings.profile.codec))
         }
         var state = State(
             rate: rate, frameRate: settings.frameRate,
@@ -96,9 +97,11 @@ final class RateSession: Sendable {
         var offsets = QPOffsets()
         offsets.intra = SettingsResolver.intraOffset
         offsets.bidirectional = SettingsResolver.bidirectionalOffset
-        return rate.targets(
+        var targets = rate.targets(
             frameRate: frameRate, areas: Int(Double(settings.grid.areas) * settings.profile.codec.rateShare),
             reorderDepth: settings.structure.reorderDepth, offsets: offsets)
+        targets.leastFillerBytes = Filler.leastBytes(settings.profile.codec)
+        return targets
     }
 
     // MARK: Before a picture is submitted

@@ -59,7 +59,10 @@ struct RateSettings: Sendable, Hashable {
         targets.maxPictureBits = maxFrameBytes.map { $0 * 8 }
         targets.windows = limits.map { WindowLimit(bits: $0.bytes * 8, seconds: $0.seconds) }
         if mode != .cbr {
-            targets.windows.append(WindowLimit(bits: maxBitrate, seconds: 1, isOfDisplay: false))
+            // Below a frame a second, a second would hold less than a picture.
+            let seconds = max(1, 1 / frameRate.value)
+            targets.windows.append(
+                WindowLimit(bits: Int(saturating: Double(maxBitrate) * seconds), seconds: seconds, isOfDisplay: false))
         }
         targets.reorderDepth = reorderDepth
         targets.offsets = offsets
@@ -108,12 +111,31 @@ struct RateSettings: Sendable, Hashable {
                 remedy: "make the session without `hrdParameters`, or with the larger `maxBitrate` from the start")
         }
         // The stream says its buffer's size; without, a buffer of a second follows the rate.
-        if !hasFixedBuffer, !hasHRD, maxBitrate > 0, new.maxBitrate != maxBitrate {
+        if !hasFixedBuffer, !hasHRD, vbvSize > 0, maxBitrate > 0, new.maxBitrate != maxBitrate {
             let share = Double(vbvInitial) / Double(max(vbvSize, 1))
-            new.vbvSize = new.maxBitrate & ~15
-            new.vbvInitial = Int(Double(new.vbvSize) * share)
+            new.vbvSize = Self.usualBuffer(new.maxBitrate, frameRate)
+            new.vbvInitial = Int(saturating: Double(new.vbvSize) * share)
         }
+        try new.checkPicturesFit(frameRate)
         return new
+    }
+
+    /// Refuses a constant rate that needs larger pictures than the buffer holds: each would be filled up to it.
+    ///
+    /// - Throws: `usage`.
+    func checkPicturesFit(_ frameRate: Rational) throws(VaencError) {
+        let perFrame = Double(bitrate) / frameRate.value
+        // Buffers are rounded down to 16 bits.
+        guard mode == .cbr, vbvSize > 0, perFrame > Double(vbvSize) + 16 else { return }
+        throw VaencError(
+            .usage,
+            "\(BitsPerSecond(bitrate)) at \(frameRate) frames per second makes pictures of \(Int(saturating: perFrame)) bits at a constant rate, larger than the decoder's buffer of \(vbvSize) bits",
+            remedy: "lower --bitrate, raise --fps or --level, or use --rate-control vbr")
+    }
+
+    /// The buffer where nobody asks for another: what arrives in a second, or in a frame's time where that is longer.
+    static func usualBuffer(_ maxBitrate: Int, _ frameRate: Rational) -> Int {
+        max(maxBitrate, Int(saturating: Double(maxBitrate) / frameRate.value)) & ~15
     }
 
     /// Each value by itself.

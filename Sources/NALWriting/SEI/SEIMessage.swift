@@ -50,5 +50,12 @@ public struct SEIMessage: Sendable, Hashable {
             self.delay = delay
             self.offset = offset
         }
+
+        /// Both fields, the nearest values that `length` bits hold: initial_cpb_removal_delay may not be 0.
+        public func write(length: Int, to w: inout BitWriter) {
+            let most = 1 << length - 1
+            w.u(length, min(max(delay, 1), most))
+            w.u(length, min(max(offset, 0), most))
+        }
     }
 }

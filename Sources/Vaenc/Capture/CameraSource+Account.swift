@@ -23,8 +23,8 @@ extension CameraSource {
     /// Of the last picture that was given.
     private func pictureEnd(_ zero: MediaTime) -> MediaTime {
         let last = state.withQuietLock { $0.lastTime } ?? 0
-        let length = Int64(1e6 / info.frameRate.value)
-        return MediaTime(value: last + length, timescale: 1_000_000) - zero
+        let length = Int64(saturating: 1e6 / info.frameRate.value)
+        return MediaTime(value: Int64(clamping: Int128(last) + Int128(length)), timescale: 1_000_000) - zero
     }
 
     /// What is recorded beside the pictures; nil without a microphone.

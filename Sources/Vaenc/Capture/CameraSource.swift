@@ -188,7 +188,8 @@ public final class CameraSource: FrameSource {
     }
 
     private func after(_ seconds: Double, _ time: MediaTime) -> MediaTime {
-        MediaTime(value: time.value + Int64((seconds * Double(time.timescale)).rounded(.up)), timescale: time.timescale)
+        let ticks = Int64(saturating: (seconds * Double(time.timescale)).rounded(.up))
+        return MediaTime(value: Int64(clamping: Int128(time.value) + Int128(ticks)), timescale: time.timescale)
     }
 
     /// The camera whose turn it is; nil after the end.

@@ -93,10 +93,10 @@ struct SoundEncoding {
     }
 
     private func end(of block: SoundInput.Block) -> MediaTime {
-        block.time - origin + length(block.bytes.count / (4 * input.info.channels))
+        block.time - origin + length(block.bytes.count / (4 * max(input.info.channels, 1)))
     }
 
-    private func length(_ samples: Int) -> MediaTime { MediaTime(value: Int64(samples), timescale: Int32(input.info.rate)) }
+    private func length(_ samples: Int) -> MediaTime { MediaTime(value: Int64(samples), timescale: Int32(clamping: input.info.rate)) }
 
     private mutating func write(_ block: SoundInput.Block) throws {
         try encode(block.bytes, at: block.time - origin)
@@ -106,7 +106,7 @@ struct SoundEncoding {
     /// Encodes silence for what was not heard up to a time.
     private mutating func fill(until time: MediaTime) throws {
         let (rate, channels) = (input.info.rate, input.info.channels)
-        var left = Int((time - position).converted(to: Int32(rate)).value)
+        var left = Int((time - position).converted(to: Int32(clamping: rate)).value)
         // The microphone's periods and pictures do not end together.
         guard left > rate / 50 else { return }
         input.countSilence(left)

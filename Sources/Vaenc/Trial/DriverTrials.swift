@@ -149,7 +149,7 @@ public enum DriverTrials {
             guard let configuration = EncoderConfiguration(trialArguments: arguments.dropFirst(2)) else { return 64 }
             let made = try? EncoderChoice.makeEncoder(
                 configuration: configuration, device: selector, requireHardware: true
-            ) { _ in { _ in } }
+            ) { _ in }
             // What fails here without ending the process fails there too, and is reported there.
             if let made { try? TrialEncode.feed(made.encoder) }
             made?.encoder.invalidate()

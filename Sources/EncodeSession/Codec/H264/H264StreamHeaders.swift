@@ -63,11 +63,10 @@ struct H264StreamHeaders: Sendable {
         _ plan: FramePlan, _ clock: PictureClock, delay: SEIMessage.InitialRemovalDelay?
     ) -> [SEIMessage] {
         var messages: [SEIMessage] = []
-        if let hrd = sps.vui?.nal_hrd_parameters, let buffer {
+        if sps.vui?.nal_hrd_parameters != nil, let buffer {
             if plan.beginsBufferingPeriod {
-                let longest = buffer.longestDelay(bits: hrd.initial_cpb_removal_delay_length)
                 messages.append(
-                    .bufferingPeriod(sps, nal: delay ?? SEIMessage.InitialRemovalDelay(delay: longest, offset: 0)))
+                    .bufferingPeriod(sps, nal: delay ?? SEIMessage.InitialRemovalDelay(delay: buffer.longestDelay, offset: 0)))
             }
             // Two ticks to a frame.
             messages.append(

@@ -120,11 +120,10 @@ struct HEVCStreamHeaders: Sendable {
         _ plan: FramePlan, _ clock: PictureClock, delay: SEIMessage.InitialRemovalDelay?
     ) -> [SEIMessage] {
         var messages: [SEIMessage] = []
-        if let hrd = sps.vui?.presentHRD, let buffer {
+        if sps.vui?.presentHRD != nil, let buffer {
             if plan.beginsBufferingPeriod {
-                let longest = buffer.longestDelay(bits: hrd.initial_cpb_removal_delay_length)
                 if let message = SEIMessage.bufferingPeriod(
-                    sps, nal: delay ?? SEIMessage.InitialRemovalDelay(delay: longest, offset: 0))
+                    sps, nal: delay ?? SEIMessage.InitialRemovalDelay(delay: buffer.longestDelay, offset: 0))
                 {
                     messages.append(message)
                 }

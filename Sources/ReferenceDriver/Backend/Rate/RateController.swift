@@ -44,8 +44,9 @@ struct RateController: Sendable {
         else { return nil }
         let seconds = Double(settings.window) / 1000
         let count = (seconds * settings.stream.framesPerSecond - 1e-6).rounded(.up)
-        return RateWindow(
-            limit: seconds * Double(settings.stream.maximumBitRate), count: Int(min(max(count, 1), 600)))
+        // Below a frame a second, a second would hold less than a picture.
+        let limit = max(seconds, 1 / settings.stream.framesPerSecond) * Double(settings.stream.maximumBitRate)
+        return RateWindow(limit: limit, count: Int(min(max(count, 1), 600)))
     }
 
     private static func bufferBits(_ settings: RateSettings) -> Double {
@@ -121,7 +122,7 @@ struct RateController: Sendable {
         }
         if settings.initialQP > 0, !layers[picture.layer].hasHistory { return limited(settings.initialQP) }
         let share = settings.bitsPerPicture(layer: picture.layer)
-        var wanted = layers[picture.layer].qp(
+        var wanted = layers[picture.layer].steadyQP(
             kind, bitsPerPicture: share, correction: correction(share), samples: picture.samples)
         if settings.mode == .targetFrameSize, settings.targetFrameBits > 0 {
             wanted = layers[picture.layer].qp(kind, forBits: Double(settings.targetFrameBits))
@@ -130,8 +131,13 @@ struct RateController: Sendable {
             wanted = max(wanted, Double(settings.quality) + RateLayer.offset(kind))
         }
         if hasBuffer {
-            let most = max(buffer.fullness - 0.1 * buffer.size, 0.5 * buffer.fullness)
+            let most = kind == .intra ? max(buffer.fullness - 0.1 * buffer.size, 0.5 * buffer.fullness) : 0.5 * buffer.fullness
             wanted = max(wanted, layers[picture.layer].qp(kind, forBits: most))
+            let level = buffer.fullness - leastFullness * buffer.size
+            wanted = max(
+                wanted,
+                layers[picture.layer].qp(
+                    kind, meanBits: buffer.arrival + level / (0.5 * settings.stream.framesPerSecond)))
             if settings.mode == .constantBitRate {
                 // Rather better pictures than filler. The model does not reach far for pictures that no other refers to:
                 // all but skipped they take a few bytes, and far below that QP hundreds of times more, for nothing.
@@ -143,8 +149,7 @@ struct RateController: Sendable {
             }
         }
         if let window {
-            let rooms = window.rooms.map { $0 - Self.windowReserve * window.limit }
-            wanted = max(wanted, layers[picture.layer].qp(kind, within: rooms))
+            wanted = max(wanted, layers[picture.layer].qp(kind, within: pacedRooms(window, isSpike: picture.kind == .intra)))
         }
         if settings.maximumFrameBits > 0 {
             wanted = max(wanted, layers[picture.layer].qp(kind, forBits: 0.9 * Double(settings.maximumFrameBits)))
@@ -155,8 +160,27 @@ struct RateController: Sendable {
     /// How far the QP of a picture that no other refers to goes down at once for the buffer not to overflow.
     private static var mostStepsToFill: Double { 6 }
 
+    /// The share of the buffer that is left in it for what is harder than foreseen; less where it evens out the rate.
+    private var leastFullness: Double { settings.mode == .constantBitRate ? 0.2 : 0.3 }
+
     /// The share of a window that is kept for what estimates are wrong by.
     private static var windowReserve: Double { 0.04 }
+
+    /// What the next pictures may take of a window: some of it is left for the first picture of another scene, the more the
+    /// further ahead. Where the rate aimed at is near the highest, less can be left.
+    ///
+    /// - Parameter isSpike: the picture takes more than those after it, which need room at once.
+    private func pacedRooms(_ window: RateWindow, isSpike: Bool) -> [Double] {
+        let headroom = 1 - Double(settings.stream.targetPercentage) / 100
+        let first = max(min(isSpike ? 0.08 : 0.05, 0.24 * headroom), Self.windowReserve)
+        let last = max(min(0.15, 0.45 * headroom), Self.windowReserve)
+        return window.rooms.enumerated().map { count, room in
+            room - (first + (last - first) * min(Double(count) / Self.pacedPictures, 1)) * window.limit
+        }
+    }
+
+    /// Pictures after which the whole reserve is left.
+    private static var pacedPictures: Double { 12 }
 
     /// How much more than its share the average picture may take now, as a factor.
     private func correction(_ share: Double) -> Double {
@@ -176,12 +200,15 @@ struct RateController: Sendable {
             }
         case .averageBitRate:
             pictures = settings.window > 0 ? Double(settings.window) : 4 * rate
-            pictures = min(max(pictures, rate), 10 * rate)
+            pictures = min(max(pictures, rate), 4 * rate)
         case .variableBitRate, .qualityVariableBitRate, .constantQuality:
             pictures = min(max(4 * Double(settings.window) / 1000, 3), 8) * rate
         }
         return corrected(saved + layer.cycle, share * pictures)
     }
+
+    /// Pictures by which the steady QP is found.
+    private var memory: Double { (settings.mode == .constantBitRate ? 4 : 60) * settings.stream.framesPerSecond }
 
     private func corrected(_ saved: Double, _ due: Double) -> Double { min(max(1 + saved / due, 0.4), 2.5) }
 
@@ -207,6 +234,10 @@ struct RateController: Sendable {
             lowestQP = min(qp + max(1, Int(min(steps, 51))), settings.maximumQP)
             return lowestQP
         }
+        if let wanted = surprise(bits: size, qp: qp) {
+            lowestQP = wanted
+            return wanted
+        }
         guard settings.mode != .constantQuality, !layers[picture.layer].knows(picture.kind) else {
             return nil
         }
@@ -216,6 +247,31 @@ struct RateController: Sendable {
         let wanted = max(wantedQP(), lowestQP - 15)
         return isGiven || abs(wanted - qp) < 4 ? nil : wanted
     }
+
+    /// The QP to encode a picture with again that took far more than foreseen, as the first of another scene does: it
+    /// must leave something for the pictures after it, which are as hard. nil where it is no surprise.
+    private func surprise(bits: Double, qp: Int) -> Int? {
+        let layer = layers[picture.layer]
+        let share = settings.bitsPerPicture(layer: picture.layer)
+        let expected = layer.bits(picture.kind, qp: qp)
+        guard settings.mode != .constantQuality, settings.mode != .targetFrameSize, expected > 0, bits > 1.5 * share,
+            bits > 1.25 * expected
+        else { return nil }
+        // One that is only harder must fit; one that begins a scene is not finer than others that did.
+        var wanted = bits > 2 * expected ? layer.typicalQP(picture.kind, bitsPerPicture: share) : Double(qp)
+        var most = Double.infinity
+        if hasBuffer { most = min(most, Self.surpriseShare * buffer.fullness) }
+        wanted = max(wanted, Double(qp) + 6 * log2(bits / max(most, 1)))
+        if let window {
+            let seen = bits * exp2(Double(qp) / 6)
+            wanted = max(wanted, layer.qp(picture.kind, within: pacedRooms(window, isSpike: true), seen: seen))
+        }
+        let limited = limited(Int(wanted.rounded()))
+        return limited >= qp + 2 ? limited : nil
+    }
+
+    /// The share of what is there that a picture may take which is harder than foreseen.
+    private static var surpriseShare: Double { 0.4 }
 
     /// What the picture may take at most.
     private var mostBits: Double? {
@@ -240,10 +296,15 @@ struct RateController: Sendable {
     /// Ends a picture of `bits` at `qp`, to which `filler` bits were added; `intraShare` of its macroblocks are intra.
     mutating func end(bits: Int, filler: Int, qp: Int, intraShare: Double) {
         let share = settings.bitsPerPicture(layer: picture.layer)
-        let limit = share * settings.stream.framesPerSecond * (settings.mode == .averageBitRate ? 10 : 4)
+        let limit = share * settings.stream.framesPerSecond * 4
         layers[picture.layer].spend(
             picture.kind, bits: Double(bits + filler), share: share, limit: limit)
+        let expected = layers[picture.layer].bits(picture.kind, qp: qp)
+        if picture.kind != .intra, expected > 0, Double(bits) > 3 * expected, Double(bits) > 2 * share {
+            layers[picture.layer].beginScene(bits: Double(bits), qp: qp)
+        }
         layers[picture.layer].learn(picture.kind, bits: Double(bits), qp: qp, intraShare: intraShare)
+        layers[picture.layer].remember(memory, samples: picture.samples, guess: settings.stream.framesPerSecond)
         buffer.remove(Double(bits + filler))
         window?.add(Double(bits + filler))
         if let home {

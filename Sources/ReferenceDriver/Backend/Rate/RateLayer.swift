@@ -16,6 +16,17 @@ struct RateLayer: Sendable {
     private(set) var cycle = 0.0
     private var planned = 0.0
     private(set) var hasHistory = false
+    /// How much harder a P picture was than those before it, 1…3: in a fade the next one is harder by as much again.
+    private var growth = 1.0
+    /// What is harder at once is another scene.
+    private static let mostGrowth = 2.0
+    /// Mean of the costs of the pictures so far to the power of 1 - steadiness, forgotten slowly, and the pictures that it
+    /// rests on.
+    private var lasting = 0.0
+    private var lastingCount = 0.0
+
+    /// The share of the difference in cost between two scenes that goes into their QPs; the rest goes into their bits.
+    private static let steadiness = 0.4
 
     init(_ settings: RateSettings) {
         let period = Double(settings.intraPeriod > 0 ? min(settings.intraPeriod, 600) : 300)
@@ -35,7 +46,7 @@ struct RateLayer: Sendable {
         case .intra: -3
         case .predicted: 0
         case .bidirectionalReference: 1
-        case .disposable: 2.5
+        case .disposable: 2
         }
     }
 
@@ -79,6 +90,54 @@ struct RateLayer: Sendable {
         return (mean, complexity(kind.rawValue) * exp2(-Self.offset(kind) / 6))
     }
 
+    /// The QP that a whole stream keeps, and that a picture of this kind takes part in: the average over all pictures so
+    /// far takes `bitsPerPicture` times `correction`. Pictures that are easier than those before are coded a little finer,
+    /// harder ones a little coarser, so that what an easy scene saves is there for the hard one after it.
+    mutating func steadyQP(
+        _ kind: RatedPicture.Kind, bitsPerPicture: Double, correction: Double, samples: Int
+    ) -> Double {
+        let (mean, own) = costs(kind)
+        guard mean > 0, bitsPerPicture > 0 else {
+            return qp(kind, bitsPerPicture: bitsPerPicture, correction: correction, samples: samples)
+        }
+        planned = bitsPerPicture * own / mean
+        let flat = Self.steadiness
+        let whole = 6 * log2(max(lasting, 1) / (bitsPerPicture * correction))
+        let now = whole + flat * 6 * log2(mean)
+        // A picture with nothing in it takes no bits at any QP: the one after it must not begin at the lowest.
+        let typical = typicalQP(kind, bitsPerPicture: bitsPerPicture * correction)
+        return max(now + Self.offset(kind), typical - Self.mostBelow)
+    }
+
+    /// The QP of this kind at which the stream's typical pictures take `bitsPerPicture`.
+    func typicalQP(_ kind: RatedPicture.Kind, bitsPerPicture: Double) -> Double {
+        6 * log2(max(lasting, 1)) / (1 - Self.steadiness) - 6 * log2(bitsPerPicture) + Self.offset(kind)
+    }
+
+    /// The bits that a picture of this kind is expected to take; 0 where nothing is known.
+    func bits(_ kind: RatedPicture.Kind, qp: Int) -> Double { complexity(kind.rawValue) * exp2(-Double(qp) / 6) }
+
+    /// How far an easy picture's QP goes below that of the stream's typical ones.
+    private static let mostBelow = 4.0
+
+    /// Takes the latest picture into what the stream costs, of which some `count` pictures are remembered.
+    ///
+    /// - Parameter guess: pictures that the first guess counts as.
+    mutating func remember(_ count: Double, samples: Int, guess: Double) {
+        if lastingCount == 0 {
+            // Natural pictures take some 0.1 bits a sample at QP 26, where not all are intra.
+            lasting = exp2((1 - Self.steadiness) * log2(0.15 * Double(samples) * exp2(26.0 / 6)))
+            lastingCount = max(guess, 1)
+        }
+        let (mean, _) = costs(.predicted)
+        guard mean > 0 else { return }
+        let cost = exp2((1 - Self.steadiness) * log2(mean))
+        // Pictures with nothing in them say nothing of what comes after them.
+        let weight = min(max(cost / (0.25 * max(lasting, 1)), 0.1), 1)
+        lastingCount = min(lastingCount + weight, count)
+        lasting += weight * (cost - lasting) / lastingCount
+    }
+
     /// The QP at which the average picture takes `bitsPerPicture` times `correction`, for a picture of this kind.
     mutating func qp(
         _ kind: RatedPicture.Kind, bitsPerPicture: Double, correction: Double, samples: Int
@@ -101,13 +160,25 @@ struct RateLayer: Sendable {
         return bits > 0 ? 6 * log2(cost / bits) : 51
     }
 
+    /// The QP of this kind at which the average picture takes `bits`, where pictures go on getting harder; 0 where nothing
+    /// is known.
+    func qp(_ kind: RatedPicture.Kind, meanBits bits: Double) -> Double {
+        let (mean, _) = costs(kind)
+        return mean > 0 ? 6 * log2(mean * growth / max(bits, 1)) + Self.offset(kind) : 0
+    }
+
     /// The QP at which a picture of this kind fits the first of `rooms`, with a mean picture after it the second, and
     /// so on; 0 where nothing is known.
-    func qp(_ kind: RatedPicture.Kind, within rooms: [Double]) -> Double {
-        let (mean, own) = costs(kind)
-        guard mean > 0 else { return 0 }
+    ///
+    /// - Parameter seen: what the picture takes at QP 0, where it was encoded once.
+    func qp(_ kind: RatedPicture.Kind, within rooms: [Double], seen: Double? = nil) -> Double {
+        let (before, expected) = costs(kind)
+        guard before > 0 else { return 0 }
+        let own = seen.map { $0 * exp2(-Self.offset(kind) / 6) } ?? expected
+        // A scene that begins with a picture as hard goes on with pictures that cost as natural ones do.
+        let mean = max(before, own / Self.guess[0])
         var scale = Double.infinity
-        for (count, room) in rooms.enumerated() { scale = min(scale, max(room, 1) / (own + Double(count) * mean)) }
+        for (count, room) in rooms.enumerated() { scale = min(scale, max(room, 1) / (own + Double(count) * mean * growth)) }
         return Self.offset(kind) - 6 * log2(scale)
     }
 
@@ -122,6 +193,15 @@ struct RateLayer: Sendable {
         cycle = (cycle + planned - share) * (1 - 1 / memory)
     }
 
+    /// A picture that took `bits` at `qp` began another scene: those after it cost at least what follows a natural I picture
+    /// as large.
+    mutating func beginScene(bits: Double, qp: Int) {
+        let seen = max(bits, 8) * exp2(Double(qp) / 6)
+        for index in complexity.indices where index != RatedPicture.Kind.intra.rawValue && complexity[index] > 0 {
+            complexity[index] = max(complexity[index], seen * Self.guess[index] / Self.guess[0])
+        }
+    }
+
     /// A picture took `bits` at `qp`. Sudden cost, as at a cut between scenes, counts in part: it rarely lasts.
     mutating func learn(_ kind: RatedPicture.Kind, bits: Double, qp: Int, intraShare: Double) {
         hasHistory = true
@@ -130,6 +210,10 @@ struct RateLayer: Sendable {
         guard complexity[index] > 0 else {
             complexity[index] = seen
             return
+        }
+        if kind == .predicted {
+            let ratio = seen / complexity[index]
+            growth = ratio < Self.mostGrowth && intraShare < 0.5 ? max(ratio, 1 + (growth - 1) / 2) : 1
         }
         let bounded = kind != .intra && intraShare > 0.5 ? min(seen, 1.5 * complexity[index]) : seen
         let weight = kind == .intra ? 0.7 : bounded > complexity[index] ? 0.5 : 0.35

@@ -1,18 +1,37 @@
-import RateControl
-import VideoBase
+package import VideoBase
 
 /// A limit that pictures can break.
-enum RateLimit: Sendable, Hashable {
+package enum RateLimit: Sendable, Hashable {
     case buffer, frameBytes, sliceBytes, dataRate, maximum, level
+}
+
+/// What a stream's pictures are held to.
+package struct StreamLimits: Sendable, Hashable {
+    package var frameRate: Rational
+    /// Bits per second and bits of the level's coded picture buffer.
+    package var levelRate: Int
+    package var levelBuffer: Int
+    package var maxFrameBytes: Int?
+    package var maxSliceBytes: Int?
+    /// Stretches of time, each.
+    package var windows: [DataRateLimit] = []
+    /// Bits per second, over a second; nil: no limit.
+    package var maxBitrate: Int?
+
+    package init(frameRate: Rational, levelRate: Int, levelBuffer: Int) {
+        self.frameRate = frameRate
+        self.levelRate = levelRate
+        self.levelBuffer = levelBuffer
+    }
 }
 
 /// What the pictures must keep to, whoever controls their rate, and how many did not.
 ///
 /// Follows them in coding order. Time is counted in pictures of the frame rate.
-struct LimitBooks: Sendable {
-    private(set) var broken = BrokenLimits()
+package struct LimitBooks: Sendable {
+    package private(set) var broken = BrokenLimits()
     /// Pictures that broke the buffer, a data-rate limit or the largest picture.
-    private(set) var tooLarge = 0
+    package private(set) var tooLarge = 0
     private var stretches: [Stretch] = []
     private var second: Stretch?
     private var level: CodedPictureBuffer
@@ -56,30 +75,28 @@ struct LimitBooks: Sendable {
         }
     }
 
-    init(_ settings: EncodeSettings) {
-        let limits = settings.level
+    package init(_ limits: StreamLimits) {
         level = CodedPictureBuffer(
-            rate: limits.maxBitrate, size: limits.maxCPBSize,
-            initialFullness: limits.maxCPBSize, frameRate: settings.frameRate,
-            isConstant: false)
-        maxFrameBits = settings.rate.maxFrameBytes.map { $0 * 8 }
-        maxSliceBytes = settings.maxSliceBytes
-        stretches = Self.stretches(settings.rate, settings.frameRate)
-        second = Self.second(settings.rate, settings.frameRate)
+            rate: limits.levelRate, size: limits.levelBuffer, initialFullness: limits.levelBuffer,
+            frameRate: limits.frameRate, isConstant: false)
+        maxFrameBits = limits.maxFrameBytes.map { Int(saturating: Double($0) * 8) }
+        maxSliceBytes = limits.maxSliceBytes
+        stretches = Self.stretches(limits)
+        second = Self.second(limits)
     }
 
-    private static func stretches(_ rate: RateSettings, _ frameRate: Rational) -> [Stretch] {
-        guard rate.isOwn else { return [] }
-        return rate.limits.map { limit in
-            let count = (limit.seconds * frameRate.value - 1e-6).rounded(.up)
-            return Stretch(limit: limit.bytes * 8, count: Int(min(count, 1e5)))
+    private static func stretches(_ limits: StreamLimits) -> [Stretch] {
+        limits.windows.map { limit in
+            let count = (limit.seconds * limits.frameRate.value - 1e-6).rounded(.up)
+            return Stretch(limit: Int(saturating: Double(limit.bytes) * 8), count: Int(saturating: min(count, 1e5)))
         }
     }
 
-    private static func second(_ rate: RateSettings, _ frameRate: Rational) -> Stretch? {
-        guard rate.mode == .vbr || rate.mode == .qvbr else { return nil }
-        let count = max(frameRate.value.rounded(), 1)
-        return Stretch(limit: Int(Double(rate.maxBitrate) * count / frameRate.value), count: Int(count))
+    private static func second(_ limits: StreamLimits) -> Stretch? {
+        guard let maximum = limits.maxBitrate else { return nil }
+        let count = max(limits.frameRate.value.rounded(), 1)
+        return Stretch(
+            limit: Int(saturating: Double(maximum) * count / limits.frameRate.value), count: Int(saturating: min(count, 1e5)))
     }
 
     /// The next picture, filler included.
@@ -88,7 +105,7 @@ struct LimitBooks: Sendable {
     ///   - keepsBuffer: it had arrived in the decoder's buffer in time.
     ///   - largestSlice: bytes of its largest slice; 0 where nobody asked.
     /// - Returns: the limits that it broke.
-    mutating func add(bits: Int, keepsBuffer: Bool, largestSlice: Int) -> Set<RateLimit> {
+    package mutating func add(bits: Int, keepsBuffer: Bool, largestSlice: Int) -> Set<RateLimit> {
         var found: Set<RateLimit> = []
         if !keepsBuffer {
             broken.bufferUnderflows += 1
@@ -123,8 +140,8 @@ struct LimitBooks: Sendable {
     /// From a picture on.
     ///
     /// - Parameter pending: pictures that were planned before it and are still to come.
-    mutating func change(_ rate: RateSettings, _ frameRate: Rational, pending: Int) {
-        level.change(frameRate: frameRate)
+    package mutating func change(_ limits: StreamLimits, pending: Int) {
+        level.change(frameRate: limits.frameRate)
         func settle(_ new: Stretch, _ old: Stretch?) -> Stretch {
             if let old, old.limit == new.limit, old.count == new.count { return old }
             var new = new
@@ -132,15 +149,15 @@ struct LimitBooks: Sendable {
             new.pause = pending + new.count
             return new
         }
-        let new = Self.stretches(rate, frameRate)
+        let new = Self.stretches(limits)
         stretches = new.indices.map { settle(new[$0], $0 < stretches.count ? stretches[$0] : nil) }
-        second = Self.second(rate, frameRate).map { settle($0, second) }
+        second = Self.second(limits).map { settle($0, second) }
     }
 }
 
 extension RateLimit {
-    /// What to tell under `strict`: the picture did not keep to what was asked for.
-    func error(frame: Int) -> VaencError {
+    /// The error under `strict`: the picture did not keep to what was asked for.
+    package func error(frame: Int) -> VaencError {
         let (what, remedy) =
             switch self {
             case .buffer: ("comes too late for the decoder's buffer of `hrdParameters` on", "raise `maxQP`, `bitrate` or `vbvSize`")

@@ -1,0 +1,33 @@
+import RateControl
+import VideoBase
+
+extension StreamLimits {
+    init(_ settings: EncodeSettings) {
+        self.init(
+            frameRate: settings.frameRate, levelRate: settings.level.maxBitrate, levelBuffer: settings.level.maxCPBSize)
+        maxFrameBytes = settings.rate.maxFrameBytes
+        maxSliceBytes = settings.maxSliceBytes
+        follow(settings.rate, settings.frameRate)
+    }
+
+    /// With another rate; windows are kept by vaenc's own controller alone.
+    mutating func follow(_ rate: RateSettings, _ frameRate: Rational) {
+        self.frameRate = frameRate
+        windows = rate.isOwn ? rate.limits : []
+        maxBitrate = rate.mode == .vbr || rate.mode == .qvbr ? rate.maxBitrate : nil
+    }
+}
+
+extension LimitBooks {
+    init(_ settings: EncodeSettings) { self.init(StreamLimits(settings)) }
+
+    /// From a picture on.
+    ///
+    /// - Parameter pending: pictures that were planned before it and are still to come.
+    mutating func change(_ rate: RateSettings, _ frameRate: Rational, pending: Int) {
+        // The limits of pictures and of the level do not change.
+        var limits = StreamLimits(frameRate: frameRate, levelRate: 1, levelBuffer: 1)
+        limits.follow(rate, frameRate)
+        change(limits, pending: pending)
+    }
+}

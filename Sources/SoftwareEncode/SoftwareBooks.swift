@@ -1,0 +1,53 @@
+import NALWriting
+import RateControl
+import VideoBase
+
+/// The limits of a stream that a library encodes, and the pictures that broke them: the libraries keep no accounts of their own.
+struct SoftwareBooks {
+    private(set) var limits: LimitBooks
+    private var stream: StreamLimits
+    /// The buffer of the stream's HRD parameters; nil where it has none.
+    private var buffer: CodedPictureBuffer?
+    private let mode: RateControlMode
+
+    init(_ settings: EncoderSettings, _ headers: StreamHeaders) {
+        let configuration = settings.configuration
+        mode = settings.mode
+        let level = SoftwareLevel.limits(headers.level, headers.profile, headers.tier)
+        stream = StreamLimits(
+            frameRate: configuration.frameRate, levelRate: level?.rate ?? .max, levelBuffer: level?.buffer ?? .max)
+        stream.maxSliceBytes = settings.codec == .h264 ? configuration.maxSliceBytes : nil
+        Self.follow(settings.limits, mode, &stream)
+        limits = LimitBooks(stream)
+        let rate = settings.limits
+        guard settings.parameters.contains(where: { $0.name == "nal-hrd" || $0.name == "hrd" }), rate.maxRate > 0 else { return }
+        // The libraries' own where nothing is asked for: libavcodec gives libx264 three quarters.
+        let percent = rate.initialPercent > 0 ? rate.initialPercent : settings.codec == .h264 ? 75 : 90
+        buffer = CodedPictureBuffer(
+            rate: rate.maxRate * 1000, size: rate.bufferSize * 1000, initialFullness: rate.bufferSize * 10 * percent,
+            frameRate: configuration.frameRate, isConstant: mode == .cbr)
+    }
+
+    private static func follow(_ rate: RateLimits, _ mode: RateControlMode, _ stream: inout StreamLimits) {
+        // Of several windows the lowest rate is kept.
+        stream.windows = rate.windows
+        stream.maxBitrate = (mode == .vbr || mode == .qvbr) && rate.maxRate > 0 ? rate.maxRate * 1000 : nil
+    }
+
+    mutating func change(_ rate: RateLimits, pending: Int) {
+        Self.follow(rate, mode, &stream)
+        limits.change(stream, pending: pending)
+    }
+
+    /// The next packet in coding order.
+    mutating func add(_ packet: EncodedPacket) {
+        let bits = packet.bytes.count * 8
+        var largest = 0
+        if stream.maxSliceBytes != nil {
+            for unit in AnnexB.units(in: packet.bytes.span) where (1...5).contains(packet.bytes[unit.lowerBound] & 31) {
+                largest = max(largest, unit.count)
+            }
+        }
+        _ = limits.add(bits: bits, keepsBuffer: buffer?.remove(bits: bits) ?? true, largestSlice: largest)
+    }
+}

@@ -1,0 +1,55 @@
+import H264Syntax
+import HEVCSyntax
+import VideoBase
+
+/// Levels of either codec, by their numbers: ten times the level, 9 for H.264's 1b.
+enum SoftwareLevel {
+    /// The level asked for, or the lowest above it that holds the pictures: the libraries write any number into the stream
+    /// (libx264), or refuse (libx265).
+    ///
+    /// - Returns: nil where no level has that number.
+    static func fitting(_ asked: Int, _ settings: EncoderSettings, bitrate: Int) -> Int? {
+        let numbers = numbers(settings.codec)
+        guard let first = numbers.firstIndex(of: asked) else { return nil }
+        return numbers[first...].first { allows($0, settings, bitrate) } ?? numbers.last
+    }
+
+    static func numbers(_ codec: VideoCodec) -> [Int] {
+        codec == .h264 ? H264Syntax.Level.all.map(\.number) : HEVCSyntax.Level.all.map(\.number)
+    }
+
+    static func name(_ number: Int) -> String { number == 9 ? "1b" : "\(number / 10).\(number % 10)" }
+
+    private static func allows(_ number: Int, _ settings: EncoderSettings, _ bitrate: Int) -> Bool {
+        let c = settings.configuration
+        let rate = bitrate > 0 ? BitsPerSecond(bitrate) : nil
+        switch settings.codec {
+        case .h264:
+            return H264Syntax.Level(number: number)?.allows(
+                codedSize: settings.codedSize.aligned(to: 16), frameRate: c.frameRate, references: 1, bitrate: rate,
+                profile: c.profile ?? .h264High) ?? false
+        case .hevc:
+            guard let level = HEVCSyntax.Level(number: number) else { return false }
+            let demand = HEVCSyntax.Level.Demand(
+                codedSize: settings.codedSize.aligned(to: 8), frameRate: c.frameRate, bitrate: rate)
+            return (c.tier.map { [$0] } ?? Tier.allCases).contains { level.allows(demand, tier: $0) }
+        }
+    }
+
+    /// Bits per second and bits of the buffer that a stream of that level may have over all NAL units; nil for a level of
+    /// another name.
+    static func limits(_ name: String, _ profile: CodecProfile, _ tier: Tier?) -> (rate: Int, buffer: Int)? {
+        guard let number = numbers(profile.codec).first(where: { Self.name($0) == name }) else { return nil }
+        switch profile.codec {
+        case .h264:
+            return H264Syntax.Level(number: number).map {
+                ($0.maxBitrate(profile: profile).value, $0.maxCPBSize(profile: profile))
+            }
+        case .hevc:
+            guard let level = HEVCSyntax.Level(number: number), let rate = level.maxBitrate(tier: tier ?? .main),
+                let buffer = level.maxCPBSize(tier: tier ?? .main)
+            else { return nil }
+            return (rate.value, buffer)
+        }
+    }
+}

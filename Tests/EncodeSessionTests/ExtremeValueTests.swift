@@ -1,0 +1,157 @@
+import EncodePlanning
+import ExtremeValues
+import NALWriting
+import TestOracles
+import Testing
+import VideoBase
+
+@testable import EncodeSession
+
+/// Values of all sizes in a configuration: refused with a remedy, or settled into headers and a running rate. Nothing traps.
+@Suite struct ExtremeValueTests {
+    private struct Device {
+        var limits: DeviceLimits
+        var codec: VideoCodec
+    }
+
+    private static let devices: [Device] = {
+        func free(_ limits: inout DeviceLimits) {
+            limits.rateControl = Set(RateControlMode.allCases)
+            limits.maxSize = nil
+            limits.maxReferences1 = 2
+            limits.maxRegions = 4
+            limits.limitsFrameBytes = true
+            limits.limitsSliceBytes = true
+            limits.intraRefresh = [.columns]
+        }
+        return [
+            Device(limits: SettingsResolverTests.limits { free(&$0) }, codec: .h264),
+            Device(limits: HEVCLoweringTests.limits { free(&$0) }, codec: .hevc),
+            Device(limits: SettingsResolverTests.limits { free(&$0); $0.rateControl = [.cqp] }, codec: .h264),
+        ]
+    }()
+
+    /// Takes the configuration through everything that needs no device.
+    ///
+    /// - Returns: whether it was settled.
+    private func run(_ configuration: EncoderConfiguration, _ device: Device, change: RunningChange) throws -> Bool {
+        var configuration = configuration
+        configuration.codec = device.codec
+        let settings: EncodeSettings
+        do {
+            settings = try SettingsResolver.resolve(configuration, on: DeviceProfile(driver: "a driver", limits: [device.limits]))
+        } catch let error as VaencError {
+            #expect([.usage, .unavailable].contains(error.category), "\(error)")
+            return false
+        }
+        var lowering = settings.lowering()
+        #expect(lowering.parameterSets.count >= 2)
+        let session = RateSession(settings)
+        var planner = FramePlanner(structure: settings.structure)
+        var counter = PictureClock.Counter()
+        let plans = (0..<9).flatMap { planner.add(forceKey: $0 == 5) } + planner.finish()
+        for (index, plan) in plans.enumerated() {
+            if index == 4 {
+                do { try session.change(change) } catch let error as VaencError {
+                    #expect([.usage, .unavailable].contains(error.category), "\(error)")
+                }
+            }
+            _ = session.decide(plan)
+            _ = lowering.number(plan)
+            let clock = counter.next(plan, reorderDepth: settings.structure.reorderDepth)
+            #expect(!lowering.leading(plan, FrameOptions(), clock, delay: session.initialDelay).units.isEmpty || !plan.type.isKey)
+            var bytes = [UInt8](repeating: 0x55, count: [0, 1, 5, 70_000][index % 4])
+            // Filler of gigabytes would be right, and slow.
+            if settings.rate.mode == .cbr, settings.rate.vbvSize > 100_000_000 { continue }
+            _ = session.finish(&bytes, driverBytes: bytes.count / 2, plan, canRepeat: index % 2 == 0)
+        }
+        return true
+    }
+
+    @Test func eachValueByItself() throws {
+        var settled = 0
+        for (name, change) in ExtremeValues.changes {
+            for device in Self.devices {
+                for mode in [nil, RateControlMode.cbr, .vbr] {
+                    var configuration = ExtremeValues.configuration(mode)
+                    change(&configuration)
+                    if try run(configuration, device, change: RunningChange()) { settled += 1 }
+                    _ = name
+                }
+            }
+        }
+        #expect(settled > 500)
+    }
+
+    @Test func together() throws {
+        var random = ExtremeValues.Random(seed: 17)
+        var settled = 0
+        for _ in 0..<6000 {
+            let configuration = random.configuration()
+            if try run(configuration, random.element(Self.devices), change: random.change()) { settled += 1 }
+        }
+        #expect(settled > 300, "\(settled)")
+    }
+
+    /// A buffer that takes minutes to fill: the fields of the delays are as long as they must be, and say the time.
+    @Test(arguments: [VideoCodec.h264, .hevc], [(2_600_000, 1), (60_000_000, 9), (250_000_000, 40)])
+    func longDelays(_ codec: VideoCodec, _ buffer: (size: Int, kilobits: Int)) throws {
+        let device = Self.devices[codec == .h264 ? 0 : 1]
+        var configuration = ExtremeValues.configuration(.cbr)
+        configuration.codec = codec
+        configuration.bitrate = BitsPerSecond(buffer.kilobits * 1024)
+        configuration.vbvSize = buffer.size
+        configuration.hrdParameters = true
+        let settings = try SettingsResolver.resolve(configuration, on: DeviceProfile(driver: "a driver", limits: [device.limits]))
+        let session = RateSession(settings)
+        var planner = FramePlanner(structure: settings.structure)
+        let plan = try #require((planner.add() + planner.finish()).first)
+        let delay = try #require(session.initialDelay)
+        var stream: [UInt8] = []
+        for unit in settings.lowering().leading(plan, FrameOptions(), PictureClock(), delay: delay).units {
+            stream += [0, 0, 0, 1] + unit
+        }
+        let trace = try TraceHeaders(stream: stream, codec: codec.rawValue)
+        let full = buffer.size / 16 * 16 * 90_000 / (buffer.kilobits * 1024)
+        let bits = try #require(trace["initial_cpb_removal_delay_length_minus1"].first) + 1
+        #expect(bits > 24 && full >> bits == 0 && full >> (bits - 1) == 1, "\(bits) bits for \(full)")
+        let field = codec == .h264 ? "initial_cpb_removal_delay_offset" : "nal_initial_cpb_removal_offset"
+        let first = codec == .h264 ? "initial_cpb_removal_delay" : "nal_initial_cpb_removal_delay"
+        let said = try #require(trace.first(first)) + #require(trace.first(field))
+        #expect(said == full)
+        #expect(delay.delay == settings.rate.vbvInitial * 90_000 / (buffer.kilobits * 1024))
+    }
+
+    /// One that takes longer than 32 bits of 90 kHz say is limited, and strict refuses it.
+    @Test func longestBuffer() throws {
+        var configuration = ExtremeValues.configuration(.cbr)
+        configuration.bitrate = BitsPerSecond(1000)
+        configuration.vbvSize = 240_000_000
+        let profile = DeviceProfile(driver: "a driver", limits: [Self.devices[0].limits])
+        let settings = try SettingsResolver.resolve(configuration, on: profile)
+        #expect(settings.rate.vbvSize == 960 * (1 << 32 - 1) / 90_000 / 16 * 16)
+        #expect(settings.effective.first { $0.option == "vbvSize" }?.differs == true)
+        configuration.strict = true
+        #expect(throws: VaencError.self) { try SettingsResolver.resolve(configuration, on: profile) }
+        configuration.hrdParameters = false
+        #expect(try SettingsResolver.resolve(configuration, on: profile).rate.vbvSize == 240_000_000)
+    }
+
+    /// Pictures less often than once a second: the buffer holds one.
+    @Test func slowPictures() throws {
+        let profile = DeviceProfile(driver: "a driver", limits: [Self.devices[0].limits])
+        var configuration = ExtremeValues.configuration(.cbr)
+        configuration.frameRate = Rational(1, 10)
+        configuration.bitrate = BitsPerSecond(64_000)
+        #expect(try SettingsResolver.resolve(configuration, on: profile).rate.vbvSize == 640_000)
+        configuration.frameRate = Rational(1, 1000)
+        configuration.bitrate = BitsPerSecond(100_000_000)
+        let error = #expect(throws: VaencError.self) { try SettingsResolver.resolve(configuration, on: profile) }
+        #expect(error?.category == .usage && error?.remedy?.contains("--bitrate") == true)
+    }
+}
+
+extension TraceHeaders {
+    /// A field's first value, whether FFmpeg prints it with the schedule's index or without.
+    fileprivate func first(_ field: String) -> Int? { self[field].first ?? self[field + "[0]"].first }
+}

@@ -1,0 +1,136 @@
+public import VideoBase
+
+/// Configurations with values of all sizes, repeatable.
+public enum ExtremeValues {
+    public static let integers: [Int] = [
+        .min, .min + 1, -(1 << 40), -65536, -1, 0, 1, 2, 3, 16, 51, 52, 64, 100, 255, 1000, 65535, 65536, 1 << 24, Int(Int32.max),
+        1 << 31, Int(UInt32.max), 4_000_000_000, 1 << 40, 1 << 62, .max - 1, .max,
+    ]
+    public static let numbers: [Double] = [
+        .nan, .infinity, -.infinity, -1, 0, 5e-324, 1e-9, 0.04, 1, 3600, 86400, 1e18, 1.7e308,
+    ]
+    public static let rates: [Rational] = [
+        Rational(0, 1), Rational(1, 0), Rational(0, 0), Rational(-25, 1), Rational(.min, .min), Rational(.max, 1), Rational(1, .max),
+        Rational(.max, .max), Rational(.max - 1, .max), Rational(.min, -1), Rational(1, 1000), Rational(1, 10), Rational(1000),
+        Rational(2_147_483_647, 2_147_484), Rational(2_147_483_647, 2_147_483_646), Rational(2_147_483, 2_147_483_647),
+        Rational(30000, 1001), Rational(25),
+    ]
+
+    /// A small one that can be encoded.
+    public static func configuration(_ mode: RateControlMode? = nil) -> EncoderConfiguration {
+        var configuration = EncoderConfiguration(size: VideoSize(width: 64, height: 64))
+        configuration.rateControl = mode
+        configuration.bitrate = mode == nil ? nil : BitsPerSecond(100_000)
+        return configuration
+    }
+
+    public typealias Change = @Sendable (inout EncoderConfiguration) -> Void
+
+    /// Each field with each value, by name.
+    public static let changes: [(name: String, change: Change)] = {
+        var changes: [(String, Change)] = []
+        func add(_ name: String, _ change: @escaping Change) { changes.append((name, change)) }
+        for value in integers { addInteger(value, add) }
+        for value in numbers {
+            add("gopSeconds \(value)") { $0.gopSeconds = value }
+            add("key at \(value) s") { $0.forcedKeyTimes = [value] }
+            add("limit in \(value) s") { $0.dataRateLimits = [DataRateLimit(bytes: 50_000, seconds: value)] }
+        }
+        for value in rates {
+            add("frameRate \(value)") { $0.frameRate = value }
+            add("aspect \(value)") { $0.sampleAspectRatio = value }
+        }
+        return changes
+    }()
+
+    private static func addInteger(_ value: Int, _ add: (String, @escaping Change) -> Void) {
+        add("level \(value)") { $0.level = value }
+        add("bitDepth \(value)") { $0.bitDepth = value }
+        add("vbvSize \(value)") { $0.vbvSize = value }
+        add("vbvInitial \(value)") { $0.vbvInitialPercent = value }
+        add("qp \(value)") { $0.qp = value }
+        add("qpI \(value)") { $0.qpI = value }
+        add("qpB \(value)") { $0.qpB = value }
+        add("quality \(value)") { $0.quality = value }
+        add("minQP \(value)") { $0.minQP = value }
+        add("maxQP \(value)") { $0.maxQP = value }
+        add("maxFrameBytes \(value)") { $0.maxFrameBytes = value }
+        add("maxSliceBytes \(value)") { $0.maxSliceBytes = value }
+        add("preset \(value)") { $0.preset = value }
+        add("gop \(value)") { $0.gopFrames = value }
+        add("idrInterval \(value)") { $0.idrInterval = value }
+        add("bFrames \(value)") { $0.bFrames = value }
+        add("references \(value)") { $0.references = value }
+        add("layers \(value)") { $0.temporalLayers = value }
+        add("ltr \(value)") { $0.longTermReferences = value }
+        add("slices \(value)") { $0.slices = value }
+        add("asyncDepth \(value)") { $0.asyncDepth = value }
+        add("maxFrameDelay \(value)") { $0.maxFrameDelay = value }
+        add("bitrate \(value)") { $0.bitrate = BitsPerSecond(value) }
+        add("maxBitrate \(value)") { $0.maxBitrate = BitsPerSecond(value) }
+        add("width \(value)") { $0.size.width = value }
+        add("height \(value)") { $0.size.height = value }
+        add("both sides \(value)") { $0.size = VideoSize(width: value, height: value) }
+        add("deblocking \(value)") { $0.deblocking = Deblocking(alphaOffset: value, betaOffset: value) }
+        add("key at \(value)") { $0.forcedKeyFrames = [value] }
+        add("limit of \(value) bytes") { $0.dataRateLimits = [DataRateLimit(bytes: value, seconds: 1)] }
+        add("region \(value)") {
+            $0.regionsOfInterest = [RegionOfInterest(x: value, y: value, width: value, height: value, qpDelta: value)]
+        }
+    }
+
+    public struct Random {
+        private var state: UInt64
+
+        public init(seed: UInt64) { state = seed }
+
+        public mutating func below(_ count: Int) -> Int {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return Int(state >> 33) % count
+        }
+
+        public mutating func element<T>(_ values: [T]) -> T { values[below(values.count)] }
+
+        /// Some values that are likely to be taken, and up to two of any size.
+        public mutating func configuration() -> EncoderConfiguration {
+            var c = ExtremeValues.configuration(element([nil, .cqp, .icq, .cbr, .cbr, .vbr, .vbr, .qvbr, .avbr]))
+            if c.bitrate != nil {
+                c.bitrate = BitsPerSecond(element([1000, 1063, 10_000, 1_000_000, 50_000_000, 900_000_000]))
+                if below(3) == 0 { c.maxBitrate = c.bitrate.map { BitsPerSecond($0.value * (1 + below(3))) } }
+                if below(3) == 0 { c.vbvSize = element([1000, 100_000, 2_600_000, 200_000_000, 4_000_000_000]) }
+                if below(3) == 0 { c.dataRateLimits = [DataRateLimit(bytes: 1 << below(41), seconds: element([1e-9, 0.5, 3600]))] }
+                if below(3) == 0 { c.hrdParameters = below(2) == 0 }
+                c.rateController = element([nil, .driver, .vaenc])
+            }
+            if below(2) == 0 { c.frameRate = element(ExtremeValues.rates) }
+            if below(3) == 0 { c.gopFrames = element([1, 2, 7, 1_000_000, Int(Int32.max)]) }
+            if below(3) == 0 { c.bFrames = below(8) }
+            if below(4) == 0 { c.temporalLayers = 1 + below(4) }
+            c.openGOP = below(4) == 0
+            c.intraRefresh = below(6) == 0
+            c.lowLatency = below(6) == 0
+            for _ in 0..<below(3) { element(ExtremeValues.changes).change(&c) }
+            return c
+        }
+
+        public mutating func change() -> RunningChange {
+            var change = RunningChange()
+            switch below(8) {
+            case 0: change.bitrate = BitsPerSecond(element(ExtremeValues.integers))
+            case 1: change.maxBitrate = BitsPerSecond(element(ExtremeValues.integers))
+            case 2: change.frameRate = element(ExtremeValues.rates)
+            case 3: change.minQP = element(ExtremeValues.integers)
+            case 4: change.maxQP = element(ExtremeValues.integers)
+            case 5: change.qp = element(ExtremeValues.integers)
+            case 6:
+                change.dataRateLimits = [
+                    DataRateLimit(bytes: element(ExtremeValues.integers), seconds: element(ExtremeValues.numbers))
+                ]
+            default:
+                change.bitrate = BitsPerSecond(element([1000, 1_000_000, 4_000_000_000]))
+                change.frameRate = element([nil, Rational(1, 1000), Rational(1000)])
+            }
+            return change
+        }
+    }
+}

@@ -1,0 +1,18 @@
+import TestOracles
+import Testing
+
+/// Five seconds of fades, flashes, cuts and black: no controller starves a picture. `Benchmarks/run hard` measures more.
+@Suite(.timeLimit(.minutes(60))) struct HardContentTests {
+    private static let clip = Result<HardContent, any Error> { try HardContent.clips(["short"], size: "176x96")[0] }
+
+    @Test(arguments: HardContent.Mode.allCases, [StreamCodec.h264, .hevc])
+    func theWorstPicture(_ mode: HardContent.Mode, _ codec: StreamCodec) throws {
+        let clip = try Self.clip.get()
+        let yardstick = try clip.x264(mode, kilobits: 80)
+        for controller in mode == .avbr ? ["driver"] : ["driver", "vaenc"] {
+            let result = try clip.vaenc(mode, kilobits: 80, controller: controller, codec: codec)
+            #expect(result.worst > yardstick.worst - 3, "\(controller): \(result); x264: \(yardstick)")
+            #expect(result.bitsPerSecond < 1.1 * yardstick.bitsPerSecond || mode == .qvbr, "\(controller): \(result)")
+        }
+    }
+}
