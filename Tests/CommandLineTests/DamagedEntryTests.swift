@@ -5,7 +5,8 @@ import Testing
 @Suite struct DamagedEntryTests {
     private static func makeClip(in folder: String) throws -> [UInt8] {
         try ffmpeg(
-            "-f", "lavfi", "-i", "testsrc2=s=64x48:r=25:d=0.12", "-f", "lavfi", "-i", "sine=d=0.12", "-c:v", "libx264", "-preset",
+            "-f", "lavfi", "-i", "testsrc2=s=64x48:r=25:d=0.12", "-f", "lavfi", "-i", "sine=d=0.12", "-c:v", "libx264",
+            "-preset",
             "ultrafast", "-pix_fmt", "yuv420p", "-c:a", "aac", folder + "/clip.mp4")
         return try Files.read(folder + "/clip.mp4")
     }
@@ -31,7 +32,10 @@ import Testing
             bytes.replaceSubrange(place..<place + 4, with: "zzzz".utf8)
             try expectRefusals(
                 bytes,
-                [["encode", "damaged.mp4", "--device", "software", "-o", "o.mp4"], ["decode", "damaged.mp4", "-o", "o.y4m"]]
+                [
+                    ["encode", "damaged.mp4", "--device", "software", "-o", "o.mp4"],
+                    ["decode", "damaged.mp4", "-o", "o.y4m"],
+                ]
                     + ["mkv", "ts", "mp4", "mov"].map { ["remux", "damaged.mp4", "-o", "o.\($0)"] }, in: folder)
         }
     }
@@ -57,12 +61,16 @@ import Testing
     @Test func oneLineWithNotices() throws {
         try Files.withTemporaryFolder { folder in
             _ = try Self.makeClip(in: folder)
-            for command in [["encode", "clip.mp4", "-o", "o.mp4", "--start", "100"], ["encode", "clip.mp4", "-o", "o.ts", "--start", "100"]] {
+            for command in [
+                ["encode", "clip.mp4", "-o", "o.mp4", "--start", "100"],
+                ["encode", "clip.mp4", "-o", "o.ts", "--start", "100"],
+            ] {
                 let run = try ProcessRunner.run(Checkout.vaenc, command, directory: folder, timeout: 60)
                 #expect(run.status == 65 && run.errorLines.count == 1, "\(run.errors)")
             }
             // Without an error it is said.
-            let run = try ProcessRunner.run(Checkout.vaenc, ["encode", "clip.mp4", "-o", "o.mp4"], directory: folder, timeout: 60)
+            let run = try ProcessRunner.run(
+                Checkout.vaenc, ["encode", "clip.mp4", "-o", "o.mp4"], directory: folder, timeout: 60)
             #expect(run.status == 0 && !run.errorLines.isEmpty, "\(run.errors)")
         }
     }
