@@ -1,13 +1,13 @@
 /// How many slices and SEI messages of a stream are read: each takes far more memory than the few bytes that it can have.
 ///
-/// Streams of slices of 64 bytes and more are read whole, and so are a quarter of a million slices of any size.
+/// Streams of slices of 128 bytes and more are read whole, and so are a quarter of a million slices of any size.
 struct HeaderBudget {
     private var left: Int
     private var isReported = false
     private let whole: Int
 
     init(byteCount: Int) {
-        whole = 250_000 + byteCount / 64
+        whole = 250_000 + byteCount / 128
         left = whole
     }
 

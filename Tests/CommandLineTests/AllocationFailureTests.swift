@@ -8,7 +8,10 @@ import Testing
 @Suite struct AllocationFailureTests {
     private static let commands: [[String]] = [
         ["encode", "clip.mp4", "--device", "software", "-o", "o.mp4"],
-        ["encode", "clip.mp4", "--device", "software", "--codec", "hevc", "--size", "48x32", "--audio", "aac", "-o", "o.mkv"],
+        [
+            "encode", "clip.mp4", "--device", "software", "--codec", "hevc", "--size", "48x32", "--audio", "aac", "-o",
+            "o.mkv",
+        ],
         ["encode", "clip.mp4", "--device", "reference", "--codec", "h264", "-o", "o.ts"],
         ["decode", "clip.mp4", "--device", "software", "-o", "o.y4m"],
         ["decode", "clip.mp4", "--device", "reference", "-o", "o.nv12"],
@@ -18,7 +21,8 @@ import Testing
 
     private static func makeClip(in folder: String) throws {
         try ffmpeg(
-            "-f", "lavfi", "-i", "testsrc2=s=64x48:r=25:d=0.12", "-f", "lavfi", "-i", "sine=d=0.12", "-c:v", "libx264", "-preset",
+            "-f", "lavfi", "-i", "testsrc2=s=64x48:r=25:d=0.12", "-f", "lavfi", "-i", "sine=d=0.12", "-c:v", "libx264",
+            "-preset",
             "ultrafast", "-pix_fmt", "yuv420p", "-c:a", "aac", folder + "/clip.mp4")
     }
 
@@ -26,7 +30,9 @@ import Testing
         try Files.withTemporaryFolder { folder in
             try Self.makeClip(in: folder)
             let command = command.map { $0 == "clip.mp4" ? "\(folder)/clip.mp4" : $0 }
-            let count = try Files.withTemporaryFolder { try FailingAllocations.count(Checkout.vaenc, command, directory: $0) }
+            let count = try Files.withTemporaryFolder {
+                try FailingAllocations.count(Checkout.vaenc, command, directory: $0)
+            }
             #expect(count > 300, "\(command)")
             // The middle of each of as many parts.
             let numbers = FailingAllocations.sweepsAll ? Array(1...count) : (0..<8).map { (2 * $0 + 1) * count / 16 }
@@ -36,7 +42,8 @@ import Testing
 
     private static func fail(_ number: Int, _ command: [String], in folder: String) throws {
         let run = try ProcessRunner.run(
-            Checkout.vaenc, command, environment: FailingAllocations.environment(failing: number), directory: folder, timeout: 60)
+            Checkout.vaenc, command, environment: FailingAllocations.environment(failing: number), directory: folder,
+            timeout: 60)
         let what = "allocation \(number) of \(command): \(run.status) \(run.errors)"
         #expect(!run.timedOut, "\(what)")
         #expect([0, 65, 69, 74, 75, FailingAllocations.libraryFault].contains(run.status), "\(what)")

@@ -5,7 +5,8 @@ import Testing
 @Suite struct GarbageDriverTests {
     @Test(arguments: [
         "", "profiles:-1", "profiles:100000", "entrypoints:-1", "entrypoints:1000000000", "maxProfiles:-5",
-        "maxProfiles:2147483647", "maxEntrypoints:-1", "maxEntrypoints:2147483647", "side:-1", "side:-2147483648", "side:0",
+        "maxProfiles:2147483647", "maxEntrypoints:-1", "maxEntrypoints:2147483647", "side:-1", "side:-2147483648",
+        "side:0",
         "side:2147483647", "surfaceAttributes:-1", "attributes:-1", "attributes:0", "attributes:2147483647",
     ])
     func numbers(_ garbage: String) throws {
@@ -13,7 +14,10 @@ import Testing
             let flags = try ProcessRunner.run("pkg-config", ["--cflags", "libva"])
             let made = try ProcessRunner.run(
                 "cc",
-                ["-shared", "-fPIC", "-O1", "-o", folder + "/libvaenc_drv_video.so", Checkout.root + "/Tests/GarbageDriver/driver.c"]
+                [
+                    "-shared", "-fPIC", "-O1", "-o", folder + "/libvaenc_drv_video.so",
+                    Checkout.root + "/Tests/GarbageDriver/driver.c",
+                ]
                     + flags.output.split(whereSeparator: \.isWhitespace).map(String.init))
             try #require(made.status == 0, "\(made.errors)")
             let environment = ["VAENC_DRIVER_DIR": folder, "GARBAGE": garbage]
@@ -34,11 +38,15 @@ import Testing
     }
 
     /// Names of nodes that no kernel makes.
-    @Test(arguments: ["/dev/dri/renderD-1", "/dev/dri/renderD99999999999", "/dev/dri/renderD", "-1:00.0", "ffffffff:ff:ff.9"])
+    @Test(arguments: [
+        "/dev/dri/renderD-1", "/dev/dri/renderD99999999999", "/dev/dri/renderD", "-1:00.0", "ffffffff:ff:ff.9",
+    ])
     func devices(_ name: String) throws {
         for command in [["probe"], ["encode", "testsrc:64x64@25:2", "-o", "/nonexistent/o.h264"]] {
             let run = try ToolRun(command + ["--device", name])
-            #expect([64, 69].contains(run.status) && run.errorLines.count == 1, "\(command): \(run.status) \(run.errorLines)")
+            #expect(
+                [64, 69].contains(run.status) && run.errorLines.count == 1,
+                "\(command): \(run.status) \(run.errorLines)")
         }
     }
 }

@@ -28,8 +28,11 @@ public enum FailingAllocations {
     public static func count(_ program: String, _ arguments: [String], directory: String) throws -> Int {
         let file = directory + "/allocations"
         let result = try ProcessRunner.run(
-            program, arguments, environment: ["LD_PRELOAD": try library.get(), "ALLOCATION_COUNT": file], directory: directory)
-        guard result.status == 0, let text = try? Files.read(file), let count = Int(String(decoding: text.dropLast(), as: UTF8.self)) else {
+            program, arguments, environment: ["LD_PRELOAD": try library.get(), "ALLOCATION_COUNT": file],
+            directory: directory)
+        guard result.status == 0, let text = try? Files.read(file),
+            let count = Int(String(decoding: text.dropLast(), as: UTF8.self))
+        else {
             throw ProcessRunner.Failure(description: "\(arguments): \(result.status) \(result.errors)")
         }
         unsafe unlink(file)

@@ -154,10 +154,10 @@ extension HeaderAgreement {
             ("vps_max_layers_minus1", set.vps_max_layers - 1),
             ("vps_max_sub_layers_minus1", set.vps_max_sub_layers - 1),
             ("vps_temporal_id_nesting_flag", bit(set.vps_temporal_id_nesting_flag)),
-            ("vps_max_layer_id", set.vps_max_layer_id), ("vps_num_hrd_parameters", set.hrd.count),
+            ("vps_max_layer_id", set.vps_max_layer_id), ("vps_num_hrd_parameters", set.vps_num_hrd_parameters),
             ("vps_extension_flag", bit(set.vps_extension_flag)),
         ] + profileFields(set.profileTierLevel) + bufferingFields("vps", set.buffering)
-            + timingFields("vps", set.timing) + (set.hrd.first.map(hrdFields) ?? [])
+            + timingFields("vps", set.timing) + (set.firstHRD.map(hrdFields) ?? [])
     }
 
     package static func hrdFields(_ hrd: HEVCHRDParameters) -> Fields {

@@ -54,7 +54,7 @@ struct AnnexB {
     }
 
     /// Calls `body` with each unit in order. Nothing is kept: a byte stream can hold a unit for every three bytes.
-    func forEach(_ body: (Unit) -> Void) {
+    func walk(_ body: (Unit) -> Void) {
         var prefix = first
         while prefix < bytes.count {
             let following = Self.prefix(in: bytes, from: prefix + 3)
@@ -111,7 +111,7 @@ package enum StartCodes {
     /// Of each unit without start code and trailing zeros.
     package static func units(in bytes: [UInt8]) -> [Range<Int>] {
         var units: [Range<Int>] = []
-        AnnexB(bytes).forEach { units.append($0.payload) }
+        AnnexB(bytes).walk { units.append($0.payload) }
         return units
     }
 }

@@ -35,7 +35,7 @@ extension ByteStreamReader {
             report(.byteStream, "\(annexB.leading) bytes stand before the first start code")
         }
         expect(annexB.count)
-        annexB.forEach { found in
+        annexB.walk { found in
             guard let nal = Unit(found, in: bytes) else {
                 return report(.byteStream, "a NAL unit at byte \(found.whole.lowerBound) without a sound header")
             }

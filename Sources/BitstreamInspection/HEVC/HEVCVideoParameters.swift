@@ -33,6 +33,9 @@ package struct HEVCVideoParameters: Sendable, Hashable {
     package var buffering: [HEVCBuffering]
     package var vps_max_layer_id: Int
     package var timing: Timing?
+    package var vps_num_hrd_parameters = 0
+    /// The first of them. There can be 1024, and those that count are the SPS's.
+    package var firstHRD: HEVCHRDParameters?
     package var vps_extension_flag: Bool
 
     init(rbsp: [UInt8]) throws(Malformed) {
@@ -56,12 +59,13 @@ package struct HEVCVideoParameters: Sendable, Hashable {
         if reader.flag() {
             timing = try Timing(&reader)
             let count = try reader.unsigned("vps_num_hrd_parameters", in: 0...1024)
-            // Read over: those that count are the SPS's.
+            vps_num_hrd_parameters = count
             var last: HEVCHRDParameters?
             for index in 0..<count {
                 _ = try reader.unsigned("hrd_layer_set_idx", in: 0...layerSets)
                 let isCommon = index == 0 || reader.flag()
                 last = try HEVCHRDParameters(&reader, common: isCommon ? nil : last, maxSubLayers: vps_max_sub_layers)
+                if index == 0 { firstHRD = last }
             }
         }
         vps_extension_flag = reader.flag()

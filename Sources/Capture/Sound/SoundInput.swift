@@ -46,7 +46,7 @@ public final class SoundInput: Sendable {
     public init(_ name: String, openSeconds: Double = 10) throws {
         let link = Monitor(SoundLink())
         guard OwnThread.start({ SoundThread.run(name, link) }) else { throw VaencError(.internalFault, "no thread for the sound") }
-        let info = try link.wait(atMostNanoseconds: UInt64(openSeconds * 1e9)) { link in
+        let info = try link.wait(atMostNanoseconds: UInt64(clamping: openSeconds * 1e9)) { link in
             if case .failed(let error)? = link.end { throw error }
             return link.info
         }
@@ -88,7 +88,7 @@ public final class SoundInput: Sendable {
 
     /// Waits until sound of that time was heard, or there is no more of it, but no longer than that.
     public func wait(for time: MediaTime, atMostSeconds limit: Double) {
-        _ = link.wait(atMostNanoseconds: UInt64(max(0, limit) * 1e9)) { link in
+        _ = link.wait(atMostNanoseconds: UInt64(clamping: max(0, limit) * 1e9)) { link in
             link.end != nil || link.heard.map { time < $0 } == true ? true : nil
         }
     }

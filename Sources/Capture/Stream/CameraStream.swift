@@ -21,7 +21,7 @@ public final class CameraStream: Sendable {
         let wake = try WakeDescriptor()
         let started = OwnThread.start { StreamThread.run(path, request, link, wake) }
         guard started else { throw VaencError(.internalFault, "no thread for the camera \(path)") }
-        let limit = UInt64(max(request.openSeconds, 0.1) * 1e9)
+        let limit = UInt64(clamping: max(request.openSeconds, 0.1) * 1e9)
         guard let info = try link.wait(atMostNanoseconds: limit, { link in
             if case .failed(let error)? = link.end { throw error }
             return link.info
@@ -29,7 +29,7 @@ public final class CameraStream: Sendable {
             link.withLock { $0.isClosing = true }
             wake.wake()
             throw VaencError(
-                .deviceFailed, "the camera \(path) is not ready after \(Int(request.openSeconds)) s",
+                .deviceFailed, "the camera \(path) is not ready after \(Int(clamping: request.openSeconds)) s",
                 remedy: "unplug it and plug it in again")
         }
         self.info = info

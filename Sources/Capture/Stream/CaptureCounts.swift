@@ -54,7 +54,7 @@ public enum CaptureEnd: Sendable, Hashable {
 
 extension Double {
     /// Without zeros behind the point.
-    fileprivate var formatted: String { self == rounded() ? "\(Int(self))" : "\(self)" }
+    fileprivate var formatted: String { self == rounded() ? "\(Int(clamping: self))" : "\(self)" }
 }
 
 /// What a camera turned out to give.

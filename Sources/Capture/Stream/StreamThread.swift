@@ -56,7 +56,7 @@ struct StreamThread {
             ]
             let left = Double(lastLife) / 1e9 + request.stallSeconds - Double(FrameClock.now) / 1e9
             if left <= 0 { return .stalled(seconds: request.stallSeconds) }
-            unsafe poll(&polled, 2, Int32(min(left * 1000 + 1, 60_000)))
+            unsafe poll(&polled, 2, Int32(clamping: min(left * 1000 + 1, 60_000)))
             if polled[1].revents != 0 { wake.clear() }
             let events = Int32(polled[0].revents)
             if events & (POLLIN | POLLERR | POLLHUP | POLLNVAL) != 0, let end = take(events) { return end }
