@@ -10,7 +10,7 @@ SWIFTFLAGS ?= --explicit-target-dependency-import-check error
 TESTABLE := -Xswiftc -enable-testing
 BUILD := .build/release
 
-.PHONY: all build demo test test-dependent test-allocations test-clients test-drivers test-devices faults bench install check-install uninstall fixtures format sanitize clean
+.PHONY: all build demo test test-dependent test-allocations test-clients test-drivers test-devices faults soak bench install check-install uninstall fixtures format sanitize clean
 
 all: build
 
@@ -60,6 +60,10 @@ test-drivers: packages-test
 # The kernel's own test cameras and sound card, in a virtual machine; needs the tools in SHARED.
 test-devices:
 	@scripts/test-devices.sh $(SHARED)
+
+# A million pictures for each codec, and 100,000 into each container, on a device that costs nothing: half an hour.
+soak: packages-test build
+	@scripts/soak.py $(BUILD)/vaenc
 
 bench: packages-test build fixtures
 	@Benchmarks/run
