@@ -75,7 +75,7 @@ extension EncoderSettings {
         throw VaencError(
             .usage,
             "\(limits.bitrate) kbit/s at \(configuration.frameRate) frames per second makes pictures of \(Int(saturating: perFrame)) kbit at a constant rate, larger than the decoder's buffer of \(limits.bufferSize) kbit",
-            remedy: "lower --bitrate, raise --fps, or use --rate-control vbr")
+            remedy: "lower `bitrate`, raise `frameRate`, or use `rateControl` vbr")
     }
 
     /// Maximum rate, over a buffer of one second, or a frame's time where that is longer, where no other size is asked for.

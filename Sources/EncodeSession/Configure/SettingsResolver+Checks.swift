@@ -40,7 +40,7 @@ extension SettingsResolver {
         guard asked.size.width <= 65535, asked.size.height <= 65535 else {
             throw VaencError(
                 .unavailable, "a picture of \(asked.size) is larger than any level allows",
-                remedy: "scale with --size to at most 65535x65535")
+                remedy: "scale with `outputSize` to at most 65535x65535")
         }
         try WrongValues.refuse(frameRate: asked.frameRate)
         if let ratio = asked.sampleAspectRatio { try WrongValues.refuse(sampleAspectRatio: ratio) }

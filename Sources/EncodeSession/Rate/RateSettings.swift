@@ -130,7 +130,7 @@ struct RateSettings: Sendable, Hashable {
         throw VaencError(
             .usage,
             "\(BitsPerSecond(bitrate)) at \(frameRate) frames per second makes pictures of \(Int(saturating: perFrame)) bits at a constant rate, larger than the decoder's buffer of \(vbvSize) bits",
-            remedy: "lower --bitrate, raise --fps or --level, or use --rate-control vbr")
+            remedy: "lower `bitrate`, raise `frameRate` or `level`, or use `rateControl` vbr")
     }
 
     /// The buffer where nobody asks for another: what arrives in a second, or in a frame's time where that is longer.

@@ -56,7 +56,7 @@ import VideoBase
     private static func oddRate(_ rate: Int) -> VaencError {
         VaencError(
             .badInput, "the sound has \(rate) samples a second, not \(rates.lowerBound) to \(rates.upperBound)",
-            remedy: "leave it out with --audio none")
+            remedy: "leave it out with `AudioMode.none`")
     }
 
     deinit {
@@ -141,7 +141,7 @@ import VideoBase
         let inputRate = max(1, Int64(shape.count > 1 ? shape[1] : 1))
         let room = Int(held) + Int(Int64(count) * Int64(rate) / inputRate) + 256
         guard room > 0, let limit = Int32(exactly: room) else {
-            throw VaencError(.badInput, "a packet of the sound has \(count) samples", remedy: "leave it out with --audio none")
+            throw VaencError(.badInput, "a packet of the sound has \(count) samples", remedy: "leave it out with `AudioMode.none`")
         }
         let memory = UnsafeMutablePointer<Float>.allocate(capacity: room * channels)
         defer { unsafe memory.deallocate() }

@@ -18,7 +18,7 @@ extension EncoderConfiguration {
 
 extension SinkOptions {
     /// Creates the options that `vaenc encode` has without options, for a source's pictures: their colour, HDR metadata, shape and
-    /// turn. Files of a live source survive a kill.
+    /// turn, and the source's tags and chapters. Files of a live source survive a kill.
     public init(writing info: SourceInfo) {
         self.init()
         color = info.color
@@ -26,6 +26,7 @@ extension SinkOptions {
         contentLight = info.contentLight
         sampleAspectRatio = info.sampleAspectRatio
         displayMatrix = info.displayMatrix
+        metadata = info.metadata
         survivesKill = info.isLive
     }
 }
