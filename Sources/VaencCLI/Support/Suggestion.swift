@@ -45,7 +45,6 @@ enum Suggestion {
 
     /// The line about a first argument that is no command.
     static func line(forCommand name: String) -> String {
-        // A key path in place of the closure crashes the compiler of Swift 6.3.
         let commands = VaencCommand.configuration.subcommands.filter { $0.configuration.shouldDisplay }.map { $0._commandName }
         if let nearest = nearest(to: name, of: commands) { return "there is no command \(name): did you mean vaenc \(nearest)?" }
         let isFile = unsafe access(name, F_OK) == 0
