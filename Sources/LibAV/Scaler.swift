@@ -76,6 +76,7 @@ package import VideoBase
                     context, slices, source.strides, 0, Int32(source.size.height), to.baseAddress!, destination.strides)
             }
         }
+        if LibAV.isNoMemory(rows) { throw VaencError.noMemory("to convert a picture of \(unsafe source.size)") }
         if rows < 0 { throw VaencError(.internalFault, "libswscale failed: \(unsafe LibAV.message(rows, av))") }
     }
 
@@ -90,6 +91,7 @@ package import VideoBase
             bicubic | accurate, nil, nil, nil)
         guard unsafe context != nil else {
             let words = LibAV.takeLog().map { " (\($0))" } ?? ""
+            if LibAV.isNoMemory(words) { throw VaencError.noMemory("to convert a picture of \(shape.sourceSize)") }
             throw VaencError(
                 .badInput,
                 "cannot convert \(name(source)) \(shape.sourceSize) to \(name(destination)) \(shape.destinationSize)\(words)"

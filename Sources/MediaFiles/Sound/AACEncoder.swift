@@ -96,6 +96,7 @@ import VideoBase
             if code < 0 { break }
             packets.append(unsafe try TrackPacket(taking: packet!, timeBase: Rational(1, rate), av))
         }
+        if LibAV.isNoMemory(code) { throw VaencError.noMemory("to encode sound") }
         throw VaencError(.internalFault, "the AAC encoder failed (\(unsafe LibAV.message(code, av)))")
     }
 }

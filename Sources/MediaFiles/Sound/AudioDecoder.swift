@@ -45,6 +45,7 @@ import VideoBase
         else { throw TrackPacket.noMemory }
         unsafe context.pointee.pkt_timebase = AVRational(track.timeBase)
         let code = unsafe av.pointee.avcodec_open2!(context, codec, nil)
+        if LibAV.isNoMemory(code) { throw VaencError.noMemory("to decode sound") }
         if code < 0 {
             throw VaencError(.badInput, "the sound (\(track.codecName)) cannot be decoded (\(unsafe LibAV.message(code, av)))")
         }
@@ -149,6 +150,7 @@ import VideoBase
             unsafe UnsafeMutableRawPointer(memory + $0 * room).assumingMemoryBound(to: UInt8.self)
         }
         let got = unsafe av.pointee.swr_convert!(resampler, &planes, limit, input, count)
+        if LibAV.isNoMemory(got) { throw VaencError.noMemory("to convert sound") }
         if got < 0 { throw VaencError(.internalFault, "libswresample failed (\(unsafe LibAV.message(got, av)))") }
         return (0..<channels).map { unsafe Array(UnsafeBufferPointer(start: memory + $0 * room, count: Int(got))) }
     }
