@@ -62,7 +62,7 @@ import VideoBase
             #expect(!lowering.leading(plan, FrameOptions(), clock, delay: session.initialDelay).units.isEmpty || !plan.type.isKey)
             var bytes = [UInt8](repeating: 0x55, count: [0, 1, 5, 70_000][index % 4])
             // Filler of gigabytes would be right, and slow.
-            if settings.rate.mode == .cbr, Double(settings.rate.bitrate) / settings.frameRate.value > 1e8 { continue }
+            if settings.rate.mode == .cbr, settings.rate.vbvSize > 100_000_000 { continue }
             _ = session.finish(&bytes, driverBytes: bytes.count / 2, plan, canRepeat: index % 2 == 0)
         }
         return true

@@ -218,14 +218,7 @@ extension SettingsResolver {
     mutating func settleBuffer(_ rate: inout RateSettings, level: StreamLevel) throws -> BufferModel? {
         guard rate.vbvSize > 0 else { return nil }
         limitBuffer(&rate, to: level.maxCPBSize, why: "level \(level.name) holds no more")
-        let perFrame = Double(rate.bitrate) / asked.frameRate.value
-        // Buffers are rounded down to 16 bits.
-        if rate.mode == .cbr, perFrame > Double(rate.vbvSize + 16) {
-            throw VaencError(
-                .usage,
-                "\(BitsPerSecond(rate.bitrate)) at \(asked.frameRate) frames per second makes pictures of \(Int(saturating: perFrame)) bits at a constant rate, larger than the decoder's buffer of \(rate.vbvSize) bits",
-                remedy: "lower --bitrate, raise --fps or --level, or use --rate-control vbr")
-        }
+        try rate.checkPicturesFit(asked.frameRate)
         guard rate.hasHRD else { return nil }
         limitBuffer(
             &rate, to: BufferModel.largestSize(bitrate: rate.maxBitrate),

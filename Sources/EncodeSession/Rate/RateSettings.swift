@@ -114,9 +114,23 @@ struct RateSettings: Sendable, Hashable {
         if !hasFixedBuffer, !hasHRD, vbvSize > 0, maxBitrate > 0, new.maxBitrate != maxBitrate {
             let share = Double(vbvInitial) / Double(max(vbvSize, 1))
             new.vbvSize = Self.usualBuffer(new.maxBitrate, frameRate)
-            new.vbvInitial = Int(Double(new.vbvSize) * share)
+            new.vbvInitial = Int(saturating: Double(new.vbvSize) * share)
         }
+        try new.checkPicturesFit(frameRate)
         return new
+    }
+
+    /// Refuses a constant rate that needs larger pictures than the buffer holds: each would be filled up to it.
+    ///
+    /// - Throws: `usage`.
+    func checkPicturesFit(_ frameRate: Rational) throws(VaencError) {
+        let perFrame = Double(bitrate) / frameRate.value
+        // Buffers are rounded down to 16 bits.
+        guard mode == .cbr, vbvSize > 0, perFrame > Double(vbvSize) + 16 else { return }
+        throw VaencError(
+            .usage,
+            "\(BitsPerSecond(bitrate)) at \(frameRate) frames per second makes pictures of \(Int(saturating: perFrame)) bits at a constant rate, larger than the decoder's buffer of \(vbvSize) bits",
+            remedy: "lower --bitrate, raise --fps or --level, or use --rate-control vbr")
     }
 
     /// The buffer where nobody asks for another: what arrives in a second, or in a frame's time where that is longer.
