@@ -66,10 +66,23 @@ extension EncoderSettings {
         report("bitrate", configuration.bitrate?.value, "\(bitrate)", "as asked")
     }
 
-    /// Maximum rate, over a buffer of one second where no other size is asked for.
+    /// Refuses a constant rate that needs larger pictures than the buffer holds: each would be filled up to it.
+    ///
+    /// - Throws: `usage`.
+    func checkPicturesFit() throws(VaencError) {
+        let perFrame = Double(limits.bitrate) / configuration.frameRate.value
+        guard mode == .cbr, perFrame > Double(limits.bufferSize) + 1 else { return }
+        throw VaencError(
+            .usage,
+            "\(limits.bitrate) kbit/s at \(configuration.frameRate) frames per second makes pictures of \(Int(saturating: perFrame)) kbit at a constant rate, larger than the decoder's buffer of \(limits.bufferSize) kbit",
+            remedy: "lower --bitrate, raise --fps, or use --rate-control vbr")
+    }
+
+    /// Maximum rate, over a buffer of one second, or a frame's time where that is longer, where no other size is asked for.
     private mutating func mapLimit(_ limit: BitsPerSecond) {
         limits.maxRate = max(1, limit.value / 1000)
-        limits.bufferSize = limits.maxRate
+        let perFrame = Int(saturating: (Double(limits.maxRate) / configuration.frameRate.value).rounded(.up))
+        limits.bufferSize = max(limits.maxRate, min(perFrame, Self.highestRate / 1000))
         report(
             "maxBitrate", configuration.maxBitrate?.value, "\(limit.value)",
             configuration.maxBitrate == nil ? "default" : configuration.maxBitrate == limit ? "as asked" : "constant")

@@ -66,6 +66,7 @@ struct EncoderSettings: Sendable {
         mapStructure()
         mapReferences()
         mapRate()
+        try checkPicturesFit()
         mapProfile()
         mapPicture()
         if configuration.strict, let error = effective.strictError { throw error }
