@@ -7,7 +7,7 @@
 #   flashes: a moving scene with a white picture now and then
 #   cuts:    a cut every second or half-second, from scenes that are easy to scenes that are hard
 #   black:   black with short scenes between
-#   short:   some of each, five seconds
+#   short:   some of each, six seconds
 # Prints the names of the clips. Files that exist are kept.
 set -eu
 [ $# -ge 2 ] || { echo "usage: make-rate-clips.sh FIXTURES FOLDER [WIDTHxHEIGHT [NAME...]]" >&2; exit 64; }
@@ -99,7 +99,7 @@ make black
 
 scenes=()
 scene black 0 0.4
-scene "$bbb" 0 1.4 "fade=in:0:25"
+scene "$bbb" 0 2 "fade=in:0:45"
 scene "$bikes" 0 0.8
 scene "$bikes" 4 0.8 "$(flash 20 2)"
 scene black 0 0.4
