@@ -7,7 +7,7 @@ public enum ExtremeValues {
         1 << 31, Int(UInt32.max), 4_000_000_000, 1 << 40, 1 << 62, .max - 1, .max,
     ]
     public static let numbers: [Double] = [
-        .nan, .infinity, -.infinity, -1, 0, 5e-324, 1e-9, 0.04, 1, 3600, 86400, 1e18, 1.7e308,
+        .nan, .infinity, -.infinity, -1, 0, .leastNonzeroMagnitude, 1e-9, 0.04, 1, 3600, 86400, 1e18, 1.7e308,
     ]
     public static let rates: [Rational] = [
         Rational(0, 1), Rational(1, 0), Rational(0, 0), Rational(-25, 1), Rational(.min, .min), Rational(.max, 1), Rational(1, .max),
