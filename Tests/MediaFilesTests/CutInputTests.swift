@@ -7,12 +7,18 @@ import VideoBase
 
 /// Inputs that become shorter while they are read: an error, never an early end.
 @Suite struct CutInputTests {
-    private func expectCut(_ source: any FrameSource, _ path: String, readFirst: Int, to length: Int) throws {
+    /// - Parameter whole: the number of pictures of an input that libavformat may have read to its end when it was opened.
+    private func expectCut(_ source: any FrameSource, _ path: String, readFirst: Int, to length: Int, whole: Int? = nil) throws {
         let picture = PaddedPicture(.nv12, source.info.size)
         for _ in 0..<readFirst { #expect(try picture.read(source) != nil) }
         try #require(unsafe truncate(path, length) == 0)
-        let error = failure { while try picture.read(source) != nil {} }
-        #expect(error?.category == .badInput, "\(path) cut to \(length): \(error?.message ?? "ended well")")
+        var count = readFirst
+        let error = failure { while try picture.read(source) != nil { count += 1 } }
+        if error == nil, let whole {
+            #expect(count == whole, "\(path) cut to \(length)")
+        } else {
+            #expect(error?.category == .badInput, "\(path) cut to \(length): \(error?.message ?? "ended well")")
+        }
     }
 
     @Test(arguments: [0, 1, 5000]) func rawPictures(length: Int) throws {
@@ -40,7 +46,9 @@ import VideoBase
             for length in [0, 1000] {
                 let copy = "\(folder)/\(length).\(ending)"
                 try Files.write(try Files.read(path), to: copy)
-                try expectCut(try MediaInput.open(copy, options: SourceOptions()), copy, readFirst: 1, to: length)
+                // A bare stream has no index: libavformat looks at up to 5 MB of it first.
+                try expectCut(
+                    try MediaInput.open(copy, options: SourceOptions()), copy, readFirst: 1, to: length, whole: ending == "h264" ? 60 : nil)
             }
         }
     }

@@ -85,6 +85,12 @@ final class EncodeBranch {
         description = try session.encoderDescription
         guard tally.snapshot.frames.encoded > 0 else {
             if interrupted { throw VaencError(.interrupted, "interrupted before the first frame: nothing was written") }
+            let taken = session.statistics.taken
+            if taken > 0 {
+                throw VaencError(
+                    .deviceFailed, "no packet came from the device, which failed with all of the \(counted(taken, "frame"))",
+                    remedy: "see `dmesg`, or use --device software")
+            }
             throw VaencError(.badInput, "the input has no frames to encode", remedy: "look at --start, --duration and the input")
         }
         try sink.finish()
