@@ -201,8 +201,8 @@ extension UnsafeMutableBufferPointer<VAPictureH264> {
 
 extension StreamClient {
     /// A client whose first picture, sent already, takes the encoder a while.
-    static func busy(width: Int, height: Int) -> StreamClient {
-        let stream = StreamClient(width: width, height: height, codedBytes: 16 << 20)
+    static func busy(_ client: Client = Client(), width: Int, height: Int) -> StreamClient {
+        let stream = StreamClient(client, width: width, height: height, codedBytes: 16 << 20)
         var buffers = stream.buffers(cabac: true)
         var misc: [UInt8] = []
         for word in [VAEncMiscParameterTypeQualityLevel.rawValue, 1, 0, 0, 0, 0] {

@@ -103,8 +103,8 @@ import Testing
             #expect(stream.encode() != nil)
             #expect(stream.encode() != nil)
             var buffers = stream.buffers()
-            // As far as the header goes; the driver leaves its slice data alone.
-            buffers.packed = [(4, 8 * 5 + Self.headerBits, Array(second.prefix(5 + (Self.headerBits + 7) / 8)), true)]
+            // VAEncPackedHeaderSlice; the bytes end after the header.
+            buffers.packed = [(3, 8 * 5 + Self.headerBits, Array(second.prefix(5 + (Self.headerBits + 7) / 8)), true)]
             #expect(stream.send(buffers) == (isStrict ? refused : VA_STATUS_SUCCESS))
         }
     }

@@ -58,7 +58,7 @@ extension VAEncPictureParameterBufferHEVC {
     mutating func setUnitType(packed: [RenderedHeader], _ environment: Environment) throws {
         let slice = packed.first { $0.type == UInt32(VAEncPackedHeaderSlice.rawValue) }
         let isKnown = isIDR == (nal_unit_type == 19 || nal_unit_type == 20)
-        guard let type = slice?.unitType(.hevc) ?? (isKnown ? nil : isIDR ? 19 : 1), type != nal_unit_type else { return }
+        guard let type = slice?.sliceType(.hevc) ?? (isKnown ? nil : isIDR ? 19 : 1), type != nal_unit_type else { return }
         try environment.tolerate(
             .unitType,
             .invalidParameter("nal_unit_type \(nal_unit_type) of a picture of nal_unit_type \(type)"))

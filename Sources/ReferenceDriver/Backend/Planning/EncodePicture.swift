@@ -8,9 +8,10 @@ struct RenderedHeader {
     var hasEmulationBytes: Bool
     var bytes: [UInt8]
 
-    /// nal_unit_type of the first NAL unit; nil without a start code.
-    func unitType(_ codec: DriverCodec) -> UInt8? {
-        bytes.indices.dropLast(3).first { bytes[$0...].starts(with: [0, 0, 1]) }.map { codec.unitType(bytes[$0 + 3]) }
+    /// nal_unit_type of the slice, which a delimiter may precede; nil without one.
+    func sliceType(_ codec: DriverCodec) -> UInt8? {
+        bytes.indices.dropLast(3).lazy.filter { bytes[$0...].starts(with: [0, 0, 1]) }
+            .map { codec.unitType(bytes[$0 + 3]) }.first { codec.isSlice($0) }
     }
 }
 
