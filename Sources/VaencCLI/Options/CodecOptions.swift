@@ -18,7 +18,7 @@ struct CodecOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The tier of HEVC; High only where rate or buffer need it, unless told.", valueName: "auto|main|high"))
     var tier: TierOption = .auto
 
-    @Option(help: "The entropy coder of H.264: cabac or cavlc.")
+    @Option(help: ArgumentHelp("The entropy coder of H.264.", valueName: "cabac|cavlc"))
     var entropy: EntropyCoder?
 
     @Option(parsing: .unconditional, help: ArgumentHelp("Bits of a coded sample, 8 or 10; else as the input has.", valueName: "N"))
