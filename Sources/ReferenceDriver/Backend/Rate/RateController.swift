@@ -271,7 +271,7 @@ struct RateController: Sendable {
     }
 
     /// The share of what is there that a picture may take which is harder than foreseen.
-    private static var surpriseShare: Double { 0.4 }
+    private static var surpriseShare: Double { 0.5 }
 
     /// What the picture may take at most.
     private var mostBits: Double? {

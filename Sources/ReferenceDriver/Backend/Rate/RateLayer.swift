@@ -18,6 +18,8 @@ struct RateLayer: Sendable {
     private(set) var hasHistory = false
     /// How much harder a P picture was than those before it, 1…3: in a fade the next one is harder by as much again.
     private var growth = 1.0
+    /// How much of it counts: where the rate aimed at is near the highest, there is no room for it.
+    private let growthShare: Double
     /// What is harder at once is another scene.
     private static let mostGrowth = 2.0
     /// Mean of the costs of the pictures so far to the power of 1 - steadiness, forgotten slowly, and the pictures that it
@@ -32,6 +34,8 @@ struct RateLayer: Sendable {
         let period = Double(settings.intraPeriod > 0 ? min(settings.intraPeriod, 600) : 300)
         let between = Double(max(settings.referencePeriod, 1))
         memory = max(60, 2 * period)
+        growthShare =
+            settings.mode == .constantBitRate ? 1 : min(1, 3 * (1 - Double(settings.stream.targetPercentage) / 100))
         // Without B pictures, the client has said nothing of pictures that no other refers to.
         counted = between > 1 ? memory : 8
         let intra = 1 / period
@@ -213,7 +217,8 @@ struct RateLayer: Sendable {
         }
         if kind == .predicted {
             let ratio = seen / complexity[index]
-            growth = ratio < Self.mostGrowth && intraShare < 0.5 ? max(ratio, 1 + (growth - 1) / 2) : 1
+            let foreseen = 1 + (ratio - 1) * growthShare
+            growth = ratio < Self.mostGrowth && intraShare < 0.5 ? max(foreseen, 1 + (growth - 1) / 2) : 1
         }
         let bounded = kind != .intra && intraShare > 0.5 ? min(seen, 1.5 * complexity[index]) : seen
         let weight = kind == .intra ? 0.7 : bounded > complexity[index] ? 0.5 : 0.35
