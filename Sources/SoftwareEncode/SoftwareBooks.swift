@@ -13,7 +13,9 @@ struct SoftwareBooks {
     init(_ settings: EncoderSettings, _ headers: StreamHeaders) {
         let configuration = settings.configuration
         mode = settings.mode
-        let level = SoftwareLevel.limits(headers.level, headers.profile, headers.tier)
+        // The libraries choose a level by the size and the rate that was asked for, not by the bits of a stream without a rate:
+        // only a level that was asked for is a limit.
+        let level = configuration.level == nil ? nil : SoftwareLevel.limits(headers.level, headers.profile, headers.tier)
         stream = StreamLimits(
             frameRate: configuration.frameRate, levelRate: level?.rate ?? .max, levelBuffer: level?.buffer ?? .max)
         stream.maxSliceBytes = settings.codec == .h264 ? configuration.maxSliceBytes : nil

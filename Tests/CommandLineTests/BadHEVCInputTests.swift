@@ -16,7 +16,7 @@ import Testing
             #expect(result.errors.contains(words), "\(options): \(result.errors)", sourceLocation: sourceLocation)
             #expect(result.errorLines.count == 1, "\(result.errors)", sourceLocation: sourceLocation)
             // The program's name, what is wrong, and what to do about it; the parser of arguments names the help.
-            let hasRemedy = result.errors.split(separator: ": ").count >= 3 || result.errors.contains("(vaenc --help")
+            let hasRemedy = result.errors.split(separator: ": ").count >= 3 || result.errors.contains("--help lists")
             #expect(hasRemedy, "\(result.errors)", sourceLocation: sourceLocation)
             #expect(result.stdout.isEmpty && Files.list(folder).isEmpty, "\(options)", sourceLocation: sourceLocation)
         }

@@ -21,7 +21,7 @@ import Testing
                     + flags.output.split(whereSeparator: \.isWhitespace).map(String.init))
             try #require(made.status == 0, "\(made.errors)")
             let environment = ["VAENC_DRIVER_DIR": folder, "GARBAGE": garbage]
-            let probe = try ProcessRunner.run(
+            let probe = try ProcessRunner.runMeasuringMemory(
                 Checkout.vaenc, ["probe", "--device", "reference", "--json"], environment: environment, timeout: 30)
             #expect(probe.status == 0 && !probe.timedOut, "\(probe.status) \(probe.errors)")
             let device = try #require(JSONValue(probe.output)?["devices"]?.array.first)

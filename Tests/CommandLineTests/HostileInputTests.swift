@@ -100,7 +100,7 @@ import Testing
             let file = folder + (isHEVC ? "/tiny.h265" : "/tiny.h264")
             try Files.write(bytes, to: file)
             for isJSON in [false, true] {
-                let run = try ProcessRunner.run(
+                let run = try ProcessRunner.runMeasuringMemory(
                     Checkout.vaenc, ["inspect", file] + (isJSON ? ["--json"] : []), timeout: 60)
                 #expect(run.status == 65 || run.status == 0, "\(run.errors)")
                 #expect(run.errorLines.count <= 1)
@@ -127,7 +127,7 @@ import Testing
                     let isLarge = size == "16000x16000" && command[0] == "decode" && input == "-"
                     // The pictures of a pipe come as large as it says.
                     if isLarge { continue }
-                    let run = try ToolRun(command + ["--device", "software"], input: input == "-" ? bytes : [])
+                    let run = try ToolRun(command + ["--device", "software"], input: input == "-" ? bytes : [], measuresMemory: true)
                     run.expectRefusal(
                         65, size == nil ? "65536×65536" : "ends inside picture 0",
                         without: [folder + "/o.h264", folder + "/o.y4m"])
@@ -148,7 +148,7 @@ import Testing
     func absurdSizes(_ arguments: [String]) throws {
         try Files.withTemporaryFolder { folder in
             let clip = try Fixture.carphone.path()
-            let run = try ToolRun(arguments.map { $0 == "CLIP" ? clip : $0.hasPrefix("o.") ? "\(folder)/\($0)" : $0 })
+            let run = try ToolRun(arguments.map { $0 == "CLIP" ? clip : $0.hasPrefix("o.") ? "\(folder)/\($0)" : $0 }, measuresMemory: true)
             run.expectRefusal(64, "at most 16384 on a side and 256 million pixels")
             #expect(Files.list(folder).isEmpty)
             #expect(run.peakKB < 250_000)

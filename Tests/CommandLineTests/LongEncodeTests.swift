@@ -27,8 +27,8 @@ import Testing
                 return try #require(packets)
             }
             let (early, late) = (try kept(after: 20), try kept(after: 20_000))
-            #expect(120 - early == 20_100 - late)
-            #expect(early >= 110)
+            // A device that is lost takes with it what was in flight, which differs from run to run.
+            #expect(early >= 110 && late >= 20_090, "\(early) of 120, \(late) of 20,100")
         }
     }
 
@@ -36,7 +36,7 @@ import Testing
     func keepsItsMemory(_ codec: String) throws {
         try Files.withTemporaryFolder { folder in
             func peak(_ frames: Int) throws -> Int {
-                let run = try ProcessRunner.run(
+                let run = try ProcessRunner.runMeasuringMemory(
                     Checkout.vaenc,
                     [
                         "encode", "testsrc:64x64@25:\(frames)", "--device", "reference", "--codec", codec, "--bframes", "2",

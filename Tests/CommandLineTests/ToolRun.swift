@@ -9,8 +9,12 @@ struct ToolRun {
     var output: [UInt8]
     var peakKB: Int
 
-    init(_ arguments: [String], input: [UInt8] = []) throws {
-        let result = try ProcessRunner.run(Checkout.vaenc, arguments, input: input, timeout: 60)
+    /// - Parameter measuresMemory: whether `peakKB` is the program's own peak, which costs another process.
+    init(_ arguments: [String], input: [UInt8] = [], measuresMemory: Bool = false) throws {
+        let result =
+            measuresMemory
+            ? try ProcessRunner.runMeasuringMemory(Checkout.vaenc, arguments, input: input, timeout: 60)
+            : try ProcessRunner.run(Checkout.vaenc, arguments, input: input, timeout: 60)
         (status, report, errorLines) = (result.status, JSONValue(result.output), result.errorLines)
         (output, peakKB) = (result.stdout, result.peakKB)
     }

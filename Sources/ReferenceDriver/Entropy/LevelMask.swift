@@ -13,7 +13,8 @@ extension Lane where Element == Int16 {
         // The top bit of an element is set if any of its bits is.
         let tops = (((word & rest) &+ rest) | word) & ~rest
         // The product gathers bits 0, 16, 32 and 48 in bits 48 to 51; its other terms do not meet them.
-        return UInt32(truncatingIfNeeded: (tops &>> 15) &* 0x0001_0002_0004_0008 &>> 48) & 0xF
+        let gathered = (tops &>> 15) &* 0x0001_0002_0004_0008
+        return UInt32(truncatingIfNeeded: gathered &>> 48) & 0xF
     }
 
     /// Bit i of the result: element i, of 64, is not zero.
