@@ -140,7 +140,7 @@ import VideoBase
         configuration.frameRate = Rational(1, 1000)
         configuration.bitrate = BitsPerSecond(100_000_000)
         let error = #expect(throws: VaencError.self) { try SettingsResolver.resolve(configuration, on: profile) }
-        #expect(error?.category == .usage && error?.remedy?.contains("--bitrate") == true)
+        #expect(error?.category == .usage && error?.remedy?.contains("`bitrate`") == true)
     }
 }
 

@@ -63,9 +63,12 @@ import VideoBase
             let whole = header + line + noise(6) + line + noise(6)
             for count in header.count...whole.count {
                 let path = try write([Array(whole[..<count])], folder)
-                let source = try MediaInput.open(path)
                 var given = 0
-                let error = failure { while try source.next() != nil { given += 1 } }
+                // A file that ends inside its first picture is refused when it is opened.
+                let error = failure {
+                    let source = try MediaInput.open(path)
+                    while try source.next() != nil { given += 1 }
+                }
                 #expect(given == (count - header.count) / 12)
                 #expect((error == nil) == ((count - header.count) % 12 == 0), "\(count)")
                 #expect(error == nil || error?.category == .badInput)

@@ -32,6 +32,8 @@ collect() {
     on_gpu vainfo vainfo -a --display drm --device $node
     on_gpu probe "$vaenc" probe --device $node --json
     on_gpu verify "$vaenc" probe --device $node --verify --json
+    # What is traced and counted from here on is the encode alone, without the process that tries the driver.
+    export VAENC_DRIVER_TRIALS=0
     # The codec left open: 8 bits, 10 bits, and less than HEVC takes.
     local small=96x96
     case $gpu in amd-*) small=128x128 ;; esac

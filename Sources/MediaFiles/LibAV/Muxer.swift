@@ -167,7 +167,7 @@ import VideoBase
         destination.willWrite()
         let code = unsafe av.pointee.av_interleaved_write_frame!(context, scratch)
         unsafe av.pointee.av_packet_unref!(scratch)
-        try check(code, copies: copies)
+        try check(code, copies: copies || hasCopies)
     }
 
     /// Some files round the times of short packets to the same millisecond, which others take as no order.

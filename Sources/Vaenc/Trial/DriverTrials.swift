@@ -8,7 +8,7 @@ import VideoBase
 /// process along.
 ///
 /// The program that does it is `vaenc`: the one that is running, or for other programs the one that is installed with the
-/// reference driver. Without it nothing is tried beforehand.
+/// reference driver. Without it, and if VAENC_DRIVER_TRIALS is 0, nothing is tried beforehand.
 public enum DriverTrials {
     /// The path of a `vaenc` of this version; nil: the one beside the reference driver's file (`PREFIX/bin/vaenc`).
     public static var program: String? {
@@ -49,7 +49,7 @@ public enum DriverTrials {
     ///
     /// - Throws: `deviceFailed` where the driver ended it, or it did not end.
     private static func run(_ what: [String], _ kind: DeviceKind, _ path: String?) throws -> TrialChild? {
-        guard isForeign(kind), !state.withLock({ $0.isServing }), let program else { return nil }
+        guard isForeign(kind), Environment.value("VAENC_DRIVER_TRIALS") != "0", !state.withLock({ $0.isServing }), let program else { return nil }
         // Many calls and pictures, each with the device's limit.
         let (limit, isTooLong) = DeviceWatch.usualLimit(of: kind).multipliedReportingOverflow(by: 6)
         return TrialChild.run(program, [command] + what, silenceNanoseconds: isTooLong ? .max : limit)
