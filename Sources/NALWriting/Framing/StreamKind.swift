@@ -19,6 +19,7 @@ public struct StreamKind: Sendable, Hashable {
     ///   - head: the stream's first bytes; a few thousand decide.
     ///   - byteCount: of the whole stream; nil where that is not known.
     public init?(head: [UInt8], byteCount: Int? = nil) {
+        if Self.isTransportStream(head) { return nil }
         for size in [LengthSize.four, .two, .one] {
             guard let heads = Self.heads(head, size, byteCount ?? AnnexB.longestUnit) else { continue }
             framing = .lengthPrefixed(size)
@@ -32,6 +33,15 @@ public struct StreamKind: Sendable, Hashable {
         if let first = units.first, head[first.lowerBound] & 0x80 != 0 { return nil }
         framing = .annexB
         codec = units.lazy.compactMap { Self.codec(head[$0]) }.first
+    }
+
+    /// Whether the bytes are packets of MPEG-TS, of M2TS (behind four bytes of time) or with error correction (204 bytes): what
+    /// stands before and in them may look like lengths and NAL units.
+    private static func isTransportStream(_ head: [UInt8]) -> Bool {
+        [(first: 0, length: 188), (4, 192), (0, 204)].contains { first, length in
+            let places = stride(from: first, to: head.count, by: length)
+            return head.count > first + 2 * length && places.allSatisfy { head[$0] == 0x47 }
+        }
     }
 
     /// The beginnings of NAL units behind lengths; nil where they are not that.
