@@ -8,9 +8,10 @@ import Testing
 @Suite struct AllocationFailureTests {
     private static let commands: [[String]] = [
         ["encode", "clip.mp4", "--device", "software", "-o", "o.mp4"],
-        // libx265 is left out: its threads allocate in another order in each run, and one run ended with a corrupted heap
-        // whose cause is not known.
-        ["encode", "clip.mp4", "--device", "software", "--size", "48x32", "--audio", "aac", "-o", "o.mkv"],
+        [
+            "encode", "clip.mp4", "--device", "software", "--codec", "hevc", "--size", "48x32", "--audio", "aac", "-o",
+            "o.mkv",
+        ],
         ["encode", "clip.mp4", "--device", "reference", "--codec", "h264", "-o", "o.ts"],
         ["decode", "clip.mp4", "--device", "software", "-o", "o.y4m"],
         ["decode", "clip.mp4", "--device", "reference", "-o", "o.nv12"],

@@ -42,17 +42,25 @@ import VideoBase
         let nothing = try parameters { _ in }
         #expect(nothing["crf"] == "24")
         let vbr = try settings { $0.bitrate = BitsPerSecond(2_000_000) }.limits
-        #expect(vbr == RateLimits(bitrate: 2000, maxRate: 3000, bufferSize: 3000))
+        func limits(_ bitrate: Int, _ maxRate: Int, _ bufferSize: Int) -> RateLimits.Base {
+            RateLimits.Base(bitrate: bitrate, maxRate: maxRate, bufferSize: bufferSize)
+        }
+        #expect(vbr == RateLimits(bitrate: 2000, maxRate: 3000, bufferSize: 3000, base: limits(2000, 3000, 3000)))
         let full = try settings {
             $0.bitrate = BitsPerSecond(2_000_000); $0.maxBitrate = BitsPerSecond(2_500_000); $0.vbvSize = 1_000_000
             $0.vbvInitialPercent = 70
         }.limits
-        #expect(full == RateLimits(bitrate: 2000, maxRate: 2500, bufferSize: 1000, initialPercent: 70))
+        #expect(
+            full == RateLimits(bitrate: 2000, maxRate: 2500, bufferSize: 1000, initialPercent: 70, base: limits(2000, 2500, 1000)))
         let limited = try settings {
             $0.bitrate = BitsPerSecond(2_000_000)
             $0.dataRateLimits = [DataRateLimit(bytes: 1_000_000, seconds: 2), DataRateLimit(bytes: 150_000, seconds: 0.5)]
         }
-        #expect(limited.limits == RateLimits(bitrate: 2000, maxRate: 2400, bufferSize: 1200, windows: limited.configuration.dataRateLimits))
+        #expect(
+            limited.limits
+                == RateLimits(
+                    bitrate: 2000, maxRate: 2400, bufferSize: 1200, windows: limited.configuration.dataRateLimits,
+                    base: limits(2000, 3000, 3000)))
         #expect(limited.effective.filter { $0.option == "dataRateLimits" }.map(\.differs) == [true, false])
         let cbr = try settings {
             $0.bitrate = BitsPerSecond(2_000_000); $0.rateControl = .cbr
