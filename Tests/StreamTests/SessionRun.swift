@@ -76,7 +76,9 @@ struct SessionRun {
             pictures.frames.removeFirst()
         }
         let codec: StreamCodec = request.configuration.codec == .hevc ? .hevc : .h264
-        encoded = EncodedStream(stream: packets.flatMap(\.bytes), codec: codec, reconstruction: pictures)
+        let whole = EncodedStream(stream: packets.flatMap(\.bytes), codec: codec, reconstruction: pictures)
+        // A picture larger than it may be is encoded again: the driver has reconstructed both.
+        encoded = request.configuration.maxFrameBytes == nil ? whole : whole.withoutRepeats
         trace = try TraceHeaders(stream: encoded.stream, codec: codec.format)
         inspected = encoded.inspectedStream
     }
