@@ -19,9 +19,9 @@ package import VideoBase
     }
 }
 
-/// libavcodec on a device, made anew when that fails, and in software when it fails again. One thread at a time.
+/// libavcodec on a device, reinitialized once if that fails, and in software when it fails again. One thread at a time.
 ///
-/// What is decoded anew are the packets since the last key packet but one; pictures that were given are not given again. So
+/// It decodes again the packets since the last key packet but one; pictures that were given are not given again. So
 /// a fault of the device costs time, and no picture.
 @safe package final class ResilientDecoder: PictureDecoder {
     /// Where pictures are decoded.
@@ -189,7 +189,7 @@ package import VideoBase
         }
     }
 
-    /// Has the picture that was given last decoded anew.
+    /// Decodes the picture that was given last again.
     private func renew(_ tag: Int64, after fault: any Error) throws {
         given.remove(tag)
         _ = try recover(from: fault)
