@@ -43,7 +43,7 @@ public final class PacketDecoder {
 
     /// Gives the pictures still held back.
     public func finish(onFrame: FrameHandler) throws {
-        _ = decoder.send(end: true)
+        _ = try decoder.send(end: true)
         unsafe try drain(onFrame)
         decoder.flush()
     }
@@ -54,7 +54,7 @@ public final class PacketDecoder {
 
     private func drain(_ onFrame: FrameHandler) throws {
         while true {
-            switch decoder.receive() {
+            switch try decoder.receive() {
             case .needsInput, .end: return
             case .broken: throw broken()
             case .frame:

@@ -89,9 +89,10 @@ public enum Fixture: String, Sendable, CaseIterable {
 public enum Checkout {
     /// The folder that holds Package.swift.
     public static let root: String = {
-        // Tests/TestOracles/Fixture.swift
+        // Tests/TestOracles/Fixture.swift, or Benchmarks/Sources/TestOracles/Fixture.swift by a link.
         var parts = #filePath.split(separator: "/", omittingEmptySubsequences: false)
         parts.removeLast(3)
+        if parts.last == "Benchmarks" { parts.removeLast() }
         return parts.joined(separator: "/")
     }()
 

@@ -204,18 +204,18 @@ package import VideoBase
     /// Has the decoder take a packet or the end. False where it says that the stream is broken.
     ///
     /// - Throws: what the device failed with.
-    private func take(end: Bool) throws -> Bool { try perform({ $0.send(end: end) }) { $0 } }
+    private func take(end: Bool) throws -> Bool { try perform({ try $0.send(end: end) }) { $0 } }
 
-    private func answer() throws -> DecoderAnswer { try perform({ $0.receive() }) { $0 != .broken } }
+    private func answer() throws -> DecoderAnswer { try perform({ try $0.receive() }) { $0 != .broken } }
 
     /// Has the decoder work, on a device through its watch.
     ///
     /// - Throws: what the device failed with.
-    private func perform<R: Sendable>(_ body: @escaping @Sendable (VideoDecoder) -> R, isGood: (R) -> Bool) throws -> R {
-        guard way == .device, let device else { return body(decoder) }
+    private func perform<R: Sendable>(_ body: @escaping @Sendable (VideoDecoder) throws -> R, isGood: (R) -> Bool) throws -> R {
+        guard way == .device, let device else { return try body(decoder) }
         // SAFETY: the caller waits while the body runs, or leaves the decoder behind.
         nonisolated(unsafe) let decoder = decoder
-        let result = try device.perform("decoding") { unsafe body(decoder) }
+        let result = try device.perform("decoding") { unsafe try body(decoder) }
         let code = unsafe decoder.latestCode
         // libavcodec's own judgement of the stream; anything else comes from the device.
         if isGood(result) || code == vaenc_averror_invalid() || code == vaenc_averror_again() { return result }

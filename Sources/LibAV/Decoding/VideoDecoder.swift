@@ -34,6 +34,8 @@ package import VideoBase
     private var tails: SliceTails?
     private let marksMemory: Bool
     private let isHEVC: Bool
+    /// On a device libavcodec says "no memory" of its pictures too, and who decodes there looks at `latestCode`.
+    private let isInMemory: Bool
     /// Parts of `frame` were not decoded.
     private var isUnwritten = false
     /// libavcodec's answer to the latest `send` or `receive`.
@@ -47,6 +49,7 @@ package import VideoBase
         unsafe self.av = unsafe av
         let identifier = unsafe codec.pointee.id
         let tellsMissing = unsafe options.fill != nil || options.device != nil
+        isInMemory = unsafe options.device == nil
         isHEVC = identifier == AV_CODEC_ID_HEVC
         marksMemory = (isHEVC || identifier == AV_CODEC_ID_H264) && !tellsMissing
         unsafe context = av.pointee.avcodec_alloc_context3!(codec)
@@ -137,10 +140,12 @@ package import VideoBase
     package func abandon() { unsafe (context, packet, frame) = (nil, nil, nil) }
 
     /// Sends `packet` (and empties it), or the end of the stream. False where the decoder refuses it as broken.
-    package func send(end: Bool) -> Bool {
+    /// - Throws: where there is no memory.
+    package func send(end: Bool) throws -> Bool {
         if !end, let packet = unsafe packet, unsafe packet.pointee.size > 0 { unsafe tails?.extend(packet, av) }
         latestCode = unsafe av.pointee.avcodec_send_packet!(context, end ? nil : packet)
         if !end { unsafe av.pointee.av_packet_unref!(packet) }
+        try checkMemory()
         return latestCode >= 0 || latestCode == vaenc_averror_eof()
     }
 
@@ -155,13 +160,19 @@ package import VideoBase
             unsafe UnsafeMutableRawBufferPointer(start: packet.pointee.data, count: $0.count).copyMemory(from: $0)
         }
         unsafe packet.pointee.pts = time
-        return send(end: false)
+        return try send(end: false)
+    }
+
+    private func checkMemory() throws {
+        if isInMemory, LibAV.isNoMemory(latestCode) { throw VaencError.noMemory("to decode a picture") }
     }
 
     /// Fills `frame` with the next picture.
-    package func receive() -> DecoderAnswer {
+    /// - Throws: where there is no memory.
+    package func receive() throws -> DecoderAnswer {
         latestCode = unsafe av.pointee.avcodec_receive_frame!(context, frame)
         isUnwritten = false
+        try checkMemory()
         if latestCode >= 0 {
             if marksMemory, let frame = unsafe frame {
                 isUnwritten = unsafe UnwrittenMarks.remain(in: frame, isDeep: Self.isDeep(frame, av), mayBeFields: !isHEVC)

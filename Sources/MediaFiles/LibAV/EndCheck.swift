@@ -84,9 +84,9 @@ struct EndCheck {
     /// A number for the samples of the last picture in decoding order; nil where none is shown.
     private func lastPicture(_ decoder: VideoDecoder, tail: [UInt8]) throws -> Int? {
         var found: Int?
-        func drain() {
+        func drain() throws {
             while true {
-                switch decoder.receive() {
+                switch try decoder.receive() {
                 case .frame: if decoder.frameTime == Int64(units.count - 1) { found = decoder.frameHash }
                 case .broken: continue
                 case .needsInput, .end: return
@@ -98,10 +98,10 @@ struct EndCheck {
         for (index, unit) in units.enumerated() {
             _ = try decoder.send(before + (index == units.count - 1 ? unit.bytes + tail : unit.bytes), time: Int64(index))
             before = []
-            drain()
+            try drain()
         }
-        _ = decoder.send(end: true)
-        drain()
+        _ = try decoder.send(end: true)
+        try drain()
         return found
     }
 }

@@ -2,6 +2,7 @@ import Glibc
 import MediaFiles
 import Synchronization
 import Vaenc
+import VideoBase
 
 /// Counts packets as they come; written by the encoder's thread, read by the main one.
 final class EncodeTally: Sendable {
@@ -9,7 +10,7 @@ final class EncodeTally: Sendable {
         var frames = EncodeReport.Frames()
         var packetBytes = 0
         var firstPacketAt: Double?
-        var latenciesNanoseconds: [Int64] = []
+        var latencies = LatencyHistogram()
         var firstPresentation: MediaTime?
         var lastPresentation: MediaTime?
         var lastDuration: MediaTime?
@@ -42,7 +43,7 @@ final class EncodeTally: Sendable {
             }
             $0.packetBytes += packet.bytes.count
             if $0.firstPacketAt == nil { $0.firstPacketAt = Clock.secondsSinceStart }
-            $0.latenciesNanoseconds.append(packet.latencyNanoseconds)
+            $0.latencies.add(packet.latencyNanoseconds)
             if $0.firstPresentation.map({ packet.presentation < $0 }) ?? true { $0.firstPresentation = packet.presentation }
             if $0.lastPresentation.map({ $0 < packet.presentation }) ?? true {
                 $0.lastPresentation = packet.presentation
@@ -74,12 +75,10 @@ extension EncodeTally.Counts {
     }
 
     func latency() -> EncodeReport.Latency {
-        guard !latenciesNanoseconds.isEmpty else { return EncodeReport.Latency() }
-        let sorted = latenciesNanoseconds.sorted()
-        let mean = Double(sorted.reduce(0, +)) / Double(sorted.count)
+        guard latencies.count > 0 else { return EncodeReport.Latency() }
         return EncodeReport.Latency(
-            firstPacketMs: rounded((firstPacketAt ?? 0) * 1e3), meanMs: rounded(mean / 1e6),
-            p99Ms: rounded(Double(sorted[min(sorted.count - 1, sorted.count * 99 / 100)]) / 1e6))
+            firstPacketMs: rounded((firstPacketAt ?? 0) * 1e3), meanMs: rounded(latencies.mean / 1e6),
+            p99Ms: rounded(latencies.percentile(99) / 1e6))
     }
 }
 
