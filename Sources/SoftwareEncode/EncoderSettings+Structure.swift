@@ -18,6 +18,9 @@ extension EncoderSettings {
         options.append(("forced-idr", "1"))
         if c.lowLatency {
             options.append(("tune", "zerolatency"))
+            // The tune alone leaves libx265 two where a picture has too few rows and columns to share, and then the first
+            // picture waits for the second (libx265 199, 96x160).
+            if codec == .hevc { set("frame-threads", 1) }
             report("lowLatency", "on", "on", "tune zerolatency: no reordering, no look-ahead")
         }
         let gop = mapGOP()

@@ -1,3 +1,4 @@
+package import EncodeSession
 public import FoundationEssentials
 public import VAAPI
 public import VideoBase
@@ -9,6 +10,7 @@ public import struct NALWriting.MalformedStream
 extension VaencError: LocalizedError {}
 extension VAError: LocalizedError {}
 extension MalformedStream: LocalizedError {}
+extension OutputOverflow: LocalizedError {}
 
 extension DescribedError where Self: LocalizedError {
     /// The error's line, with what to do about it.

@@ -41,6 +41,8 @@ struct VaencCommand: ParsableCommand {
         Descriptors.makeRoom()
         // A pipe that nobody reads is an error with a name, not a silent death.
         signal(SIGPIPE, SIG_IGN)
+        // So is a file over the limit of the system (ulimit -f).
+        signal(SIGXFSZ, SIG_IGN)
         DriverTrials.program = "/proc/self/exe"
         let arguments = arguments()
         do {

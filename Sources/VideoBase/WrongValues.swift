@@ -104,6 +104,13 @@ extension FrameOptions {
             throw VaencError(
                 .usage, "user data of \(data.count) bytes has no UUID", remedy: "begin it with a UUID of 16 bytes")
         }
+        // libx264 writes messages behind its buffer from about 1 MB on, and a device's coded buffer has no room for more.
+        let bytes = dynamicHDR.count + userData.reduce(0) { $0 + $1.count }
+        guard bytes <= 262_144 else {
+            throw VaencError(
+                .usage, "user data and dynamic HDR data of a frame have \(bytes) bytes",
+                remedy: "give at most 262144 a frame, or spread them over several")
+        }
         // Country (United States), provider (Samsung), its code for HDR10+, and the application's identifier.
         guard dynamicHDR.isEmpty || dynamicHDR.starts(with: [0xB5, 0x00, 0x3C, 0x00, 0x01, 0x04]) else {
             throw VaencError(

@@ -285,10 +285,13 @@ final class Collector: Sendable {
             try encoder.encode(SystemPixelBuffer(format: .i420, size: size), timing: Self.time(index), options: options)
         }
         // What has no right size is refused, and nothing is taken.
-        var wrong = [FrameOptions](repeating: FrameOptions(), count: 4)
+        var wrong = [FrameOptions](repeating: FrameOptions(), count: 6)
         wrong[0].captions = [0xFC]
         wrong[1].captions = [UInt8](repeating: 0xFC, count: 96)
         wrong[2].userData = [Self.uuid, Array(Self.uuid.dropLast())]
+        // More would not fit the encoders' buffers.
+        wrong[4].userData = [[UInt8](repeating: 1, count: 262_145)]
+        wrong[5].userData = [[UInt8]](repeating: Self.uuid, count: 16_385)
         wrong[3].regionsOfInterest = [RegionOfInterest(x: 0, y: 0, width: 0, height: 8, qpDelta: 0)]
         for options in wrong {
             let error = #expect(throws: VaencError.self) {

@@ -7,6 +7,7 @@ import Testing
         var values = Array(Int64(0)...5000)
         for power in 9..<63 { values += [-1, 0, 1].map { (1 << Int64(power)) + $0 } }
         values += [.max - 1, .max]
+        values.sort()
         var last = 0
         for value in values {
             let bucket = LatencyHistogram.bucket(of: value)

@@ -41,7 +41,7 @@ extension Error {
 }
 
 /// The driver marked its output as larger than the coded buffer, or than a limit that was asked for.
-struct OutputOverflow: DescribedError, Hashable {
+package struct OutputOverflow: DescribedError, Hashable {
     var frame: Int
     var flags: CodedStatus
     /// Options that it may be marked for.
@@ -50,9 +50,9 @@ struct OutputOverflow: DescribedError, Hashable {
     /// Tries with larger buffers in a row.
     static let tries = 4
 
-    var category: ErrorCategory { limits.isEmpty ? .deviceFailed : .unavailable }
-    var message: String { "frame \(frame): the driver marked its output \(flags.names.joined(separator: ", "))" }
-    var remedy: String? {
+    package var category: ErrorCategory { limits.isEmpty ? .deviceFailed : .unavailable }
+    package var message: String { "frame \(frame): the driver marked its output \(flags.names.joined(separator: ", "))" }
+    package var remedy: String? {
         limits.isEmpty
             ? "raise the QP or lower the rate: the picture does not fit the coded buffer"
             : "raise \(limits.joined(separator: " and "))"

@@ -31,6 +31,7 @@ public final class Remuxer: Sendable {
         if let duration = options.duration, !(duration > 0 && duration < 1e9) {
             throw VaencError(.usage, "`duration` \(duration) is out of range", remedy: "give seconds, more than 0")
         }
+        if let rate = options.frameRate { try WrongValues.refuse(frameRate: rate) }
         self.input = input
         self.output = output
         self.options = options

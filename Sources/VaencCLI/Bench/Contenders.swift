@@ -19,6 +19,8 @@ final class Contenders {
     private(set) var notes: [String] = []
     private(set) var deviceName = ""
     private var server: pid_t?
+    /// The server's end of its output: it ends where it cannot write its whole line.
+    private var serverOutput: Int32?
 
     init(selection: DeviceSelector, requireHardware: Bool, preset: Int?, withFFmpeg: Bool) throws {
         var probe = EncoderConfiguration(size: VideoSize(width: 640, height: 480))
@@ -70,7 +72,11 @@ final class Contenders {
         }
     }
 
-    func stop() { if let server { ChildProcess.stop(server) } }
+    func stop() {
+        if let server { ChildProcess.stop(server) }
+        if let serverOutput { close(serverOutput) }
+        (server, serverOutput) = (nil, nil)
+    }
 
     private static var program: String {
         var buffer = [CChar](repeating: 0, count: 4096)
@@ -116,13 +122,15 @@ final class Contenders {
         }
         let started = try ChildProcess.start(["Xvfb", "-displayfd", "1", "-noreset", "-nolisten", "tcp", "-screen", "0", "64x64x24"])
         server = started.pid
-        defer { close(started.output) }
-        var text = [UInt8](repeating: 0, count: 16)
-        let count = unsafe read(started.output, &text, text.count)
-        guard count > 0 else {
+        serverOutput = started.output
+        // The number and the end of its line come in two writes.
+        var text: [UInt8] = []
+        var byte: UInt8 = 0
+        while text.count < 16, unsafe read(started.output, &byte, 1) == 1, byte != UInt8(ascii: "\n") { text.append(byte) }
+        guard !text.isEmpty else {
             notes.append("ffmpeg is left out: Xvfb did not start")
             return nil
         }
-        return ":" + String(decoding: text.prefix(count).filter { $0 > 32 }, as: UTF8.self)
+        return ":" + String(decoding: text.filter { $0 > 32 }, as: UTF8.self)
     }
 }
