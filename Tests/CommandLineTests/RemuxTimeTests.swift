@@ -53,6 +53,43 @@ import Testing
         }
     }
 
+    /// Matroska does not say when pictures are decoded: those of the first continue backwards.
+    @Test(arguments: ["libx264 -bf 1", "libx264 -bf 3", "libx265 -x265-params log-level=none -bf 3", "h264", "hevc"])
+    func decodingTimesOfMatroska(_ encoder: String) throws {
+        try Files.withTemporaryFolder { folder in
+            let delay: Int
+            if encoder.hasPrefix("lib") {
+                try RemuxTests.make(
+                    "ffmpeg -v error -nostdin -f lavfi -i testsrc=size=96x64:rate=25:duration=1 -b_strategy 0 -c:v \(encoder) in.mkv", in: folder)
+                delay = encoder.hasSuffix("3") ? 2 : 1
+            } else {
+                let encoded = try EncodeRun(
+                    ["testsrc:96x64@25:25", "--device", "reference", "--codec", encoder, "--bframes", "2", "-o", "in.mkv"], in: folder)
+                #expect(encoded.status == 0, "\(encoded.errors)")
+                delay = 1
+            }
+            func times(_ name: String, _ kind: String) throws -> [Double?] {
+                try RemuxTests.probe(name, "packet=\(kind)_time", in: folder).split(separator: "\n").map { Double($0.prefix { $0 != "," }) }
+            }
+            func pictures(_ name: String) throws -> String {
+                try ProcessRunner.run("ffmpeg", ["-v", "error", "-i", name, "-vsync", "0", "-f", "md5", "-"], directory: folder).output
+            }
+            #expect(try times("in.mkv", "dts").first == .some(nil))
+            for name in ["a.mp4", "a.mov", "a.ts"] {
+                let result = try remux("in.mkv", "-o", name, "--strict", in: folder)
+                #expect(result.status == 0 && !result.errors.contains("times:"), "\(name): \(result.errors)")
+                let (decoded, shown) = try (times(name, "dts").compactMap { $0 }, times(name, "pts").compactMap { $0 })
+                let offset = name == "a.ts" ? Double(delay) / 25 : 0
+                #expect(decoded.count == 25 && shown.count == 25)
+                for (index, time) in decoded.enumerated() {
+                    #expect(abs(time - (Double(index - delay) / 25 + offset)) < 0.0011 && time <= shown[index], "\(name): \(decoded) \(shown)")
+                }
+                for (time, before) in zip(shown, try times("in.mkv", "pts")) { #expect(abs(time - offset - (before ?? -1)) < 0.0011, "\(name)") }
+                #expect(try pictures(name) == pictures("in.mkv"))
+            }
+        }
+    }
+
     /// A length that ends between a picture and one that it refers to: every picture up to there, and what is more is said.
     @Test func lengths() throws {
         try Files.withTemporaryFolder { folder in

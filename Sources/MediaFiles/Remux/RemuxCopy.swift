@@ -11,6 +11,7 @@ import VideoBase
     private let streams: [MediaTrack?]
     private let places: [Int?]
     private var orders: [Int: PresentationOrder] = [:]
+    private var missingTimes: [Int: MissingDecodeTimes] = [:]
     private var checks: [Int: SampleCheck] = [:]
     // SAFETY: made in init, freed in deinit, used by this object's methods alone.
     private var scratch: UnsafeMutablePointer<AVPacket>?
@@ -89,6 +90,7 @@ import VideoBase
             guard let track else { continue }
             checks[index] = SampleCheck(track)
             let isTimed = orders[index] == nil
+            if isTimed { missingTimes[index] = MissingDecodeTimes(track) }
             let scale = unsafe isTimed ? track.timeBase.denominator : rate(index, av).reduced.numerator
             _ = try muxer.add(track, timescale: track.timeBase.numerator == 1 ? Int32(clamping: scale) : nil)
         }
@@ -153,7 +155,7 @@ import VideoBase
         }
         let one = unsafe try TrackPacket(taking: packet, timeBase: track.timeBase, input.av)
         do { try checks[index]?.check(one) } catch { throw damaged(one, index, error.message) }
-        for timed in try orders[index]?.add(one) ?? [one] { try pass(timed, index) }
+        for timed in try orders[index]?.add(one) ?? missingTimes[index]?.add(one) ?? [one] { try pass(timed, index) }
         // Streams may lie some way behind each other.
         return ended.isEmpty || !ended.isSuperset(of: timed)
     }
@@ -269,6 +271,7 @@ import VideoBase
     /// - Throws: `badInput` where the copy was to begin behind the input's end.
     func finishPackets(isWhole: Bool) throws {
         for (index, order) in orders { for packet in try order.finish() { try pass(packet, index) } }
+        for index in streams.indices { for packet in try missingTimes[index]?.finish() ?? [] { try pass(packet, index) } }
         if isWhole, let wanted, let start = options.start, !(reached.map { wanted < $0 } ?? false) {
             throw VaencError(
                 .badInput, "`start` \(start) lies behind the end of \(input.name)", remedy: "give a time before the end")

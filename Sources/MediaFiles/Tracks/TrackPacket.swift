@@ -64,9 +64,8 @@ public import VideoBase
     package func counted(from origin: MediaTime) throws -> TrackPacket {
         let offset = MediaTime.rounded(
             Int128(origin.value) * Int128(timeBase.denominator), by: Int128(max(origin.timescale, 1)) * Int128(timeBase.numerator))
-        func moved(_ ticks: Int64) -> Int64? { ticks == vaenc_no_pts() ? nil : Int64(clamping: Int128(ticks) - Int128(offset)) }
-        return try retimed(
-            moved(unsafe packet.pointee.pts), moved(unsafe packet.pointee.dts), unsafe packet.pointee.duration, timeBase)
+        func moved(_ ticks: Int64) -> Int64 { Int64(clamping: Int128(ticks) - Int128(offset)) }
+        return try retimed(presentationTicks.map(moved), decodeTicks.map(moved), durationTicks, timeBase)
     }
 
     /// The same data at these times.
@@ -76,17 +75,25 @@ public import VideoBase
             duration.converted(to: timescale).value, Rational(1, Int(timescale)))
     }
 
+    /// The same data, decoded at this time, in ticks of `timeBase`.
+    func decoded(at ticks: Int64) throws -> TrackPacket { try retimed(presentationTicks, ticks, durationTicks, timeBase) }
+
     deinit {
         var packet: UnsafeMutablePointer<AVPacket>? = unsafe packet
         unsafe av.pointee.av_packet_free!(&packet)
     }
 
     /// When it is shown or heard; nil where its file does not say.
-    public var presentation: MediaTime? { time(unsafe packet.pointee.pts) }
-    public var decode: MediaTime? { time(unsafe packet.pointee.dts) }
+    public var presentation: MediaTime? { presentationTicks.map(time) }
+    public var decode: MediaTime? { decodeTicks.map(time) }
     public var duration: MediaTime {
-        time(max(unsafe packet.pointee.duration, 0)) ?? .zero
+        time(max(durationTicks, 0))
     }
+    /// In ticks of `timeBase`; nil where the file does not say.
+    var presentationTicks: Int64? { Self.known(unsafe packet.pointee.pts) }
+    var decodeTicks: Int64? { Self.known(unsafe packet.pointee.dts) }
+    var durationTicks: Int64 { unsafe packet.pointee.duration }
+    private static func known(_ ticks: Int64) -> Int64? { ticks == vaenc_no_pts() ? nil : ticks }
     /// Decoding can begin here.
     public var isKey: Bool { unsafe packet.pointee.flags & 1 != 0 }
     /// An edit list cuts it off: it is there for what is decoded after it alone.
@@ -113,8 +120,7 @@ public import VideoBase
         return nil
     }
 
-    private func time(_ ticks: Int64) -> MediaTime? {
-        if ticks == vaenc_no_pts() { return nil }
+    private func time(_ ticks: Int64) -> MediaTime {
         let value = Int64(clamping: Int128(ticks) * Int128(timeBase.numerator))
         return MediaTime(value: value, timescale: Int32(clamping: timeBase.denominator))
     }
