@@ -69,10 +69,11 @@ import Testing
     @Test(arguments: [
         "a.h265 ./a.h265", "a.h265 f/../a.h265", "f/a.h265 link/a.h265", "link/a.h265 f/./a.h265", "a.h265 $PWD/a.h265",
         "f/a.mp4 a.h264 link/a.mp4", "f/old f/hard", "f/old link/soft", "f/soft f/soft", "a.h265 a.h265.part", "no/a.h265 no/a.h265",
+        "x.m3u8 x00000.ts", "x123456.ts x.m3u8", "f/x.m3u8 link/x00003.ts", "x.m3u8 x-init.mp4", "x.m3u8 x.M3U8", "no/x.m3u8 no/x00000.ts",
     ])
     func oneOutputTwice(_ names: String) throws {
         let outputs = names.split(separator: " ").map { "-o \"\($0)\"" }.joined(separator: " ")
-        let format = names.contains(".mp4") ? "" : "--format annexb"
+        let format = names.contains(".mp4") || names.contains(".m3u8") ? "" : "--format annexb"
         let run = try vaenc("\(outputs) \(format) --overwrite", prepare: Self.links)
         #expect(run.status == 64 && run.errors.count == 1, "\(run.errors)")
         #expect(run.errors.first?.contains("one file") == true || run.errors.first?.contains("named twice") == true, "\(run.errors)")
@@ -80,7 +81,7 @@ import Testing
     }
 
     /// Names that only look alike.
-    @Test(arguments: ["a.h265 f/a.h265", "f/a.h265 link/b.h265", "a.h265 A.h265", "a.h265 a.h265.h265"])
+    @Test(arguments: ["a.h265 f/a.h265", "f/a.h265 link/b.h265", "a.h265 A.h265", "a.h265 a.h265.h265", "x.m3u8 x0000.ts", "x.m3u8 x000001.ts", "x.m3u8 f/x00000.ts"])
     func twoOutputs(_ names: String) throws {
         let outputs = names.split(separator: " ").map { "-o \($0)" }.joined(separator: " ")
         let run = try vaenc(outputs, prepare: Self.links)

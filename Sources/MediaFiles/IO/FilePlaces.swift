@@ -11,11 +11,29 @@ struct FilePlaces {
         init(_ status: stat) { self = .file(device: status.st_dev, inode: status.st_ino) }
     }
 
+    /// The names of a playlist's files: HLS segments, one of which is `STEM00000.ts`.
+    private struct Segments: Hashable {
+        var device: dev_t
+        var folder: ino_t
+        var stem: [CChar]
+
+        /// Whether a segment may have a name in the same folder: at least five digits, and more only of larger numbers.
+        func contain(_ place: Place) -> Bool {
+            guard case .entry(device, folder, var name) = place, name.starts(with: stem) else { return false }
+            name.removeFirst(stem.count)
+            let number = name.prefix { (48...57).contains($0) }
+            // A number of more digits does not begin with 0.
+            let isNumber = number.count == 5 || number.count > 5 && number[0] != 48
+            return isNumber && SegmentFolder.endings.contains { Array(name[number.endIndex...]) == FileName.cString("." + $0) }
+        }
+    }
+
     private var places: Set<Place> = []
+    private var segments: Set<Segments> = []
 
     /// Where an output goes: the file and its name, and those of the unfinished `NAME.part`; of what is written in place
-    /// the file alone.
-    init(output path: String) {
+    /// the file alone; of a playlist its segments too.
+    init(output path: String, options: SinkOptions) {
         if path == "-" {
             if let status = Self.status(STDOUT_FILENO) { places.insert(Place(status)) }
             return
@@ -26,15 +44,24 @@ struct FilePlaces {
             if status.st_mode & S_IFMT != S_IFREG { return }
         }
         if let status = Self.status(path + ".part") { places.insert(Place(status)) }
-        let slash = path.lastIndex(of: "/")
-        let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-        let name = slash.map { String(path[path.index(after: $0)...]) } ?? path
+        let isPlaylist = !path.contains("://") && (try? MediaOutput.format(of: path, options: options).format) == .hls
+        let (folder, name) = Self.parts(of: path)
         // Where there is no such folder, what the name means is not known: it is compared as it stands.
         let status = Self.status(folder)
-        for name in status == nil ? [path, path + ".part"] : [name, name + ".part"] {
-            places.insert(
-                .entry(device: status?.st_dev ?? 0, folder: status?.st_ino ?? 0, name: FileName.cString(name)))
-        }
+        let place = (device: status?.st_dev ?? 0, folder: status?.st_ino ?? 0, name: status == nil ? path : name)
+        func add(_ name: String) { places.insert(.entry(device: place.device, folder: place.folder, name: FileName.cString(name))) }
+        for ending in ["", ".part", ".part.whole"] { add(place.name + ending) }
+        guard isPlaylist else { return }
+        let stem = SegmentFolder.stem(place.name)
+        segments.insert(Segments(device: place.device, folder: place.folder, stem: FileName.cString(stem).dropLast()))
+        for name in [place.name, SegmentFolder.initialName(stem)] { add(name + SegmentFolder.unfinished) }
+        add(SegmentFolder.initialName(stem))
+    }
+
+    /// The folder of a path, and the name there.
+    private static func parts(of path: String) -> (folder: String, name: String) {
+        guard let slash = path.lastIndex(of: "/") else { return (".", path) }
+        return (slash == path.startIndex ? "/" : String(path[..<slash]), String(path[path.index(after: slash)...]))
     }
 
     /// What is read; empty for what is no regular file.
@@ -43,7 +70,21 @@ struct FilePlaces {
         if let status, status.st_mode & S_IFMT == S_IFREG { places.insert(Place(status)) }
     }
 
-    func meet(_ other: FilePlaces) -> Bool { !places.isDisjoint(with: other.places) }
+    /// The name of a file that is read.
+    init(nameOf path: String) {
+        guard !FilePlaces(input: path).places.isEmpty, path != "-" else { return }
+        let (folder, name) = Self.parts(of: (try? OutputFile.followed(path)) ?? path)
+        if let status = Self.status(folder) {
+            places.insert(.entry(device: status.st_dev, folder: status.st_ino, name: FileName.cString(name)))
+        }
+    }
+
+    func meet(_ other: FilePlaces) -> Bool {
+        !places.isDisjoint(with: other.places) || !segments.isDisjoint(with: other.segments) || contains(other) || other.contains(self)
+    }
+
+    /// Whether a playlist's files may take one of the other's names.
+    private func contains(_ other: FilePlaces) -> Bool { segments.contains { names in other.places.contains(where: names.contain) } }
 
     private static func status(_ path: String) -> stat? {
         var result = stat()
@@ -59,15 +100,23 @@ struct FilePlaces {
 }
 
 extension MediaOutput {
-    /// Whether two outputs get into each other's way: one file by two names, or one's name for the other's unfinished file.
-    public static func meets(_ a: String, _ b: String) -> Bool {
-        a == b || FilePlaces(output: a).meet(FilePlaces(output: b))
+    /// Whether two outputs get into each other's way: one file by two names, one's name for the other's unfinished file, or
+    /// for a file of its playlist.
+    public static func meets(_ a: String, _ b: String, options: SinkOptions = SinkOptions()) -> Bool {
+        a == b || FilePlaces(output: a, options: options).meet(FilePlaces(output: b, options: options))
     }
 
     /// The name of the file that writing the output would spoil while it is read; nil where that is none.
-    public static func overwritten(_ input: String, by output: String) -> String? {
-        guard FilePlaces(input: input).meet(FilePlaces(output: output)) else { return nil }
-        let isPart = output != "-" && !FilePlaces(input: input).meet(FilePlaces(input: output))
+    public static func overwritten(_ input: String, by output: String, options: SinkOptions = SinkOptions()) -> String? {
+        let (read, written) = (FilePlaces(input: input), FilePlaces(output: output, options: options))
+        guard read.meet(written) else { return FilePlaces(nameOf: input).meet(written) ? input : nil }
+        let isPart = output != "-" && !read.meet(FilePlaces(input: output))
         return isPart ? output + ".part" : output == "-" ? "standard output" : output
+    }
+
+    /// The names of a playlist's files, for messages.
+    package static func segmentWords(of playlist: String) -> String {
+        let stem = SegmentFolder.stem(playlist)
+        return "\(stem)00000.ts, \(stem)00000.m4s and so on, and \(SegmentFolder.initialName(stem))"
     }
 }

@@ -129,7 +129,7 @@ import VideoBase
     }
 
     /// Files that libavformat renames once they are whole.
-    private static let unfinished = ".tmp"
+    static let unfinished = ".tmp"
     private static func finalName(_ path: String) -> String {
         path.hasSuffix(unfinished) ? String(path.dropLast(unfinished.count)) : path
     }
@@ -149,14 +149,19 @@ import VideoBase
     }
 
     /// What segments are called: beside the playlist, by its name. `ending` is theirs.
-    func pattern(_ ending: String) -> String {
-        let dot = name.lastIndex(of: ".") ?? name.endIndex
-        return name[..<dot].replacing("%", with: "%%") + "%05d." + ending
+    func pattern(_ ending: String) -> String { Self.stem(name).replacing("%", with: "%%") + "%05d." + ending }
+
+    /// What the names of segments end in, and what it is followed by until they are whole.
+    static let endings = ["ts", "m4s"].flatMap { [$0, $0 + unfinished] }
+
+    /// A playlist's name without its extension, which the names of its files begin with.
+    static func stem(_ playlist: String) -> String {
+        let file = playlist.lastIndex(of: "/").map(playlist.index(after:)) ?? playlist.startIndex
+        return String(playlist[..<(playlist[file...].lastIndex(of: ".") ?? playlist.endIndex)])
     }
 
     /// The name of the file that fragmented segments begin with, without its folder.
-    var initialName: String {
-        let file = name.split(separator: "/").last.map(String.init) ?? name
-        return (file.lastIndex(of: ".").map { String(file[..<$0]) } ?? file) + "-init.mp4"
-    }
+    var initialName: String { Self.initialName(Self.stem(name.split(separator: "/").last.map(String.init) ?? name)) }
+
+    static func initialName(_ stem: String) -> String { stem + "-init.mp4" }
 }

@@ -22,7 +22,7 @@ public final class Remuxer: Sendable {
         var sinkOptions = SinkOptions()
         sinkOptions.format = options.format
         (format, codec) = try MediaOutput.format(of: output, options: sinkOptions)
-        if let same = MediaOutput.overwritten(input, by: output) {
+        if let same = MediaOutput.overwritten(input, by: output, options: sinkOptions) {
             throw VaencError(.usage, "\(same) is the input itself", remedy: "name another output")
         }
         if let start = options.start, !(start >= 0 && start < 1e9) {

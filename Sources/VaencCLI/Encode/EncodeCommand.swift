@@ -45,7 +45,7 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
         let interruption = Interruption()
         interruption.watch()
         for one in named {
-            guard let input, let name = one.name, let same = MediaOutput.overwritten(input, by: name) else { continue }
+            guard let input, let name = one.name, let same = MediaOutput.overwritten(input, by: name, options: sinkOptions) else { continue }
             throw VaencError.usage("\(same) is the input itself", remedy: "name another output")
         }
         var sourceOptions = try inputOptions.sourceOptions(isCamera: input.map(CaptureOptions.isCamera) ?? false)
