@@ -18,6 +18,7 @@ public enum JSONValue: Sendable, Hashable {
 
     public subscript(_ key: String) -> JSONValue? { if case .object(let members) = self { members[key] } else { nil } }
     public var array: [JSONValue] { if case .array(let values) = self { values } else { [] } }
+    public var object: [String: JSONValue] { if case .object(let members) = self { members } else { [:] } }
     public var string: String? { if case .string(let text) = self { text } else { nil } }
     public var int: Int? { if case .number(let value) = self { Int(exactly: value) } else { nil } }
     public var double: Double? { if case .number(let value) = self { value } else { nil } }

@@ -83,11 +83,12 @@ import VideoBase
         guard unsafe vaenc_copy_file(av, context!, input.context, first, last) else { throw Self.noMemory }
     }
 
-    /// Gives the file its tags, and the first track those of the pictures, before the header is written.
+    /// Gives the file its tags, and the first track those and the dispositions of the pictures, before the header is written.
     func describe(_ metadata: MediaMetadata) throws {
         guard unsafe metadata.describe(context!, av) else { throw Self.noMemory }
         guard let stream = unsafe context!.pointee.streams[0] else { return }
         guard unsafe MediaMetadata.set(metadata.pictureTags, in: &stream.pointee.metadata, av) else { throw Self.noMemory }
+        unsafe stream.pointee.disposition |= metadata.pictures.disposition
         let language = metadata.pictureTags.first { $0.key == "language" }?.value
         if format == "mov", let language, let name = MacintoshLanguage.name(language) {
             _ = unsafe av.pointee.av_dict_set!(&stream.pointee.metadata, "language", name, 0)
@@ -110,9 +111,22 @@ import VideoBase
         for (index, track) in tracks.enumerated() where !holdsADTS && !track.adtsConfig.isEmpty {
             adtsFilters[index] = unsafe ADTSFilter(av)
         }
+        try nameHandlers()
         destination.willWrite()
         hasCopies = copies
         try check(unsafe av.pointee.avformat_write_header!(context, &dictionary), copies: copies)
+    }
+
+    /// MP4 and QuickTime have no place for a track's title but the name of its handler.
+    private func nameHandlers() throws {
+        guard ["mp4", "mov", "hls"].contains(format) else { return }
+        for index in tracks.indices {
+            let stream = unsafe context!.pointee.streams[index]!
+            guard let title = unsafe MediaTrack.text("title", stream.pointee.metadata, av),
+                unsafe MediaTrack.takesTitle(handler: MediaTrack.text("handler_name", stream.pointee.metadata, av))
+            else { continue }
+            guard unsafe av.pointee.av_dict_set!(&stream.pointee.metadata, "handler_name", title, 0) >= 0 else { throw Self.noMemory }
+        }
     }
 
     /// Ticks a second of a track's times, once the header is written.

@@ -18,6 +18,10 @@ struct RemuxPlan {
         let all = try (0..<Int(unsafe input.context.pointee.nb_streams)).map(input.track)
         if all.isEmpty { throw InputContext.unreadable(input.name, "it holds no stream", remedy: "name a file with video or sound") }
         var counts: [MediaTrack.Kind: Int] = [:]
+        var kept: [StreamWords] = []
+        let tags = unsafe MediaMetadata.tags(input.context.pointee.metadata, av)
+        let hasTimeCode = StreamWords(index: 0, kind: .data, tags: tags, disposition: 0).timeCode != nil
+            || all.enumerated().contains { $1.kind == .video && $1.words($0).timeCode != nil }
         for (index, stored) in all.enumerated() {
             var stream = RemuxReport.Stream(index: index, kind: stored.kind.rawValue, codec: stored.codecName)
             let isCover = format == .mkv && stored.isAttachedPicture
@@ -40,11 +44,11 @@ struct RemuxPlan {
             }
             guard let why else {
                 try Self.checkParameterSets(track, input.name)
-                effective += [format.loss(of: track.language, stream: index)].compactMap { $0 }
+                if track.kind != .attachment { kept.append(track.words(index)) }
                 continue
             }
-            // Tracks that say chapters, and time codes that the pictures' metadata say too, are written anew.
-            if track.kind == .data, hasChapters && track.isChapters || track.isTimeCode && format.hasSampleEntries { continue }
+            // Tracks that say chapters, and time codes that the metadata say too, are written or reported from there.
+            if track.kind == .data, hasChapters && track.isChapters || hasTimeCode && track.isTimeCode { continue }
             let name = "stream \(index) (\(track.kind.rawValue), \(track.codecName))"
             if format.holdsTracks, track.kind == .video && !track.isAttachedPicture || track.kind == .audio {
                 // A sample entry that libavformat does not know: another format does not help.
@@ -62,8 +66,8 @@ struct RemuxPlan {
                 .usage, "\(input.name) has nothing that \(format.rawValue) holds: \(why)",
                 remedy: "use another format (mkv holds most) or another name")
         }
-        let title = unsafe MediaTrack.text("title", input.context.pointee.metadata, av)
-        effective += format.losses(chapters: Int(unsafe input.context.pointee.nb_chapters), title: title)
+        let places = MetadataPlaces(format, codec: tracks.contains { $0.codecName == "hevc" } ? .hevc : .h264)
+        effective += places.losses(of: kept) + places.losses(chapters: Int(unsafe input.context.pointee.nb_chapters), tags: tags)
         if strict, let error = effective.strictError { throw error }
     }
 

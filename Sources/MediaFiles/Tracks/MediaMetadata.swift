@@ -26,6 +26,9 @@ public struct MediaMetadata: Sendable, Hashable {
     public var tags: [Tag] = []
     /// Tags of the stream of pictures: `language`, `title`, `timecode`.
     public var pictureTags: [Tag] = []
+    /// The index of the stream of pictures in the file, and its dispositions.
+    private var pictureStream = 0
+    private var pictureDisposition: Int32 = 0
     /// In the order of their times, which are those of the pictures.
     public var chapters: [Chapter] = []
 
@@ -35,6 +38,12 @@ public struct MediaMetadata: Sendable, Hashable {
 
     /// The value of a tag of the file.
     public func tag(_ key: String) -> String? { tags.first { $0.key.lowercased() == key }?.value }
+
+    /// The stream of pictures.
+    var pictures: StreamWords { StreamWords(index: pictureStream, kind: .video, tags: pictureTags, disposition: pictureDisposition) }
+
+    /// Of the pictures, or else of the file.
+    var timeCode: String? { pictures.timeCode ?? tag("timecode") }
 
     /// The chapters between two times, counted from the first.
     func chapters(from start: MediaTime, to end: MediaTime?) -> [Chapter] {
@@ -54,17 +63,18 @@ public struct MediaMetadata: Sendable, Hashable {
 
 extension MediaMetadata {
     /// Tags that name the form of the file that they are read from.
-    private static let ofForm: Set<String> = ["major_brand", "minor_version", "compatible_brands", "encoder", "vendor_id"]
+    static let ofForm: Set<String> = ["major_brand", "minor_version", "compatible_brands", "encoder", "vendor_id"]
     /// Counts that Matroska's tools write of a stream, and that go for no other coding of it.
     private static let counts = ["BPS", "DURATION", "NUMBER_OF_", "_STATISTICS_"]
+    static func isCount(_ key: String) -> Bool { counts.contains { key.hasPrefix($0) } }
 
     /// - Parameter pictures: the index of the stream of pictures.
     init(_ input: InputContext, pictures: Int) {
         let (av, context) = unsafe (input.av, input.context)
         tags = unsafe Self.tags(context.pointee.metadata, av)
-        pictureTags = unsafe Self.tags(context.pointee.streams[pictures]!.pointee.metadata, av).filter { tag in
-            !Self.counts.contains { tag.key.hasPrefix($0) }
-        }
+        pictureTags = unsafe Self.tags(context.pointee.streams[pictures]!.pointee.metadata, av).filter { !Self.isCount($0.key) }
+        pictureStream = pictures
+        pictureDisposition = unsafe context.pointee.streams[pictures]!.pointee.disposition & StreamWords.carriedFlags
         for index in 0..<Int(unsafe context.pointee.nb_chapters) {
             guard let chapter = unsafe context.pointee.chapters[index]?.pointee else { continue }
             let base = unsafe chapter.time_base
@@ -79,7 +89,7 @@ extension MediaMetadata {
         }
     }
 
-    private static func tags(_ dictionary: OpaquePointer?, _ av: UnsafePointer<VaencLibAV>) -> [Tag] {
+    static func tags(_ dictionary: OpaquePointer?, _ av: UnsafePointer<VaencLibAV>) -> [Tag] {
         var tags: [Tag] = []
         var entry: UnsafeMutablePointer<AVDictionaryEntry>?
         let everyKey: Int32 = 2

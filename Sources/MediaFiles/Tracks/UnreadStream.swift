@@ -38,26 +38,45 @@ extension SourceInfo {
     /// What of the file is missing in the output of an encoder.
     ///
     /// - Parameters:
+    ///   - codec: that of the output's pictures.
     ///   - keepsMetadata: tags and chapters are wanted.
     ///   - kinds: streams of other kinds are not wanted.
     public func missing(
-        in format: OutputFormat, keepsMetadata: Bool = true, kinds: Set<MediaTrack.Kind> = [.video, .audio, .subtitle, .data, .attachment]
+        in format: OutputFormat, codec: VideoCodec? = nil, keepsMetadata: Bool = true, kinds: Set<MediaTrack.Kind> = [.video, .audio, .subtitle, .data, .attachment]
     ) -> [EffectiveEntry] {
+        let hasTimeCode = leftOutTimeCode != nil || metadata.timeCode != nil
         let streams = unreadStreams.filter { stream in
-            // Tracks that say chapters and time codes are written from the metadata.
-            if stream.isChapters && !metadata.chapters.isEmpty || stream.isTimeCode && format.hasSampleEntries { return false }
+            // Tracks that say chapters and time codes are written or reported from the metadata.
+            if stream.isChapters && !metadata.chapters.isEmpty || stream.isTimeCode && hasTimeCode && keepsMetadata { return false }
             // Sound that is not read is no part of a format for pictures alone.
             return kinds.contains(stream.kind) && (format.holdsTracks || stream.kind != .audio)
         }
         let entries = streams.map { EffectiveEntry(option: $0.name, asked: "copied", used: "left out", why: $0.reason) }
         if !keepsMetadata { return entries }
-        return entries + [leftOutTimeCode].compactMap { $0 } + format.losses(chapters: metadata.chapters.count, title: metadata.tag("title"))
+        let places = MetadataPlaces(format, codec: codec)
+        return entries + [leftOutTimeCode].compactMap { $0 } + places.losses(chapters: metadata.chapters.count, tags: metadata.tags)
+            + places.losses(of: [metadata.pictures])
     }
 }
 
 extension SourceSound {
-    /// Its language, where a format has no place for that.
-    public func languageLoss(in format: OutputFormat) -> EffectiveEntry? { format.loss(of: track.language, stream: stream ?? 0) }
+    fileprivate func words(keepsMetadata: Bool) -> StreamWords {
+        var words = track.words(stream ?? 0)
+        if !keepsMetadata { words.tags.removeAll { $0.key.lowercased() != "language" } }
+        return words
+    }
+}
+
+extension OutputFormat {
+    /// What the file says of streams of sound, and the format has no place for.
+    ///
+    /// - Parameters:
+    ///   - sounds: those that the output has.
+    ///   - codec: that of its pictures.
+    ///   - keepsMetadata: titles and other tags are wanted.
+    public func losses(of sounds: [SourceSound], codec: VideoCodec?, keepsMetadata: Bool) -> [EffectiveEntry] {
+        MetadataPlaces(self, codec: codec).losses(of: sounds.map { $0.words(keepsMetadata: keepsMetadata) })
+    }
 }
 
 extension MediaMetadata {
@@ -69,33 +88,5 @@ extension MediaMetadata {
         tags.removeAll(where: isTimeCode)
         return EffectiveEntry(
             option: "time code", asked: code.value, used: "none", why: "it is of the input's first picture and frame rate")
-    }
-}
-
-extension OutputFormat {
-    /// What of a file's metadata the format has no place for.
-    func losses(chapters: Int, title: String?) -> [EffectiveEntry] {
-        var entries: [EffectiveEntry] = []
-        if chapters > 0, !hasSampleEntries, self != .mkv {
-            entries.append(EffectiveEntry(option: "chapters", asked: "\(chapters)", used: "none", why: "\(rawValue) has no place for them"))
-        }
-        if let title, !hasSampleEntries, ![.mkv, .flv].contains(self) {
-            let isTS = self == .ts || self == .hls
-            entries.append(
-                EffectiveEntry(
-                    option: "title", asked: title, used: isTS ? "the service's name" : "none",
-                    why: "\(rawValue) has no \(isTS ? "other " : "")place for it"))
-        }
-        return entries
-    }
-
-    /// What of a track's metadata the format has no place for.
-    func loss(of language: String?, stream index: Int) -> EffectiveEntry? {
-        guard let language else { return nil }
-        let isHeld = self == .mov ? MacintoshLanguage.name(language) != nil : holdsTracks && self != .flv
-        if isHeld { return nil }
-        return EffectiveEntry(
-            option: "language of stream \(index)", asked: language, used: "none",
-            why: self == .mov ? "QuickTime has no code for it" : "\(rawValue) has no place for it")
     }
 }

@@ -142,7 +142,7 @@ final class EncodeBranch {
     /// What the session does not know of: what of the input does not come out as it went in, and what the container makes of
     /// wishes.
     func changes(_ info: SourceInfo) -> [EffectiveEntry] {
-        var changes = info.changes + contained + output.missing
+        var changes = info.changes + contained + output.missing(description.codec)
         if !info.displayMatrix.isEmpty {
             let turn = Rotation.name(info.displayMatrix)
             let isKept = output.format.hasSampleEntries

@@ -85,8 +85,11 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
                 sound.entries = [EffectiveEntry(option: "audio", asked: nil, used: "aac", why: "of the microphone")]
             }
             if !output.noMetadata { options.metadata = source.info.metadata }
-            let missing = source.info.missing(
-                in: one.format, keepsMetadata: !output.noMetadata, kinds: output.expectedStreams(inputOptions.audio))
+            let (info, kept, kinds, keepsMetadata) = (source.info, sound.kept, output.expectedStreams(inputOptions.audio), !output.noMetadata)
+            let missing = { @Sendable (codec: VideoCodec) in
+                one.format.losses(of: kept, codec: codec, keepsMetadata: keepsMetadata)
+                    + info.missing(in: one.format, codec: codec, keepsMetadata: keepsMetadata, kinds: kinds)
+            }
             return EncodeOutput(
                 givenName: one.name, configuration: configuration, sinkOptions: options, format: one.format,
                 sampleEntry: one.format.hasSampleEntries ? output.sampleEntry : nil, sound: sound, missing: missing,

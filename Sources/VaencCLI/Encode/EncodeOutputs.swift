@@ -13,7 +13,7 @@ struct EncodeOutput {
     var sampleEntry: HEVCSampleEntry?
     var sound: SoundPlan
     /// What of the input's other streams and of its metadata is not in the output.
-    var missing: [EffectiveEntry]
+    var missing: @Sendable (VideoCodec) -> [EffectiveEntry]
     /// Why it has the codec that it has, where the command line decides; nil: the session chooses.
     let codecWhy: String?
 

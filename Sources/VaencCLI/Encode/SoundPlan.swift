@@ -5,6 +5,8 @@ import Vaenc
 struct SoundPlan {
     /// Of each of the source's streams; nil: it is left out.
     private(set) var modes: [AudioMode?] = []
+    /// Those that are not left out.
+    private(set) var kept: [SourceSound] = []
     var entries: [EffectiveEntry] = []
 
     /// - Parameters:
@@ -48,7 +50,7 @@ struct SoundPlan {
             modes.append(mode)
             entries.append(EffectiveEntry(option: option, asked: asked?.rawValue ?? (mode == nil ? "copied" : nil), used: used, why: why))
         }
-        entries += zip(sounds, modes).compactMap { sound, mode in mode == nil ? nil : sound.languageLoss(in: format) }
+        kept = zip(sounds, modes).compactMap { sound, mode in mode == nil ? nil : sound }
     }
 
     /// - Parameter isOnly: without it there would be no sound, which is an error rather than a difference.
