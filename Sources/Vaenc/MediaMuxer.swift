@@ -30,6 +30,8 @@ public final class MediaMuxer: Sendable {
         /// Samples that came before everything was described.
         var early: [Sample] = []
         var waiting = 0
+        var isStarted = false
+        var isCancelled = false
         var hasEnded = false
         var failure: (any Error)?
     }
@@ -53,15 +55,24 @@ public final class MediaMuxer: Sendable {
     /// Opens the output. What fails is told by `onError` and `stop`.
     public func start() {
         perform { [configuration] muxer in
+            if muxer.state.withLock({ state in
+                defer { state.isStarted = true }
+                return state.isStarted
+            }) { throw VaencError(.usage, "the muxer was started already", remedy: "make another one for another output") }
+            guard configuration.queueLimit > 0 else {
+                throw VaencError(.usage, "`queueLimit` \(configuration.queueLimit) is out of range", remedy: "give 1 or more")
+            }
             let sink = try MediaOutput.open(configuration.output, options: configuration.options)
             // Cancelled meanwhile.
-            if muxer.state.withLock({ if !$0.hasEnded { $0.sink = sink }; return $0.hasEnded }) { sink.cancel() }
+            if muxer.state.withLock({ if !$0.hasEnded { $0.sink = sink }; return $0.hasEnded }) { return sink.cancel() }
+            try muxer.begin()
         }
     }
 
     /// Says what the encoder makes: once, before its packets.
     public func describe(_ description: EncoderDescription) {
         perform { muxer in
+            try muxer.checkIsDescribing()
             muxer.state.withLock { $0.description = description }
             try muxer.begin()
         }
@@ -70,6 +81,7 @@ public final class MediaMuxer: Sendable {
     /// Says what another track is, before its packets.
     public func describe(_ track: MediaTrack) {
         perform { muxer in
+            try muxer.checkIsDescribing()
             muxer.state.withLock { $0.tracks.append(track) }
             try muxer.begin()
         }
@@ -78,7 +90,14 @@ public final class MediaMuxer: Sendable {
     public func append(_ packet: EncodedPacket) { append(.picture(packet)) }
     public func append(_ packet: TrackPacket, of track: MediaTrack) { append(.packet(packet, track)) }
 
-    /// Finishes the file, after what was appended, and gives it its name.
+    private func checkIsDescribing() throws {
+        if !state.withLock({ $0.isWriting }) { return }
+        throw VaencError(
+            .usage, "a track of \(configuration.output) was described after writing began",
+            remedy: "name its kind in `kinds`, and describe the encoder's pictures once, as the last")
+    }
+
+    /// Finishes the file, after what was appended, and gives it its name. Once: the file is complete then, and a second call fails.
     /// - Parameter completion: is called once, on a thread of the muxer's.
     public func stop(_ completion: @escaping @Sendable (Result<Void, any Error>) -> Void) {
         thread.add { [self] in
@@ -86,15 +105,29 @@ public final class MediaMuxer: Sendable {
             guard let sink = state.withLock({ state in
                 defer { state.hasEnded = true }
                 return state.hasEnded ? nil : state.sink
-            }) else { return completion(.failure(VaencError(.usage, "the muxer is not writing", remedy: "call start first"))) }
+            }) else { return completion(.failure(notWriting)) }
             let isWriting = state.withLock { $0.isWriting }
             var result = Result {
                 if !isWriting { throw VaencError(.usage, "nothing was described, and nothing is written") }
                 try sink.finish()
             }
-            if case .failure(let error) = result { result = .failure(sink.abandon(after: error)) }
+            if case .failure(let error) = result {
+                let told = sink.abandon(after: error)
+                state.withLock { $0.failure = told }
+                result = .failure(told)
+            }
             completion(result)
         }
+    }
+
+    /// Why there is nothing to stop.
+    private var notWriting: VaencError {
+        let (isStarted, isCancelled) = state.withLock { ($0.isStarted, $0.isCancelled) }
+        let output = configuration.output
+        if isCancelled { return VaencError(.usage, "writing \(output) was cancelled", remedy: "call `cancel` or `stop`, not both") }
+        return isStarted
+            ? VaencError(.usage, "writing \(output) was stopped already", remedy: "call `stop` once")
+            : VaencError(.usage, "writing \(output) was not started", remedy: "call `start` first")
     }
 
     /// As above, for a thread of one's own: blocks. Throws what ended the muxer before.
@@ -113,6 +146,7 @@ public final class MediaMuxer: Sendable {
     /// Ends writing; nothing stays under the output's name. Idempotent, and harmless after `stop`.
     public func cancel() {
         let sink = state.withLock { state in
+            if !state.hasEnded { state.isCancelled = true }
             defer { state.hasEnded = true }
             state.early = []
             return state.hasEnded ? nil : state.sink

@@ -79,6 +79,99 @@ import Vaenc
         #expect(!Files.exists(path) && !Files.exists(path + ".part"))
     }
 
+    private static let frame = MediaTime(value: 1, timescale: 25)
+    private static func packet(
+        _ bytes: [UInt8] = [0, 0, 0, 1, 0x65, 0x88, 0x80], shown: MediaTime = .zero, decoded: MediaTime? = nil, duration: MediaTime? = frame
+    ) -> EncodedPacket {
+        EncodedPacket(
+            codec: .h264, bytes: bytes, type: .idr, presentation: shown, decode: decoded ?? shown, duration: duration, displayIndex: 0, codingIndex: 0)
+    }
+
+    /// What no container can hold is refused in words that name it, and leaves nothing.
+    @Test(arguments: ["mp4", "mkv", "ts", "h264"]) func wrongValues(_ ending: String) async throws {
+        var encoding = EncoderConfiguration(size: VideoSize(width: 96, height: 64))
+        encoding.wantedCodec = .h264
+        let session = try CompressionSession(configuration: encoding, device: .software)
+        defer { session.invalidate() }
+        let description = try session.encoderDescription
+        let own = description
+        let path = Fixture.folder + "/muxer-\(UInt32.random(in: 0...UInt32.max)).\(ending)"
+        func refusal(
+            _ packets: [EncodedPacket], of description: EncoderDescription? = nil, _ change: (inout MediaMuxer.Configuration) -> Void = { _ in }
+        ) async -> String {
+            var configuration = MediaMuxer.Configuration(output: path)
+            change(&configuration)
+            let muxer = MediaMuxer(configuration)
+            muxer.start()
+            muxer.describe(description ?? own)
+            for packet in packets { muxer.append(packet) }
+            do { try await muxer.stop() } catch let error as VaencError {
+                return error.category == .usage ? error.message : "\(error)"
+            } catch { return "\(error)" }
+            return "none"
+        }
+        func time(_ value: Int64, _ timescale: Int32) -> MediaTime { MediaTime(value: value, timescale: timescale) }
+        let wrong: [(EncodedPacket, String)] = [
+            (Self.packet(shown: time(1, 0)), "a packet cannot be shown at 1/0 s"), (Self.packet(shown: time(1, -5)), "a packet cannot be shown at 1/-5 s"),
+            (Self.packet(shown: time(.max, 1)), "a packet cannot be shown at \(Int64.max)/1 s"),
+            (Self.packet(decoded: time(.min, 25)), "a packet cannot be decoded at \(Int64.min)/25 s"),
+            (Self.packet(duration: time(-1, 25)), "a packet cannot be shown for -1/25 s"),
+            (Self.packet(duration: time(1, 0)), "a packet cannot be shown for 1/0 s"), (Self.packet([]), "a packet has no bytes"),
+        ]
+        for (packet, words) in wrong { #expect(await refusal([packet]) == words) }
+        // Ahead of all others, and as far as times go.
+        for value in [Int64(1) << 40, -1 << 40] {
+            let far = Self.packet(shown: time(value - value.signum(), 1))
+            _ = await refusal([far, Self.packet(shown: time(Int64(1) << 39, 1))])
+        }
+        if ending != "h264" {
+            let back = [Self.packet(shown: Self.frame), Self.packet()]
+            #expect(await refusal(back) == "a packet for \(path) is decoded before the one that came before it")
+            var small = description
+            small.size = VideoSize(width: 0, height: 64)
+            #expect(await refusal([Self.packet()], of: small).contains("`size` 0×64 is out of range"))
+            small = description
+            small.frameRate = Rational(1, 0)
+            #expect(await refusal([Self.packet()], of: small).contains("frame rate"))
+        }
+        if ending == "mp4" || ending == "mkv" { #expect(await refusal([Self.packet([1, 2, 3])]) == "a packet has no NAL unit") }
+        for count in [1, 8, 10] {
+            let matrix = [Int32](repeating: 1, count: count)
+            #expect(await refusal([Self.packet()]) { $0.options.displayMatrix = matrix } == "`displayMatrix` has \(count) numbers")
+        }
+        #expect(await refusal([Self.packet()]) { $0.options.timeOrigin = MediaTime(value: 1, timescale: 0) }.contains("`timeOrigin` 1/0 s"))
+        #expect(await refusal([Self.packet()]) { $0.queueLimit = 0 } == "`queueLimit` 0 is out of range")
+        #expect(!Files.exists(path) && !Files.exists(path + ".part"))
+    }
+
+    /// Each order of the calls that makes no sense has its own words.
+    @Test func order() async throws {
+        let path = Fixture.folder + "/muxer-\(UInt32.random(in: 0...UInt32.max)).mp4"
+        defer { _ = try? ProcessRunner.run("rm", ["-f", path, path + ".part"]) }
+        func stop(_ muxer: MediaMuxer) async -> String {
+            do { try await muxer.stop() } catch { return (error as? VaencError)?.message ?? "\(error)" }
+            return "done"
+        }
+        let muxer = MediaMuxer(configuration(path))
+        #expect(await stop(muxer) == "writing \(path) was not started")
+        let second = MediaMuxer(configuration(path))
+        try await record(second, seconds: 1)
+        #expect(await stop(second) == "done")
+        #expect(await stop(second) == "writing \(path) was stopped already")
+        second.cancel()
+        #expect(await stop(second) == "writing \(path) was stopped already")
+        let third = MediaMuxer(configuration(path))
+        third.cancel()
+        #expect(await stop(third) == "writing \(path) was cancelled")
+        var over = configuration(path)
+        over.options.overwrite = true
+        let fourth = MediaMuxer(over)
+        fourth.start()
+        fourth.start()
+        #expect(await stop(fourth) == "the muxer was started already")
+        #expect(await stop(fourth) == "the muxer was started already")
+    }
+
     /// What cannot be opened is told once, and again by stop.
     @Test func failureIsTold() async throws {
         let told = Told()

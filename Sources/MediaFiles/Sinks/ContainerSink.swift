@@ -26,6 +26,8 @@ final class ContainerSink: PacketSink {
         var randomAccess: RandomAccessTable?
         /// Of what stands under the final name, where that was written anew.
         var finalBytes: Int?
+        /// When the last picture was decoded.
+        var latest: MediaTime?
         /// When the last picture is over.
         var end = MediaTime.zero
     }
@@ -67,6 +69,10 @@ final class ContainerSink: PacketSink {
         try state.withLock { state in
             guard format.holds(description.codec) else {
                 throw VaencError(.usage, "\(format.rawValue) holds no \(description.codec.rawValue)")
+            }
+            try WrongValues.refuse(frameRate: description.frameRate)
+            guard description.size.isWithinLimits else {
+                throw VaencError(.usage, "`size` \(description.size) is out of range", remedy: "sizes are \(VideoSize.limitWords)")
             }
             var extradata: [UInt8] = []
             if format.isLengthPrefixed(description.codec) {
@@ -134,7 +140,13 @@ final class ContainerSink: PacketSink {
     }
 
     func write(_ packet: EncodedPacket) throws {
+        try packet.check()
         try state.withLock { state in
+            if let latest = state.latest, packet.decode < latest {
+                throw VaencError(
+                    .usage, "a packet for \(path) is decoded before the one that came before it", remedy: "give packets in decoding order")
+            }
+            state.latest = packet.decode
             if !state.hasHeader { try writeHeader(&state, first: packet.presentation) }
             guard let muxer = state.muxer, let description = state.description, let origin = state.origin else {
                 return
@@ -143,6 +155,7 @@ final class ContainerSink: PacketSink {
             let units =
                 format.isLengthPrefixed(description.codec)
                 ? EncodedSample.units(of: packet, description, keepsParameterSets: isKept) : nil
+            if units?.isEmpty ?? false { throw EncodedSample.noUnits }
             let rate = description.frameRate.reduced
             let duration =
                 packet.duration

@@ -27,10 +27,12 @@ final class ElementarySink: PacketSink {
     func start(_ description: EncoderDescription) throws {}
 
     func write(_ packet: EncodedPacket) throws {
+        try packet.check()
         let bytes = packet.bytes
         try file.withLock { file in
             guard lengthPrefixed else { return try file.write(bytes.span) }
             let units = packet.unitRanges
+            if units.isEmpty { throw EncodedSample.noUnits }
             // A pipe's reader gets a picture in one piece.
             if file.isImmediate { return try file.write(LengthPrefixed.sample(units, of: bytes.span).span) }
             for unit in units {

@@ -1,6 +1,40 @@
 import NALWriting
 import VideoBase
 
+extension EncodedPacket {
+    /// Refuses what no output can hold.
+    ///
+    /// - Throws: `usage`.
+    func check() throws(VaencError) {
+        if bytes.isEmpty { throw VaencError(.usage, "a packet has no bytes", remedy: "give an access unit in Annex B form") }
+        for (time, word) in [(presentation, "shown"), (decode, "decoded")] where !time.isInRange {
+            throw VaencError(
+                .usage, "a packet cannot be \(word) at \(time.value)/\(time.timescale) s",
+                remedy: "give times within 2^40 seconds of zero, in fewer than 2^62 ticks of a positive timescale")
+        }
+        if let duration, duration.value < 0 || !duration.isInRange {
+            throw VaencError(
+                .usage, "a packet cannot be shown for \(duration.value)/\(duration.timescale) s",
+                remedy: "give a duration from 0 to 2^40 seconds, or none")
+        }
+    }
+}
+
+extension SinkOptions {
+    /// - Throws: `usage`.
+    func check() throws(VaencError) {
+        guard displayMatrix.isEmpty || displayMatrix.count == 9 else {
+            throw VaencError(.usage, "`displayMatrix` has \(displayMatrix.count) numbers", remedy: "give nine, or none for upright pictures")
+        }
+        if let sampleAspectRatio { try WrongValues.refuse(sampleAspectRatio: sampleAspectRatio) }
+        if let timeOrigin, !timeOrigin.isInRange {
+            throw VaencError(
+                .usage, "`timeOrigin` \(timeOrigin.value)/\(timeOrigin.timescale) s is out of range",
+                remedy: "give a time within 2^40 seconds of zero, in fewer than 2^62 ticks of a positive timescale")
+        }
+    }
+}
+
 /// An encoder's packets in the form in which containers hold them.
 enum EncodedSample {
     /// Returns the NAL units of a packet that a container with length-prefixed samples holds: all but the parameter sets
@@ -21,6 +55,8 @@ enum EncodedSample {
             return !isInHeader
         }
     }
+
+    static let noUnits = VaencError(.usage, "a packet has no NAL unit", remedy: "give an access unit in Annex B form, each NAL unit behind a start code")
 
     /// avcC or hvcC; nil where there are not all the parameter sets that it takes.
     static func record(_ description: EncoderDescription, keepsParameterSets: Bool) -> [UInt8]? {

@@ -50,6 +50,7 @@ public enum MediaOutput {
     ///   `noPermission`, `usage` for a name that says no format, `inputOutput` where nobody listens, `unavailable` for
     ///   missing libraries.
     public static func open(_ output: String, options: SinkOptions = SinkOptions()) throws -> any PacketSink {
+        try options.check()
         let format = try format(of: output, options: options).format
         if format == .annexb || format == .avcc, !output.contains("://") {
             let file = try OutputFile(path: output, overwrite: options.overwrite, survives: options.survivesKill)
