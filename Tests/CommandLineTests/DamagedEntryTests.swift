@@ -25,6 +25,39 @@ import Testing
         }
     }
 
+    /// A table that announces more entries than it has room for is damage, not a lack of memory.
+    @Test(arguments: ["stts", "ctts", "stco", "stsz", "trun"]) func hugeTables(_ table: String) throws {
+        try Files.withTemporaryFolder { folder in
+            let path = "\(folder)/in.mp4"
+            let flags = table == "trun" ? ["-movflags", "frag_keyframe+empty_moov"] : []
+            let made = try ProcessRunner.run(
+                "ffmpeg", ["-v", "error", "-nostdin", "-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=1", "-c:v", "libx264", "-bf", "2"] + flags + [path])
+            try #require(made.status == 0, "\(made.errors)")
+            var bytes = try Files.read(path)
+            let place = try #require(bytes.firstRange(of: Array(table.utf8))).lowerBound + (table == "stsz" ? 12 : 8)
+            bytes.replaceSubrange(place..<place + 4, with: [0x10, 0, 0, 0])
+            try Files.write(bytes, to: path)
+            for arguments in [["inspect", path], ["remux", path, "-o", "\(folder)/a.mkv"], ["decode", path, "-o", "\(folder)/a.y4m"]] {
+                let run = try ToolRun(arguments)
+                #expect(run.status == 65 && run.errorLines.count == 1, "\(run.errorLines)")
+                #expect(run.errorLines.first?.contains("memory") == false, "\(run.errorLines)")
+                if arguments[0] != "decode" { #expect(run.errorLines.first?.contains("--input-size") == false, "\(run.errorLines)") }
+            }
+        }
+    }
+
+    /// An MP4 whose index comes last cannot be read from a pipe: the error says so, and names no option that a command does not have.
+    @Test(arguments: ["inspect -", "remux - -o /dev/null --format mkv"]) func indexAtTheEndOfAPipe(_ command: String) throws {
+        try Files.withTemporaryFolder { folder in
+            try ffmpeg("-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=1", "-c:v", "libx264", "\(folder)/in.mp4")
+            let words = command.split(separator: " ").map { "'\($0)'" }.joined(separator: " ")
+            let script = "cat in.mp4 | \"$0\" \(words)"
+            let result = try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc], directory: folder, timeout: 60)
+            #expect(result.status == 65 && result.output.isEmpty, "\(result.output)")
+            #expect(result.errors.contains("give its name instead of a pipe") && result.errorLines.count == 1, "\(result.errors)")
+        }
+    }
+
     @Test func unknownCodec() throws {
         try Files.withTemporaryFolder { folder in
             var bytes = try Self.makeClip(in: folder)

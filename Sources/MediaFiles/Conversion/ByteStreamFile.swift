@@ -107,6 +107,7 @@ package struct ByteStreamFile: Sendable {
                 bytes += unit
             }
         } catch let error as PacketReader.Break {
+            if packets.isEmpty, let remedy = file.pipeRemedy { throw InputContext.unreadable(reader.name, error.words, remedy: remedy) }
             let place = packets.isEmpty ? "before the first picture" : "after picture \(packets.count)"
             fault = "damaged or cut short \(place) (\(error.words))"
         } catch let error as MalformedStream {

@@ -10,6 +10,7 @@ import VideoBase
     private var context: UnsafeMutablePointer<AVFormatContext> { unsafe input.context }
     private let streamIndex: Int
     var name: String { input.name }
+    var pipeRemedy: String? { input.pipeRemedy }
     /// The streams of sound that are read beside the pictures, in the file's order, and their packets so far.
     let sounds: [SoundStream]
     private var soundPackets: [[TrackPacket]]

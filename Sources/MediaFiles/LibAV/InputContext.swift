@@ -49,7 +49,7 @@ import VideoBase
         let known = unsafe lengths.flatMap { unsafe av.pointee.av_find_input_format!($0.codec.rawValue) }
         let code = unsafe av.pointee.avformat_open_input!(&context, FileName.cString(reader.name), known, nil)
         guard code >= 0, let context = unsafe context else {
-            if LibAV.isNoMemory(code) { throw VaencError.noMemory("to read \(reader.name)") }
+            if LibAV.isNoMemory(code) { throw Self.noMemory(reader) }
             throw unsafe io.error ?? Self.unreadable(reader.name, io.fault?.message ?? LibAV.message(code, av))
         }
         unsafe self.context = unsafe context
@@ -58,7 +58,7 @@ import VideoBase
         if Self.refused.contains(format) { throw Self.unreadable(reader.name, "it holds text or bare bytes") }
         let found = unsafe av.pointee.avformat_find_stream_info!(context, nil)
         if found < 0 {
-            if LibAV.isNoMemory(found) { throw VaencError.noMemory("to read \(reader.name)") }
+            if LibAV.isNoMemory(found) { throw Self.noMemory(reader) }
             if endsEarly { throw Self.unreadable(reader.name, Self.cut) }
             throw unsafe io.error ?? Self.unreadable(reader.name, LibAV.message(found, av))
         }
@@ -87,7 +87,17 @@ import VideoBase
         if LibAV.isNoMemory(words) { return .noMemory("to read \(name)") }
         return VaencError(
             .badInput, "\(name) is not a video that can be read (\(words))",
-            remedy: remedy ?? "check that the file is whole, or name its layout with `inputSize` and `inputFormat`")
+            remedy: remedy ?? wholeRemedy)
+    }
+
+    static let wholeRemedy = "check that the file is whole"
+    /// For readers that take raw pictures too.
+    static let layoutRemedy = wholeRemedy + ", or name its layout with `inputSize` and `inputFormat`"
+
+    /// The error where libavformat has no memory: it asks for all that a damaged file announces.
+    private static func noMemory(_ reader: ByteReader) -> VaencError {
+        guard let fault = BoxCounts.fault(reader) else { return .noMemory("to read \(reader.name)") }
+        return VaencError(.badInput, "\(reader.name) is damaged: \(fault)", remedy: "give a whole file")
     }
 
     static let cut = "the file ends early"
@@ -132,7 +142,7 @@ import VideoBase
                 if let words = LibAV.takeLog(), words.hasPrefix("File ended prematurely") { return .broken(Self.cut) }
                 return .end
             }
-            if LibAV.isNoMemory(code) { throw VaencError.noMemory("to read \(reader.name)") }
+            if LibAV.isNoMemory(code) { throw Self.noMemory(reader) }
             if code < 0 { return unsafe .broken(LibAV.message(code, av)) }
             let corrupt: Int32 = 2
             if unsafe packet.pointee.flags & corrupt != 0 {

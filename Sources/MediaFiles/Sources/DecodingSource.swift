@@ -221,7 +221,7 @@ package final class DecodingSource: FrameSource {
     private func broken(_ state: State, _ words: String) -> VaencError {
         if LibAV.isNoMemory(words) { return .noMemory("to decode \(reader.name)") }
         let remedy = reader.isSeekable ? nil : InputContext.pipeRemedy
-        if state.decoded == 0 { return InputContext.unreadable(reader.name, words, remedy: remedy) }
+        if state.decoded == 0 { return InputContext.unreadable(reader.name, words, remedy: remedy ?? InputContext.layoutRemedy) }
         return VaencError(
             .badInput, "\(reader.name) is damaged or cut short after picture \(state.decoded) (\(words))",
             remedy: remedy ?? "give a whole file, or take the good part alone with `frameLimit` \(state.decoded)")

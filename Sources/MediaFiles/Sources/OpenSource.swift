@@ -30,7 +30,10 @@ public enum MediaInput {
                 .usage, "\(reader.name) is raw video, which does not say its size",
                 remedy: "add `inputSize` WIDTHxHEIGHT")
         }
-        return try DecodingSource(reader, options: options)
+        do { return try DecodingSource(reader, options: options) } catch var error as VaencError {
+            if error.remedy == InputContext.wholeRemedy { error.remedy = InputContext.layoutRemedy }
+            throw error
+        }
     }
 
     private static func y4m(_ reader: ByteReader, _ options: SourceOptions) throws -> any FrameSource {
@@ -74,8 +77,17 @@ public enum MediaInput {
         }
     }
 
-    /// Whether an input's name lets it hold raw pictures: it has a layout's extension or none, or is standard input.
-    package static func mayBeRaw(_ name: String) -> Bool { fileExtension(name) == nil || rawFormat(name) != nil }
+    /// Extensions of files that hold coded pictures, or say their layout, beside those that vaenc writes.
+    private static let codedExtensions: Set<String> = [
+        "y4m", "webm", "avi", "mpg", "mpeg", "m2v", "vob", "ogv", "ogg", "wmv", "asf", "mxf", "3gp", "3g2", "f4v", "dv", "ivf", "obu", "gif",
+        "png", "jpg", "jpeg", "mjpeg", "webp", "nut", "mj2", "m4s", "266", "vvc", "av1", "part",
+    ]
+
+    /// Whether an input's name lets it hold raw pictures: standard input, and all but the extensions of files that say what they hold.
+    package static func mayBeRaw(_ name: String) -> Bool {
+        guard let ending = fileExtension(name) else { return true }
+        return !codedExtensions.contains(ending) && (rawFormat(name) != nil || (try? MediaOutput.format(of: name)) == nil)
+    }
 
     private static func fileExtension(_ name: String) -> String? {
         let file = name.split(separator: "/").last ?? ""

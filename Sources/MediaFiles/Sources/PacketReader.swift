@@ -20,6 +20,8 @@ package final class PacketReader: Sendable {
     }
 
     package let info: Info
+    /// What to do where the input cannot be read because it is a pipe; nil: it is none.
+    let pipeRemedy: String?
     private let reader: ByteReader
     private let demuxer: Guarded<Demuxer>
     private let timeBase: Rational
@@ -30,6 +32,7 @@ package final class PacketReader: Sendable {
     init(_ reader: ByteReader) throws {
         self.reader = reader
         let demuxer = try Demuxer(reader)
+        pipeRemedy = demuxer.pipeRemedy
         let parameters = unsafe demuxer.parameters.pointee
         let codec: VideoCodec? =
             unsafe parameters.codec_id == AV_CODEC_ID_H264 ? .h264 : parameters.codec_id == AV_CODEC_ID_HEVC ? .hevc : nil

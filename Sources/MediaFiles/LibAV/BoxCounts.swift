@@ -1,0 +1,83 @@
+import VideoBase
+
+/// Whether a table of an MP4 or QuickTime file announces more entries than it has room for: libavformat takes memory for all of them
+/// first, and reports that there is none.
+enum BoxCounts {
+    private static let containers: Set<String> = ["moov", "trak", "mdia", "minf", "stbl", "edts", "moof", "traf"]
+    /// Bytes of an entry behind version, flags and count (ISO/IEC 14496-12 8.6 and 8.7).
+    private static let entries = ["stts": 8, "ctts": 8, "stss": 4, "stps": 4, "stco": 4, "co64": 8, "stsc": 12, "elst": 12]
+    private static let boxLimit = 100_000
+
+    /// Returns the words for the first such table; nil where there is none, and for what cannot be moved in. The reader's position stays.
+    static func fault(_ reader: ByteReader) -> String? {
+        guard let length = reader.length else { return nil }
+        let start = reader.position
+        defer { reader.seek(to: start) }
+        var left = boxLimit
+        var ends = [length]
+        var place = 0
+        while place < length, left > 0 {
+            left -= 1
+            while let end = ends.last, ends.count > 1, place >= end { ends.removeLast() }
+            guard let box = try? Box(reader, at: place, end: ends.last ?? length) else { return nil }
+            if containers.contains(box.name) {
+                ends.append(box.end)
+                place = box.content
+                continue
+            }
+            if let count = box.count, count > box.room || count > length {
+                return "the table \(box.name) announces \(count) entries, and has room for \(min(box.room, length))"
+            }
+            place = box.end
+        }
+        return nil
+    }
+
+    private struct Box {
+        var name: String
+        var content: Int
+        var end: Int
+        /// Entries announced; nil of other boxes.
+        var count: Int?
+        /// Entries that its bytes hold.
+        var room = Int.max
+
+        /// nil where no box begins there.
+        init?(_ reader: ByteReader, at place: Int, end limit: Int) throws {
+            reader.seek(to: place)
+            let head = try reader.read(16)
+            guard head.count >= 8 else { return nil }
+            var size = BoxCounts.number(head[0..<4])
+            name = String(decoding: head[4..<8], as: UTF8.self)
+            content = place + 8
+            if size == 1, head.count == 16 {
+                size = BoxCounts.number(head[8..<16])
+                content += 8
+            }
+            if size == 0 { size = limit - place }
+            guard size >= content - place, size <= limit - place else { return nil }
+            end = place + size
+            reader.seek(to: content)
+            let full = try reader.read(min(12, end - content))
+            guard full.count >= 8 else { return }
+            let rest = end - content - 8
+            if let entry = BoxCounts.entries[name] {
+                count = BoxCounts.number(full[4..<8])
+                room = rest / entry
+            } else if name == "stsz", full.count == 12 {
+                count = BoxCounts.number(full[8..<12])
+                // Samples of one size have no table.
+                if full[4..<8].allSatisfy({ $0 == 0 }) { room = (rest - 4) / 4 }
+            } else if name == "trun" {
+                count = BoxCounts.number(full[4..<8])
+                let flags = BoxCounts.number(full[1..<4])
+                let words = [0x100, 0x200, 0x400, 0x800].count { flags & $0 != 0 }
+                let before = [0x1, 0x4].count { flags & $0 != 0 }
+                if words > 0 { room = max(0, rest - 4 * before) / (4 * words) }
+            }
+        }
+    }
+
+    /// Big-endian; what does not fit is more than any file has.
+    private static func number(_ bytes: ArraySlice<UInt8>) -> Int { bytes.reduce(0) { $0 >> 55 != 0 ? .max : $0 << 8 | Int($1) } }
+}
