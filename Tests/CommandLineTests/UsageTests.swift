@@ -12,6 +12,15 @@ import Testing
         "inspect": ["in.h264"], "compare": ["a.mp4", "b.mp4"], "bench": ["in.mp4"],
     ]
 
+    /// A file whose name begins with a dash is taken for options: what to write is said.
+    @Test(arguments: ["remux in.mp4 -o -x.mp4", "remux -x.mp4 -o y.mp4", "encode in.mp4 -o -x.h264", "decode in.mp4 -o -x.y4m", "compare a.mp4 -b.mp4"])
+    func namesWithADash(_ line: String) throws {
+        let result = try vaenc(line)
+        let name = line.split(separator: " ").first { $0.hasPrefix("-") && $0.contains(".") } ?? ""
+        #expect(result.status == 64 && result.errorLines.count == 1, "\(result.errors)")
+        #expect(result.errors.contains("\(name) begins with a dash") && result.errors.contains("./\(name)"), "\(result.errors)")
+    }
+
     // MARK: Given twice
 
     /// Every option with one value, of every command, by each of its names: nothing is read or written.

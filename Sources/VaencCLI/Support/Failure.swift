@@ -31,12 +31,24 @@ enum Failure {
         let first = arguments.first ?? ""
         let command = VaencCommand.configuration.subcommands.first { $0._commandName == first }
         if command == nil, !first.isEmpty, !first.hasPrefix("-") { return Suggestion.line(forCommand: first) }
+        if let name = dashedName(arguments.dropFirst()) {
+            return "\(name) begins with a dash and is taken for an option: write a file's name as ./\(name)"
+        }
         let unknown = "Unknown option '"
         guard message.hasPrefix(unknown) else {
             return "\(message) (vaenc \(command.map { "\($0._commandName) " } ?? "")--help lists the options)"
         }
         let name = String(message.dropFirst(unknown.count).prefix { $0 != "'" })
         return "unknown option \(name): \(Suggestion.remedy(forOption: name, of: command))"
+    }
+
+    /// The first argument that looks like a file whose name begins with a dash.
+    private static func dashedName(_ arguments: ArraySlice<String>) -> String? {
+        arguments.first { argument in
+            guard argument.hasPrefix("-"), !argument.hasPrefix("--"), !argument.contains("="), Double(argument) == nil else { return false }
+            let ending = argument.split(separator: ".", omittingEmptySubsequences: false).dropFirst().last ?? ""
+            return (1...5).contains(ending.count) && ending.allSatisfy { $0.isLetter || $0.isNumber } && ending.contains(where: \.isLetter)
+        }
     }
 
     private static func oneLine(_ text: String) -> String {
