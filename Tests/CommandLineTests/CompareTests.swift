@@ -105,6 +105,14 @@ import Testing
         try ToolRun(["compare", clip, "/nowhere/a.mp4"]).expectRefusal(66, "no file")
         try ToolRun(["compare", "-", "-"]).expectRefusal(64, "standard input")
         try ToolRun(["compare", clip, raw]).expectRefusal(64, "--input-size")
+        // A size that no input takes; and one that goes for a name that says nothing.
+        try ToolRun(["compare", clip, clip] + layout).expectRefusal(64, "--input-size 176x144 is for raw frames")
+        try ToolRun(["compare", clip, clip, "--input-format", "nv12"]).expectRefusal(64, "--input-format nv12 is for raw frames")
+        try Files.withTemporaryFolder { folder in
+            try Files.write(Files.read(raw), to: "\(folder)/raw.bin")
+            let run = try ToolRun(["compare", clip, "\(folder)/raw.bin", "--frames", "10", "--json"] + layout)
+            #expect(run.status == 0 && run.report?["ssim"]?["all"]?.double == 1, "\(run.errorLines)")
+        }
         let scaled = try ToolRun(["compare", clip, bikes, "--size", "64x48", "--frames", "3", "--json"])
         #expect(scaled.status == 0, "\(scaled.errorLines)")
         #expect(scaled.report?["width"]?.int == 64)

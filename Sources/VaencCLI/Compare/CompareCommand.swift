@@ -30,6 +30,7 @@ struct CompareCommand: ParsableCommand {
         guard reference != "-" || distorted != "-" else {
             throw VaencError.usage("both inputs are standard input", remedy: "name a file for one of them")
         }
+        try input.check([reference, distorted])
         let sources = try [reference, distorted].map { try MediaInput.open($0, options: try input.options(of: $0)) }
         defer { for source in sources { source.close() } }
         let comparison = try ClipComparison(sources[0], sources[1])
@@ -43,7 +44,7 @@ struct CompareCommand: ParsableCommand {
 }
 
 struct CompareInputOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Size of raw frames, of the inputs whose names end in .yuv, .raw or a layout, or in nothing.", valueName: "WxH"))
+    @Option(help: ArgumentHelp("Size of raw frames, of the inputs whose names are not those of coded video.", valueName: "WxH"))
     var inputSize: String?
 
     @Option(help: ArgumentHelp("Format of raw frames: nv12, i420, p010, …", valueName: "FORMAT"))
@@ -63,6 +64,14 @@ struct CompareInputOptions: ParsableArguments {
 
     @Option(help: ArgumentHelp("How a picture of another shape is fitted to --size.", valueName: "letterbox|crop|stretch"))
     var fit: FrameFit?
+
+    /// - Throws: `usage` for a size or format of raw frames where no input has such a name.
+    func check(_ names: [String]) throws {
+        guard let option = inputSize.map({ "--input-size \($0)" }) ?? inputFormat.map({ "--input-format \($0)" }), !names.contains(where: MediaInput.mayBeRaw)
+        else { return }
+        throw VaencError.usage(
+            "\(option) is for raw frames, and neither \(names[0]) nor \(names[1]) has such a name", remedy: "leave it out, or name raw frames .yuv")
+    }
 
     /// What of them goes for an input.
     func options(of name: String) throws -> SourceOptions {
