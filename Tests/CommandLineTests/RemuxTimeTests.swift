@@ -114,6 +114,30 @@ import Testing
         }
     }
 
+    /// Packets, lengths and what is reported of them are those of the output.
+    @Test(arguments: ["1.5 0", "0 2", "1.5 2", "5.5 3"]) func reportOfACut(_ cut: String) throws {
+        try Files.withTemporaryFolder { folder in
+            try RemuxTests.make(
+                """
+                ffmpeg -v error -nostdin -f lavfi -i testsrc=size=96x64:rate=25:duration=6 -f lavfi -i sine=duration=6 -pix_fmt yuv420p -c:v libx264 \
+                -bf 2 -g 25 -c:a aac in.mkv
+                """, in: folder)
+            let times = cut.split(separator: " ").compactMap { Double($0) }
+            let options = (times[0] > 0 ? ["--start", "\(times[0])"] : []) + (times[1] > 0 ? ["--duration", "\(times[1])"] : [])
+            let result = try ProcessRunner.run(Checkout.vaenc, ["remux", "in.mkv", "-o", "a.mp4", "--json"] + options, directory: folder, timeout: 60)
+            #expect(result.status == 0, "\(result.errors)")
+            let report = try #require(JSONValue(result.output))
+            let counts = try RemuxTests.probe("a.mp4", "stream=nb_read_packets", in: folder, ["-count_packets"])
+            #expect(report["streams"]?.array.map { $0["packets"]?.int } == counts.split(separator: "\n").map { Int($0) })
+            let length = try #require(Double(RemuxTests.probe("a.mp4", "format=duration", in: folder).prefix { $0 != "\n" }))
+            #expect(abs((report["seconds"]?.double ?? 0) - length) < 0.03, "\(result.output) \(length)")
+            let entry = report["effective"]?.array.first { $0["option"]?.string == "duration" }
+            // From the key frame before; the last input ends before the time is over.
+            #expect((entry == nil) == (times[1] == 0 || times[0] > 5), "\(result.output)")
+            if let entry { #expect(abs((Double(entry["used"]?.string ?? "") ?? 0) - length) < 0.05, "\(entry) \(length)") }
+        }
+    }
+
     /// Opus and FLAC, which MP4 holds and QuickTime does not.
     @Test(arguments: ["libopus", "flac"]) func soundOfMP4(_ codec: String) throws {
         try Files.withTemporaryFolder { folder in

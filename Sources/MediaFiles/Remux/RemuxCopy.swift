@@ -28,6 +28,8 @@ import VideoBase
     /// The time that `start` means, and when the leader's pictures end.
     private var wanted: MediaTime?
     private var reached: MediaTime?
+    /// The copy begins before that.
+    private var isEarly = false
     /// Where nothing can be looked for.
     private var search: RemuxStart?
     /// nil where what the input's edit list cuts off is cut off by the output's, or is asked for.
@@ -39,6 +41,8 @@ import VideoBase
     /// The streams that go on all the time.
     private let timed: Set<Int>
     private var held: [(place: Int, packet: TrackPacket)] = []
+    /// When the first packet is shown, but no earlier than the origin, and when the last one ends.
+    private var earliest: MediaTime?
     private var last = MediaTime.zero
     private(set) var report: RemuxReport
     private(set) var packetCount = 0
@@ -234,6 +238,7 @@ import VideoBase
         // What an edit list cuts off stays so: the output's list does it, where there is one.
         origin = max(origin, time)
         let early = wanted.map { ($0 - origin).seconds } ?? 0
+        isEarly = early > 0
         try tell(
             "start", asked: "\(asked)", used: "\(((asked - early) * 1000).rounded() / 1000)",
             early == 0 ? "as asked" : "the key frame before")
@@ -263,6 +268,7 @@ import VideoBase
         if let shown = packet.presentation {
             let over = shown + packet.duration - origin
             if last < over { last = over }
+            earliest = max(min(earliest ?? (shown - origin), shown - origin), .zero)
         }
     }
 
@@ -281,11 +287,11 @@ import VideoBase
 
     /// Writes the end of the container.
     func finish() throws {
-        if let overhang, let asked = options.duration, let end {
-            let used = asked + (overhang - end).seconds
-            try tell(
-                "duration", asked: "\(asked)", used: "\((used * 1000).rounded() / 1000)",
-                "pictures that are shown in time are decoded with later ones")
+        // An input that ends before has no more.
+        if let asked = options.duration, let end, let reached, !(reached < end), overhang != nil || isEarly {
+            let used = ((overhang ?? end) - origin).seconds
+            let words = [isEarly ? "from the key frame before" : nil, overhang == nil ? nil : "pictures that are shown in time are decoded with later ones"]
+            try tell("duration", asked: "\(asked)", used: "\((used * 1000).rounded() / 1000)", words.compactMap { $0 }.joined(separator: "; "))
         }
         if muxer.movedCount > 0 {
             try tell(
@@ -294,6 +300,6 @@ import VideoBase
         }
         try muxer.writeTrailer()
         report.effective += effective
-        report.seconds = last.seconds
+        report.seconds = max(last - (earliest ?? .zero), .zero).seconds
     }
 }
