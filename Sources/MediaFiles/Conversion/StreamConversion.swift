@@ -99,7 +99,9 @@ public final class StreamConversion: Sendable {
             try recordFile.write(bytes.span)
         }
         outcome.byteCount = file.bytesWritten
-        // A record without its stream is of no use.
+        // Neither is of use without the other: the disk has room for both before one gets its name.
+        try file.settle()
+        try recordFile?.settle()
         try file.commit()
         try recordFile?.commit()
         return outcome

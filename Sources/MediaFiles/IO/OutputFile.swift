@@ -219,17 +219,22 @@ final class OutputFile {
         }
     }
 
+    /// Writes what is held back, and puts it on the disk.
+    func settle() throws {
+        try flush()
+        if part != nil, fsync(descriptor) != 0, errno != EINVAL, errno != ENOSYS { throw SystemError.writing(errno, name) }
+    }
+
     /// Gives the file its final name, its bytes safely on the disk.
     /// - Throws: `cannotCreate` where the name has come into use meanwhile, `inputOutput`.
     func commit() throws {
         guard isOpen else { return }
-        try flush()
+        try settle()
         guard let part else {
             isOpen = false
             if path != "-", close(descriptor) != 0 { throw SystemError.writing(errno, name) }
             return
         }
-        if fsync(descriptor) != 0, errno != EINVAL, errno != ENOSYS { throw SystemError.writing(errno, name) }
         try UnfinishedFiles.close(part) { try giveName(part) }
         isOpen = false
         if close(descriptor) != 0 { throw SystemError.writing(errno, name) }
