@@ -137,6 +137,44 @@ import Testing
         }
     }
 
+    /// A stream cut at a key picture of an open group: the pictures that lead it are counted, reported and refused by --strict.
+    @Test(arguments: ["h264", "h265"], ["bare", "mkv", "ts"]) func leadingPictures(_ codec: String, _ container: String) throws {
+        try Files.withTemporaryFolder { folder in
+            let (encoder, option) = codec == "h264" ? ("libx264", "-x264-params") : ("libx265", "-x265-params")
+            let structure = "open-gop=1:keyint=10:min-keyint=10:bframes=3:scenecut=0:b-adapt=0" + (codec == "h264" ? "" : ":log-level=none")
+            try ffmpeg(
+                "-f", "lavfi", "-i", "testsrc=size=96x64:rate=25:duration=2", "-pix_fmt", "yuv420p", "-c:v", encoder, option, structure,
+                "\(folder)/whole.\(codec)")
+            let bytes = try Files.read("\(folder)/whole.\(codec)")
+            // The parameter sets that the second group begins with.
+            let type: UInt8 = codec == "h264" ? 7 : 32
+            let starts = bytes.indices.dropLast(4).filter { place in
+                bytes[place] == 0 && bytes[place + 1] == 0 && bytes[place + 2] == 0 && bytes[place + 3] == 1
+                    && (codec == "h264" ? bytes[place + 4] & 31 : bytes[place + 4] >> 1 & 63) == type
+            }
+            try #require(starts.count == 5)
+            let bare = "\(folder)/cut.\(codec)"
+            try Files.write(bytes[starts[1]...], to: bare)
+            let input = container == "bare" ? bare : "\(folder)/cut.\(container)"
+            if container != "bare" { #expect(try ToolRun(["remux", bare, "-o", input]).status == 0) }
+            let counts = try ProcessRunner.run(
+                "ffprobe", ["-v", "quiet", "-count_frames", "-count_packets", "-show_entries", "stream=nb_read_frames,nb_read_packets", "-of", "csv=p=0", input]
+            ).output.split(whereSeparator: \.isNewline).first?.split(separator: ",").compactMap { Int($0) } ?? []
+            try #require(counts.count == 2 && counts[1] > counts[0], "\(counts)")
+            let lost = counts[1] - counts[0]
+            for device in ["software", "reference"] {
+                func run(_ more: String...) throws -> ToolRun {
+                    try ToolRun(["encode", input, "-o", "\(folder)/a.h264", "--device", device, "--codec", "h264", "--overwrite"] + more)
+                }
+                let told = try run()
+                #expect(told.status == 0 && told.errorLines.contains { $0.contains("begins with \(lost) picture") }, "\(told.errorLines)")
+                let strict = try run("--strict")
+                #expect(strict.status == 69 && strict.errorLines.last?.contains("pictures: asked all, would be \(lost) left out") == true, "\(strict.errorLines)")
+                #expect(try ToolRun(["encode", "\(folder)/whole.\(codec)", "-o", "\(folder)/b.h264", "--device", device, "--codec", "h264", "--overwrite", "--strict"]).status == 0)
+            }
+        }
+    }
+
     @Test func inspectNamesACutFileOnce() throws {
         try Files.withTemporaryFolder { folder in
             try ffmpeg("-i", Fixture.carphone.path(), "-c", "copy", "-an", folder + "/whole.ts")

@@ -9,6 +9,11 @@ package struct H264Follower: StreamFollower {
     private var previousFrameNumber: Int?
     /// Frames that others refer to are gone, until decoding can begin anew.
     private var isLost = false
+    private var order = PictureOrder()
+    /// A picture that decoding may begin at has come.
+    private var hasBegun = false
+    /// The picture order count of that picture, where it is no IDR picture; nil from the next one on.
+    private var firstOrder: Int?
     /// The first field of a frame, whose second may follow.
     private var openField: SliceHeader?
     private var picture = Picture()
@@ -144,6 +149,7 @@ package struct H264Follower: StreamFollower {
             return result
         }
         result.isSecondField = isSecondField(first)
+        result.isLeading = leads(first, sps, hasRecoveryPoint: done.hasRecoveryPoint)
         openField = first.field_pic_flag && !result.isSecondField ? first : nil
         let isGap = hasGap(first, sps)
         if first.isIDR || (done.hasRecoveryPoint && (isLost || isGap)) {
@@ -165,6 +171,18 @@ package struct H264Follower: StreamFollower {
         return result
     }
 
+    /// Whether a picture is shown before the one with a recovery point that decoding begins at.
+    private mutating func leads(_ header: SliceHeader, _ sps: SequenceParameters, hasRecoveryPoint: Bool) -> Bool {
+        let count = order.decode(header, sps).frame
+        if header.isIDR || hasRecoveryPoint {
+            firstOrder = hasBegun || header.isIDR ? nil : count
+            hasBegun = true
+            return false
+        }
+        defer { if header.includesUnmarkAll { firstOrder = nil } }
+        return firstOrder.map { count < $0 } ?? false
+    }
+
     private func isSecondField(_ header: SliceHeader) -> Bool {
         guard let openField, header.field_pic_flag else { return false }
         return header.frame_num == openField.frame_num && header.bottom_field_flag != openField.bottom_field_flag
@@ -180,6 +198,7 @@ package struct H264Follower: StreamFollower {
     package mutating func restart() {
         (picture, ended, pending, openField) = (Picture(), nil, nil, nil)
         previousFrameNumber = nil
+        (order, hasBegun, firstOrder) = (PictureOrder(), false, nil)
         isLost = false
     }
 }

@@ -59,7 +59,10 @@ struct LossWatch {
             let picture = follower.endPicture(isBroken: isBroken)
             (hasSlices, isBroken) = (false, false)
             switch picture.obstacle {
-            case nil: hasBegun = true
+            case nil:
+                hasBegun = true
+                // libavcodec gives none that is shown before the first key picture.
+                if !isHEVC, picture.isLeading, !picture.isSecondField { undecodable += 1 }
             case .missingReference: if hasBegun { loss = loss ?? "pictures that later ones refer to are missing" }
             case .damaged: if hasBegun { loss = loss ?? "slices are missing or broken" }
             case .beforeStart: if hasBegun, isHEVC { undecodable += 1 }

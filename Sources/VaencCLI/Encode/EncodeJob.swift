@@ -135,6 +135,16 @@ struct EncodeJob {
             """
     }
 
+    /// What `strict` refuses of such an input.
+    private var leftOut: [EffectiveEntry] {
+        let count = source.picturesLeftOut
+        if count == 0 { return [] }
+        return [
+            EffectiveEntry(
+                option: "pictures", asked: "all", used: "\(count) left out", why: "the input begins with pictures that cannot be decoded without earlier ones")
+        ]
+    }
+
     /// Of an input that begins between key frames.
     private var leftOutNotice: String? {
         let count = source.picturesLeftOut
@@ -177,7 +187,7 @@ struct EncodeJob {
             } catch let error as any DescribedError where error.category == .interrupted && interruption.isRequested {
                 return true
             }
-            if branches.contains(where: \.output.configuration.strict), let error = source.lateChanges.strictError { throw error }
+            if branches.contains(where: \.output.configuration.strict), let error = (source.lateChanges + leftOut).strictError { throw error }
             guard let (buffer, timing) = next else { return false }
             framesRead += 1
             do { try timing.check() } catch {
