@@ -51,6 +51,6 @@ extension MediaTrack {
     /// Names of QuickTime's handlers that say nothing of the stream.
     private static let usualHandlers: Set<String> = ["", "VideoHandler", "SoundHandler", "SubtitleHandler", "DataHandler"]
 
-    /// What a track of MP4 and QuickTime has as its handler's name where its title has no place: false: it has a name already.
+    /// Returns whether a title may stand in place of a handler's name: there is none, or one that says nothing.
     static func takesTitle(handler: String?) -> Bool { usualHandlers.contains(handler ?? "") }
 }
