@@ -15,10 +15,10 @@ struct MetadataPlaces {
     private static let itemsOfMP4: Set<String> = [
         "title", "artist", "album_artist", "composer", "album", "date", "comment", "genre", "copyright", "grouping", "lyrics", "description",
         "synopsis", "show", "episode_id", "network", "keywords", "episode_sort", "season_number", "media_type", "hd_video",
-        "gapless_playback", "compilation", "track", "disc", "location", "creation_time", "timecode",
+        "gapless_playback", "compilation", "track", "disc", "location", "creation_time",
     ]
     private static let itemsOfQuickTime: Set<String> = [
-        "title", "artist", "album", "date", "comment", "genre", "copyright", "make", "model", "location", "creation_time", "timecode",
+        "title", "artist", "album", "date", "comment", "genre", "copyright", "make", "model", "location", "creation_time",
     ]
 
     private func noPlace(_ option: String, _ asked: String) -> EffectiveEntry {
@@ -50,9 +50,9 @@ struct MetadataPlaces {
 
     private func holds(_ tag: MediaMetadata.Tag) -> Bool {
         let key = tag.key.lowercased()
+        if key == "timecode" { return holdsTimeCode }
         return switch form {
-        case .mkv: true
-        case .flv: key != "timecode"
+        case .mkv, .flv: true
         case .mp4, .fmp4: Self.itemsOfMP4.contains(key)
         case .mov: Self.itemsOfQuickTime.contains(key)
         case .ts: ["service_name", "service_provider"].contains(key)
@@ -104,8 +104,11 @@ struct MetadataPlaces {
         return entry
     }
 
+    /// A track of its own in MP4 and QuickTime, which segments have not.
+    private var holdsTimeCode: Bool { format.hasSampleEntries || format == .mkv }
+
     private func timeCodeLoss(_ stream: StreamWords) -> EffectiveEntry? {
-        form.hasSampleEntries || form == .mkv ? nil : stream.timeCode.map { noPlace("time code", $0) }
+        holdsTimeCode ? nil : stream.timeCode.map { noPlace("time code", $0) }
     }
 
     private func tagLoss(_ stream: StreamWords) -> EffectiveEntry? {
