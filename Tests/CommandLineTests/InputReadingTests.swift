@@ -154,7 +154,7 @@ import Testing
             }
             try #require(starts.count == 5)
             let bare = "\(folder)/cut.\(codec)"
-            try Files.write(bytes[starts[1]...], to: bare)
+            try Files.write(Array(bytes[starts[1]...]), to: bare)
             let input = container == "bare" ? bare : "\(folder)/cut.\(container)"
             if container != "bare" { #expect(try ToolRun(["remux", bare, "-o", input]).status == 0) }
             let counts = try ProcessRunner.run(
