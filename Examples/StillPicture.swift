@@ -7,7 +7,7 @@ func stillPicture(_ camera: String, _ output: String) throws {
     }
     let source = try CameraSource(camera)
     defer { source.close() }
-    let picture = SystemPixelBuffer(format: .nv12, size: source.info.size)
+    let picture = try SystemPixelBuffer(format: .nv12, size: source.info.size)
     guard try unsafe picture.withUnsafePlanes({ unsafe try source.readFrame(into: $0) }) != nil else {
         throw VaencError(.deviceFailed, "the camera gave no picture")
     }

@@ -26,6 +26,10 @@ private struct HeldPicture {
     private let decoder: ResilientDecoder
     private let frames: FrameMaker
     private let handler: Handler
+    /// Given, and not yet looked at: what is left of a call that failed.
+    private var units: ArraySlice<(bytes: ArraySlice<UInt8>, timing: FrameTiming)> = []
+    /// The last of them ends its picture.
+    private var unitsEndPicture = false
     private var gathered = GatheredPicture()
     private var waiting = WaitingPictures()
     /// Pictures that came out, while some that were sent before them have not: those may still turn out to be damaged.
@@ -50,12 +54,13 @@ private struct HeldPicture {
 
     /// - Parameters:
     ///   - device: nil to decode in software, for the reason `why`.
+    ///   - end: what ends the work, asked while it waits for a surface.
     ///   - handler: called on the caller's thread.
     /// - Throws: `badInput` for a record that is none, `usage` for a configuration that makes no sense, `unavailable` without
     ///   libavcodec.
     package init(
         _ configuration: DecompressionConfiguration, on device: DecodeDevice?, why: String = "no device was asked for",
-        handler: @escaping Handler
+        end: @escaping () -> VaencError? = { nil }, handler: @escaping Handler
     ) throws {
         try configuration.check()
         let av = unsafe try LibAV.load(.codec)
@@ -71,8 +76,8 @@ private struct HeldPicture {
         options.isRealTime = configuration.isRealTime
         options.keepsOrder = true
         decoder = unsafe try ResilientDecoder(
-            DecoderStream(codec, parameters: nil, timeBase: nil), on: device, why: why, options, tellsDamage: true
-        ) { try device?.display.reopened() }
+            DecoderStream(codec, parameters: nil, timeBase: nil), on: device, why: why, options, tellsDamage: true, end: end,
+            renewed: { try device?.display.reopened() })
         frames = try FrameMaker(configuration)
         follower = configuration.codec == .h264 ? H264Follower() : HEVCFollower()
         self.handler = handler
@@ -88,15 +93,33 @@ private struct HeldPicture {
     /// Takes NAL units: of a picture, of a part of one, or of several.
     ///
     /// - Parameter endsPicture: nothing more of the last picture comes.
-    /// - Throws: `badInput` where the bytes are not framed as was said: then nothing of them is taken; what a device failed
-    ///   with, for good.
+    /// - Throws: `badInput` where the bytes are not framed as was said: then nothing of them is taken; `usage` where no surface
+    ///   comes free: what is left is done by the next call; what a device failed with, for good.
     package func decode(_ bytes: [UInt8], _ timing: FrameTiming, endsPicture: Bool) throws {
-        for unit in try UnitSplitter.units(of: bytes, framing) { try add(unit, timing) }
-        if endsPicture { try endPicture() }
+        let added = try UnitSplitter.units(of: bytes, framing)
+        try takeUnits()
+        units = ArraySlice(added.map { ($0, timing) })
+        unitsEndPicture = endsPicture
+        try takeUnits()
+    }
+
+    /// Waits for a surface before it changes anything, so that a call may go on where another failed.
+    private func takeUnits() throws {
+        while let unit = units.first {
+            if gathered.hasSlices { try decoder.waitForSurface() }
+            units.removeFirst()
+            try add(unit.bytes, unit.timing)
+        }
+        guard unitsEndPicture else { return }
+        if gathered.hasSlices { try decoder.waitForSurface() }
+        unitsEndPicture = false
+        try endPicture()
     }
 
     /// Has everything come out; the stream may go on with a key picture.
     package func finish() throws {
+        try takeUnits()
+        if gathered.hasSlices { try decoder.waitForSurface() }
         try endPicture()
         try drain()
         follower.restart()

@@ -29,9 +29,13 @@ private func openDriver(
     } catch {
         throw FaultPlan.Unreadable(message: "VAENC_FAULT: \(error.message)")
     }
+    let tracePath = told.value("VAENC_FAULT_TRACE")
+    if let tracePath, !writeTrace("", to: tracePath) {
+        throw FaultPlan.Unreadable(message: "VAENC_FAULT_TRACE: \(tracePath) cannot be written")
+    }
     let start = unsafe try DriverFile.load(Variables.value("VAENC_FAULT_DRIVER") ?? "libvaenc")
     let wrapper = unsafe WrappedDriver(
-        like: context, CallCounter.of(text, plan), tracePath: told.value("VAENC_FAULT_TRACE"))
+        like: context, CallCounter.of(text, plan), tracePath: tracePath)
     guard let driver = wrapper else { return VA_STATUS_ERROR_ALLOCATION_FAILED }
     switch driver.fault("vaInitialize") {
     case .status(let status), .lost(let status): return status
@@ -91,12 +95,15 @@ private func terminate(_ client: VADriverContextP?) -> VAStatus {
 }
 
 /// VAENC_FAULT_TRACE: how often each call came, for choosing which of them to fail.
-private func writeTrace(_ report: String, to path: String) {
+///
+/// - Returns: whether the file could be opened.
+@discardableResult private func writeTrace(_ report: String, to path: String) -> Bool {
     let file = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-    guard file >= 0 else { return }
+    guard file >= 0 else { return false }
     let bytes = Array(report.utf8)
     _ = unsafe bytes.withUnsafeBytes { unsafe write(file, $0.baseAddress, $0.count) }
     close(file)
+    return true
 }
 
 /// Through libva's callback for errors where the client set one, else to stderr.

@@ -73,7 +73,7 @@ public final class PacketDecoder {
     /// Gives a picture of a layout that has no name here as I420.
     private func convert(_ picture: PictureView, _ time: MediaTime, _ onFrame: FrameHandler) throws {
         let size = unsafe picture.size
-        if staging?.size != size { staging = SystemPixelBuffer(format: .i420, size: size) }
+        if staging?.size != size { staging = try SystemPixelBuffer(format: .i420, size: size) }
         let converter = self.converter ?? PixelConverter()
         self.converter = converter
         unsafe try staging?.withUnsafePlanes { planes in

@@ -34,6 +34,11 @@ package enum ReferenceDisplay {
                     or set VAENC_DRIVER_DIR to the folder that holds it
                     """)
         }
+        let file = "\(folder)/\(DriverFolder.fileName)"
+        guard LibraryFile.isWhole(file) else {
+            throw VaencError(
+                .unavailable, "the reference driver \(file) is no whole library", remedy: "install it again (`make install`)")
+        }
         return try LoaderEnvironment.with(driversIn: folder, variables) {
             guard let handle = unsafe BareDisplay.make(faults) else {
                 throw VaencError(.deviceFailed, "out of memory for the reference driver")

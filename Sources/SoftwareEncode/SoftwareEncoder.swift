@@ -105,7 +105,7 @@ public final class SoftwareEncoder: VideoEncoder {
         return worker
     }
 
-    private static let invalid = VaencError(.internalFault, "the session was invalidated")
+    private static let invalid = VaencError(.usage, "the session was invalidated", remedy: "make a new one")
 
     public func makePixelBuffer() throws -> any PixelBuffer {
         let worker = try worker()
@@ -168,7 +168,8 @@ public final class SoftwareEncoder: VideoEncoder {
         if let own = buffer as? SoftwarePixelBuffer, own.belongs(to: pool) { return own }
         guard buffer.size == settings.configuration.size else {
             throw VaencError(
-                .usage, "a picture of \(buffer.size) was given to a session of \(settings.configuration.size)")
+                .usage, "a frame of \(buffer.size) for an encoder of \(settings.configuration.size)",
+                remedy: "draw into a buffer of makePixelBuffer")
         }
         guard let copy = pool.take() else { throw Self.invalid }
         if buffer.format == copy.format {

@@ -71,6 +71,7 @@ extension CompressionSession {
     }
 
     private func set(_ values: [(AnyProperty, PropertyValue?)]) throws {
+        if core.isInvalidated { throw SessionCore.invalidated }
         let (configuration, stage, device) = core.state.withLock { ($0.configuration, $0.stage, $0.device) }
         let (_, abilities) = try Self.draft(
             values, of: configuration, chosen: stage.choice.codec, on: stage.abilitiesReport(device))

@@ -31,7 +31,9 @@ public import VideoBase
 /// Back-pressure: `makePixelBuffer` waits while all buffers are in use, and `encode` while the pipeline is full or
 /// `packetCapacity` packets are unread. Nothing else waits for a reader: completing, flushing and swapping go on beside an
 /// `encode` that does, and mean the frames taken before.
-/// A blocking `encode` does not wait for a reader that runs on the actor, or on the main thread, that it blocks: it throws.
+/// A blocking `encode` does not wait for a reader that runs on the actor, or on the main thread, that it blocks: it throws. Where
+/// a task calls it through a function that is on no actor, the actor is not known: it throws if nothing ran where the reader
+/// runs for 30 seconds.
 ///
 /// Cancellation: a call whose task is cancelled throws a `CancellationError`. `encode` then has not taken the frame; once
 /// a frame is taken, it returns as if nothing had happened. `completeFrames` and `flush` only stop waiting.
@@ -160,7 +162,8 @@ public final class CompressionSession: Sendable {
     ///
     /// - Parameter isolation: the caller's actor.
     /// - Throws: `usage` if the packets are full and their reader runs on the actor, or the main thread, that this call
-    ///   blocks; also if no reader has begun there within five seconds.
+    ///   blocks; in a task or on the main thread also if no reader has begun within five seconds, or nothing ran where the reader
+    ///   runs for 30 seconds.
     @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
     public func encode(
         _ buffer: any PixelBuffer, presentation: MediaTime, duration: MediaTime? = nil,

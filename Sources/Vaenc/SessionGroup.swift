@@ -3,8 +3,8 @@ public import VideoBase
 
 /// Several sessions that encode the same frames: each frame is drawn once, and copied to every session's own memory.
 ///
-/// A session that fails is left out from then on, and the others go on; `failures` says which and why. Use it from one
-/// thread or one task. Each call that may wait exists twice, as in `CompressionSession`: one that blocks, and an `async` one.
+/// A session that fails is left out from then on, and the others go on; `failures` says which and why. What is wrong with a frame
+/// or a change is an error of the call: no session has the frame, and all go on. Use it from one thread or one task. Each call that may wait exists twice, as in `CompressionSession`: one that blocks, and an `async` one.
 /// docs/LIBRARY.md has a program.
 public final class SessionGroup {
     public let sessions: [CompressionSession]
@@ -41,6 +41,25 @@ public final class SessionGroup {
         sessions[index].invalidate()
     }
 
+    /// What no session could encode.
+    ///
+    /// - Throws: `usage`, before any session has the frame.
+    private func check(_ buffer: any PixelBuffer, _ timing: FrameTiming, _ options: FrameOptions) throws {
+        try timing.check()
+        try options.check(size)
+        guard buffer.size == size else {
+            throw VaencError(
+                .usage, "a frame of \(buffer.size) was given to sessions of \(size)",
+                remedy: "draw into a buffer of makePixelBuffer")
+        }
+        for index in running {
+            guard let last = sessions[index].core.lastPresentation, timing.presentation <= last else { continue }
+            throw VaencError(
+                .usage, "a frame at \(timing.presentation.seconds) s is not after the one before, at \(last.seconds) s",
+                remedy: "give frames in the order in which they are shown")
+        }
+    }
+
     private var running: [Int] { sessions.indices.filter { failures[$0] == nil } }
 
     /// A buffer to draw the next frame into: of the only session, or memory that all are copied from. Encode it before
@@ -48,23 +67,23 @@ public final class SessionGroup {
     @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
     public func makePixelBuffer() throws -> any PixelBuffer {
         if sessions.count == 1 { return try sessions[0].makePixelBuffer() }
-        return sharedBuffer()
+        return try sharedBuffer()
     }
 
     public nonisolated(nonsending) func makePixelBuffer() async throws -> any PixelBuffer {
         if sessions.count == 1 { return try await sessions[0].makePixelBuffer() }
-        return sharedBuffer()
+        return try sharedBuffer()
     }
 
-    private func sharedBuffer() -> any PixelBuffer {
-        let buffer = shared ?? SystemPixelBuffer(format: format, size: size)
+    private func sharedBuffer() throws -> any PixelBuffer {
+        let buffer = try shared ?? SystemPixelBuffer(format: format, size: size)
         shared = buffer
         return buffer
     }
 
     /// Hands the frame to every session that has not failed. Blocks while one of them is full.
     /// - Parameter isolation: the caller's actor.
-    /// - Throws: what the last session failed with, when none is left.
+    /// - Throws: `usage` for a frame that is none of the group's; what the last session failed with, when none is left.
     @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
     public func encode(
         _ buffer: any PixelBuffer, presentation: MediaTime, duration: MediaTime? = nil,
@@ -72,6 +91,7 @@ public final class SessionGroup {
     ) throws {
         let (timing, caller) = (FrameTiming(presentation: presentation, duration: duration), BlockingCall(on: isolation))
         if sessions.count == 1 { return try sessions[0].encode(buffer, timing, options, from: caller) { false } }
+        try check(buffer, timing, options)
         try each { index in
             let own = try sessions[index].makePixelBuffer()
             try copy(buffer, to: own, of: index)
@@ -87,6 +107,7 @@ public final class SessionGroup {
         if sessions.count == 1 {
             return try await sessions[0].encode(buffer, presentation: presentation, duration: duration, options: options)
         }
+        try check(buffer, FrameTiming(presentation: presentation, duration: duration), options)
         var isTaken = false
         try await each { index in
             let session = sessions[index]
@@ -112,8 +133,21 @@ public final class SessionGroup {
         copies += 1
     }
 
-    /// Changes every session.
-    public func change(_ change: RunningChange) throws { try each { try sessions[$0].change(change) } }
+    /// Changes every session that can be changed so.
+    ///
+    /// - Throws: what the first one that cannot says, when the others are changed; that one goes on as it was. What the last
+    ///   session failed with, when none is left.
+    public func change(_ change: RunningChange) throws {
+        var refusal: (any Error)?
+        try each { index in
+            do { try sessions[index].change(change) } catch {
+                let category = (error as? any DescribedError)?.category
+                guard category == .usage || category == .unavailable, !sessions[index].core.isInvalidated else { throw error }
+                refusal = refusal ?? error
+            }
+        }
+        if let refusal { throw refusal }
+    }
 
     /// Blocks until the packets of all frames taken were delivered.
     @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")

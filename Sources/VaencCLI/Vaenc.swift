@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import MediaFiles
+import VAAPI
 import Vaenc
 
 /// The root of the command line: it only names its subcommands.
@@ -48,6 +49,7 @@ struct VaencCommand: ParsableCommand {
         do {
             var command = try parseAsRoot(arguments)
             try RepeatedOptions.check(arguments, of: type(of: command))
+            try DeviceWatch.checkEnvironment()
             if !(command is any InterruptibleCommand) { Interruption.letThrough() }
             try command.run()
         } catch {

@@ -54,4 +54,16 @@ extension Int {
         let (sum, overflows) = addingReportingOverflow(alignment - 1)
         return (overflows ? self : sum) / alignment * alignment
     }
+
+    /// The product, or the nearest value to it.
+    package func multipliedSaturating(by other: Int) -> Int {
+        let (product, overflows) = multipliedReportingOverflow(by: other)
+        return overflows ? ((self < 0) == (other < 0) ? .max : .min) : product
+    }
+
+    /// The sum, or the nearest value to it.
+    package func addingSaturating(_ other: Int) -> Int {
+        let (sum, overflows) = addingReportingOverflow(other)
+        return overflows ? (other < 0 ? .min : .max) : sum
+    }
 }

@@ -58,7 +58,11 @@ public protocol PixelBuffer: AnyObject, Sendable {
     private let offsets: [Int]
     private let rowPitches: [Int]
 
-    public init(format: PixelFormat, size: VideoSize) {
+    /// - Throws: `usage` for a size that no picture has: sides below 1 or above 65536; `unavailable` where there is no memory.
+    public init(format: PixelFormat, size: VideoSize) throws {
+        guard (1...65536).contains(size.width), (1...65536).contains(size.height) else {
+            throw VaencError(.usage, "no picture is \(size)", remedy: "give sides from 1 to 65536")
+        }
         self.format = format
         self.size = size
         var offset = 0
@@ -73,9 +77,7 @@ public protocol PixelBuffer: AnyObject, Sendable {
         self.rowPitches = pitches
         // Large memory comes from calloc as zeros that take no room until they are written: a picture whose size is only
         // claimed costs nothing.
-        guard let zeros = unsafe calloc(max(offset, 64) + 63, 1) else {
-            fatalError("no memory for a picture of \(size)")
-        }
+        guard let zeros = unsafe calloc(max(offset, 64) + 63, 1) else { throw VaencError.noMemory("for a picture of \(size)") }
         unsafe allocation = zeros
         unsafe memory = zeros.alignedUp(toMultipleOf: 64)
     }

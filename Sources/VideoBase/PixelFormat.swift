@@ -38,31 +38,39 @@ public enum PixelFormat: String, Sendable, Hashable, Codable, CaseIterable {
         }
     }
 
-    /// Bytes of one row of `plane` for a picture `width` samples wide, with no padding.
+    /// Bytes of one row of `plane` for a picture `width` samples wide, with no padding; `Int.max` where they are more. None for a
+    /// width below 1.
     public func rowBytes(plane: Int, width: Int) -> Int {
-        let half = (width + 1) / 2
+        let width = max(width, 0), half = Self.half(width)
         return switch self {
-        case .nv12: plane == 0 ? width : half * 2
-        case .p010: plane == 0 ? width * 2 : half * 4
+        case .nv12: plane == 0 ? width : half.multipliedSaturating(by: 2)
+        case .p010: plane == 0 ? width.multipliedSaturating(by: 2) : half.multipliedSaturating(by: 4)
         case .i420, .yv12, .i422: plane == 0 ? width : half
-        case .i420p10: plane == 0 ? width * 2 : half * 2
+        case .i420p10: (plane == 0 ? width : half).multipliedSaturating(by: 2)
         case .i444, .gray: width
-        case .yuyv, .uyvy: half * 4
-        case .rgb24: width * 3
-        case .bgra, .rgba: width * 4
+        case .yuyv, .uyvy: half.multipliedSaturating(by: 4)
+        case .rgb24: width.multipliedSaturating(by: 3)
+        case .bgra, .rgba: width.multipliedSaturating(by: 4)
         }
     }
 
-    /// Rows of `plane` for a picture `height` samples high.
+    /// Rows of `plane` for a picture `height` samples high; none for a height below 1.
     public func rows(plane: Int, height: Int) -> Int {
-        switch self {
-        case .nv12, .i420, .yv12, .p010, .i420p10: plane == 0 ? height : (height + 1) / 2
+        let height = max(height, 0)
+        return switch self {
+        case .nv12, .i420, .yv12, .p010, .i420p10: plane == 0 ? height : Self.half(height)
         default: height
         }
     }
 
-    /// Bytes of a whole picture without padding, as in a raw file.
+    /// Rounded up.
+    private static func half(_ value: Int) -> Int { value / 2 + value % 2 }
+
+    /// Bytes of a whole picture without padding, as in a raw file; `Int.max` where they are more.
     public func frameBytes(_ size: VideoSize) -> Int {
-        (0..<planeCount).reduce(0) { $0 + rowBytes(plane: $1, width: size.width) * rows(plane: $1, height: size.height) }
+        (0..<planeCount).reduce(0) { sum, plane in
+            let row = rowBytes(plane: plane, width: size.width)
+            return sum.addingSaturating(row.multipliedSaturating(by: rows(plane: plane, height: size.height)))
+        }
     }
 }

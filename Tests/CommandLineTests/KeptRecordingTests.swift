@@ -81,6 +81,30 @@ import Testing
         }
     }
 
+    /// A recording that was killed, and a later run that makes the same name of a file.
+    @Test(arguments: ["encode", "remux"]) func aFileAfterARecording(_ command: String) throws {
+        try Files.withTemporaryFolder { folder in
+            let names = ["a.mp4", "a.mkv", "a.ts", "a.h264", "a.avcc"]
+            let killed = try CaptureRun(
+                "9:formats=NV12,rate=100,stretch=15,kill=20", Self.options + ["--gop", "3"] + names.flatMap { ["-o", $0] }, in: folder)
+            #expect(killed.status == 137)
+            let parts = names.map { $0 + ".part" }
+            #expect(Files.list(folder) == parts.sorted())
+            let recorded = try parts.map { try Files.read("\(folder)/\($0)") }
+            let made = ["encode", "testsrc:64x48@25:3", "--device", "software", "--codec", "h264", "-o", "b.mp4"]
+            #expect(try ProcessRunner.run(Checkout.vaenc, made, directory: folder).status == 0)
+            for (name, bytes) in zip(names, recorded) {
+                let run = try ProcessRunner.run(
+                    Checkout.vaenc,
+                    command == "remux"
+                        ? ["remux", "b.mp4", "-o", name]
+                        : ["encode", "testsrc:64x48@25:3", "--device", "software", "--codec", "h264", "-o", name], directory: folder)
+                #expect(run.status == 0 && run.errors.contains("kept as \(name).part.1"), "\(run.errors)")
+                #expect(try Files.exists("\(folder)/\(name)") && Files.read("\(folder)/\(name).part.1") == bytes, "\(name)")
+            }
+        }
+    }
+
     /// A disk that is full in the midst of a recording: 74, and a line that says where what was recorded is, which plays.
     @Test(arguments: ["mp4", "mov", "mkv", "ts", "flv", "h264", "avcc"]) func fullDisk(_ ending: String) throws {
         // A file system of our own, in a mount namespace that goes with the process.

@@ -25,6 +25,40 @@ import Testing
         }
     }
 
+    /// A file that was cut short: the loader would map it, and the process end by SIGBUS.
+    @Test func aDriverThatIsCutShort() throws {
+        try Files.withTemporaryFolder { folder in
+            let whole = try Files.read(Checkout.driverFolder + "/libvaenc_drv_video.so")
+            let film = try Fixture.bikes.path()
+            for count in [0, 10, 64, 4096, whole.count / 4, whole.count / 2, whole.count - 1] {
+                try Files.write(Array(whole[..<count]), to: folder + "/libvaenc_drv_video.so")
+                for (command, status) in [
+                    (["probe"], 0), (["encode", "testsrc:64x64@25:2", "-o", "a.h264", "--device", "reference"], 69),
+                    (["decode", film, "-o", "a.y4m", "--device", "reference"], 69),
+                ] as [([String], Int32)] {
+                    let run = try ProcessRunner.run(
+                        Checkout.vaenc, command, environment: ["VAENC_DRIVER_DIR": folder], directory: folder, timeout: 60)
+                    #expect(run.status == status, "\(count) \(command): \(run.status) \(run.errors)")
+                    if status != 0 { #expect(run.errors.contains("is no whole library") && run.errorLines.count == 1, "\(run.errors)") }
+                }
+            }
+        }
+    }
+
+    /// Variables that a program would pass over without a word.
+    @Test(arguments: ["foo", "0", "-1", "1.5", ""]) func aLimitThatIsNoNumber(_ value: String) throws {
+        let run = try ProcessRunner.run(
+            Checkout.vaenc, ["probe"], environment: ["VAENC_DEVICE_TIMEOUT_MS": value], timeout: 60)
+        #expect(run.status == 64 && run.errors.contains("VAENC_DEVICE_TIMEOUT_MS") && run.errorLines.count == 1, "\(run.errors)")
+    }
+
+    @Test func aTraceThatCannotBeWritten() throws {
+        let run = try ProcessRunner.run(
+            Checkout.vaenc, ["encode", "testsrc:64x64@25:2", "-o", "/dev/null", "--format", "annexb", "--device", "reference"],
+            environment: ["VAENC_FAULT": "vaEndPicture@900=status:1", "VAENC_FAULT_TRACE": "/nonexistent/trace"], timeout: 60)
+        #expect(run.status == 69 && run.errors.contains("/nonexistent/trace cannot be written"), "\(run.status) \(run.errors)")
+    }
+
     /// The loader's lock is held for good: the program says so, and ends.
     @Test func aDriverWhoseLoadingNeverEnds() throws {
         let environment: [String: String?] = ["ODD_DRIVER": "hang", "VAENC_DEVICE_TIMEOUT_MS": "200"]

@@ -83,7 +83,7 @@ final class Collector {
             case .frame(var frame):
                 if !keepsPictures {
                     pictures.append((try? frame.planar()) ?? nil)
-                    frame.buffer = SystemPixelBuffer(format: .nv12, size: VideoSize(width: 2, height: 2))
+                    frame.buffer = try SystemPixelBuffer(format: .nv12, size: VideoSize(width: 2, height: 2))
                 }
                 run.frames.append(frame)
             case .skipped(let picture): run.skipped.append(picture)

@@ -69,7 +69,7 @@ final class ClipSession {
 
     func encode(_ index: Int, _ options: FrameOptions = FrameOptions()) throws {
         let frame = source[index]
-        let buffer = SystemPixelBuffer(format: .i420, size: VideoSize(width: frame.width, height: frame.height))
+        let buffer = try SystemPixelBuffer(format: .i420, size: VideoSize(width: frame.width, height: frame.height))
         // SAFETY: rows of the plane's width, inside its pitch, from an array of the frame's size.
         try unsafe buffer.withUnsafePlanes { planes in
             var position = 0

@@ -168,7 +168,7 @@ final class Received: Sendable {
         let (own, _) = try encode(configuration(), frames: 5)
         for format in [PixelFormat.nv12, .i420, .yv12] {
             let (copied, _) = try encode(
-                configuration(), frames: 5, buffer: { _, _ in SystemPixelBuffer(format: format, size: Self.size) })
+                configuration(), frames: 5, buffer: { _, _ in try SystemPixelBuffer(format: format, size: Self.size) })
             #expect(copied.stream == own.stream)
         }
     }
@@ -219,9 +219,9 @@ final class Received: Sendable {
                 return (error as? any DescribedError)?.category
             }
         }
-        let wrongSize = SystemPixelBuffer(format: .nv12, size: VideoSize(width: 64, height: 64))
+        let wrongSize = try SystemPixelBuffer(format: .nv12, size: VideoSize(width: 64, height: 64))
         #expect(category { try encoder.encode(wrongSize, timing: time(0), options: FrameOptions()) } == .usage)
-        let wrongFormat = SystemPixelBuffer(format: .rgba, size: Self.size)
+        let wrongFormat = try SystemPixelBuffer(format: .rgba, size: Self.size)
         #expect(category { try encoder.encode(wrongFormat, timing: time(0), options: FrameOptions()) } == .usage)
         let buffer = try encoder.makePixelBuffer()
         try encoder.encode(buffer, timing: time(5), options: FrameOptions())

@@ -13,7 +13,7 @@ import VideoBase
     /// carphone, enlarged, there and back again without end.
     private static let clip: Result<[SystemPixelBuffer], any Error> = Result {
         try Fixture.carphone.frames(60, width: size.width, height: size.height).map { frame in
-            let buffer = SystemPixelBuffer(format: .i420, size: size)
+            let buffer = try SystemPixelBuffer(format: .i420, size: size)
             try unsafe buffer.withUnsafePlanes { planes in
                 var next = 0
                 for plane in 0..<3 {

@@ -14,7 +14,7 @@ import VideoBase
         _ visible: VideoSize, _ body: (PixelPlanes, (Int, Int, Int) -> UInt8) throws -> Void
     ) throws {
         let coded = visible.aligned(to: 16)
-        let memory = SystemPixelBuffer(format: .nv12, size: coded)
+        let memory = try SystemPixelBuffer(format: .nv12, size: coded)
         try unsafe memory.withUnsafePlanes { planes in
             var planes = unsafe planes
             unsafe planes.size = visible
@@ -73,7 +73,7 @@ import VideoBase
             for size in [
                 VideoSize(width: 70, height: 6), VideoSize(width: 33, height: 5), VideoSize(width: 64, height: 2),
             ] {
-                let source = SystemPixelBuffer(format: format, size: size)
+                let source = try SystemPixelBuffer(format: format, size: size)
                 try unsafe source.withUnsafePlanes { planes in
                     for plane in 0..<format.planeCount {
                         for y in 0..<format.rows(plane: plane, height: size.height) {
@@ -115,8 +115,8 @@ import VideoBase
             for height in [2, 6, 18] {
                 let visible = VideoSize(width: width, height: height)
                 let coded = visible.aligned(to: 16)
-                let source = SystemPixelBuffer(format: .i420p10, size: visible)
-                let target = SystemPixelBuffer(format: .p010, size: coded)
+                let source = try SystemPixelBuffer(format: .i420p10, size: visible)
+                let target = try SystemPixelBuffer(format: .p010, size: coded)
                 func value(_ x: Int, _ y: Int, _ plane: Int) -> UInt16 { UInt16(x * 37 + y * 101 + plane * 411) & 1023 }
                 try unsafe source.withUnsafePlanes { from in
                     for plane in 0..<3 {

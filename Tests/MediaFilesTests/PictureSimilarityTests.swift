@@ -16,7 +16,7 @@ import VideoBase
     }
 
     private static func buffer(_ bytes: ArraySlice<UInt8>, _ size: VideoSize) throws -> SystemPixelBuffer {
-        let buffer = SystemPixelBuffer(format: .i420, size: size)
+        let buffer = try SystemPixelBuffer(format: .i420, size: size)
         var rest = bytes
         try unsafe buffer.withUnsafePlanes { planes in
             for plane in 0..<3 {
@@ -68,7 +68,7 @@ import VideoBase
         let size = VideoSize(width: 64, height: 48)
         let a = try Self.buffer(Self.picture(size, seed: 1, noise: 0)[...], size)
         let b = try Self.buffer(Self.picture(size, seed: 2, noise: 30)[...], size)
-        let pairs = SystemPixelBuffer(format: .nv12, size: size)
+        let pairs = try SystemPixelBuffer(format: .nv12, size: size)
         try unsafe b.withUnsafePlanes { from in
             try unsafe pairs.withUnsafePlanes { to in
                 for row in 0..<48 { unsafe (to.base(0) + row * to.pitch(0)).copyMemory(from: from.base(0) + row * from.pitch(0), byteCount: 64) }

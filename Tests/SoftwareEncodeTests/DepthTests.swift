@@ -54,7 +54,7 @@ import VideoBase
         options.inputFormat = .p010
         let source = try MediaInput.open("testsrc:96x64@25:5", options: options)
         let decoder = try PacketDecoder(codec: .hevc)
-        let original = SystemPixelBuffer(format: .p010, size: Self.size)
+        let original = try SystemPixelBuffer(format: .p010, size: Self.size)
         var error = PictureError(), count = 0
         func compare(_ decoded: PixelPlanes, _ time: MediaTime) throws {
             #expect(unsafe decoded.format == .i420p10)

@@ -75,7 +75,7 @@ final class Collector: Sendable {
         var options = SourceOptions()
         options.start = Double(first) / 25
         let source = try MediaInput.open("testsrc:\(size.width)x\(size.height)@25:1000", options: options)
-        let original = SystemPixelBuffer(format: .i420, size: size)
+        let original = try SystemPixelBuffer(format: .i420, size: size)
         var error = PictureError()
         var times: [MediaTime] = []
         func take(_ planes: PixelPlanes, _ time: MediaTime) throws {
@@ -154,7 +154,7 @@ final class Collector: Sendable {
             let packets = try Self.encode(6) { $0.quality = 38; $0.bFrames = 0; $0.regionsOfInterest = regions }.packets
             let decoder = try PacketDecoder(codec: .h264)
             let source = try MediaInput.open("testsrc:176x144@25:6")
-            let original = SystemPixelBuffer(format: .i420, size: size)
+            let original = try SystemPixelBuffer(format: .i420, size: size)
             var sums = (0.0, 0.0)
             func take(_ planes: PixelPlanes, _ time: MediaTime) throws {
                 try unsafe original.withUnsafePlanes { first in
@@ -282,7 +282,7 @@ final class Collector: Sendable {
             var options = FrameOptions()
             if index == 0 || index == 3 { options.userData = Self.userData }
             if index == 3 || index == 4 { options.captions = Self.captions }
-            try encoder.encode(SystemPixelBuffer(format: .i420, size: size), timing: Self.time(index), options: options)
+            try encoder.encode(try SystemPixelBuffer(format: .i420, size: size), timing: Self.time(index), options: options)
         }
         // What has no right size is refused, and nothing is taken.
         var wrong = [FrameOptions](repeating: FrameOptions(), count: 6)
@@ -295,7 +295,7 @@ final class Collector: Sendable {
         wrong[3].regionsOfInterest = [RegionOfInterest(x: 0, y: 0, width: 0, height: 8, qpDelta: 0)]
         for options in wrong {
             let error = #expect(throws: VaencError.self) {
-                try encoder.encode(SystemPixelBuffer(format: .i420, size: size), timing: Self.time(8), options: options)
+                try encoder.encode(try SystemPixelBuffer(format: .i420, size: size), timing: Self.time(8), options: options)
             }
             #expect(error?.category == .usage && error?.remedy != nil)
         }
@@ -468,11 +468,11 @@ final class Collector: Sendable {
         let encoder = try SoftwareEncoder(configuration: configuration) { collector.take($0) }
         let source = try MediaInput.open("testsrc:64x64@25:5")
         for (index, format) in [PixelFormat.i420, .nv12, .i444, .yuyv, .i422].enumerated() {
-            let buffer = SystemPixelBuffer(format: format, size: size)
+            let buffer = try SystemPixelBuffer(format: format, size: size)
             _ = try unsafe buffer.withUnsafePlanes { unsafe try source.readFrame(into: $0) }
             try encoder.encode(buffer, timing: Self.time(index), options: FrameOptions())
         }
-        let wrong = SystemPixelBuffer(format: .nv12, size: VideoSize(width: 32, height: 64))
+        let wrong = try SystemPixelBuffer(format: .nv12, size: VideoSize(width: 32, height: 64))
         #expect(throws: VaencError.self) { try encoder.encode(wrong, timing: Self.time(9), options: FrameOptions()) }
         let early = try encoder.makePixelBuffer()
         #expect(throws: VaencError.self) { try encoder.encode(early, timing: Self.time(2), options: FrameOptions()) }

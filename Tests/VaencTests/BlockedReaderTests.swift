@@ -15,9 +15,12 @@ import VideoBase
         return channel
     }
 
-    private func call(on actor: (any Actor)? = nil, isMain: Bool = false, patience: UInt64 = .max) -> BlockingCall {
+    private func call(
+        on actor: (any Actor)? = nil, isMain: Bool = false, isInTask: Bool = false, patience: UInt64 = .max
+    ) -> BlockingCall {
         var call = BlockingCall(on: actor)
         call.isOnMainThread = { isMain }
+        call.isInTask = isInTask
         call.patience = patience
         return call
     }
@@ -92,11 +95,58 @@ import VideoBase
     /// A task of the blocked actor that has not begun cannot be seen: after a while, that is an error too.
     @Test func aReaderThatDoesNotBeginIsAnError() throws {
         let channel = fullChannel()
-        for blocked in [call(isMain: true, patience: 1000), call(on: MainActor.shared, patience: 1000), call(on: Idle(), patience: 1000)] {
+        for blocked in [
+            call(isMain: true, patience: 1000), call(on: MainActor.shared, patience: 1000), call(on: Idle(), patience: 1000),
+            call(isInTask: true, patience: 1000),
+        ] {
             let error = #expect(throws: VaencError.self) { try channel.waitForRoom(blocked) { false } }
             #expect(error?.message.contains("2 packets wait, no reader has begun") == true)
         }
         #expect(channel.waitersForRoom == 0)
+    }
+
+    private actor Helped {
+        func beginReading(_ channel: PacketChannel) -> Task<Int, any Error> {
+            Task {
+                var count = 0
+                for try await _ in PacketSequence(channel: channel) { count += 1 }
+                return count
+            }
+        }
+
+        /// One result for the reader, which cannot run to take it, and one that fills the channel.
+        func fillAndBlock(_ channel: PacketChannel, _ call: BlockingCall, _ packet: EncodedPacket) throws {
+            for _ in 0..<2 { channel.add(.success(packet)) }
+            try blockFromNoActor(channel, call)
+        }
+
+        /// The compiler does not know here that it blocks the actor.
+        private nonisolated func blockFromNoActor(_ channel: PacketChannel, _ call: BlockingCall) throws {
+            try channel.waitForRoom(call) { false }
+        }
+    }
+
+    /// A function of no actor, called on the reader's: nothing runs where the reader runs, and that is an error.
+    @Test func aHelperOnTheReadersActorIsAnError() async throws {
+        let channel = PacketChannel(capacity: 1)
+        let helped = Helped()
+        let reader = await helped.beginReading(channel)
+        while !channel.hasWaitingReader { await Task.yield() }
+        var blocking = call(isInTask: true, patience: 1000)
+        blocking.readerPatience = 1_000_000
+        let (given, blocked) = (channel, blocking)
+        let error = await #expect(throws: VaencError.self) {
+            try await helped.fillAndBlock(given, blocked, Self.packet)
+        }
+        #expect(error?.category == .usage && error?.message.contains("nothing ran where it runs") == true, "\(error as Any)")
+        channel.finish(.success(()))
+        #expect(try await reader.value == 2)
+    }
+
+    /// A call in a task is known as one, and one on a thread of its own is not.
+    @Test func callsOfTasksAreKnown() async throws {
+        #expect(BlockingCall(on: nil).isInTask)
+        #expect(try await SerialThread().run { _ in BlockingCall(on: nil).isInTask } == false)
     }
 
     /// Readers elsewhere are waited for, however long they take to begin.

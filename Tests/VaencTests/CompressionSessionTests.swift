@@ -97,7 +97,7 @@ import Vaenc
         let packets = PacketList()
         let session = try CompressionSession(configuration: configuration(codec), device: .reference) { packets.add($0) }
         for (index, frame) in source.enumerated() {
-            let buffer = SystemPixelBuffer(format: .i420, size: Self.size)
+            let buffer = try SystemPixelBuffer(format: .i420, size: Self.size)
             try buffer.withUnsafePlanes { planes in
                 var offset = 0
                 for plane in 0..<3 {

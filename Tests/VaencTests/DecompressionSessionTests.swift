@@ -75,6 +75,51 @@ import VideoBase
             try DecompressionSession(configuration: DecompressionConfiguration(codec: .h264), device: .auto, requireHardware: true) { _ in }
         }
     }
+
+    /// Pictures that are held keep all of a device's surfaces: who waits for one is woken by cancellation and by the session's
+    /// end, and goes on when a picture is dropped. Nothing is lost.
+    @Test(arguments: ["cancel", "invalidate", "drop"]) func aWaitForASurfaceEnds(_ by: String) async throws {
+        let frames = try Fixture.carphone.frames(60, width: 96, height: 80)
+        let bytes = try ForeignEncoder.x264(frames, options: "qp=40:keyint=60:bframes=0:threads=1")
+        let held = Monitor([DecodedFrame]())
+        let session = try DecompressionSession(configuration: DecompressionConfiguration(codec: .h264), device: .reference) { result in
+            if case .success(.frame(let frame)) = result { held.withLock { $0.append(frame) } }
+        }
+        let decoding = Task { try await session.decode(bytes, presentation: .zero) }
+        while held.withLock({ $0.count }) < 20 { try await Task.sleep(for: .milliseconds(1)) }
+        // It waits by now, or will.
+        try await Task.sleep(for: .milliseconds(50))
+        switch by {
+        case "cancel":
+            // It was taken: the call returns, and the work goes on without it.
+            decoding.cancel()
+            try await decoding.value
+            held.withLock { $0 = [] }
+            try await dropAll(held, until: 60, of: session)
+        case "invalidate":
+            session.invalidate()
+            let error = await #expect(throws: VaencError.self) { try await decoding.value }
+            #expect(error?.category == .usage)
+            return
+        default:
+            try await dropAll(held, until: 60, of: session)
+            try await decoding.value
+        }
+        held.withLock { $0 = [] }
+        try await session.finish()
+        #expect(session.statistics.taken == 60 && session.statistics.delivered == 60)
+        #expect(session.place.kind == .reference)
+        session.invalidate()
+    }
+
+    private func dropAll(_ held: Monitor<[DecodedFrame]>, until count: Int, of session: DecompressionSession) async throws {
+        // Those that wait for their place come with the end.
+        while session.statistics.delivered < count - 8 {
+            held.withLock { $0 = [] }
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        held.withLock { $0 = [] }
+    }
 }
 
 private final class Counter: Sendable {

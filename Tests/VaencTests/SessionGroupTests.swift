@@ -54,7 +54,7 @@ import Vaenc
         for (codec, stream) in zip([VideoCodec.h264, .hevc], together) {
             let alone = try bytes([codec]) { group in
                 for index in 0..<8 {
-                    let buffer = SystemPixelBuffer(format: .nv12, size: Pictures.size)
+                    let buffer = try SystemPixelBuffer(format: .nv12, size: Pictures.size)
                     try Pictures.draw(index, into: buffer)
                     try group.encode(buffer, presentation: Pictures.time(index))
                 }
@@ -91,5 +91,61 @@ import Vaenc
             second.invalidate()
         }
         #expect(category { _ = try SessionGroup([first, second]) } == .usage)
+    }
+
+    /// What is wrong with a frame or a change is the caller's: no session has it, and every stream goes on whole.
+    @Test(arguments: [DeviceSelector.software, .reference]) func mistakesSpareTheSessions(_ device: DeviceSelector) throws {
+        let lists = [PacketList(), PacketList()]
+        let group = try SessionGroup([
+            Self.session(.h264, lists[0], on: device), Self.session(.hevc, lists[1], on: device),
+        ])
+        defer { group.invalidate() }
+        try Self.encode(group, 3)
+        var region = FrameOptions()
+        region.regionsOfInterest = [RegionOfInterest(x: -1, y: 0, width: 16, height: 16, qpDelta: -4)]
+        let mistakes: [(MediaTime, MediaTime?, FrameOptions)] = [
+            (Pictures.time(2), nil, FrameOptions()), (Pictures.time(1), nil, FrameOptions()),
+            (MediaTime(value: 1, timescale: 0), nil, FrameOptions()),
+            (Pictures.time(3), MediaTime(value: -1, timescale: 25), FrameOptions()), (Pictures.time(3), nil, region),
+        ]
+        for (time, duration, options) in mistakes {
+            let buffer = try group.makePixelBuffer()
+            let wrong = category { try group.encode(buffer, presentation: time, duration: duration, options: options) }
+            #expect(wrong == .usage && group.failures.isEmpty, "\(time) \(String(describing: duration)): \(group.failures)")
+        }
+        let small = try SystemPixelBuffer(format: .nv12, size: VideoSize(width: 32, height: 32))
+        #expect(category { try group.encode(small, presentation: Pictures.time(3)) } == .usage)
+        // There is no rate to change.
+        var change = RunningChange()
+        change.bitrate = BitsPerSecond(100_000)
+        #expect(category { try group.change(change) } != nil)
+        #expect(group.failures.isEmpty)
+        for index in 3..<6 {
+            let buffer = try group.makePixelBuffer()
+            try Pictures.draw(index, into: buffer)
+            try group.encode(buffer, presentation: Pictures.time(index))
+        }
+        try group.completeFrames()
+        for list in lists { #expect(try list.values().map(\.presentation) == (0..<6).map(Pictures.time)) }
+    }
+
+    /// The same for a task.
+    @Test func mistakesOfTasksSpareTheSessions() async throws {
+        let lists = [PacketList(), PacketList()]
+        let group = try SessionGroup([Self.session(.h264, lists[0]), Self.session(.h264, lists[1])])
+        for (index, time) in [0, 0, 1].enumerated() {
+            let buffer = try await group.makePixelBuffer()
+            try Pictures.draw(time, into: buffer)
+            do {
+                try await group.encode(buffer, presentation: Pictures.time(time))
+                #expect(index != 1)
+            } catch let error as VaencError {
+                #expect(index == 1 && error.category == .usage, "\(error)")
+            }
+            #expect(group.failures.isEmpty)
+        }
+        try await group.completeFrames()
+        group.invalidate()
+        for list in lists { #expect(try list.values().map(\.presentation) == [Pictures.time(0), Pictures.time(1)]) }
     }
 }

@@ -206,4 +206,13 @@ import VideoBase
         (base.tier, base.level) = (.high, nil)
         #expect(try #require(DeviceAbilities(report, base)).levels.first == 40)
     }
+
+    /// A driver may say any number of slices: no picture has more than rows of macroblocks.
+    @Test func slicesOfADriverThatSaysTooMany() throws {
+        var report = try #require(Devices.reports(.reference).first)
+        for index in report.capabilities.indices { report.capabilities[index].maxSlices = Int(UInt32.max) }
+        #expect(Devices.supportedProperties(of: report).contains { $0.name == "Slices" } )
+        let abilities = try #require(DeviceAbilities(report, EncoderConfiguration(size: VideoSize(width: 640, height: 360))))
+        #expect(abilities.slices == Array(1...23))
+    }
 }

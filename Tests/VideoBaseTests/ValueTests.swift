@@ -33,6 +33,24 @@ import VideoBase
         #expect(PixelFormat.nv12.frameBytes(VideoSize(width: 1920, height: 1080)) == 3_110_400)
     }
 
+    /// Sizes that no picture has: counted as far as numbers go, and refused where memory is asked for.
+    @Test func sizesThatNoPictureHas() {
+        let values = [Int.min, -1, 0, 1, 65536, 65537, 1 << 32, Int.max - 1, Int.max]
+        for format in PixelFormat.allCases {
+            for width in values {
+                for height in values {
+                    let size = VideoSize(width: width, height: height)
+                    let bytes = format.frameBytes(size)
+                    #expect((bytes > 0) == (width > 0 && height > 0), "\(format) \(size)")
+                    if width == .max, height > 1 { #expect(bytes == .max) }
+                    if (1...65536).contains(width), (1...65536).contains(height) { continue }
+                    let error = #expect(throws: VaencError.self) { try SystemPixelBuffer(format: format, size: size) }
+                    #expect(error?.category == .usage)
+                }
+            }
+        }
+    }
+
     @Test func alignsUp() {
         for value in 0...70 {
             let aligned = value.aligned(to: 16)
@@ -42,7 +60,7 @@ import VideoBase
 
     @Test func mapsSystemBuffersWithoutOverlap() throws {
         for format in PixelFormat.allCases {
-            let buffer = SystemPixelBuffer(format: format, size: VideoSize(width: 21, height: 7))
+            let buffer = try SystemPixelBuffer(format: format, size: VideoSize(width: 21, height: 7))
             try buffer.withUnsafePlanes { planes in
                 for plane in 0..<format.planeCount {
                     let bytes = format.rowBytes(plane: plane, width: 21)

@@ -74,7 +74,7 @@ import VideoBase
         if picture.hasName { return picture }
         let scaler = try self.scaler ?? Scaler()
         self.scaler = scaler
-        let converted = SystemPixelBuffer(format: .i422, size: picture.size)
+        let converted = try SystemPixelBuffer(format: .i422, size: picture.size)
         unsafe try converted.withUnsafePlanes { planes in
             unsafe try scaler.scale(
                 PictureView(frame: picture.frame!), to: PictureView(planes),

@@ -12,7 +12,7 @@ package import VideoBase
     /// Pictures that somebody holds.
     private let held = Monitor(0)
 
-    /// Pictures that may be held at once: the decoder has so many surfaces more than it needs itself.
+    /// Pictures that may be held when another is decoded: the decoder has so many surfaces more than it needs itself.
     package static let heldLimit = 24
 
     /// - Throws: a `VAError` where the device does not answer, `unavailable` where libavcodec cannot use it.
@@ -65,19 +65,26 @@ package import VideoBase
         held.withLock { $0 -= 1 }
     }
 
-    /// Counts a picture as held, until `release`. Blocks while as many are as may be.
+    /// Counts a picture as held, until `release`.
+    func hold() { held.withLock { $0 += 1 } }
+
+    /// Blocks while as many pictures are held as leave the decoder no surface.
     ///
-    /// - Throws: `usage` where none comes back in the time that the device is allowed.
-    func hold() throws {
-        let isHeld = held.wait(atMostNanoseconds: display.watch.limitNanoseconds) { held -> Bool? in
-            guard held < Self.heldLimit else { return nil }
-            held += 1
-            return true
-        }
-        if isHeld == nil {
-            throw VaencError(
-                .usage, "\(Self.heldLimit) decoded pictures are held, and the device has no surface for another",
-                remedy: "drop pictures when they are used, or copy them")
+    /// - Parameter end: asked now and then while it blocks: the error that ends the wait.
+    /// - Throws: that error; `usage` where none comes back in the time that the device is allowed.
+    func waitForSurface(_ end: () -> VaencError?) throws {
+        var left = display.watch.limitNanoseconds
+        while true {
+            let step = min(20_000_000, left)
+            let isFree = held.wait(atMostNanoseconds: step) { $0 < Self.heldLimit ? true : nil }
+            if isFree != nil { return }
+            if let error = end() { throw error }
+            left -= step
+            if left == 0 {
+                throw VaencError(
+                    .usage, "\(Self.heldLimit) decoded pictures are held, and the device has no surface for another",
+                    remedy: "drop pictures when they are used, or copy them")
+            }
         }
     }
 

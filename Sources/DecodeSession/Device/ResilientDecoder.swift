@@ -42,6 +42,8 @@ package import VideoBase
     package private(set) var rebuilds = 0
     /// What is broken is to be known by picture: one thread decodes, from the first fault on.
     private let tellsDamage: Bool
+    /// What ends the work, asked while it waits for a surface.
+    private let end: () -> VaencError?
     private var isExact = false
 
     private var log = PacketLog()
@@ -61,17 +63,18 @@ package import VideoBase
     ///   - device: nil to decode in software, for the reason `why`.
     ///   - options: all but the device.
     ///   - tellsDamage: a broken packet is told when it is sent, whatever the number of threads.
+    ///   - end: what ends the work, asked while it waits for a surface.
     ///   - renewed: a display in the place of one that failed; nil for none.
     /// - Throws: `badInput` where libavcodec does not take the stream.
     package init(
         _ stream: DecoderStream, on device: DecodeDevice?, why: String = "no device was asked for",
         _ options: VideoDecoder.Options = VideoDecoder.Options(), tellsDamage: Bool = false,
-        renewed: @escaping () throws -> Display? = { nil }
+        end: @escaping () -> VaencError? = { nil }, renewed: @escaping () throws -> Display? = { nil }
     ) throws {
         let av = unsafe try LibAV.load(.codec)
         unsafe self.stream = unsafe stream
         unsafe self.av = unsafe av
-        (self.options, self.device, self.renewed, self.tellsDamage) = (options, device, renewed, tellsDamage)
+        (self.options, self.device, self.renewed, self.tellsDamage, self.end) = (options, device, renewed, tellsDamage, end)
         way = device == nil ? .software(why: why) : .device
         decoder = unsafe try Self.make(stream, options, device, av)
     }
@@ -114,10 +117,18 @@ package import VideoBase
 
     package var frameIsDamaged: Bool { isDamaged || (current == nil && decoder.frameIsDamaged) }
 
+    /// Blocks while pictures that were given keep all the device's surfaces.
+    ///
+    /// - Throws: `usage` where none comes free, or what ends the work; then nothing was done.
+    func waitForSurface() throws {
+        if way == .device { try device?.waitForSurface(end) }
+    }
+
     package func send(end: Bool) throws -> Bool {
         if end {
             hasEnded = true
         } else if let packet = unsafe packet {
+            try waitForSurface()
             log.append(unsafe try PacketCopy(of: packet, av), tag: nextTag)
             if let first = log.entries.first?.tag, given.count > 1024 { given = given.filter { $0 >= first } }
             decoder.tag(nextTag)
@@ -175,7 +186,7 @@ package import VideoBase
         guard let device, unsafe decoder.frame?.pointee.format == AV_PIX_FMT_VAAPI.rawValue else {
             return try decoder.picture()
         }
-        try device.hold()
+        device.hold()
         return try decoder.picture(keptBy: device)
     }
 

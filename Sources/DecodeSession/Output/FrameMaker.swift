@@ -28,7 +28,7 @@ import VideoBase
         let source = picture.surface == nil ? picture : try decoder.pictureInMemory()
         let view = unsafe PictureView(frame: source.frame)
         let depth = unsafe av.pointee.av_pix_fmt_desc_get!(view.format).map { unsafe Int($0.pointee.comp.0.depth) } ?? 8
-        let buffer = SystemPixelBuffer(format: format ?? (depth > 8 ? .p010 : .nv12), size: wanted)
+        let buffer = try SystemPixelBuffer(format: format ?? (depth > 8 ? .p010 : .nv12), size: wanted)
         let scaler = try self.scaler ?? Scaler()
         self.scaler = scaler
         let said = unsafe Self.color(source.frame)

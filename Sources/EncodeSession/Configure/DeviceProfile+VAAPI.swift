@@ -25,7 +25,7 @@ extension DeviceLimits {
             maxReferences0 = references.l0
             maxReferences1 = references.l1
         }
-        maxSlices = max(attributes.maxSlices ?? 1, 1)
+        maxSlices = Self.slices(attributes.maxSlices)
         sliceStructure = Self.structure(attributes.sliceStructure)
         limitsSliceBytes = attributes.sliceStructure.contains(.maxSliceSize)
         limitsFrameBytes = attributes.maxFrameSize
@@ -55,6 +55,9 @@ extension DeviceLimits {
         if offered.isEmpty { return .equalRows }
         return offered.isDisjoint(with: [.equalRows, .equalMultiRows]) ? .powerOfTwoRows : .equalRows
     }
+
+    /// Slices that a picture can have: no more than a driver says, nor than a picture has rows of macroblocks.
+    static func slices(_ said: Int?) -> Int { min(max(said ?? 1, 1), 4096) }
 
     static func quality(_ levels: Int, driver: String) -> QualityScale {
         if DriverQuirks.isRadeon(driver) { return levels > 0 ? .radeonBits : .none }

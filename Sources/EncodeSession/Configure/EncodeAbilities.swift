@@ -19,7 +19,7 @@ package struct EncodeAbilities: Sendable, Hashable {
         limits.maxReferences1 = capability.maxReferences?.l1 ?? limits.maxReferences1
         limits.packedHeaders = DeviceLimits.PackedHeaders(capability.packedHeaders)
         limits.quality = DeviceLimits.quality(capability.qualityLevels ?? 0, driver: driver)
-        limits.maxSlices = max(capability.maxSlices ?? 1, 1)
+        limits.maxSlices = DeviceLimits.slices(capability.maxSlices)
         limits.maxRegions = capability.roi
         if capability.intraRefresh.contains("column") { limits.intraRefresh.insert(.columns) }
         if capability.intraRefresh.contains("row") { limits.intraRefresh.insert(.rows) }

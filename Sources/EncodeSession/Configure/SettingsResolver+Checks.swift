@@ -34,13 +34,13 @@ extension SettingsResolver {
             throw VaencError(.usage, "`gopSeconds` is \(seconds)", remedy: "give a time above 0 and up to 86400 seconds")
         }
         guard asked.size.width > 0, asked.size.height > 0 else {
-            throw VaencError(.usage, "a picture of \(asked.size) has no samples")
+            throw VaencError(.usage, "a picture of \(asked.size) has no samples", remedy: "give sides of 1 or more")
         }
         // Sides have 16 bits in HEVC's parameter buffers, and more in no level.
         guard asked.size.width <= 65535, asked.size.height <= 65535 else {
             throw VaencError(
                 .unavailable, "a picture of \(asked.size) is larger than any level allows",
-                remedy: "scale with `outputSize` to at most 65535x65535")
+                remedy: "scale the pictures to at most 65535x65535 (`SourceOptions.outputSize`)")
         }
         try WrongValues.refuse(frameRate: asked.frameRate)
         if let ratio = asked.sampleAspectRatio { try WrongValues.refuse(sampleAspectRatio: ratio) }
@@ -75,6 +75,6 @@ extension SettingsResolver {
         let range = high.map { "from \(low) up to \($0)" } ?? "from \(low) up"
         throw VaencError(
             .unavailable, "a picture of \(size) is outside what the device encodes",
-            remedy: "\(device.driver) encodes \(limits.profile.codec.standardName) \(limits.profile.shortName) \(range); scale with `outputSize`")
+            remedy: "\(device.driver) encodes \(limits.profile.codec.standardName) \(limits.profile.shortName) \(range); scale the pictures (`SourceOptions.outputSize`)")
     }
 }

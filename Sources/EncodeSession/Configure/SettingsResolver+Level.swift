@@ -25,7 +25,7 @@ extension SettingsResolver {
             }
             throw VaencError(
                 .unavailable, "\(asked.size) at \(asked.frameRate) frames per second exceeds \(highest.described)",
-                remedy: "scale with `outputSize`, or lower `frameRate`")
+                remedy: "scale the pictures (`SourceOptions.outputSize`), or lower `frameRate`")
         }
         // A level that the pictures do not fit is raised; one that only the references do not fit limits those.
         let wanted = try askedLevels(limits.profile)

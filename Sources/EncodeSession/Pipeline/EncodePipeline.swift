@@ -157,7 +157,7 @@ final class EncodePipeline: Sendable {
         }
     }
 
-    static var closed: VaencError { VaencError(.usage, "the encoder was invalidated") }
+    static var closed: VaencError { VaencError(.usage, "the session was invalidated", remedy: "make a new one") }
 
     // MARK: Submission
 

@@ -4,7 +4,8 @@ import VideoBase
 extension Supervisor {
     func check(_ buffer: any PixelBuffer) throws {
         guard buffer.size == settings.inputSize else {
-            throw VaencError(.usage, "a frame of \(buffer.size) for an encoder of \(settings.inputSize)")
+            throw VaencError(.usage, "a frame of \(buffer.size) for an encoder of \(settings.inputSize)",
+                remedy: "draw into a buffer of makePixelBuffer")
         }
         let formats = FrameCopy.formats(into: settings.pixelFormat)
         guard formats.contains(buffer.format) else {

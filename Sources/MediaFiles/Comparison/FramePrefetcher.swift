@@ -20,7 +20,7 @@ final class FramePrefetcher: Sendable {
     init(_ source: any FrameSource, format: PixelFormat, depth: Int = 3) throws {
         self.source = source
         let size = source.info.size
-        state = Monitor(State(free: (0..<depth).map { _ in SystemPixelBuffer(format: format, size: size) }))
+        state = try Monitor(State(free: (0..<depth).map { _ in try SystemPixelBuffer(format: format, size: size) }))
         guard OwnThread.start({ [self] in run() }) else {
             throw VaencError(.unavailable, "there is no thread to be had", remedy: "raise the limit of processes (ulimit -u)")
         }

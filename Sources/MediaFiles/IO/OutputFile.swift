@@ -38,9 +38,14 @@ final class OutputFile {
 
     var name: String { path == "-" ? "standard output" : path }
 
+    /// - Parameters:
+    ///   - survives: a recording.
+    ///   - plays: whether an unfinished file of that name holds something to see: it may be an older recording, and stays too.
     /// - Throws: `cannotCreate` where the file exists (without `overwrite`), its folder is missing or another process
     ///   is writing it; `noPermission`.
-    init(path: String, overwrite: Bool, survives: Bool = false) throws {
+    init(
+        path: String, overwrite: Bool, survives: Bool = false, plays: (String) -> Bool = { _ in false }
+    ) throws {
         self.path = path
         self.overwrite = overwrite
         self.survives = survives
@@ -76,7 +81,7 @@ final class OutputFile {
         self.access = access
         let partPath = path + ".part"
         isSeekable = true
-        (descriptor, keptPart) = try UnfinishedFiles.begin(partPath, of: path, keepsOlder: survives, access: access)
+        (descriptor, keptPart) = try UnfinishedFiles.begin(partPath, of: path, keepsOlder: survives, plays: plays, access: access)
         part = FileName.cString(partPath)
         held.reserveCapacity(Self.holdLimit)
     }

@@ -30,12 +30,14 @@ package enum UnfinishedFiles {
     /// A file of that name that an ended process of this user left is removed, or put aside.
     ///
     /// - Parameters:
-    ///   - keepsOlder: bytes that an older run left there are a recording: they are put aside, as `NAME.part.1`, `.2`, …
+    ///   - keepsOlder: bytes that an older run left there are put aside, as `NAME.part.1`, `.2`, …, whatever they are.
+    ///   - plays: whether such a file may be an older recording, which is put aside too.
     ///   - access: nil: as the system's file mode creation mask says.
     /// - Returns: its descriptor, and the name of what was put aside.
     /// - Throws: `cannotCreate` where another process writes it or it is in the way, `noPermission`.
     static func begin(
-        _ path: String, of output: String, keepsOlder: Bool, access: Access? = nil
+        _ path: String, of output: String, keepsOlder: Bool, plays: (String) -> Bool = { _ in false },
+        access: Access? = nil
     ) throws -> (descriptor: Int32, kept: String?) {
         let name = FileName.cString(path)
         return try entries.withLock { entries in
@@ -47,7 +49,7 @@ package enum UnfinishedFiles {
                     name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, access == nil ? 0o666 : 0o600)
                 if descriptor < 0 {
                     guard errno == EEXIST else { throw refusal(errno, path, output) }
-                    if let older = try clear(path, of: output, keepsOlder: keepsOlder) { kept = older }
+                    if let older = try clear(path, of: output, isKept: { keepsOlder || plays(path) }) { kept = older }
                     continue
                 }
                 guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
@@ -71,7 +73,7 @@ package enum UnfinishedFiles {
     ///
     /// - Returns: the name that it was given.
     /// - Throws: `cannotCreate` for what is no such file of this user's.
-    private static func clear(_ path: String, of output: String, keepsOlder: Bool) throws -> String? {
+    private static func clear(_ path: String, of output: String, isKept: () -> Bool) throws -> String? {
         let name = FileName.cString(path)
         // SAFETY: open(2) reads the string during the call. A FIFO would keep it waiting.
         var old = unsafe Glibc.open(name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
@@ -92,10 +94,17 @@ package enum UnfinishedFiles {
         // SAFETY: as above.
         if unsafe fstat(old, &status) != 0 { throw SystemError.creation(errno, output) }
         if status.st_nlink > 1 { throw inTheWay(path, "a file that has other names (hard links)") }
-        if keepsOlder, status.st_size > 0 { return try putAside(path) }
+        if status.st_size > 0, isKept() { return try putAside(path) }
         // SAFETY: unlink(2) reads the string.
         if unsafe unlink(name) != 0, errno != ENOENT { throw SystemError.creation(errno, output) }
         return nil
+    }
+
+    /// Whether a file begins with a whole NAL unit behind its length in four bytes.
+    static func holdsUnits(_ path: String) -> Bool {
+        guard let reader = try? ByteReader(path: path), let bytes = try? reader.read(4), bytes.count == 4 else { return false }
+        let length = bytes.reduce(0) { $0 << 8 | Int($1) }
+        return length > 0 && length <= (reader.length ?? 0) - 4
     }
 
     /// Whether the name is that of the open file, and not of a link to it.

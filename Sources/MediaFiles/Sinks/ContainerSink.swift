@@ -226,7 +226,7 @@ final class ContainerSink: PacketSink {
     }
 
     /// Whether an unfinished file has a packet that is whole.
-    private static func plays(_ path: String) -> Bool {
+    static func plays(_ path: String) -> Bool {
         guard let input = try? InputContext(ByteReader(path: path)) else { return false }
         var packet = unsafe input.av.pointee.av_packet_alloc!()
         defer { unsafe input.av.pointee.av_packet_free!(&packet) }

@@ -53,7 +53,9 @@ public enum MediaOutput {
         try options.check()
         let format = try format(of: output, options: options).format
         if format == .annexb || format == .avcc, !output.contains("://") {
-            let file = try OutputFile(path: output, overwrite: options.overwrite, survives: options.survivesKill)
+            let file = try OutputFile(
+                path: output, overwrite: options.overwrite, survives: options.survivesKill,
+                plays: format == .avcc ? UnfinishedFiles.holdsUnits : ContainerSink.plays)
             return ElementarySink(file, lengthPrefixed: format == .avcc)
         }
         return ContainerSink(output, try destination(output, format, options), format: format, options: options)
@@ -70,7 +72,8 @@ public enum MediaOutput {
             }
             return try SegmentFolder(playlist: output, overwrite: options.overwrite)
         }
-        let file = try OutputFile(path: output, overwrite: options.overwrite, survives: options.survivesKill)
+        let file = try OutputFile(
+            path: output, overwrite: options.overwrite, survives: options.survivesKill, plays: ContainerSink.plays)
         let av = unsafe try LibAV.load([.codec, .format])
         guard let context = unsafe WriteContext(file, av, lengthPrefixed: format == .avcc) else { throw MediaTrack.noMemory }
         return context

@@ -65,7 +65,7 @@ public final class StillPicture {
             throw VaencError.noMemory("to code a picture")
         }
         // JPEG is of BT.601 and full range (JFIF), PNG of RGB.
-        let converted = SystemPixelBuffer(format: format.layout, size: picture.size)
+        let converted = try SystemPixelBuffer(format: format.layout, size: picture.size)
         let target = ColorDescription(primaries: 1, transfer: 13, matrix: 6, fullRange: true)
         let converter = PixelConverter(color: color, target: format == .jpeg ? target : nil)
         try unsafe converted.withUnsafePlanes { planes in

@@ -30,7 +30,7 @@ final class PictureReader {
                 return unsafe try readInterleaving(from: reader, into: planes)
             }
         }
-        let staging = self.staging ?? SystemPixelBuffer(format: format, size: size)
+        let staging = try self.staging ?? SystemPixelBuffer(format: format, size: size)
         self.staging = staging
         return unsafe try staging.withUnsafePlanes { picture in
             let count = unsafe try readPlanes(from: reader, into: picture, count: format.planeCount)

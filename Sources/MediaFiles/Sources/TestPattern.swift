@@ -85,12 +85,12 @@ final class TestPattern: FrameSource {
             if unsafe planes.format == .nv12 && planes.size == size && state.shaper.parts == .whole && !isDeep {
                 unsafe draw(state.index, into: planes)
             } else {
-                let staging = state.staging ?? SystemPixelBuffer(format: .nv12, size: size)
+                let staging = try state.staging ?? SystemPixelBuffer(format: .nv12, size: size)
                 state.staging = staging
                 unsafe try staging.withUnsafePlanes { picture in
                     unsafe draw(state.index, into: picture)
                     if !isDeep { return unsafe try state.shaper.shape(picture, to: planes) }
-                    let deep = state.deep ?? SystemPixelBuffer(format: .p010, size: size)
+                    let deep = try state.deep ?? SystemPixelBuffer(format: .p010, size: size)
                     state.deep = deep
                     unsafe try deep.withUnsafePlanes { wide in
                         unsafe SampleDepth.convert(picture, to: wide, fullRange: false)

@@ -14,8 +14,8 @@ public struct AnnexBSplitter: Sendable {
     private let longestUnit: Int
 
     /// - Parameter longestUnit: bytes of a NAL unit beyond which the stream is refused, so that one that is something
-    ///   else does not fill the memory.
-    public init(longestUnit: Int = AnnexB.longestUnit) { self.longestUnit = longestUnit }
+    ///   else does not fill the memory; at least 1.
+    public init(longestUnit: Int = AnnexB.longestUnit) { self.longestUnit = max(longestUnit, 1) }
 
     /// Takes the next bytes, and gives each NAL unit that ends in them (header byte first, escaped), with the offset of
     /// its first byte in the stream.

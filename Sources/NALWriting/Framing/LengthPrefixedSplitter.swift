@@ -12,7 +12,7 @@ public struct LengthPrefixedSplitter: Sendable {
     ///   else does not fill the memory.
     public init(lengthSize: LengthSize, longestUnit: Int = AnnexB.longestUnit) {
         self.lengthSize = lengthSize
-        self.longestUnit = longestUnit
+        self.longestUnit = max(longestUnit, 1)
     }
 
     /// Takes the next bytes, and gives each NAL unit that ends in them (header byte first, escaped), with the offset of

@@ -38,10 +38,20 @@ package final class DeviceWatch: Sendable {
     /// What a device is allowed that nobody speaks for: VAENC_DEVICE_TIMEOUT_MS where it is set, else ten seconds, and
     /// two minutes for the reference driver, which encodes in software on a machine that may be busy.
     package static func usualLimit(of kind: DeviceKind) -> UInt64 {
-        if let text = Environment.value("VAENC_DEVICE_TIMEOUT_MS"), let milliseconds = UInt64(text), milliseconds > 0 {
-            return min(milliseconds, 86_400_000) * 1_000_000
-        }
+        if let milliseconds = askedMilliseconds { return min(milliseconds, 86_400_000) * 1_000_000 }
         return kind == .reference ? 120_000_000_000 : 10_000_000_000
+    }
+
+    private static let limitName = "VAENC_DEVICE_TIMEOUT_MS"
+
+    private static var askedMilliseconds: UInt64? {
+        Environment.value(limitName).flatMap { UInt64($0) }.flatMap { $0 > 0 ? $0 : nil }
+    }
+
+    /// - Throws: `usage` for a VAENC_DEVICE_TIMEOUT_MS that is no number; a library goes on without it.
+    package static func checkEnvironment() throws {
+        guard let text = Environment.value(limitName), askedMilliseconds == nil else { return }
+        throw VaencError(.usage, "\(limitName) is “\(text)”", remedy: "give whole milliseconds from 1 on, or unset it")
     }
 
     /// Runs `body` and waits for it. Within a `body` it runs at once, within the time of the outer one.

@@ -28,15 +28,21 @@ public struct DecodePlace: Sendable, Hashable {
         switch device {
         case .software: return []
         case .reference: return [{ try ReferenceDisplay.open() }]
-        case .path(let path): return [{ try Display.open(renderNode: path) }]
+        case .path(let path): return [{ try open(path) }]
         case .pci(let address):
             guard let node = RenderNode.all().first(where: { $0.pciAddress == address }) else {
                 throw VaencError(
                     .unavailable, "there is no GPU with a render node at \(address)", remedy: RenderNode.advice())
             }
-            return [{ try Display.open(renderNode: node.path) }]
-        case .auto: return RenderNode.all().map { node in { try Display.open(renderNode: node.path) } }
+            return [{ try open(node.path) }]
+        case .auto: return RenderNode.all().map { node in { try open(node.path) } }
         }
+    }
+
+    /// - Throws: `deviceFailed` also for a driver that ends the process that opens it.
+    private static func open(_ path: String) throws -> Display {
+        try DriverTrials.proveDecoder(.vaapi, path)
+        return try Display.open(renderNode: path)
     }
 
     /// The first of the selector's devices whose driver decodes such a stream; nil where libavcodec has to.

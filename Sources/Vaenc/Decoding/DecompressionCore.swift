@@ -29,10 +29,13 @@ final class DecompressionCore: Sendable {
         chosen = place
         state = Monitor(State(pipeline: nil, place: place))
         let state = state
-        let pipeline = try DecodePipeline(configuration, on: device, why: place.why) { output, statistics in
-            state.withLock { $0.statistics = statistics }
-            outlet(.success(output))
-        }
+        let pipeline = try DecodePipeline(
+            configuration, on: device, why: place.why,
+            end: { state.withLock { $0.isInvalidated ? Self.invalidated : nil } },
+            handler: { output, statistics in
+                state.withLock { $0.statistics = statistics }
+                outlet(.success(output))
+            })
         Self.install(pipeline, in: state)
     }
 

@@ -11,6 +11,9 @@ public import VideoBase
 /// said are an error of the call (`badInput`), and nothing of them is taken; the session goes on. An error of category
 /// `usage` means a session that was invalidated, any other one that has ended.
 ///
+/// Cancellation: a call whose task is cancelled throws a `CancellationError`, and nothing of its bytes is taken. Once they are
+/// taken, it returns as if nothing had happened, and the work goes on without it. `finish` only stops waiting.
+///
 /// Where a device decodes, pictures stay on it, and their buffers are surfaces; where it does not take the stream, or fails
 /// twice, libavcodec goes on in software: `place` says so. Every operation exists as a call that blocks and as an `async` one; the compiler
 /// refuses the blocking one in asynchronous code, as in `CompressionSession`.
@@ -75,14 +78,15 @@ public final class DecompressionSession: Sendable {
     ///
     /// - Parameter isolation: the caller's actor.
     /// - Throws: `badInput` for bytes that are not framed as was said; `usage` after `invalidate`; what ended the session;
-    ///   `usage` if the pictures are full and their reader runs on the actor, or the main thread, that this call blocks, or no
-    ///   reader has begun within five seconds.
+    ///   `usage` if the pictures are full and their reader cannot run, as in `CompressionSession.encode`; `usage` if all of a
+    ///   device's surfaces are held by pictures that were given, and none comes back in the time that the device is allowed:
+    ///   nothing is lost, and the next call goes on.
     @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
     public func decode(
         _ bytes: [UInt8], presentation: MediaTime, duration: MediaTime? = nil, isolation: isolated (any Actor)? = #isolation
     ) throws {
         let timing = FrameTiming(presentation: presentation, duration: duration)
-        try decode(bytes, timing, endsPicture: true, from: BlockingCall(on: isolation)) { false }
+        try decode(bytes, timing, endsPicture: true, from: BlockingCall(on: isolation))
     }
 
     /// Takes a NAL unit, or several, of a picture that may go on: it is complete when the next one begins, or with `finish`.
@@ -92,7 +96,7 @@ public final class DecompressionSession: Sendable {
         isolation: isolated (any Actor)? = #isolation
     ) throws {
         let timing = FrameTiming(presentation: presentation, duration: duration)
-        try decode(bytes, timing, endsPicture: false, from: BlockingCall(on: isolation)) { false }
+        try decode(bytes, timing, endsPicture: false, from: BlockingCall(on: isolation))
     }
 
     /// Has all pictures come out. The stream may go on, with a key picture.
@@ -106,11 +110,15 @@ public final class DecompressionSession: Sendable {
     }
 
     private func decode(
-        _ bytes: [UInt8], _ timing: FrameTiming, endsPicture: Bool, from caller: BlockingCall?, isCancelled: () -> Bool
+        _ bytes: [UInt8], _ timing: FrameTiming, endsPicture: Bool, from caller: BlockingCall?,
+        request: SerialThread.Request? = nil
     ) throws {
         try timing.check()
-        try channel?.waitForRoom(caller, isCancelled)
-        try core.with { try $0.decode(bytes, timing, endsPicture: endsPicture) }
+        try channel?.waitForRoom(caller) { request?.isCancelled ?? false }
+        try core.with {
+            try request?.take()
+            try $0.decode(bytes, timing, endsPicture: endsPicture)
+        }
     }
 
     // MARK: The same for tasks
@@ -124,13 +132,13 @@ public final class DecompressionSession: Sendable {
     }
 
     public func finish() async throws {
-        try await thread.run { [core] _ in try core.with { try $0.finish() } }
+        try await thread.run(.abandons) { [core] _ in try core.with { try $0.finish() } }
     }
 
     private func run(_ bytes: [UInt8], _ timing: FrameTiming, endsPicture: Bool) async throws {
         try await thread.run { [self] request in
             request.whenCancelled { [channel] in channel?.wake() }
-            try decode(bytes, timing, endsPicture: endsPicture, from: nil) { request.isCancelled }
+            try decode(bytes, timing, endsPicture: endsPicture, from: nil, request: request)
         }
     }
 }

@@ -67,7 +67,7 @@ public final class InputDecoding {
         var made: ResilientDecoder?
         try unsafe (source as? DecodingSource)?.decode { codec, parameters, timeBase in
             let stream = unsafe DecoderStream(codec, parameters: parameters, timeBase: timeBase)
-            let decoder = unsafe try ResilientDecoder(stream, on: device) { try device.display.reopened() }
+            let decoder = unsafe try ResilientDecoder(stream, on: device, renewed: { try device.display.reopened() })
             made = decoder
             return decoder
         }

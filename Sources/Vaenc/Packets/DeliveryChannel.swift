@@ -9,9 +9,11 @@ final class DeliveryChannel<Element: Sendable>: Sendable {
         var head = 0
         var end: Result<Void, any Error>?
         var reader: ObjectIdentifier?
-        /// The actor that the reader runs on; nil for one that runs on no actor.
-        var readerActor: ObjectIdentifier?
+        /// The actor that the reader runs on; nil for one that runs on no actor. An actor may hold its reader.
+        weak var readerActor: (any Actor)?
         var hadReader = false
+        /// Times that a reader asked for a result.
+        var asked = 0
         var waiting: CheckedContinuation<Element?, any Error>?
         var waitersForRoom = 0
 
@@ -106,11 +108,26 @@ final class DeliveryChannel<Element: Sendable>: Sendable {
         }
         guard let caller else { return try state.wait(room) }
         if try state.wait(atMostNanoseconds: caller.patience, room) != nil { return }
+        guard caller.mayBlock(keepsMainActor) else { return try state.wait(room) }
         // A reader that has not begun by now may be a task of the actor that the call keeps from running.
-        if caller.actor != nil || keepsMainActor, state.withLock({ !$0.hadReader }) {
+        if state.withLock({ !$0.hadReader }) {
             throw caller.deadlock("\(unreadCount) \(noun) wait, no reader has begun, and it may run on", noun, keepsMainActor)
         }
-        try state.wait(room)
+        try waitForSlowReader(caller, room)
+    }
+
+    /// Waits for a reader that may be slow, and may be one that the call keeps from running: work beside it tells them apart.
+    private func waitForSlowReader(_ caller: BlockingCall, _ room: (inout State) throws -> Void?) throws {
+        while true {
+            let (actor, asked) = state.withLock { ($0.readerActor, $0.asked) }
+            let probe = ReaderProbe(on: actor)
+            if try state.wait(atMostNanoseconds: caller.readerPatience, room) != nil { return }
+            if probe.hasRun || state.withLock({ $0.asked != asked }) { continue }
+            throw VaencError(
+                .usage,
+                "\(unreadCount) \(noun) wait for their reader, and nothing ran where it runs for \(caller.readerPatience / 1_000_000_000) s: this call may block it",
+                remedy: BlockingCall.remedy(noun))
+        }
     }
 
     func wake() { state.withLock { _ in } }
@@ -125,7 +142,7 @@ final class DeliveryChannel<Element: Sendable>: Sendable {
 
     /// - Parameter actor: the actor that the reader runs on.
     func next(_ reader: ObjectIdentifier, on actor: isolated (any Actor)?) async throws -> Element? {
-        let place = actor.map { ObjectIdentifier($0) }
+        let place: (any Actor)? = actor
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 if let result = state.withLock({ read(&$0, reader, place, continuation) }) {
@@ -140,7 +157,7 @@ final class DeliveryChannel<Element: Sendable>: Sendable {
 
     /// nil where the reader has to wait.
     private func read(
-        _ state: inout State, _ reader: ObjectIdentifier, _ actor: ObjectIdentifier?,
+        _ state: inout State, _ reader: ObjectIdentifier, _ actor: (any Actor)?,
         _ continuation: CheckedContinuation<Element?, any Error>
     ) -> Result<Element?, any Error>? {
         // The task is marked before its handler runs: either is seen.
@@ -154,6 +171,7 @@ final class DeliveryChannel<Element: Sendable>: Sendable {
         state.reader = reader
         state.readerActor = actor
         state.hadReader = true
+        state.asked &+= 1
         if let result = state.removeFirst() { return .success(result) }
         switch state.end {
         case nil:

@@ -28,6 +28,7 @@ final class SerialThread: Sendable {
     final class Request: Sendable {
         private struct State {
             var isCancelled = false
+            var isTaken = false
             var wake: (@Sendable () -> Void)?
         }
 
@@ -44,12 +45,25 @@ final class SerialThread: Sendable {
             if isLate { wake() }
         }
 
-        fileprivate func cancel() {
-            let wake = state.withLock { state in
+        /// From now on the work goes on whatever becomes of the task: one that is cancelled returns at once. For work that
+        /// gives nothing.
+        ///
+        /// - Throws: `CancellationError` if the task was cancelled before.
+        func take() throws {
+            try state.withLock { state in
+                if state.isCancelled { throw CancellationError() }
+                state.isTaken = true
+            }
+        }
+
+        /// - Returns: whether the work was taken before.
+        fileprivate func cancel() -> Bool {
+            let (wake, isTaken) = state.withLock { state in
                 state.isCancelled = true
-                return state.wake
+                return (state.wake, state.isTaken)
             }
             wake?()
+            return isTaken
         }
     }
 
@@ -77,7 +91,7 @@ final class SerialThread: Sendable {
                 }
             }
         } onCancel: {
-            request.cancel()
+            if request.cancel(), let nothing = () as? R { return Self.give(.success(nothing), to: job) }
             let leaves = job.withLock { !$0.hasBegun || cancellation == .abandons }
             if leaves { Self.give(.failure(CancellationError()), to: job) }
         }

@@ -205,6 +205,8 @@ final class SessionCore: Sendable {
         }
     }
 
+    /// The latest of a frame taken.
+    var lastPresentation: MediaTime? { state.withLock { $0.lastPresentation } }
     var isInvalidated: Bool { state.withLock { $0.isInvalidated } }
 
     func invalidate() {

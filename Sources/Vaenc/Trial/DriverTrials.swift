@@ -88,6 +88,17 @@ public enum DriverTrials {
         if let failure = failure(child, kind, path) { throw failure }
     }
 
+    /// Has another process open a device and ask what it decodes.
+    ///
+    /// - Throws: `deviceFailed` where the driver ends that process.
+    static func proveDecoder(_ kind: DeviceKind, _ path: String?) throws {
+        let what = ["open", name(kind, path)]
+        if state.withLock({ $0.proved.contains(what) }) { return }
+        guard let child = try run(what, kind, path) else { return }
+        if let failure = failure(child, kind, path) { throw failure }
+        if child.signal == 0, child.status == 0 { _ = state.withLock { $0.proved.insert(what) } }
+    }
+
     /// Has another process make such an encoder, once for each kind of encoder.
     ///
     /// - Throws: `deviceFailed` where the driver ends that process. Other failures are this process's to find.
@@ -145,6 +156,7 @@ public enum DriverTrials {
         case "verify":
             guard arguments.count == 4, let first = Int(arguments[2]), let end = Int(arguments[3]), first <= end else { return 64 }
             verify(first..<end, selector)
+        case "open": _ = try? DecodePlace.choose(selector, .h264, requireHardware: true)
         case "encode":
             guard let configuration = EncoderConfiguration(trialArguments: arguments.dropFirst(2)) else { return 64 }
             let made = try? EncoderChoice.makeEncoder(

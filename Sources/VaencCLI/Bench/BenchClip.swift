@@ -38,7 +38,7 @@ struct BenchClip: Sendable {
         let file = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw VaencError(.cannotCreate, "cannot create \(path)", remedy: "set TMPDIR to a folder with room") }
         defer { close(file) }
-        let buffer = SystemPixelBuffer(format: .nv12, size: visible)
+        let buffer = try SystemPixelBuffer(format: .nv12, size: visible)
         var count = 0
         // SAFETY: rows are written from inside the planes while they are mapped.
         while try unsafe buffer.withUnsafePlanes({ unsafe try source.readFrame(into: $0) }) != nil {

@@ -50,7 +50,7 @@ final class CameraPreview: Sendable {
             state.notice = "the preview was closed: the recording went on"
             return
         }
-        let picture = state.picture ?? SystemPixelBuffer(format: .nv12, size: size)
+        let picture = try state.picture ?? SystemPixelBuffer(format: .nv12, size: size)
         state.picture = picture
         if state.source != info {
             state.source = info

@@ -44,7 +44,7 @@ struct PhotoJob {
         defer { camera.preview?.close() }
         interruption.whenFirst { camera.source.cancel() }
         defer { camera.source.close() }
-        let picture = SystemPixelBuffer(format: .nv12, size: camera.source.info.size)
+        let picture = try SystemPixelBuffer(format: .nv12, size: camera.source.info.size)
         // SAFETY: the source writes only inside the planes, which are valid while the closure runs.
         guard unsafe try picture.withUnsafePlanes({ unsafe try camera.source.readFrame(into: $0) }) != nil else {
             throw VaencError(.deviceFailed, "the camera \(input) gave no picture", remedy: "look at --start and --duration")

@@ -66,7 +66,7 @@ struct DecodeCommand: ParsableCommand, InterruptibleCommand {
 
     /// Until the end or an interruption; true when interrupted.
     private func copy(from source: any FrameSource, to sink: PictureSink, _ interruption: Interruption) throws -> Bool {
-        let buffer = SystemPixelBuffer(format: sink.format, size: sink.size)
+        let buffer = try SystemPixelBuffer(format: sink.format, size: sink.size)
         // SAFETY: the source writes, and the sink reads, inside the planes while the closure runs.
         return unsafe try buffer.withUnsafePlanes { planes in
             while !interruption.isRequested {

@@ -12,7 +12,7 @@ enum OptionNames {
         "gopFrames": "--gop", "gopSeconds": "--gop-seconds", "hrdParameters": "--hrd", "idrInterval": "--idr-interval",
         "inputFormat": "--input-format", "inputSize": "--input-size", "level": "--level", "longTermReferences": "--ltr",
         "maxBitrate": "--max-bitrate", "maxFrameBytes": "--max-frame-bytes", "maxFrameDelay": "--max-frame-delay", "maxQP": "--max-qp",
-        "maxSliceBytes": "--max-slice-bytes", "minQP": "--min-qp", "outputSize": "--size", "overwrite": "--overwrite",
+        "maxSliceBytes": "--max-slice-bytes", "minQP": "--min-qp", "outputSize": "--size", "overwrite": "--overwrite", "SinkOptions.overwrite": "--overwrite", "SourceOptions.outputSize": "--size",
         "preset": "--preset", "preview": "--preview", "profile": "--profile", "qp": "--qp", "qpB": "--qp-b", "qpI": "--qp-i",
         "quality": "--quality", "rateControl": "--rate-control", "rateController": "--rate-controller", "references": "--refs",
         "requireHardware": "--require-hardware", "slices": "--slices", "start": "--start", "strict": "--strict",
