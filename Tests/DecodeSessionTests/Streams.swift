@@ -78,12 +78,13 @@ final class Collector {
     var pictures: [PlanarFrame?] = []
 
     func pipeline(_ configuration: DecompressionConfiguration, on device: DecodeDevice? = nil) throws -> DecodePipeline {
-        try DecodePipeline(configuration, on: device) { [self] output, _ in
+        let noPicture = try SystemPixelBuffer(format: .nv12, size: VideoSize(width: 2, height: 2))
+        return try DecodePipeline(configuration, on: device) { [self] output, _ in
             switch output {
             case .frame(var frame):
                 if !keepsPictures {
                     pictures.append((try? frame.planar()) ?? nil)
-                    frame.buffer = try SystemPixelBuffer(format: .nv12, size: VideoSize(width: 2, height: 2))
+                    frame.buffer = noPicture
                 }
                 run.frames.append(frame)
             case .skipped(let picture): run.skipped.append(picture)

@@ -65,6 +65,26 @@ import VideoBase
         }
     }
 
+    /// Messages of more bytes than the pictures' own coded buffers hold: larger ones are made, and nothing is lost.
+    @Test(arguments: [1000, 100_000, 262_144]) func messagesLargerThanPictures(_ count: Int) throws {
+        let data = [UInt8](repeating: 7, count: 16) + [UInt8](repeating: 0, count: count - 16)
+        let packets = try TestSession.run(
+            frames: 6,
+            options: { index in
+                var options = FrameOptions()
+                if index == 3 { options.userData = [data] }
+                return options
+            }
+        ) { $0.bFrames = 0 }
+        try write(packets) { path in
+            let lines = try sideData(path).map { $0.components(of: "User Data Unregistered") }
+            // The first has the encoder's name.
+            #expect(lines == [1, 0, 0, 1, 0, 0])
+        }
+        let frames = ForeignDecoder.libavcodec.decode(packets.stream)
+        #expect(frames.frames.count == 6 && frames.messages.isEmpty, "\(frames.messages)")
+    }
+
     /// Nothing of a frame is taken whose captions or messages are of no size that there is.
     @Test func wrongSizesAreRefused() throws {
         let session = try TestSession { _ in }

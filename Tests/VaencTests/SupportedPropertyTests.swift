@@ -211,7 +211,7 @@ import VideoBase
     @Test func slicesOfADriverThatSaysTooMany() throws {
         var report = try #require(Devices.reports(.reference).first)
         for index in report.capabilities.indices { report.capabilities[index].maxSlices = Int(UInt32.max) }
-        #expect(Devices.supportedProperties(of: report).contains { $0.name == "Slices" } )
+        #expect(Devices.supportedProperties(report, codec: .h264).contains { $0.name == "Slices" })
         let abilities = try #require(DeviceAbilities(report, EncoderConfiguration(size: VideoSize(width: 640, height: 360))))
         #expect(abilities.slices == Array(1...23))
     }

@@ -53,4 +53,6 @@ public struct RemuxReport: Sendable, Hashable {
     /// Bytes of the output, container included.
     public var bytes = 0
     public var isInterrupted = false
+    /// The name that an older recording was given which was not finished and lay in the way; nil where none did.
+    public var keptPart: String?
 }

@@ -75,6 +75,7 @@ public final class Remuxer: Sendable {
             var report = copy.report
             report.isInterrupted = isInterrupted
             report.bytes = destination.bytesWritten
+            report.keptPart = (destination as? WriteContext)?.file.keptPart
             return report
         } catch {
             destination.cancel()

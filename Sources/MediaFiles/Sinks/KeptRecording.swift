@@ -1,5 +1,10 @@
 import VideoBase
 
+package enum KeptRecording {
+    /// - Parameter path: the name that the recording was given.
+    package static func notice(_ path: String) -> String { "an older recording that was not finished is kept as \(path)" }
+}
+
 extension PacketSink {
     /// Ends writing after an error. What plays of a recording stays where the error is none of its input's or user's.
     /// - Returns: the error, which then says where.
@@ -14,5 +19,5 @@ extension PacketSink {
     }
 
     /// What a person should know of an older recording; nil where there was none.
-    package var keptNotice: String? { keptPart.map { "an older recording that was not finished is kept as \($0)" } }
+    package var keptNotice: String? { keptPart.map(KeptRecording.notice) }
 }

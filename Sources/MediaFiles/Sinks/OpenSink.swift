@@ -53,9 +53,7 @@ public enum MediaOutput {
         try options.check()
         let format = try format(of: output, options: options).format
         if format == .annexb || format == .avcc, !output.contains("://") {
-            let file = try OutputFile(
-                path: output, overwrite: options.overwrite, survives: options.survivesKill,
-                plays: format == .avcc ? UnfinishedFiles.holdsUnits : ContainerSink.plays)
+            let file = try openFile(output, format, options)
             return ElementarySink(file, lengthPrefixed: format == .avcc)
         }
         return ContainerSink(output, try destination(output, format, options), format: format, options: options)
@@ -72,11 +70,16 @@ public enum MediaOutput {
             }
             return try SegmentFolder(playlist: output, overwrite: options.overwrite)
         }
-        let file = try OutputFile(
-            path: output, overwrite: options.overwrite, survives: options.survivesKill, plays: ContainerSink.plays)
+        let file = try openFile(output, format, options)
         let av = unsafe try LibAV.load([.codec, .format])
         guard let context = unsafe WriteContext(file, av, lengthPrefixed: format == .avcc) else { throw MediaTrack.noMemory }
         return context
+    }
+
+    private static func openFile(_ output: String, _ format: OutputFormat, _ options: SinkOptions) throws -> OutputFile {
+        try OutputFile(
+            path: output, overwrite: options.overwrite, survives: options.survivesKill,
+            plays: format == .avcc ? UnfinishedFiles.holdsUnits : ContainerSink.plays)
     }
 
     private static func connect(_ output: String, _ format: OutputFormat) throws -> NetworkOutput {

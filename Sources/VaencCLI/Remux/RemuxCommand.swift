@@ -79,6 +79,7 @@ struct RemuxCommand: ParsableCommand, InterruptibleCommand {
         for entry in report.effective where entry.differs && !(json && isOnStdout) {
             Terminal.note("\(entry.option): asked \(entry.asked ?? "nothing"), \(entry.used) (\(entry.why))")
         }
+        if let part = report.keptPart { Terminal.note(KeptRecording.notice(part)) }
         guard json else {
             let kept = report.streams.count { $0.leftOut == nil }
             return Terminal.note(
