@@ -65,8 +65,8 @@ import VideoBase
                 .unavailable, "\(settings.encoderName) cannot encode this (\(unsafe LibAV.message(code, av)))",
                 remedy: "try other `profile`, `level` or rate options")
         }
-        headers = unsafe Array(
-            UnsafeBufferPointer(start: context.pointee.extradata, count: Int(context.pointee.extradata_size)))
+        headers = unsafe StreamHeaders.annexB(
+            Array(UnsafeBufferPointer(start: context.pointee.extradata, count: Int(context.pointee.extradata_size))))
     }
 
     deinit {
@@ -86,7 +86,7 @@ import VideoBase
         unsafe context.pointee.time_base = AVRational(num: d, den: n)
         unsafe context.pointee.framerate = AVRational(num: n, den: d)
         unsafe context.pointee.thread_count = 0
-        // The parameter sets come apart and are put before every key frame by us.
+        // The parameter sets come apart, before the first picture.
         let globalHeader: Int32 = 1 << 22
         unsafe context.pointee.flags |= globalHeader
         unsafe context.pointee.color_primaries = AVColorPrimaries(rawValue: UInt32(c.color.primaries))
@@ -209,9 +209,9 @@ import VideoBase
         defer { unsafe av.pointee.av_packet_unref!(packet) }
         let keyFlag: Int32 = 1
         let isKey = unsafe packet.pointee.flags & keyFlag != 0
+        let data = unsafe Array(UnsafeBufferPointer(start: packet.pointee.data, count: Int(packet.pointee.size)))
         var output = unsafe Output(
-            bytes: Array(UnsafeBufferPointer(start: packet.pointee.data, count: Int(packet.pointee.size))),
-            presentationIndex: packet.pointee.pts, isKey: isKey,
+            bytes: StreamHeaders.annexB(data), presentationIndex: packet.pointee.pts, isKey: isKey,
             type: .p, kind: PacketKind([], codec: codec), qp: nil)
         output.kind = PacketKind(output.bytes, codec: codec)
         if isKey { output.type = output.kind.isIDR ? .idr : .i }

@@ -173,10 +173,14 @@ final class EncodeWorker: Sendable {
                 return state.isInvalid
             }
             if isOver { return }
-            books.add(packet)
-            handler(.success(packet))
+            let broken = books.add(packet)
             monitor.withLock { state in
                 (state.broken, state.tooLarge) = (books.limits.broken, books.limits.tooLarge)
+                if broken != nil, settings.configuration.strict { state.leaving = nil }
+            }
+            if settings.configuration.strict, let broken { throw broken.error(frame: packet.displayIndex) }
+            handler(.success(packet))
+            monitor.withLock { state in
                 state.delivered += 1
                 state.leaving = nil
                 state.waiting[output.presentationIndex] = nil

@@ -37,6 +37,12 @@ extension EncoderSettings {
         }
         mapBuffer()
         mapRateReport()
+        if codec == .h264 {
+            // The library counts what it writes: the parameter sets of each key frame, and four bytes before each NAL unit, as
+            // the stream has them.
+            set("repeat-headers", 1)
+            set("annexb", 0)
+        }
     }
 
     private mutating func mapRateReport() {
@@ -48,7 +54,10 @@ extension EncoderSettings {
             "rateControl", c.rateControl?.rawValue, mode.rawValue,
             c.rateControl != nil ? label : "\(label): \(asked) was asked")
         if let controller = c.rateController {
-            report("rateController", controller.rawValue, "driver", "the library has its own rate control")
+            let controls = mode != .cqp && mode != .icq
+            report(
+                "rateController", controller.rawValue, controls ? "driver" : "none",
+                controls ? "the library has its own rate control" : "\(mode.rawValue) has no bit rate to control")
         }
         for (option, name, limit) in [("minQP", "qpmin", c.minQP), ("maxQP", "qpmax", c.maxQP)] {
             guard let limit else { continue }

@@ -9,9 +9,10 @@ struct SoftwareBooks {
     /// The buffer of the stream's HRD parameters; nil where it has none.
     private var buffer: CodedPictureBuffer?
     private let mode: RateControlMode
+    private let configuration: EncoderConfiguration
 
     init(_ settings: EncoderSettings, _ headers: StreamHeaders) {
-        let configuration = settings.configuration
+        configuration = settings.configuration
         mode = settings.mode
         // The libraries choose a level by the size and the rate that was asked for, not by the bits of a stream without a rate:
         // only a level that was asked for is a limit.
@@ -25,8 +26,11 @@ struct SoftwareBooks {
         guard settings.parameters.contains(where: { $0.name == "nal-hrd" || $0.name == "hrd" }), rate.maxRate > 0 else { return }
         // The libraries' own where nothing is asked for: libavcodec gives libx264 three quarters.
         let percent = rate.initialPercent > 0 ? rate.initialPercent : settings.codec == .h264 ? 75 : 90
+        // In the steps of HRD parameters.
+        let schedule = DeliverySchedule(
+            bitrate: BitsPerSecond(rate.maxRate * 1000), cpbSize: rate.bufferSize * 1000, isConstant: mode == .cbr)
         buffer = CodedPictureBuffer(
-            rate: rate.maxRate * 1000, size: rate.bufferSize * 1000, initialFullness: rate.bufferSize * 10 * percent,
+            rate: schedule.bitrate.value, size: schedule.cpbSize, initialFullness: schedule.cpbSize * percent / 100,
             frameRate: configuration.frameRate, isConstant: mode == .cbr)
     }
 
@@ -42,7 +46,9 @@ struct SoftwareBooks {
     }
 
     /// The next packet in coding order.
-    mutating func add(_ packet: EncodedPacket) {
+    ///
+    /// - Returns: of the limits that it broke, one that was asked for.
+    mutating func add(_ packet: EncodedPacket) -> RateLimit? {
         let bits = packet.bytes.count * 8
         var largest = 0
         if stream.maxSliceBytes != nil {
@@ -50,6 +56,16 @@ struct SoftwareBooks {
                 largest = max(largest, unit.count)
             }
         }
-        _ = limits.add(bits: bits, keepsBuffer: buffer?.remove(bits: bits) ?? true, largestSlice: largest)
+        if packet.type.isKey || packet.type == .i { buffer?.beginBufferingPeriod() }
+        let broken = limits.add(bits: bits, keepsBuffer: buffer?.remove(bits: bits) ?? true, largestSlice: largest)
+        return broken.first { limit in
+            switch limit {
+            case .buffer: configuration.hrdParameters == true
+            case .frameBytes, .sliceBytes: true
+            case .dataRate: !stream.windows.isEmpty
+            case .maximum: configuration.maxBitrate != nil
+            case .level: configuration.level != nil
+            }
+        }
     }
 }

@@ -60,9 +60,29 @@ struct StreamHeaders: Sendable {
         return result
     }
 
+    /// The Annex B form of what libavcodec gives, which is a byte stream, NAL units behind lengths of four bytes, or an
+    /// AVCDecoderConfigurationRecord (ISO/IEC 14496-15) with one SPS and one PPS.
+    static func annexB(_ bytes: [UInt8]) -> [UInt8] {
+        if bytes.starts(with: AnnexB.startCode) || bytes.starts(with: AnnexB.startCode.dropFirst()) { return bytes }
+        if bytes.first == 1 {
+            var result: [UInt8] = []
+            var rest = bytes.dropFirst(5)
+            while rest.count > 3 {
+                // How many follow, one each; then a length of two bytes.
+                let length = Int(rest[rest.startIndex + 1]) << 8 | Int(rest[rest.startIndex + 2])
+                AnnexB.append(rest.dropFirst(3).prefix(length), to: &result)
+                rest = rest.dropFirst(3 + length)
+            }
+            return result
+        }
+        var stream = bytes
+        try? LengthPrefixed.convertToAnnexB(&stream)
+        return stream
+    }
+
     /// A packet in the order that H.264 7.4.1.2.3 and HEVC 7.4.2.4.4 ask for: the access unit delimiter, where there is
     /// one, the parameter sets where it is a key frame, and the rest, each behind a start code of four bytes. (libavcodec puts its
-    /// greeting before all.)
+    /// greeting before all, and libx264 once more behind them.)
     func arranged(_ packet: [UInt8], isKey: Bool, codec: VideoCodec) -> [UInt8] {
         let units = AnnexB.units(in: packet.span)
         let delimiter = units.first { unit in
@@ -73,8 +93,12 @@ struct StreamHeaders: Sendable {
         result.reserveCapacity(packet.count + bytes.count + units.count)
         if let delimiter { AnnexB.append(packet[delimiter], to: &result) }
         if isKey { result += bytes }
-        // Encoders write short start codes too.
-        for unit in units where unit != delimiter { AnnexB.append(packet[unit], to: &result) }
+        let own: [UInt8] = codec == .h264 ? [7, 8] : []
+        for (index, unit) in units.enumerated() where unit != delimiter && !own.contains(packet[unit.lowerBound] & 31) {
+            // A greeting.
+            if index == 0, units.dropFirst().contains(where: { packet[$0].elementsEqual(packet[unit]) }) { continue }
+            AnnexB.append(packet[unit], to: &result)
+        }
         return result
     }
 }

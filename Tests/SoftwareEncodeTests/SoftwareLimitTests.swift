@@ -1,3 +1,4 @@
+import BitstreamInspection
 import Testing
 import VideoBase
 
@@ -80,6 +81,65 @@ import VideoBase
         #expect(encoder.statistics.broken.overMaxBitrate == over)
         #expect(over > 0, "\(bits)")
         encoder.invalidate()
+    }
+
+    /// HRD parameters of libx264 hold for the stream as it is, with parameter sets before each key picture, in small buffers and
+    /// usual ones; its greeting stands there once.
+    @Test(arguments: [RateControlMode.cbr, .vbr], [60_000, 300_000]) func delaysCountParameterSets(
+        _ mode: RateControlMode, _ bitrate: Int
+    ) throws {
+        for (buffer, bFrames) in [(nil, 2), (bitrate / 3, 0)] as [(Int?, Int)] {
+            let (packets, _) = try SoftwareEncoderTests.encode(75) {
+                $0.rateControl = mode
+                $0.bitrate = BitsPerSecond(bitrate)
+                $0.vbvSize = buffer
+                $0.hrdParameters = true
+                $0.gopFrames = 10
+                $0.bFrames = bFrames
+                $0.accessUnitDelimiters = bFrames == 0
+            }
+            let stream = H264Stream(annexB: packets.flatMap(\.bytes))
+            #expect(try #require(stream.hrd()).violations.map(\.description) == [])
+            #expect(stream.violations.map(\.description) == [])
+            #expect(stream.nalUnits.count { $0.type == 7 } == 8)
+            let greetings = stream.frames.flatMap(\.nalUnits).filter { stream.nalUnits[$0].type == 6 && stream.nalUnits[$0].byteCount > 300 }
+            #expect(greetings.count == 1)
+        }
+    }
+
+    /// As in hardware, the first picture over a limit that was asked for ends the session.
+    @Test(arguments: [VideoCodec.h264, .hevc]) func strictEndsTheSession(_ codec: VideoCodec) throws {
+        let size = VideoSize(width: 96, height: 96)
+        for isAsked in [true, false] {
+            var configuration = EncoderConfiguration(size: size)
+            configuration.codec = codec
+            configuration.frameRate = Rational(25)
+            configuration.rateControl = .vbr
+            configuration.bitrate = BitsPerSecond(20_000)
+            if isAsked { configuration.maxBitrate = BitsPerSecond(21_000) }
+            configuration.vbvSize = 100_000
+            configuration.gopFrames = 10
+            configuration.strict = true
+            let collector = Collector()
+            let encoder = try SoftwareEncoder(configuration: configuration) { collector.take($0) }
+            let error = try? #require(
+                throws: VaencError.self,
+                performing: {
+                    try SoftwareEncoderTests.feed(encoder, 0..<50, size: size)
+                    try encoder.completeFrames(until: nil)
+                    if !isAsked { throw VaencError(.usage, "nothing") }
+                })
+            #expect(encoder.statistics.broken.overMaxBitrate > 0)
+            if isAsked {
+                #expect(error?.category == .unavailable && error?.message.contains("a second go over `maxBitrate`") == true, "\(error as Any)")
+                #expect(collector.errors.count == 1)
+                #expect(encoder.statistics.delivered == collector.packets.count && collector.packets.count < 50)
+                #expect(encoder.statistics.pending == 0)
+            } else {
+                #expect(error?.category == .usage && collector.packets.count == 50)
+            }
+            encoder.invalidate()
+        }
     }
 
     /// A session that is drained after one picture or two, and goes on: times of decoding rise, and none is after its
