@@ -20,7 +20,10 @@ package protocol InspectedStream: Sendable {
     var largestSlice: Int { get }
 
     /// Checks the stream against its own HRD parameters; nil where it has none.
-    func hrd() -> HRDReport?
+    ///
+    /// - Parameter headerBytes: of parameter sets that stand in a container's header, and come before each buffering period
+    ///   that has none.
+    func hrd(headerBytes: Int) -> HRDReport?
 }
 
 /// A coded picture of any codec.

@@ -2,8 +2,10 @@ extension HEVCStream {
     /// Checks the stream against its own hrd_parameters() under every delivery schedule of the highest sub-layer (H.265
     /// annex C), and its picture timing against the order of output.
     ///
+    /// - Parameter headerBytes: of parameter sets that stand in a container's header, and come before each buffering period
+    ///   that has none.
     /// - Returns: nil where no SPS has HRD parameters.
-    package func hrd() -> HRDReport? {
+    package func hrd(headerBytes: Int = 0) -> HRDReport? {
         guard let first = frames.first(where: { parameters(of: $0) != nil }) else { return nil }
         var report = HRDReport()
         var checked = Array(frames[first.index...])
@@ -18,7 +20,7 @@ extension HEVCStream {
             for index in 0..<(schedules.map(\.count).min() ?? 0) {
                 let units = checked.indices.map { place in
                     accessUnit(
-                        checked[place], schedules[place][index], delays[place], isNAL, index,
+                        checked[place], schedules[place][index], delays[place], isNAL, index, headerBytes,
                         lowDelay: layers[place]?.low_delay_hrd_flag ?? false)
                 }
                 let decoder = HypotheticalDecoder(units)
@@ -90,11 +92,13 @@ extension HEVCStream {
 
     private func accessUnit(
         _ frame: HEVCFrame, _ schedule: HRDParameters.Schedule, _ removalDelay: Int, _ isNAL: Bool, _ index: Int,
-        lowDelay: Bool
+        _ headerBytes: Int, lowDelay: Bool
     ) -> HypotheticalDecoder.AccessUnit {
+        let hasSets = frame.nalUnits.contains { nalUnits[$0].type == 33 }
+        let added = frame.bufferingPeriod == nil || hasSets ? 0 : headerBytes
         let delays = isNAL ? frame.bufferingPeriod?.nal : frame.bufferingPeriod?.vcl
         return HypotheticalDecoder.AccessUnit(
-            frame: frame.index, bits: Double(8 * (isNAL ? frame.byteCount : frame.videoByteCount)), schedule: schedule,
+            frame: frame.index, bits: Double(8 * (isNAL ? frame.byteCount + added : frame.videoByteCount)), schedule: schedule,
             tick: tick(of: frame), lowDelay: lowDelay,
             delay: delays.flatMap { index < $0.count ? $0[index] : nil }, cpbRemovalDelay: removalDelay)
     }

@@ -2,8 +2,10 @@ extension H264Stream {
     /// Checks the stream against its own hrd_parameters() under every delivery schedule (H.264 annex C), and its
     /// picture timing against the order of output.
     ///
+    /// - Parameter headerBytes: of parameter sets that stand in a container's header, and come before each buffering period
+    ///   that has none.
     /// - Returns: nil where no parameter set has HRD parameters.
-    package func hrd() -> HRDReport? {
+    package func hrd(headerBytes: Int = 0) -> HRDReport? {
         guard let first = frames.first(where: { hasHRD(sequenceSet(of: $0)) }) else { return nil }
         var report = HRDReport()
         var checked = Array(frames[first.index...])
@@ -15,7 +17,7 @@ extension H264Stream {
             let parameters = checked.compactMap { self.parameters(of: $0, nal: isNAL) }
             guard parameters.count == checked.count else { continue }
             for index in 0..<(parameters.map(\.schedules.count).min() ?? 0) {
-                let units = checked.indices.map { accessUnit(checked[$0], parameters[$0], isNAL, index) }
+                let units = checked.indices.map { accessUnit(checked[$0], parameters[$0], isNAL, index, headerBytes) }
                 let decoder = HypotheticalDecoder(units)
                 let schedule = parameters[0].schedules[index]
                 report.schedules.append(
@@ -62,13 +64,15 @@ extension H264Stream {
     }
 
     private func accessUnit(
-        _ frame: InspectedFrame, _ parameters: HRDParameters, _ isNAL: Bool, _ index: Int
+        _ frame: InspectedFrame, _ parameters: HRDParameters, _ isNAL: Bool, _ index: Int, _ headerBytes: Int
     ) -> HypotheticalDecoder.AccessUnit {
         let vui = sequenceSet(of: frame).vui
         let schedule = parameters.schedules[index]
+        let hasSets = frame.nalUnits.contains { nalUnits[$0].type == 7 }
+        let added = frame.bufferingPeriod == nil || hasSets ? 0 : headerBytes
         let delays = isNAL ? frame.bufferingPeriod?.nal : frame.bufferingPeriod?.vcl
         return HypotheticalDecoder.AccessUnit(
-            frame: frame.index, bits: Double(8 * (isNAL ? frame.byteCount : frame.videoByteCount)), schedule: schedule,
+            frame: frame.index, bits: Double(8 * (isNAL ? frame.byteCount + added : frame.videoByteCount)), schedule: schedule,
             tick: vui?.timing?.tick ?? 0, lowDelay: vui?.low_delay_hrd_flag ?? false,
             delay: delays.flatMap { index < $0.count ? $0[index] : nil },
             cpbRemovalDelay: frame.pictureTiming?.cpb_removal_delay ?? 0)

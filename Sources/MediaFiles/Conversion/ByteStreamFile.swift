@@ -17,6 +17,8 @@ package struct ByteStreamFile: Sendable {
     /// `annexb`, `avcc`, or libavformat's name of the container.
     package private(set) var form: String
     package private(set) var codec: VideoCodec?
+    /// At the start of `bytes`: parameter sets from a container's header.
+    package private(set) var headerBytes = 0
     /// In coding order; nil for a bare stream.
     package private(set) var packets: [Packet]?
     /// Of other video streams, which are left.
@@ -95,6 +97,7 @@ package struct ByteStreamFile: Sendable {
                 for unit in record.units { AnnexB.append(unit, to: &bytes) }
             } catch { throw VaencError(.badInput, "\(reader.name): \(error.message)", remedy: error.remedy) }
         }
+        headerBytes = bytes.count
         var packets: [Packet] = []
         do {
             while let packet = try file.next() {
