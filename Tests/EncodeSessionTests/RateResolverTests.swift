@@ -65,7 +65,7 @@ import VideoBase
                         let differs = settings.effective.contains(where: \.differs)
                         let isWhatWasAsked =
                             rate.mode == wanted
-                            && (controller == nil || controller == rate.controller || [.cqp, .icq].contains(rate.mode))
+                            && (controller == nil || controller == rate.controller && ![.cqp, .icq].contains(rate.mode))
                         #expect(differs != isWhatWasAsked, "\(name)")
                         var isStrict = true
                         do {

@@ -129,7 +129,7 @@ extension SettingsResolver {
         guard mode != .cqp, mode != .icq else {
             if let wanted = asked.rateController {
                 report.add(
-                    "rateController", asked: wanted.rawValue, used: wanted.rawValue, why: "\(mode.rawValue) needs none")
+                    "rateController", asked: wanted.rawValue, used: "none", why: "\(mode.rawValue) has no bit rate to control")
             }
             return
         }
@@ -219,6 +219,12 @@ extension SettingsResolver {
         guard rate.vbvSize > 0 else { return nil }
         limitBuffer(&rate, to: level.maxCPBSize, why: "level \(level.name) holds no more")
         try rate.checkPicturesFit(asked.frameRate)
+        if let least = rate.leastBuffer(asked.frameRate), rate.vbvSize < least {
+            let share = Double(rate.vbvInitial) / Double(rate.vbvSize)
+            rate.vbvSize = least
+            rate.vbvInitial = Int(Double(least) * share)
+            report.replace("vbvSize", used: "\(least)", why: "a picture at a constant rate, and the least filler")
+        }
         guard rate.hasHRD else { return nil }
         limitBuffer(
             &rate, to: BufferModel.largestSize(bitrate: rate.maxBitrate),

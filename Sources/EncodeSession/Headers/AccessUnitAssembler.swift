@@ -74,10 +74,18 @@ struct AccessUnitAssembler: Sendable {
         for unit in leading.units { AnnexB.append(unit, to: &output, &ranges) }
         for range in kept {
             if let prefix, NALKind(of: bytes[range], codec) == .slice { AnnexB.append(prefix, to: &output, &ranges) }
-            AnnexB.append(bytes[range], to: &output, &ranges)
+            AnnexB.append(unit(bytes, range), to: &output, &ranges)
         }
         bytes = output
         return ranges
+    }
+
+    /// A NAL unit of the driver's. Filler behind a start code of three bytes loses the byte that this one gains: the
+    /// driver has counted it, to fill the decoder's buffer up.
+    private func unit(_ bytes: [UInt8], _ range: Range<Int>) -> [UInt8] {
+        let isShort = range.lowerBound < 4 || bytes[range.lowerBound - 4] != 0
+        guard isShort, NALKind(of: bytes[range], codec) == .filler, range.count > 3 else { return Array(bytes[range]) }
+        return bytes[range].dropLast(2) + bytes[range].suffix(1)
     }
 
     /// The number of bytes of each slice among NAL units of an access unit.

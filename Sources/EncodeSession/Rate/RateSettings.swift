@@ -133,6 +133,13 @@ struct RateSettings: Sendable, Hashable {
             remedy: "lower `bitrate`, raise `frameRate` or `level`, or use `rateControl` vbr")
     }
 
+    /// The smallest buffer in which a constant rate holds with whole bytes: a picture, and filler of the fewest bytes.
+    func leastBuffer(_ frameRate: Rational) -> Int? {
+        guard mode == .cbr, vbvSize > 0 else { return nil }
+        let perFrame = (Double(bitrate) / frameRate.value).rounded(.up)
+        return (Int(saturating: min(perFrame, 1e15)) + 64 + 15) & ~15
+    }
+
     /// The buffer where nobody asks for another: what arrives in a second, or in a frame's time where that is longer.
     static func usualBuffer(_ maxBitrate: Int, _ frameRate: Rational) -> Int {
         max(maxBitrate, Int(saturating: Double(maxBitrate) / frameRate.value)) & ~15
