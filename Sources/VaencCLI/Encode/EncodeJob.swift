@@ -53,6 +53,9 @@ struct EncodeJob {
                 (input.decode, input.scaling, input.captureMemory) = (decodeEntry(decoding), decoding.scaledAt, decoding.captureMemory)
             }
             interrupted = try feed(decoding, group, branches, line: &line, framesRead: &input.framesRead)
+            if !interrupted, outputs.contains(where: \.configuration.strict), let late = lateChangeNotice(input.framesRead) {
+                throw VaencError(.unavailable, "strict: \(late)", remedy: "name an earlier frame, or leave out `strict`")
+            }
             try hearTheRest(branches, interrupted: interrupted)
             try group.completeFrames()
             drop(branches, of: group)
@@ -72,7 +75,8 @@ struct EncodeJob {
             + [
                 unforeseenNotice(branches[0].tally.snapshot), leftOutNotice, source.lateChanges.notice,
                 interrupted ? nil : forcedNotice(branches[0].tally.snapshot),
-            ].compactMap { $0 }
+                interrupted ? nil : lateChangeNotice(input.framesRead),
+            ].compactMap { $0 } + unique(branches.compactMap(boundNotice))
         for notice in late where tellsNotices { Terminal.note(notice) }
         return (report(branches, input, notices: notices + kept + late, interrupted: interrupted), failure)
     }
@@ -160,6 +164,29 @@ struct EncodeJob {
             configuration.forcedKeyFrames.sorted().filter { $0 >= tally.frames.input }.map { "\($0)" }
             + configuration.forcedKeyTimes.sorted().filter { $0 >= seconds }.map { "\($0)s" }
         return late.isEmpty ? nil : "the input ended before the key frames that were to be forced at \(late.joined(separator: ", "))"
+    }
+
+    /// Of changes of the rate that were to come after the end.
+    private func lateChangeNotice(_ framesRead: Int) -> String? {
+        let late = rateChanges.keys.filter { $0 >= framesRead }.sorted()
+        if late.isEmpty { return nil }
+        return "the input ended before the \(late.count == 1 ? "frame" : "frames") of --change-bitrate: \(late.map(String.init).joined(separator: ", "))"
+    }
+
+    /// Of a variable rate that pictures may not be large enough for.
+    private func boundNotice(_ branch: EncodeBranch) -> String? {
+        let configuration = branch.output.configuration
+        let counts = branch.tally.snapshot
+        let seconds = counts.mediaSeconds(frameRate: configuration.frameRate)
+        guard branch.failure == nil, rateChanges.isEmpty, configuration.rateControl ?? .vbr == .vbr, let most = configuration.maxFrameBytes,
+            let wanted = configuration.bitrate?.value, seconds >= 1, Double(counts.largestPacket) > 0.85 * Double(most)
+        else { return nil }
+        let used = Double(counts.packetBytes) * 8 / seconds
+        guard used < 0.9 * Double(wanted) else { return nil }
+        return """
+            the pictures took \(Int(used / 1000)) of \(wanted / 1000) kbit/s, as none may be larger than `maxFrameBytes`: \
+            raise it, or lower `bitrate`
+            """
     }
 
     /// Where the pictures of a compressed input were decoded; nil of others.

@@ -9,6 +9,7 @@ final class EncodeTally: Sendable {
     struct Counts: Sendable {
         var frames = EncodeReport.Frames()
         var packetBytes = 0
+        var largestPacket = 0
         var firstPacketAt: Double?
         var latencies = LatencyHistogram()
         var firstPresentation: MediaTime?
@@ -42,6 +43,7 @@ final class EncodeTally: Sendable {
             case .b: $0.frames.b += 1
             }
             $0.packetBytes += packet.bytes.count
+            $0.largestPacket = max($0.largestPacket, packet.bytes.count)
             if $0.firstPacketAt == nil { $0.firstPacketAt = Clock.secondsSinceStart }
             $0.latencies.add(packet.latencyNanoseconds)
             if $0.firstPresentation.map({ packet.presentation < $0 }) ?? true { $0.firstPresentation = packet.presentation }
