@@ -65,8 +65,9 @@ import VideoBase
                 .unavailable, "\(settings.encoderName) cannot encode this (\(unsafe LibAV.message(code, av)))",
                 remedy: "try other `profile`, `level` or rate options")
         }
-        headers = unsafe StreamHeaders.annexB(
-            Array(UnsafeBufferPointer(start: context.pointee.extradata, count: Int(context.pointee.extradata_size))))
+        let extradata = unsafe Array(
+            UnsafeBufferPointer(start: context.pointee.extradata, count: Int(context.pointee.extradata_size)))
+        headers = StreamHeaders.annexB(headers: extradata, settings.codec)
     }
 
     deinit {
@@ -211,7 +212,7 @@ import VideoBase
         let isKey = unsafe packet.pointee.flags & keyFlag != 0
         let data = unsafe Array(UnsafeBufferPointer(start: packet.pointee.data, count: Int(packet.pointee.size)))
         var output = unsafe Output(
-            bytes: StreamHeaders.annexB(data), presentationIndex: packet.pointee.pts, isKey: isKey,
+            bytes: StreamHeaders.annexB(packet: data, codec), presentationIndex: packet.pointee.pts, isKey: isKey,
             type: .p, kind: PacketKind([], codec: codec), qp: nil)
         output.kind = PacketKind(output.bytes, codec: codec)
         if isKey { output.type = output.kind.isIDR ? .idr : .i }

@@ -60,22 +60,26 @@ struct StreamHeaders: Sendable {
         return result
     }
 
-    /// The Annex B form of what libavcodec gives, which is a byte stream, NAL units behind lengths of four bytes, or an
+    /// A library's headers in Annex B form. libx264's are NAL units behind lengths of four bytes, or, from FFmpeg 6 on, an
     /// AVCDecoderConfigurationRecord (ISO/IEC 14496-15) with one SPS and one PPS.
-    static func annexB(_ bytes: [UInt8]) -> [UInt8] {
-        if bytes.starts(with: AnnexB.startCode) || bytes.starts(with: AnnexB.startCode.dropFirst()) { return bytes }
-        if bytes.first == 1 {
-            var result: [UInt8] = []
-            var rest = bytes.dropFirst(5)
-            while rest.count > 3 {
-                // How many follow, one each; then a length of two bytes.
-                let length = Int(rest[rest.startIndex + 1]) << 8 | Int(rest[rest.startIndex + 2])
-                AnnexB.append(rest.dropFirst(3).prefix(length), to: &result)
-                rest = rest.dropFirst(3 + length)
-            }
-            return result
+    static func annexB(headers: [UInt8], _ codec: VideoCodec) -> [UInt8] {
+        guard codec == .h264, headers.first == 1 else { return annexB(packet: headers, codec) }
+        var result: [UInt8] = []
+        var rest = headers.dropFirst(5)
+        // How many follow, one each; then a length of two bytes. Behind both, what High has besides.
+        for _ in 0..<2 where rest.count > 3 {
+            let length = Int(rest[rest.startIndex + 1]) << 8 | Int(rest[rest.startIndex + 2])
+            AnnexB.append(rest.dropFirst(3).prefix(length), to: &result)
+            rest = rest.dropFirst(3 + length)
         }
-        var stream = bytes
+        return result
+    }
+
+    /// A library's packet in Annex B form: libx264's are NAL units behind lengths of four bytes.
+    static func annexB(packet: [UInt8], _ codec: VideoCodec) -> [UInt8] {
+        // No NAL unit has one byte.
+        if codec == .hevc || packet.starts(with: AnnexB.startCode) { return packet }
+        var stream = packet
         try? LengthPrefixed.convertToAnnexB(&stream)
         return stream
     }

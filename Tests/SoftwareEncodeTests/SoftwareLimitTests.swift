@@ -107,6 +107,21 @@ import VideoBase
         }
     }
 
+    /// What FFmpeg 5 and 7 give out of libx264 for NAL units behind lengths.
+    @Test func formsOfPackets() {
+        let (sps, pps): ([UInt8], [UInt8]) = ([0x67, 0x64, 0, 11, 0xac], [0x68, 0xeb, 0xec])
+        let stream = [0, 0, 0, 1] + sps + [0, 0, 0, 1] + pps
+        let record = [1, 0x64, 0, 11, 0xff, 0xe1, 0, 5] + sps + [1, 0, 3] + pps + [0xfd, 0xf8, 0xf8, 0]
+        for bytes in [[0, 0, 0, 5] + sps + [0, 0, 0, 3] + pps, record] {
+            #expect(StreamHeaders.annexB(headers: bytes, .h264) == stream)
+        }
+        #expect(StreamHeaders.annexB(headers: stream, .hevc) == stream)
+        for bytes in [[], [1, 2, 3], [1, 2, 3, 4, 5, 6]] as [[UInt8]] { #expect(StreamHeaders.annexB(headers: bytes, .h264).isEmpty || bytes.isEmpty) }
+        // A length that looks like a start code.
+        let unit = [0x41] + [UInt8](repeating: 0xff, count: 299)
+        #expect(StreamHeaders.annexB(packet: [0, 0, 1, 44] + unit, .h264) == [0, 0, 0, 1] + unit)
+    }
+
     /// As in hardware, the first picture over a limit that was asked for ends the session.
     @Test(arguments: [VideoCodec.h264, .hevc]) func strictEndsTheSession(_ codec: VideoCodec) throws {
         let size = VideoSize(width: 96, height: 96)
