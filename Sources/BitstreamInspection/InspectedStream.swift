@@ -65,6 +65,9 @@ package protocol InspectedPicture: Sendable {
 }
 
 extension InspectedStream {
+    /// As it stands.
+    package func hrd() -> HRDReport? { hrd(headerBytes: 0) }
+
     package var picturesInOutputOrder: [any InspectedPicture] {
         pictures.sorted { $0.displayIndex < $1.displayIndex }
     }

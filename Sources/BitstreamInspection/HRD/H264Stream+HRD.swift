@@ -5,7 +5,7 @@ extension H264Stream {
     /// - Parameter headerBytes: of parameter sets that stand in a container's header, and come before each buffering period
     ///   that has none.
     /// - Returns: nil where no parameter set has HRD parameters.
-    package func hrd(headerBytes: Int = 0) -> HRDReport? {
+    package func hrd(headerBytes: Int) -> HRDReport? {
         guard let first = frames.first(where: { hasHRD(sequenceSet(of: $0)) }) else { return nil }
         var report = HRDReport()
         var checked = Array(frames[first.index...])

@@ -40,7 +40,7 @@ struct InspectCommand: ParsableCommand {
             case .h264: H264Stream(annexB: input.bytes)
             case .hevc: HEVCStream(annexB: input.bytes)
             }
-        var hrd = stream.hrd(headerBytes: 0)
+        var hrd = stream.hrd()
         // Who counts the parameter sets in a container's header, which go before key pictures in a bare stream, is open.
         if hrd?.conforms == false, input.headerBytes > 0, let counted = stream.hrd(headerBytes: input.headerBytes), counted.conforms {
             hrd = counted
