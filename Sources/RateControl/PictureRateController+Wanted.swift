@@ -1,11 +1,15 @@
 internal import Glibc
+import VideoBase
 
 extension PictureRateController {
     /// The QP of P pictures at which the rate comes out, before limits.
     func wantedQP(_ picture: RatePicture) -> Double {
-        if case .quality(let qp) = targets.aim { return Double(qp) }
         let wanted = steady.qp(now: equalQP(picture), slope: Self.slope) + correction
-        return targets.isConstant ? min(wanted, fillingQP(picture)) : wanted
+        switch targets.aim {
+        case .constant: return min(wanted, fillingQP(picture))
+        case .variable: return wanted
+        case .quality(let qp): return max(wanted, Double(qp))
+        }
     }
 
     /// The QP at which the picture takes what the buffer has no room for: rather better pictures than filler.
@@ -74,8 +78,17 @@ extension PictureRateController {
 
     /// Keeps the quality from jumping.
     func limitedStep(_ wanted: Double, _ picture: RatePicture) -> Double {
-        guard let baseQP, !mayJump, targets.aim != .quality(qp: Int(wanted)) else { return wanted }
+        guard let baseQP, !mayJump else { return wanted }
         let step = picture.isIntra ? 4.0 : targets.isConstant ? 2.0 : 1.5
         return min(max(wanted, baseQP - step), baseQP + 4)
+    }
+
+    /// Comes down in steps after a picture that the largest picture kept coarse.
+    mutating func boundedStep(_ wanted: Double, _ picture: RatePicture) -> Double {
+        let isB = picture.type == .b
+        guard let last = bounded[isB] else { return wanted }
+        let lowest = last.qp - last.step
+        if wanted >= lowest { bounded[isB] = nil }
+        return max(wanted, lowest)
     }
 }

@@ -42,6 +42,8 @@ package struct PictureRateController: Sendable {
         var ceilingAtCut: Int
         /// It took more than foreseen, and was encoded once more for that.
         var isRepeated = false
+        /// Times that it was encoded again because it was larger than the largest picture.
+        var timesBounded = 0
 
         func ceiling(for bits: Int) -> Int { Double(bits) > 3 * expectedBits ? ceilingAtCut : ceiling }
     }
@@ -79,6 +81,10 @@ package struct PictureRateController: Sendable {
     var roundingError = 0.0
     /// The next QP may be anywhere: nothing came before, or the rate has changed.
     var mayJump = true
+    /// The base QP of the last picture where the largest picture keeps them coarse, and by how much finer the next one may be:
+    /// pictures much finer than what they predict from take as much as intra ones, and would not fit either. Of B pictures, and of
+    /// others.
+    var bounded: [Bool: (qp: Double, step: Double)] = [:]
     let offsets: [Double]
     var steady = SteadyQP()
 
@@ -106,13 +112,14 @@ package struct PictureRateController: Sendable {
         steady.begin(guess: equalQP(picture.isIntra && picture.distanceToIntra != 1 ? RatePicture(type: .p) : picture), slope: Self.slope, count: targets.framesPerSecond)
         let projection = Projection(self)
         let wanted = wantedQP(picture)
-        let base = limitedStep(wanted, picture)
+        let free = limitedStep(wanted, picture)
+        let base = boundedStep(free, picture)
         let exact = base + offset(picture)
         var qp = Int((exact + (picture.isIntra ? 0 : roundingError)).rounded())
         qp = min(max(qp, targets.qpRange.lowerBound), targets.qpRange.upperBound)
         while qp < targets.qpRange.upperBound, !projection.fits(picture, qp: qp) { qp += 1 }
         if !picture.isIntra { roundingError = min(max(roundingError + exact - Double(qp), -0.5), 0.5) }
-        baseQP = base
+        baseQP = free
         mayJump = false
         pending.append(
             Pending(
@@ -129,7 +136,8 @@ package struct PictureRateController: Sendable {
     package mutating func finished(bits: Int, canRepeat: Bool) -> Verdict {
         guard let first = pending.first else { return .accepted(fillerBits: 0) }
         if canRepeat, pending.count == 1, bits > first.ceiling(for: bits), first.qp < targets.qpRange.upperBound {
-            let qp = Self.raisedQP(first, bits: bits, limit: targets.qpRange.upperBound)
+            if let most = targets.maxPictureBits, bits > most { pending[0].timesBounded += 1 }
+            let qp = Self.raisedQP(pending[0], bits: bits, limit: targets.qpRange.upperBound)
             pending[0].qp = qp
             pending[0].expectedBits = Double(first.ceiling(for: bits)) * 0.8
             pending[0].ceiling = first.ceiling(for: bits)
@@ -156,9 +164,12 @@ package struct PictureRateController: Sendable {
     }
 
     private static func raisedQP(_ pending: Pending, bits: Int, limit: Int) -> Int {
-        let excess = Double(bits) / max(Double(pending.ceiling(for: bits)) * 0.85, 64)
-        let steps = (6 / BitModel.slope(pending.picture.kind) * BitModel.octaves(excess)).rounded(.up)
-        return min(pending.qp + max(Int(steps), 2), limit)
+        // One that is finer than what it predicts from loses bits fast, a scene's first slowly.
+        let isFine = !pending.picture.isIntra && pending.timesBounded == 1 && Double(bits) < 4 * pending.expectedBits
+        let excess = Double(bits) / max(Double(pending.ceiling(for: bits)) * (isFine ? 0.95 : 0.85), 64)
+        let slope = isFine ? 2 : pending.timesBounded > 2 ? 0.6 : BitModel.slope(pending.picture.kind)
+        let steps = (6 / slope * BitModel.octaves(excess)).rounded(.up)
+        return min(pending.qp + max(Int(steps), isFine ? 1 : 2), limit)
     }
 
     /// The QP to encode a picture with again that took far more than foreseen, as the first of another scene does: it
@@ -201,6 +212,13 @@ package struct PictureRateController: Sendable {
         }
         if isSurprise { model.beginScene(qp: done.qp, bits: bits) }
         model.learn(kind, qp: done.qp, bits: bits)
+        let isB = done.picture.type == .b
+        if done.timesBounded > 0 || bounded[isB] != nil, let most = targets.maxPictureBits {
+            let octaves = log2(0.9 * Double(most) / Double(max(bits, 1)))
+            bounded[isB] = (
+                qp: Double(done.qp) - max(offsets[kind], 0), step: done.picture.isIntra ? 1.5 : min(max(3 * octaves, 1), 8)
+            )
+        }
         steady.add(
             equalQP(done.picture), slope: Self.slope,
             memory: targets.framesPerSecond * (targets.isConstant ? 4 : 60))
@@ -209,6 +227,8 @@ package struct PictureRateController: Sendable {
         if !buffer.remove(bits: bits + filler) { isBroken = true }
         if isBroken { violationCount += 1 }
         account += Double(bits + filler) - perPicture
+        // What a quality leaves of the rate is kept for a minute.
+        if case .quality = targets.aim { account = max(account, -60 * Double(targets.bitrate)) }
         if targets.isConstant {
             let home = Double(min(targets.initialFullness, targets.bufferSize))
             let step = perPicture * 0.02

@@ -21,6 +21,12 @@ struct RateController: Sendable {
     private var picture: RatedPicture
     private var tries = 0
     private var lowestQP = 0
+    /// The base QP of the last picture where the largest picture keeps them coarse, and by how much finer the next one may be:
+    /// pictures much finer than what they predict from take as much as intra ones, and would not fit either. Of I and P pictures,
+    /// and of others.
+    private var bounded: [Bool: (qp: Double, step: Double)] = [:]
+    /// Times that the picture being coded was larger than the largest picture.
+    private var timesBounded = 0
 
     /// Before the stream's first picture.
     init(_ first: RatedPicture) {
@@ -73,13 +79,16 @@ struct RateController: Sendable {
     mutating func begin(_ next: RatedPicture) -> Int {
         picture = next
         tries = 0
+        timesBounded = 0
         adopt(next.settings)
         for _ in 0..<next.skippedPictures { buffer.remove(0) }
         if next.skippedBits > 0 { buffer.remove(Double(next.skippedBits) - buffer.arrival) }
         let layer = min(next.layer, layers.count - 1)
         picture.layer = layer
         layers[layer].count(next.kind)
-        let qp = wantedQP()
+        let free = wantedQP()
+        let qp = kept(free)
+        if qp == free { bounded[leadsOthers] = nil }
         lowestQP = qp
         return qp
     }
@@ -111,6 +120,15 @@ struct RateController: Sendable {
             for index in layers.indices { layers[index].forgetSurplus() }
             home = buffer.fullness
         }
+    }
+
+    /// The picture is of those whose quality the others follow.
+    private var leadsOthers: Bool { picture.kind == .intra || picture.kind == .predicted }
+
+    /// Not below what `bounded` says.
+    private func kept(_ qp: Int) -> Int {
+        guard let last = bounded[leadsOthers] else { return qp }
+        return max(qp, limited(Int((last.qp - last.step + RateLayer.offset(picture.kind)).rounded())))
     }
 
     private func limited(_ qp: Int) -> Int { min(max(qp, settings.minimumQP), settings.maximumQP) }
@@ -230,7 +248,10 @@ struct RateController: Sendable {
         let size = Double(max(bits, 1))
         if let most = mostBits, size > most {
             guard qp < settings.maximumQP else { return nil }
-            let steps = (6 * log2(size / max(0.9 * most, 1))).rounded(.up)
+            if settings.maximumFrameBits > 0, bits > settings.maximumFrameBits { timesBounded += 1 }
+            // One that is finer than what it predicts from loses bits fast.
+            let isFine = picture.kind != .intra && (1...3).contains(timesBounded)
+            let steps = ((isFine ? 3 : 6) * log2(size / max((isFine ? 0.95 : 0.9) * most, 1))).rounded(.up)
             lowestQP = min(qp + max(1, Int(min(steps, 51))), settings.maximumQP)
             return lowestQP
         }
@@ -244,7 +265,7 @@ struct RateController: Sendable {
         // Nothing was known of this kind of picture: now that it is, the share decides.
         let isGiven = settings.initialQP > 0 && !layers[picture.layer].hasHistory
         layers[picture.layer].learn(picture.kind, bits: size, qp: qp, intraShare: 0)
-        let wanted = max(wantedQP(), lowestQP - 15)
+        let wanted = kept(max(wantedQP(), lowestQP - 15))
         return isGiven || abs(wanted - qp) < 4 ? nil : wanted
     }
 
@@ -304,6 +325,13 @@ struct RateController: Sendable {
             layers[picture.layer].beginScene(bits: Double(bits), qp: qp)
         }
         layers[picture.layer].learn(picture.kind, bits: Double(bits), qp: qp, intraShare: intraShare)
+        if timesBounded > 0 || bounded[leadsOthers] != nil, settings.maximumFrameBits > 0 {
+            let octaves = log2(0.9 * Double(settings.maximumFrameBits) / Double(max(bits, 1)))
+            bounded[leadsOthers] = (
+                qp: Double(qp) - max(RateLayer.offset(picture.kind), 0),
+                step: picture.kind == .intra ? 1.5 : min(max(3 * octaves, 1), 8)
+            )
+        }
         layers[picture.layer].remember(memory, samples: picture.samples, guess: settings.stream.framesPerSecond)
         buffer.remove(Double(bits + filler))
         window?.add(Double(bits + filler))
