@@ -96,4 +96,24 @@ import VideoBase
             #expect(peak <= each.rate * 3 / 2, "\(each): \(peak)")
         }
     }
+
+    /// A quality takes what it needs and no more than the rate on average; where that suffices, pictures have it but for the first.
+    @Test func qualityWithinTheRate() {
+        var (reached, missed) = (0, 0)
+        for each in Self.cases {
+            let frames = Int(each.fps.value * 30)
+            let result = simulation(each, .quality(qp: 22), 1.5).run(frames: frames)
+            guard isAttainable(result) else { continue }
+            let share = result.rate(0..<frames, fps: each.fps.value) / Double(each.rate)
+            #expect(share < 1.05, "\(each): \(share)")
+            if share < 0.5, !each.cuts {
+                let qps = zip(result.types, result.qps).filter { $0.0 == .p }.map(\.1)
+                #expect(qps.count { $0 == 22 } * 20 >= qps.count * 19, "\(each): \(qps.prefix(40))")
+                reached += 1
+            } else if share > 0.95 {
+                missed += 1
+            }
+        }
+        #expect(reached > 20 && missed > 20, "\(reached), \(missed)")
+    }
 }

@@ -68,7 +68,7 @@ import Testing
         func rate(_ bits: UInt32) -> [UInt8] { RateWords(bitRate: bits, percentage: 95).buffer }
         #expect(client.encode(8, [rate(60_000), frameRate, buffer(240_000, 240_000)]))
         for number in 0..<36 { #expect(client.encode(8, [rate(number % 2 == 0 ? 59_600 : 60_000)])) }
-        // In under two seconds, a part of the reserve that the controller keeps for harder pictures is not spent yet.
+        // A share of each second is kept for pictures that turn out larger, at a target this near the highest rate.
         #expect(abs(client.rate() / 57_000 - 1) < 0.1, "\(client.rate())")
         let count = RateClient.framesPerSecond
         let fullest = (0...client.pictures.count - count).map { first in

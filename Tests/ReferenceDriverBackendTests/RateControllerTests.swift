@@ -51,7 +51,7 @@ import Testing
         }
         #expect(abs(Double(total) / 20 / Double(rate) - 1) < 0.02, "\(total)")
         // The costs fall to half every few seconds, and the controller follows such a fall with care: it may be a flash.
-        #expect(Double(filler) < 0.1 * Double(total), "\(filler) bits of filler")
+        #expect(Double(filler) < 0.09 * Double(total), "\(filler) bits of filler")
         let most = try #require(sizes[.disposable]?.max())
         #expect(most < 5 * rate / 25, "\(most) bits in a picture that no other refers to")
     }

@@ -72,6 +72,7 @@ import VideoBase
         configuration.maxBitrate = BitsPerSecond(21_000)
         configuration.vbvSize = 100_000
         configuration.gopFrames = 10
+        configuration.maxQP = 30
         let collector = Collector()
         let encoder = try SoftwareEncoder(configuration: configuration) { collector.take($0) }
         try SoftwareEncoderTests.feed(encoder, 0..<50, size: size)
@@ -134,6 +135,7 @@ import VideoBase
             if isAsked { configuration.maxBitrate = BitsPerSecond(21_000) }
             configuration.vbvSize = 100_000
             configuration.gopFrames = 10
+            configuration.maxQP = 30
             configuration.strict = true
             let collector = Collector()
             let encoder = try SoftwareEncoder(configuration: configuration) { collector.take($0) }

@@ -1,0 +1,89 @@
+import TestOracles
+import Testing
+
+/// What the command line says of rates and buffers, and what ffprobe and `inspect` find in the files.
+@Suite struct RateTests {
+    private func words(_ line: String) -> [String] { line.split(separator: " ").map(String.init) }
+
+    /// Changes of the rate behind the end of the input are told once, or end a strict run.
+    @Test func changesBehindTheEnd() throws {
+        try Files.withTemporaryFolder { folder in
+            let line = "testsrc:64x48@25:20 --device reference --codec h264 --bitrate 100k --overwrite --change-bitrate 5=150k -o a.h264"
+            let some = try EncodeRun(words(line) + ["--json", "--change-bitrate", "20=90k", "--change-bitrate", "1000=80k"], in: folder)
+            #expect(some.status == 0)
+            let notice = "the input ended before the frames of --change-bitrate: 20, 1000"
+            #expect(some.report?["notices"]?.array.compactMap(\.string) == [notice])
+            #expect(some.errorLines.count { $0.contains(notice) } == 1, "\(some.errors)")
+            let none = try EncodeRun(words(line) + ["--json", "--strict", "--change-bitrate", "19=90k"], in: folder)
+            #expect(none.status == 0 && none.report?["notices"]?.array.isEmpty == true, "\(none.errors)")
+            let strict = try EncodeRun(words(line.replacing("a.h264", with: "b.h264")) + ["--strict", "--change-bitrate", "20=90k"], in: folder)
+            #expect(strict.status == 69 && strict.errors.contains("--change-bitrate: 20"), "\(strict.errors)")
+            #expect(!Files.exists("\(folder)/b.h264"))
+        }
+    }
+
+    /// Where there is no rate, nobody controls it.
+    @Test(arguments: ["reference", "software"], ["", "--qp 30", "--quality 30"]) func controllerWithoutARate(
+        _ device: String, _ mode: String
+    ) throws {
+        try Files.withTemporaryFolder { folder in
+            let line = "testsrc:64x48@25:5 --device \(device) --codec h264 --rate-controller vaenc --overwrite -o a.h264 --json \(mode)"
+            let run = try EncodeRun(words(line), in: folder)
+            let entry = run.effective("rateController")
+            #expect(run.status == 0 && entry?["asked"]?.string == "vaenc" && entry?["used"]?.string == "none", "\(run.errors)")
+            let strict = try EncodeRun(words(line) + ["--strict"], in: folder)
+            #expect(strict.status == 69 && strict.errors.contains("has no bit rate"), "\(strict.errors)")
+        }
+    }
+
+    /// A highest rate that the output goes over ends a strict run, whoever encodes.
+    @Test(arguments: ["h264", "hevc"]) func strictInSoftware(_ codec: String) throws {
+        try Files.withTemporaryFolder { folder in
+            let line = "testsrc:96x96@25:50 --device software --codec \(codec) --bitrate 20k --max-bitrate 21k --vbv-size 100k --gop 10 --max-qp 30 -o a.mp4"
+            let run = try EncodeRun(words(line) + ["--strict"], in: folder)
+            #expect(run.status == 69 && run.errors.contains("makes a second go over --max-bitrate"), "\(run.errors)")
+            #expect(!Files.exists("\(folder)/a.mp4"))
+            let counted = try EncodeRun(words(line) + ["--json"], in: folder)
+            #expect(counted.report?["statistics"]?["broken"]?["overMaxBitrate"]?.int ?? 0 > 0)
+        }
+    }
+
+    /// A buffer of hardly more than a picture holds to the bit, in a bare stream and in a file whose header has the parameter
+    /// sets.
+    @Test(arguments: ["driver", "vaenc"], ["h264", "hevc"]) func bufferOfOnePicture(_ controller: String, _ codec: String) throws {
+        let raw = try Fixture.bikes.rawPath(width: 320, height: 136, frames: 100)
+        try Files.withTemporaryFolder { folder in
+            for (size, used) in [(12_000, 12_064), (12_500, 12_500)] {
+                for name in ["a.\(codec)", "a.mp4"] {
+                    let line = "--input-size 320x136 --input-format i420 --fps 25 --device reference --codec \(codec) --preset 7 --gop 40 "
+                        + "--rate-control cbr --bitrate 300k --vbv-size \(size) --vbv-initial 100 --rate-controller \(controller) "
+                        + "--json --overwrite -o \(name)"
+                    let run = try EncodeRun([raw] + words(line), in: folder)
+                    #expect(run.report?["statistics"]?["limitsBroken"]?.int == 0, "\(size), \(name): \(run.errors)")
+                    #expect(run.effective("vbvSize")?["used"]?.string == "\(used)")
+                    let hrd = try ToolRun(["inspect", "\(folder)/\(name)", "--json"]).report?["hrd"]
+                    #expect(hrd?["violations"]?.array.count == 0, "\(size), \(name): \(hrd?["violations"]?.array.first as Any)")
+                }
+            }
+        }
+    }
+
+    /// The largest picture keeps a key frame coarse: the pictures after it come to the quality that they have room for. Where
+    /// it leaves less than the rate, one notice tells.
+    @Test(arguments: ["driver", "vaenc"], ["h264", "hevc"]) func largestPicture(_ controller: String, _ codec: String) throws {
+        try Files.withTemporaryFolder { folder in
+            for (clip, bytes, least, notices) in [(Fixture.bikes, 4000, 270_000, 0), (.bigBuckBunny, 1600, 70_000, 1)] {
+                let line = "--size 256x144 --device reference --codec \(codec) --bitrate 300k --max-frame-bytes \(bytes) --audio none "
+                    + "--rate-controller \(controller) --overwrite --json -o a.mp4"
+                let run = try EncodeRun([try clip.path()] + words(line), in: folder)
+                let told = run.report?["notices"]?.array.compactMap(\.string).count { $0.contains("--max-frame-bytes") }
+                #expect(run.report?["statistics"]?["limitsBroken"]?.int == 0 && told == notices, "\(bytes): \(run.errors)")
+                let probe = try ProcessRunner.run(
+                    "ffprobe", ["-v", "error", "-select_streams", "v", "-show_entries", "packet=size", "-of", "csv=p=0", "\(folder)/a.mp4"])
+                let sizes = probe.output.split(separator: "\n").compactMap { Int($0.prefix { $0.isNumber }) }
+                let rate = sizes.reduce(0, +) * 8 * 25 / max(sizes.count, 1)
+                #expect(sizes.count == clip.frameCount && (sizes.max() ?? 0) <= bytes && rate > least, "\(bytes): \(rate) bit/s")
+            }
+        }
+    }
+}
