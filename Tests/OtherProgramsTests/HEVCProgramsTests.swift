@@ -59,8 +59,8 @@ import Testing
         let rate = Double(stream.bytes.count * 8) * 30 / Double(frames)
         switch mode {
         case "ICQ": #expect(qps == (bFrames > 0 ? [23, 26, 28] : [23, 26]))
-        case "QVBR": #expect(qps.allSatisfy { $0 >= 23 } && rate < 220_000, "\(rate)")
-        case "VBR": #expect(qps.count > 2 && abs(rate / 200_000 - 1) < 0.1, "\(rate)")
+        case "QVBR": #expect(qps.allSatisfy { $0 >= 23 } && rate < 210_000, "\(rate)")
+        case "VBR": #expect(qps.count > 2 && abs(rate / 200_000 - 1) < 0.05, "\(rate)")
         default: #expect(qps.count > 2 && abs(rate / 200_000 - 1) < 0.15, "\(rate)")
         }
     }

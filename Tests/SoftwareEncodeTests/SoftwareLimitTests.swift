@@ -146,6 +146,8 @@ import VideoBase
                     try encoder.completeFrames(until: nil)
                     if !isAsked { throw VaencError(.usage, "nothing") }
                 })
+            // Its thread has ended then.
+            encoder.invalidate()
             #expect(encoder.statistics.broken.overMaxBitrate > 0)
             if isAsked {
                 #expect(error?.category == .unavailable && error?.message.contains("a second go over `maxBitrate`") == true, "\(error as Any)")
@@ -155,7 +157,6 @@ import VideoBase
             } else {
                 #expect(error?.category == .usage && collector.packets.count == 50)
             }
-            encoder.invalidate()
         }
     }
 
