@@ -18,6 +18,8 @@ extension DecodingSource {
         var changes: [EffectiveEntry] = []
         /// Time of the stream that becomes zero.
         var origin: Int64
+        /// A start is asked for: what is shown before the origin is not wanted.
+        var isCut = false
         /// Seconds after which nothing is given.
         var duration: Double
         var frameLimit: Int
@@ -50,7 +52,7 @@ extension DecodingSource {
         var seen: [Int64]? = []
 
         /// What is shown then is not before the start.
-        private func isAsked(_ time: Int64) -> Bool { time == vaenc_no_pts() || time >= origin }
+        private func isAsked(_ time: Int64) -> Bool { !isCut || time == vaenc_no_pts() || time >= origin }
 
         mutating func read() throws -> InputContext.Reading {
             while true {

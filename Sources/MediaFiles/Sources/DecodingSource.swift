@@ -94,6 +94,7 @@ package final class DecodingSource: FrameSource {
             shaper: shaper, nativeSize: size, origin: origin,
             duration: options.duration ?? .infinity, frameLimit: options.frameLimit ?? .max, rate: options.frameRate,
             keepsToKeys: isHEVC)
+        state.isCut = skipped > 0
         info.masteringDisplay = demuxer.masteringDisplay
         info.contentLight = demuxer.contentLight
         if info.bitDepth > 8, info.masteringDisplay == nil || info.contentLight == nil {
