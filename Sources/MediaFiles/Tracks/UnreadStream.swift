@@ -62,7 +62,10 @@ extension SourceInfo {
 extension SourceSound {
     fileprivate func words(keepsMetadata: Bool) -> StreamWords {
         var words = track.words(stream ?? 0)
-        if !keepsMetadata { words.tags.removeAll { $0.key.lowercased() != "language" } }
+        if !keepsMetadata {
+            words.tags.removeAll { $0.key.lowercased() != "language" }
+            words.disposition = 0
+        }
         return words
     }
 }
