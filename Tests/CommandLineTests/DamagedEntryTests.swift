@@ -49,7 +49,7 @@ import Testing
     /// An MP4 whose index comes last cannot be read from a pipe: the error says so, and names no option that a command does not have.
     @Test(arguments: ["inspect -", "remux - -o /dev/null --format mkv"]) func indexAtTheEndOfAPipe(_ command: String) throws {
         try Files.withTemporaryFolder { folder in
-            try ffmpeg("-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=1", "-c:v", "libx264", "\(folder)/in.mp4")
+            try ffmpeg("-f", "lavfi", "-i", "testsrc2=size=320x240:rate=25:duration=4", "-c:v", "libx264", "-qp", "20", "\(folder)/in.mp4")
             let words = command.split(separator: " ").map { "'\($0)'" }.joined(separator: " ")
             let script = "cat in.mp4 | \"$0\" \(words)"
             let result = try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc], directory: folder, timeout: 60)

@@ -123,6 +123,8 @@ import Vaenc
         for value in [Int64(1) << 40, -1 << 40] {
             let far = Self.packet(shown: time(value - value.signum(), 1))
             _ = await refusal([far, Self.packet(shown: time(Int64(1) << 39, 1))])
+            // Where the format holds such times, there is a file now.
+            _ = try ProcessRunner.run("rm", ["-f", path, path + ".part"])
         }
         if ending != "h264" {
             let back = [Self.packet(shown: Self.frame), Self.packet()]
