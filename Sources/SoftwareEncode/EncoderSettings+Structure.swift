@@ -136,9 +136,13 @@ extension EncoderSettings {
         if let kept = c.longTermReferences, kept > 0 { lacks("longTermReferences", kept, used: "0") }
         let rows = (codedSize.height + 15) / 16
         if let slices = c.slices {
-            let used = min(slices, rows)
+            // With slices libx265 keeps a picture back, whatever it is told: a session that waits for each would wait for ever.
+            let keepsBack = codec == .hevc && c.lowLatency
+            let used = keepsBack ? 1 : min(slices, rows)
             set("slices", used)
-            report("slices", slices, "\(used)", used == slices ? "as asked" : "the picture has \(rows) macroblock rows")
+            report(
+                "slices", slices, "\(used)",
+                used == slices ? "as asked" : keepsBack ? "libx265 keeps a picture back where it writes slices" : "the picture has \(rows) macroblock rows")
         }
         if let bytes = c.maxSliceBytes {
             if codec == .h264 {

@@ -60,7 +60,7 @@ public final class MediaMuxer: Sendable {
                 return state.isStarted
             }) { throw VaencError(.usage, "the muxer was started already", remedy: "make another one for another output") }
             guard configuration.queueLimit > 0 else {
-                throw VaencError(.usage, "`queueLimit` \(configuration.queueLimit) is out of range", remedy: "give 1 or more")
+                throw VaencError(.usage, "queueLimit \(configuration.queueLimit) is out of range", remedy: "give 1 or more")
             }
             let sink = try MediaOutput.open(configuration.output, options: configuration.options)
             // Cancelled meanwhile.
@@ -94,7 +94,7 @@ public final class MediaMuxer: Sendable {
         if !state.withLock({ $0.isWriting }) { return }
         throw VaencError(
             .usage, "a track of \(configuration.output) was described after writing began",
-            remedy: "name its kind in `kinds`, and describe the encoder's pictures once, as the last")
+            remedy: "name its kind in kinds, and describe the encoder's pictures once, as the last")
     }
 
     /// Finishes the file, after what was appended, and gives it its name. Once: the file is complete then, and a second call fails.
@@ -124,9 +124,9 @@ public final class MediaMuxer: Sendable {
     private var notWriting: VaencError {
         let (isStarted, isCancelled) = state.withLock { ($0.isStarted, $0.isCancelled) }
         let output = configuration.output
-        if isCancelled { return VaencError(.usage, "writing \(output) was cancelled", remedy: "call `cancel` or `stop`, not both") }
+        if isCancelled { return VaencError(.usage, "writing \(output) was cancelled", remedy: "call cancel or stop, not both") }
         return isStarted
-            ? VaencError(.usage, "writing \(output) was stopped already", remedy: "call `stop` once")
+            ? VaencError(.usage, "writing \(output) was stopped already", remedy: "call stop once")
             : VaencError(.usage, "writing \(output) was not started", remedy: "call `start` first")
     }
 

@@ -18,12 +18,15 @@ public final class SessionGroup {
     private let converters: [PixelConverter]
 
     /// - Parameters:
-    ///   - sessions: at least one, of one size.
+    ///   - sessions: at least one, each once, of one size.
     ///   - format: of what is drawn where there are several: NV12, or P010 where one of them codes 10 bits.
     /// - Throws: `usage` for sessions of different sizes.
     public init(_ sessions: [CompressionSession], format: PixelFormat = .nv12) throws {
         guard let first = sessions.first?.configuration else {
             throw VaencError(.usage, "a group needs a session", remedy: "give at least one")
+        }
+        guard Set(sessions.map { ObjectIdentifier($0) }).count == sessions.count else {
+            throw VaencError(.usage, "a session is in the group twice", remedy: "give each session once")
         }
         guard sessions.allSatisfy({ $0.configuration.size == first.size }) else {
             throw VaencError(
@@ -35,8 +38,10 @@ public final class SessionGroup {
         converters = sessions.map { _ in PixelConverter(color: first.color) }
     }
 
-    /// Leaves a session out from now on, for a reason from outside: what takes its packets has failed.
+    /// Leaves a session out from now on, for a reason from outside: what takes its packets has failed. A place without a session
+    /// is no error.
     public func fail(_ index: Int, _ error: any Error) {
+        guard sessions.indices.contains(index) else { return }
         if failures[index] == nil { failures[index] = error }
         sessions[index].invalidate()
     }
@@ -52,11 +57,24 @@ public final class SessionGroup {
                 .usage, "a frame of \(buffer.size) was given to sessions of \(size)",
                 remedy: "draw into a buffer of makePixelBuffer")
         }
+        // One that cannot be read is no session's fault.
+        if !(buffer is SystemPixelBuffer) { try unsafe buffer.withUnsafePlanes { _ in } }
         for index in running {
             guard let last = sessions[index].core.lastPresentation, timing.presentation <= last else { continue }
             throw VaencError(
                 .usage, "a frame at \(timing.presentation.seconds) s is not after the one before, at \(last.seconds) s",
                 remedy: "give frames in the order in which they are shown")
+        }
+    }
+
+    /// - Throws: `usage` for a reader that this call keeps from running, before any session has the frame. One that has gone ends
+    ///   its own session.
+    private func waitForReaders(_ caller: BlockingCall) throws {
+        for index in running {
+            guard let channel = sessions[index].channel else { continue }
+            do { try channel.waitForRoom(caller) { false } } catch {
+                if !channel.isWithoutReader { throw error }
+            }
         }
     }
 
@@ -92,6 +110,7 @@ public final class SessionGroup {
         let (timing, caller) = (FrameTiming(presentation: presentation, duration: duration), BlockingCall(on: isolation))
         if sessions.count == 1 { return try sessions[0].encode(buffer, timing, options, from: caller) { false } }
         try check(buffer, timing, options)
+        try waitForReaders(caller)
         try each { index in
             let own = try sessions[index].makePixelBuffer()
             try copy(buffer, to: own, of: index)

@@ -130,13 +130,13 @@ import VideoBase
         #expect(try SettingsResolver.resolve(configuration, on: profile).rate.vbvSize == 240_000_000)
     }
 
-    /// Pictures less often than once a second: the buffer holds one.
+    /// Pictures less often than once a second: the buffer holds one, and filler of the fewest bytes.
     @Test func slowPictures() throws {
         let profile = DeviceProfile(driver: "a driver", limits: [Self.devices[0].limits])
         var configuration = ExtremeValues.configuration(.cbr)
         configuration.frameRate = Rational(1, 10)
         configuration.bitrate = BitsPerSecond(16_000)
-        #expect(try SettingsResolver.resolve(configuration, on: profile).rate.vbvSize == 160_000)
+        #expect(try SettingsResolver.resolve(configuration, on: profile).rate.vbvSize == 160_064)
         configuration.frameRate = Rational(1, 1000)
         configuration.bitrate = BitsPerSecond(100_000_000)
         let error = #expect(throws: VaencError.self) { try SettingsResolver.resolve(configuration, on: profile) }

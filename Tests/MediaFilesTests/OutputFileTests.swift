@@ -224,6 +224,30 @@ import VideoBase
         }
     }
 
+    /// A playlist and its segments are created and renamed: what has one of their names and is no regular file stays, with
+    /// `overwrite` too. (`-o /dev/full --format hls` once removed that device.)
+    @Test(arguments: [true, false], ["a.m3u8", "link.m3u8", "a00000.ts"])
+    func hlsRemovesRegularFilesAlone(overwrite: Bool, taken: String) throws {
+        try Files.withTemporaryFolder { folder in
+            try #require(unsafe mkfifo("\(folder)/\(taken == "a00000.ts" ? taken : "a.m3u8")", 0o600) == 0)
+            try #require(unsafe symlink("a.m3u8", "\(folder)/link.m3u8") == 0)
+            let before = Files.list(folder).sorted()
+            var options = SinkOptions()
+            options.overwrite = overwrite
+            let error = failure {
+                let sink = try MediaOutput.open("\(folder)/\(taken == "a00000.ts" ? "a.m3u8" : taken)", options: options)
+                defer { sink.cancel() }
+                let packets = try ContainerTests.packets(ContainerTests.regular(3))
+                try sink.start(ContainerTests.description(packets))
+                for packet in packets { try sink.write(packet) }
+                try sink.finish()
+            }
+            #expect(error?.category == .cannotCreate)
+            #expect(error?.message.contains("is no regular file") == true, "\(error?.message ?? "")")
+            #expect(Files.list(folder).sorted() == before)
+        }
+    }
+
     @Test func placesThatCannotBeWritten() throws {
         try Files.withTemporaryFolder { folder in
             #expect(failure { try MediaOutput.open("\(folder)/none/a.h264") }?.category == .cannotCreate)

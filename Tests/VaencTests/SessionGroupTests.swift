@@ -148,4 +148,27 @@ import Vaenc
         group.invalidate()
         for list in lists { #expect(try list.values().map(\.presentation) == [Pictures.time(0), Pictures.time(1)]) }
     }
+
+    /// A frame that cannot be read, a session twice, and a place without a session.
+    @Test func otherMistakesSpareTheSessions() throws {
+        let lists = [PacketList(), PacketList()]
+        let sessions = try [Self.session(.h264, lists[0]), Self.session(.h264, lists[1], on: .reference)]
+        #expect(category { _ = try SessionGroup([sessions[0], sessions[0]]) } == .usage)
+        let group = try SessionGroup(sessions)
+        defer { group.invalidate() }
+        try Self.encode(group, 2)
+        let used = try sessions[1].makePixelBuffer()
+        try Pictures.draw(2, into: used)
+        try sessions[1].encode(used, presentation: Pictures.time(2))
+        #expect(category { try group.encode(used, presentation: Pictures.time(3)) } != nil && group.failures.isEmpty)
+        struct Broken: Error {}
+        group.fail(9, Broken())
+        group.fail(-1, Broken())
+        let buffer = try group.makePixelBuffer()
+        try Pictures.draw(4, into: buffer)
+        try group.encode(buffer, presentation: Pictures.time(4))
+        try group.completeFrames()
+        #expect(group.failures.isEmpty)
+        #expect(try lists.map { try $0.values().count } == [3, 4])
+    }
 }

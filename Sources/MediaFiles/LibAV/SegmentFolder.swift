@@ -21,12 +21,14 @@ import VideoBase
     /// Holds the playlist's name until there is one: empty.
     private let claim: OutputFile
 
-    /// - Throws: `cannotCreate` where the playlist exists (without `overwrite`) or its folder does not.
+    /// - Throws: `cannotCreate` if the playlist exists (without `overwrite`), if it is no regular file, or if its folder does
+    ///   not exist.
     init(playlist: String, overwrite: Bool) throws {
         unsafe av = try LibAV.load([.codec, .format])
         name = playlist
         self.overwrite = overwrite
         try Self.checkName(playlist)
+        try Self.checkKind(playlist)
         // Whether the playlist can be made is known before the first picture; without a segment there is none.
         claim = try OutputFile(path: playlist, overwrite: overwrite)
     }
@@ -43,6 +45,23 @@ import VideoBase
                 ? "the name \(path) cannot stand in a playlist: it has a quotation mark, a line break or another control character"
                 : "the name \(path) cannot stand in a playlist: a line that begins with # is a comment",
             remedy: "choose another name for the playlist")
+    }
+
+    /// The files are created and renamed: a device, a pipe or a folder of their name would be removed or be in the way.
+    private static func checkKind(_ path: String) throws {
+        var status = stat()
+        // SAFETY: lstat reads the string and fills the structure.
+        guard unsafe lstat(FileName.cString(path), &status) == 0 else { return }
+        let kind = status.st_mode & S_IFMT
+        if kind == S_IFREG { return }
+        // A link to a regular file is replaced by a file; what it points to stays.
+        if kind == S_IFLNK {
+            // SAFETY: as above. A link that leads nowhere is one too.
+            if unsafe stat(FileName.cString(path), &status) != 0 || status.st_mode & S_IFMT == S_IFREG { return }
+        }
+        throw VaencError(
+            .cannotCreate, "\(path) is no regular file, and HLS writes a playlist and segments",
+            remedy: "name a file in a folder of its own")
     }
 
     var isImmediate: Bool { true }
@@ -75,6 +94,7 @@ import VideoBase
             let isOwn = final == name || begun.contains(final)
             if !overwrite, !isOwn, unsafe access(FileName.cString(final), F_OK) == 0 { throw SystemError.creation(EEXIST, final) }
             let isFinal = final == path
+            for name in isFinal ? [path] : [path, final] { try Self.checkKind(name) }
             let writer = unsafe WriteContext(try OutputFile(inPlace: path, mayReplace: overwrite || isOwn || !isFinal), av)
             guard let writer, let made = unsafe writer.context else { return vaenc_averror(ENOMEM) }
             files[UInt(bitPattern: made)] = writer

@@ -72,7 +72,7 @@ final class ContainerSink: PacketSink {
             }
             try WrongValues.refuse(frameRate: description.frameRate)
             guard description.size.isWithinLimits else {
-                throw VaencError(.usage, "`size` \(description.size) is out of range", remedy: "sizes are \(VideoSize.limitWords)")
+                throw VaencError(.usage, "size \(description.size) is out of range", remedy: "sizes are \(VideoSize.limitWords)")
             }
             var extradata: [UInt8] = []
             if format.isLengthPrefixed(description.codec) {
@@ -151,11 +151,17 @@ final class ContainerSink: PacketSink {
             guard let muxer = state.muxer, let description = state.description, let origin = state.origin else {
                 return
             }
+            try description.codec.check(packet, in: path)
             let isKept = description.codec == .hevc && keepsParameterSets
             let units =
                 format.isLengthPrefixed(description.codec)
                 ? EncodedSample.units(of: packet, description, keepsParameterSets: isKept) : nil
             if units?.isEmpty ?? false { throw EncodedSample.noUnits }
+            if packet.changesFormat, !isKept, let units, EncodedSample.bringsParameterSets(units, of: packet) {
+                throw VaencError(
+                    .usage, "the session's format changed, and \(format.rawValue) holds one (\(path))",
+                    remedy: "begin another output at the change, or write ts or a bare stream")
+            }
             let rate = description.frameRate.reduced
             let duration =
                 packet.duration

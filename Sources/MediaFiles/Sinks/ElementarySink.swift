@@ -7,6 +7,7 @@ final class ElementarySink: PacketSink {
     let path: String
     private let lengthPrefixed: Bool
     private let file: Guarded<OutputFile>
+    private let codec = Guarded<VideoCodec?>(nil)
     let keptPart: String?
 
     init(_ file: sending OutputFile, lengthPrefixed: Bool) {
@@ -24,10 +25,20 @@ final class ElementarySink: PacketSink {
         throw VaencError(.usage, "\(path) has no track \(track)")
     }
 
-    func start(_ description: EncoderDescription) throws {}
+    func start(_ description: EncoderDescription) throws {
+        let ending = path.split(separator: ".").last?.lowercased() ?? ""
+        let named: VideoCodec? = ["h264", "264"].contains(ending) ? .h264 : ["h265", "265", "hevc"].contains(ending) ? .hevc : nil
+        if let named, named != description.codec {
+            throw VaencError(
+                .usage, "\(path) is named for \(named.rawValue), and the pictures are \(description.codec.rawValue)",
+                remedy: "choose another name, or `codec`")
+        }
+        codec.withLock { $0 = description.codec }
+    }
 
     func write(_ packet: EncodedPacket) throws {
         try packet.check()
+        try codec.withLock { try $0?.check(packet, in: path) }
         let bytes = packet.bytes
         try file.withLock { file in
             guard lengthPrefixed else { return try file.write(bytes.span) }

@@ -20,16 +20,26 @@ extension EncodedPacket {
     }
 }
 
+extension VideoCodec {
+    /// - Throws: `usage` where a packet is not of this codec.
+    func check(_ packet: EncodedPacket, in path: String) throws(VaencError) {
+        guard packet.codec != self else { return }
+        throw VaencError(
+            .usage, "a packet of \(packet.codec.rawValue) came for \(path), which holds \(rawValue)",
+            remedy: "begin another output where a session changes its codec")
+    }
+}
+
 extension SinkOptions {
     /// - Throws: `usage`.
     func check() throws(VaencError) {
         guard displayMatrix.isEmpty || displayMatrix.count == 9 else {
-            throw VaencError(.usage, "`displayMatrix` has \(displayMatrix.count) numbers", remedy: "give nine, or none for upright pictures")
+            throw VaencError(.usage, "displayMatrix has \(displayMatrix.count) numbers", remedy: "give nine, or none for upright pictures")
         }
         if let sampleAspectRatio { try WrongValues.refuse(sampleAspectRatio: sampleAspectRatio) }
         if let timeOrigin, !timeOrigin.isInRange {
             throw VaencError(
-                .usage, "`timeOrigin` \(timeOrigin.value)/\(timeOrigin.timescale) s is out of range",
+                .usage, "timeOrigin \(timeOrigin.value)/\(timeOrigin.timescale) s is out of range",
                 remedy: "give a time within 2^40 seconds of zero, in fewer than 2^62 ticks of a positive timescale")
         }
     }
@@ -53,6 +63,14 @@ enum EncodedSample {
                 isParameterSet && !keepsParameterSets
                 && description.parameterSets.contains { $0.elementsEqual(bytes[range]) }
             return !isInHeader
+        }
+    }
+
+    /// Whether parameter sets come that a header has not, which samples cannot bring.
+    static func bringsParameterSets(_ units: [Range<Int>], of packet: EncodedPacket) -> Bool {
+        units.contains { unit in
+            let header = packet.bytes[unit.lowerBound]
+            return packet.codec == .h264 ? (7...8).contains(header & 31) : (32...34).contains(header >> 1 & 63)
         }
     }
 

@@ -135,6 +135,9 @@ final class DeliveryChannel<Element: Sendable>: Sendable {
     /// Results that wait for a reader.
     var unreadCount: Int { state.withLock { $0.unread } }
 
+    /// There was a reader, and it has gone.
+    var isWithoutReader: Bool { state.withLock { $0.hadReader && $0.reader == nil } }
+
     var waitersForRoom: Int { state.withLock { $0.waitersForRoom } }
     var hasWaitingReader: Bool { state.withLock { $0.waiting != nil } }
 
