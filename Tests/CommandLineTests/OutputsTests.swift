@@ -80,6 +80,7 @@ import Testing
             #expect(run.status == 74, "\(run.errors)")
             #expect(run.errorLines.count == 1 && run.errors.contains("/dev/full"), "\(run.errors)")
             let outputs = try #require(run.report?["outputs"]?.array)
+            try #require(outputs.count == 2)
             #expect(outputs[place]["error"]?.string?.contains("the disk is full") == true)
             #expect(outputs[1 - place]["error"] == .null)
             #expect(outputs[1 - place]["frames"]?["encoded"]?.int == 30)

@@ -99,6 +99,7 @@ import Testing
             names.insert("/dev/full", at: place)
             let run = try vaenc(["testsrc:64x48@25:30", "--qp", "20"] + names.flatMap { ["-o", $0] }, in: folder)
             #expect(run.status == 74 && run.errorLines.count == 1 && run.errors.contains("/dev/full"), "\(run.errors)")
+            try #require(run.outputs.count == 2)
             #expect(run.outputs[place]["error"]?.string?.contains("the disk is full") == true)
             #expect(run.outputs[1 - place]["error"] == .null)
             #expect(run.report?["input"]?["framesRead"]?.int == 30)
