@@ -91,7 +91,10 @@ package import VideoBase
             bicubic | accurate, nil, nil, nil)
         guard unsafe context != nil else {
             let words = LibAV.takeLog().map { " (\($0))" } ?? ""
-            if LibAV.isNoMemory(words) { throw VaencError.noMemory("to convert a picture of \(shape.sourceSize)") }
+            // libswscale names what it does not support, and says nothing of most allocations that fail.
+            if words.isEmpty || LibAV.isNoMemory(words) {
+                throw VaencError.noMemory("to convert a picture of \(shape.sourceSize)")
+            }
             throw VaencError(
                 .badInput,
                 "cannot convert \(name(source)) \(shape.sourceSize) to \(name(destination)) \(shape.destinationSize)\(words)"

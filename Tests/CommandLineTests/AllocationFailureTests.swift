@@ -17,6 +17,7 @@ import Testing
         ["decode", "clip.mp4", "--device", "reference", "-o", "o.nv12"],
         ["remux", "clip.mp4", "-o", "o.mkv"], ["remux", "clip.mp4", "-o", "o.m3u8"],
         ["inspect", "clip.mp4"], ["compare", "clip.mp4", "clip.mp4", "--size", "32x32"],
+        ["capture", "/dev/video9", "--capture-size", "64x48", "--frames", "3", "--device", "software", "-o", "o.mp4"],
         ["bench", "clip.mp4", "--device", "software", "--qp", "30,34", "--frames", "3", "--no-ffmpeg"],
     ]
 
@@ -32,7 +33,7 @@ import Testing
             try Self.makeClip(in: folder)
             let command = command.map { $0 == "clip.mp4" ? "\(folder)/clip.mp4" : $0 }
             let count = try Files.withTemporaryFolder {
-                try FailingAllocations.count(Checkout.vaenc, command, directory: $0)
+                try FailingAllocations.count(Checkout.vaenc, command, beside: Self.cameras(command), directory: $0)
             }
             #expect(count > 300, "\(command)")
             // The middle of each of as many parts.
@@ -41,10 +42,15 @@ import Testing
         }
     }
 
+    /// What plays the camera of a command that has one.
+    private static func cameras(_ command: [String]) throws -> [String: String?] {
+        command[0] == "capture" ? try FakeCameras.environment("9:formats=YUYV,sizes=64x48,rate=50") : [:]
+    }
+
     private static func fail(_ number: Int, _ command: [String], in folder: String) throws {
         let run = try ProcessRunner.run(
-            Checkout.vaenc, command, environment: FailingAllocations.environment(failing: number), directory: folder,
-            timeout: 60)
+            Checkout.vaenc, command, environment: FailingAllocations.environment(failing: number, beside: cameras(command)),
+            directory: folder, timeout: 60)
         let what = "allocation \(number) of \(command): \(run.status) \(run.errors)"
         #expect(!run.timedOut, "\(what)")
         #expect([0, 65, 69, 74, 75, FailingAllocations.libraryFault].contains(run.status), "\(what)")
@@ -52,8 +58,9 @@ import Testing
         if run.status == 0 {
             if let place = command.firstIndex(of: "-o") { #expect(left.contains(command[place + 1]), "\(what)") }
         } else if run.status != FailingAllocations.libraryFault {
-            // The benchmark says which run it is at.
-            #expect(run.errorLines.filter { !$0.hasPrefix("vaenc: bench: ") }.count == 1, "\(what)")
+            // The benchmark says which run it is at, and a recording from which camera it is.
+            let notices = ["vaenc: bench: ", "vaenc: capturing from "]
+            #expect(run.errorLines.filter { line in !notices.contains { line.hasPrefix($0) } }.count == 1, "\(what)")
             // A playlist's segments are written in place.
             if !command.contains("o.m3u8") { #expect(left.isEmpty, "\(what)") }
         }

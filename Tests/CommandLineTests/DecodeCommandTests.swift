@@ -61,14 +61,41 @@ import TestOracles
         #expect(rest.count == 15 * (6 + 88 * 72 * 3 / 2))
     }
 
-    /// Where pictures are scaled stands in the report.
-    @Test(arguments: ["software", "reference"]) func scaling(_ device: String) throws {
+    /// The device that decodes scales too, within bars and to odd sizes as well; where, stands in the report.
+    @Test(arguments: ["software", "reference"], ["88x72", "61x97", "300x200"]) func scaling(_ device: String, _ size: String) throws {
         try Files.withTemporaryFolder { folder in
-            let some = [try Fixture.carphone.path(), "--device", device, "--frames", "3", "--json", "--overwrite", "-o", folder + "/a.y4m"]
-            let scaled = try #require(JSONValue(try decode(some + ["--size", "88x72"]).output))
-            #expect(scaled["scaling"]?["used"]?.string == "software" && scaled["width"]?.int == 88)
-            #expect(scaled["scaling"]?["why"]?.string?.contains(device == "software" ? "decoded in memory" : "from the device") == true)
+            let output = folder + "/a.y4m"
+            let some = [try Fixture.carphone.path(), "--device", device, "--frames", "3", "--json", "--overwrite", "-o", output]
+            let scaled = try #require(JSONValue(try decode(some + ["--size", size, "--fit", "letterbox"]).output))
+            #expect(scaled["scaling"]?["used"]?.string == (device == "software" ? "software" : "device"))
+            #expect(scaled["scaling"]?["why"]?.string?.contains(device == "software" ? "decoded in memory" : "video processor") == true)
+            #expect(scaled["frames"]?["decoded"]?.int == 3)
+            if device == "reference" {
+                let inMemory = folder + "/b.y4m"
+                _ = try decode([some[0], "--device", "software", "--frames", "3", "-o", inMemory, "--size", size, "--fit", "letterbox"])
+                let likeness = try ProcessRunner.run(
+                    "ffmpeg", ["-v", "info", "-i", output, "-i", inMemory, "-lavfi", "psnr", "-f", "null", "-"])
+                let psnr = likeness.errors.firstMatch(of: #/average:([0-9.]+|inf)/#).flatMap { Double($0.1) }
+                #expect(try #require(psnr) > 30, "\(size)")
+            }
             #expect(JSONValue(try decode(some).output)?["scaling"] == .null)
+        }
+    }
+
+    /// Whatever call of the scaling fails, every picture comes: scaled on the device, or in memory.
+    @Test(arguments: [
+        "vaEndPicture@25=lost", "vaBeginPicture@2+=status:1", "vaSyncSurface2@3=status:7", "vaDeriveImage@4=lost", "vaMapBuffer@6=lost",
+        "vaCreateContext@2=status:2", "vaCreateSurfaces@2+=status:2", "vaRenderPicture@*/7=status:1",
+    ])
+    func scalingSurvives(_ fault: String) throws {
+        try Files.withTemporaryFolder { folder in
+            let run = try ProcessRunner.run(
+                Checkout.vaenc,
+                ["decode", try Fixture.carphone.path(), "--device", "reference", "--frames", "30", "--json", "--size", "88x72", "-o", "a.y4m"],
+                environment: ["VAENC_FAULT": fault], directory: folder, timeout: 120)
+            #expect(run.status == 0, "\(fault): \(run.errors)")
+            let pictures = try Files.read(folder + "/a.y4m").drop { $0 != 10 }.count - 1
+            #expect(pictures == 30 * (6 + 88 * 72 * 3 / 2), "\(fault)")
         }
     }
 

@@ -20,16 +20,29 @@ public enum FailingAllocations {
     }
 
     /// What a program's environment must have for its allocation `number` to fail; nil: none fails.
-    public static func environment(failing number: Int?) throws -> [String: String?] {
-        ["LD_PRELOAD": try library.get(), "FAIL_ALLOCATION": number.map { "\($0)" }]
+    ///
+    /// - Parameter other: what else it must have, of another preloaded library.
+    public static func environment(failing number: Int?, beside other: [String: String?] = [:]) throws -> [String: String?] {
+        try environment(beside: other, "FAIL_ALLOCATION", number.map { "\($0)" })
+    }
+
+    private static func environment(
+        beside other: [String: String?], _ name: String, _ value: String?
+    ) throws -> [String: String?] {
+        var all = other
+        let libraries = [try library.get(), other["LD_PRELOAD"] ?? nil].compactMap(\.self)
+        all["LD_PRELOAD"] = libraries.joined(separator: ":")
+        all[name] = value
+        return all
     }
 
     /// How many allocations of FFmpeg's libraries a program makes.
-    public static func count(_ program: String, _ arguments: [String], directory: String) throws -> Int {
+    public static func count(
+        _ program: String, _ arguments: [String], beside other: [String: String?] = [:], directory: String
+    ) throws -> Int {
         let file = directory + "/allocations"
         let result = try ProcessRunner.run(
-            program, arguments, environment: ["LD_PRELOAD": try library.get(), "ALLOCATION_COUNT": file],
-            directory: directory)
+            program, arguments, environment: environment(beside: other, "ALLOCATION_COUNT", file), directory: directory)
         guard result.status == 0, let text = try? Files.read(file),
             let count = Int(String(decoding: text.dropLast(), as: UTF8.self))
         else {

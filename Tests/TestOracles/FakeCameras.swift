@@ -5,7 +5,7 @@ public enum FakeCameras {
 
     /// What a program's environment must have to see the cameras.
     public static func environment(_ cameras: String) throws -> [String: String?] {
-        ["LD_PRELOAD": try library.get(), "FAKE_CAMERAS": cameras]
+        ["LD_PRELOAD": PreloadedLibrary.variable([try library.get()]), "FAKE_CAMERAS": cameras]
     }
 
     /// The number that a camera has drawn into a picture; -1 where it is none of its.

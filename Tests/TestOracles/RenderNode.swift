@@ -8,7 +8,7 @@ public enum RenderNode {
     ) throws -> ProcessRunner.Result {
         var variables = Checkout.driverEnvironment
         variables["LIBVA_MESSAGING_LEVEL"] = "0"
-        variables["LD_PRELOAD"] = try library.get()
+        variables["LD_PRELOAD"] = PreloadedLibrary.variable([try library.get()])
         for (name, value) in environment { variables[name] = value }
         return try ProcessRunner.run(program, arguments, environment: variables, timeout: timeout)
     }
@@ -17,7 +17,7 @@ public enum RenderNode {
     public static func runOnDriver(
         behind preloaded: String, _ program: String, _ arguments: [String], environment: [String: String?] = [:]
     ) throws -> ProcessRunner.Result {
-        let libraries = "\(preloaded):\(try library.get())"
+        let libraries = PreloadedLibrary.variable([preloaded, try library.get()])
         return try runOnDriver(
             program, arguments, environment: environment.merging(["LD_PRELOAD": libraries]) { given, _ in given })
     }

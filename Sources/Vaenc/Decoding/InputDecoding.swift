@@ -38,7 +38,7 @@ public final class InputDecoding {
         let (device, place) = try DecodePlace.choose(
             device, codec, bitDepth: source.info.bitDepth, requireHardware: requireHardware)
         if let device {
-            try self.init(source, on: device)
+            try self.init(source, on: device, scaling: .intoMemory(source.info, from: device))
         } else {
             self.init(source, place)
         }
@@ -83,8 +83,8 @@ public final class InputDecoding {
         source is DecodingSource ? "devices decode H.264 and HEVC alone here" : "the input is not compressed"
     }
 
-    /// The next picture in a buffer, and its time; nil at the end. A picture on the device stays there, another one is drawn
-    /// into a buffer of `makeBuffer`, which must have the size that the source says.
+    /// The next picture in a buffer, and its time; nil at the end. A picture on the device stays there, or is scaled there to the
+    /// size that the source says; another one is drawn into a buffer of `makeBuffer`, which must have that size.
     ///
     /// - Throws: what `FrameSource.readFrame` throws, and what `makeBuffer` does.
     public func nextFrame(

@@ -1,11 +1,14 @@
 import DecodeSession
 import LibAV
+import MediaFiles
 import VAAPI
 import VideoBase
 
 /// Has the device that decodes an input scale it too, and keeps account of where pictures were scaled. One thread at a time.
 final class InputScaling {
     private let output: DeviceScaler.Output
+    /// Scaled pictures are copied into memory, where nothing that happens to the device reaches them.
+    private let readsBack: Bool
     private var scaler: DeviceScaler?
     private var failures = 0
     private(set) var scaled = 0
@@ -15,20 +18,36 @@ final class InputScaling {
     /// Failures in a row after which the device is left alone.
     private static let patience = 3
 
-    init(_ output: DeviceScaler.Output) { self.output = output }
+    init(_ output: DeviceScaler.Output, readsBack: Bool = false) { (self.output, self.readsBack) = (output, readsBack) }
+
+    /// For pictures that are wanted in memory, in another size than the device decodes them in; nil where samples have to be
+    /// converted in memory anyway. A device without a video processor leaves the pictures to memory, and `refusal` says why.
+    static func intoMemory(_ info: SourceInfo, from device: DecodeDevice) -> InputScaling? {
+        guard info.size != info.nativeSize, [.i420, .nv12, .i420p10, .p010].contains(info.nativeFormat) else { return nil }
+        let scaling = InputScaling(
+            DeviceScaler.Output(
+                size: info.size, surface: info.size.aligned(to: 2), format: info.bitDepth > 8 ? .p010 : .nv12, color: info.color),
+            readsBack: true)
+        do { try scaling.prepare(on: device) } catch {
+            scaling.refusal = "\(error)"
+            scaling.failures = patience
+        }
+        return scaling
+    }
 
     /// Has the processor made before it is needed.
     ///
     /// - Throws: why there is none.
     func prepare(on device: DecodeDevice) throws { scaler = try DeviceScaler(device, output) }
 
-    /// The picture as it is to be, on the device; nil where it has to be scaled in memory.
-    func buffer(of picture: DecodedPicture, _ parts: FittedParts, on device: DecodeDevice) -> SurfaceBuffer? {
+    /// The picture as it is to be, scaled on the device; nil where it has to be scaled in memory.
+    func buffer(of picture: DecodedPicture, _ parts: FittedParts, on device: DecodeDevice) -> (any PixelBuffer)? {
         guard failures < Self.patience else { return nil }
         do {
             // The device may have been made anew.
             if scaler?.device !== device { try prepare(on: device) }
-            let buffer = try scaler?.scale(picture, parts)
+            var buffer: (any PixelBuffer)? = try scaler?.scale(picture, parts)
+            if readsBack { buffer = try buffer.map(copy) }
             failures = 0
             if buffer != nil { scaled += 1 }
             return buffer
@@ -37,5 +56,14 @@ final class InputScaling {
             refusal = refusal ?? "\(error)"
             return nil
         }
+    }
+
+    private func copy(_ scaled: any PixelBuffer) throws -> any PixelBuffer {
+        let copy = try SystemPixelBuffer(format: scaled.format, size: scaled.size)
+        // SAFETY: both pictures are mapped while the closures run, and have one size and format.
+        try unsafe scaled.withUnsafePlanes { source in
+            try unsafe copy.withUnsafePlanes { unsafe try PixelConverter(color: output.color).convert(source, to: $0) }
+        }
+        return copy
     }
 }

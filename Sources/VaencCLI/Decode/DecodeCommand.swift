@@ -46,7 +46,7 @@ struct DecodeCommand: ParsableCommand, InterruptibleCommand {
         let sink = try PictureSink(output, of: source.info, overwrite: overwrite)
         let isInterrupted: Bool
         do {
-            isInterrupted = try copy(from: source, to: sink, interruption)
+            isInterrupted = try copy(from: decoding, to: sink, interruption)
             if sink.pictures == 0 {
                 if isInterrupted { throw VaencError(.interrupted, "interrupted before the first picture: nothing was written") }
                 throw VaencError(.badInput, "the input has no pictures to decode", remedy: "look at --start, --duration and the input")
@@ -60,29 +60,40 @@ struct DecodeCommand: ParsableCommand, InterruptibleCommand {
             sink.cancel()
             throw error
         }
-        try tell(source, decoding.place, sink, isInterrupted: isInterrupted)
+        try tell(decoding, sink, isInterrupted: isInterrupted)
         if isInterrupted { throw ExitCode(Int32(ErrorCategory.interrupted.rawValue)) }
     }
 
     /// Until the end or an interruption; true when interrupted.
-    private func copy(from source: any FrameSource, to sink: PictureSink, _ interruption: Interruption) throws -> Bool {
+    private func copy(from decoding: InputDecoding, to sink: PictureSink, _ interruption: Interruption) throws -> Bool {
         let buffer = try SystemPixelBuffer(format: sink.format, size: sink.size)
+        let info = decoding.source.info
+        let isScaled = info.size != info.nativeSize
+        let converter = PixelConverter(color: info.color)
         // SAFETY: the source writes, and the sink reads, inside the planes while the closure runs.
-        return unsafe try buffer.withUnsafePlanes { planes in
-            while !interruption.isRequested {
-                do {
-                    guard unsafe try source.readFrame(into: planes) != nil else { return false }
-                } catch let error as any DescribedError where error.category == .interrupted && interruption.isRequested {
-                    return true
+        while !interruption.isRequested {
+            do {
+                if isScaled {
+                    guard let frame = try decoding.nextFrame(makeBuffer: { buffer }) else { return false }
+                    if frame.buffer !== buffer {
+                        try unsafe frame.buffer.withUnsafePlanes { scaled in
+                            try unsafe buffer.withUnsafePlanes { unsafe try converter.convert(scaled, to: $0) }
+                        }
+                    }
+                } else if try unsafe buffer.withUnsafePlanes({ unsafe try decoding.source.readFrame(into: $0) }) == nil {
+                    return false
                 }
-                unsafe try sink.write(planes)
+            } catch let error as any DescribedError where error.category == .interrupted && interruption.isRequested {
+                return true
             }
-            return true
+            try unsafe buffer.withUnsafePlanes { unsafe try sink.write($0) }
         }
+        return true
     }
 
-    private func tell(_ source: any FrameSource, _ place: DecodePlace, _ sink: PictureSink, isInterrupted: Bool) throws {
-        let report = DecodeReport(source, place, sink, output: output, isInterrupted: isInterrupted)
+    private func tell(_ decoding: InputDecoding, _ sink: PictureSink, isInterrupted: Bool) throws {
+        let place = decoding.place
+        let report = DecodeReport(decoding, sink, output: output, isInterrupted: isInterrupted)
         if json {
             guard Terminal.write(try JSON.text(report) + "\n", to: output == "-" ? 2 : 1) else {
                 throw VaencError(.inputOutput, "cannot write the report to stdout", remedy: "look at what reads it")

@@ -41,7 +41,8 @@ struct DecodeReport: Encodable, Sendable {
     var output: String
     var interrupted: Bool
 
-    init(_ source: any FrameSource, _ place: DecodePlace, _ sink: PictureSink, output: String, isInterrupted: Bool) {
+    init(_ decoding: InputDecoding, _ sink: PictureSink, output: String, isInterrupted: Bool) {
+        let (source, place) = (decoding.source, decoding.place)
         device = Device(kind: place.kind, path: Nullable(place.path), driver: place.driver, why: place.why)
         input = source.info.kind
         width = sink.size.width
@@ -51,12 +52,7 @@ struct DecodeReport: Encodable, Sendable {
         frames = Frames(decoded: sink.pictures, skipped: source.picturesLeftOut)
         bytes = sink.bytesWritten
         seconds = Seconds(wall: rounded(Clock.secondsSinceStart), cpu: rounded(Clock.processorSeconds))
-        let isScaled = source.info.size != source.info.nativeSize
-        scaling = Nullable(
-            isScaled
-                ? EffectiveEntry(
-                    option: "scaling", asked: nil, used: "software",
-                    why: place.kind == .software ? "pictures are decoded in memory" : "pictures are read from the device in their own size") : nil)
+        scaling = Nullable(decoding.scaledAt)
         let rate = source.info.frameRateIsAssumed ? "raw frames do not say their rate: \(decimal(frameRate.value, 0)) frames per second are assumed" : nil
         notices = source.info.notices + [rate, (source.info.changes + source.lateChanges).notice].compactMap { $0 }
         notices = notices.map(OptionNames.translate)

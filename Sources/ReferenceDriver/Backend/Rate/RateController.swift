@@ -191,7 +191,7 @@ struct RateController: Sendable {
     private func pacedRooms(_ window: RateWindow, isSpike: Bool) -> [Double] {
         let headroom = 1 - Double(settings.stream.targetPercentage) / 100
         let first = max(min(isSpike ? 0.08 : 0.05, 0.24 * headroom), Self.windowReserve)
-        let last = max(min(0.15, 0.45 * headroom), Self.windowReserve)
+        let last = max(min(0.18, 0.54 * headroom), Self.windowReserve)
         return window.rooms.enumerated().map { count, room in
             room - (first + (last - first) * min(Double(count) / Self.pacedPictures, 1)) * window.limit
         }
@@ -292,7 +292,7 @@ struct RateController: Sendable {
     }
 
     /// The share of what is there that a picture may take which is harder than foreseen.
-    private static var surpriseShare: Double { 0.5 }
+    private static var surpriseShare: Double { 0.6 }
 
     /// What the picture may take at most.
     private var mostBits: Double? {
