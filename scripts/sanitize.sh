@@ -3,6 +3,7 @@
 # program that they run is built with the sanitizer too; the reference driver's code as the tests link it.
 #
 # SANITIZERS=address or =thread runs one of the two, FILTER names other suites, LIMIT the seconds a group may take.
+# VAENC_DRIVER_DIR names a folder of drivers that no build changes meanwhile.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # Each group is a process of its own, so that a stall has a name.
@@ -21,7 +22,7 @@ groups=(
 )
 [ -z "${FILTER:-}" ] || groups=("$FILTER")
 # The drivers are loaded as users load them: release, as `make build` leaves them, without instrumentation of their own.
-export VAENC_DRIVER_DIR=$PWD/.build/release
+export VAENC_DRIVER_DIR=${VAENC_DRIVER_DIR:-$PWD/.build/release}
 for driver in vaenc vaenc_fault; do ls "$VAENC_DRIVER_DIR/lib${driver}_drv_video.so" >/dev/null; done
 # Package.swift links vaenc accordingly.
 export VAENC_SANITIZER=1
