@@ -67,7 +67,7 @@ struct Projection {
         let most: Double =
             switch targets.aim {
             case .constant: 0
-            case .variable: min(0.18, 0.56 * headroom)
+            case .variable: min(0.165, 0.52 * headroom)
             case .quality: 0.2
             }
         return Self.leastReserve + max(most - Self.leastReserve, 0) * min(Double(step) / Self.pacedPictures, 1)
