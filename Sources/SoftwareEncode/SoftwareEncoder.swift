@@ -174,12 +174,16 @@ public final class SoftwareEncoder: VideoEncoder {
         guard let copy = pool.take() else { throw Self.invalid }
         if buffer.format == copy.format {
             // SAFETY: both have the session's size, and rows of its format.
-            unsafe try buffer.withUnsafePlanes { unsafe copy.memory.copyRows(of: $0) }
+            try unsafe buffer.withUnsafePlanes {
+                try unsafe $0.check(of: buffer)
+                unsafe copy.memory.copyRows(of: $0)
+            }
             return copy
         }
         let scaler = try Scaler()
         // SAFETY: both sets of planes are lent for the closures.
         unsafe try buffer.withUnsafePlanes { from in
+            try unsafe from.check(of: buffer)
             unsafe try scaler.scale(
                 PictureView(from), to: PictureView(copy.memory.planes), color: settings.configuration.color)
         }

@@ -22,6 +22,11 @@ public struct EncoderChoice: Sendable, Hashable {
     static func makeEncoder(
         configuration: EncoderConfiguration, device: DeviceSelector, requireHardware: Bool, handler: @escaping PacketHandler
     ) throws -> Made {
+        if requireHardware, device == .software {
+            throw VaencError(
+                .unavailable, "`requireHardware` refuses the software encoder, which was asked for",
+                remedy: "leave out `requireHardware`, or use `device: .auto`")
+        }
         switch device {
         case .software: return try software(configuration, handler)
         case .reference:

@@ -18,12 +18,13 @@ public struct BrokenLimits: Sendable, Hashable, Codable {
     public init() {}
 
     public mutating func add(_ other: BrokenLimits) {
-        bufferUnderflows += other.bufferUnderflows
-        overMaxFrameBytes += other.overMaxFrameBytes
-        overMaxSliceBytes += other.overMaxSliceBytes
-        overDataRateLimits += other.overDataRateLimits
-        overMaxBitrate += other.overMaxBitrate
-        overLevel += other.overLevel
+        func sum(_ count: Int, _ more: Int) -> Int { Int(clamping: Int128(count) + Int128(more)) }
+        bufferUnderflows = sum(bufferUnderflows, other.bufferUnderflows)
+        overMaxFrameBytes = sum(overMaxFrameBytes, other.overMaxFrameBytes)
+        overMaxSliceBytes = sum(overMaxSliceBytes, other.overMaxSliceBytes)
+        overDataRateLimits = sum(overDataRateLimits, other.overDataRateLimits)
+        overMaxBitrate = sum(overMaxBitrate, other.overMaxBitrate)
+        overLevel = sum(overLevel, other.overLevel)
     }
 
     /// One line for a person for each limit that was broken, with what helps.

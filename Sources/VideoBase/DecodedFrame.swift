@@ -64,8 +64,8 @@ public struct DecoderStatistics: Sendable, Hashable {
 
     public init() {}
 
-    public var skippedCount: Int { skipped.values.reduce(0, +) }
-    public var pending: Int { taken - delivered - skippedCount }
+    public var skippedCount: Int { Int(clamping: skipped.values.reduce(Int128(0)) { $0 + Int128($1) }) }
+    public var pending: Int { Int(clamping: Int128(taken) - Int128(delivered) - Int128(skippedCount)) }
 }
 
 /// What a decompression session gives for a picture that it took.

@@ -36,6 +36,24 @@ internal import Glibc
     }
 }
 
+extension PixelPlanes {
+    /// Checks what a program's own buffer hands over.
+    ///
+    /// - Throws: `usage` if the planes have another layout than their buffer says, hold less than its size, or lack memory.
+    package func check(of buffer: any PixelBuffer) throws(VaencError) {
+        let (format, size) = (buffer.format, buffer.size)
+        var isWhole = unsafe self.format == format && self.size.width >= size.width && self.size.height >= size.height
+        for plane in 0..<format.planeCount {
+            let start = unsafe plane == 0 ? bases.0 : plane == 1 ? bases.1 : bases.2
+            if unsafe start == nil || pitch(plane) < format.rowBytes(plane: plane, width: size.width) { isWhole = false }
+        }
+        if isWhole { return }
+        throw VaencError(
+            .usage, "the planes of a buffer are not those of a \(format.rawValue) picture of \(size)",
+            remedy: "hand over the address of each plane, and a pitch that holds a row")
+    }
+}
+
 /// A picture that an encoder can take: its own surface (no copy), or memory (one copy).
 ///
 /// A buffer belongs to whoever made it until it is handed to `encode`; after that it must not be written.

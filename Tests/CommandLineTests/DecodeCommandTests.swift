@@ -99,6 +99,22 @@ import TestOracles
         }
     }
 
+    /// Pictures that cannot be read from the device, twice: libavcodec goes on with the same pictures.
+    @Test(arguments: [
+        "vaGetImage@5=status:1; vaGetImage@25=status:1", "vaGetImage@5=lost; vaGetImage@30=lost", "vaMapBuffer@9=status:1; vaMapBuffer@60+=status:1",
+    ])
+    func readingFailsTwice(_ fault: String) throws {
+        try Files.withTemporaryFolder { folder in
+            let command = ["decode", try Fixture.carphone.path(), "--frames", "60", "-o", "a.y4m", "--overwrite", "--device"]
+            let run = try ProcessRunner.run(
+                Checkout.vaenc, command + ["reference"], environment: ["VAENC_FAULT": fault], directory: folder, timeout: 120)
+            #expect(run.status == 0, "\(fault): \(run.errors)")
+            let pictures = try Files.read(folder + "/a.y4m")
+            _ = try ProcessRunner.run(Checkout.vaenc, command + ["software"], directory: folder)
+            #expect((try Files.read(folder + "/a.y4m") == pictures) as Bool, "\(fault)")
+        }
+    }
+
     /// Pictures that others refer to, missing in the middle: those before are told of, and nothing stands under the name.
     @Test(arguments: ["libx264", "libx265"]) func missingPictures(_ encoder: String) throws {
         try Files.withTemporaryFolder { folder in

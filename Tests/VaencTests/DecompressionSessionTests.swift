@@ -38,6 +38,26 @@ import VideoBase
         #expect(try await (reader.value == expected.map { Array($0.luma) }) as Bool)
     }
 
+    /// A picture that was read keeps no surface: a reader slower than the device gets every one, though there are more than the
+    /// device has surfaces.
+    @Test(.timeLimit(.minutes(5))) func slowReadersGetEveryPicture() async throws {
+        let frames = try Fixture.carphone.frames(80, width: 64, height: 64)
+        let units = try ForeignEncoder.x264(frames, options: "qp=30:keyint=30:bframes=0:threads=1")
+        let session = try DecompressionSession(configuration: DecompressionConfiguration(codec: .h264), device: .reference)
+        let reader = Task { () -> Int in
+            var count = 0
+            for try await output in session.outputs {
+                if case .frame = output { count += 1 }
+                try await Task.sleep(nanoseconds: 2_000_000)
+            }
+            return count
+        }
+        try await session.decode(units, presentation: .zero)
+        try await session.finish()
+        session.invalidate()
+        #expect(try await reader.value == 80)
+    }
+
     /// Bad data and an invalid session are told apart.
     @Test func errorsSayWhatIsWrong() throws {
         let (bytes, expected) = try stream()

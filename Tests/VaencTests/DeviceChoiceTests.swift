@@ -75,6 +75,14 @@ import Vaenc
         }
     }
 
+    @Test func requiredHardwareIsNoSoftware() {
+        var configuration = EncoderConfiguration(size: VideoSize(width: 64, height: 64))
+        configuration.qp = 30
+        #expect(category {
+            _ = try CompressionSession(configuration: configuration, device: .software, requireHardware: true) { _ in }
+        } == .unavailable)
+    }
+
     @Test func reportsNameEveryDevice() throws {
         let reports = Devices.reports()
         let reference = try #require(reports.first { $0.kind == .reference })

@@ -282,6 +282,8 @@ package import VideoBase
     private func again() throws -> Bool {
         var options = options
         if isExact { options.threads = 1 }
+        // A picture that the device had given must come after the same packet: no thread holds pictures back.
+        if rebuilds > 0, way != .device { options.isRealTime = true }
         decoder = unsafe try Self.make(stream, options, device, av)
         ready = []
         var isGood = true

@@ -16,8 +16,9 @@ extension Supervisor {
         }
     }
 
-    /// A frame in the buffer's own surface, or in a copy. Blocks while all surfaces are in use.
-    func frame(of buffer: any PixelBuffer, timing: FrameTiming, options: FrameOptions) throws -> TakenFrame {
+    /// A frame in the buffer's own surface, or in a copy; nil if the picture is on a device that was lost, and cannot be read any
+    /// more. Blocks while all surfaces are in use.
+    func frame(of buffer: any PixelBuffer, timing: FrameTiming, options: FrameOptions) throws -> TakenFrame? {
         let taken = ContinuousClock.now
         if let brought = buffer as? SurfaceBuffer,
             let frame = try frame(on: brought, timing: timing, options: options, taken: taken)
@@ -26,14 +27,26 @@ extension Supervisor {
         }
         try check(buffer)
         let own = (buffer as? InputBuffer).flatMap { $0.session == ObjectIdentifier(self) ? $0 : nil }
-        let contents = try own?.takeContents() ?? copy(of: buffer)
+        guard let contents = try own?.takeContents() ?? readableCopy(of: buffer) else { return nil }
         return TakenFrame(
             index: 0, input: contents.input, pool: contents.pool, timing: timing, taken: taken, options: options)
+    }
+
+    /// A picture that was brought on a device may be lost with it: a second failure is no passing one.
+    private func readableCopy(of buffer: any PixelBuffer) throws -> InputBuffer.Contents? {
+        guard buffer is SurfaceBuffer else { return try copy(of: buffer) }
+        for _ in 0..<2 {
+            do { return try copy(of: buffer) } catch where error is VAError && error.isDeviceFault {
+                try state.withLock { try $0.throwIfEnded() }
+            }
+        }
+        return nil
     }
 
     private func copy(of buffer: any PixelBuffer) throws -> InputBuffer.Contents {
         let copy = try makeBuffer()
         try unsafe buffer.withUnsafePlanes { source in
+            try unsafe source.check(of: buffer)
             try unsafe copy.withUnsafePlanes { target in unsafe FrameCopy.copy(source, to: target) }
         }
         return try copy.takeContents()

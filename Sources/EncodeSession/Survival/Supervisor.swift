@@ -102,7 +102,7 @@ final class Supervisor: Sendable {
         try admitted { _, submission in try submission.check(timing) }
         let given = try frame(of: buffer, timing: timing, options: options)
         var place: Place?
-        while place == nil { place = try take(given) }
+        while place == nil { place = try take(given, timing) }
         if let place, let due = place.due { try wait(until: due, for: place.index) }
     }
 
@@ -113,14 +113,15 @@ final class Supervisor: Sendable {
         var due: MediaTime?
     }
 
-    /// Gives nil where the device was made anew in between.
-    private func take(_ given: TakenFrame) throws -> Place? {
-        let timing = given.timing
-        // The device may have been made anew since the buffer was filled.
-        let current = try inCurrentSurface(given)
+    /// Gives nil where the device was reinitialized in between.
+    ///
+    /// - Parameter given: nil for a picture that was lost with its device: it counts as taken and dropped.
+    private func take(_ given: TakenFrame?, _ timing: FrameTiming) throws -> Place? {
+        // The device may have been reinitialized since the buffer was filled.
+        let current = try given.flatMap { try inCurrentSurface($0) }
         return try admitted { pipeline, submission -> Place? in
             if let current, !current.isAtHome(in: pipeline.inputs) {
-                if current.pool !== given.pool { current.pool?.giveBack(current.input) }
+                if current.pool !== given?.pool { current.pool?.giveBack(current.input) }
                 return nil
             }
             do { try submission.check(timing) } catch {

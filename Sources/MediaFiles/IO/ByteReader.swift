@@ -34,6 +34,7 @@ final class ByteReader: Sendable {
             ownsDescriptor = false
         } else {
             name = path
+            try FileName.check(path)
             // SAFETY: open(2) reads the string during the call.
             descriptor = unsafe Glibc.open(FileName.cString(path), O_RDONLY | O_CLOEXEC)
             ownsDescriptor = true

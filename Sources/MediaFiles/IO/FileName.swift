@@ -29,6 +29,12 @@ public enum FileName {
         }
     }
 
+    /// - Throws: `usage` for a name with a zero in it: the system would take what stands before it for the name.
+    static func check(_ name: String) throws(VaencError) {
+        guard name.unicodeScalars.contains("\0") else { return }
+        throw VaencError(.usage, "a file's name has a zero in it", remedy: "give a name without one")
+    }
+
     /// The bytes of a name, ended by a zero, as system calls take it.
     public static func cString(_ name: String) -> [CChar] {
         var result: [CChar] = []

@@ -60,6 +60,7 @@ final class OutputFile {
         if path.isEmpty || path.hasSuffix("/") {
             throw VaencError(.cannotCreate, "“\(path)” is no file name", remedy: "name the output file")
         }
+        try FileName.check(path)
         let path = try Self.followed(path)
         target = FileName.cString(path)
         var status = stat()

@@ -102,8 +102,10 @@ public struct PictureError: Sendable, Hashable {
 }
 
 extension PictureError {
-    /// Peak signal-to-noise ratio in decibels, per plane (0 Y, 1 Cb, 2 Cr); infinite where equal.
-    public func psnr(plane: Int) -> Double { psnr(squares[plane], samples[plane]) }
+    /// Peak signal-to-noise ratio in decibels, per plane (0 Y, 1 Cb, 2 Cr); infinite where equal. Not a number for other planes.
+    public func psnr(plane: Int) -> Double {
+        squares.indices.contains(plane) ? psnr(squares[plane], samples[plane]) : .nan
+    }
     /// Over all samples of all planes, as FFmpeg's `average`.
     public var averagePSNR: Double { psnr(squares.reduce(0, +), samples.reduce(0, +)) }
 

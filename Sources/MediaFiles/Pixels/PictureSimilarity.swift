@@ -9,8 +9,11 @@ public struct PictureSimilarity: Sendable, Hashable {
 
     public init() {}
 
-    /// Over the pictures added, 1 where equal: of Y (0), Cb (1), Cr (2).
-    public func ssim(plane: Int) -> Double { count == 0 ? 1 : sums[plane] / Double(count) }
+    /// Over the pictures added, 1 where equal: of Y (0), Cb (1), Cr (2). Not a number for other planes.
+    public func ssim(plane: Int) -> Double {
+        guard sums.indices.contains(plane) else { return .nan }
+        return count == 0 ? 1 : sums[plane] / Double(count)
+    }
 
     /// The planes' values by their numbers of samples.
     public var ssimOfAll: Double {

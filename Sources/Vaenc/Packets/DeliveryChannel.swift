@@ -4,8 +4,9 @@ import VideoBase
 /// room is the call that hands work in, never the session's thread: completing and ending a session need no reader.
 final class DeliveryChannel<Element: Sendable>: Sendable {
     private struct State {
-        var results: [Element] = []
-        /// Of those read.
+        /// Those that were read are nil: a picture on a device keeps its surface as long as it is here.
+        var results: [Element?] = []
+        /// The number of those read.
         var head = 0
         var end: Result<Void, any Error>?
         var reader: ObjectIdentifier?
@@ -21,7 +22,7 @@ final class DeliveryChannel<Element: Sendable>: Sendable {
 
         mutating func removeFirst() -> Element? {
             guard head < results.count else { return nil }
-            let result = results[head]
+            let result = results[head].take()
             head += 1
             if head > 64, head * 2 > results.count {
                 results.removeFirst(head)
