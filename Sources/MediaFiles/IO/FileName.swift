@@ -1,3 +1,5 @@
+import VideoBase
+
 /// File names are bytes and need not be UTF-8, which a `String` is. Here a byte that is no part of a UTF-8 character
 /// stands as U+F700 plus its value, U+F780…U+F7FF: text that is not in use otherwise (and where it is, its own bytes
 /// stand that way), so that every name survives the way through a `String`.
