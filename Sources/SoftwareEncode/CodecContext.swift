@@ -14,6 +14,9 @@ import VideoBase
     /// user data that FFmpeg 5.1 says it takes (udu_sei) does not come out.
     private let writesCaptions: Bool
     private let writesUserData: Bool
+    /// libx265 uses a picture's memory again for later ones, with room for offsets only where its first picture had any:
+    /// all have them, or none.
+    private let alwaysHasRegions: Bool
 
     /// Parameter sets (and the library's greeting), in Annex B form.
     let headers: [UInt8]
@@ -35,6 +38,7 @@ import VideoBase
         let (codec, av) = unsafe try Self.find(settings.encoderName)
         unsafe self.av = unsafe av
         self.codec = settings.codec
+        alwaysHasRegions = settings.codec == .hevc && settings.takesRegions
         unsafe context = av.pointee.avcodec_alloc_context3!(codec)
         unsafe frame = av.pointee.av_frame_alloc!()
         unsafe packet = av.pointee.av_packet_alloc!()
@@ -60,9 +64,21 @@ import VideoBase
         let code = unsafe av.pointee.avcodec_open2!(context, codec, nil)
         if code < 0 {
             headers = []
-            if LibAV.isNoMemory(code) { throw VaencError.noMemory("for \(settings.encoderName)") }
+            let words = unsafe LibAV.message(code, av)
+            if LibAV.isNoMemory(code) || words.contains("malloc of size") { throw VaencError.noMemory("for \(settings.encoderName)") }
+            if Self.isNoMemory(words) {
+                // Nor does libx264 say why where it cannot start its threads.
+                throw VaencError(
+                    .unavailable, "no memory or no thread for \(settings.encoderName)",
+                    remedy: "end other programs, or raise the limits of memory and processes (ulimit -v, ulimit -u)")
+            }
+            if code == vaenc_averror_again() || words.contains("Resource temporarily unavailable") {
+                throw VaencError(
+                    .unavailable, "\(settings.encoderName) cannot start a thread",
+                    remedy: "end other programs, or raise the limit of processes (ulimit -u)")
+            }
             throw VaencError(
-                .unavailable, "\(settings.encoderName) cannot encode this (\(unsafe LibAV.message(code, av)))",
+                .unavailable, "\(settings.encoderName) cannot encode this (\(words))",
                 remedy: "try other `profile`, `level` or rate options")
         }
         let extradata = unsafe Array(
@@ -148,7 +164,8 @@ import VideoBase
         defer { unsafe av.pointee.av_frame_unref!(frame) }
         if writesCaptions, !captions.isEmpty { unsafe try attach(captions, AV_FRAME_DATA_A53_CC, to: frame) }
         if writesUserData { for data in userData { unsafe try attach(data, AV_FRAME_DATA_SEI_UNREGISTERED, to: frame) } }
-        unsafe try attach(regions, to: frame)
+        let isEmpty = regions.isEmpty && alwaysHasRegions
+        unsafe try attach(isEmpty ? [RegionOfInterest(x: 0, y: 0, width: 16, height: 16, qpDelta: 0)] : regions, to: frame)
         let code = unsafe av.pointee.avcodec_send_frame!(context, frame)
         if code < 0 { throw failure(code) }
     }
@@ -232,7 +249,14 @@ import VideoBase
     }
 
     private func failure(_ code: Int32) -> VaencError {
-        if LibAV.isNoMemory(code) { return .noMemory("to encode a picture") }
-        return VaencError(.deviceFailed, "the software encoder failed (\(unsafe LibAV.message(code, av)))")
+        let words = unsafe LibAV.message(code, av)
+        if LibAV.isNoMemory(code) || Self.isNoMemory(words) { return .noMemory("for \(codec == .h264 ? "libx264" : "libx265")") }
+        return VaencError(.deviceFailed, "the software encoder failed (\(words))")
+    }
+
+    /// The libraries say of memory that ran out on stderr alone, and of all else to libavcodec: an error of theirs without
+    /// words of its own is that.
+    static func isNoMemory(_ words: String) -> Bool {
+        words.contains("malloc of size") || words == "Generic error in an external library"
     }
 }

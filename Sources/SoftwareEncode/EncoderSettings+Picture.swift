@@ -78,13 +78,13 @@ extension EncoderSettings {
         if !c.regionsOfInterest.isEmpty {
             report(
                 "regionsOfInterest", c.regionsOfInterest.count, takesRegions ? "\(c.regionsOfInterest.count)" : "0",
-                takesRegions ? "as asked" : "the library has them with adaptive quantisation, not at a constant QP")
+                takesRegions ? "as asked" : "the library has them with adaptive quantisation, not at a constant QP or with the fastest preset")
             if takesRegions { effective += c.regionsOfInterest.clipped(to: c.size) }
         }
         if c.maxFrameBytes != nil { lacks("maxFrameBytes", c.maxFrameBytes, used: "none") }
         if let wanted = c.identifier { report("identifier", wanted ? "on" : "off", "on", "\(encoderName) signs its streams") }
     }
 
-    /// The libraries take regions as offsets of adaptive quantisation.
-    var takesRegions: Bool { mode != .cqp && configuration.macroblockRateControl != false }
+    /// The libraries take regions as offsets of adaptive quantisation, which the fastest preset has only if asked.
+    var takesRegions: Bool { mode != .cqp && (configuration.macroblockRateControl ?? (preset < Self.presetNames.count)) }
 }

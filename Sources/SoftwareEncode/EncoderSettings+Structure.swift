@@ -3,7 +3,7 @@ import VideoBase
 
 extension EncoderSettings {
     /// 1…7.
-    private var preset: Int { configuration.preset ?? (configuration.realTime == true ? Self.presetNames.count : 4) }
+    var preset: Int { configuration.preset ?? (configuration.realTime == true ? Self.presetNames.count : 4) }
 
     /// Preset, GOP and B pictures.
     mutating func mapStructure() {
@@ -129,8 +129,10 @@ extension EncoderSettings {
     mutating func mapReferences() {
         let c = configuration
         if let references = c.references {
-            set("ref", references)
-            report("references", references, "\(references)", "as asked")
+            // libx265 counts the pictures that wait to be shown among the eight that a picture may have (H.265 7.4.7.2).
+            let used = codec == .hevc ? min(references, 8 - reorderDepth) : references
+            set("ref", used)
+            report("references", references, "\(used)", used == references ? "as asked" : "libx265 takes eight, reordered pictures among them")
         }
         if let layers = c.temporalLayers, layers != 1 { lacks("temporalLayers", layers, used: "1") }
         if let kept = c.longTermReferences, kept > 0 { lacks("longTermReferences", kept, used: "0") }

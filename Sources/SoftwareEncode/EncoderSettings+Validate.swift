@@ -33,6 +33,12 @@ extension EncoderSettings {
         try WrongValues.refuse(bitrate: c.bitrate, "bitrate")
         try WrongValues.refuse(bitrate: c.maxBitrate, "maxBitrate")
         for limit in c.dataRateLimits { try WrongValues.refuse(limit) }
+        if let filter = c.deblocking {
+            for (value, option) in [(filter.alphaOffset, "deblocking alpha"), (filter.betaOffset, "deblocking beta")]
+            where !(-6...6).contains(value) {
+                throw VaencError(.usage, "`\(option)` is \(value)", remedy: "give a number from -6 to 6")
+            }
+        }
         for region in c.regionsOfInterest { try WrongValues.refuse(region, in: c.size) }
         try WrongValues.refuse(frameRate: c.frameRate)
         if let ratio = c.sampleAspectRatio { try WrongValues.refuse(sampleAspectRatio: ratio) }

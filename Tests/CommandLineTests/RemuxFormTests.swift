@@ -138,6 +138,55 @@ import Testing
         }
     }
 
+    /// Open groups of pictures begin with others than IDR pictures: each of their key pictures has the parameter sets, once.
+    @Test(arguments: ["h264", "h265"]) func parameterSetsOfOpenGroups(_ ending: String) throws {
+        try Files.withTemporaryFolder { folder in
+            let isHEVC = ending == "h265"
+            let encoder = isHEVC ? "libx265 -x265-params log-level=none:" : "libx264 -b_strategy 0 -x264-params "
+            let (filter, format) = isHEVC ? ("hevc_mp4toannexb", "hevc") : ("h264_mp4toannexb", "h264")
+            let script = """
+                set -e
+                ffmpeg -v error -nostdin -f lavfi -i testsrc=size=128x96:rate=25:duration=10 -pix_fmt yuv420p -preset ultrafast \
+                -c:v \(encoder)open-gop=1:keyint=50:min-keyint=50:scenecut=0:bframes=3 in.mp4
+                ffmpeg -v error -nostdin -i in.mp4 -c copy -bsf:v \(filter),dump_extra=k -f \(format) in.bits
+                ffmpeg -v error -nostdin -f \(format) -i in.bits -c copy within.mp4
+                """
+            try RemuxTests.make(script, in: folder)
+            // An SPS behind a start code: nal_unit_type 7 with nal_ref_idc 3, or 33.
+            let sps: [UInt8] = isHEVC ? [0, 0, 1, 0x42, 1] : [0, 0, 1, 0x67]
+            func count(_ name: String) throws -> Int {
+                let bytes = try Files.read("\(folder)/\(name)")
+                return bytes.indices.dropLast(sps.count).count { bytes[$0..<$0 + sps.count].elementsEqual(sps) }
+            }
+            for (input, output) in [("in.mp4", "a"), ("within.mp4", "b")] {
+                let result = try vaenc("remux", input, "-o", "\(output).\(ending)", in: folder)
+                #expect(result.status == 0, "\(input): \(result.errors)")
+                #expect(try count("\(output).\(ending)") == 5, "\(input)")
+            }
+            let prefixed = isHEVC ? "c.hvcc" : "c.avcc"
+            for name in ["c.ts", "c.\(ending)", prefixed] {
+                let result = try vaenc("remux", "in.mp4", "-o", name, "--start", "5", in: folder)
+                #expect(result.status == 0, "\(name): \(result.errors)")
+            }
+            let converted = try vaenc("convert", prefixed, "-o", "d.\(ending)", in: folder)
+            #expect(converted.status == 0, "\(converted.errors)")
+            // From the key picture at 4 s on.
+            for name in ["c.ts", "c.\(ending)", "d.\(ending)"] {
+                let decoded = try ProcessRunner.run(
+                    "ffprobe", ["-v", "error", "-count_frames", "-show_entries", "stream=nb_read_frames", "-of", "csv=p=0", name], directory: folder)
+                #expect(!decoded.errors.contains("PPS") && decoded.output.hasPrefix("150"), "\(name): \(decoded.output) \(decoded.errors)")
+            }
+            let segmented = try vaenc("remux", "in.mp4", "-o", "s.m3u8", in: folder)
+            #expect(segmented.status == 0, "\(segmented.errors)")
+            if isHEVC { return }
+            let segments = Files.list(folder).filter { $0.hasPrefix("s0") }
+            #expect(segments.count > 1)
+            for name in segments {
+                #expect(try RemuxTests.probe(name, "stream=width", in: folder).hasPrefix("128"), "\(name)")
+            }
+        }
+    }
+
     /// A cover is an attached file in Matroska, and a track in MP4: it is the same picture, and still a cover.
     @Test func covers() throws {
         try Files.withTemporaryFolder { folder in

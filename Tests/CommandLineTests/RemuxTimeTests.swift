@@ -138,6 +138,51 @@ import Testing
         }
     }
 
+    /// Sound that begins before time 0, where no edit list cuts it off: all of it is heard, and the pictures come later.
+    @Test func soundBeforeZero() throws {
+        try Files.withTemporaryFolder { folder in
+            let script = """
+                set -e
+                ffmpeg -v error -nostdin -f lavfi -i testsrc=size=96x64:rate=25:duration=3 -f lavfi -i sine=duration=3 -pix_fmt yuv420p \
+                -c:v libx264 -bf 2 -g 25 -c:a aac in.mp4
+                ffmpeg -v error -nostdin -i in.mp4 -itsoffset -0.5 -i in.mp4 -map 0:v -map 1:a -c copy -avoid_negative_ts disabled early.mkv
+                """
+            try RemuxTests.make(script, in: folder)
+            func sound(_ name: String) throws -> [Double] {
+                let more = ["-select_streams", "a"]
+                return try RemuxTests.probe(name, "packet=pts_time", in: folder, more)
+                    .split(separator: "\n").compactMap { Double($0.prefix { $0 != "," }) }
+            }
+            func firstPicture(_ name: String) throws -> Double {
+                let times = try RemuxTests.probe(name, "packet=pts_time", in: folder, ["-select_streams", "v"])
+                return try #require(times.split(separator: "\n").compactMap { Double($0.prefix { $0 != "," }) }.min())
+            }
+            let before = try sound("early.mkv")
+            let early = try #require(before.first)
+            #expect(early < -0.4)
+            for name in ["a.mkv", "a.ts", "a.mp4", "a.mov"] {
+                let result = try remux("early.mkv", "-o", name, "--strict", in: folder)
+                #expect(result.status == 0, "\(name): \(result.errors)")
+                let after = try sound(name)
+                #expect(after.count == before.count, "\(name): \(after.count) \(before.count)")
+                let first = try #require(after.first)
+                let (apart, meant) = try (firstPicture(name) - first, firstPicture("early.mkv") - early)
+                #expect(abs(apart - meant) < 0.03 && first > -0.03, "\(name): \(apart) \(meant)")
+            }
+        }
+    }
+
+    /// What AVI says of pictures that are reordered is when they are decoded: encoding them helps, and it is said.
+    @Test(arguments: ["a.mkv", "a.ts"]) func unknownTimes(_ name: String) throws {
+        try Files.withTemporaryFolder { folder in
+            try RemuxTests.make(
+                "ffmpeg -v error -nostdin -f lavfi -i testsrc=size=96x64:rate=25:duration=1 -pix_fmt yuv420p -c:v libx264 -bf 2 -b_strategy 0 in.avi", in: folder)
+            let result = try remux("in.avi", "-o", name, in: folder)
+            #expect(result.status == 65 && result.errors.contains("does not say when") && result.errors.contains("vaenc encode"), "\(result.errors)")
+            #expect(Files.list(folder) == ["in.avi"])
+        }
+    }
+
     /// Opus and FLAC, which MP4 holds and QuickTime does not.
     @Test(arguments: ["libopus", "flac"]) func soundOfMP4(_ codec: String) throws {
         try Files.withTemporaryFolder { folder in

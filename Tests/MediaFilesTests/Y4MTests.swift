@@ -36,6 +36,17 @@ import VideoBase
         #expect(error?.message.contains("clip.y4m") == true)
     }
 
+    /// Streams hold 16 bits of each: the nearest such ratios were found by trying all denominators.
+    @Test func ratiosOfLargeNumbers() throws {
+        let ratios: [(Rational, Rational)] = [
+            (Rational(116_864, 102_141), Rational(38997, 34084)), (Rational(100_003, 99_991), Rational(58335, 58328)),
+            (Rational(2_147_483_647, 300_000_007), Rational(9814, 1371)), (Rational(1_000_000_000, 1), Rational(65535, 1)),
+            (Rational(1, 1_000_000_000), Rational(1, 65535)), (Rational(131_070, 65_535), Rational(2, 1)), (Rational(16, 11), Rational(16, 11)),
+        ]
+        for (ratio, nearest) in ratios { #expect(ratio.asSampleAspect == nearest, "\(ratio)") }
+        #expect(try Y4MHeader(line: "YUV4MPEG2 W2 H2 F25:1 A116864:102141", name: "x").aspect == Rational(38997, 34084))
+    }
+
     private func write(_ parts: [[UInt8]], _ folder: String) throws -> String {
         try Files.write(parts.flatMap(\.self), to: "\(folder)/in.y4m")
         return "\(folder)/in.y4m"

@@ -55,4 +55,34 @@ import Testing
         let most = try #require(sizes[.disposable]?.max())
         #expect(most < 5 * rate / 25, "\(most) bits in a picture that no other refers to")
     }
+
+    /// Noise that is too much at the highest QP leaves the decoder's buffer owing: that is paid before pictures get finer, and
+    /// nothing is filled up meanwhile.
+    @Test func debtIsPaid() {
+        let settings = RateSettings(
+            mode: .constantBitRate, layers: [.init(maximumBitRate: 300_000, targetPercentage: 100, framesPerSecond: 25)],
+            bufferBits: 150_000)
+        func bits(_ index: Int, _ qp: Int) -> Int {
+            var size = (50..<130).contains(index) ? 15_000.0 : 800
+            for _ in qp..<51 { size *= 1.122_462 }
+            return Int(size)
+        }
+        var (fullness, least) = (112_500.0, 0.0)
+        var started: RateController?
+        for index in 0..<300 {
+            let picture = RatedPicture(settings: settings, kind: index == 0 ? .intra : .predicted, layer: 0, samples: 320 * 180)
+            var controller = started ?? RateController(picture)
+            var qp = controller.begin(picture)
+            while let again = controller.retry(bits: bits(index, qp), qp: qp) { qp = again }
+            let size = bits(index, qp)
+            let filler = 8 * controller.fillerBytes(bits: size)
+            #expect(fullness >= 0 || filler == 0)
+            #expect(index < 170 || fullness >= Double(size), "\(index): \(fullness)")
+            least = min(least, fullness)
+            controller.end(bits: size, filler: filler, qp: qp, intraShare: 0)
+            fullness += 12_000 - Double(size + filler)
+            started = controller
+        }
+        #expect(least < -50_000)
+    }
 }

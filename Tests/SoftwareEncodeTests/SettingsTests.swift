@@ -143,6 +143,20 @@ import VideoBase
             ])
     }
 
+    @Test func referencesAreThoseThatOpen() throws {
+        for (bFrames, most) in [(0, "8"), (1, "7"), (2, "6"), (7, "6")] {
+            let entry = try used("references") { $0.codec = .hevc; $0.references = 16; $0.bFrames = bFrames }
+            #expect(entry?.used == most && entry?.differs == true)
+            _ = try CodecContext(settings { $0.codec = .hevc; $0.references = 16; $0.bFrames = bFrames })
+        }
+    }
+
+    @Test func wordsOfNoMemory() {
+        #expect(CodecContext.isNoMemory("malloc of size 5482944 failed"))
+        #expect(CodecContext.isNoMemory("Generic error in an external library"))
+        #expect(!CodecContext.isNoMemory("Cannot open libx265 encoder"))
+    }
+
     @Test func strictRefusesDifferences() {
         #expect(
             category {
@@ -173,6 +187,9 @@ import VideoBase
                 $0.minQP = 30; $0.maxQP = 20
             } == .usage)
         #expect(category { $0.profile = .hevcMain } == .usage)
+        #expect(category { $0.deblocking = Deblocking(isOn: true, alphaOffset: 65536, betaOffset: -65536) } == .usage)
+        #expect(category { $0.deblocking = Deblocking(isOn: true, alphaOffset: 0, betaOffset: 7) } == .usage)
+        #expect(category { $0.deblocking = Deblocking(isOn: true, alphaOffset: -6, betaOffset: 6) } == nil)
         #expect(category { $0.rateControl = .cbr } == .usage)
         #expect(
             category {

@@ -178,6 +178,27 @@ final class Collector: Sendable {
         #expect(better.outside > plain.outside * 0.8)
     }
 
+    /// Regions in some pictures alone: libx265 crashed where it used the memory of one without for one with.
+    @Test func regionsInSomePictures() throws {
+        let size = VideoSize(width: 176, height: 144)
+        var configuration = EncoderConfiguration(size: size)
+        configuration.codec = .hevc
+        configuration.frameRate = Self.rate
+        configuration.preset = 6
+        configuration.quality = 30
+        let collector = Collector()
+        let encoder = try SoftwareEncoder(configuration: configuration) { collector.take($0) }
+        var options = FrameOptions()
+        options.regionsOfInterest = [RegionOfInterest(x: 0, y: 0, width: 64, height: 64, qpDelta: -6)]
+        for index in 0..<120 {
+            let isPlain = index < 60 || index % 2 == 0
+            try encoder.encode(encoder.makePixelBuffer(), timing: Self.time(index), options: isPlain ? FrameOptions() : options)
+        }
+        try encoder.completeFrames(until: nil)
+        encoder.invalidate()
+        #expect(collector.packets.count == 120 && collector.errors == [])
+    }
+
     /// The rate follows a change while the encoder runs. With no key frame where it is constant; libx264 cannot change
     /// the average of a variable rate in a running stream, which a key frame then begins anew.
     @Test(arguments: [RateControlMode.cbr, .vbr]) func rateChangesWhileRunning(_ mode: RateControlMode) throws {

@@ -156,7 +156,7 @@ import VideoBase
             frameRate: positive(av.pointee.av_guess_frame_rate!(context, stream, nil)).flatMap {
                 (0.001...1000).contains($0.value) ? $0 : nil
             },
-            aspect: positive(av.pointee.av_guess_sample_aspect_ratio!(context, stream, nil)),
+            aspect: positive(av.pointee.av_guess_sample_aspect_ratio!(context, stream, nil))?.asSampleAspect,
             frameCount: stream.pointee.nb_frames > 0 ? Int(stream.pointee.nb_frames) : nil, durationSeconds: seconds,
             container: format.split(separator: ",").first.map(String.init) ?? format)
     }

@@ -34,14 +34,17 @@ import VideoBase
     }
 
     /// Segments are named after the playlist, and a playlist names each on a line of its own (RFC 8216 4.1), the first in
-    /// quotation marks too (4.3.2.5). A line that begins with # is a comment.
+    /// quotation marks too (4.3.2.5). A line that begins with # is a comment, and what stands before a colon is a URL's scheme.
     private static func checkName(_ path: String) throws {
         let file = path.split(separator: "/").last.map(String.init) ?? path
         let isUnfit = file.unicodeScalars.contains { $0.value < 32 || $0.value == 127 || $0 == "\"" }
-        if !isUnfit, !file.hasPrefix("#") { return }
+        let isScheme = file.contains(":")
+        if !isUnfit, !isScheme, !file.hasPrefix("#") { return }
         throw VaencError(
             .usage,
-            isUnfit
+            isScheme
+                ? "the name \(path) cannot stand in a playlist: what is before the colon would be a URL's scheme"
+                : isUnfit
                 ? "the name \(path) cannot stand in a playlist: it has a quotation mark, a line break or another control character"
                 : "the name \(path) cannot stand in a playlist: a line that begins with # is a comment",
             remedy: "choose another name for the playlist")

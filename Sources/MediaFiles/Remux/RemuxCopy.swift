@@ -13,6 +13,8 @@ import VideoBase
     private var orders: [Int: PresentationOrder] = [:]
     private var missingTimes: [Int: MissingDecodeTimes] = [:]
     private var checks: [Int: SampleCheck] = [:]
+    /// Of tracks that lie in the input behind lengths, and in the output behind start codes.
+    private var byteStreams: [Int: ByteStreamPackets] = [:]
     // SAFETY: made in init, freed in deinit, used by this object's methods alone.
     private var scratch: UnsafeMutablePointer<AVPacket>?
     /// The stream whose key frames the output is cut at; nil: none is needed.
@@ -32,7 +34,7 @@ import VideoBase
     private var isEarly = false
     /// Where nothing can be looked for.
     private var search: RemuxStart?
-    /// nil where what the input's edit list cuts off is cut off by the output's, or is asked for.
+    /// nil where what the input's edit list cuts off is cut off by the output's, and where the input has none.
     private var cut: EditCut?
     private var end: MediaTime?
     /// When the last picture ends that is shown behind `end`.
@@ -46,6 +48,8 @@ import VideoBase
     private var last = MediaTime.zero
     private(set) var report: RemuxReport
     private(set) var packetCount = 0
+    /// There are pictures without a presentation time.
+    private var isUntimed = false
     private(set) var effective: [EffectiveEntry] = []
 
     init(
@@ -59,8 +63,9 @@ import VideoBase
         muxer = try Muxer(format: name, destination)
         report = RemuxReport(streams: plan.report, effective: plan.effective)
         places = plan.places
+        let codec: VideoCodec = plan.tracks.contains { $0.codecName == "hevc" } ? .hevc : .h264
         muxerOptions = format.muxerOptions(
-            plan.tracks.contains { $0.codecName == "hevc" } ? .hevc : .h264,
+            codec,
             isFragmented: format == .fmp4 || format.hasSampleEntries && !destination.isSeekable,
             isSeekable: destination.isSeekable, survivesKill: false,
             segments: destination as? SegmentFolder)
@@ -80,7 +85,13 @@ import VideoBase
         // From 0 on is all that there is.
         isOpen = (options.start ?? 0) == 0
         if let start = options.start, !isOpen { wanted = origin + MediaTime(value: Int64(start * 1e6), timescale: 1_000_000) }
-        cut = format.hasSampleEntries ? nil : EditCut()
+        // Elsewhere no edit list says that what lies before 0 is not to be heard: it begins the output.
+        let hasEdits = input.container == "mov" || input.container == "hls"
+        if isOpen, !hasEdits, !startsAnywhere, begin != vaenc_no_pts() {
+            let time = MediaTime(value: begin, timescale: Int32(vaenc_time_base()))
+            if SourceSound.isCut(before: origin, at: time) { origin = time }
+        }
+        cut = format.hasSampleEntries || !hasEdits ? nil : EditCut()
         if let duration = options.duration {
             end = origin + MediaTime(value: Int64(((options.start ?? 0) + duration) * 1e6), timescale: 1_000_000)
         }
@@ -93,6 +104,8 @@ import VideoBase
         for (index, track) in streams.enumerated() {
             guard let track else { continue }
             checks[index] = SampleCheck(track)
+            // The lengths of `avcc` are made of start codes.
+            if format == .avcc || !format.isLengthPrefixed(codec) { byteStreams[index] = ByteStreamPackets(track) }
             let isTimed = orders[index] == nil
             if isTimed { missingTimes[index] = MissingDecodeTimes(track) }
             let scale = unsafe isTimed ? track.timeBase.denominator : rate(index, av).reduced.numerator
@@ -231,6 +244,13 @@ import VideoBase
             remedy: "give a whole file, or take the good part alone with `duration`")
     }
 
+    /// AVI and MPEG program streams give the decoding times alone, and what is shown when is known by decoding it.
+    private var untimed: VaencError {
+        VaencError(
+            .badInput, "\(input.name) does not say when each of its pictures is shown, which this format has to",
+            remedy: "use vaenc encode, or another format")
+    }
+
     private func begin(at time: MediaTime) throws {
         isOpen = true
         let asked = options.start ?? 0
@@ -258,8 +278,12 @@ import VideoBase
         guard let index = places.firstIndex(of: place) else { return }
         // Attachments are in the header.
         if streams[index]?.kind != .attachment {
-            do { try muxer.write(packet, track: place, origin: origin, copies: true) } catch let error as VaencError where error.category == .badInput {
-                throw damaged(packet, index, error.message)
+            if streams[index]?.kind == .video, packet.presentation == nil { isUntimed = true }
+            do {
+                let piece = try byteStreams[index]?.piece(packet) ?? packet
+                try muxer.write(piece, track: place, origin: origin, copies: true)
+            } catch let error as VaencError where error.category == .badInput {
+                throw isUntimed ? untimed : damaged(packet, index, error.message)
             }
         }
         packetCount += 1
@@ -298,7 +322,7 @@ import VideoBase
                 "times", asked: "as in the input", used: "\(muxer.movedCount) packet\(muxer.movedCount == 1 ? "" : "s") a little later",
                 "the input has two of a stream at one time")
         }
-        try muxer.writeTrailer()
+        do { try muxer.writeTrailer() } catch let error as VaencError where isUntimed && error.category == .badInput { throw untimed }
         report.effective += effective
         report.seconds = max(last - (earliest ?? .zero), .zero).seconds
     }

@@ -51,7 +51,7 @@ struct Y4MHeader {
                 rate = ratio.reduced
             case "A":
                 guard let ratio = Self.ratio(value) else { throw broken("the sample aspect ratio “\(value)”") }
-                if ratio.numerator > 0, ratio.denominator > 0 { aspect = ratio.reduced }
+                if ratio.numerator > 0, ratio.denominator > 0 { aspect = ratio.asSampleAspect }
             case "I":
                 switch value.first {
                 case "?", "p": break

@@ -78,6 +78,21 @@ public import VideoBase
     /// The same data, decoded at this time, in ticks of `timeBase`.
     func decoded(at ticks: Int64) throws -> TrackPacket { try retimed(presentationTicks, ticks, durationTicks, timeBase) }
 
+    /// Other data at the same times.
+    func replaced(by bytes: [UInt8]) throws -> TrackPacket {
+        var clone = unsafe av.pointee.av_packet_clone!(packet)
+        defer { unsafe av.pointee.av_packet_free!(&clone) }
+        let room = max(bytes.count, byteCount)
+        guard let copy = unsafe clone, let more = Int32(exactly: room - byteCount), unsafe av.pointee.av_grow_packet!(copy, more) >= 0
+        else { throw Self.noMemory }
+        // SAFETY: av_grow_packet makes room for so many bytes and the padding behind them, in memory of the packet's own.
+        let data = unsafe UnsafeMutableRawBufferPointer(start: copy.pointee.data, count: room)
+        unsafe data.copyBytes(from: bytes)
+        for index in bytes.count..<room { unsafe data[index] = 0 }
+        unsafe copy.pointee.size = Int32(bytes.count)
+        return unsafe try TrackPacket(taking: copy, timeBase: timeBase, av)
+    }
+
     deinit {
         var packet: UnsafeMutablePointer<AVPacket>? = unsafe packet
         unsafe av.pointee.av_packet_free!(&packet)

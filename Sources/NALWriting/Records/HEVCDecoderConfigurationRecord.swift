@@ -95,6 +95,14 @@ private struct SequenceFields: Sendable, Hashable {
 }
 
 extension UnescapedBits {
+    /// sps_seq_parameter_set_id, from behind the header of an SPS on, H.265 7.3.2.2.1.
+    package mutating func sequenceParameterSetID() -> Int? {
+        // sps_video_parameter_set_id
+        guard u(4) != nil, let subLayers = u(3), u(1) != nil else { return nil }
+        for _ in 0..<12 where u(8) == nil { return nil }
+        return skipSubLayers(subLayers) ? ue() : nil
+    }
+
     /// The rest of profile_tier_level(), H.265 7.3.3.
     fileprivate mutating func skipSubLayers(_ count: Int) -> Bool {
         if count == 0 { return true }

@@ -40,7 +40,8 @@ struct RateController: Sendable {
     private static func buffer(_ settings: RateSettings) -> DecoderBuffer {
         let size = Self.bufferBits(settings)
         return DecoderBuffer(
-            size: size, fullness: settings.initialFullness.map(Double.init) ?? size * 0.75, arrival: arrival(settings))
+            size: size, fullness: settings.initialFullness.map(Double.init) ?? size * 0.75, arrival: arrival(settings),
+            mostDebt: mostDebt(settings))
     }
 
     /// VAEncMiscParameterRateControl's window_size: in no such time are there more bits than at the highest rate.
@@ -64,6 +65,9 @@ struct RateController: Sendable {
         // CBR takes the whole rate, whatever the target says.
         return Double(rate.maximumBitRate) / rate.framesPerSecond
     }
+
+    /// Ten seconds' bits.
+    private static func mostDebt(_ settings: RateSettings) -> Double { 10 * Double(settings.stream.maximumBitRate) }
 
     /// Modes that a decoder's buffer limits.
     private var hasBuffer: Bool {
@@ -106,7 +110,7 @@ struct RateController: Sendable {
             return
         }
         let scale = new.bufferBits == 0 ? Self.bufferBits(new) / Self.bufferBits(old) : 1
-        buffer.change(size: Self.bufferBits(new), arrival: Self.arrival(new), scale: scale)
+        buffer.change(size: Self.bufferBits(new), arrival: Self.arrival(new), mostDebt: Self.mostDebt(new), scale: scale)
         if let wanted = Self.window(new), window != nil {
             window?.change(limit: wanted.limit, count: wanted.count)
         } else {
@@ -118,7 +122,7 @@ struct RateController: Sendable {
         if !new.isNear(old) {
             // Savings and debts were the old rate's.
             for index in layers.indices { layers[index].forgetSurplus() }
-            home = buffer.fullness
+            home = max(buffer.fullness, 0)
         }
     }
 
@@ -191,7 +195,7 @@ struct RateController: Sendable {
     private func pacedRooms(_ window: RateWindow, isSpike: Bool) -> [Double] {
         let headroom = 1 - Double(settings.stream.targetPercentage) / 100
         let first = max(min(isSpike ? 0.08 : 0.05, 0.24 * headroom), Self.windowReserve)
-        let last = max(min(0.18, 0.54 * headroom), Self.windowReserve)
+        let last = max(min(0.15, 0.45 * headroom), Self.windowReserve)
         return window.rooms.enumerated().map { count, room in
             room - (first + (last - first) * min(Double(count) / Self.pacedPictures, 1)) * window.limit
         }

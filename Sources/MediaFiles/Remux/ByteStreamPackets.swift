@@ -1,0 +1,136 @@
+import CLibAV
+import LibAV
+import NALWriting
+import VideoBase
+
+/// Makes pieces of a byte stream of the packets of a track of H.264 or HEVC, in which NAL units stand behind lengths. Decoding can
+/// begin at each key packet: the parameter sets, which the container has in a record, stand there too. libavformat would put
+/// those of H.264 before IDR pictures alone, and those of HEVC behind others that the packet has.
+@safe struct ByteStreamPackets {
+    /// A parameter set, or an SEI message of the record.
+    private struct Unit {
+        var type: UInt8
+        /// Tells sets of a type apart; nil for SEI messages.
+        var id: Int?
+        var bytes: [UInt8]
+    }
+
+    // SAFETY: the table of functions is never freed.
+    private let av: UnsafePointer<VaencLibAV>
+    private let codec: VideoCodec
+    private let lengthSize: LengthSize
+    /// In force, by their types: those of the record, or of the packets where these have newer ones.
+    private var sets: [Unit] = []
+    private var hasBegun = false
+
+    /// nil for tracks that are stored otherwise.
+    init?(_ track: MediaTrack) {
+        let parameters = unsafe track.stream.pointee.codecpar!
+        switch unsafe parameters.pointee.codec_id {
+        case AV_CODEC_ID_H264: codec = .h264
+        case AV_CODEC_ID_HEVC: codec = .hevc
+        default: return nil
+        }
+        // SAFETY: extradata_size bytes, which the parameters own, and which are copied.
+        let record: [UInt8] = unsafe Array(
+            UnsafeBufferPointer(start: parameters.pointee.extradata, count: Int(max(0, parameters.pointee.extradata_size))))
+        guard record.first == 1, let configuration = try? DecoderConfiguration(record: record, codec: codec) else { return nil }
+        unsafe av = track.av
+        lengthSize = configuration.lengthSize
+        take(configuration)
+    }
+
+    /// The packet as a piece of the stream.
+    /// - Throws: where its lengths do not add up, or there is no memory.
+    mutating func piece(_ packet: TrackPacket) throws -> TrackPacket {
+        takeRecord(of: packet)
+        let sample = packet.bytes
+        let units = try LengthPrefixed.units(in: sample.span, lengthSize: lengthSize)
+        if units.isEmpty { return packet }
+        let firstSlice = units.firstIndex { isSlice(sample[$0]) } ?? units.count
+        for unit in units[..<firstSlice] { take(sample[unit]) }
+        let begins = firstSlice < units.count && (packet.isKey || !hasBegun)
+        if begins { hasBegun = true }
+        var stream: [UInt8] = []
+        stream.reserveCapacity(sample.count + 4 * units.count)
+        var rest = units[...]
+        if begins {
+            // A delimiter stands first: H.264 7.4.1.2.3, H.265 7.4.2.4.4.
+            if let first = units.first, unitType(sample[first]) == (codec == .hevc ? 35 : 9) {
+                AnnexB.append(sample[first], to: &stream)
+                rest = units.dropFirst()
+            }
+            for set in sets { AnnexB.append(set.bytes, to: &stream) }
+        }
+        for unit in rest where !begins || !isInForce(sample[unit]) { AnnexB.append(sample[unit], to: &stream) }
+        for unit in units[firstSlice...] { take(sample[unit]) }
+        return try packet.replaced(by: stream)
+    }
+
+    private func isInForce(_ unit: ArraySlice<UInt8>) -> Bool { sets.contains { $0.bytes.elementsEqual(unit) } }
+
+    /// nal_unit_type.
+    private func unitType(_ unit: ArraySlice<UInt8>) -> UInt8 {
+        let first = unit.first ?? 0
+        return codec == .hevc ? first >> 1 & 63 : first & 31
+    }
+
+    private func isSlice(_ unit: ArraySlice<UInt8>) -> Bool {
+        let type = unitType(unit)
+        return codec == .hevc ? type < 32 : (1...5).contains(type)
+    }
+
+    private mutating func take(_ configuration: DecoderConfiguration) {
+        sets = []
+        for unit in configuration.units {
+            take(unit[...])
+            // SEI messages that apply to the whole stream.
+            if codec == .hevc, unitType(unit[...]) == 39 { sets.append(Unit(type: 39, id: nil, bytes: unit)) }
+        }
+    }
+
+    /// A file may have several records: the first packet of each but the first carries it.
+    private mutating func takeRecord(of packet: TrackPacket) {
+        var size = 0
+        guard let bytes = unsafe av.pointee.av_packet_get_side_data!(packet.packet, AV_PKT_DATA_NEW_EXTRADATA, &size) else { return }
+        // SAFETY: the packet's side data have `size` bytes, and are copied.
+        let record: [UInt8] = unsafe Array(UnsafeBufferPointer(start: bytes, count: size))
+        guard record.first == 1, let configuration = try? DecoderConfiguration(record: record, codec: codec),
+            configuration.lengthSize == lengthSize
+        else { return }
+        take(configuration)
+    }
+
+    /// Takes note of a parameter set; of others nothing.
+    private mutating func take(_ unit: ArraySlice<UInt8>) {
+        let type = unitType(unit)
+        guard (codec == .hevc ? 32...34 : 7...8).contains(type), let id = identifier(of: unit, type) else { return }
+        let set = Unit(type: type, id: id, bytes: Array(unit))
+        if let place = sets.firstIndex(where: { $0.type == type && $0.id == id }) {
+            sets[place] = set
+        } else {
+            // A set refers to others of lower types.
+            sets.insert(set, at: sets.firstIndex { $0.type > type } ?? sets.count)
+        }
+    }
+
+    /// What tells a parameter set from others of its type: H.264 7.3.2, H.265 7.3.2. nil where it is none.
+    private func identifier(of unit: ArraySlice<UInt8>, _ type: UInt8) -> Int? {
+        let found: Int?
+        var layer = 0
+        if codec == .h264 {
+            // profile_idc, the constraint flags and level_idc stand before an SPS's.
+            var bits = UnescapedBits(unit.dropFirst(type == 7 ? 4 : 1))
+            found = bits.ue()
+        } else {
+            guard unit.count > 2 else { return nil }
+            // nuh_layer_id
+            layer = Int(unit[unit.startIndex] & 1) << 5 | Int(unit[unit.startIndex + 1] >> 3)
+            var bits = UnescapedBits(unit.dropFirst(2))
+            found = type == 32 ? bits.u(4) : type == 33 ? bits.sequenceParameterSetID() : bits.ue()
+        }
+        // pic_parameter_set_id is the largest of them.
+        guard let found, found < 256 else { return nil }
+        return layer << 8 | found
+    }
+}
