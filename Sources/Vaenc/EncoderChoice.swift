@@ -25,7 +25,7 @@ public struct EncoderChoice: Sendable, Hashable {
         if requireHardware, device == .software {
             throw VaencError(
                 .unavailable, "`requireHardware` refuses the software encoder, which was asked for",
-                remedy: "leave out `requireHardware`, or use `device: .auto`")
+                remedy: "leave out `requireHardware`")
         }
         switch device {
         case .software: return try software(configuration, handler)
