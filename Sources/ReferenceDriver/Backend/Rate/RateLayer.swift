@@ -22,8 +22,6 @@ struct RateLayer: Sendable {
     private let growthShare: Double
     /// What is harder at once is another scene.
     private static let mostGrowth = 2.0
-    /// Pictures ahead that are expected to be harder by as much; what comes after them is not known to be.
-    private static let growingPictures = 12.0
     /// Mean of the costs of the pictures so far to the power of 1 - steadiness, forgotten slowly, and the pictures that it
     /// rests on.
     private var lasting = 0.0
@@ -184,10 +182,7 @@ struct RateLayer: Sendable {
         // A scene that begins with a picture as hard goes on with pictures that cost as natural ones do.
         let mean = max(before, own / Self.guess[0])
         var scale = Double.infinity
-        for (count, room) in rooms.enumerated() {
-            let growing = min(Double(count), Self.growingPictures)
-            scale = min(scale, max(room, 1) / (own + (growing * growth + Double(count) - growing) * mean))
-        }
+        for (count, room) in rooms.enumerated() { scale = min(scale, max(room, 1) / (own + Double(count) * mean * growth)) }
         return Self.offset(kind) - 6 * log2(scale)
     }
 
@@ -226,7 +221,7 @@ struct RateLayer: Sendable {
             growth = ratio < Self.mostGrowth && intraShare < 0.5 ? max(foreseen, 1 + (growth - 1) / 2) : 1
         }
         let bounded = kind != .intra && intraShare > 0.5 ? min(seen, 1.5 * complexity[index]) : seen
-        let weight = kind == .intra ? 0.7 : bounded > complexity[index] ? 0.5 : 0.45
+        let weight = kind == .intra ? 0.7 : bounded > complexity[index] ? 0.5 : 0.35
         complexity[index] += weight * (bounded - complexity[index])
     }
 }
