@@ -135,7 +135,7 @@ final class EncodeWorker: Sendable {
                         encoder.unwritten(
                             captions: job.captions, userData: job.userData, dynamicHDR: job.dynamicHDR))
                     job.buffer.memory.padToEven()
-                    encoder.change(job.limits)
+                    encoder.change(settings.given(job.limits))
                     try encoder.send(
                         job.buffer, index: job.index, forceKey: job.forceKey, regions: job.regions,
                         captions: job.captions, userData: job.userData)
@@ -165,7 +165,7 @@ final class EncodeWorker: Sendable {
 
     private func deliver(from encoder: CodecContext, _ history: inout TimeHistory, _ books: inout SoftwareBooks) throws {
         while let output = try encoder.receive() {
-            guard let packet = history.packet(output, headers, settings.codec) else {
+            guard var packet = history.packet(output, headers, settings.codec) else {
                 throw VaencError(.internalFault, "the software encoder gave a packet of an unknown picture")
             }
             let isOver = monitor.withLock { state in
@@ -173,7 +173,7 @@ final class EncodeWorker: Sendable {
                 return state.isInvalid
             }
             if isOver { return }
-            let broken = books.add(packet)
+            let broken = books.add(&packet)
             monitor.withLock { state in
                 (state.broken, state.tooLarge) = (books.limits.broken, books.limits.tooLarge)
                 if broken != nil, settings.configuration.strict { state.leaving = nil }

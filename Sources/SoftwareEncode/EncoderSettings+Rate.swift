@@ -133,16 +133,6 @@ extension EncoderSettings {
         mapHRD(has)
     }
 
-    private mutating func mapHRD(_ hasBuffer: Bool) {
-        guard let wanted = configuration.hrdParameters else { return }
-        let used = wanted && hasBuffer
-        if used, codec == .hevc { set("hrd", 1) }
-        if used, codec == .h264, mode != .cbr { set("nal-hrd", "vbr") }
-        report(
-            "hrdParameters", wanted ? "on" : "off", used ? "on" : "off",
-            used == wanted ? "as asked" : "\(mode.rawValue) keeps no buffer")
-    }
-
     private mutating func apply(_ limit: DataRateLimit) {
         let rate = max(1, min(Int(saturating: limit.bytesPerSecond * 8 / 1000), Self.highestRate / 1000))
         limits.maxRate = limits.maxRate == 0 ? rate : min(limits.maxRate, rate)

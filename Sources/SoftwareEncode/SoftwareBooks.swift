@@ -6,8 +6,8 @@ import VideoBase
 struct SoftwareBooks {
     private(set) var limits: LimitBooks
     private var stream: StreamLimits
-    /// The buffer of the stream's HRD parameters; nil where it has none.
-    private var buffer: CodedPictureBuffer?
+    /// Of a stream with HRD parameters.
+    private var delays: DecoderDelays?
     private let mode: RateControlMode
     private let configuration: EncoderConfiguration
 
@@ -22,16 +22,7 @@ struct SoftwareBooks {
         stream.maxSliceBytes = settings.codec == .h264 ? configuration.maxSliceBytes : nil
         Self.follow(settings.limits, mode, &stream)
         limits = LimitBooks(stream)
-        let rate = settings.limits
-        guard settings.parameters.contains(where: { $0.name == "nal-hrd" || $0.name == "hrd" }), rate.maxRate > 0 else { return }
-        // The libraries' own where nothing is asked for: libavcodec gives libx264 three quarters.
-        let percent = rate.initialPercent > 0 ? rate.initialPercent : settings.codec == .h264 ? 75 : 90
-        // In the steps of HRD parameters.
-        let schedule = DeliverySchedule(
-            bitrate: BitsPerSecond(rate.maxRate * 1000), cpbSize: rate.bufferSize * 1000, isConstant: mode == .cbr)
-        buffer = CodedPictureBuffer(
-            rate: schedule.bitrate.value, size: schedule.cpbSize, initialFullness: schedule.cpbSize * percent / 100,
-            frameRate: configuration.frameRate, isConstant: mode == .cbr)
+        delays = DecoderDelays(settings, headers)
     }
 
     private static func follow(_ rate: RateLimits, _ mode: RateControlMode, _ stream: inout StreamLimits) {
@@ -45,10 +36,11 @@ struct SoftwareBooks {
         limits.change(stream, pending: pending)
     }
 
-    /// The next packet in coding order.
+    /// The next packet in coding order: gets the delays of the stream's HRD parameters, and is counted.
     ///
     /// - Returns: of the limits that it broke, one that was asked for.
-    mutating func add(_ packet: EncodedPacket) -> RateLimit? {
+    mutating func add(_ packet: inout EncodedPacket) -> RateLimit? {
+        let keepsBuffer = delays?.write(into: &packet) ?? true
         let bits = packet.bytes.count * 8
         var largest = 0
         if stream.maxSliceBytes != nil {
@@ -56,8 +48,7 @@ struct SoftwareBooks {
                 largest = max(largest, unit.count)
             }
         }
-        if packet.type.isKey || packet.type == .i { buffer?.beginBufferingPeriod() }
-        let broken = limits.add(bits: bits, keepsBuffer: buffer?.remove(bits: bits) ?? true, largestSlice: largest)
+        let broken = limits.add(bits: bits, keepsBuffer: keepsBuffer, largestSlice: largest)
         return broken.first { limit in
             switch limit {
             case .buffer: configuration.hrdParameters == true

@@ -58,9 +58,10 @@ public final class SoftwareEncoder: VideoEncoder {
             if prepared != nil { return }
             let context = try CodecContext(settings)
             guard
-                let headers = StreamHeaders(
+                var headers = StreamHeaders(
                     context.headers, codec: settings.codec, encoderName: settings.encoderName)
             else { throw VaencError(.deviceFailed, "\(settings.encoderName) gave no parameter sets") }
+            headers.adoptHRD(settings)
             let description = try describe(headers)
             let worker = EncodeWorker(settings, headers, handler)
             try worker.start(context)
@@ -90,6 +91,9 @@ public final class SoftwareEncoder: VideoEncoder {
                     option: "tier", asked: c.tier?.name, used: tier.name,
                     why: c.tier == nil
                         ? "by rate and buffer" : c.tier == tier ? "as asked" : "\(settings.encoderName) chose it"))
+        }
+        if c.hrdParameters == true, settings.writesHRD, headers.hrd == nil {
+            entries.change("hrdParameters", asked: "on", used: "off", why: "\(settings.encoderName) wrote none that can be kept")
         }
         if c.strict, let error = entries.strictError { throw error }
         return EncoderDescription(

@@ -4,9 +4,13 @@ import VideoBase
 /// What the parameter sets of an encoder's stream say.
 struct StreamHeaders: Sendable {
     /// Without start codes: VPS, SPS and PPS as the codec has them.
-    let parameterSets: [[UInt8]]
+    private(set) var parameterSets: [[UInt8]]
     /// The same in Annex B form.
-    let bytes: [UInt8]
+    private(set) var bytes: [UInt8]
+    /// HRD parameters of the stream, once `adoptHRD` was called; nil if there are none.
+    private(set) var hrd: StreamHRD?
+    /// The rate that the library counts with in place of theirs, in bits per second.
+    private(set) var libraryRate = 0
     let profile: CodecProfile
     /// As printed: `4.1`.
     let level: String
@@ -22,10 +26,8 @@ struct StreamHeaders: Sendable {
         let wanted: ClosedRange<UInt8> = codec == .h264 ? 7...8 : 32...34
         let spsType: UInt8 = codec == .h264 ? 7 : 33
         parameterSets = units.filter { wanted.contains(type($0)) }
+        bytes = Self.joined(parameterSets)
         guard let sps = parameterSets.first(where: { type($0) == spsType }) else { return nil }
-        var bytes: [UInt8] = []
-        for unit in parameterSets { AnnexB.append(unit, to: &bytes) }
-        self.bytes = bytes
         let plain = Self.unescaped(sps)
         switch codec {
         case .h264:
@@ -45,8 +47,42 @@ struct StreamHeaders: Sendable {
         library = [encoderName, LoadedLibrary.version(of: encoderName)].compactMap(\.self).joined(separator: " ")
     }
 
+    private static func joined(_ units: [[UInt8]]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for unit in units { AnnexB.append(unit, to: &bytes) }
+        return bytes
+    }
+
+    /// Takes over the HRD parameters of the SPS. Those of HEVC are written anew, with the rate that was asked for in place
+    /// of the one that libx265 was given, and with cbr_flag only where the rate is constant: libx265 sets it wherever the
+    /// highest rate is the average, and fills nothing up.
+    mutating func adoptHRD(_ settings: EncoderSettings) {
+        let codec = settings.codec
+        func isSPS(_ unit: [UInt8]) -> Bool { codec == .h264 ? unit[0] & 31 == 7 : unit[0] >> 1 & 63 == 33 }
+        guard settings.writesHRD, let place = parameterSets.firstIndex(where: isSPS),
+            let own = StreamHRD(sps: parameterSets[place], codec: codec)
+        else { return }
+        (hrd, libraryRate) = (own, own.bitrate)
+        if codec == .h264 { return }
+        func schedule(_ kilobits: Int) -> DeliverySchedule {
+            DeliverySchedule(
+                bitrate: BitsPerSecond(kilobits * 1000), cpbSize: own.cpbSize, isConstant: settings.mode == .cbr)
+        }
+        var wanted = schedule(settings.limits.maxRate)
+        // A rate that the library lowered to the level's stays.
+        if own.bitrate != schedule(settings.given(settings.limits).maxRate).bitrate.value {
+            wanted = DeliverySchedule(
+                bitrate: BitsPerSecond(own.bitrate), cpbSize: own.cpbSize, isConstant: settings.mode == .cbr)
+        }
+        let sps = own.rewritten(parameterSets[place], wanted)
+        guard let written = StreamHRD(sps: sps, codec: codec) else { return }
+        hrd = written
+        parameterSets[place] = sps
+        bytes = Self.joined(parameterSets)
+    }
+
     /// Without emulation prevention bytes.
-    private static func unescaped(_ unit: [UInt8]) -> [UInt8] {
+    static func unescaped(_ unit: some Sequence<UInt8>) -> [UInt8] {
         var result: [UInt8] = []
         var zeros = 0
         for byte in unit {

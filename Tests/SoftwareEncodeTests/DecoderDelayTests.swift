@@ -1,0 +1,108 @@
+import BitstreamInspection
+import NALWriting
+import Testing
+import VideoBase
+
+@testable import SoftwareEncode
+
+/// HRD parameters of the libraries' streams: the delays follow from what was sent (H.264 and H.265 annex C), as the
+/// independent reader finds.
+@Suite struct DecoderDelayTests {
+    private static let size = VideoSize(width: 176, height: 144)
+
+    private func violations(_ packets: [EncodedPacket], _ codec: VideoCodec) throws -> [String] {
+        let bytes = packets.flatMap(\.bytes)
+        if codec == .h264 {
+            let stream = H264Stream(annexB: bytes)
+            return (try #require(stream.hrd()).violations + stream.violations).map(\.description)
+        }
+        let stream = HEVCStream(annexB: bytes)
+        return (try #require(stream.hrd()).violations + stream.violations).map(\.description)
+    }
+
+    /// Several buffering periods, constant rates and variable ones, with the average at the highest rate too, for which
+    /// libx265 sets cbr_flag and fills nothing up. Strict sessions end where a picture comes too late: none does.
+    @Test(arguments: [RateControlMode.cbr, .vbr], [60_000, 300_000]) func delaysFollowFromTheBits(
+        _ mode: RateControlMode, _ bitrate: Int
+    ) throws {
+        for (bFrames, ratio) in [(2, 3), (0, 2), (2, 2)] {
+            let (packets, description) = try SoftwareEncoderTests.encode(45, size: Self.size) {
+                $0.codec = .hevc
+                $0.rateControl = mode
+                $0.bitrate = BitsPerSecond(bitrate)
+                if mode == .vbr { $0.maxBitrate = BitsPerSecond(bitrate * ratio / 2) }
+                $0.vbvSize = bitrate
+                $0.hrdParameters = true
+                $0.gopFrames = 10
+                $0.bFrames = bFrames
+                $0.bPyramid = bFrames == 0 ? nil : ratio == 3
+                $0.accessUnitDelimiters = bFrames == 0
+            }
+            #expect(description.effective.first { $0.option == "hrdParameters" }?.used == "on")
+            #expect(try violations(packets, .hevc) == [])
+            let stream = HEVCStream(annexB: packets.flatMap(\.bytes))
+            let schedule = try #require(stream.hrd()?.schedules.first)
+            #expect(schedule.isConstant == (mode == .cbr))
+            // In steps of 64 bits, the rate that was asked for.
+            let asked = mode == .cbr ? bitrate : bitrate * ratio / 2
+            #expect(asked - schedule.bitRate >= 0 && asked - schedule.bitRate < 64)
+            #expect(stream.frames.count { $0.bufferingPeriod != nil } == 5)
+            // The parameter sets that go into containers are those of the stream.
+            let sets = stream.nalUnits.prefix { $0.type >= 32 }.filter { (32...34).contains($0.type) }
+            #expect(description.parameterSets.count == 3 && sets.count == 3)
+            for set in description.parameterSets {
+                #expect(AnnexB.split(packets[0].bytes).contains(set))
+            }
+        }
+    }
+
+    /// The library begins a stream of its own after each drain; for the decoder it is one.
+    @Test(arguments: [VideoCodec.h264, .hevc], [RateControlMode.cbr, .vbr]) func drainedSessions(
+        _ codec: VideoCodec, _ mode: RateControlMode
+    ) throws {
+        var configuration = EncoderConfiguration(size: Self.size)
+        configuration.codec = codec
+        configuration.frameRate = Rational(25)
+        configuration.preset = 6
+        configuration.rateControl = mode
+        configuration.bitrate = BitsPerSecond(300_000)
+        configuration.hrdParameters = true
+        configuration.gopFrames = 10
+        let collector = Collector()
+        let encoder = try SoftwareEncoder(configuration: configuration) { collector.take($0) }
+        defer { encoder.invalidate() }
+        var count = 0
+        for part in [13, 1, 2, 14] {
+            try SoftwareEncoderTests.feed(encoder, count..<count + part, size: Self.size)
+            count += part
+            try encoder.completeFrames(until: nil)
+        }
+        #expect(collector.packets.count == count)
+        #expect(try violations(collector.packets, codec) == [])
+    }
+
+    /// A schedule that is written into an SPS is read from it, and what stands around it stays.
+    @Test func schedulesAreWrittenAnew() throws {
+        var configuration = EncoderConfiguration(size: Self.size)
+        configuration.codec = .hevc
+        configuration.rateControl = .vbr
+        configuration.bitrate = BitsPerSecond(300_000)
+        configuration.hrdParameters = true
+        let context = try CodecContext(try EncoderSettings(configuration))
+        let sps = try #require(AnnexB.split(context.headers).first { $0[0] >> 1 == 33 })
+        let own = try #require(StreamHRD(sps: sps, codec: .hevc))
+        #expect(own.frameRate.value == configuration.frameRate.value)
+        func schedule(_ rate: Int, _ size: Int, _ isConstant: Bool) -> DeliverySchedule {
+            DeliverySchedule(bitrate: BitsPerSecond(rate), cpbSize: size, isConstant: isConstant)
+        }
+        #expect(own.rewritten(sps, schedule(own.bitrate, own.cpbSize, own.isConstant)) == sps)
+        for (rate, size) in [(64, 16), (1_000_000, 123_456), (2_000_000_000, 2_000_000_000)] {
+            let wanted = schedule(rate, size, true)
+            let other = own.rewritten(sps, wanted)
+            let read = try #require(StreamHRD(sps: other, codec: .hevc))
+            #expect(read.bitrate == wanted.bitrate.value && read.cpbSize == wanted.cpbSize && read.isConstant)
+            #expect(read.rewritten(other, schedule(own.bitrate, own.cpbSize, own.isConstant)) == sps)
+        }
+        for count in 0..<30 { #expect(StreamHRD(sps: Array(sps.prefix(count)), codec: .hevc) == nil) }
+    }
+}
