@@ -92,6 +92,9 @@ extension EncoderSettings {
             report("maxFrameDelay", delay, "\(delay)", "as asked")
         } else if c.isLive, !c.lowLatency {
             mapLive(bFrames: count)
+        } else if codec == .hevc, count >= lookahead {
+            // libx265 must look ahead further than there are B pictures in a row.
+            set("rc-lookahead", count + 1)
         }
         set("bframes", count)
         // As many as asked, as in hardware: the library would choose fewer by content.
@@ -105,12 +108,14 @@ extension EncoderSettings {
         report("bPyramid", c.bPyramid.map { $0 ? "on" : "off" }, pyramid ? "on" : "off", why)
     }
 
+    /// The pictures that the presets look ahead.
+    private var lookahead: Int { (codec == .h264 ? [60, 60, 50, 40, 30, 10, 0] : [40, 40, 25, 20, 15, 15, 5])[preset - 1] }
+
     /// Some 0.3 s are held back in place of a second or more: by looking less far ahead, and with fewer pictures in threads.
     private mutating func mapLive(bFrames: Int) {
         let pictures = Int(0.3 * configuration.frameRate.value)
         let processors = max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 1)
-        // The presets' own.
-        let most = (codec == .h264 ? [60, 60, 50, 40, 30, 10, 0] : [40, 40, 25, 20, 15, 15, 5])[preset - 1]
+        let most = lookahead
         if codec == .h264 {
             let threads = min(processors * 3 / 2, max(4, pictures / 3))
             set("threads", threads)
@@ -130,7 +135,8 @@ extension EncoderSettings {
         let c = configuration
         if let references = c.references {
             // libx265 counts the pictures that wait to be shown among the eight that a picture may have (H.265 7.4.7.2).
-            let used = codec == .hevc ? min(references, 8 - reorderDepth) : references
+            let most = SoftwareEncoder.mostReferences(codec)
+            let used = codec == .hevc ? min(references, most - reorderDepth) : references
             set("ref", used)
             report("references", references, "\(used)", used == references ? "as asked" : "libx265 takes eight, reordered pictures among them")
         }

@@ -21,6 +21,9 @@ public final class SoftwareEncoder: VideoEncoder {
     /// Of the libraries, in bits per second, and their largest buffer in bits.
     package static let highestRate = 2_000_000_000
 
+    /// References that the libraries take where no picture is reordered.
+    package static func mostReferences(_ codec: VideoCodec) -> Int { codec == .hevc ? 8 : 16 }
+
     private struct Prepared {
         var description: EncoderDescription
         var worker: EncodeWorker

@@ -30,6 +30,19 @@ import VAAPI
         }
     }
 
+    /// What libx265 opens with, no more: a strict session takes it where nothing is reordered.
+    @Test(arguments: [(VideoCodec.h264, 16.0), (.hevc, 8.0)]) func referencesOfSoftware(_ codec: VideoCodec, _ most: Double) throws {
+        let session = try session(.software, codec)
+        let listed = try session.supportedProperties.first { $0.name == "ReferenceBufferCount" }
+        #expect(listed?.maximum == most)
+        #expect(category { try session.set(named: "ReferenceBufferCount", to: .integer(Int(most) + 1)) } == .unavailable)
+        try session.set(.bFrameCount, to: 0)
+        try session.set(.strict, to: true)
+        try session.set(.referenceBufferCount, to: Int(most))
+        try session.prepare()
+        session.invalidate()
+    }
+
     /// Every property of every device can be set before the first frame, and read back; of a wrong type it cannot.
     @Test(arguments: [DeviceSelector.reference, .software], [nil, .h264, .hevc] as [VideoCodec?])
     func allCanBeSet(_ device: DeviceSelector, _ codec: VideoCodec?) throws {

@@ -100,7 +100,7 @@ struct DeviceAbilities: Sendable, Hashable {
     }
     /// The libraries make every key frame of a closed group an IDR picture.
     var idrIntervals: ClosedRange<Int>? { isSoftware ? nil : 1...Int(Int32.max) }
-    var references: Int { engine?.references ?? 16 }
+    var references: Int { engine?.references ?? SoftwareEncoder.mostReferences(codec) }
     var longTermReferences: Int { engine?.longTermReferences ?? 0 }
     var temporalLayers: Int { engine?.temporalLayers ?? 1 }
     var intraRefresh: Bool { engine?.intraRefresh ?? true }
