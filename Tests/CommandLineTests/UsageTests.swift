@@ -84,7 +84,8 @@ import Testing
         ("encode -i x", "give the input without an option"), ("encode x --keyint 50", "use --gop"), ("encode x -ss 3", "use --start"),
         ("remux x -o y.mp4 --crf 20", "vaenc remux --help lists the options"), ("encode x --preset ultrafast -o y.mp4", "slow (2), medium (4) or fast (6)"),
         ("encod f", "did you mean vaenc encode?"), ("enocde f", "did you mean vaenc encode?"), ("Decode f", "did you mean vaenc decode?"),
-        ("xyzzy", "use one of probe, encode"), ("--zork", "vaenc COMMAND --help"), ("encode x --codec mpeg2 -o y.mp4", "'auto', 'h264' or 'hevc'"),
+        ("xyzzy", "use one of probe, encode"), ("--zork", "vaenc COMMAND --help"), ("decode x -o y.y4m --audio none", "vaenc remux copies sound"),
+        ("encode x --codec mpeg2 -o y.mp4", "'auto', 'h264' or 'hevc'"),
     ])
     func suggestions(_ line: String, _ words: String) throws {
         let result = try vaenc(line)

@@ -31,7 +31,7 @@ struct PhotoJob {
         }
         let others = [
             ("--codec", command.codec.codec != .auto), ("--bitrate", command.rate.bitrate != nil), ("--qp", command.rate.qp != nil),
-            ("--audio", command.inputOptions.audio != nil), ("--audio-device", command.capture.audioDevice != nil),
+            ("--audio", command.soundOptions.audio != nil), ("--audio-device", command.capture.audioDevice != nil),
             ("--duration", command.inputOptions.duration != nil),
         ]
         if let option = others.first(where: \.1)?.0 {

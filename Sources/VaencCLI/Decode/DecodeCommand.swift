@@ -31,9 +31,6 @@ struct DecodeCommand: ParsableCommand, InterruptibleCommand {
 
     func run() throws {
         let selection = try device.selection()
-        if let audio = inputOptions.audio, audio != .none {
-            throw VaencError.usage("--audio \(audio.rawValue): decode gives pictures alone", remedy: "use vaenc remux for the sound")
-        }
         let interruption = Interruption()
         interruption.watch()
         if let same = MediaOutput.overwritten(input, by: output) {

@@ -24,6 +24,7 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
     @OptionGroup(title: "Rate and quality") var rate: RateOptions
     @OptionGroup(title: "Structure") var structure: StructureOptions
     @OptionGroup(title: "Input") var inputOptions: InputOptions
+    @OptionGroup(title: "Sound") var soundOptions: SoundOptions
     @OptionGroup(title: "Capture") var capture: CaptureOptions
     @OptionGroup(title: "Colour") var color: ColorOptions
     @OptionGroup(title: "Reporting") var reporting: ReportingOptions
@@ -51,9 +52,9 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
         var sourceOptions = try inputOptions.sourceOptions(isCamera: input.map(CaptureOptions.isCamera) ?? false)
         sourceOptions.outputSizeIsAsShown = true
         sourceOptions.colorOfRGB = try color.description(over: .unspecified)
-        sourceOptions.readsSound = inputOptions.audio != AudioMode.none && named.contains(where: \.format.holdsTracks)
+        sourceOptions.readsSound = soundOptions.audio != AudioMode.none && named.contains(where: \.format.holdsTracks)
         if let device = capture.audioDevice, !sourceOptions.readsSound {
-            let why = inputOptions.audio == AudioMode.none ? "--audio none" : "\(named[0].format.rawValue), which holds pictures alone"
+            let why = soundOptions.audio == AudioMode.none ? "--audio none" : "\(named[0].format.rawValue), which holds pictures alone"
             throw VaencError.usage("--audio-device \(device) does not go with \(why)", remedy: "leave out one of them")
         }
         if input.map(CaptureOptions.isCamera) ?? false {
@@ -78,14 +79,14 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
             options.survivesKill = camera != nil || input == "-" && source.info.frameCount == nil
             let best = source.sound.flatMap { best in source.sounds.firstIndex { $0.track === best.track } }
             var sound = try SoundPlan(
-                asked: inputOptions.audio, sounds: source.sounds, best: best ?? 0, inputHasSound: source.info.hasSound,
+                asked: soundOptions.audio, sounds: source.sounds, best: best ?? 0, inputHasSound: source.info.hasSound,
                 format: one.format, fits: inputOptions.fps == nil || camera != nil)
             // What a microphone gives is encoded as it comes.
-            if camera != nil, inputOptions.audio == nil, sound.modes.first == .copy {
+            if camera != nil, soundOptions.audio == nil, sound.modes.first == .copy {
                 sound.entries = [EffectiveEntry(option: "audio", asked: nil, used: "aac", why: "of the microphone")]
             }
             if !output.noMetadata { options.metadata = source.info.metadata }
-            let (info, kept, kinds, keepsMetadata) = (source.info, sound.kept, output.expectedStreams(inputOptions.audio), !output.noMetadata)
+            let (info, kept, kinds, keepsMetadata) = (source.info, sound.kept, output.expectedStreams(soundOptions.audio), !output.noMetadata)
             let missing = { @Sendable (codec: VideoCodec) in
                 one.format.losses(of: kept, codec: codec, keepsMetadata: keepsMetadata)
                     + info.missing(in: one.format, codec: codec, keepsMetadata: keepsMetadata, kinds: kinds)

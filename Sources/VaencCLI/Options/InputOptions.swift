@@ -27,12 +27,6 @@ struct InputOptions: ParsableArguments {
     @Option(help: ArgumentHelp("How a picture of another shape is fitted to --size.", valueName: "letterbox|crop|stretch"))
     var fit: FrameFit?
 
-    @Option(
-        help: ArgumentHelp(
-            "Sound, of every stream: copied, encoded as AAC, or none (default: copied if the container holds it, otherwise AAC).",
-            valueName: "copy|aac|none"))
-    var audio: AudioMode?
-
     /// - Parameter isCamera: a camera gives more formats than files, and says its size itself, to which another's is fitted.
     func sourceOptions(isCamera: Bool = false) throws -> SourceOptions {
         try SourceOptions(
@@ -40,6 +34,15 @@ struct InputOptions: ParsableArguments {
             inputSize: inputSize, inputFormat: isCamera ? nil : inputFormat, fps: fps, frames: frames, start: start,
             duration: duration, size: size, fit: fit)
     }
+}
+
+/// Of commands that write sound.
+struct SoundOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Sound, of every stream: copied, encoded as AAC, or none (default: copied if the container holds it, otherwise AAC).",
+            valueName: "copy|aac|none"))
+    var audio: AudioMode?
 }
 
 extension FrameFit: ExpressibleByArgument {}

@@ -24,6 +24,7 @@ enum Suggestion {
         "-i": "give the input without an option", "--input": "give the input without an option",
         "-vf": "use --size and --fit to scale", "-filter:v": "use --size and --fit to scale",
         "-movflags": "use --format fmp4 for fragments", "--json-output": "use --json",
+        "--audio": "leave it out: vaenc remux copies sound, vaenc encode encodes it",
         "-x264-params": "use vaenc's own options", "-x265-params": "use vaenc's own options",
     ]
 
