@@ -61,10 +61,17 @@ import VideoBase
         writesUserData = unsafe settings.codec == .h264
             && av.pointee.av_opt_set!(context.pointee.priv_data, "udu_sei", "1", 0) >= 0
         _ = LibAV.takeLog()
-        let code = unsafe av.pointee.avcodec_open2!(context, codec, nil)
+        let (code, words): (Int32, String)
+        switch unsafe Self.open(context, codec, settings, av) {
+        case .done(let answer, let said): (code, words) = (answer, said)
+        case .lacksThreads(let isStuck):
+            // The library goes on waiting with what it was given.
+            if isStuck { unsafe self.context = nil }
+            headers = []
+            throw VaencError.noThread("for \(settings.encoderName)")
+        }
         if code < 0 {
             headers = []
-            let words = unsafe LibAV.message(code, av)
             if LibAV.isNoMemory(code) || words.contains("malloc of size") { throw VaencError.noMemory("for \(settings.encoderName)") }
             if Self.isNoMemory(words) {
                 // Nor does libx264 say why where it cannot start its threads.
@@ -73,9 +80,7 @@ import VideoBase
                     remedy: "end other programs, or raise the limits of memory and processes (ulimit -v, ulimit -u)")
             }
             if code == vaenc_averror_again() || words.contains("Resource temporarily unavailable") {
-                throw VaencError(
-                    .unavailable, "\(settings.encoderName) cannot start a thread",
-                    remedy: "end other programs, or raise the limit of processes (ulimit -u)")
+                throw VaencError.noThread("for \(settings.encoderName)")
             }
             throw VaencError(
                 .unavailable, "\(settings.encoderName) cannot encode this (\(words))",
@@ -84,6 +89,38 @@ import VideoBase
         let extradata = unsafe Array(
             UnsafeBufferPointer(start: context.pointee.extradata, count: Int(context.pointee.extradata_size)))
         headers = StreamHeaders.annexB(headers: extradata, settings.codec)
+    }
+
+    private enum Opening {
+        /// libavcodec's code, and its words for an error.
+        case done(Int32, String)
+        /// - Parameter isStuck: the call does not come back.
+        case lacksThreads(isStuck: Bool)
+    }
+
+    /// libx265 waits for ever for a thread that it could not start. Those that it needs are tried before; if there are fewer
+    /// all the same, the thread that opens it is left to itself after half a minute. That takes milliseconds otherwise.
+    private static func open(
+        _ context: UnsafeMutablePointer<AVCodecContext>, _ codec: UnsafePointer<AVCodec>, _ settings: EncoderSettings,
+        _ av: UnsafePointer<VaencLibAV>
+    ) -> Opening {
+        // SAFETY: this thread waits for the other, and does not use the context where that one does not come back.
+        nonisolated(unsafe) let context = unsafe context
+        nonisolated(unsafe) let codec = unsafe codec
+        nonisolated(unsafe) let av = unsafe av
+        let open: @Sendable () -> (code: Int32, words: String) = {
+            let code = unsafe av.pointee.avcodec_open2!(context, codec, nil)
+            return unsafe (code, code < 0 ? LibAV.message(code, av) : "")
+        }
+        if settings.codec == .h264 {
+            let (code, words) = open()
+            return .done(code, words)
+        }
+        guard ThreadTrial.canStart(ThreadTrial.libx265Count) else { return .lacksThreads(isStuck: false) }
+        guard let (code, words) = OwnThread.run(atMostNanoseconds: 30_000_000_000, open) else {
+            return .lacksThreads(isStuck: true)
+        }
+        return .done(code, words)
     }
 
     deinit {

@@ -82,7 +82,7 @@ final class EncodeWorker: Sendable {
         }
         if !started {
             monitor.withLock { $0.isRunning = false }
-            throw VaencError(.internalFault, "the system has no thread to give")
+            throw VaencError.noThread("for \(settings.encoderName)")
         }
     }
 

@@ -8,3 +8,22 @@ extension VaencError {
         )
     }
 }
+
+extension VaencError {
+    /// Threads that the system does not start.
+    ///
+    /// - Parameter purpose: what they were for, as `to decode`.
+    package static func noThread(_ purpose: String) -> VaencError {
+        VaencError(
+            .unavailable, "no thread \(purpose)",
+            remedy: "end other programs, or raise the limits of processes and memory (ulimit -u, ulimit -v)")
+    }
+
+    /// File descriptors that the system does not give.
+    ///
+    /// - Parameter purpose: what they were for, as `to load libavcodec`.
+    package static func noDescriptor(_ purpose: String) -> VaencError {
+        VaencError(
+            .unavailable, "no file descriptor \(purpose)", remedy: "close other files, or raise the limit of open files (ulimit -n)")
+    }
+}

@@ -75,6 +75,7 @@ package import VideoBase
         }
         let code = unsafe av.pointee.avcodec_open2!(opened, codec, nil)
         if LibAV.isNoMemory(code) { throw VaencError.noMemory("for a decoder") }
+        if code == vaenc_averror_again() { throw VaencError.noThread("for a decoder") }
         if code < 0 {
             throw VaencError(
                 .badInput,

@@ -1,0 +1,49 @@
+import TestOracles
+import Testing
+
+/// Under a limit of threads a command ends with one line about what is lacking, or does its work. libx265 waited for ever
+/// for a thread that it could not start.
+@Suite struct ThreadLimitTests {
+    private static let limits = [0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 1000]
+
+    private func check(_ arguments: [String], most: Int, in folder: String) throws {
+        let run = try ProcessRunner.run(
+            Checkout.vaenc, arguments, environment: FewThreads.environment(most: most), directory: folder, timeout: 60)
+        let what = "\(most) threads, \(arguments): \(run.status) \(run.errors)"
+        #expect(!run.timedOut, "\(what)")
+        let isEnough = most == Self.limits.last
+        #expect(isEnough ? run.status == 0 : [0, 69].contains(run.status), "\(what)")
+        if run.status != 0 {
+            #expect(run.errorLines.count == 1 && run.errors.contains("thread") && run.errors.contains("ulimit -u"), "\(what)")
+            #expect(!Files.list(folder).contains { $0.hasPrefix("out.") }, "\(what)")
+        }
+        // None is not enough for libraries that encode.
+        if most == 0, arguments[0] == "encode" { #expect(run.status == 69, "\(what)") }
+    }
+
+    @Test(arguments: ["h264", "hevc"]) func encoding(_ codec: String) throws {
+        for most in Self.limits {
+            try Files.withTemporaryFolder { folder in
+                let output = "out.\(codec == "h264" ? "h264" : "h265")"
+                try check(
+                    ["encode", "testsrc:64x64@25:3", "--device", "software", "--codec", codec, "-o", output], most: most,
+                    in: folder)
+            }
+        }
+    }
+
+    /// A decoder without its threads was called bad input.
+    @Test func decoding() throws {
+        try Files.withTemporaryFolder { clips in
+            let clip = clips + "/clip.h264"
+            let made = try ProcessRunner.run(
+                Checkout.vaenc, ["encode", "testsrc:64x64@25:3", "--device", "software", "--codec", "h264", "-o", clip])
+            #expect(made.status == 0, "\(made.errors)")
+            for most in Self.limits {
+                try Files.withTemporaryFolder { folder in
+                    try check(["decode", clip, "--device", "software", "-o", "out.y4m"], most: most, in: folder)
+                }
+            }
+        }
+    }
+}
