@@ -193,7 +193,7 @@ let package = Package(
         .testTarget(name: "RateControlTests", dependencies: ["RateControl", "VideoBase"], swiftSettings: strict),
         .testTarget(
             name: "MediaFilesTests",
-            dependencies: ["MediaFiles", "SoftwareEncode", "NALWriting", "TestOracles", "VideoBase"],
+            dependencies: ["LibAV", "MediaFiles", "SoftwareEncode", "NALWriting", "TestOracles", "VideoBase"],
             swiftSettings: strict),
         .testTarget(
             name: "SoftwareEncodeTests",

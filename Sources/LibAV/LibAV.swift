@@ -28,11 +28,23 @@ package enum LibAV {
         // SAFETY: the text is written with its terminating zero inside the given size; the table is static.
         var text = [CChar](repeating: 0, count: 256)
         if let table = unsafe vaenc_libav(parts.rawValue, &text, text.count) { return unsafe table }
-        let loaded = string(text)
+        throw loadError(string(text), parts)
+    }
+
+    /// The error of libraries that cannot be loaded.
+    ///
+    /// - Parameter loaded: the loader's words.
+    package static func loadError(_ loaded: String, _ parts: Parts) -> VaencError {
         // The loader's words name the library that is missing.
         let asked = Parts.names.filter { parts.contains($0.part) }
         let (part, name) = asked.first { loaded.contains("lib\($0.name)") } ?? asked.first ?? (.codec, "avcodec")
-        throw VaencError(
+        // Nothing is missing then: the loader says no more of memory than that it mapped nothing.
+        let memory = ["annot allocate", "ut of memory", "failed to map segment", "cannot map zero-fill pages"]
+        if loaded.contains("Too many open files") { return .noDescriptor("to load FFmpeg's lib\(name) (\(loaded))") }
+        if memory.contains(where: loaded.contains), !loaded.contains("Operation not permitted") {
+            return .noMemory("to load FFmpeg's lib\(name) (\(loaded))")
+        }
+        return VaencError(
             .unavailable, "FFmpeg's lib\(name) cannot be loaded (\(loaded))",
             remedy: "install the package lib\(name)\(vaenc_libav_major(part.rawValue))")
     }

@@ -1,0 +1,25 @@
+import LibAV
+import Testing
+import VideoBase
+
+/// What is said of a library that the loader does not load: a package is named where one is missing, no limit's effect is
+/// called that.
+@Suite struct LoadErrorTests {
+    @Test(arguments: [
+        ("libavcodec.so.59: cannot open shared object file: No such file or directory", "install the package libavcodec"),
+        ("libx265.so.199: failed to map segment from shared object", "ulimit -v"),
+        ("libavcodec.so.59: cannot allocate memory for program header: Cannot allocate memory", "ulimit -v"),
+        ("libavformat.so.59: cannot map zero-fill pages: Cannot allocate memory", "ulimit -v"),
+        ("libavcodec.so.59: failed to map segment from shared object: Operation not permitted", "install the package libavcodec"),
+        ("libavcodec.so.59: cannot open shared object file: Too many open files", "ulimit -n"),
+        ("libswresample.so.4: cannot open shared object file: Too many open files in system", "ulimit -n"),
+        ("libavcodec.so.59 has no avcodec_open2", "install the package libavcodec"),
+    ])
+    func limitsAreNotMissingPackages(_ loaded: String, _ remedy: String) {
+        let error = LibAV.loadError(loaded, [.codec, .format])
+        #expect(error.category == .unavailable)
+        #expect(error.remedy?.contains(remedy) == true, "\(error)")
+        #expect(error.message.contains(loaded))
+        #expect(remedy.hasPrefix("install") || error.remedy?.contains("install") == false, "\(error)")
+    }
+}
