@@ -27,6 +27,37 @@ import Testing
         }
     }
 
+    /// libavformat's probe takes a short stream with a prefix NAL unit before each slice for another format.
+    @Test(arguments: [2, 3, 4]) func temporalLayersAreReadAgain(_ layers: Int) throws {
+        try Files.withTemporaryFolder { folder in
+            for count in [1, 3, 5, 10, 60] {
+                let made = try ProcessRunner.run(
+                    Checkout.vaenc,
+                    ["encode", "testsrc:64x64@25:\(count)", "-o", "\(count).h264", "--device", "reference", "--bframes", "0", "--qp", "45",
+                     "--temporal-layers", "\(layers)"],
+                    directory: folder, timeout: 60)
+                #expect(made.status == 0, "\(made.errors)")
+                let stream = try Files.read("\(folder)/\(count).h264")
+                for (input, bytes) in [("\(count).h264", []), ("-", stream)] as [(String, [UInt8])] {
+                    let run = try ProcessRunner.run(
+                        Checkout.vaenc, ["decode", input, "-o", "out.y4m", "--overwrite", "--device", "software", "--json"],
+                        input: bytes, directory: folder, timeout: 60)
+                    #expect(run.status == 0, "\(count) of \(input): \(run.errors)")
+                    let report = JSONValue(run.output)
+                    #expect(report?["frames"]?["decoded"]?.int == count, "\(count) of \(input)")
+                    #expect(report?["frameRate"]?.string == "25/1", "\(report as Any)")
+                }
+                // The stream says all that FFmpeg needs, once its format is named.
+                let probe = try ProcessRunner.run(
+                    "ffprobe",
+                    ["-v", "error", "-f", "h264", "-count_frames", "-show_entries", "stream=r_frame_rate,nb_read_frames", "-of", "csv=p=0",
+                     "\(count).h264"],
+                    directory: folder)
+                #expect(probe.output == "25/1,\(count)\n", "\(probe.output) \(probe.errors)")
+            }
+        }
+    }
+
     /// libx265 cannot share a picture of few coding tree rows and columns between threads: the first packet comes all the same.
     @Test(arguments: ["96x160", "60x128", "40x200", "128x130", "64x64", "176x144"]) func lowLatencyOfNarrowPictures(_ size: String) throws {
         try Files.withTemporaryFolder { folder in

@@ -15,4 +15,19 @@ extension MediaInput {
         else { return nil }
         return (size, kind.codec ?? (ending == "hvcc" ? .hevc : .h264))
     }
+
+    /// Whether an input is an H.264 byte stream with prefix NAL units or subset SPSs (types 14 and 15, annexes F and G).
+    ///
+    /// libavformat's probe counts each of them against H.264: a stream with more of them than parameter sets and IDR pictures
+    /// in its first bytes, as a short one with temporal layers, is not recognized, or is taken for MP3.
+    static func isScalableStream(_ reader: ByteReader) throws -> Bool {
+        let head = try reader.peek(4096)
+        guard let kind = StreamKind(head: head), kind.framing == .annexB, kind.codec == .h264 else { return false }
+        let headers = AnnexB.units(in: head.span).map { head[$0.lowerBound] }
+        // forbidden_zero_bit; a stream begins with an SPS or a delimiter.
+        guard let first = headers.first, [7, 9].contains(first & 31), !headers.contains(where: { $0 & 0x80 != 0 }) else {
+            return false
+        }
+        return headers.contains { [14, 15].contains($0 & 31) }
+    }
 }

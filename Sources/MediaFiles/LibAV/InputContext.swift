@@ -46,7 +46,8 @@ import VideoBase
         unsafe opened.pointee.pb = io.context
         unsafe opened.pointee.flags |= vaenc_flag_custom_io()
         // The name helps to tell formats without a signature apart. Frees the context where it fails.
-        let known = unsafe lengths.flatMap { unsafe av.pointee.av_find_input_format!($0.codec.rawValue) }
+        let codec = try lengths?.codec ?? (MediaInput.isScalableStream(reader) ? .h264 : nil)
+        let known = unsafe codec.flatMap { unsafe av.pointee.av_find_input_format!($0.rawValue) }
         let code = unsafe av.pointee.avformat_open_input!(&context, FileName.cString(reader.name), known, nil)
         guard code >= 0, let context = unsafe context else {
             if LibAV.isNoMemory(code) { throw Self.noMemory(reader) }
