@@ -17,7 +17,7 @@ import VideoBase
     }
 
     /// Several buffering periods, constant rates and variable ones, with the average at the highest rate too, for which
-    /// libx265 sets cbr_flag and fills nothing up. Strict sessions end where a picture comes too late: none does.
+    /// libx265 sets cbr_flag and fills nothing up.
     @Test(arguments: [RateControlMode.cbr, .vbr], [60_000, 300_000]) func delaysFollowFromTheBits(
         _ mode: RateControlMode, _ bitrate: Int
     ) throws {
