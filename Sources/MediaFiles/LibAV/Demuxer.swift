@@ -26,6 +26,8 @@ import VideoBase
     struct Stream {
         var timeBase: Rational
         var startTime: Int64?
+        /// The same where the file does not say it, but when later pictures are shown.
+        var untimedStart: Int64?
         var frameRate: Rational?
         var aspect: Rational?
         var frameCount: Int?
@@ -59,7 +61,13 @@ import VideoBase
         streamIndex = index
         notice = Self.othersNotice(input, taken: index)
         let context = unsafe input.context
-        unsafe stream = Self.describe(context, index, av)
+        var described = unsafe Self.describe(context, index, av)
+        if let first = try input.firstUntimed(
+            of: index, frameRate: described.frameRate ?? Rational(25, 1), timeBase: described.timeBase)
+        {
+            (described.startTime, described.untimedStart) = (first, first)
+        }
+        stream = described
         let best = unsafe av.pointee.av_find_best_stream!(context, AVMEDIA_TYPE_AUDIO, -1, Int32(index), nil, 0)
         hasSound = best >= 0
         let heard = readsSound ? Self.soundStreams(input, best: Int(best)) : []
@@ -73,6 +81,9 @@ import VideoBase
 
     /// What the file says of itself.
     var metadata: MediaMetadata { MediaMetadata(input, pictures: streamIndex) }
+
+    /// What is reported of times that jump, as far as they were read; nil where none do.
+    var timesEntry: EffectiveEntry? { input.timesEntry }
 
     /// The streams that nothing is read of.
     func unreadStreams() throws -> [UnreadStream] {
@@ -151,7 +162,7 @@ import VideoBase
         }
         let format = unsafe String(cString: context.pointee.iformat.pointee.name)
         return unsafe Stream(
-            timeBase: base, startTime: stream.pointee.start_time == none ? nil : stream.pointee.start_time,
+            timeBase: base, startTime: stream.pointee.start_time == none ? nil : stream.pointee.start_time, untimedStart: nil,
             // What is out of all range is a damaged header's, or no rate at all.
             frameRate: positive(av.pointee.av_guess_frame_rate!(context, stream, nil)).flatMap {
                 (0.001...1000).contains($0.value) ? $0 : nil

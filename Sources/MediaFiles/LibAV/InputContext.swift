@@ -15,9 +15,13 @@ import VideoBase
     /// libavformat's first name of the format.
     let container: String
     /// What was read to learn of the streams, and is to be given yet.
-    private var ahead: [Ahead] = []
+    var ahead: [Ahead] = []
+    /// Why the packet that was read last is taken for one that is cut short; nil where it is not.
+    var fault: String?
+    /// nil of formats whose clock does not wrap.
+    var times: ContinuedTimes?
     /// Of each stream: `MediaTrack.adtsConfig`.
-    private var adtsConfigs: [Int: [UInt8]] = [:]
+    var adtsConfigs: [Int: [UInt8]] = [:]
     private let reader: ByteReader
     private let start: Int
     /// Where the latest packet ends in the input; nil where that is not known.
@@ -56,6 +60,7 @@ import VideoBase
         unsafe self.context = unsafe context
         let format = unsafe String(cString: context.pointee.iformat.pointee.name)
         container = format.split(separator: ",").first.map(String.init) ?? format
+        if container == "mpegts" || container == "mpeg" { times = ContinuedTimes() }
         if Self.refused.contains(format) { throw Self.unreadable(reader.name, "it holds text or bare bytes") }
         let found = unsafe av.pointee.avformat_find_stream_info!(context, nil)
         if found < 0 {
@@ -123,11 +128,21 @@ import VideoBase
     /// Fills `packet` with the next packet of any stream that is not discarded.
     /// - Throws: what reading the file throws.
     func read(_ packet: UnsafeMutablePointer<AVPacket>) throws -> Reading {
-        if !ahead.isEmpty { return try unsafe takeAhead(packet) }
-        return try unsafe readNext(packet)
+        let reading = try unsafe ahead.isEmpty ? readNext(packet) : takeAhead(packet)
+        guard case .packet = reading else { return reading }
+        if let words = fault, try unsafe !isBeforeJump(packet) {
+            unsafe av.pointee.av_packet_unref!(packet)
+            return .broken(words)
+        }
+        try unsafe continueTimes(of: packet)
+        return .packet
     }
 
-    private func readNext(_ packet: UnsafeMutablePointer<AVPacket>) throws -> Reading {
+    /// What is reported of times that jump, as far as they were read; nil where none do.
+    var timesEntry: EffectiveEntry? { times?.entry }
+
+    /// Reads as libavformat does, and sets `fault`.
+    func readNext(_ packet: UnsafeMutablePointer<AVPacket>) throws -> Reading {
         while true {
             let code = unsafe av.pointee.av_read_frame!(context, packet)
             if let error = io.error { throw error }
@@ -146,54 +161,13 @@ import VideoBase
             if LibAV.isNoMemory(code) { throw Self.noMemory(reader) }
             if code < 0 { return unsafe .broken(LibAV.message(code, av)) }
             let corrupt: Int32 = 2
-            if unsafe packet.pointee.flags & corrupt != 0 {
-                unsafe av.pointee.av_packet_unref!(packet)
-                return .broken(io.isAtEnd ? Self.cut : LibAV.takeLog() ?? "a packet is cut short")
-            }
+            let isCorrupt = unsafe packet.pointee.flags & corrupt != 0
+            fault = isCorrupt ? (io.isAtEnd ? Self.cut : LibAV.takeLog() ?? "a packet is cut short") : nil
+            unsafe packet.pointee.flags &= ~corrupt
             let place = unsafe packet.pointee.pos
             let (end, isOutside) = (start + Int(unsafe packet.pointee.size)).addingReportingOverflow(Int(place))
             latestEnd = place < 0 || isOutside ? nil : end
             return .packet
-        }
-    }
-
-    private enum Ahead {
-        case packet(TrackPacket)
-        case reading(Reading)
-        case error(any Error)
-    }
-
-    /// AAC in ADTS has its description in each packet: the first of each such stream is read. libavformat has found the stream's
-    /// rate in it already, so it lies near the beginning.
-    private func lookAtSound() throws {
-        var wanted = Set((0..<Int(unsafe context.pointee.nb_streams)).filter { index in
-            let parameters = unsafe context.pointee.streams[index]!.pointee.codecpar!
-            return unsafe parameters.pointee.codec_id == AV_CODEC_ID_AAC && parameters.pointee.extradata_size == 0
-                && parameters.pointee.sample_rate > 0
-        })
-        var scratch = unsafe av.pointee.av_packet_alloc!()
-        defer { unsafe av.pointee.av_packet_free!(&scratch) }
-        guard let packet = unsafe scratch else { throw TrackPacket.noMemory }
-        while !wanted.isEmpty, ahead.count < Self.aheadLimit {
-            do {
-                let reading = try unsafe readNext(packet)
-                guard case .packet = reading else { return ahead.append(.reading(reading)) }
-            } catch { return ahead.append(.error(error)) }
-            let index = unsafe Int(packet.pointee.stream_index)
-            if wanted.remove(index) != nil { adtsConfigs[index] = unsafe ADTSFilter.config(packet, av) }
-            let one = try unsafe TrackPacket(taking: packet, timeBase: Rational(1, 1), av)
-            ahead.append(.packet(one))
-        }
-    }
-    private static let aheadLimit = 4096
-
-    private func takeAhead(_ packet: UnsafeMutablePointer<AVPacket>) throws -> Reading {
-        switch ahead.removeFirst() {
-        case .packet(let first):
-            guard unsafe av.pointee.av_packet_ref!(packet, first.packet) >= 0 else { throw TrackPacket.noMemory }
-            return .packet
-        case .reading(let reading): return reading
-        case .error(let error): throw error
         }
     }
 

@@ -23,6 +23,8 @@ import VideoBase
     private var shownEnd: MediaTime?
     /// The last decoding time of each track, in its ticks.
     private var lastTicks: [Int: Int64] = [:]
+    /// The same in MP4 and QuickTime.
+    private var sampleTicks: [Int: Int64] = [:]
     /// Packets of an input that are decoded a little later than it says, for two of a track cannot be at one time.
     private(set) var movedCount = 0
 
@@ -173,15 +175,30 @@ import VideoBase
         // Rounded apart, they may change places.
         if let shown, let time = decoded { decoded = min(time, shown) }
         if copies { (shown, decoded) = moved(shown, decoded, track) }
+        let length = ticks(duration, track)
+        if let time = decoded ?? shown { try checkDistance(to: time, length, track) }
         unsafe scratch.pointee.stream_index = Int32(track)
         unsafe scratch.pointee.pts = shown ?? none
         unsafe scratch.pointee.dts = decoded ?? none
-        unsafe scratch.pointee.duration = ticks(duration, track)
+        unsafe scratch.pointee.duration = length
         unsafe scratch.pointee.pos = -1
         destination.willWrite()
         let code = unsafe av.pointee.av_interleaved_write_frame!(context, scratch)
         unsafe av.pointee.av_packet_unref!(scratch)
         try check(code, copies: copies || hasCopies)
+    }
+
+    /// A sample's duration has 32 bits in MP4 and QuickTime, of which libavformat uses 31: it would change times that lie farther apart.
+    private func checkDistance(to time: Int64, _ length: Int64, _ track: Int) throws {
+        guard format == "mp4" || format == "mov" else { return }
+        let last = sampleTicks.updateValue(time, forKey: track) ?? time
+        let longest = max(Int128(time) - Int128(last), Int128(length))
+        guard longest >= Int128(Int32.max) else { return }
+        let scale = Int128(max(timescale(of: track), 1))
+        let (seconds, limit) = (longest / scale, Int128(Int32.max) / scale)
+        throw VaencError(
+            .badInput, "\(destination.name) cannot hold times that lie \(seconds) s apart: the limit of \(format) is \(limit) s here",
+            remedy: "check the input's times, or choose another `format`, such as mkv")
     }
 
     /// Some files round the times of short packets to the same millisecond, which others take as no order.
@@ -217,9 +234,17 @@ import VideoBase
         code < 0 && [0, EINVAL, ERANGE, EDOM, EOVERFLOW].contains(vaenc_errno_of(code))
     }
 
+    /// AVERROR_PATCHWELCOME: 'P', 'A', 'W', 'E', the first in the low byte.
+    private static let notImplemented = -Int32(0x4557_4150)
+
     private func check(_ code: Int32, copies: Bool = false) throws {
         if let error = destination.error { throw error }
         if LibAV.isNoMemory(code) { throw Self.noMemory }
+        if code == Self.notImplemented {
+            throw VaencError(
+                .badInput, "\(destination.name) cannot hold such times or values: libavformat does not write them in this format",
+                remedy: "check the input's times, or choose another `format`")
+        }
         if copies, destination.patience == nil, Self.refuses(code) {
             throw VaencError(
                 .badInput, "\(destination.name) takes no such stream (\(unsafe LibAV.message(code, av)))",

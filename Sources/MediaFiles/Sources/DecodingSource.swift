@@ -67,16 +67,25 @@ package final class DecodingSource: FrameSource {
             // Containers go by decoding times, and a picture is shown 16 later at most (DPB): a key frame that is shown
             // behind the start would miss what leads it.
             let lead = min(16 / rate.value, 60) / stream.timeBase.value
-            if demuxer.seek(to: Int64(clamping: Int128(origin) - Int128(lead.rounded(.up)))) { decoder.flush() }
+            let target = Int64(clamping: Int128(origin) - Int128(lead.rounded(.up)))
+            // Pictures without times are in no index: libavformat would take a key frame behind them for the first.
+            if stream.untimedStart == nil, demuxer.seek(to: target) { decoder.flush() }
         }
         let scale = Int32(clamping: stream.timeBase.denominator)
         var zero = MediaTime(value: Int64(clamping: Int128(origin) * Int128(stream.timeBase.numerator)), timescale: scale)
         if skipped == 0, let start = demuxer.soundStarts.min(), start < zero {
             // The pictures keep their distance from the sound; not one that would be a fault of the file.
             let before = start.converted(to: scale).value / Int64(max(1, stream.timeBase.numerator))
-            if Double(Int128(origin) - Int128(before)) * stream.timeBase.value < 10 {
+            let early = Double(Int128(origin) - Int128(before)) * stream.timeBase.value
+            if early < 10 {
                 origin = before
                 zero = start
+            } else {
+                let seconds = (early * 1000).rounded() / 1000
+                info.changes.append(
+                    EffectiveEntry(
+                        option: "soundStart", asked: "\(seconds) s before the pictures", used: "with the pictures",
+                        why: "a distance of 10 s or more is taken for a fault of the file"))
             }
         }
         sounds = demuxer.sounds.map {
@@ -239,7 +248,9 @@ package final class DecodingSource: FrameSource {
         // A file may say any times: those out of all range are the encoder's to refuse.
         if time == none {
             let start = state.demuxer.stream.startTime ?? 0
-            time = state.previous.map { Int64(clamping: Int128($0) + Int128(length)) } ?? start
+            time = state.takeUntimed() ?? state.previous.map { Int64(clamping: Int128($0) + Int128(length)) } ?? start
+        } else {
+            state.hasTimes = true
         }
         // Presentation times must grow.
         if let previous = state.previous, time <= previous { time = Int64(clamping: Int128(previous) + 1) }
@@ -295,7 +306,7 @@ package final class DecodingSource: FrameSource {
         state.withLock { state in
             guard let state else { return [] }
             let isTold = state.deinterlacer == nil || info.changes.contains { $0.option == Demuxer.deinterlaced.option }
-            return state.changes + (isTold ? [] : [Demuxer.deinterlaced])
+            return state.changes + (isTold ? [] : [Demuxer.deinterlaced]) + [state.demuxer.timesEntry].compactMap { $0 }
         }
     }
     package var picturesLeftOut: Int { state.withLock { $0.map { $0.leftOut + $0.leading } ?? 0 } }

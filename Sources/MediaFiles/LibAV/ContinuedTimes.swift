@@ -1,0 +1,153 @@
+import VideoBase
+
+/// The times of MPEG-TS and MPEG program streams as one timeline. Their clock counts 33 bits and wraps at the end
+/// (H.222.0 2.4.3.7). Where streams were joined, it goes on from any other value: libavformat takes such a jump back for a wrap, which
+/// is 26.5 hours.
+struct ContinuedTimes {
+    /// A packet's times, in ticks of its stream.
+    struct Stamp {
+        var stream: Int
+        var shown: Int64?
+        var decoded: Int64?
+        var duration: Int64
+        var time: Int64? { decoded ?? shown }
+    }
+
+    private struct Stream {
+        /// Index of the shift that is added to its times.
+        var part: Int
+        /// The latest time of the file's clock.
+        var raw: Int64
+        /// The same on the timeline, and where its packets end there, as they are decoded and as they are shown.
+        var time: Int64
+        var end: Int64
+        var shownEnd: Int64
+    }
+
+    private static let second: Int64 = 90_000
+    private static let period = Int64(1) << 33
+    /// A wrap is expected so near to the ends of the clock alone.
+    private static let wrapMargin = 60 * second
+    /// Times of a stream that go back less than that are out of order; that go on more than an hour are those of another stream.
+    private static let largestStepBack = second / 2
+    private static let largestStep = 3600 * second
+    /// Streams of a joined stream begin within this of each other.
+    private static let nearness = 10 * second
+
+    private var streams: [Int: Stream] = [:]
+    /// What is added to the file's clock in each part of the file.
+    private var shifts: [Int64] = [0]
+    private var latest: Int64?
+    /// The first jump, in ticks of the file's clock.
+    private var firstJump: (from: Int64, to: Int64)?
+
+    /// What is reported of the jumps; nil where there are none.
+    var entry: EffectiveEntry? {
+        guard let firstJump else { return nil }
+        func seconds(_ ticks: Int64) -> Double { (Double(ticks) / Double(Self.second) * 1000).rounded() / 1000 }
+        let count = shifts.count - 1
+        return EffectiveEntry(
+            option: "times", asked: "as in the input", used: "continued at \(count) \(count == 1 ? "jump" : "jumps")",
+            why: "\(count == 1 ? "they jump" : "the first is") from \(seconds(firstJump.from)) s to \(seconds(firstJump.to)) s, which is no wrap of the clock")
+    }
+
+    /// The value of the file's clock behind a time that libavformat may have taken for one after a wrap.
+    private static func raw(_ time: Int64) -> Int64 { time & (period - 1) }
+
+    /// The distance on a clock that wraps, the shorter way round.
+    private static func distance(_ from: Int64, _ to: Int64) -> Int64 {
+        let forward = raw(to &- from)
+        return forward >= period / 2 ? forward - period : forward
+    }
+
+    /// Whether a stream's next time is that of another stream, which was joined to it.
+    static func isJump(from time: Int64, to next: Int64) -> Bool {
+        let (before, after) = (raw(time), raw(next))
+        let step = distance(before, after)
+        if after < before, step > 0 {
+            // Only at its end does the clock wrap.
+            return !(before >= period - wrapMargin && after < wrapMargin)
+        }
+        return step < -largestStepBack || step > largestStep
+    }
+
+    /// The place on the timeline of a value of the clock in a part of the file: the nearest to `reference`.
+    private func place(_ raw: Int64, part: Int, near reference: Int64) -> Int64 {
+        reference + Self.distance(reference, raw &+ shifts[part])
+    }
+
+    /// The known part behind another in which a time lies nearest to the latest, if it is near.
+    private func known(_ raw: Int64, after part: Int) -> Int? {
+        guard let latest, part + 1 < shifts.count else { return nil }
+        let nearest = (part + 1..<shifts.count).min { a, b in
+            (place(raw, part: a, near: latest) - latest).magnitude < (place(raw, part: b, near: latest) - latest).magnitude
+        }
+        return nearest.flatMap { (place(raw, part: $0, near: latest) - latest).magnitude <= Self.nearness ? $0 : nil }
+    }
+
+    /// Whether a packet begins a part of the file that is not known yet.
+    func startsPart(_ stamp: Stamp) -> Bool {
+        guard let time = stamp.time, let stream = streams[stamp.stream], Self.isJump(from: stream.raw, to: time) else { return false }
+        return known(Self.raw(time), after: stream.part) == nil
+    }
+
+    /// The streams besides one that go on at the latest time.
+    func active(besides stream: Int) -> Set<Int> {
+        guard let latest else { return [] }
+        return Set(streams.filter { $0.key != stream && $0.value.time > latest - Self.nearness }.keys)
+    }
+
+    /// Whether a packet of a stream lies far behind the one that began a part.
+    static func isFar(_ stamp: Stamp, behind start: Stamp) -> Bool {
+        guard stamp.stream == start.stream, let time = stamp.time, let first = start.time else { return false }
+        return distance(first, time) > 3 * second
+    }
+
+    /// What a part is shifted by that begins with these packets, the first of each stream: so far that none goes back.
+    func shift(beginning stamps: [Stamp]) -> Int64 {
+        guard let reference = stamps.first?.time.map(Self.raw) else { return shifts[shifts.count - 1] }
+        let needed = stamps.compactMap { stamp -> Int64? in
+            guard let time = stamp.time, let stream = streams[stamp.stream] else { return nil }
+            // The clock may wrap between the first packets of two streams.
+            let first = reference + Self.distance(reference, time)
+            let shown = stamp.shown.map { first + Self.distance(time, $0) } ?? first
+            return max(stream.end - first, stream.shownEnd - shown)
+        }
+        return needed.max() ?? shifts[shifts.count - 1]
+    }
+
+    /// Takes note of a part that begins with a packet.
+    mutating func begin(_ stamp: Stamp, shift: Int64) {
+        if firstJump == nil, let stream = streams[stamp.stream], let time = stamp.time { firstJump = (stream.raw, Self.raw(time)) }
+        shifts.append(shift)
+    }
+
+    /// The times of the next packet on the timeline.
+    mutating func take(_ stamp: Stamp) -> (shown: Int64?, decoded: Int64?) {
+        guard let time = stamp.time else { return (stamp.shown, stamp.decoded) }
+        let raw = Self.raw(time)
+        let before = streams[stamp.stream]
+        var part = before?.part ?? 0
+        if let before, Self.isJump(from: before.raw, to: time) {
+            part = known(raw, after: part) ?? shifts.count - 1
+        } else if let latest, part + 1 < shifts.count {
+            // A stream that has ended before others in its part goes on in the next without a jump.
+            let nearest = (part..<shifts.count).min { a, b in
+                let (one, other) = (place(raw, part: a, near: latest), place(raw, part: b, near: latest))
+                let (isBack, otherIsBack) = (one < before?.time ?? .min, other < before?.time ?? .min)
+                return isBack == otherIsBack ? (one - latest).magnitude < (other - latest).magnitude : otherIsBack
+            }
+            part = nearest ?? part
+        }
+        let placed = latest.map { place(raw, part: part, near: $0) } ?? (time.magnitude < 1 << 60 ? time : raw)
+        let shown = stamp.shown.map { placed + Self.distance(time, $0) }
+        let step = before.map { placed - $0.time } ?? 0
+        let usual = step > 0 && step < Self.second ? step : Self.second / 25
+        let length = stamp.duration > 0 ? min(stamp.duration, Self.largestStep) : usual
+        streams[stamp.stream] = Stream(
+            part: part, raw: raw, time: placed, end: max(before?.end ?? placed, placed + length),
+            shownEnd: max(before?.shownEnd ?? placed, (shown ?? placed) + length))
+        latest = max(latest ?? placed, placed)
+        return (shown, stamp.decoded == nil ? nil : placed)
+    }
+}

@@ -1,0 +1,155 @@
+import TestOracles
+import Testing
+
+/// Inputs whose times begin before 0, jump, or lie far apart: what of them is in the output, judged by ffprobe.
+@Suite struct TimelineTests {
+    /// Times of the packets of a kind, as they are shown or heard.
+    private static func times(_ name: String, _ kind: String, in folder: String) throws -> [Double] {
+        try RemuxTests.probe(name, "packet=pts_time", in: folder, ["-select_streams", kind])
+            .split(separator: "\n").compactMap { Double($0.prefix { $0 != "," }) }.sorted()
+    }
+
+    private static func steps(_ times: [Double]) -> [Double] { zip(times, times.dropFirst()).map { $1 - $0 } }
+
+    /// Matroska whose first pictures have times before 0, which libavformat does not give: pictures and sound keep their distance.
+    @Test(arguments: ["a.mp4", "a.mkv", "a.ts"]) func picturesBeforeZero(_ name: String) throws {
+        try Files.withTemporaryFolder { folder in
+            let script = """
+                set -e
+                ffmpeg -v error -nostdin -f lavfi -i testsrc=size=96x64:rate=25:duration=3 -f lavfi -i sine=duration=3 -pix_fmt yuv420p \
+                -c:v libx264 -bf 2 -b_strategy 0 -g 25 -c:a aac full.mkv
+                ffmpeg -v error -nostdin -itsoffset -0.7 -i full.mkv -c copy -avoid_negative_ts disabled early.mkv
+                """
+            try RemuxTests.make(script, in: folder)
+            func first(_ name: String, _ kind: String) throws -> Double { try #require(try Self.times(name, kind, in: folder).first) }
+            let apart = try first("full.mkv", "v") - first("full.mkv", "a")
+            let options = ["--device", "software", "--codec", "h264", "--overwrite", "-o", name]
+            let piped: [UInt8]? = try Files.read("\(folder)/early.mkv")
+            for bytes in [nil, piped] {
+                let run = try EncodeRun([bytes == nil ? "early.mkv" : "-"] + options, in: folder, input: bytes ?? [])
+                #expect(run.status == 0 && !run.errors.contains("a second, not at"), "\(run.errors)")
+                let (pictures, sound) = try (Self.times(name, "v", in: folder), Self.times(name, "a", in: folder))
+                #expect(pictures.count == 75 && Self.steps(pictures).allSatisfy { abs($0 - 0.04) < 0.003 }, "\(pictures)")
+                #expect(try sound.count == Self.times("early.mkv", "a", in: folder).count)
+                #expect(try abs(first(name, "v") - first(name, "a") - apart) < 0.03, "\(pictures.prefix(3)) \(sound.prefix(3)) \(apart)")
+            }
+            // Times are counted from the first picture.
+            let run = try EncodeRun(["early.mkv", "--start", "0.2"] + options, in: folder)
+            #expect(run.status == 0, "\(run.errors)")
+            let pictures = try Self.times(name, "v", in: folder)
+            #expect((69...71).contains(pictures.count), "\(pictures)")
+        }
+    }
+
+    /// Sound long before the pictures is left out, which is said.
+    @Test func soundFarBeforeThePictures() throws {
+        try Files.withTemporaryFolder { folder in
+            let script = """
+                set -e
+                ffmpeg -v error -nostdin -f lavfi -i testsrc=size=96x64:rate=25:duration=1 -f lavfi -i sine=duration=15 -pix_fmt yuv420p \
+                -c:v libx264 -c:a aac in.mp4
+                ffmpeg -v error -nostdin -itsoffset 12 -i in.mp4 -i in.mp4 -map 0:v -map 1:a -c copy late.mkv
+                """
+            try RemuxTests.make(script, in: folder)
+            let arguments = ["late.mkv", "--device", "software", "--codec", "h264", "-o", "a.mkv"]
+            let run = try EncodeRun(arguments + ["--json"], in: folder)
+            #expect(run.status == 0, "\(run.errors)")
+            #expect(run.effective("soundStart")?["used"]?.string == "with the pictures", "\(run.errors)")
+            #expect(try EncodeRun(arguments + ["--strict", "--overwrite"], in: folder).status == 69)
+        }
+    }
+
+    /// A transport stream and one that was joined to it.
+    ///
+    /// - Parameter isMarked: the first packet of each stream behind the joint has discontinuity_indicator set (H.222.0 2.4.3.5).
+    private static func join(_ first: [UInt8], _ second: [UInt8], isMarked: Bool) -> [UInt8] {
+        var second = second
+        var seen: Set<Int> = []
+        for place in stride(from: 0, to: second.count - 187, by: 188) where isMarked {
+            let stream = Int(second[place + 1] & 31) << 8 | Int(second[place + 2])
+            let hasAdaptationField = second[place + 3] & 0x20 != 0 && second[place + 4] > 0
+            if seen.insert(stream).inserted, hasAdaptationField { second[place + 5] |= 0x80 }
+        }
+        return first + second
+    }
+
+    /// Times that jump back where streams were joined go on, for pictures and sound alike, which is said once. A jump of 1000 s is one that
+    /// libavformat takes for a wrap of the clock.
+    @Test(arguments: [true, false], ["1000", "1"]) func joinedTransportStreams(_ isMarked: Bool, _ offset: String) throws {
+        try Files.withTemporaryFolder { folder in
+            let script = """
+                set -e
+                ffmpeg -v error -nostdin -f lavfi -i testsrc=size=96x64:rate=25:duration=3 -f lavfi -i sine=duration=3 -pix_fmt yuv420p \
+                -c:v libx264 -bf 2 -g 25 -c:a aac in.mkv
+                ffmpeg -v error -nostdin -i in.mkv -c copy -output_ts_offset \(offset) first.ts
+                ffmpeg -v error -nostdin -i in.mkv -c copy second.ts
+                """
+            try RemuxTests.make(script, in: folder)
+            let joined = try Self.join(Files.read("\(folder)/first.ts"), Files.read("\(folder)/second.ts"), isMarked: isMarked)
+            try Files.write(joined, to: "\(folder)/in.ts")
+            let sounds = try Self.times("first.ts", "a", in: folder).count
+            func check(_ name: String, _ result: ProcessRunner.Result, _ sound: ClosedRange<Int>) throws {
+                #expect(result.status == 0, "\(name): \(result.errors)")
+                #expect(result.errors.split(separator: "\n").count { $0.contains("times: asked as in the input") } == 1, "\(name): \(result.errors)")
+                let (pictures, heard) = try (Self.times(name, "v", in: folder), Self.times(name, "a", in: folder))
+                #expect(pictures.count == 150 && Self.steps(pictures).allSatisfy { $0 > 0.01 && $0 < 0.2 }, "\(name): \(pictures)")
+                #expect(sound.contains(heard.count) && Self.steps(heard).allSatisfy { $0 < 0.2 }, "\(name): \(heard.count) \(sounds)")
+                // Both tracks end together, as they do in each part.
+                #expect(abs((pictures.last ?? 0) - (heard.last ?? 0)) < 0.15, "\(name)")
+            }
+            for name in ["a.mp4", "a.mkv", "a.ts"] {
+                let remuxed = try ProcessRunner.run(Checkout.vaenc, ["remux", "in.ts", "-o", name], directory: folder, timeout: 60)
+                try check(name, remuxed, sounds * 2 - 2...sounds * 2 + 1)
+                for audio in ["copy", "aac"] {
+                    let encoded = try ProcessRunner.run(
+                        Checkout.vaenc,
+                        ["encode", "in.ts", "--device", "software", "--codec", "h264", "--audio", audio, "--overwrite", "-o", name],
+                        directory: folder, timeout: 60)
+                    try check(name, encoded, sounds * 2 - 5...sounds * 2 + 8)
+                }
+            }
+            let decoded = try ProcessRunner.run(Checkout.vaenc, ["decode", "in.ts", "-o", "a.y4m"], directory: folder, timeout: 60)
+            #expect(decoded.status == 0 && decoded.errors.contains("times: asked as in the input"), "\(decoded.errors)")
+            let strict = try ProcessRunner.run(Checkout.vaenc, ["remux", "in.ts", "-o", "s.mkv", "--strict"], directory: folder, timeout: 60)
+            #expect(strict.status == 69 && !Files.exists("\(folder)/s.mkv"), "\(strict.errors)")
+        }
+    }
+
+    /// A clock that wraps at its end is no jump.
+    @Test func wrappedClock() throws {
+        try Files.withTemporaryFolder { folder in
+            // 2^33 ticks are 95443.7 s; the muxer adds 1.4 s.
+            let script = """
+                set -e
+                ffmpeg -v error -nostdin -f lavfi -i testsrc=size=96x64:rate=25:duration=3 -f lavfi -i sine=duration=3 -pix_fmt yuv420p \
+                -c:v libx264 -bf 2 -g 25 -c:a aac -output_ts_offset 95441 in.ts
+                """
+            try RemuxTests.make(script, in: folder)
+            let remuxed = try ProcessRunner.run(Checkout.vaenc, ["remux", "in.ts", "-o", "a.mp4", "--strict"], directory: folder, timeout: 60)
+            #expect(remuxed.status == 0 && !remuxed.errors.contains("times:"), "\(remuxed.errors)")
+            let encoded = try EncodeRun(["in.ts", "--device", "software", "--codec", "h264", "-o", "b.mp4"], in: folder)
+            #expect(encoded.status == 0 && !encoded.errors.contains("times:"), "\(encoded.errors)")
+            for name in ["a.mp4", "b.mp4"] {
+                let pictures = try Self.times(name, "v", in: folder)
+                #expect(pictures.count == 75 && Self.steps(pictures).allSatisfy { abs($0 - 0.04) < 0.003 }, "\(name): \(pictures)")
+            }
+        }
+    }
+
+    /// Pictures that lie farther apart than a sample of MP4 can last are the input's fault, and said in plain words; MKV holds them.
+    @Test func timesFarApart() throws {
+        try Files.withTemporaryFolder { folder in
+            let script = """
+                set -e
+                ffmpeg -v error -nostdin -f lavfi -i testsrc=size=96x64:rate=30000/1001:duration=1 -pix_fmt yuv420p -c:v libx264 -bf 0 in.mkv
+                ffmpeg -v error -nostdin -i in.mkv -c copy -bsf:v "setts=ts=if(gt(N\\,10)\\,TS+95000000\\,TS)" far.mkv
+                """
+            try RemuxTests.make(script, in: folder)
+            let options = ["far.mkv", "--device", "software", "--codec", "h264"]
+            let refused = try EncodeRun(options + ["-o", "a.mp4"], in: folder)
+            #expect(refused.status == 65 && refused.errors.contains("s apart"), "\(refused.errors)")
+            #expect(!refused.errors.contains("implemented") && !Files.exists("\(folder)/a.mp4"))
+            #expect(try EncodeRun(options + ["-o", "a.mkv"], in: folder).status == 0)
+        }
+    }
+}

@@ -1,0 +1,109 @@
+import Testing
+
+@testable import MediaFiles
+
+/// Times of a clock of 33 bits that wraps and jumps, as MPEG-TS has them, put on one timeline.
+@Suite struct ContinuedTimesTests {
+    private static let second: Int64 = 90_000
+    private static let period = Int64(1) << 33
+    private static let length: Int64 = 3600
+
+    private struct Packet {
+        var stream: Int
+        var time: Int64
+    }
+
+    /// Two streams, a packet of each in turn.
+    private static func part(_ first: Int64, _ second: Int64, count: Int = 50) -> [Packet] {
+        (0..<count).flatMap { index in
+            [Packet(stream: 0, time: first + Int64(index) * length), Packet(stream: 1, time: second + Int64(index) * length)]
+        }
+    }
+
+    /// Does what a reader does, and gives each stream's times.
+    private static func continued(_ packets: [Packet]) -> (streams: [[Int64]], times: ContinuedTimes) {
+        var times = ContinuedTimes()
+        var streams: [[Int64]] = [[], []]
+        func stamp(_ packet: Packet) -> ContinuedTimes.Stamp {
+            ContinuedTimes.Stamp(stream: packet.stream, shown: packet.time, decoded: packet.time, duration: length)
+        }
+        for (index, packet) in packets.enumerated() {
+            let first = stamp(packet)
+            if times.startsPart(first) {
+                var trial = times
+                var missing = times.active(besides: first.stream)
+                var starts = [first]
+                for next in packets[(index + 1)...].map(stamp) {
+                    if missing.isEmpty || ContinuedTimes.isFar(next, behind: first) { break }
+                    guard missing.contains(next.stream) else { continue }
+                    if trial.startsPart(next) {
+                        missing.remove(next.stream)
+                        starts.append(next)
+                    } else {
+                        _ = trial.take(next)
+                    }
+                }
+                times.begin(first, shift: trial.shift(beginning: starts))
+            }
+            let taken = times.take(first)
+            #expect(taken.shown == taken.decoded)
+            streams[packet.stream].append(taken.decoded ?? -1)
+        }
+        return (streams, times)
+    }
+
+    private static func steps(_ times: [Int64]) -> [Int64] { zip(times, times.dropFirst()).map { $1 - $0 } }
+
+    /// A jump back, as the file has it and as libavformat gives it; from a time near 26.5 hours, too, which is no wrap.
+    @Test(arguments: [0, period]) func jumpsBack(added: Int64) throws {
+        for start in [2, 1000, 72_000, 95_000] {
+            let first = Int64(start) * Self.second
+            let (streams, times) = Self.continued(Self.part(first, first + 500) + Self.part(added + Self.second, added + Self.second + 900))
+            #expect(Self.steps(streams[0]).allSatisfy { $0 == Self.length }, "\(start)")
+            // The distance to the other stream is that of the second part.
+            #expect(Self.steps(streams[1]).filter { $0 != Self.length } == [Self.length + 400], "\(start)")
+            #expect(streams[0].first == first && times.entry?.used == "continued at 1 jump", "\(start)")
+        }
+    }
+
+    /// Streams of which one lies behind the other: none goes back, and the packets before the joint that come late stay before it.
+    @Test func streamsApart() throws {
+        let s = Self.second
+        let (streams, times) = Self.continued(Self.part(1000 * s, 999 * s) + Self.part(5 * s, 4 * s) + Self.part(5 * s, 4 * s))
+        #expect(streams.allSatisfy { Self.steps($0).allSatisfy { $0 == Self.length } })
+        #expect(times.entry?.used == "continued at 2 jumps")
+    }
+
+    @Test func goesOnFarAhead() throws {
+        let s = Self.second
+        let (streams, times) = Self.continued(Self.part(s, s) + Self.part(7200 * s, 7200 * s))
+        #expect(streams.allSatisfy { Self.steps($0).allSatisfy { $0 == Self.length } } && times.entry != nil)
+        // A gap of minutes is one.
+        let gap = Self.continued(Self.part(s, s) + Self.part(600 * s, 600 * s))
+        #expect(gap.times.entry == nil && gap.streams[0].last == 600 * s + 49 * Self.length)
+    }
+
+    @Test(arguments: [true, false]) func wraps(isSeen: Bool) throws {
+        let start = Self.period - 2 * Self.second
+        let packets = Self.part(start, start + 500, count: 100).map { packet in
+            Packet(stream: packet.stream, time: isSeen ? packet.time & (Self.period - 1) : packet.time)
+        }
+        let (streams, times) = Self.continued(packets)
+        #expect(streams.allSatisfy { Self.steps($0).allSatisfy { $0 == Self.length } } && times.entry == nil)
+    }
+
+    /// Any times do: no trap.
+    @Test func anyTimes() throws {
+        let values: [Int64] = [.min, .min + 1, -1, 0, 1, Self.period - 1, Self.period, .max - 1, .max]
+        for a in values {
+            for b in values {
+                var times = ContinuedTimes()
+                for (index, value) in [a, b, a, b].enumerated() {
+                    let stamp = ContinuedTimes.Stamp(stream: index % 2, shown: b, decoded: value, duration: a)
+                    if times.startsPart(stamp) { times.begin(stamp, shift: times.shift(beginning: [stamp])) }
+                    _ = times.take(stamp)
+                }
+            }
+        }
+    }
+}
