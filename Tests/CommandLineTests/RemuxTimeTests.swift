@@ -173,13 +173,30 @@ import Testing
     }
 
     /// What AVI says of pictures that are reordered is when they are decoded: encoding them helps, and it is said.
-    @Test(arguments: ["a.mkv", "a.ts"]) func unknownTimes(_ name: String) throws {
+    @Test(arguments: ["a.mkv", "a.ts", "a.mp4", "a.mov", "a.flv"]) func unknownTimes(_ name: String) throws {
         try Files.withTemporaryFolder { folder in
             try RemuxTests.make(
                 "ffmpeg -v error -nostdin -f lavfi -i testsrc=size=96x64:rate=25:duration=1 -pix_fmt yuv420p -c:v libx264 -bf 2 -b_strategy 0 in.avi", in: folder)
             let result = try remux("in.avi", "-o", name, in: folder)
             #expect(result.status == 65 && result.errors.contains("does not say when") && result.errors.contains("vaenc encode"), "\(result.errors)")
             #expect(Files.list(folder) == ["in.avi"])
+        }
+    }
+
+    /// In MPEG program streams some pictures have no time of their own. Without B pictures, those of AVI are shown as they are decoded.
+    @Test func timesOfSomePictures() throws {
+        try Files.withTemporaryFolder { folder in
+            let source = "ffmpeg -v error -nostdin -f lavfi -i testsrc=size=96x64:rate=25:duration=2 -pix_fmt yuv420p"
+            try RemuxTests.make("\(source) -c:v mpeg1video -b:v 100k -bf 2 -f mpeg in.mpg && \(source) -c:v libx264 -bf 0 in.avi", in: folder)
+            let before = Files.list(folder)
+            #expect(try RemuxTests.probe("in.mpg", "packet=pts", in: folder).contains("N/A"))
+            for name in ["a.mp4", "a.mov"] {
+                let result = try remux("in.mpg", "-o", name, in: folder)
+                #expect(result.status == 65 && result.errors.contains("does not say when"), "\(name): \(result.errors)")
+                #expect(Files.list(folder) == before)
+            }
+            let result = try remux("in.avi", "-o", "a.mp4", in: folder)
+            #expect(result.status == 0, "\(result.errors)")
         }
     }
 

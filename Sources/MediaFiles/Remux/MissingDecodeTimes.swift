@@ -19,8 +19,7 @@ struct MissingDecodeTimes {
 
     /// nil for tracks whose pictures are decoded in the order in which they are shown.
     init?(_ track: MediaTrack) {
-        guard track.kind == .video, !track.isAttachedPicture, unsafe track.stream.pointee.codecpar.pointee.video_delay > 0
-        else { return nil }
+        guard track.kind == .video, !track.isAttachedPicture, track.isReordered else { return nil }
         let (rate, base) = unsafe (track.stream.pointee.avg_frame_rate, track.timeBase)
         let ticks = Int128(base.denominator) * Int128(rate.den)
         usualStep = rate.num > 0 && rate.den > 0 ? MediaTime.rounded(ticks, by: Int128(base.numerator) * Int128(rate.num)) : 1
@@ -58,4 +57,9 @@ struct MissingDecodeTimes {
             return try time.map(packet.decoded) ?? packet
         }.reversed()
     }
+}
+
+extension MediaTrack {
+    /// Pictures are decoded in another order than they are shown.
+    var isReordered: Bool { unsafe stream.pointee.codecpar.pointee.video_delay > 0 }
 }

@@ -8,6 +8,8 @@ import VideoBase
     private let input: InputContext
     private let muxer: Muxer
     private let options: RemuxOptions
+    /// The output says when each picture is shown.
+    private let saysPresentation: Bool
     private let streams: [MediaTrack?]
     private let places: [Int?]
     private var orders: [Int: PresentationOrder] = [:]
@@ -64,6 +66,7 @@ import VideoBase
         report = RemuxReport(streams: plan.report, effective: plan.effective)
         places = plan.places
         let codec: VideoCodec = plan.tracks.contains { $0.codecName == "hevc" } ? .hevc : .h264
+        saysPresentation = format.holdsTracks && format.isLengthPrefixed(codec)
         muxerOptions = format.muxerOptions(
             codec,
             isFragmented: format == .fmp4 || format.hasSampleEntries && !destination.isSeekable,
@@ -165,6 +168,7 @@ import VideoBase
                 remedy: input.pipeRemedy ?? "give a whole file, or take the good part alone with `duration`")
         case .packet: break
         }
+        if options.strict, let error = [input.timesEntry].compactMap({ $0 }).strictError { throw error }
         let index = unsafe Int(packet.pointee.stream_index)
         guard streams.indices.contains(index), let track = streams[index] else {
             unsafe input.av.pointee.av_packet_unref!(packet)
@@ -278,7 +282,11 @@ import VideoBase
         guard let index = places.firstIndex(of: place) else { return }
         // Attachments are in the header.
         if streams[index]?.kind != .attachment {
-            if streams[index]?.kind == .video, packet.presentation == nil { isUntimed = true }
+            if streams[index]?.kind == .video, packet.presentation == nil {
+                isUntimed = true
+                // Muxers would take the decoding time for it.
+                if saysPresentation, let track = streams[index], !track.isAttachedPicture, track.isReordered { throw untimed }
+            }
             do {
                 let piece = try byteStreams[index]?.piece(packet) ?? packet
                 try muxer.write(piece, track: place, origin: origin, copies: true)
@@ -317,6 +325,7 @@ import VideoBase
             let words = [isEarly ? "from the key frame before" : nil, overhang == nil ? nil : "pictures that are shown in time are decoded with later ones"]
             try tell("duration", asked: "\(asked)", used: "\((used * 1000).rounded() / 1000)", words.compactMap { $0 }.joined(separator: "; "))
         }
+        effective += [input.timesEntry].compactMap { $0 }
         if muxer.movedCount > 0 {
             try tell(
                 "times", asked: "as in the input", used: "\(muxer.movedCount) packet\(muxer.movedCount == 1 ? "" : "s") a little later",
