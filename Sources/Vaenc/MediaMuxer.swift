@@ -27,6 +27,8 @@ public final class MediaMuxer: Sendable {
         /// The sink's numbers of the tracks.
         var numbers: [Int] = []
         var isWriting = false
+        /// A sample was given to the sink.
+        var hasWritten = false
         /// Samples that came before everything was described.
         var early: [Sample] = []
         var waiting = 0
@@ -97,7 +99,8 @@ public final class MediaMuxer: Sendable {
             remedy: "name its kind in kinds, and describe the encoder's pictures once, as the last")
     }
 
-    /// Finishes the file, after what was appended, and gives it its name. Once: the file is complete then, and a second call fails.
+    /// Finishes the file, after what was appended, and gives it its name. Once: the file is complete then, and a second call fails. If
+    /// nothing was appended, it fails with `usage`, and there is no file.
     /// - Parameter completion: is called once, on a thread of the muxer's.
     public func stop(_ completion: @escaping @Sendable (Result<Void, any Error>) -> Void) {
         thread.add { [self] in
@@ -106,9 +109,13 @@ public final class MediaMuxer: Sendable {
                 defer { state.hasEnded = true }
                 return state.hasEnded ? nil : state.sink
             }) else { return completion(.failure(notWriting)) }
-            let isWriting = state.withLock { $0.isWriting }
+            let (isWriting, hasWritten) = state.withLock { ($0.isWriting, $0.hasWritten) }
             var result = Result {
                 if !isWriting { throw VaencError(.usage, "nothing was described, and nothing is written") }
+                if !hasWritten {
+                    throw VaencError(
+                        .usage, "no packet came for \(configuration.output), and nothing is written", remedy: "append packets before stop, or call cancel")
+                }
                 try sink.finish()
             }
             if case .failure(let error) = result {
@@ -217,5 +224,6 @@ public final class MediaMuxer: Sendable {
             }
             try sink?.write(packet, track: numbers[place])
         }
+        state.withLock { $0.hasWritten = true }
     }
 }

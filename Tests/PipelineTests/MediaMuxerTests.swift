@@ -79,6 +79,27 @@ import Vaenc
         #expect(!Files.exists(path) && !Files.exists(path + ".part"))
     }
 
+    /// Described, and given no packet: there would be a file without a picture.
+    @Test(arguments: ["mp4", "mkv", "ts", "h264", "m3u8"], [true, false]) func noPackets(_ ending: String, _ survivesKill: Bool) async throws {
+        var encoding = EncoderConfiguration(size: VideoSize(width: 96, height: 64))
+        encoding.wantedCodec = .h264
+        let session = try CompressionSession(configuration: encoding, device: .software)
+        defer { session.invalidate() }
+        let path = Fixture.folder + "/muxer-\(UInt32.random(in: 0...UInt32.max)).\(ending)"
+        var configuration = MediaMuxer.Configuration(output: path)
+        configuration.options.survivesKill = survivesKill
+        let muxer = MediaMuxer(configuration)
+        muxer.start()
+        muxer.describe(try session.encoderDescription)
+        do {
+            try await muxer.stop()
+            Issue.record("stopped")
+        } catch let error as VaencError {
+            #expect(error.category == .usage && error.message.contains("no packet came for \(path)"), "\(error)")
+        }
+        #expect(!Files.exists(path) && !Files.exists(path + ".part"))
+    }
+
     private static let frame = MediaTime(value: 1, timescale: 25)
     private static func packet(
         _ bytes: [UInt8] = [0, 0, 0, 1, 0x65, 0x88, 0x80], shown: MediaTime = .zero, decoded: MediaTime? = nil, duration: MediaTime? = frame
