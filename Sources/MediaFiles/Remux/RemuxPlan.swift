@@ -61,7 +61,13 @@ struct RemuxPlan {
             effective.append(EffectiveEntry(option: name, asked: "copied", used: "left out", why: why))
         }
         guard tracks.contains(where: { $0.kind == .video || $0.kind == .audio }) else {
-            let why = report.first { $0.kind == MediaTrack.Kind.video.rawValue }?.leftOut ?? "it has no video and no sound"
+            let kinds = [MediaTrack.Kind.video.rawValue, MediaTrack.Kind.audio.rawValue]
+            let reasons = kinds.compactMap { kind in report.first { $0.kind == kind }?.leftOut }
+            guard let why = reasons.first else {
+                throw VaencError(
+                    .badInput, "\(input.name) has neither video nor sound that can be read",
+                    remedy: "check that the file is whole, and that it holds video or sound")
+            }
             throw VaencError(
                 .usage, "\(input.name) has nothing that \(format.rawValue) holds: \(why)",
                 remedy: "use another format (mkv holds most) or another name")
