@@ -48,6 +48,36 @@ import Testing
         }
     }
 
+    /// An MP4 whose tracks are damaged so that none can be read is bad input, as for `encode`.
+    @Test func unreadableTracks() throws {
+        try Files.withTemporaryFolder { folder in
+            try RemuxTests.make(
+                "ffmpeg -v error -nostdin -f lavfi -i testsrc=size=96x64:rate=25:duration=1 -pix_fmt yuv420p -c:v libx264 in.mp4", in: folder)
+            var bytes = try Files.read("\(folder)/in.mp4")
+            let place = try #require((0..<bytes.count - 4).first { bytes[$0..<$0 + 4].elementsEqual("mdia".utf8) })
+            bytes[place + 2] = UInt8(ascii: "x")
+            try Files.write(bytes, to: "\(folder)/bad.mp4")
+            for output in ["a.mkv", "a.mp4", "a.h264"] {
+                let result = try remux("bad.mp4", "-o", output, in: folder)
+                #expect(result.status == 65 && result.errors.contains("neither video nor sound"), "\(output): \(result.status) \(result.errors)")
+                #expect(!Files.exists("\(folder)/\(output)"))
+            }
+            // Sound for a stream that holds pictures alone is wrong usage still.
+            try RemuxTests.make("ffmpeg -v error -nostdin -f lavfi -i sine=duration=1 -c:a aac in.m4a", in: folder)
+            let sound = try remux("in.m4a", "-o", "b.h264", in: folder)
+            #expect(sound.status == 64 && sound.errors.contains("holds H.264 or HEVC alone"), "\(sound.errors)")
+        }
+    }
+
+    /// Times out of range are named with the option and its range.
+    @Test(arguments: ["--start", "--duration"]) func rangeOfTimes(_ option: String) throws {
+        for value in ["1e9", "-1"] {
+            let result = try run("remux", ["in.mp4", "-o", "a.mp4", option, value], in: "/tmp")
+            #expect(result.status == 64 && result.errors.contains("\(option) \(value) is out of range"), "\(result.errors)")
+            #expect(result.errors.contains("less than 1000000000 seconds"), "\(result.errors)")
+        }
+    }
+
     /// Behind the end there is nothing to copy; before it a bare stream is cut at a key frame too.
     @Test func start() throws {
         try Files.withTemporaryFolder { folder in

@@ -26,10 +26,10 @@ public final class Remuxer: Sendable {
             throw VaencError(.usage, "\(same) is the input itself", remedy: "name another output")
         }
         if let start = options.start, !(start >= 0 && start < 1e9) {
-            throw VaencError(.usage, "`start` \(start) is out of range", remedy: "give seconds, 0 or more")
+            throw VaencError(.usage, "`start` \(start) is out of range", remedy: "give seconds, from 0 to less than 1000000000")
         }
         if let duration = options.duration, !(duration > 0 && duration < 1e9) {
-            throw VaencError(.usage, "`duration` \(duration) is out of range", remedy: "give seconds, more than 0")
+            throw VaencError(.usage, "`duration` \(duration) is out of range", remedy: "give seconds, more than 0 and less than 1000000000")
         }
         if let rate = options.frameRate { try WrongValues.refuse(frameRate: rate) }
         self.input = input

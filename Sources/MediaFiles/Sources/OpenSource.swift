@@ -60,10 +60,10 @@ public enum MediaInput {
 
     private static func check(_ options: SourceOptions) throws {
         if let start = options.start, !(start >= 0 && start < 1e9) {
-            throw VaencError(.usage, "`start` is out of range", remedy: "give a number of seconds from 0 on")
+            throw VaencError(.usage, "`start` \(start) is out of range", remedy: "give seconds, from 0 to less than 1000000000")
         }
         if let duration = options.duration, !(duration > 0 && duration < 1e9) {
-            throw VaencError(.usage, "`duration` is out of range", remedy: "give a number of seconds above 0")
+            throw VaencError(.usage, "`duration` \(duration) is out of range", remedy: "give seconds, more than 0 and less than 1000000000")
         }
         if let rate = options.frameRate, !(1...Int(Int32.max)).contains(rate.numerator) || !(1...Int(Int32.max)).contains(rate.denominator) {
             throw VaencError(

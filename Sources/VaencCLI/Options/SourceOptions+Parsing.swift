@@ -35,14 +35,14 @@ extension SourceOptions {
     static func start(_ text: String) throws -> Double {
         let seconds = try OptionValue.time("--start", text)
         if seconds >= 0, seconds < 1e9 { return seconds }
-        throw VaencError.usage("--start \(text) is out of range", remedy: "give a time of 0 or more")
+        throw VaencError.usage("--start \(text) is out of range", remedy: "give a time from 0 to less than 1000000000 seconds")
     }
 
     /// The value of `--duration`, in seconds.
     static func duration(_ text: String) throws -> Double {
         let seconds = try OptionValue.time("--duration", text)
         if seconds > 0, seconds < 1e9 { return seconds }
-        throw VaencError.usage("--duration \(text) is out of range", remedy: "give a time of more than 0")
+        throw VaencError.usage("--duration \(text) is out of range", remedy: "give a time of more than 0 and less than 1000000000 seconds")
     }
 
     /// The value of `--fps`.
