@@ -19,8 +19,8 @@ public struct AudioSettings: Sendable, Hashable {
     public static let microphone = AudioSettings(rate: 44_100, channels: 1, bitsPerSecond: 96_000)
 }
 
-/// Turns sound into AAC: packets of another track, or PCM. Times are kept: a gap in the input becomes silence, what
-/// overlaps is left out, both from 20 ms on. One thread at a time.
+/// Turns sound into AAC: packets of another track, or PCM. Times are kept: a gap in the input of up to an hour becomes silence,
+/// a longer one stays, and what overlaps is left out, all from 20 ms on. One thread at a time.
 public final class AudioTranscoder {
     private static let toleranceSeconds = 0.02
 
@@ -38,6 +38,12 @@ public final class AudioTranscoder {
     /// Samples from then on wait: the end may come before them.
     private var horizon = Int64.max
     private var hasEnded = false
+    /// Encoded by calls that threw, and not given yet.
+    private var made: [TrackPacket] = []
+
+    /// Whether to stop; asked before each second of silence that fills a gap. If it returns true, or the task is cancelled, `write` throws
+    /// `interrupted`, and the rest of the gap stays. What was encoded up to there comes with the next call. nil: the task alone counts.
+    public var isCancelled: (@Sendable () -> Bool)?
 
     /// Packets of the input that could not be decoded: silence stands in.
     public var damagedPackets: Int { decoder.damaged }
@@ -74,9 +80,21 @@ public final class AudioTranscoder {
     func wait(from time: MediaTime) { horizon = time.converted(to: Int32(rate)).value }
 
     /// Takes the source track's next packet.
+    /// - Throws: `interrupted` where it is cancelled while it fills a gap.
     public func write(_ packet: TrackPacket) throws -> [TrackPacket] {
-        for block in try decoder.decode(packet) { append(block) }
-        return try encodeWaiting()
+        try write(packet) { made.append($0) }
+        return takeMade()
+    }
+
+    /// The same, with each packet given as soon as it is encoded: the silence of a long gap is never held as a whole.
+    package func write(_ packet: TrackPacket, to take: (TrackPacket) throws -> Void) throws {
+        for block in try decoder.decode(packet) { try append(block, take) }
+        try encodeWaiting(take)
+    }
+
+    private func takeMade() -> [TrackPacket] {
+        defer { made = [] }
+        return made
     }
 
     /// Takes samples of the PCM format, heard from that time on.
@@ -98,14 +116,15 @@ public final class AudioTranscoder {
     public func finish(end: MediaTime? = nil) throws -> [TrackPacket] {
         if hasEnded { return [] }
         hasEnded = true
-        for block in try decoder.decode(nil) { append(block) }
+        for block in try decoder.decode(nil) { try append(block) { made.append($0) } }
         if let end, let position {
             let last = end.converted(to: Int32(rate)).value
             let count = max(0, min(Int64(waiting[0].count), Int64(clamping: Int128(last) - Int128(position))))
             for channel in waiting.indices { waiting[channel].removeLast(waiting[channel].count - Int(count)) }
         }
         horizon = .max
-        var packets = try encodeWaiting()
+        try encodeWaiting { made.append($0) }
+        var packets = takeMade()
         if let position, !waiting[0].isEmpty {
             packets += try encoder.encode(waiting.map { $0[...] }, start: position)
             waiting = waiting.map { _ in [] }
@@ -113,7 +132,7 @@ public final class AudioTranscoder {
         return packets + (try encoder.encode(nil, start: 0))
     }
 
-    private func append(_ block: AudioDecoder.Block) {
+    private func append(_ block: AudioDecoder.Block, _ take: (TrackPacket) throws -> Void) throws {
         var samples = block.samples
         if samples[0].isEmpty { return }
         let next = position.map { $0 + Int64(waiting[0].count) }
@@ -122,9 +141,7 @@ public final class AudioTranscoder {
             let gap = start - next
             let tolerance = Int64(Self.toleranceSeconds * Double(rate))
             if gap > tolerance {
-                // A time out of all range is no reason to fill the memory with silence: an hour at most.
-                let silence = [Float](repeating: 0, count: Int(min(gap, Int64(rate) * 3600)))
-                for channel in waiting.indices { waiting[channel] += silence }
+                try fill(gap, before: start, take)
             } else if gap < -tolerance {
                 let count = Int(min(-gap, Int64(samples[0].count)))
                 for channel in samples.indices { samples[channel].removeFirst(count) }
@@ -142,18 +159,44 @@ public final class AudioTranscoder {
         for channel in waiting.indices { waiting[channel] += samples[channel] }
     }
 
-    private func encodeWaiting() throws -> [TrackPacket] {
-        guard var start = position else { return [] }
-        var packets: [TrackPacket] = []
+    /// Encodes silence for a gap, a second at a time. One of more than an hour is no pause: what follows it is encoded at its own time.
+    private func fill(_ gap: Int64, before start: Int64, _ take: (TrackPacket) throws -> Void) throws {
+        let isPause = gap <= Int64(rate) * 3600
+        // Encoders take whole packets until the end.
+        let begun = waiting[0].count % encoder.frameSize
+        var left = isPause ? Int(gap) : begun == 0 ? 0 : encoder.frameSize - begun
+        while left > 0 {
+            if Task.isCancelled || isCancelled?() == true {
+                throw VaencError(
+                    .interrupted, "encoding sound was cancelled in a gap of \(gap / Int64(rate)) s", remedy: "finish the output, or begin it anew")
+            }
+            let silence = [Float](repeating: 0, count: min(left, rate))
+            for channel in waiting.indices { waiting[channel] += silence }
+            left -= silence.count
+            try encodeWaiting(take)
+        }
+        if isPause { return }
+        // What lies before the gap lies before the end.
+        let last = horizon
+        horizon = .max
+        defer { horizon = last }
+        try encodeWaiting(take)
+        position = start
+    }
+
+    private func encodeWaiting(_ take: (TrackPacket) throws -> Void) throws {
+        guard var start = position else { return }
         let size = encoder.frameSize
         var used = 0
+        defer {
+            if used > 0 { for channel in waiting.indices { waiting[channel].removeFirst(used) } }
+            position = start
+        }
         while waiting[0].count - used >= size, Int128(start) + Int128(size) <= Int128(horizon) {
-            packets += try encoder.encode(waiting.map { $0[used..<used + size] }, start: start)
+            let packets = try encoder.encode(waiting.map { $0[used..<used + size] }, start: start)
             used += size
             start += Int64(size)
+            for packet in packets { try take(packet) }
         }
-        if used > 0 { for channel in waiting.indices { waiting[channel].removeFirst(used) } }
-        position = start
-        return packets
     }
 }

@@ -42,10 +42,12 @@ final class EncodeBranch {
     /// Of the source's streams of sound, those that come into the output.
     private var feeds: [(stream: Int, feed: SoundFeed)] = []
 
-    /// - Parameter sounds: the source's.
-    func open(_ sounds: [SourceSound]) throws {
+    /// - Parameters:
+    ///   - sounds: the source's.
+    ///   - isCancelled: of a long silence that is encoded: whether to stop.
+    func open(_ sounds: [SourceSound], isCancelled: @escaping @Sendable () -> Bool) throws {
         feeds = try zip(sounds, output.sound.modes).enumerated().compactMap { index, sound in
-            try sound.1.map { (index, try SoundFeed(sound.0, mode: $0)) }
+            try sound.1.map { (index, try SoundFeed(sound.0, mode: $0, isCancelled: isCancelled)) }
         }
         var options = output.sinkOptions
         if hears { options.timeOrigin = .zero }
@@ -54,21 +56,25 @@ final class EncodeBranch {
 
     /// Takes packets of each of the source's streams of sound, and writes what the pictures have reached.
     func hear(_ packets: [[TrackPacket]], until time: MediaTime) {
-        hear(packets) { try $0.write($1, until: time) }
+        hear(packets) { try $0.write($1, until: time, to: $2) }
     }
 
     /// Takes the last packets of sound.
     /// - Parameter end: of the pictures, where the sound is to end with them.
     func hearLast(_ packets: [[TrackPacket]], end: MediaTime?) {
-        hear(packets) { try $0.finish($1, end: end) }
+        hear(packets) { try $0.finish($1, end: end, to: $2) }
     }
 
-    private func hear(_ packets: [[TrackPacket]], _ body: (SoundFeed, [TrackPacket]) throws -> [TrackPacket]) {
-        do {
-            for (index, (stream, feed)) in feeds.enumerated() where packets.indices.contains(stream) {
-                sink.write(try body(feed, packets[stream]), sound: index)
-            }
-        } catch { sink.fail(error) }
+    private func hear(
+        _ packets: [[TrackPacket]], _ body: (SoundFeed, [TrackPacket], (TrackPacket) throws -> Void) throws -> Void
+    ) {
+        for (index, (stream, feed)) in feeds.enumerated() where packets.indices.contains(stream) {
+            do {
+                try body(feed, packets[stream]) { sink.write([$0], sound: index) }
+            } catch let error as VaencError where error.category == .interrupted {
+                // The pictures end, too: what was encoded is finished.
+            } catch { return sink.fail(error) }
+        }
     }
 
     var hears: Bool { !feeds.isEmpty }

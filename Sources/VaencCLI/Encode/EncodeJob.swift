@@ -92,7 +92,7 @@ struct EncodeJob {
                 if branch.output.configuration.strict, let error = branch.changes(source.info).strictError { throw error }
             }
             for branch in branches {
-                try branch.open(source.sounds)
+                try branch.open(source.sounds) { [interruption] in interruption.isRequested }
                 // Told at once: what comes after may fail.
                 if let notice = branch.sink.keptNotice, tellsNotices { Terminal.note(notice) }
             }

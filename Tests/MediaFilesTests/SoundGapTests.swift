@@ -1,0 +1,75 @@
+import Synchronization
+import Testing
+import VideoBase
+
+@testable import MediaFiles
+
+/// Gaps in sound that is encoded.
+@Suite struct SoundGapTests {
+    private static let format = PCMFormat(sample: .s16, rate: 8000, channels: 1)
+    private static let settings = AudioSettings(bitsPerSecond: 32_000)
+    private static let block = [UInt8](repeating: 1, count: 2 * 1600)
+
+    private static func time(_ seconds: Int64) -> MediaTime { MediaTime(value: seconds, timescale: 1) }
+
+    private final class Count: Sendable {
+        let value = Atomic(0)
+    }
+
+    /// A gap of half an hour is silence, which is encoded second by second, and not as a whole.
+    @Test func isFilledInPieces() throws {
+        let transcoder = try AudioTranscoder(pcm: Self.format, settings: Self.settings)
+        let asked = Count()
+        transcoder.isCancelled = {
+            asked.value.wrappingAdd(1, ordering: .relaxed)
+            return false
+        }
+        var packets = try transcoder.write(Self.block, at: .zero)
+        packets += try transcoder.write(Self.block, at: Self.time(1800))
+        #expect(asked.value.load(ordering: .relaxed) >= 1799)
+        packets += try transcoder.finish()
+        let times = packets.compactMap { $0.presentation?.seconds }
+        #expect(zip(times, times.dropFirst()).allSatisfy { abs($1 - $0 - 0.128) < 0.001 })
+        #expect(abs((times.last ?? 0) - 1800.1) < 0.2, "\(times.suffix(2))")
+    }
+
+    /// Cancelled in a gap, it ends soon; what was encoded up to there is given.
+    @Test func isCancelled() throws {
+        let transcoder = try AudioTranscoder(pcm: Self.format, settings: Self.settings)
+        let asked = Count()
+        transcoder.isCancelled = { asked.value.wrappingAdd(1, ordering: .relaxed).newValue > 10 }
+        var packets = try transcoder.write(Self.block, at: .zero)
+        do {
+            packets += try transcoder.write(Self.block, at: Self.time(3000))
+            Issue.record("not cancelled")
+        } catch let error as VaencError {
+            #expect(error.category == .interrupted, "\(error)")
+        }
+        packets += try transcoder.finish()
+        let last = try #require(packets.last?.presentation?.seconds)
+        #expect(last > 9 && last < 11 && packets.count > 70, "\(last) \(packets.count)")
+    }
+
+    /// So does a task's cancellation.
+    @Test func endsWithItsTask() async throws {
+        let task = Task {
+            let transcoder = try AudioTranscoder(pcm: Self.format, settings: Self.settings)
+            _ = try transcoder.write(Self.block, at: .zero)
+            while !Task.isCancelled { await Task.yield() }
+            _ = try transcoder.write(Self.block, at: Self.time(3000))
+        }
+        task.cancel()
+        let result = await task.result
+        #expect(throws: VaencError.self) { try result.get() }
+    }
+
+    /// A gap of more than an hour is no pause: the sound behind it keeps its time.
+    @Test func longGapsStay() throws {
+        let transcoder = try AudioTranscoder(pcm: Self.format, settings: Self.settings)
+        var packets = try transcoder.write(Self.block, at: .zero)
+        packets += try transcoder.write(Self.block, at: Self.time(7200))
+        packets += try transcoder.finish()
+        let times = packets.compactMap { $0.presentation?.seconds }
+        #expect(packets.count < 10 && abs((times.last ?? 0) - 7200.1) < 0.2, "\(times)")
+    }
+}
