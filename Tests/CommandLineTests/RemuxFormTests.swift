@@ -15,6 +15,25 @@ import Testing
         return result.output
     }
 
+    /// A folder's name may have a %, which has a meaning in libavformat's patterns of names: segments lie beside the playlist.
+    @Test(arguments: ["h264", "hevc"]) func playlistsInAFolderWithAPercentSign(_ codec: String) throws {
+        try Files.withTemporaryFolder { folder in
+            let made = try ProcessRunner.run("mkdir", ["\(folder)/100%", "\(folder)/100%/a%20b", "\(folder)/%5d"])
+            #expect(made.status == 0)
+            let encoder = codec == "h264" ? "libx264" : "libx265 -x265-params log-level=none"
+            try RemuxTests.make(
+                "ffmpeg -v error -nostdin -f lavfi -i testsrc=size=96x64:rate=25:duration=1 -pix_fmt yuv420p -c:v \(encoder) in.mp4", in: folder)
+            let expected = codec == "h264" ? ["q.m3u8", "q00000.ts"] : ["q-init.mp4", "q.m3u8", "q00000.m4s"]
+            let result = try vaenc("remux", "in.mp4", "-o", "100%/a%20b/q.m3u8", in: folder)
+            #expect(result.status == 0, "\(result.errors)")
+            #expect(Files.list("\(folder)/100%/a%20b").sorted() == expected)
+            _ = try decoded("100%/a%20b/q.m3u8", "v", in: folder)
+            let refused = try vaenc("remux", "in.mp4", "-o", "%5d/q.m3u8", in: folder)
+            #expect(refused.status == 64 && refused.errors.contains("has %5d in its name"), "\(refused.errors)")
+            #expect(Files.list("\(folder)/%5d").isEmpty)
+        }
+    }
+
     /// AAC of MPEG-TS has a header in each packet, and other containers one in front of all: also where that is written before
     /// the first packet. It sounds the same, and stays beside the pictures.
     @Test(arguments: ["libx264", "libx265"]) func soundOfTransportStreams(_ codec: String) throws {

@@ -217,7 +217,8 @@ import VideoBase
     }
 
     /// A playlist names its segments a line each.
-    @Test(arguments: ["a\nb.m3u8", "a\u{1B}[31m.m3u8", "a\"b.m3u8", "#a.m3u8", "a:b.m3u8"]) func namesThatNoPlaylistHolds(name: String) throws {
+    @Test(arguments: ["a\nb.m3u8", "a\u{1B}[31m.m3u8", "a\"b.m3u8", "#a.m3u8", "a#b.m3u8", "a:b.m3u8", "a%b.m3u8", "a%20b.m3u8", "a?b.m3u8"])
+    func namesThatNoPlaylistHolds(name: String) throws {
         try Files.withTemporaryFolder { folder in
             #expect(failure { try MediaOutput.open("\(folder)/\(name)") }?.category == .usage)
             #expect(Files.list(folder).isEmpty)

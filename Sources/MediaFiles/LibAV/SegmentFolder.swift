@@ -34,20 +34,36 @@ import VideoBase
     }
 
     /// Segments are named after the playlist, and a playlist names each on a line of its own (RFC 8216 4.1), the first in
-    /// quotation marks too (4.3.2.5). A line that begins with # is a comment, and what stands before a colon is a URL's scheme.
+    /// quotation marks too (4.3.2.5). A line that begins with # is a comment. Such names are URIs, which libavformat writes as they are: what
+    /// stands before a colon is a scheme, what follows ? and # is no part of the path, and what follows % is an escaped byte (RFC 3986).
     private static func checkName(_ path: String) throws {
         let file = path.split(separator: "/").last.map(String.init) ?? path
+        let marks: [(mark: Character, why: String)] = [
+            (":", "what is before the colon would be a URL's scheme"), ("%", "what follows % would be taken for an escaped character"),
+            ("?", "what follows the question mark would be taken for a query"), ("#", "what follows # would be taken for a comment or a fragment"),
+        ]
         let isUnfit = file.unicodeScalars.contains { $0.value < 32 || $0.value == 127 || $0 == "\"" }
-        let isScheme = file.contains(":")
-        if !isUnfit, !isScheme, !file.hasPrefix("#") { return }
-        throw VaencError(
-            .usage,
-            isScheme
-                ? "the name \(path) cannot stand in a playlist: what is before the colon would be a URL's scheme"
-                : isUnfit
-                ? "the name \(path) cannot stand in a playlist: it has a quotation mark, a line break or another control character"
-                : "the name \(path) cannot stand in a playlist: a line that begins with # is a comment",
-            remedy: "choose another name for the playlist")
+        let unfit = isUnfit ? "it has a quotation mark, a line break or another control character" : nil
+        if let why = unfit ?? marks.first(where: { file.contains($0.mark) })?.why {
+            throw VaencError(.usage, "the name \(path) cannot stand in a playlist: \(why)", remedy: "choose another name for the playlist")
+        }
+        // libavformat knows no escape for it.
+        if let number = numberPlace(in: path) {
+            throw VaencError(
+                .usage, "the folder of \(path) has \(number) in its name, which libavformat would replace by the segment's number",
+                remedy: "choose another folder for the playlist")
+        }
+    }
+
+    /// A place for a number, as `%d` and `%05d`, in a name.
+    private static func numberPlace(in path: String) -> Substring? {
+        var rest = path[...]
+        while let mark = rest.firstIndex(of: "%") {
+            rest = rest[rest.index(after: mark)...]
+            let digits = rest.prefix { ("0"..."9").contains($0) }
+            if rest[digits.endIndex...].first == "d" { return path[mark...digits.endIndex] }
+        }
+        return nil
     }
 
     /// The files are created and renamed: a device, a pipe or a folder of their name would be removed or be in the way.
@@ -171,8 +187,8 @@ import VideoBase
             })
     }
 
-    /// What segments are called: beside the playlist, by its name. `ending` is theirs.
-    func pattern(_ ending: String) -> String { Self.stem(name).replacing("%", with: "%%") + "%05d." + ending }
+    /// What segments are called: beside the playlist, by its name. `ending` is theirs. libavformat leaves a % of a folder's name as it is.
+    func pattern(_ ending: String) -> String { Self.stem(name) + "%05d." + ending }
 
     /// What the names of segments end in, and what it is followed by until they are whole.
     static let endings = ["ts", "m4s"].flatMap { [$0, $0 + unfinished] }
