@@ -145,6 +145,32 @@ import Testing
         }
     }
 
+    /// A second signal ends at once a run that cannot finish, because nobody reads its pipe, also soon after the first one: two signals of
+    /// a program 0.2 s apart, and Ctrl-C on a terminal at any distance.
+    @Test(arguments: ["program", "terminal"]) func twiceInARow(_ sender: String) throws {
+        let options = "encode testsrc:640x480@30:3000 --device software --codec h264 --preset 7 --qp 10 -o - --format annexb"
+        let start =
+            sender == "program"
+            ? "\"$0\" \(options) > pipe 2> log 4<&- &"
+            : "script -qec \"exec '$0' \(options) > pipe 2> log\" screen < keys > /dev/null 3<&- 4<&- &"
+        let signals =
+            sender == "program"
+            ? "kill -INT $!; until grep -q 'ShdPnd:.0*$' /proc/$!/status; do sleep 0.01; done; sleep 0.2; kill -INT $!"
+            : "for press in 1 2 3 4 5 6 7 8 9; do printf '\\003' >&3; sleep 0.05; done"
+        let script = """
+            mkfifo pipe keys; exec 3<> keys 4<> pipe
+            \(start)
+            head -c 1 <&4 > first
+            \(signals)
+            for wait in {1..100}; do kill -0 $! 2> /dev/null || break; sleep 0.05; done
+            exec 4<&-; wait $!; echo $?; cat log
+            """
+        try Files.withTemporaryFolder { folder in
+            let run = try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc], directory: folder, timeout: 60)
+            #expect(run.output == "130\nvaenc: interrupted twice: what was not finished is removed\n", "\(run.output) \(run.errors)")
+        }
+    }
+
     /// A disk that is full after so much (a limit of files' sizes that is not a signal): 74, a line, and nothing is left.
     @Test(arguments: Job.allCases) func fullDisk(_ job: Job) throws {
         try inPlace(job) { place in

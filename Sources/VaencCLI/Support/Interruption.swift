@@ -10,11 +10,29 @@ protocol InterruptibleCommand {}
 /// The first SIGINT, SIGTERM or SIGHUP asks for a clean end: what was encoded is finished under its final name.
 /// A second one ends the program at once: the unfinished file of a recording stays, others are removed.
 final class Interruption: Sendable {
+    /// A signal that came.
+    struct Arrival: Sendable {
+        var number: Int32
+        /// The kernel sent it, for a terminal: its Ctrl-C, or its end. Otherwise a program sent it.
+        var isOfTerminal: Bool
+        /// On the monotonic clock.
+        var nanoseconds: UInt64
+
+        /// Whether this signal repeats the first one, because one wish reached the program in two ways.
+        ///
+        /// A terminal sends one SIGINT for each Ctrl-C, so a second one is a second wish. `timeout` signals the program and at once the
+        /// group that the program is in. A parent (`npm run`) passes on the Ctrl-C that the terminal has sent to the program too. The
+        /// end of a terminal or of a login brings SIGHUP or SIGTERM from the kernel, the shell and systemd.
+        func repeats(_ first: Arrival) -> Bool {
+            let endsLogin = number == SIGHUP || first.number == SIGHUP
+            let limit: UInt64 =
+                if endsLogin || isOfTerminal != first.isOfTerminal { 500_000_000 } else if isOfTerminal { 0 } else { 100_000_000 }
+            return nanoseconds &- first.nanoseconds < limit
+        }
+    }
+
     private let count = Atomic<Int>(0)
-    /// Of the first, on the monotonic clock.
-    private let firstNanoseconds = Atomic<UInt64>(0)
-    /// `timeout`, and shells, signal a program and then the group it is in: that is one wish.
-    private static let sameNanoseconds: UInt64 = 500_000_000
+    private let first = Mutex<Arrival?>(nil)
     private let onFirst = Mutex<(@Sendable () -> Void)?>(nil)
     private let onSecond = Mutex<(@Sendable () -> [String])?>(nil)
 
@@ -51,8 +69,13 @@ final class Interruption: Sendable {
             let interruption = unsafe Unmanaged<Interruption>.fromOpaque(context!).takeUnretainedValue()
             var signals = Interruption.set()
             while true {
-                var number: Int32 = 0
-                if unsafe sigwait(&signals, &number) == 0 { interruption.arrived() }
+                var info = unsafe siginfo_t()
+                let number = unsafe sigwaitinfo(&signals, &info)
+                // signal.h: what the kernel sends has a code above 0 (SI_KERNEL), what programs send has 0 or less (SI_USER).
+                let isOfTerminal = unsafe info.si_code > 0
+                if number > 0 {
+                    interruption.arrived(Arrival(number: number, isOfTerminal: isOfTerminal, nanoseconds: UInt64(Clock.now * 1e9)))
+                }
             }
         }, context)
         // Without a thread that waits for them they end the program by themselves.
@@ -78,12 +101,17 @@ final class Interruption: Sendable {
     /// What must be ended when the program is told twice; it gives the paths of recordings that stay.
     func whenSecond(_ action: (@Sendable () -> [String])?) { onSecond.withLock { $0 = action } }
 
-    private func arrived() {
-        let now = UInt64(Clock.now * 1e9)
-        if isRequested, now - firstNanoseconds.load(ordering: .relaxed) < Self.sameNanoseconds { return }
+    private func arrived(_ arrival: Arrival) {
+        let isRepeat = first.withLock { first in
+            guard let first else {
+                first = arrival
+                return false
+            }
+            return arrival.repeats(first)
+        }
+        if isRepeat { return }
         let before = count.add(1, ordering: .relaxed).oldValue
         if before == 0 {
-            firstNanoseconds.store(now, ordering: .relaxed)
             OutputOpening.cancel()
             let action: @Sendable () -> Void = onFirst.withLock { action in
                 if let action { return action }
