@@ -149,6 +149,40 @@ import Testing
         }
     }
 
+    // MARK: Help
+
+    @Test(arguments: ["help", "help encode", "help --help", "help help", "encode --help", "--help", "--version"]) func help(_ line: String) throws {
+        let result = try vaenc(line)
+        #expect(result.status == 0 && !result.output.isEmpty && result.errors.isEmpty, "\(result.errors)")
+    }
+
+    /// What is asked for on stdout, on a disk that is full: 74 and a line.
+    @Test(arguments: [
+        "--help", "--version", "help", "help encode", "encode --help", "--generate-completion-script bash", "probe", "probe --json", "inspect s.h264",
+        "inspect s.h264 --json", "compare s.h264 s.h264", "encode s.h264 --device software -o a.mp4 --json", "remux s.h264 -o b.mp4 --json",
+    ])
+    func aFullDiskOnStdout(_ line: String) throws {
+        try Files.withTemporaryFolder { folder in
+            try ffmpeg("-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=0.2", "-c:v", "libx264", "-f", "h264", "\(folder)/s.h264")
+            let result = try ProcessRunner.run("bash", ["-c", "\"$0\" \(line) > /dev/full", Checkout.vaenc], directory: folder, timeout: 60)
+            #expect(result.status == 74, "\(result.errors)")
+            #expect(result.errorLines.last == "vaenc: cannot write to stdout: the disk is full: free some space or write elsewhere", "\(result.errors)")
+            if !line.hasPrefix("encode s"), !line.hasPrefix("remux") { #expect(result.errorLines.count == 1, "\(result.errors)") }
+        }
+    }
+
+    /// A reader that closes the pipe: nothing is said of a help text; a report names it.
+    @Test func aClosedPipeOnStdout() throws {
+        // The pipe has no reader before the first byte is written.
+        let script = "exec 3> >(:); wait $!; \"$0\" $1 >&3"
+        for line in ["--help", "--version", "help encode"] {
+            let result = try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc, line], timeout: 60)
+            #expect(result.status == 74 && result.errors.isEmpty, "\(line): \(result.status) \(result.errors)")
+        }
+        let probe = try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc, "probe"], timeout: 60)
+        #expect(probe.status == 74 && probe.errors == "vaenc: cannot write to stdout: the reader closed the pipe: look at what the reading program says\n")
+    }
+
     // MARK: What is not there
 
     /// The contract names it and it is not built: 69, whatever else is on the line; neither help nor documents speak of it.

@@ -80,10 +80,7 @@ struct BenchCommand: ParsableCommand {
         progress.finish()
         report.notices = contenders.notes
         if !json { for note in contenders.notes { Terminal.note(note) } }
-        guard Terminal.write(json ? try JSON.text(report) + "\n" : Terminal.visible(BenchTable.text(report), keepsLines: true), to: 1) else {
-            throw VaencError(
-                    .inputOutput, "cannot write the report to stdout", remedy: "look at what reads it")
-        }
+        try Terminal.report(json ? try JSON.text(report) + "\n" : Terminal.visible(BenchTable.text(report), keepsLines: true), to: 1)
     }
 
     /// Each contender against x264, the anchor that everybody knows.

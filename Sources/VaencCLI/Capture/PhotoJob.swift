@@ -57,8 +57,6 @@ struct PhotoJob {
             width: picture.size.width, height: picture.size.height, format: format.rawValue, bytes: bytes,
             output: FileName.printable(output), capture: CaptureReport(camera.source),
             notices: [camera.dropNotice].compactMap { $0 })
-        guard Terminal.write(try JSON.text(report) + "\n", to: 1) else {
-            throw VaencError(.inputOutput, "cannot write the report to stdout", remedy: "look at what reads it")
-        }
+        try Terminal.report(try JSON.text(report) + "\n", to: 1)
     }
 }

@@ -37,9 +37,7 @@ struct CompareCommand: ParsableCommand {
         let infos = sources.map(\.info)
         let report = CompareReport(comparison, infos, names: [reference, distorted].map(FileName.printable))
         if !json { for notice in report.notices { Terminal.note(notice) } }
-        guard Terminal.write(json ? try JSON.text(report) + "\n" : Terminal.visible(report.text, keepsLines: true), to: STDOUT_FILENO) else {
-            throw VaencError(.inputOutput, "cannot write the report to stdout", remedy: "look at what reads it")
-        }
+        try Terminal.report(json ? try JSON.text(report) + "\n" : Terminal.visible(report.text, keepsLines: true), to: STDOUT_FILENO)
     }
 }
 

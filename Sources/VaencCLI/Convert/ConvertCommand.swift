@@ -67,9 +67,7 @@ struct ConvertCommand: ParsableCommand, InterruptibleCommand {
         let report = ConvertReport(outcome, options, output: FileName.printable(output))
         if json {
             let descriptor = output == "-" ? STDERR_FILENO : STDOUT_FILENO
-            guard Terminal.write(try JSON.text(report) + "\n", to: descriptor) else {
-                throw VaencError(.inputOutput, "cannot write the report to stdout", remedy: "look at what reads it")
-            }
+            try Terminal.report(try JSON.text(report) + "\n", to: descriptor)
         } else {
             Terminal.note("\(report.output): \(counted(report.nalUnits, "NAL unit")), \(report.bytes) bytes, \(report.format)")
         }

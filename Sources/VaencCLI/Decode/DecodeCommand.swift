@@ -92,9 +92,7 @@ struct DecodeCommand: ParsableCommand, InterruptibleCommand {
         let place = decoding.place
         let report = DecodeReport(decoding, sink, output: output, isInterrupted: isInterrupted)
         if json {
-            guard Terminal.write(try JSON.text(report) + "\n", to: output == "-" ? 2 : 1) else {
-                throw VaencError(.inputOutput, "cannot write the report to stdout", remedy: "look at what reads it")
-            }
+            try Terminal.report(try JSON.text(report) + "\n", to: output == "-" ? 2 : 1)
             return
         }
         for notice in report.notices { Terminal.note(notice) }

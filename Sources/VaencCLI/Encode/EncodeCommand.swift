@@ -167,10 +167,7 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
         if reporting.json {
             // Beside other objects on stderr it is one line too.
             let pretty = !(toStandardError && reporting.progress == "json")
-            guard Terminal.write(try JSON.text(report, pretty: pretty) + "\n", to: toStandardError ? 2 : 1) else {
-                throw VaencError(
-                    .inputOutput, "cannot write the report to stdout", remedy: "look at what reads it")
-            }
+            try Terminal.report(try JSON.text(report, pretty: pretty) + "\n", to: toStandardError ? 2 : 1)
             return
         }
         guard let outputs = report.outputs else { return summarize(report, report.effective, nil) }

@@ -52,12 +52,13 @@ struct InspectCommand: ParsableCommand {
         }
         let isOnStdout = plot == "-" || plot == "/dev/stdout"
         let descriptor = isOnStdout ? STDERR_FILENO : STDOUT_FILENO
+        var failure: Int32?
         func write(_ text: String) -> Bool {
-            Terminal.write(json ? text : Terminal.visible(text, keepsLines: true), to: descriptor)
+            failure = Terminal.failure(writing: json ? text : Terminal.visible(text, keepsLines: true), to: descriptor)
+            return failure == nil
         }
-        guard json ? try InspectJSON(report: report).write(write) : InspectText.write(report, withPictures: plot == nil, write) else {
-            throw VaencError(.inputOutput, "cannot write the report to stdout", remedy: "look at what reads it")
-        }
+        _ = json ? try InspectJSON(report: report).write(write) : InspectText.write(report, withPictures: plot == nil, write)
+        if let failure { throw Terminal.cannotWrite(failure, to: descriptor) }
         // An error stands alone.
         if report.fault.wrapped == nil, let notice = input.notice { Terminal.note(FileName.printable(notice)) }
         if let fault = report.fault.wrapped {

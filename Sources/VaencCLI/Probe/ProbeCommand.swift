@@ -40,7 +40,7 @@ struct ProbeCommand: ParsableCommand {
             : Terminal.visible(
                 ProbeTable.text(reports, asked: selector, everything: all, verified: verified)
                     + (cameras.map(CaptureTable.text) ?? ""), keepsLines: true)
-        guard Terminal.write(text, to: 1) else { throw VaencError(.inputOutput, "cannot write to stdout", remedy: "look at what reads it") }
+        try Terminal.report(text, to: 1)
         if let verified, let error = Self.failure(reports, verified) { throw error }
     }
 

@@ -89,8 +89,6 @@ struct RemuxCommand: ParsableCommand, InterruptibleCommand {
         let one = Report(
             streams: report.streams, seconds: rounded(report.seconds), bytes: report.bytes, effective: report.effective.translated,
             output: FileName.printable(output), interrupted: report.isInterrupted)
-        guard Terminal.write(try JSON.text(one) + "\n", to: isOnStdout ? 2 : 1) else {
-            throw VaencError(.inputOutput, "cannot write the report to stdout", remedy: "look at what reads it")
-        }
+        try Terminal.report(try JSON.text(one) + "\n", to: isOnStdout ? 2 : 1)
     }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import VideoBase
 
 /// Turns whatever was thrown into one line on stderr and an exit status of the contract.
@@ -15,7 +16,10 @@ enum Failure {
         let code = VaencCommand.exitCode(for: error)
         if code == .success {
             // `--help` and `--version`: asked for, so on stdout.
-            return Terminal.write(VaencCommand.fullMessage(for: error) + "\n", to: 1) ? 0 : 74
+            guard let failure = Terminal.failure(writing: VaencCommand.fullMessage(for: error) + "\n", to: STDOUT_FILENO) else { return 0 }
+            // Whoever reads the first lines of a help text alone has what they want.
+            if failure != EPIPE { Terminal.note(Terminal.cannotWrite(failure, to: STDOUT_FILENO).description) }
+            return Int32(ErrorCategory.inputOutput.rawValue)
         }
         let message = VaencCommand.message(for: error)
         if code == .validationFailure {

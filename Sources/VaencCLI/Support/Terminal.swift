@@ -1,5 +1,6 @@
 import Glibc
 import MediaFiles
+import VideoBase
 
 /// Lines for people go to stderr, whole, each with one write.
 enum Terminal {
@@ -31,7 +32,34 @@ enum Terminal {
 
     /// Writes all of the text; false where the other end is gone.
     @discardableResult
-    static func write(_ text: String, to descriptor: Int32) -> Bool {
+    static func write(_ text: String, to descriptor: Int32) -> Bool { failure(writing: text, to: descriptor) == nil }
+
+    /// Writes a report, or a help text.
+    ///
+    /// - Throws: `inputOutput` with the system's reason.
+    static func report(_ text: String, to descriptor: Int32 = STDOUT_FILENO) throws(VaencError) {
+        if let code = failure(writing: text, to: descriptor) { throw cannotWrite(code, to: descriptor) }
+    }
+
+    /// The error of a stream that takes no more.
+    ///
+    /// - Parameter code: an errno.
+    static func cannotWrite(_ code: Int32, to descriptor: Int32) -> VaencError {
+        let failed = "cannot write to \(descriptor == STDERR_FILENO ? "stderr" : "stdout")"
+        return switch code {
+        case EPIPE:
+            VaencError(.inputOutput, "\(failed): the reader closed the pipe", remedy: "look at what the reading program says")
+        case ENOSPC, EDQUOT: VaencError(.inputOutput, "\(failed): the disk is full", remedy: "free some space or write elsewhere")
+        default:
+            // SAFETY: the string is the calling thread's until its next strerror, and copied at once.
+            VaencError(.inputOutput, "\(failed) (\(unsafe String(cString: strerror(code))))", remedy: "check where it leads")
+        }
+    }
+
+    /// Writes all of the text.
+    ///
+    /// - Returns: nil, or the errno of the write that failed.
+    static func failure(writing text: String, to descriptor: Int32) -> Int32? {
         var text = text
         return text.withUTF8 { bytes in
             var offset = 0
@@ -39,10 +67,11 @@ enum Terminal {
                 // SAFETY: the buffer lives for the closure; the count stays inside it.
                 let written = unsafe Glibc.write(descriptor, bytes.baseAddress! + offset, bytes.count - offset)
                 if written < 0 && errno == EINTR { continue }
-                if written <= 0 { return false }
+                if written < 0 { return errno }
+                if written == 0 { return EIO }
                 offset += written
             }
-            return true
+            return nil
         }
     }
 }
