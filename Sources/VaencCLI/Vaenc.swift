@@ -47,6 +47,7 @@ struct VaencCommand: ParsableCommand {
         DriverTrials.program = "/proc/self/exe"
         let arguments = arguments()
         do {
+            try Suggestion.checkCommand(arguments)
             var command = try parseAsRoot(arguments)
             try RepeatedOptions.check(arguments, of: type(of: command))
             try DeviceWatch.checkEnvironment()

@@ -34,7 +34,6 @@ enum Failure {
     private static func wrongUsage(_ message: String, _ arguments: [String]) -> String {
         let first = arguments.first ?? ""
         let command = VaencCommand.configuration.subcommands.first { $0._commandName == first }
-        if command == nil, !first.isEmpty, !first.hasPrefix("-") { return Suggestion.line(forCommand: first) }
         if let name = dashedName(arguments.dropFirst()) {
             return "\(name) begins with a dash and is taken for an option: write a file's name as ./\(name)"
         }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import VideoBase
 
 /// What a person may have meant by a word that the command line does not have.
 enum Suggestion {
@@ -44,14 +45,31 @@ enum Suggestion {
         return nearest(to: name, of: known.filter { $0.hasPrefix("--") }).map { "did you mean \($0)?" } ?? all
     }
 
-    /// The line about a first argument that is no command.
-    static func line(forCommand name: String) -> String {
-        let commands = VaencCommand.configuration.subcommands.filter { $0.configuration.shouldDisplay }.map { $0._commandName }
-        if let nearest = nearest(to: name, of: commands) { return "there is no command \(name): did you mean vaenc \(nearest)?" }
-        let isFile = unsafe access(name, F_OK) == 0
+    /// Refuses a first word that is no command, and a command that `help` does not know: ArgumentParser answers `help encod` and
+    /// `encod --help` with the general help.
+    static func checkCommand(_ arguments: [String]) throws(VaencError) {
+        guard let first = arguments.first, !first.isEmpty, !first.hasPrefix("-") else { return }
+        let words = first == "help" ? arguments.dropFirst().filter { !$0.hasPrefix("-") } : [first]
+        guard let name = words.first else { return }
+        let all = VaencCommand.configuration.subcommands
+        if name != "help", !all.contains(where: { $0._commandName == name }) {
+            throw VaencError.usage(
+                "there is no command \(name)",
+                remedy: remedy(forCommand: name, of: all.filter { $0.configuration.shouldDisplay }.map { $0._commandName }, first == "help"))
+        }
+        if words.count > 1 {
+            throw VaencError.usage("help takes one command, not \(words.joined(separator: " "))", remedy: "write vaenc help \(name)")
+        }
+    }
+
+    /// What to do about a word that is no command.
+    private static func remedy(forCommand name: String, of commands: [String], _ isHelp: Bool) -> String {
+        if let nearest = nearest(to: name, of: commands) { return "did you mean vaenc \(isHelp ? "help " : "")\(nearest)?" }
+        // SAFETY: access reads the string.
+        let isFile = unsafe !isHelp && access(name, F_OK) == 0
         return isFile
-            ? "\(name) is a file, and a command must come first: as vaenc encode \(name) -o OUTPUT"
-            : "there is no command \(name): use one of \(commands.joined(separator: ", "))"
+            ? "it is a file, and a command must come first, as in vaenc encode \(name) -o OUTPUT"
+            : "use one of \(commands.joined(separator: ", "))"
     }
 
     /// The word that differs least: by one letter in three at most, dashes in front not counted.
