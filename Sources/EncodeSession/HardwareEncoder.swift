@@ -6,8 +6,9 @@ package import VideoBase
 ///
 /// `init` settles the configuration and asks the driver; `prepare` makes the device's objects, and so does the first
 /// call that needs them. Frames are planned on the caller's thread; they are handed to the device, and packets are
-/// waited for and delivered, on the encoder's own. The handler must not call back into the encoder. Dropped or
-/// invalidated, the encoder waits for what the device has, with a time limit, and frees everything.
+/// waited for and delivered, on the encoder's own. The handler must not call back into the encoder, but for its counts, `change`
+/// and `invalidate`: the other calls may wait for it. Dropped or invalidated, the encoder waits for what the device has, with a time limit,
+/// and frees everything.
 package final class HardwareEncoder: VideoEncoder {
     private enum Stage {
         case open

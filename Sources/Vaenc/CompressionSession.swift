@@ -60,8 +60,12 @@ public final class CompressionSession: Sendable {
     }
 
     /// Creates a session that calls `handler` for each access unit, in decoding order, on a thread of the
-    /// session's; a failure comes once and is the last call. A handler that is slow slows the encoder down. It must not
-    /// call back into the session, but for its counts.
+    /// session's; a failure comes once and is the last call. A handler that is slow slows the encoder down.
+    ///
+    /// Calls that may wait for packets throw `usage` in the handler, which they would wait for: `prepare`, `makePixelBuffer`, `encode`,
+    /// `completeFrames`, `flush`, `refresh`, `swap`, `invalidateReferences`, `encoderDescription` and the properties that are read from
+    /// it. During a swap `change` and `set` do too. All others may be called: the counts, `choice`, `configuration`, `acknowledge`,
+    /// `flush(completion:)`, `invalidate`. A handler that waits for another thread or a task which makes such a call waits for ever.
     public convenience init(
         configuration: EncoderConfiguration, device: DeviceSelector = .auto, requireHardware: Bool = false,
         handler: @escaping PacketHandler
@@ -121,7 +125,8 @@ public final class CompressionSession: Sendable {
         }
     }
 
-    /// What the session turned out to be, with the effective configuration; prepares it if that was not done.
+    /// What the session turned out to be, with the effective configuration; prepares it if that was not done. Blocks while the device is
+    /// reinitialized. Throws `usage` in the session's handler.
     public var encoderDescription: EncoderDescription {
         get throws {
             try core.with { stage in
@@ -212,7 +217,7 @@ public final class CompressionSession: Sendable {
     public func refresh() throws { try core.with { try $0.encoder.refresh() } }
 
     /// Ends the session and frees the device's objects; frames that were not completed are dropped, and counted so.
-    /// Packets that came out can still be read. Idempotent.
+    /// Packets that came out can still be read. Waits for a handler that is running, but not in that handler. Idempotent.
     public func invalidate() {
         core.invalidate()
         channel?.finish(.success(()))
@@ -221,7 +226,8 @@ public final class CompressionSession: Sendable {
     // MARK: What does not wait
 
     /// Has the packets of all frames taken before this call delivered; `completion` is called once, on a thread of the
-    /// session's.
+    /// session's. It may make every call that blocks; it must not wait for a task that uses the session's asynchronous forms, which run on
+    /// that thread.
     public func flush(completion: @escaping @Sendable (Result<Void, any Error>) -> Void) {
         caller.add { [core] in
             completion(Result { try core.with { try $0.encoder.completeFrames(until: nil) } })
@@ -236,7 +242,7 @@ public final class CompressionSession: Sendable {
     public func change(_ change: RunningChange) throws { try core.change(change) }
 
     /// A receiver lost these frames (by display index): nothing coded afterwards predicts from them or from pictures
-    /// that do. Where nothing else is left, the next frame is a key frame.
+    /// that do. Where nothing else is left, the next frame is a key frame. Throws `usage` in the session's handler.
     public func invalidateReferences(displayIndices: [Int]) throws {
         try core.with { stage in
             // Nothing predicts across formats.

@@ -48,7 +48,8 @@ public final class MediaMuxer: Sendable {
     private let thread = SerialThread()
     private let state = Monitor(State())
 
-    /// - Parameter onError: is called once, on a thread of the muxer's, with what ends it before its end.
+    /// - Parameter onError: is called once, on a thread of the muxer's, with what ends it before its end. It may call the muxer, but
+    ///   for the `stop` that blocks: that throws there.
     public init(_ configuration: Configuration, onError: (@Sendable (any Error) -> Void)? = nil) {
         self.configuration = configuration
         self.onError = onError
@@ -101,7 +102,8 @@ public final class MediaMuxer: Sendable {
 
     /// Finishes the file, after what was appended, and gives it its name. Once: the file is complete then, and a second call fails. If
     /// nothing was appended, it fails with `usage`, and there is no file.
-    /// - Parameter completion: is called once, on a thread of the muxer's.
+    /// - Parameter completion: is called once, on a thread of the muxer's. It may call the muxer, but for the `stop` that blocks: that
+    ///   throws there.
     public func stop(_ completion: @escaping @Sendable (Result<Void, any Error>) -> Void) {
         thread.add { [self] in
             if let failure = state.withLock({ $0.failure }) { return completion(.failure(failure)) }
@@ -137,9 +139,15 @@ public final class MediaMuxer: Sendable {
             : VaencError(.usage, "writing \(output) was not started", remedy: "call `start` first")
     }
 
-    /// As above, for a thread of one's own: blocks. Throws what ended the muxer before.
+    /// As above, for a thread of one's own: blocks.
+    ///
+    /// - Throws: what ended the muxer before; `usage` in `onError` and in a completion, which this call would wait for.
     @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
     public func stop() throws {
+        if thread.isCurrent {
+            throw VaencError(
+                .usage, "stop was called on the muxer's own thread, which it would wait for", remedy: "call stop with a completion there")
+        }
         let ended = Monitor<Result<Void, any Error>?>(nil)
         stop { result in ended.withLock { $0 = result } }
         try ended.wait { $0 }.get()

@@ -167,5 +167,6 @@ extension VideoEncoder {
     public var statistics: EncoderStatistics { EncoderStatistics() }
 }
 
-/// Where packets, or the error that ends the session, go.
+/// Where packets, or the error that ends the session, go. It must make no call on the session that may wait for packets: such a call of a
+/// `CompressionSession` throws there.
 public typealias PacketHandler = @Sendable (Result<EncodedPacket, any Error>) -> Void

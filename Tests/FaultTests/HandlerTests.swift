@@ -1,4 +1,5 @@
 import EncodeSession
+import Glibc
 import ReferenceDisplay
 import Synchronization
 import Testing
@@ -8,13 +9,16 @@ import VideoBase
 @Suite struct HandlerTests {
     private static let number = Atomic(0)
 
-    private func encoder(_ rules: String, _ handler: @escaping PacketHandler) throws -> HardwareEncoder {
+    private func encoder(
+        _ rules: String, _ handler: @escaping PacketHandler, changing change: (inout EncoderConfiguration) -> Void = { _ in }
+    ) throws -> HardwareEncoder {
         var limits = SurvivalLimits()
         limits.pictureNanoseconds = 1_000_000_000
         limits.pauseNanoseconds = 1_000_000
         var configuration = EncoderConfiguration(size: FaultRun.size)
         configuration.qp = 24
         configuration.bFrames = 0
+        change(&configuration)
         let number = Self.number.add(1, ordering: .relaxed).newValue
         return try HardwareEncoder(
             display: ReferenceDisplay.open(
@@ -47,5 +51,36 @@ import VideoBase
         #expect(second.statistics.delivered == 1 && (second.statistics.rebuilds > 0) == !rules.isEmpty)
         first.invalidate()
         second.invalidate()
+    }
+
+    /// A handler ends its session while a recovery hands more frames to the device than it has room for before the handler returns.
+    @Test(.timeLimit(.minutes(5))) func aHandlerEndsItsSessionDuringARecovery() throws {
+        let state = Monitor<(encoder: HardwareEncoder?, packets: Int, hasEnded: Bool)>((nil, 0, false))
+        let encoder = try encoder("vaEndPicture@2=status:1") { result in
+            guard case .success = result else { return }
+            let encoder = state.withLock { state in
+                state.packets += 1
+                return state.packets == 2 ? state.encoder : nil
+            }
+            guard let encoder else { return }
+            // The recovery has filled the device by then; where it has not, the end is as simple as without one.
+            usleep(200_000)
+            encoder.invalidate()
+            state.withLock { $0.hasEnded = true }
+        } changing: {
+            $0.bFrames = 3
+            $0.asyncDepth = 1
+        }
+        state.withLock { $0.encoder = encoder }
+        for index in 0..<5 {
+            try encoder.encode(encoder.makePixelBuffer(), timing: FaultRun.timing(index), options: FrameOptions())
+        }
+        // The session ends meanwhile.
+        #expect(throws: (any Error).self) { try encoder.completeFrames(until: nil) }
+        let hasEnded = state.wait(atMostNanoseconds: 20_000_000_000) { $0.hasEnded ? true : nil }
+        #expect(hasEnded == true)
+        // The second call does nothing: the first one has ended, or never will.
+        state.withLock { $0.encoder = nil }
+        #expect(encoder.statistics.delivered + encoder.statistics.dropped + encoder.statistics.pending == 5)
     }
 }

@@ -143,9 +143,12 @@ final class EncodePipeline: Sendable {
         }
     }
 
+    /// Takes no more frames, and reports nothing any more. Does not wait.
+    func refuse() { state.withLock { $0.isClosed = true } }
+
     /// Ends the pipeline; returns when the device is done with what it has. Nothing is reported afterwards.
     func close() {
-        state.withLock { $0.isClosed = true }
+        refuse()
         submitting.sync {}
         finishing.sync {}
     }

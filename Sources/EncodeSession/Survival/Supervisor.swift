@@ -203,15 +203,17 @@ final class Supervisor: Sendable {
 
     /// Ends the session; returns when the device is done with what it has.
     func close() {
-        let pool = state.withLock { state in
+        let (pool, running) = state.withLock { state in
             // A session that fails just now counts its frames itself.
             if !state.isEnded {
                 state.phase = .closed
                 state.statistics.dropped += state.pending.dropUnsettled()
             }
-            return state.pool
+            return (state.pool, state.pipeline)
         }
         pool?.close(EncodePipeline.closed)
+        // A recovery that hands frames to it may wait for room, which comes when the handler returns: this call may be made in there.
+        running?.refuse()
         recovery.sync {}
         let pipeline = state.withLock { state in
             defer { state.pipeline = nil }

@@ -25,8 +25,10 @@ public final class CameraSource: FrameSource {
         case soundEnded(SoundInput.Info, CaptureEnd)
     }
 
+    /// Hears of what happens, on the thread that reads. It may call `cancel`; it must not read a picture.
     public typealias NoticeHandler = @Sendable (Notice) -> Void
-    /// Sees each picture before it is encoded; it must not keep it.
+    /// Sees each picture before it is encoded, on the thread that reads. It must not keep the picture, and not read another one; it may call
+    /// `cancel`.
     public typealias FrameObserver = @Sendable (CapturedFrame, CaptureInfo) -> Void
 
     public let info: SourceInfo

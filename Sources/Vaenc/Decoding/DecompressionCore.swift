@@ -18,6 +18,8 @@ final class DecompressionCore: Sendable {
     /// What was asked for; a device may turn out not to take the stream.
     private let chosen: DecodePlace
     private let outlet: @Sendable (Result<DecodedOutput, any Error>) -> Void
+    /// Threads that run the outlet with a picture.
+    private let handlers = HandlerThreads()
 
     static let invalidated = VaencError(.usage, "the session was invalidated", remedy: "make a new one")
 
@@ -28,13 +30,13 @@ final class DecompressionCore: Sendable {
         self.outlet = outlet
         chosen = place
         state = Monitor(State(pipeline: nil, place: place))
-        let state = state
+        let (state, handlers) = (state, handlers)
         let pipeline = try DecodePipeline(
             configuration, on: device, why: place.why,
             end: { state.withLock { $0.isInvalidated ? Self.invalidated : nil } },
             handler: { output, statistics in
                 state.withLock { $0.statistics = statistics }
-                outlet(.success(output))
+                handlers.running { outlet(.success(output)) }
             })
         Self.install(pipeline, in: state)
     }
@@ -49,9 +51,10 @@ final class DecompressionCore: Sendable {
 
     /// Runs `body` with the pipeline, after those before.
     ///
-    /// - Throws: `usage` after `invalidate`; what ended the session; what `body` throws, which ends the session unless it
-    ///   means the bytes that were given.
+    /// - Throws: `usage` after `invalidate`, and in the session's handler, which this call would wait for; what ended the session;
+    ///   what `body` throws, which ends the session unless it means the bytes that were given.
     func with(_ body: (DecodePipeline) throws -> Void) throws {
+        try handlers.check()
         nonisolated(unsafe) let pipeline = try state.wait { state -> DecodePipeline? in
             if state.isInvalidated { throw Self.invalidated }
             if let failure = state.failure { throw failure }

@@ -38,8 +38,11 @@ public final class DecompressionSession: Sendable {
         try self.init(configuration, device, requireHardware, channel) { channel.add($0) }
     }
 
-    /// Creates a session that calls `handler` for each picture, on the thread of the call that made it ready. The handler must
-    /// not call back into the session, but for its counts. A failure that ends the session is the last call.
+    /// Creates a session that calls `handler` for each picture, on the thread of the call that made it ready. A failure that ends the
+    /// session is the last call.
+    ///
+    /// `decode` and `finish` throw `usage` in the handler, whose own call they would wait for. `statistics`, `place` and `invalidate` may be
+    /// called. A handler that waits for another thread or a task which calls `decode` or `finish` waits for ever.
     public convenience init(
         configuration: DecompressionConfiguration, device: DeviceSelector = .auto, requireHardware: Bool = false,
         handler: @escaping Handler

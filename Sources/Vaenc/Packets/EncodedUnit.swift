@@ -14,7 +14,7 @@ public enum EncodedUnit: Sendable {
     case unit([UInt8], packet: EncodedPacket, isLast: Bool)
 }
 
-/// Where NAL units, or the error that ends the session, go.
+/// Where NAL units, or the error that ends the session, go. What it may call of the session is as with a handler of packets.
 public typealias UnitHandler = @Sendable (Result<EncodedUnit, any Error>) -> Void
 
 /// Takes packets apart.

@@ -13,6 +13,8 @@ final class PacketRelay: Sendable {
 
     private let state = Monitor(State())
     private let outlet: PacketHandler
+    /// Threads that run the outlet.
+    let handlers = HandlerThreads()
 
     init(_ outlet: @escaping PacketHandler) { self.outlet = outlet }
 
@@ -21,7 +23,7 @@ final class PacketRelay: Sendable {
     }
 
     func add(_ result: Result<EncodedPacket, any Error>, format: Int) {
-        guard case .success(var packet) = result else { return outlet(result) }
+        guard case .success(var packet) = result else { return handlers.running { outlet(result) } }
         state.withLock { state in
             if let base = state.bases[format] {
                 packet.displayIndex += base.frames
@@ -34,7 +36,7 @@ final class PacketRelay: Sendable {
             packet.decode = Self.increasing(packet.decode, after: state.lastDecode)
             state.lastDecode = packet.decode
         }
-        outlet(.success(packet))
+        handlers.running { outlet(.success(packet)) }
     }
 
     /// A format with more reordering than the one before would begin before that one's last decoding time: its times

@@ -9,6 +9,8 @@ final class SerialThread: Sendable {
         var hasStarted = false
         var hasEnded = false
         var isWorking = false
+        /// nil until it has begun.
+        var thread: pthread_t?
     }
 
     /// Kept alive by the thread, not by the owner, so that the owner's end ends the thread.
@@ -108,6 +110,9 @@ final class SerialThread: Sendable {
     /// A piece of work is being done.
     var isWorking: Bool { queue.withLock { $0.isWorking } }
 
+    /// The calling thread is this one, which does none of its work while it waits.
+    var isCurrent: Bool { queue.withQuietLock { $0.thread == pthread_self() } }
+
     /// Runs `job` after what was given before.
     func add(_ job: @escaping @Sendable () -> Void) {
         let isFirst = queue.withLock { queue in
@@ -139,6 +144,7 @@ final class SerialThread: Sendable {
     }
 
     private static func work(_ queue: Monitor<Queue>) {
+        queue.withQuietLock { $0.thread = pthread_self() }
         while true {
             let job: (@Sendable () -> Void)?? = queue.wait { queue in
                 queue.isWorking = !queue.jobs.isEmpty

@@ -66,7 +66,10 @@ final class SessionCore: Sendable {
 
     /// Runs `body` with the encoder, at the same time as others. Blocks while the encoder is being changed.
     ///
-    func with<R>(_ body: (Stage) throws -> R) throws -> R {
+    /// - Parameter waits: `body` may wait for packets, or for others who do.
+    /// - Throws: `usage` in the session's handler, where the call would wait for that handler.
+    func with<R>(waits: Bool = true, _ body: (Stage) throws -> R) throws -> R {
+        if waits { try relay.handlers.check() }
         let stage = try enter()
         defer { state.withLock { $0.inside -= 1 } }
         return try body(stage)
@@ -75,6 +78,7 @@ final class SessionCore: Sendable {
     /// Runs `body`, which hands in a frame: from now on the configuration stands. Encoders see to it that times increase
     /// among their own frames.
     func encode(at presentation: MediaTime, _ body: (Stage) throws -> Void) throws {
+        try relay.handlers.check()
         let stage = try enter(begins: true)
         defer { state.withLock { $0.inside -= 1 } }
         if let start = stage.start, presentation <= start {
@@ -95,7 +99,7 @@ final class SessionCore: Sendable {
         while true {
             let entry: Entry = try state.wait { state in
                 if state.isInvalidated { throw Self.invalidated }
-                if state.isChanging { return nil }
+                if state.isChanging { return try waitForChange() }
                 if state.isStale {
                     state.isChanging = true
                     return .mustRenew
@@ -108,6 +112,14 @@ final class SessionCore: Sendable {
             defer { state.withLock { $0.isChanging = false } }
             try renew()
         }
+    }
+
+    /// Has a call wait until the encoder is changed. A swap waits for packets, and so for the handler.
+    ///
+    /// - Throws: `usage` in the handler.
+    private func waitForChange<R>() throws -> R? {
+        try relay.handlers.check()
+        return nil
     }
 
     /// The encoder at this moment, for calls that may block until others have done their work.
@@ -148,7 +160,7 @@ final class SessionCore: Sendable {
     func configure(_ body: (inout EncoderConfiguration) -> Void) throws -> Bool {
         try state.wait { state -> Bool? in
             if state.isInvalidated { throw Self.invalidated }
-            if state.isChanging { return nil }
+            if state.isChanging { return try waitForChange() }
             if state.hasBegun { return false }
             body(&state.configuration)
             state.isStale = true
@@ -158,7 +170,7 @@ final class SessionCore: Sendable {
 
     /// Changes the running encoder, and the configuration with it.
     func change(_ change: RunningChange) throws {
-        try with { stage in
+        try with(waits: false) { stage in
             try changes.withLock { _ in
                 try stage.encoder.change(change)
                 state.withLock { $0.configuration.apply(change) }
@@ -168,8 +180,10 @@ final class SessionCore: Sendable {
 
     /// Puts an encoder of another configuration in the place of this one, whose frames come out before.
     ///
-    /// - Throws: what making the new encoder throws, and then the old one goes on; what draining the old one throws.
+    /// - Throws: what making the new encoder throws, and then the old one goes on; what draining the old one throws; `usage` in the
+    ///   session's handler.
     func swap(to configuration: EncoderConfiguration, device: DeviceSelector?) throws {
+        try relay.handlers.check()
         let (old, selector, hasBegun) = try state.wait { state -> (Stage, DeviceSelector, Bool)? in
             if state.isInvalidated { throw Self.invalidated }
             if state.isChanging { return nil }

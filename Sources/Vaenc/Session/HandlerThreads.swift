@@ -1,0 +1,28 @@
+import Glibc
+import VideoBase
+
+/// The threads that run a session's handler at this moment. A call that such a thread makes must not wait for the handler.
+final class HandlerThreads: Sendable {
+    private let threads = Monitor<[pthread_t]>([])
+
+    /// Runs `body`, which calls the handler.
+    func running(_ body: () -> Void) {
+        let own = pthread_self()
+        threads.withQuietLock { $0.append(own) }
+        body()
+        threads.withQuietLock { threads in
+            if let index = threads.lastIndex(of: own) { threads.remove(at: index) }
+        }
+    }
+
+    /// The calling thread runs the handler.
+    var isInHandler: Bool { threads.withQuietLock { $0.contains(pthread_self()) } }
+
+    /// - Throws: `usage` in the handler.
+    func check() throws(VaencError) {
+        guard isInHandler else { return }
+        throw VaencError(
+            .usage, "the session's handler made a call that may wait for that handler",
+            remedy: "make the call when the handler has returned, on another thread or in a task")
+    }
+}
