@@ -282,4 +282,26 @@ import TestOracles
             #expect((Array(good.prefix(expected.count)) == expected) as Bool)
         }
     }
+
+    /// What an output of pictures has no place for is reported: times that are not evenly spaced, and a rotation.
+    @Test func whatPicturesDoNotHoldIsReported() throws {
+        try Files.withTemporaryFolder { folder in
+            let source = ["-f", "lavfi", "-i", "testsrc=64x48:rate=25", "-frames:v", "12", "-pix_fmt", "yuv420p", "-c:v", "libx264"]
+            _ = try ffmpeg(source + [folder + "/even.mp4"])
+            _ = try ffmpeg(source + [folder + "/turned.mp4"])
+            try TurnedClip.turn(folder + "/turned.mp4")
+            // Every picture but the third, fourth and fifth.
+            _ = try ffmpeg(source + ["-vf", "select='lt(n,2)+gt(n,4)'", "-fps_mode", "vfr", folder + "/gap.mp4"])
+            func notices(_ name: String) throws -> [String] {
+                let result = try decode([name, "-o", "out.y4m", "--overwrite", "--json"], in: folder)
+                #expect(result.status == 0, "\(result.errors)")
+                return JSONValue(result.output)?["notices"]?.array.compactMap(\.string) ?? ["no report"]
+            }
+            #expect(try notices("even.mp4").isEmpty)
+            let gap = try notices("gap.mp4")
+            #expect(gap.count == 1 && gap.first?.contains("not evenly spaced") == true, "\(gap)")
+            let turned = try notices("turned.mp4")
+            #expect(turned.count == 1 && turned.first?.contains("turned 90° clockwise") == true, "\(turned)")
+        }
+    }
 }

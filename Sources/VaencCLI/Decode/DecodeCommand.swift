@@ -42,8 +42,9 @@ struct DecodeCommand: ParsableCommand, InterruptibleCommand {
         let decoding = try InputDecoding(source, on: selection, requireHardware: device.requireHardware)
         let sink = try PictureSink(output, of: source.info, overwrite: overwrite)
         let isInterrupted: Bool
+        var times = PictureTimes(source.info.frameRate)
         do {
-            isInterrupted = try copy(from: decoding, to: sink, interruption)
+            isInterrupted = try copy(from: decoding, to: sink, &times, interruption)
             if sink.pictures == 0 {
                 if isInterrupted { throw VaencError(.interrupted, "interrupted before the first picture: nothing was written") }
                 throw VaencError(.badInput, "the input has no pictures to decode", remedy: "look at --start, --duration and the input")
@@ -57,12 +58,14 @@ struct DecodeCommand: ParsableCommand, InterruptibleCommand {
             sink.cancel()
             throw error
         }
-        try tell(decoding, sink, isInterrupted: isInterrupted)
+        try tell(decoding, sink, times, isInterrupted: isInterrupted)
         if isInterrupted { throw ExitCode(Int32(ErrorCategory.interrupted.rawValue)) }
     }
 
     /// Until the end or an interruption; true when interrupted.
-    private func copy(from decoding: InputDecoding, to sink: PictureSink, _ interruption: Interruption) throws -> Bool {
+    private func copy(
+        from decoding: InputDecoding, to sink: PictureSink, _ times: inout PictureTimes, _ interruption: Interruption
+    ) throws -> Bool {
         let buffer = try SystemPixelBuffer(format: sink.format, size: sink.size)
         let info = decoding.source.info
         let isScaled = info.size != info.nativeSize
@@ -77,8 +80,10 @@ struct DecodeCommand: ParsableCommand, InterruptibleCommand {
                             try unsafe buffer.withUnsafePlanes { unsafe try converter.convert(scaled, to: $0) }
                         }
                     }
-                } else if try unsafe buffer.withUnsafePlanes({ unsafe try decoding.source.readFrame(into: $0) }) == nil {
-                    return false
+                    times.add(frame.timing)
+                } else {
+                    guard let timing = try unsafe buffer.withUnsafePlanes({ unsafe try decoding.source.readFrame(into: $0) }) else { return false }
+                    times.add(timing)
                 }
             } catch let error as any DescribedError where error.category == .interrupted && interruption.isRequested {
                 return true
@@ -88,9 +93,9 @@ struct DecodeCommand: ParsableCommand, InterruptibleCommand {
         return true
     }
 
-    private func tell(_ decoding: InputDecoding, _ sink: PictureSink, isInterrupted: Bool) throws {
+    private func tell(_ decoding: InputDecoding, _ sink: PictureSink, _ times: PictureTimes, isInterrupted: Bool) throws {
         let place = decoding.place
-        let report = DecodeReport(decoding, sink, output: output, isInterrupted: isInterrupted)
+        let report = DecodeReport(decoding, sink, times, output: output, isInterrupted: isInterrupted)
         if json {
             try Terminal.report(try JSON.text(report) + "\n", to: output == "-" ? 2 : 1)
             return

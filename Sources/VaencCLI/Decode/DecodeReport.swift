@@ -41,7 +41,7 @@ struct DecodeReport: Encodable, Sendable {
     var output: String
     var interrupted: Bool
 
-    init(_ decoding: InputDecoding, _ sink: PictureSink, output: String, isInterrupted: Bool) {
+    init(_ decoding: InputDecoding, _ sink: PictureSink, _ times: PictureTimes, output: String, isInterrupted: Bool) {
         let (source, place) = (decoding.source, decoding.place)
         device = Device(kind: place.kind, path: Nullable(place.path), driver: place.driver, why: place.why)
         input = source.info.kind
@@ -54,7 +54,10 @@ struct DecodeReport: Encodable, Sendable {
         seconds = Seconds(wall: rounded(Clock.secondsSinceStart), cpu: rounded(Clock.processorSeconds))
         scaling = Nullable(decoding.scaledAt)
         let rate = source.info.frameRateIsAssumed ? "raw frames do not say their rate: \(decimal(frameRate.value, 0)) frames per second are assumed" : nil
-        notices = source.info.notices + [rate, (source.info.changes + source.lateChanges).notice].compactMap { $0 }
+        let matrix = source.info.displayMatrix
+        let turn =
+            matrix.isEmpty ? nil : "the input is to be shown \(Rotation.name(matrix)); the output has no place for it, and pictures are as they are stored"
+        notices = source.info.notices + [rate, turn, times.notice, (source.info.changes + source.lateChanges).notice].compactMap { $0 }
         notices = notices.map(OptionNames.translate)
         self.output = FileName.printable(output)
         interrupted = isInterrupted
