@@ -39,6 +39,7 @@ struct VaencCommand: ParsableCommand {
     static func main() {
         Clock.begin()
         Interruption.holdBack()
+        Descriptors.holdStandardNumbers()
         Descriptors.makeRoom()
         // A pipe that nobody reads is an error with a name, not a silent death.
         signal(SIGPIPE, SIG_IGN)

@@ -21,4 +21,25 @@ import Testing
             #expect(numbers[1] >= min(numbers[0], 1024))
         }
     }
+
+    /// Closed standard streams: a file gets none of their numbers, and nothing that is meant for them is written into it.
+    @Test func closedStreamsAreNoOutputs() throws {
+        let encode = "\"$1\" encode testsrc:64x48@25:10 --device software --codec h264 --progress json --overwrite"
+        try Files.withTemporaryFolder { folder in
+            let whole = try ProcessRunner.run("sh", ["-c", encode + " -o whole.ts", "sh", Checkout.vaenc], directory: folder, timeout: 60)
+            #expect(whole.status == 0, "\(whole.errors)")
+            let expected = try Files.read(folder + "/whole.ts")
+            for closed in ["2>&-", "1>&- 2>&-", "0<&- 2>&-", "0<&- 1>&- 2>&-"] {
+                let run = try ProcessRunner.run("sh", ["-c", "\(encode) -o a.ts \(closed)", "sh", Checkout.vaenc], directory: folder, timeout: 60)
+                #expect(run.status == 0)
+                let isWhole = try Files.read(folder + "/a.ts") == expected
+                #expect(isWhole, "\(closed)")
+            }
+            // What is asked for on a stream that is closed fails.
+            for (line, status) in [("--version >&-", 74), ("encode - -o b.ts <&-", 74), ("decode whole.ts --device software -o - >&-", 74)] {
+                let run = try ProcessRunner.run("sh", ["-c", "\"$1\" \(line)", "sh", Checkout.vaenc], directory: folder, timeout: 60)
+                #expect(run.status == status && run.errors.contains("Bad file descriptor"), "\(line): \(run.status) \(run.errors)")
+            }
+        }
+    }
 }

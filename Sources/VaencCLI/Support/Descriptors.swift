@@ -2,6 +2,17 @@ import Glibc
 
 /// This process's table of descriptors.
 enum Descriptors {
+    /// Takes the numbers of stdin, stdout and stderr where the caller closed them. Otherwise a file that is opened later gets such a
+    /// number, and what goes to stderr is written into it.
+    ///
+    /// The descriptors are open in the direction that nobody uses: reading and writing fails with EBADF, as on closed ones.
+    static func holdStandardNumbers() {
+        for number in STDIN_FILENO...STDERR_FILENO where fcntl(number, F_GETFD) < 0 {
+            // SAFETY: open reads the string. It gives the lowest free number, which is this one.
+            _ = unsafe open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY)
+        }
+    }
+
     /// Makes the table as large as it may get by default, at most 1024: it begins with 64.
     ///
     /// Call it before there is a second thread: then it costs microseconds. To grow the table of a process with
