@@ -118,4 +118,25 @@ import Testing
         #expect(scaled.report?["width"]?.int == 64)
         #expect(scaled.report?["notices"]?.array.count == 2)
     }
+
+    /// Pictures are compared as they are stored, which is said where only one clip is to be turned.
+    @Test func aTurnIsReported() throws {
+        try Files.withTemporaryFolder { folder in
+            for name in ["a.mp4", "turned.mp4"] {
+                let made = try ProcessRunner.run(
+                    "ffmpeg", ["-v", "error", "-nostdin", "-f", "lavfi", "-i", "testsrc=64x48:rate=25", "-frames:v", "3", "-pix_fmt", "yuv420p", "-c:v", "libx264", "\(folder)/\(name)"])
+                #expect(made.status == 0, "\(made.errors)")
+            }
+            try TurnedClip.turn(folder + "/turned.mp4")
+            func notices(_ reference: String, _ other: String) throws -> [String] {
+                let run = try ToolRun(["compare", "\(folder)/\(reference)", "\(folder)/\(other)", "--json"])
+                #expect(run.status == 0, "\(run.errorLines)")
+                return run.report?["notices"]?.array.compactMap(\.string) ?? ["no report"]
+            }
+            let one = try notices("a.mp4", "turned.mp4")
+            #expect(one.count == 1 && one.first?.contains("turned.mp4 is to be shown turned 90° clockwise") == true, "\(one)")
+            #expect(try notices("turned.mp4", "turned.mp4").isEmpty)
+            #expect(try notices("a.mp4", "a.mp4").isEmpty)
+        }
+    }
 }

@@ -86,6 +86,7 @@ import Testing
         ("encod f", "did you mean vaenc encode?"), ("enocde f", "did you mean vaenc encode?"), ("Decode f", "did you mean vaenc decode?"),
         ("xyzzy", "use one of probe, encode"), ("--zork", "vaenc COMMAND --help"), ("decode x -o y.y4m --audio none", "vaenc remux copies sound"),
         ("encode x --codec mpeg2 -o y.mp4", "'auto', 'h264' or 'hevc'"),
+        ("encode x --profile high10 -o y.mp4", "or main or main10 of HEVC"), ("encode x --codec h264 --profile high10 -o y.mp4", "not a profile of H.264"),
         ("help encod", "did you mean vaenc help encode?"), ("encod --help", "did you mean vaenc encode?"), ("help xyzzy -h", "use one of probe, encode"),
         ("help encode decode", "help takes one command, not encode decode: write vaenc help encode"), ("encod --version", "did you mean vaenc encode?"),
     ])

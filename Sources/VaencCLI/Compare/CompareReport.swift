@@ -63,6 +63,7 @@ struct CompareReport: Encodable {
         perFrame = comparison.pictures.enumerated().map {
             Frame(index: $0, psnr: PSNR($1.error), ssim: SSIM($1.similarity))
         }
+        let turnsDiffer = infos.contains { $0.displayMatrix != infos[0].displayMatrix }
         notices = zip(names, infos).flatMap { name, info in
             var notices = info.notices
             if info.nativeSize != info.size { notices.append("\(name) is \(info.nativeSize), and was scaled to \(info.size)") }
@@ -73,7 +74,9 @@ struct CompareReport: Encodable {
             } else if info.bitDepth != comparison.format.bitDepth {
                 notices.append("\(name) has \(info.bitDepth) bits, and was scaled to \(comparison.format.bitDepth)")
             }
-            if info.changes.contains(where: { $0.option == "rotation" }) { notices.append("\(name) is compared unturned") }
+            if turnsDiffer, !info.displayMatrix.isEmpty {
+                notices.append("\(name) is to be shown \(Rotation.name(info.displayMatrix)), and was compared as it is stored")
+            }
             return notices
         }
     }

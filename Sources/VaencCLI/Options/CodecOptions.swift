@@ -31,9 +31,13 @@ struct CodecOptions: ParsableArguments {
             let meant = Self.profile(profile, codec: wanted)
             let isOthers = others.contains { Self.profile(profile, codec: $0) != nil }
             guard meant != nil || isOthers else {
-                throw VaencError.usage(
-                    "--profile \(profile) is not a profile of \(wanted?.rawValue ?? "H.264 or HEVC")",
-                    remedy: wanted == .hevc ? "use main or main10" : "use baseline, main or high")
+                let (name, remedy) =
+                    switch wanted {
+                    case .h264: ("H.264", "use baseline, main or high")
+                    case .hevc: ("HEVC", "use main or main10")
+                    case nil: ("H.264 or HEVC", "use baseline, main or high of H.264, or main or main10 of HEVC")
+                    }
+                throw VaencError.usage("--profile \(profile) is not a profile of \(name)", remedy: remedy)
             }
             configuration.profile = meant
         }
