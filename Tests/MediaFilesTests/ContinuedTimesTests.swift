@@ -1,4 +1,5 @@
 import Testing
+import VideoBase
 
 @testable import MediaFiles
 
