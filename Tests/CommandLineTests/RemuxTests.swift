@@ -122,7 +122,7 @@ import Testing
             let before = Files.list(folder)
             for (arguments, status) in [
                 (["rich.mp4", "-o", "rich.mp4"], 64), (["rich.mp4", "-o", "./rich.mp4", "--overwrite"], 64), (["none.mp4", "-o", "a.mp4"], 66),
-                (["s.srt", "-o", "a.mp4"], 64), (["f.mkv", "-o", "a.flv"], 64), (["rich.mp4", "-o", "a.flv"], 64),
+                (["s.srt", "-o", "a.mp4"], 65), (["f.mkv", "-o", "a.flv"], 64), (["rich.mp4", "-o", "a.flv"], 64),
                 (["rich.mp4", "-o", "a.ts", "--strict"], 69), (["rich.mp4", "-o", "no/a.mp4"], 73), (["rich.mp4", "-o", "base.mp4"], 73),
                 (["rich.mp4", "-o", "a.h265"], 64), (["rich.mp4", "-o", "/dev/full", "--format", "ts"], 74), (["rich.mp4"], 64),
                 (["m.txt", "-o", "a.mp4"], 65), (["base.mp4", "-o", "a.mp4", "--duration", "0"], 64), (["base.mp4", "-o", "a.hvcc"], 64),

@@ -48,10 +48,10 @@ import Testing
                 set -e
                 ffmpeg -v error -nostdin -f lavfi -i testsrc=size=96x64:rate=25:duration=1 -f lavfi -i sine=duration=15 -pix_fmt yuv420p \
                 -c:v libx264 -c:a aac in.mp4
-                ffmpeg -v error -nostdin -itsoffset 12 -i in.mp4 -i in.mp4 -map 0:v -map 1:a -c copy late.mkv
+                ffmpeg -v error -nostdin -itsoffset 12 -i in.mp4 -i in.mp4 -map 0:v -map 1:a -c copy late.mp4
                 """
             try RemuxTests.make(script, in: folder)
-            let arguments = ["late.mkv", "--device", "software", "--codec", "h264", "-o", "a.mkv"]
+            let arguments = ["late.mp4", "--device", "software", "--codec", "h264", "-o", "a.mkv"]
             let run = try EncodeRun(arguments + ["--json"], in: folder)
             #expect(run.status == 0, "\(run.errors)")
             #expect(run.effective("soundStart")?["used"]?.string == "with the pictures", "\(run.errors)")

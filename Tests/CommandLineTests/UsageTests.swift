@@ -166,7 +166,7 @@ import Testing
     ])
     func aFullDiskOnStdout(_ line: String) throws {
         try Files.withTemporaryFolder { folder in
-            try ffmpeg("-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=0.2", "-c:v", "libx264", "-f", "h264", "\(folder)/s.h264")
+            try ffmpeg("-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=0.2", "-pix_fmt", "yuv420p", "-c:v", "libx264", "-f", "h264", "\(folder)/s.h264")
             let result = try ProcessRunner.run("bash", ["-c", "\"$0\" \(line) > /dev/full", Checkout.vaenc], directory: folder, timeout: 60)
             #expect(result.status == 74, "\(result.errors)")
             #expect(result.errorLines.last == "vaenc: cannot write to stdout: the disk is full: free some space or write elsewhere", "\(result.errors)")

@@ -176,7 +176,7 @@ import VideoBase
         if let shown, let time = decoded { decoded = min(time, shown) }
         if copies { (shown, decoded) = moved(shown, decoded, track) }
         let length = ticks(duration, track)
-        if let time = decoded ?? shown { try checkDistance(to: time, length, track) }
+        if let time = decoded ?? shown { try checkDistance(to: time, shown: shown ?? time, length, track) }
         unsafe scratch.pointee.stream_index = Int32(track)
         unsafe scratch.pointee.pts = shown ?? none
         unsafe scratch.pointee.dts = decoded ?? none
@@ -188,11 +188,12 @@ import VideoBase
         try check(code, copies: copies || hasCopies)
     }
 
-    /// A sample's duration has 32 bits in MP4 and QuickTime, of which libavformat uses 31: it would change times that lie farther apart.
-    private func checkDistance(to time: Int64, _ length: Int64, _ track: Int) throws {
+    /// A sample's duration has 32 bits in MP4 and QuickTime, of which libavformat uses 31, and so has the time from decoding to
+    /// presentation: it would change times that lie farther apart, or refuse them.
+    private func checkDistance(to time: Int64, shown: Int64, _ length: Int64, _ track: Int) throws {
         guard format == "mp4" || format == "mov" else { return }
         let last = sampleTicks.updateValue(time, forKey: track) ?? time
-        let longest = max(Int128(time) - Int128(last), Int128(length))
+        let longest = max(Int128(time) - Int128(last), Int128(length), Int128(shown) - Int128(time))
         guard longest >= Int128(Int32.max) else { return }
         let scale = Int128(max(timescale(of: track), 1))
         let (seconds, limit) = (longest / scale, Int128(Int32.max) / scale)
