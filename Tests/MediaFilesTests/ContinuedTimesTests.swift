@@ -75,6 +75,16 @@ import VideoBase
         #expect(times.entry?.used == "continued at 2 jumps")
     }
 
+    /// Two programs, each with a clock of its own, of which one lies far behind the other: each goes on where it was.
+    @Test func clocksApart() throws {
+        let s = Self.second
+        for (one, other) in [(Int64(1000), Int64(6000)), (6000, 1000)] {
+            let (streams, times) = Self.continued(Self.part(one * s, other * s) + Self.part(5 * s, 400 * s) + Self.part(3 * s, 70 * s))
+            #expect(streams.allSatisfy { Self.steps($0).allSatisfy { $0 < s } }, "\(one)")
+            #expect(streams.allSatisfy { Self.steps($0).allSatisfy { $0 > 0 } } && times.entry != nil, "\(one)")
+        }
+    }
+
     @Test func goesOnFarAhead() throws {
         let s = Self.second
         let (streams, times) = Self.continued(Self.part(s, s) + Self.part(7200 * s, 7200 * s))

@@ -76,25 +76,29 @@ struct ContinuedTimes {
         reference + Self.distance(reference, raw &+ shifts[part])
     }
 
-    /// The known part behind another in which a time lies nearest to the latest, if it is near.
-    private func known(_ raw: Int64, after part: Int) -> Int? {
-        guard let latest, part + 1 < shifts.count else { return nil }
-        let nearest = (part + 1..<shifts.count).min { a, b in
-            (place(raw, part: a, near: latest) - latest).magnitude < (place(raw, part: b, near: latest) - latest).magnitude
+    /// The known part behind a stream's own in which a time lies nearest to the latest, or else to the stream's, if it is near.
+    private func known(_ raw: Int64, after stream: Stream) -> Int? {
+        guard let latest, stream.part + 1 < shifts.count else { return nil }
+        // The latest may be that of another program, which has a clock of its own (H.222.0 2.4.2.2).
+        for reference in [latest, stream.time] {
+            func distance(_ part: Int) -> UInt64 { (place(raw, part: part, near: reference) - reference).magnitude }
+            let nearest = (stream.part + 1..<shifts.count).min { distance($0) < distance($1) }
+            if let nearest, distance(nearest) <= Self.nearness { return nearest }
         }
-        return nearest.flatMap { (place(raw, part: $0, near: latest) - latest).magnitude <= Self.nearness ? $0 : nil }
+        return nil
     }
 
     /// Whether a packet begins a part of the file that is not known yet.
     func startsPart(_ stamp: Stamp) -> Bool {
         guard let time = stamp.time, let stream = streams[stamp.stream], Self.isJump(from: stream.raw, to: time) else { return false }
-        return known(Self.raw(time), after: stream.part) == nil
+        return known(Self.raw(time), after: stream) == nil
     }
 
-    /// The streams besides one that go on at the latest time.
+    /// The streams besides one that go on at its time, or later.
     func active(besides stream: Int) -> Set<Int> {
         guard let latest else { return [] }
-        return Set(streams.filter { $0.key != stream && $0.value.time > latest - Self.nearness }.keys)
+        let time = min(latest, streams[stream]?.time ?? latest)
+        return Set(streams.filter { $0.key != stream && $0.value.time > time - Self.nearness }.keys)
     }
 
     /// Whether a packet of a stream lies far behind the one that began a part.
@@ -103,13 +107,16 @@ struct ContinuedTimes {
         return distance(first, time) > 3 * second
     }
 
-    /// What a part is shifted by that begins with these packets, the first of each stream: so far that none goes back.
+    /// What a part is shifted by that begins with these packets, the first of each stream: so far that none goes back. What lies far
+    /// from the first of them is of another program.
     func shift(beginning stamps: [Stamp]) -> Int64 {
         guard let reference = stamps.first?.time.map(Self.raw) else { return shifts[shifts.count - 1] }
         let needed = stamps.compactMap { stamp -> Int64? in
             guard let time = stamp.time, let stream = streams[stamp.stream] else { return nil }
             // The clock may wrap between the first packets of two streams.
-            let first = reference + Self.distance(reference, time)
+            let distance = Self.distance(reference, time)
+            if distance.magnitude > Self.nearness { return nil }
+            let first = reference + distance
             let shown = stamp.shown.map { first + Self.distance(time, $0) } ?? first
             return max(stream.end - first, stream.shownEnd - shown)
         }
@@ -129,7 +136,7 @@ struct ContinuedTimes {
         let before = streams[stamp.stream]
         var part = before?.part ?? 0
         if let before, Self.isJump(from: before.raw, to: time) {
-            part = known(raw, after: part) ?? shifts.count - 1
+            part = known(raw, after: before) ?? shifts.count - 1
         } else if let latest, part + 1 < shifts.count {
             // A stream that has ended before others in its part goes on in the next without a jump.
             let nearest = (part..<shifts.count).min { a, b in
@@ -137,7 +144,7 @@ struct ContinuedTimes {
                 let (isBack, otherIsBack) = (one < before?.time ?? .min, other < before?.time ?? .min)
                 return isBack == otherIsBack ? (one - latest).magnitude < (other - latest).magnitude : otherIsBack
             }
-            part = nearest ?? part
+            if let nearest, before == nil || (place(raw, part: nearest, near: latest) - latest).magnitude <= Self.nearness { part = nearest }
         }
         let placed = latest.map { place(raw, part: part, near: $0) } ?? (time.magnitude < 1 << 60 ? time : raw)
         let shown = stamp.shown.map { placed + Self.distance(time, $0) }
