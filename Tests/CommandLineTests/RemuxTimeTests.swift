@@ -200,6 +200,29 @@ import Testing
         }
     }
 
+    /// A program stream that begins between key frames begins with a picture that has no time and cannot be decoded.
+    @Test(arguments: ["a.mp4", "a.mkv", "a.ts"]) func beginsBetweenKeyFrames(_ name: String) throws {
+        try Files.withTemporaryFolder { folder in
+            try RemuxTests.make(
+                "ffmpeg -v error -nostdin -f lavfi -i testsrc2=size=320x240:rate=25:duration=4 -pix_fmt yuv420p -c:v mpeg2video -b:v 1M -bf 2 -f vob whole.mpg",
+                in: folder)
+            let whole = try Files.read("\(folder)/whole.mpg")
+            // The first place from which the pictures begin so.
+            var isFound = false
+            for place in stride(from: 20_480, to: whole.count / 2, by: 2048) where !isFound {
+                try Files.write(Array(whole[place...]), to: "\(folder)/in.mpg")
+                let packets = try RemuxTests.probe("in.mpg", "packet=pts,flags", in: folder, ["-select_streams", "v"]).split(separator: "\n")
+                let untimed = packets.indices.filter { packets[$0].contains("N/A") }
+                isFound = untimed == [0] && !packets[0].contains("K")
+            }
+            try #require(isFound)
+            let result = try remux("in.mpg", "-o", name, in: folder)
+            #expect(result.status == 0 && result.errors.contains("1 picture left out"), "\(result.errors)")
+            let strict = try remux("in.mpg", "-o", "strict-\(name)", "--strict", in: folder)
+            #expect(strict.status == 69 && !Files.exists("\(folder)/strict-\(name)"), "\(strict.errors)")
+        }
+    }
+
     /// Opus and FLAC, which MP4 holds and QuickTime does not.
     @Test(arguments: ["libopus", "flac"]) func soundOfMP4(_ codec: String) throws {
         try Files.withTemporaryFolder { folder in

@@ -52,6 +52,8 @@ import VideoBase
     private(set) var packetCount = 0
     /// There are pictures without a presentation time.
     private var isUntimed = false
+    /// Pictures without a time before the first key frame, where an input begins between key frames.
+    private var leftOut = 0
     private(set) var effective: [EffectiveEntry] = []
 
     init(
@@ -282,10 +284,16 @@ import VideoBase
         guard let index = places.firstIndex(of: place) else { return }
         // Attachments are in the header.
         if streams[index]?.kind != .attachment {
-            if streams[index]?.kind == .video, packet.presentation == nil {
+            if let track = streams[index], track.kind == .video, packet.presentation == nil {
+                let isReordered = !track.isAttachedPicture && track.isReordered
+                // Nothing can be decoded before the first key frame.
+                if isReordered, !packet.isKey, report.streams[index].packets == 0 {
+                    leftOut += 1
+                    return
+                }
                 isUntimed = true
                 // Muxers would take the decoding time for it.
-                if saysPresentation, let track = streams[index], !track.isAttachedPicture, track.isReordered { throw untimed }
+                if saysPresentation, isReordered { throw untimed }
             }
             do {
                 let piece = try byteStreams[index]?.piece(packet) ?? packet
@@ -326,6 +334,11 @@ import VideoBase
             try tell("duration", asked: "\(asked)", used: "\((used * 1000).rounded() / 1000)", words.compactMap { $0 }.joined(separator: "; "))
         }
         effective += [input.timesEntry].compactMap { $0 }
+        if leftOut > 0 {
+            try tell(
+                "times", asked: "as in the input", used: "\(leftOut) picture\(leftOut == 1 ? "" : "s") left out",
+                "no key frame comes before, and the input does not say when to show what cannot be decoded")
+        }
         if muxer.movedCount > 0 {
             try tell(
                 "times", asked: "as in the input", used: "\(muxer.movedCount) packet\(muxer.movedCount == 1 ? "" : "s") a little later",
