@@ -25,6 +25,8 @@ struct RateController: Sendable {
     /// pictures much finer than what they predict from take as much as intra ones, and would not fit either. Of I and P pictures,
     /// and of others.
     private var bounded: [Bool: (qp: Double, step: Double)] = [:]
+    /// In coding order.
+    private var picturesSinceIntra = 0
     /// Times that the picture being coded was larger than the largest picture.
     private var timesBounded = 0
 
@@ -90,6 +92,7 @@ struct RateController: Sendable {
         let layer = min(next.layer, layers.count - 1)
         picture.layer = layer
         layers[layer].count(next.kind)
+        picturesSinceIntra = next.kind == .intra ? 0 : picturesSinceIntra + 1
         let free = wantedQP()
         let qp = kept(free)
         if qp == free { bounded[leadsOthers] = nil }
@@ -171,7 +174,7 @@ struct RateController: Sendable {
             }
         }
         if let window {
-            wanted = max(wanted, layers[picture.layer].qp(kind, within: pacedRooms(window, isSpike: picture.kind == .intra)))
+            wanted = max(wanted, layers[picture.layer].qp(kind, within: outlook(window, isSpike: picture.kind == .intra)))
         }
         if settings.maximumFrameBits > 0 {
             wanted = max(wanted, layers[picture.layer].qp(kind, forBits: 0.9 * Double(settings.maximumFrameBits)))
@@ -192,13 +195,16 @@ struct RateController: Sendable {
     /// further ahead. Where the rate aimed at is near the highest, less can be left.
     ///
     /// - Parameter isSpike: the picture takes more than those after it, which need room at once.
-    private func pacedRooms(_ window: RateWindow, isSpike: Bool) -> [Double] {
+    private func outlook(_ window: RateWindow, isSpike: Bool) -> RateOutlook {
         let headroom = 1 - Double(settings.stream.targetPercentage) / 100
         let first = max(min(isSpike ? 0.08 : 0.05, 0.24 * headroom), Self.windowReserve)
-        let last = max(min(0.15, 0.45 * headroom), Self.windowReserve)
-        return window.rooms.enumerated().map { count, room in
+        let last = max(min(0.2, 0.6 * headroom), Self.windowReserve)
+        let rooms = window.rooms.enumerated().map { count, room in
             room - (first + (last - first) * min(Double(count) / Self.pacedPictures, 1)) * window.limit
         }
+        let distance = settings.intraPeriod - picturesSinceIntra
+        return RateOutlook(
+            rooms: rooms, nextIntra: distance > 0 && settings.intraPeriod > 1 ? distance : nil, intraPeriod: settings.intraPeriod)
     }
 
     /// Pictures after which the whole reserve is left.
@@ -288,15 +294,15 @@ struct RateController: Sendable {
         if hasBuffer { most = min(most, Self.surpriseShare * buffer.fullness) }
         wanted = max(wanted, Double(qp) + 6 * log2(bits / max(most, 1)))
         if let window {
-            let seen = bits * exp2(Double(qp) / 6)
-            wanted = max(wanted, layer.qp(picture.kind, within: pacedRooms(window, isSpike: true), seen: seen))
+            let seen = bits / RateLayer.share(qp: Double(qp))
+            wanted = max(wanted, layer.qp(picture.kind, within: outlook(window, isSpike: true), seen: seen))
         }
         let limited = limited(Int(wanted.rounded()))
         return limited >= qp + 2 ? limited : nil
     }
 
     /// The share of what is there that a picture may take which is harder than foreseen.
-    private static var surpriseShare: Double { 0.6 }
+    private static var surpriseShare: Double { 0.5 }
 
     /// What the picture may take at most.
     private var mostBits: Double? {
