@@ -73,7 +73,8 @@ package enum LibAV {
 
     /// Whether libav's words for an error say so: they may be all that is left of it.
     package static func isNoMemory(_ words: String) -> Bool {
-        words.contains("Cannot allocate memory") || words.contains("Out of memory")
+        // libavcodec says the last of a picture that it has no room for.
+        ["Cannot allocate memory", "Out of memory", "get_buffer() failed"].contains { words.contains($0) }
     }
 
     package static func string(_ text: [CChar]) -> String {

@@ -70,6 +70,28 @@ import Testing
     }
 
     /// Times out of range are named with the option and its range.
+    /// An HEVC sequence parameter set that announces millions of entries: libavformat would read them for minutes.
+    @Test(arguments: ["a.mp4", "a.mov", "a.mkv"]) func damagedParameterSets(_ output: String) throws {
+        try Files.withTemporaryFolder { folder in
+            let script = "ffmpeg -v error -nostdin -f lavfi -i testsrc=size=160x120:rate=25:duration=0.4 -pix_fmt yuv420p -c:v libx265 "
+                + "-x265-params log-level=none in.h265"
+            try RemuxTests.make(script, in: folder)
+            let stream = try Files.read("\(folder)/in.h265")
+            func place(_ type: UInt8) throws -> Int {
+                try #require(stream.indices.dropLast(4).first { stream[$0..<$0 + 3] == [0, 0, 1] && stream[$0 + 3] >> 1 == type })
+            }
+            let set: [UInt8] = [
+                0x42, 0x01, 0x01, 0x01, 0x60, 0x00, 0x00, 0x03, 0x00, 0x90, 0x00, 0x00, 0x03, 0x00, 0x00, 0x03, 0x00, 0x1E, 0x0B, 0x14, 0x20,
+                0x79, 0x65, 0x95, 0x9A, 0x49, 0x32, 0xBC, 0x05, 0xA7, 0x08, 0x00, 0x00, 0x03, 0x00, 0x08, 0x00, 0x00, 0x03, 0x00, 0xC8, 0x40,
+            ]
+            let (sequence, picture) = try (place(33), place(34))
+            try Files.write(Array(stream[..<(sequence + 3)]) + set + [0] + Array(stream[picture...]), to: "\(folder)/bad.h265")
+            let result = try remux("bad.h265", "-o", output, in: folder)
+            #expect(result.status == 65 && result.errorLines.count == 1, "\(result.status) \(result.errors)")
+            #expect(!Files.list(folder).contains { $0.hasPrefix("a.") })
+        }
+    }
+
     @Test(arguments: ["--start", "--duration"]) func rangeOfTimes(_ option: String) throws {
         for value in ["1e9", "-1"] {
             let result = try run("remux", ["in.mp4", "-o", "a.mp4", option, value], in: "/tmp")

@@ -108,6 +108,9 @@ import VideoBase
         }
         for (index, track) in streams.enumerated() {
             guard let track else { continue }
+            if saysPresentation, let damage = ParameterSetCheck.damage(of: track) {
+                throw InputContext.unreadable(input.name, "its parameter sets are damaged: \(damage)")
+            }
             checks[index] = SampleCheck(track)
             // The lengths of `avcc` are made of start codes.
             if format == .avcc || !format.isLengthPrefixed(codec) { byteStreams[index] = ByteStreamPackets(track) }
