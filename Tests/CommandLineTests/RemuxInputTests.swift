@@ -74,7 +74,7 @@ import Testing
     @Test(arguments: ["a.mp4", "a.mov", "a.mkv"]) func damagedParameterSets(_ output: String) throws {
         try Files.withTemporaryFolder { folder in
             let script = "ffmpeg -v error -nostdin -f lavfi -i testsrc=size=160x120:rate=25:duration=0.4 -pix_fmt yuv420p -c:v libx265 "
-                + "-x265-params log-level=none in.h265"
+                + "-x265-params log-level=none:keyint=5:min-keyint=5:repeat-headers=1:open-gop=0 in.h265"
             try RemuxTests.make(script, in: folder)
             let stream = try Files.read("\(folder)/in.h265")
             func place(_ type: UInt8) throws -> Int {
