@@ -294,15 +294,14 @@ struct RateController: Sendable {
         if hasBuffer { most = min(most, Self.surpriseShare * buffer.fullness) }
         wanted = max(wanted, Double(qp) + 6 * log2(bits / max(most, 1)))
         if let window {
-            let seen = bits / RateLayer.share(qp: Double(qp))
-            wanted = max(wanted, layer.qp(picture.kind, within: outlook(window, isSpike: true), seen: seen))
+            wanted = max(wanted, layer.qp(picture.kind, within: outlook(window, isSpike: true), seen: (bits, qp)))
         }
         let limited = limited(Int(wanted.rounded()))
         return limited >= qp + 2 ? limited : nil
     }
 
     /// The share of what is there that a picture may take which is harder than foreseen.
-    private static var surpriseShare: Double { 0.5 }
+    private static var surpriseShare: Double { 0.6 }
 
     /// What the picture may take at most.
     private var mostBits: Double? {

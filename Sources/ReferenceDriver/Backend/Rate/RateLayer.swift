@@ -16,15 +16,14 @@ struct RateLayer: Sendable {
     private(set) var cycle = 0.0
     private var planned = 0.0
     private(set) var hasHistory = false
-    /// By how many octaves P pictures were harder than those before them, averaged over the last few: in a fade the next one
-    /// is harder by as much again, where single pictures that are a little harder mean nothing.
-    private var trend = 0.0
+    /// How much harder a P picture was than those before it, 1…3: in a fade the next one is harder by as much again.
+    private var growth = 1.0
     /// How much of it counts: where the rate aimed at is near the highest, there is no room for it.
     private let growthShare: Double
     /// What is harder at once is another scene.
     private static let mostGrowth = 2.0
-    /// The QP of the latest I picture.
-    private var intraQP = 26.0
+    /// What the window goes by.
+    private var forecast = RateForecast()
     /// Mean of the costs of the pictures so far to the power of 1 - steadiness, forgotten slowly, and the pictures that it
     /// rests on.
     private var lasting = 0.0
@@ -47,22 +46,6 @@ struct RateLayer: Sendable {
         frequency = [intra, predicted, 0, max(1 - 1 / between, 0)]
     }
 
-    /// Bits halve with every 6 / slope steps of QP: the slope of pictures other than I pictures, and of I pictures where they are
-    /// foreseen. Seen on three clips from QP 20 to 44.
-    private static let slope = 1.1
-    private static let intraSlope = 0.85
-
-    /// What a picture takes at a QP, of what it takes at QP 0.
-    static func share(qp: Double) -> Double { exp2(-slope * qp / 6) }
-
-    /// Steps of QP by which the bits change by `ratio`.
-    static func steps(_ ratio: Double) -> Double { 6 / slope * log2(ratio) }
-
-    /// How much harder the next P picture may be, as a factor.
-    private var growth: Double { exp2(Self.trendGain * max(trend, 0) * growthShare) }
-    private static let trendGain = 1.5
-    private static let trendWeight = 0.6
-
     /// Distance of a kind's QP from the base.
     static func offset(_ kind: RatedPicture.Kind) -> Double {
         switch kind {
@@ -74,7 +57,7 @@ struct RateLayer: Sendable {
     }
 
     /// X of kinds not seen yet, against P pictures.
-    private static let guess: [Double] = [6, 1, 0.7, 0.6]
+    static let guess: [Double] = [6, 1, 0.7, 0.6]
 
     func knows(_ kind: RatedPicture.Kind) -> Bool { complexity[kind.rawValue] > 0 }
 
@@ -108,9 +91,9 @@ struct RateLayer: Sendable {
         var mean = 0.0
         for index in frequency.indices {
             guard let each = RatedPicture.Kind(rawValue: index) else { continue }
-            mean += frequency[index] / total * complexity(index) * Self.share(qp: Self.offset(each))
+            mean += frequency[index] / total * complexity(index) * exp2(-Self.offset(each) / 6)
         }
-        return (mean, complexity(kind.rawValue) * Self.share(qp: Self.offset(kind)))
+        return (mean, complexity(kind.rawValue) * exp2(-Self.offset(kind) / 6))
     }
 
     /// The QP that a whole stream keeps, and that a picture of this kind takes part in: the average over all pictures so
@@ -125,8 +108,8 @@ struct RateLayer: Sendable {
         }
         planned = bitsPerPicture * own / mean
         let flat = Self.steadiness
-        let whole = Self.steps(max(lasting, 1) / (bitsPerPicture * correction))
-        let now = whole + flat * Self.steps(mean)
+        let whole = 6 * log2(max(lasting, 1) / (bitsPerPicture * correction))
+        let now = whole + flat * 6 * log2(mean)
         // A picture with nothing in it takes no bits at any QP: the one after it must not begin at the lowest.
         let typical = typicalQP(kind, bitsPerPicture: bitsPerPicture * correction)
         return max(now + Self.offset(kind), typical - Self.mostBelow)
@@ -134,11 +117,11 @@ struct RateLayer: Sendable {
 
     /// The QP of this kind at which the stream's typical pictures take `bitsPerPicture`.
     func typicalQP(_ kind: RatedPicture.Kind, bitsPerPicture: Double) -> Double {
-        Self.steps(max(lasting, 1)) / (1 - Self.steadiness) - Self.steps(bitsPerPicture) + Self.offset(kind)
+        6 * log2(max(lasting, 1)) / (1 - Self.steadiness) - 6 * log2(bitsPerPicture) + Self.offset(kind)
     }
 
     /// The bits that a picture of this kind is expected to take; 0 where nothing is known.
-    func bits(_ kind: RatedPicture.Kind, qp: Int) -> Double { complexity(kind.rawValue) * Self.share(qp: Double(qp)) }
+    func bits(_ kind: RatedPicture.Kind, qp: Int) -> Double { complexity(kind.rawValue) * exp2(-Double(qp) / 6) }
 
     /// How far an easy picture's QP goes below that of the stream's typical ones.
     private static let mostBelow = 4.0
@@ -149,7 +132,7 @@ struct RateLayer: Sendable {
     mutating func remember(_ count: Double, samples: Int, guess: Double) {
         if lastingCount == 0 {
             // Natural pictures take some 0.1 bits a sample at QP 26, where not all are intra.
-            lasting = exp2((1 - Self.steadiness) * log2(0.15 * Double(samples) / Self.share(qp: 26)))
+            lasting = exp2((1 - Self.steadiness) * log2(0.15 * Double(samples) * exp2(26.0 / 6)))
             lastingCount = max(guess, 1)
         }
         let (mean, _) = costs(.predicted)
@@ -170,54 +153,32 @@ struct RateLayer: Sendable {
             // A start: natural pictures take some 0.6 bits a sample at QP 26.
             planned = bitsPerPicture
             let bits = max(bitsPerPicture, 1) * Self.guess[kind.rawValue]
-            return 26 + Self.steps(0.6 * Double(samples) / bits)
+            return 26 + 6 * log2(0.6 * Double(samples) / bits)
         }
         planned = bitsPerPicture * own / mean
-        return Self.steps(mean / (bitsPerPicture * correction)) + Self.offset(kind)
+        return 6 * log2(mean / (bitsPerPicture * correction)) + Self.offset(kind)
     }
 
     /// The QP at which a picture of this kind takes `bits`; 0 where nothing is known.
     func qp(_ kind: RatedPicture.Kind, forBits bits: Double) -> Double {
         let cost = complexity(kind.rawValue)
         guard cost > 0 else { return bits > 0 ? 0 : 51 }
-        return bits > 0 ? Self.steps(cost / bits) : 51
+        return bits > 0 ? 6 * log2(cost / bits) : 51
     }
 
     /// The QP of this kind at which the average picture takes `bits`, where pictures go on getting harder; 0 where nothing
     /// is known.
     func qp(_ kind: RatedPicture.Kind, meanBits bits: Double) -> Double {
         let (mean, _) = costs(kind)
-        return mean > 0 ? Self.steps(mean * growth / max(bits, 1)) + Self.offset(kind) : 0
+        return mean > 0 ? 6 * log2(mean * growth / max(bits, 1)) + Self.offset(kind) : 0
     }
 
-    /// The QP at which a picture of this kind fits the first room of `outlook`, with a mean picture after it the second, and so
-    /// on; 0 where nothing is known. Pictures after it may be a little coarser.
+    /// The QP at which a picture of this kind, and those after it, fit `outlook`; 0 where nothing is known.
     ///
-    /// - Parameter seen: what the picture takes at QP 0, where it was encoded once.
-    func qp(_ kind: RatedPicture.Kind, within outlook: RateOutlook, seen: Double? = nil) -> Double {
-        let (before, expected) = costs(kind)
-        guard before > 0 else { return 0 }
-        let own = seen.map { $0 * Self.share(qp: Self.offset(kind)) } ?? expected
-        // A scene that begins with a picture as hard goes on with pictures that cost as natural ones do.
-        let mean = Self.relief * max(before, own / Self.guess[0]) * growth
-        let intra = Self.relief * complexity(RatedPicture.Kind.intra.rawValue) * Self.share(qp: intraQP)
-        var low = -200.0
-        var high = 100.0
-        while high - low > 0.05 {
-            let base = (low + high) / 2
-            let share = Self.share(qp: base)
-            let steps = base + Self.offset(.intra) - intraQP
-            if outlook.holds(own: own * share, mean: mean * share, intra: intra * exp2(-Self.intraSlope * steps / 6)) {
-                high = base
-            } else {
-                low = base
-            }
-        }
-        return Self.offset(kind) + high
+    /// - Parameter seen: the picture's bits and QP, where it was encoded once.
+    func qp(_ kind: RatedPicture.Kind, within outlook: RateOutlook, seen: (bits: Double, qp: Int)? = nil) -> Double {
+        forecast.qp(kind, within: outlook, frequency: frequency, growthShare: growthShare, seen: seen)
     }
-
-    /// What the pictures after one take at a QP that is higher by 1.6.
-    private static let relief = 0.74
 
     mutating func forgetSurplus() {
         surplus = 0
@@ -233,7 +194,8 @@ struct RateLayer: Sendable {
     /// A picture that took `bits` at `qp` began another scene: those after it cost at least what follows a natural I picture
     /// as large.
     mutating func beginScene(bits: Double, qp: Int) {
-        let seen = max(bits, 8) / Self.share(qp: Double(qp))
+        forecast.beginScene(bits: bits, qp: qp)
+        let seen = max(bits, 8) * exp2(Double(qp) / 6)
         for index in complexity.indices where index != RatedPicture.Kind.intra.rawValue && complexity[index] > 0 {
             complexity[index] = max(complexity[index], seen * Self.guess[index] / Self.guess[0])
         }
@@ -242,24 +204,20 @@ struct RateLayer: Sendable {
     /// A picture took `bits` at `qp`. Sudden cost, as at a cut between scenes, counts in part: it rarely lasts.
     mutating func learn(_ kind: RatedPicture.Kind, bits: Double, qp: Int, intraShare: Double) {
         hasHistory = true
-        let seen = max(bits, 8) / Self.share(qp: Double(qp))
+        forecast.learn(kind, bits: bits, qp: qp, intraShare: intraShare)
+        let seen = max(bits, 8) * exp2(Double(qp) / 6)
         let index = kind.rawValue
-        if kind == .intra { intraQP = Double(qp) }
         guard complexity[index] > 0 else {
             complexity[index] = seen
             return
         }
-        let ratio = seen / complexity[index]
         if kind == .predicted {
-            let isScene = ratio >= Self.mostGrowth || intraShare >= 0.5
-            trend = isScene ? 0 : trend + Self.trendWeight * (min(max(log2(ratio), -1), 1) - trend)
-        }
-        if kind != .intra, log2(ratio) < 0.5 {
-            // The geometric mean: sizes that go up and down leave it where it is.
-            complexity[index] *= exp2(0.35 * max(log2(ratio), -2))
-            return
+            let ratio = seen / complexity[index]
+            let foreseen = 1 + (ratio - 1) * growthShare
+            growth = ratio < Self.mostGrowth && intraShare < 0.5 ? max(foreseen, 1 + (growth - 1) / 2) : 1
         }
         let bounded = kind != .intra && intraShare > 0.5 ? min(seen, 1.5 * complexity[index]) : seen
-        complexity[index] += (kind == .intra ? 0.7 : 0.5) * (bounded - complexity[index])
+        let weight = kind == .intra ? 0.7 : bounded > complexity[index] ? 0.5 : 0.35
+        complexity[index] += weight * (bounded - complexity[index])
     }
 }
