@@ -17,8 +17,8 @@ struct RateForecast: Sendable {
     private static let intraSlope = 0.85
     /// What is harder at once, as a factor, is another scene.
     private static let mostGrowth = 2.0
-    /// What the pictures after one take at a QP that is higher by 1.6.
-    private static let relief = 0.74
+    /// What the pictures after one take at a QP that is higher by 1.2.
+    private static let relief = 0.8
 
     /// What a picture takes at a QP, of what it takes at QP 0.
     private static func share(qp: Double) -> Double { exp2(-slope * qp / 6) }
