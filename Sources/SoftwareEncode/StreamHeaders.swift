@@ -53,7 +53,7 @@ struct StreamHeaders: Sendable {
         return bytes
     }
 
-    /// Takes over the HRD parameters of the SPS. Those of HEVC are written anew, with the rate that was asked for in place
+    /// Takes over the HRD parameters of the SPS. Those of HEVC are rewritten with the rate that was asked for in place
     /// of the one that libx265 was given, and with cbr_flag only where the rate is constant: libx265 sets it wherever the
     /// highest rate is the average, and fills nothing up.
     mutating func adoptHRD(_ settings: EncoderSettings) {

@@ -12,7 +12,7 @@ struct RateForecast: Sendable {
     /// The QP of the latest I picture.
     private var intraQP = 26.0
 
-    /// Bits halve with every 6 / slope steps of QP. Seen on three clips from QP 20 to 44.
+    /// Bits halve with every 6 / slope steps of QP. Chosen by the rates and the worst pictures of the clips in docs/RATE-CONTROL.md.
     private static let slope = 1.1
     private static let intraSlope = 0.85
     /// What is harder at once, as a factor, is another scene.
@@ -47,8 +47,8 @@ struct RateForecast: Sendable {
         }
         guard before > 0 else { return 0 }
         let own = (seen.map { $0.bits / Self.share(qp: Double($0.qp)) } ?? cost(kind.rawValue)) * Self.share(qp: RateLayer.offset(kind))
-        // A scene that begins with a picture as hard goes on with pictures that cost as natural ones do.
         let growth = exp2(1.5 * max(trend, 0) * growthShare)
+        // A scene that begins with a picture as hard goes on with pictures that cost as natural ones do.
         let mean = Self.relief * max(before, own / RateLayer.guess[0]) * growth
         let intra = Self.relief * cost(RatedPicture.Kind.intra.rawValue) * Self.share(qp: intraQP)
         var low = -200.0
