@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import ReferenceDriver
@@ -56,11 +57,47 @@ import Testing
         #expect(most < 5 * rate / 25, "\(most) bits in a picture that no other refers to")
     }
 
+    /// A minute of pictures that are up to three times harder or easier than those before them, in scenes of eight seconds, where
+    /// no second may take more than 1.5 times the rate: the reserves for harder pictures leave nothing of the rate unused.
+    @Test(arguments: [1, 3]) func variableRateIsUsed(_ referencePeriod: Int) {
+        let rate = 500_000
+        let settings = RateSettings(
+            mode: .variableBitRate,
+            layers: [.init(maximumBitRate: rate * 3 / 2, targetPercentage: 67, framesPerSecond: 25)],
+            window: 1000, bufferBits: rate * 3 / 2, intraPeriod: 125, referencePeriod: referencePeriod)
+        var (state, noise): (UInt32, Double) = (1, 0)
+        var sizes: [Int] = []
+        var started: RateController?
+        for index in 0..<1500 {
+            state = state &* 1_664_525 &+ 1_013_904_223
+            noise = 0.3 * noise + 1.5 * (Double(state >> 8) / Double(1 << 23) - 1)
+            let place = index % 125
+            let kind: RatedPicture.Kind =
+                place == 0 ? .intra : place % referencePeriod == 1 % referencePeriod ? .predicted : .disposable
+            let at26: Double = kind == .intra ? 120_000 : kind == .predicted ? 20_000 : 8000
+            let octaves = log2(at26 * [1, 0.7, 1.5, 0.8][index / 200 % 4]) + noise
+            func bits(_ qp: Int) -> Int {
+                Int(max(exp2(octaves + Double(26 - qp) / 6 * (kind == .intra ? 0.85 : 1.1)), 100))
+            }
+            let picture = RatedPicture(settings: settings, kind: kind, layer: 0, samples: 640 * 360)
+            var controller = started ?? RateController(picture)
+            var qp = controller.begin(picture)
+            while let again = controller.retry(bits: bits(qp), qp: qp) { qp = again }
+            controller.end(bits: bits(qp), filler: 0, qp: qp, intraShare: kind == .intra ? 1 : 0)
+            sizes.append(bits(qp))
+            #expect(sizes.suffix(25).reduce(0, +) <= rate * 3 / 2, "the second before picture \(index)")
+            started = controller
+        }
+        let share = Double(sizes.reduce(0, +)) / 60 / Double(rate)
+        #expect((0.96...1.01).contains(share), "\(share) of the rate")
+    }
+
     /// Noise that is too much at the highest QP leaves the decoder's buffer owing: that is paid before pictures get finer, and
     /// nothing is filled up meanwhile.
     @Test func debtIsPaid() {
         let settings = RateSettings(
-            mode: .constantBitRate, layers: [.init(maximumBitRate: 300_000, targetPercentage: 100, framesPerSecond: 25)],
+            mode: .constantBitRate,
+            layers: [.init(maximumBitRate: 300_000, targetPercentage: 100, framesPerSecond: 25)],
             bufferBits: 150_000)
         func bits(_ index: Int, _ qp: Int) -> Int {
             var size = (50..<130).contains(index) ? 15_000.0 : 800
@@ -70,7 +107,8 @@ import Testing
         var (fullness, least) = (112_500.0, 0.0)
         var started: RateController?
         for index in 0..<300 {
-            let picture = RatedPicture(settings: settings, kind: index == 0 ? .intra : .predicted, layer: 0, samples: 320 * 180)
+            let picture = RatedPicture(
+                settings: settings, kind: index == 0 ? .intra : .predicted, layer: 0, samples: 320 * 180)
             var controller = started ?? RateController(picture)
             var qp = controller.begin(picture)
             while let again = controller.retry(bits: bits(index, qp), qp: qp) { qp = again }

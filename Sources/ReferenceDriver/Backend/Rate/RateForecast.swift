@@ -3,9 +3,8 @@ internal import Glibc
 /// What the next pictures of a layer are expected to take, for the window that they have to fit: the likeliest sizes, where
 /// `RateLayer` knows the mean ones, and a trend in place of the last picture's growth.
 struct RateForecast: Sendable {
-    /// Bits of a picture at QP 0 by kind, averaged geometrically: sizes that go up and down leave it where it is; 0 where none was
-    /// seen.
-    private var cost = [Double](repeating: 0, count: RatedPicture.Kind.count)
+    /// Averaged geometrically: sizes that go up and down leave it where it is.
+    private var costs = PictureCosts(slope: Self.slope)
     /// By how many octaves P pictures were harder than those before them, averaged over the last few: in a fade the next one
     /// is harder by as much again, where single pictures that are a little harder mean nothing.
     private var trend = 0.0
@@ -17,17 +16,12 @@ struct RateForecast: Sendable {
     private static let intraSlope = 0.85
     /// What is harder at once, as a factor, is another scene.
     private static let mostGrowth = 2.0
+    /// The share of the trend that each picture's growth is.
+    private static let trendWeight = 0.6
+    /// How many times the trend is counted on: where pictures grow harder, the trend lags behind.
+    private static let foresight = 1.5
     /// What the pictures after one take at a QP that is higher by 1.2.
     private static let relief = 0.8
-
-    /// What a picture takes at a QP, of what it takes at QP 0.
-    private static func share(qp: Double) -> Double { exp2(-slope * qp / 6) }
-
-    private func cost(_ index: Int) -> Double {
-        if cost[index] > 0 { return cost[index] }
-        for known in [1, 0, 2, 3] where cost[known] > 0 { return cost[known] * RateLayer.guess[index] / RateLayer.guess[known] }
-        return 0
-    }
 
     /// The QP at which a picture fits the first room of `outlook`, with a mean picture after it the second, and so on; 0 where
     /// nothing is known.
@@ -37,27 +31,22 @@ struct RateForecast: Sendable {
     ///   - growthShare: how much of the trend counts.
     ///   - seen: the picture's bits and QP, where it was encoded once.
     func qp(
-        _ kind: RatedPicture.Kind, within outlook: RateOutlook, frequency: [Double], growthShare: Double, seen: (bits: Double, qp: Int)?
+        _ kind: RatedPicture.Kind, within outlook: RateOutlook, frequency: [Double], growthShare: Double,
+        seen: (bits: Double, qp: Int)?
     ) -> Double {
-        let total = frequency.reduce(0, +)
-        var before = 0.0
-        for index in frequency.indices {
-            guard let each = RatedPicture.Kind(rawValue: index) else { continue }
-            before += frequency[index] / total * cost(index) * Self.share(qp: RateLayer.offset(each))
-        }
+        let before = costs.mean(frequency)
         guard before > 0 else { return 0 }
-        let own = (seen.map { $0.bits / Self.share(qp: Double($0.qp)) } ?? cost(kind.rawValue)) * Self.share(qp: RateLayer.offset(kind))
-        let growth = exp2(1.5 * max(trend, 0) * growthShare)
+        let own =
+            costs.share(qp: RateLayer.offset(kind)) * (seen.map { costs.cost(bits: $0.bits, qp: $0.qp) } ?? costs[kind])
+        let growth = exp2(Self.foresight * max(trend, 0) * growthShare)
         // A scene that begins with a picture as hard goes on with pictures that cost as natural ones do.
-        let mean = Self.relief * max(before, own / RateLayer.guess[0]) * growth
-        let intra = Self.relief * cost(RatedPicture.Kind.intra.rawValue) * Self.share(qp: intraQP)
+        let mean = Self.relief * max(before, own / PictureCosts.intraGuess) * growth
         var low = -200.0
         var high = 100.0
         while high - low > 0.05 {
             let base = (low + high) / 2
-            let share = Self.share(qp: base)
-            let steps = base + RateLayer.offset(.intra) - intraQP
-            if outlook.holds(own: own * share, mean: mean * share, intra: intra * exp2(-Self.intraSlope * steps / 6)) {
+            let share = costs.share(qp: base)
+            if outlook.holds(own: own * share, mean: mean * share, intra: Self.relief * intraBits(base: base)) {
                 high = base
             } else {
                 low = base
@@ -66,33 +55,39 @@ struct RateForecast: Sendable {
         return RateLayer.offset(kind) + high
     }
 
-    /// A picture that took `bits` at `qp` began another scene.
+    /// What the next I picture takes at a base QP; 0 where nothing is known.
+    private func intraBits(base: Double) -> Double {
+        let steps = base + RateLayer.offset(.intra) - intraQP
+        return costs[.intra] * costs.share(qp: intraQP) * exp2(-Self.intraSlope * steps / 6)
+    }
+
+    /// A picture that took `bits` at `qp` began another scene. It is nearly all intra, as the I pictures of that scene will be.
     mutating func beginScene(bits: Double, qp: Int) {
-        let seen = max(bits, 8) / Self.share(qp: Double(qp))
-        for index in cost.indices where index != RatedPicture.Kind.intra.rawValue && cost[index] > 0 {
-            cost[index] = max(cost[index], seen * RateLayer.guess[index] / RateLayer.guess[0])
+        costs.beginScene(bits: bits, qp: qp)
+        if bits > intraBits(base: Double(qp) - RateLayer.offset(.intra)) {
+            costs[.intra] = costs.cost(bits: bits, qp: qp)
+            intraQP = Double(qp)
         }
     }
 
     /// A picture took `bits` at `qp`. Sudden cost, as at a cut between scenes, counts in part: it rarely lasts.
     mutating func learn(_ kind: RatedPicture.Kind, bits: Double, qp: Int, intraShare: Double) {
-        let seen = max(bits, 8) / Self.share(qp: Double(qp))
-        let index = kind.rawValue
+        let seen = costs.cost(bits: bits, qp: qp)
         if kind == .intra { intraQP = Double(qp) }
-        guard cost[index] > 0 else {
-            cost[index] = seen
+        guard costs.knows(kind) else {
+            costs[kind] = seen
             return
         }
-        let octaves = log2(seen / cost[index])
+        let cost = costs[kind]
+        let octaves = log2(seen / cost)
         if kind == .predicted {
             let isScene = octaves >= log2(Self.mostGrowth) || intraShare >= 0.5
-            trend = isScene ? 0 : trend + 0.6 * (max(octaves, -1) - trend)
+            trend = isScene ? 0 : trend + Self.trendWeight * (max(octaves, -1) - trend)
         }
         if kind != .intra, octaves < 0.5 {
-            cost[index] *= exp2(0.35 * max(octaves, -2))
+            costs[kind] = cost * exp2(PictureCosts.weightDown * max(octaves, -2))
         } else {
-            let bounded = kind != .intra && intraShare > 0.5 ? min(seen, 1.5 * cost[index]) : seen
-            cost[index] += (kind == .intra ? 0.7 : 0.5) * (bounded - cost[index])
+            costs.follow(kind, seen: seen, intraShare: intraShare)
         }
     }
 }

@@ -2,8 +2,7 @@ internal import Glibc
 
 /// What a rate controller knows of a temporal layer's pictures, and what they have taken.
 struct RateLayer: Sendable {
-    /// X by kind: bits of a picture at QP 0; 0 where none was seen.
-    private var complexity = [Double](repeating: 0, count: RatedPicture.Kind.count)
+    private var costs = PictureCosts(slope: 1)
     /// Of all pictures those of each kind, by what came lately and at first by what the client said.
     private var frequency: [Double]
     private let memory: Double
@@ -56,18 +55,7 @@ struct RateLayer: Sendable {
         }
     }
 
-    /// X of kinds not seen yet, against P pictures.
-    static let guess: [Double] = [6, 1, 0.7, 0.6]
-
-    func knows(_ kind: RatedPicture.Kind) -> Bool { complexity[kind.rawValue] > 0 }
-
-    private func complexity(_ index: Int) -> Double {
-        if complexity[index] > 0 { return complexity[index] }
-        for known in [1, 0, 2, 3] where complexity[known] > 0 {
-            return complexity[known] * Self.guess[index] / Self.guess[known]
-        }
-        return 0
-    }
+    func knows(_ kind: RatedPicture.Kind) -> Bool { costs.knows(kind) }
 
     /// Slowly, as a mix that follows each picture is wrong for each.
     mutating func count(_ kind: RatedPicture.Kind) {
@@ -85,16 +73,11 @@ struct RateLayer: Sendable {
         }
     }
 
-    /// Mean bits of a picture at a base QP of 0, and this kind's.
-    private func costs(_ kind: RatedPicture.Kind) -> (mean: Double, kind: Double) {
-        let total = frequency.reduce(0, +)
-        var mean = 0.0
-        for index in frequency.indices {
-            guard let each = RatedPicture.Kind(rawValue: index) else { continue }
-            mean += frequency[index] / total * complexity(index) * exp2(-Self.offset(each) / 6)
-        }
-        return (mean, complexity(kind.rawValue) * exp2(-Self.offset(kind) / 6))
-    }
+    /// Mean bits of a picture at a base QP of 0.
+    private var mean: Double { costs.mean(frequency) }
+
+    /// Bits of a picture of this kind at a base QP of 0.
+    private func own(_ kind: RatedPicture.Kind) -> Double { costs[kind] * costs.share(qp: Self.offset(kind)) }
 
     /// The QP that a whole stream keeps, and that a picture of this kind takes part in: the average over all pictures so
     /// far takes `bitsPerPicture` times `correction`. Pictures that are easier than those before are coded a little finer,
@@ -102,11 +85,11 @@ struct RateLayer: Sendable {
     mutating func steadyQP(
         _ kind: RatedPicture.Kind, bitsPerPicture: Double, correction: Double, samples: Int
     ) -> Double {
-        let (mean, own) = costs(kind)
+        let mean = mean
         guard mean > 0, bitsPerPicture > 0 else {
             return qp(kind, bitsPerPicture: bitsPerPicture, correction: correction, samples: samples)
         }
-        planned = bitsPerPicture * own / mean
+        planned = bitsPerPicture * own(kind) / mean
         let flat = Self.steadiness
         let whole = 6 * log2(max(lasting, 1) / (bitsPerPicture * correction))
         let now = whole + flat * 6 * log2(mean)
@@ -121,7 +104,7 @@ struct RateLayer: Sendable {
     }
 
     /// The bits that a picture of this kind is expected to take; 0 where nothing is known.
-    func bits(_ kind: RatedPicture.Kind, qp: Int) -> Double { complexity(kind.rawValue) * exp2(-Double(qp) / 6) }
+    func bits(_ kind: RatedPicture.Kind, qp: Int) -> Double { costs[kind] * costs.share(qp: Double(qp)) }
 
     /// How far an easy picture's QP goes below that of the stream's typical ones.
     private static let mostBelow = 4.0
@@ -135,7 +118,7 @@ struct RateLayer: Sendable {
             lasting = exp2((1 - Self.steadiness) * log2(0.15 * Double(samples) * exp2(26.0 / 6)))
             lastingCount = max(guess, 1)
         }
-        let (mean, _) = costs(.predicted)
+        let mean = mean
         guard mean > 0 else { return }
         let cost = exp2((1 - Self.steadiness) * log2(mean))
         // Pictures with nothing in them say nothing of what comes after them.
@@ -148,20 +131,20 @@ struct RateLayer: Sendable {
     mutating func qp(
         _ kind: RatedPicture.Kind, bitsPerPicture: Double, correction: Double, samples: Int
     ) -> Double {
-        let (mean, own) = costs(kind)
+        let mean = mean
         guard mean > 0, bitsPerPicture > 0 else {
             // A start: natural pictures take some 0.6 bits a sample at QP 26.
             planned = bitsPerPicture
-            let bits = max(bitsPerPicture, 1) * Self.guess[kind.rawValue]
+            let bits = max(bitsPerPicture, 1) * PictureCosts.guess(kind)
             return 26 + 6 * log2(0.6 * Double(samples) / bits)
         }
-        planned = bitsPerPicture * own / mean
+        planned = bitsPerPicture * own(kind) / mean
         return 6 * log2(mean / (bitsPerPicture * correction)) + Self.offset(kind)
     }
 
     /// The QP at which a picture of this kind takes `bits`; 0 where nothing is known.
     func qp(_ kind: RatedPicture.Kind, forBits bits: Double) -> Double {
-        let cost = complexity(kind.rawValue)
+        let cost = costs[kind]
         guard cost > 0 else { return bits > 0 ? 0 : 51 }
         return bits > 0 ? 6 * log2(cost / bits) : 51
     }
@@ -169,7 +152,7 @@ struct RateLayer: Sendable {
     /// The QP of this kind at which the average picture takes `bits`, where pictures go on getting harder; 0 where nothing
     /// is known.
     func qp(_ kind: RatedPicture.Kind, meanBits bits: Double) -> Double {
-        let (mean, _) = costs(kind)
+        let mean = mean
         return mean > 0 ? 6 * log2(mean * growth / max(bits, 1)) + Self.offset(kind) : 0
     }
 
@@ -191,33 +174,26 @@ struct RateLayer: Sendable {
         cycle = (cycle + planned - share) * (1 - 1 / memory)
     }
 
-    /// A picture that took `bits` at `qp` began another scene: those after it cost at least what follows a natural I picture
-    /// as large.
+    /// A picture that took `bits` at `qp` began another scene.
     mutating func beginScene(bits: Double, qp: Int) {
         forecast.beginScene(bits: bits, qp: qp)
-        let seen = max(bits, 8) * exp2(Double(qp) / 6)
-        for index in complexity.indices where index != RatedPicture.Kind.intra.rawValue && complexity[index] > 0 {
-            complexity[index] = max(complexity[index], seen * Self.guess[index] / Self.guess[0])
-        }
+        costs.beginScene(bits: bits, qp: qp)
     }
 
-    /// A picture took `bits` at `qp`. Sudden cost, as at a cut between scenes, counts in part: it rarely lasts.
+    /// A picture took `bits` at `qp`, `intraShare` of its blocks being intra.
     mutating func learn(_ kind: RatedPicture.Kind, bits: Double, qp: Int, intraShare: Double) {
         hasHistory = true
         forecast.learn(kind, bits: bits, qp: qp, intraShare: intraShare)
-        let seen = max(bits, 8) * exp2(Double(qp) / 6)
-        let index = kind.rawValue
-        guard complexity[index] > 0 else {
-            complexity[index] = seen
+        let seen = costs.cost(bits: bits, qp: qp)
+        guard costs.knows(kind) else {
+            costs[kind] = seen
             return
         }
         if kind == .predicted {
-            let ratio = seen / complexity[index]
+            let ratio = seen / costs[kind]
             let foreseen = 1 + (ratio - 1) * growthShare
             growth = ratio < Self.mostGrowth && intraShare < 0.5 ? max(foreseen, 1 + (growth - 1) / 2) : 1
         }
-        let bounded = kind != .intra && intraShare > 0.5 ? min(seen, 1.5 * complexity[index]) : seen
-        let weight = kind == .intra ? 0.7 : bounded > complexity[index] ? 0.5 : 0.35
-        complexity[index] += weight * (bounded - complexity[index])
+        costs.follow(kind, seen: seen, intraShare: intraShare)
     }
 }

@@ -70,10 +70,10 @@ struct RateSettings: Equatable, Sendable {
 /// A picture as the rate controller sees it.
 struct RatedPicture: Sendable {
     /// Pictures of a kind cost alike at one QP.
-    enum Kind: Int, Sendable {
+    enum Kind: Int, CaseIterable, Sendable {
         case intra, predicted, bidirectionalReference, disposable
 
-        static let count = 4
+        static let count = allCases.count
 
         init(isPredicted: Bool, isBidirectional: Bool, isReference: Bool) {
             if isBidirectional {
