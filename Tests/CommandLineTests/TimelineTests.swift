@@ -41,6 +41,61 @@ import Testing
         }
     }
 
+    /// A start is counted from where the file begins, whatever time that is, and whether pictures or sound come first. `ffmpeg` counts so.
+    @Test(arguments: ["mp4", "mov", "mkv", "ts", "flv"]) func startOfLateFiles(_ ending: String) throws {
+        try Files.withTemporaryFolder { folder in
+            let script = """
+                set -e
+                ffmpeg -v error -nostdin -f lavfi -i testsrc=size=96x64:rate=25:duration=4 -f lavfi -i sine=duration=4 -pix_fmt yuv420p \
+                -c:v libx264 -bf 2 -b_strategy 0 -g 10 -sc_threshold 0 -c:a aac in.mp4
+                ffmpeg -v error -nostdin -i in.mp4 -an -c copy -output_ts_offset 100 pictures.\(ending)
+                ffmpeg -v error -nostdin -i in.mp4 -c copy -output_ts_offset 100 both.\(ending)
+                ffmpeg -v error -nostdin -itsoffset 1 -i in.mp4 -i in.mp4 -map 0:v -map 1:a -c copy sound.\(ending)
+                """
+            try RemuxTests.make(script, in: folder)
+            // Pictures lie 0.04 s apart, and every tenth is a key frame. In the last file the sound comes 1 s before them.
+            for (name, start, shown, copied) in [
+                ("pictures", "0.75", 81, 90), ("pictures", "0.8", 80, 80), ("pictures", "1.19", 70, 80), ("both", "0.75", 81, 90), ("sound", "1.75", 81, 90),
+            ] {
+                let input = "\(name).\(ending)"
+                let encoded = try EncodeRun(
+                    [input, "--device", "software", "--codec", "h264", "--json", "--overwrite", "-o", "a.mkv", "--start", start], in: folder)
+                #expect(encoded.status == 0 && encoded.report?["frames"]?["encoded"]?.int == shown, "\(input) \(start): \(encoded.errors)")
+                let result = try ProcessRunner.run(
+                    Checkout.vaenc, ["remux", input, "-o", "b.mkv", "--overwrite", "--start", start], directory: folder, timeout: 60)
+                #expect(result.status == 0, "\(input) \(start): \(result.errors)")
+                #expect(try Self.times("b.mkv", "v", in: folder).count == copied, "\(input) \(start)")
+                #expect(result.errors.contains("start: asked") == (start != "0.8"), "\(input) \(start): \(result.errors)")
+                #expect(result.errors.contains("the key frame before") == (start != "0.8"), "\(input) \(start): \(result.errors)")
+                // In MPEG-TS it finds places in the file, and may begin behind the time.
+                if ending == "ts" { continue }
+                let frames = try ProcessRunner.run(
+                    "ffmpeg", ["-v", "quiet", "-nostdin", "-ss", start, "-i", input, "-map", "0:v", "-vsync", "0", "-f", "framemd5", "-"],
+                    directory: folder)
+                #expect(frames.output.split(separator: "\n").count { !$0.hasPrefix("#") } == shown, "\(input) \(start)")
+            }
+            let cut = try ProcessRunner.run(
+                Checkout.vaenc, ["remux", "pictures.\(ending)", "-o", "c.mkv", "--duration", "2"], directory: folder, timeout: 60)
+            #expect(cut.status == 0, "\(cut.errors)")
+            #expect(try (50...52).contains(Self.times("c.mkv", "v", in: folder).count))
+        }
+    }
+
+    /// A copy of a file that begins between key frames begins with its first one, which lies behind the start.
+    @Test func startBeforeTheFirstKeyFrame() throws {
+        try Files.withTemporaryFolder { folder in
+            let script = """
+                set -e
+                ffmpeg -v error -nostdin -f lavfi -i testsrc=size=96x64:rate=25:duration=2 -pix_fmt yuv420p -c:v libx264 -bf 0 -g 10 -sc_threshold 0 in.mp4
+                ffmpeg -v error -nostdin -i in.mp4 -ss 0.5 -copyinkf -c copy in.ts
+                """
+            try RemuxTests.make(script, in: folder)
+            let result = try ProcessRunner.run(
+                Checkout.vaenc, ["remux", "in.ts", "-o", "a.mkv", "--start", "0.1"], directory: folder, timeout: 60)
+            #expect(result.status == 0 && result.errors.contains("(the first key frame)"), "\(result.errors)")
+        }
+    }
+
     /// Sound long before the pictures is left out, which is said.
     @Test func soundFarBeforeThePictures() throws {
         try Files.withTemporaryFolder { folder in

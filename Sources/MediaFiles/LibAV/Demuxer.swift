@@ -26,6 +26,8 @@ import VideoBase
     struct Stream {
         var timeBase: Rational
         var startTime: Int64?
+        /// When the first of the file's pictures and sound begins, whether the sound is read or not.
+        var beginning: Int64?
         /// The same where the file does not say it, but when later pictures are shown.
         var untimedStart: Int64?
         var frameRate: Rational?
@@ -67,6 +69,7 @@ import VideoBase
         {
             (described.startTime, described.untimedStart) = (first, first)
         }
+        described.beginning = [input.beginning(for: index), described.startTime].compactMap { $0 }.min()
         stream = described
         let best = unsafe av.pointee.av_find_best_stream!(context, AVMEDIA_TYPE_AUDIO, -1, Int32(index), nil, 0)
         hasSound = best >= 0
@@ -162,7 +165,8 @@ import VideoBase
         }
         let format = unsafe String(cString: context.pointee.iformat.pointee.name)
         return unsafe Stream(
-            timeBase: base, startTime: stream.pointee.start_time == none ? nil : stream.pointee.start_time, untimedStart: nil,
+            timeBase: base, startTime: stream.pointee.start_time == none ? nil : stream.pointee.start_time, beginning: nil,
+            untimedStart: nil,
             // What is out of all range is a damaged header's, or no rate at all.
             frameRate: positive(av.pointee.av_guess_frame_rate!(context, stream, nil)).flatMap {
                 (0.001...1000).contains($0.value) ? $0 : nil

@@ -76,7 +76,7 @@ extension InputContext {
     }
 
     /// Pictures and sound: the times of data and subtitles follow theirs, or mean nothing.
-    private func keepsTime(_ stream: Int) -> Bool {
+    func keepsTime(_ stream: Int) -> Bool {
         guard (0..<Int(unsafe context.pointee.nb_streams)).contains(stream) else { return false }
         let kind = unsafe context.pointee.streams[stream]!.pointee.codecpar.pointee.codec_type
         return kind == AVMEDIA_TYPE_VIDEO || kind == AVMEDIA_TYPE_AUDIO

@@ -23,6 +23,10 @@ import VideoBase
     private let leader: Int?
     /// What becomes zero; with `start` it is the leader's first key frame, or where the input begins to be shown if that is later.
     private var origin: MediaTime
+    /// Where the input begins: `start` and `duration` are counted from there.
+    private let beginning: MediaTime
+    /// What the input's edit list hides stays hidden.
+    private let hasEdits: Bool
     /// Of the leader's pictures, the first to be copied; nil: all are.
     private var first: MediaTime?
     private var isOpen: Bool
@@ -32,10 +36,12 @@ import VideoBase
     /// The time that `start` means, and when the leader's pictures end.
     private var wanted: MediaTime?
     private var reached: MediaTime?
-    /// The copy begins before that.
-    private var isEarly = false
+    /// What the copy begins with, where it begins before that.
+    private var earlyBeginning: String?
     /// Where nothing can be looked for.
     private var search: RemuxStart?
+    /// Where a key frame was looked for, in the leader's ticks; nil once no other is to be looked for.
+    private var sought: Int64?
     /// nil where what the input's edit list cuts off is cut off by the output's, and where the input has none.
     private var cut: EditCut?
     private var end: MediaTime?
@@ -87,18 +93,27 @@ import VideoBase
         let begin = unsafe input.context.pointee.start_time
         let startsAnywhere = ["mpegts", "mpeg", "hls"].contains(input.container) && begin != vaenc_no_pts()
         origin = startsAnywhere ? MediaTime(value: begin, timescale: Int32(vaenc_time_base())) : .zero
+        // The times of bare streams are made here, from 0 on.
+        let isBare = input.container == "h264" || input.container == "hevc"
+        let base = leader.flatMap { streams[$0]?.timeBase } ?? Rational(1, 90_000)
+        let firstTicks = isBare ? 0 : leader.flatMap { input.beginning(for: $0) } ?? 0
+        func moment(_ ticks: Int64) -> MediaTime {
+            MediaTime(value: Int64(clamping: Int128(ticks) * Int128(base.numerator)), timescale: Int32(clamping: base.denominator))
+        }
+        beginning = moment(firstTicks)
         // From 0 on is all that there is.
         isOpen = (options.start ?? 0) == 0
-        if let start = options.start, !isOpen { wanted = origin + MediaTime(value: Int64(start * 1e6), timescale: 1_000_000) }
+        if let start = options.start, !isOpen { wanted = moment(InputContext.ticks(start, after: firstTicks, base)) }
         // Elsewhere no edit list says that what lies before 0 is not to be heard: it begins the output.
         let hasEdits = input.container == "mov" || input.container == "hls"
+        self.hasEdits = hasEdits
         if isOpen, !hasEdits, !startsAnywhere, begin != vaenc_no_pts() {
             let time = MediaTime(value: begin, timescale: Int32(vaenc_time_base()))
             if SourceSound.isCut(before: origin, at: time) { origin = time }
         }
         cut = format.hasSampleEntries || !hasEdits ? nil : EditCut()
         if let duration = options.duration {
-            end = origin + MediaTime(value: Int64(((options.start ?? 0) + duration) * 1e6), timescale: 1_000_000)
+            end = moment(InputContext.ticks((options.start ?? 0) + duration, after: firstTicks, base))
         }
         unsafe scratch = av.pointee.av_packet_alloc!()
         if unsafe scratch == nil { throw TrackPacket.noMemory }
@@ -158,6 +173,29 @@ import VideoBase
                 .badInput, "\(input.name) cannot be begun at \(seconds) s (\(unsafe LibAV.message(code, input.av)))",
                 remedy: "leave out `start`, or put it into mp4 or mkv first")
         }
+        sought = ticks
+    }
+
+    /// Whether reading goes on at an earlier key frame than a packet of the leader's. The indexes of some containers go by decoding times:
+    /// the key frame that they name may be shown behind the time that is asked for.
+    private func goesBack(from packet: TrackPacket) -> Bool {
+        guard let leader, let before = sought, let wanted, !isOpen, packet.isKey, let shown = packet.presentation ?? packet.decode,
+            let ticks = packet.decodeTicks ?? packet.presentationTicks
+        else { return false }
+        // A key frame behind what was looked for is the file's first.
+        guard wanted < shown, ticks <= before, ticks > .min else {
+            sought = nil
+            return false
+        }
+        sought = ticks - 1
+        if input.seek(leader, to: ticks - 1) < 0 {
+            // There is none: this one is read again.
+            sought = nil
+            _ = input.seek(leader, to: before)
+        }
+        held = []
+        for index in Array(missingTimes.keys) { missingTimes[index] = streams[index].flatMap { MissingDecodeTimes($0) } }
+        return true
     }
 
     /// Copies the next packet; false at the end.
@@ -180,6 +218,7 @@ import VideoBase
             return true
         }
         let one = unsafe try TrackPacket(taking: packet, timeBase: track.timeBase, input.av)
+        if index == leader, goesBack(from: one) { return true }
         do { try checks[index]?.check(one) } catch { throw damaged(one, index, error.message) }
         for timed in try orders[index]?.add(one) ?? missingTimes[index]?.add(one) ?? [one] { try pass(timed, index) }
         // Streams may lie some way behind each other.
@@ -265,12 +304,12 @@ import VideoBase
         let asked = options.start ?? 0
         first = time
         // What an edit list cuts off stays so: the output's list does it, where there is one.
-        origin = max(origin, time)
+        origin = hasEdits ? max(beginning, time) : time
         let early = wanted.map { ($0 - origin).seconds } ?? 0
-        isEarly = early > 0
+        if early > 0 { earlyBeginning = origin == time ? "the key frame before" : "what the input shows first" }
         try tell(
             "start", asked: "\(asked)", used: "\(((asked - early) * 1000).rounded() / 1000)",
-            early == 0 ? "as asked" : "the key frame before")
+            early == 0 ? "as asked" : earlyBeginning ?? "the first key frame")
     }
 
     private func tell(_ option: String, asked: String, used: String, _ why: String) throws {
@@ -331,9 +370,9 @@ import VideoBase
     /// Writes the end of the container.
     func finish() throws {
         // An input that ends before has no more.
-        if let asked = options.duration, let end, let reached, !(reached < end), overhang != nil || isEarly {
-            let used = ((overhang ?? end) - origin).seconds
-            let words = [isEarly ? "from the key frame before" : nil, overhang == nil ? nil : "pictures that are shown in time are decoded with later ones"]
+        if let asked = options.duration, let end, let reached, !(reached < end), overhang != nil || earlyBeginning != nil {
+            let used = ((overhang ?? end) - (first == nil ? beginning : origin)).seconds
+            let words = [earlyBeginning.map { "from \($0)" }, overhang == nil ? nil : "pictures that are shown in time are decoded with later ones"]
             try tell("duration", asked: "\(asked)", used: "\((used * 1000).rounded() / 1000)", words.compactMap { $0 }.joined(separator: "; "))
         }
         effective += [input.timesEntry].compactMap { $0 }

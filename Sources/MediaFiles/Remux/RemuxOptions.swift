@@ -8,7 +8,8 @@ public struct RemuxOptions: Sendable, Hashable {
     public var overwrite = false
     /// Whatever the container cannot hold is an error, rather than left out and said.
     public var strict = false
-    /// Seconds of the input to leave out; the output begins with the key frame at or before.
+    /// Seconds of the input to leave out, from where the first of its pictures and sound begins; the output begins with the key frame
+    /// at or before.
     public var start: Double?
     /// Seconds to copy, from `start`.
     public var duration: Double?

@@ -35,9 +35,14 @@ package final class DecodingSource: FrameSource {
         if options.outputSizeIsAsShown, SourceInfo.turnsSides(turn) { output = output?.turned }
         let shaper = FrameShaper(source: size, aspect: stream.aspect, color: color, output: output, fit: options.fit)
         let skipped = options.start ?? 0
-        var seconds = stream.durationSeconds.map { max(0, $0 - skipped) }
+        let firstShown = stream.startTime ?? 0
+        var origin = firstShown
+        if skipped > 0 { origin = InputContext.ticks(skipped, after: stream.beginning ?? firstShown, stream.timeBase) }
+        // Of the pictures, which may begin behind the file.
+        let skippedPictures = max(0, Double(Int128(origin) - Int128(firstShown)) * stream.timeBase.value)
+        var seconds = stream.durationSeconds.map { max(0, $0 - skippedPictures) }
         if let asked = options.duration { seconds = min(seconds ?? .infinity, asked) }
-        var count = stream.frameCount.map { max(0, $0 - rate.firstFrame(from: skipped)) }
+        var count = stream.frameCount.map { max(0, $0 - rate.firstFrame(from: skippedPictures)) }
         if let asked = options.duration, let known = count { count = min(known, rate.firstFrame(from: asked)) }
         if let limit = options.frameLimit {
             count = count.map { min($0, limit) }
@@ -61,32 +66,33 @@ package final class DecodingSource: FrameSource {
             info.bitDepth = unsafe Int(description.pointee.comp.0.depth)
             if info.nativeFormat == nil { info.nativeFormatName = unsafe String(cString: description.pointee.name) }
         }
-        var origin = stream.startTime ?? 0
+        let scale = Int32(clamping: stream.timeBase.denominator)
+        func time(_ ticks: Int64) -> MediaTime {
+            MediaTime(value: Int64(clamping: Int128(ticks) * Int128(stream.timeBase.numerator)), timescale: scale)
+        }
+        var zero = time(origin)
+        if skipped == 0, let start = demuxer.soundStarts.min(), start < zero {
+            // The pictures keep their distance from the sound.
+            origin = start.converted(to: scale).value / Int64(max(1, stream.timeBase.numerator))
+            zero = start
+        }
+        let early = Double(Int128(firstShown) - Int128(origin)) * stream.timeBase.value
+        if early >= 10, !demuxer.sounds.isEmpty {
+            // But not one that would be a fault of the file.
+            (origin, zero) = (firstShown, time(firstShown))
+            let seconds = (early * 1000).rounded() / 1000
+            info.changes.append(
+                EffectiveEntry(
+                    option: "soundStart", asked: "\(seconds) s before the pictures", used: "with the pictures",
+                    why: "a distance of 10 s or more is taken for a fault of the file"))
+        }
         if skipped > 0 {
-            origin = Int64(clamping: Int128(origin) + Int128((skipped / stream.timeBase.value).rounded()))
             // Containers go by decoding times, and a picture is shown 16 later at most (DPB): a key frame that is shown
             // behind the start would miss what leads it.
             let lead = min(16 / rate.value, 60) / stream.timeBase.value
             let target = Int64(clamping: Int128(origin) - Int128(lead.rounded(.up)))
             // Pictures without times are in no index: libavformat would take a key frame behind them for the first.
             if stream.untimedStart == nil, demuxer.seek(to: target) { decoder.flush() }
-        }
-        let scale = Int32(clamping: stream.timeBase.denominator)
-        var zero = MediaTime(value: Int64(clamping: Int128(origin) * Int128(stream.timeBase.numerator)), timescale: scale)
-        if skipped == 0, let start = demuxer.soundStarts.min(), start < zero {
-            // The pictures keep their distance from the sound; not one that would be a fault of the file.
-            let before = start.converted(to: scale).value / Int64(max(1, stream.timeBase.numerator))
-            let early = Double(Int128(origin) - Int128(before)) * stream.timeBase.value
-            if early < 10 {
-                origin = before
-                zero = start
-            } else {
-                let seconds = (early * 1000).rounded() / 1000
-                info.changes.append(
-                    EffectiveEntry(
-                        option: "soundStart", asked: "\(seconds) s before the pictures", used: "with the pictures",
-                        why: "a distance of 10 s or more is taken for a fault of the file"))
-            }
         }
         sounds = demuxer.sounds.map {
             SourceSound(track: $0.track, origin: zero, cutsStart: skipped > 0, stream: $0.index)

@@ -165,7 +165,7 @@ public struct SourceOptions: Sendable, Hashable {
     public var inputFormat: PixelFormat?
     /// Replaces the input's frame rate: picture n is then shown at n / rate.
     public var frameRate: Rational?
-    /// Seconds of the input to skip.
+    /// Seconds of the input to skip, from where the first of its pictures and sound begins.
     public var start: Double?
     /// Seconds to read, from `start`.
     public var duration: Double?
