@@ -28,8 +28,6 @@ import VideoBase
         var startTime: Int64?
         /// When the first of the file's pictures and sound begins, whether the sound is read or not.
         var beginning: Int64?
-        /// The same where the file does not say it, but when later pictures are shown.
-        var untimedStart: Int64?
         var frameRate: Rational?
         var aspect: Rational?
         var frameCount: Int?
@@ -64,11 +62,6 @@ import VideoBase
         notice = Self.othersNotice(input, taken: index)
         let context = unsafe input.context
         var described = unsafe Self.describe(context, index, av)
-        if let first = try input.firstUntimed(
-            of: index, frameRate: described.frameRate ?? Rational(25, 1), timeBase: described.timeBase)
-        {
-            (described.startTime, described.untimedStart) = (first, first)
-        }
         described.beginning = [input.beginning(for: index), described.startTime].compactMap { $0 }.min()
         stream = described
         let best = unsafe av.pointee.av_find_best_stream!(context, AVMEDIA_TYPE_AUDIO, -1, Int32(index), nil, 0)
@@ -166,7 +159,6 @@ import VideoBase
         let format = unsafe String(cString: context.pointee.iformat.pointee.name)
         return unsafe Stream(
             timeBase: base, startTime: stream.pointee.start_time == none ? nil : stream.pointee.start_time, beginning: nil,
-            untimedStart: nil,
             // What is out of all range is a damaged header's, or no rate at all.
             frameRate: positive(av.pointee.av_guess_frame_rate!(context, stream, nil)).flatMap {
                 (0.001...1000).contains($0.value) ? $0 : nil
@@ -177,13 +169,13 @@ import VideoBase
     }
 
     /// Containers whose index names key frames. In others libavformat finds a time, and what follows may need pictures
-    /// from before it.
+    /// from before it. Pictures before 0 are in no index.
     static let indexed: Set<String> = ["mov", "matroska", "avi", "flv"]
 
     /// Moves to the last key frame at or before a time of the stream. False, and nothing is moved, where the container does
     /// not say where one is.
     func seek(to time: Int64) -> Bool {
-        guard Self.indexed.contains(stream.container) else { return false }
+        guard Self.indexed.contains(stream.container), !input.hasEarlyTimes else { return false }
         return input.seek(streamIndex, to: time) >= 0
     }
 

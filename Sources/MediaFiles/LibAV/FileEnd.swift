@@ -71,7 +71,7 @@ enum FileEnd {
 
     /// An element's head, whose first byte is from 0x10 on; nil where it is not all there, or no element. `size` nil:
     /// unknown.
-    private static func element(_ bytes: [UInt8]) -> (id: Int, size: Int?, headerSize: Int)? {
+    static func element(_ bytes: [UInt8]) -> (id: Int, size: Int?, headerSize: Int)? {
         let idLength = bytes[0].leadingZeroBitCount + 1
         guard bytes.count > idLength, bytes[idLength] > 0 else { return nil }
         let sizeLength = bytes[idLength].leadingZeroBitCount + 1
@@ -83,7 +83,7 @@ enum FileEnd {
     }
 
     /// Big-endian; what does not fit is more than any file has.
-    private static func number(_ bytes: ArraySlice<UInt8>) -> Int {
+    static func number(_ bytes: ArraySlice<UInt8>) -> Int {
         bytes.reduce(0) { $0 >> 55 != 0 ? .max : $0 << 8 | Int($1) }
     }
 }

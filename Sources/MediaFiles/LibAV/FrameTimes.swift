@@ -49,13 +49,6 @@ enum FrameTimes {
         return isWhole ? times : Array(times.dropLast(16))
     }
 
-    /// How long so many pictures are shown, in units of `base`.
-    static func ticks(of pictures: Int, _ rate: Rational, _ base: Rational) -> Int64 {
-        guard rate.numerator > 0, base.numerator > 0 else { return 0 }
-        return MediaTime.rounded(
-            Int128(pictures) * Int128(rate.denominator) * Int128(base.denominator), by: Int128(rate.numerator) * Int128(base.numerator))
-    }
-
     /// Pictures a second where they do not come evenly, else nil.
     ///
     /// - Parameter times: in units of `base`, rising.

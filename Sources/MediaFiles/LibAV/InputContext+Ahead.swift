@@ -128,25 +128,50 @@ extension InputContext {
         return isFound
     }
 
-    /// When the first picture of a stream is shown, in its ticks, where the file says it of later ones alone: times before 0 of Matroska
-    /// are none for libavformat. nil of all others.
-    func firstUntimed(of stream: Int, frameRate: Rational, timeBase: Rational) throws -> Int64? {
-        guard container == "matroska" else { return nil }
-        var (untimed, timed) = (0, 0)
-        var first: Int64?
-        try lookAhead { next, _ in
-            guard next.stream == stream else { return false }
-            if next.time == nil {
-                untimed += 1
-            } else {
-                timed += 1
-                if let shown = next.shown { first = min(first ?? shown, shown) }
-            }
-            // No more pictures are reordered than a decoder stores.
-            return untimed == 0 || timed > 16
+    /// Times before 0 of Matroska, which libavformat does not give, are found in the file.
+    var hasEarlyTimes: Bool { container == "matroska" && !io.early.isEmpty }
+
+    /// A time of a track of Matroska in ticks of its stream: without what its decoder is to leave out at the beginning (CodecDelay). nil of
+    /// tracks that say when pictures are decoded, as AVI does.
+    private func earlyTime(_ time: Int64, of stream: Int) -> Int64? {
+        let parameters = unsafe context.pointee.streams[stream]!.pointee.codecpar!
+        let base = unsafe context.pointee.streams[stream]!.pointee.time_base
+        if unsafe parameters.pointee.codec_type == AVMEDIA_TYPE_VIDEO { return unsafe parameters.pointee.codec_tag == 0 ? time : nil }
+        let (padding, rate) = unsafe (parameters.pointee.initial_padding, parameters.pointee.sample_rate)
+        guard padding > 0, rate > 0, base.num > 0, base.den > 0 else { return time }
+        let delay = MediaTime.rounded(Int128(padding) * Int128(base.den), by: Int128(rate) * Int128(base.num))
+        return Int64(clamping: Int128(time) - Int128(delay))
+    }
+
+    /// Gives a packet its time, if that lies before 0.
+    func setEarlyTime(of packet: UnsafeMutablePointer<AVPacket>) {
+        let index = Int(unsafe packet.pointee.stream_index)
+        guard hasEarlyTimes, (0..<Int(unsafe context.pointee.nb_streams)).contains(index),
+            let found = io.early.takeTime(at: Int(unsafe packet.pointee.pos), lasting: unsafe packet.pointee.duration),
+            let time = earlyTime(found, of: index)
+        else { return }
+        let isReordered = unsafe context.pointee.streams[index]!.pointee.codecpar.pointee.video_delay > 0
+        unsafe packet.pointee.pts = time
+        unsafe packet.pointee.dts = isReordered ? vaenc_no_pts() : time
+    }
+
+    /// Packets among which the first of each stream is looked for.
+    private static let startLimit = 256
+
+    /// Sets when streams begin that begin before 0: libavformat knows their later times alone.
+    func correctStarts() throws {
+        guard hasEarlyTimes else { return }
+        var wanted = Set((0..<Int(unsafe context.pointee.nb_streams)).filter(keepsTime))
+        var place = 0
+        while !wanted.isEmpty, place < Self.startLimit {
+            if place == ahead.count { try readAhead() }
+            guard case .packet(let one, _) = ahead[place] else { return }
+            place += 1
+            let index = Int(unsafe one.packet.pointee.stream_index)
+            guard wanted.remove(index) != nil, let found = io.early.start(ofTrackWithBlockAt: Int(unsafe one.packet.pointee.pos)),
+                let start = earlyTime(found, of: index)
+            else { continue }
+            unsafe context.pointee.streams[index]!.pointee.start_time = start
         }
-        guard untimed > 0, let first else { return nil }
-        let before = FrameTimes.ticks(of: untimed, frameRate, timeBase)
-        return Int64(clamping: Int128(first) - Int128(before))
     }
 }

@@ -10,13 +10,18 @@ extension InputContext {
         let base = timeBase(of: stream)
         let members = program(of: stream)
         return (0..<streamCount).filter { isPicturesOrSound($0) && members?.contains($0) ?? true }.compactMap { index -> Int64? in
-            let start = unsafe context.pointee.streams[index]!.pointee.start_time
-            if start == vaenc_no_pts() { return nil }
+            guard let start = firstTime(of: index) else { return nil }
             let own = timeBase(of: index)
             return MediaTime.rounded(
                 Int128(start) * Int128(own.numerator) * Int128(base.denominator),
                 by: Int128(own.denominator) * Int128(base.numerator))
         }.min()
+    }
+
+    /// When a stream begins, in its ticks; nil where the file does not say it.
+    func firstTime(of stream: Int) -> Int64? {
+        let start = unsafe context.pointee.streams[stream]!.pointee.start_time
+        return start == vaenc_no_pts() ? nil : start
     }
 
     /// The time that lies so many seconds behind another, both in ticks of `base`: a picture that is shown there may have been rounded to it.

@@ -8,7 +8,7 @@ import VideoBase
     // SAFETY: made in init, freed in deinit; used by the owner's methods alone; `io` outlives `context`.
     let av: UnsafePointer<VaencLibAV>
     let context: UnsafeMutablePointer<AVFormatContext>
-    private let io: ReadContext
+    let io: ReadContext
     /// Its structure says that there should be more.
     let endsEarly: Bool
     let name: String
@@ -45,6 +45,7 @@ import VideoBase
         }
         self.io = io
         endsEarly = try FileEnd.isEarly(reader)
+        io.early = try EarlyBlocks(reader)
         _ = LibAV.takeLog()
         var context: UnsafeMutablePointer<AVFormatContext>? = unsafe opened
         unsafe opened.pointee.pb = io.context
@@ -69,6 +70,7 @@ import VideoBase
             throw unsafe io.error ?? Self.unreadable(reader.name, LibAV.message(found, av))
         }
         try lookAtSound()
+        try correctStarts()
     }
 
     /// What the file says of a stream.
@@ -167,6 +169,7 @@ import VideoBase
             let place = unsafe packet.pointee.pos
             let (end, isOutside) = (start + Int(unsafe packet.pointee.size)).addingReportingOverflow(Int(place))
             latestEnd = place < 0 || isOutside ? nil : end
+            if !io.early.isEmpty { unsafe setEarlyTime(of: packet) }
             return .packet
         }
     }

@@ -21,6 +21,8 @@ import NALWriting
 
     /// Of what cannot be gone back in.
     private var piped = PipedBytes()
+    /// Of a pipe they are found as it is read.
+    var early = EarlyBlocks()
     /// A stream of MPEG-TS from a pipe ended inside a packet.
     var isCutTransportStream: Bool { !reader.isSeekable && piped.isCut }
     /// Files have a name that can be given in place of a pipe.
@@ -47,7 +49,10 @@ import NALWriting
             if converter != nil { return unsafe try readConverted(bytes, count) }
             var vectors = unsafe [iovec(iov_base: bytes, iov_len: Int(count))]
             let done = unsafe try reader.read(into: &vectors, partial: true)
-            if !reader.isSeekable { unsafe piped.append(UnsafeBufferPointer(start: bytes, count: done).span) }
+            if !reader.isSeekable {
+                unsafe piped.append(UnsafeBufferPointer(start: bytes, count: done).span)
+                unsafe early.append(UnsafeBufferPointer(start: bytes, count: done).span)
+            }
             return done > 0 ? Int32(done) : vaenc_averror_eof()
         } catch {
             self.error = error

@@ -6,9 +6,8 @@ import VideoBase
 /// times, but for those of the first pictures of a stream whose pictures are reordered. They continue backwards from the
 /// first one known, by a picture's duration, and never exceed the presentation times.
 struct MissingDecodeTimes {
-    /// Packets that wait for a known decoding time: no more pictures are reordered than a decoder stores.
-    private static let limit = 16
-
+    /// Packets that wait for a known decoding time.
+    private let limit: Int
     /// Ticks between two pictures, where a packet does not say its duration.
     private let usualStep: Int64
     private var waiting: [TrackPacket] = []
@@ -18,10 +17,14 @@ struct MissingDecodeTimes {
     private var isGivenUp = false
 
     /// nil for tracks whose pictures are decoded in the order in which they are shown.
-    init?(_ track: MediaTrack) {
+    ///
+    /// - Parameter beginsEarly: presentation times may lie before 0, behind which libavformat gives decoding times.
+    init?(_ track: MediaTrack, beginsEarly: Bool) {
         guard track.kind == .video, !track.isAttachedPicture, track.isReordered else { return nil }
         let (rate, base) = unsafe (track.stream.pointee.avg_frame_rate, track.timeBase)
         let ticks = Int128(base.denominator) * Int128(rate.den)
+        // No more pictures are reordered than a decoder stores; before 0 lie 33 s at most.
+        limit = beginsEarly ? 4096 : 16
         usualStep = rate.num > 0 && rate.den > 0 ? MediaTime.rounded(ticks, by: Int128(base.numerator) * Int128(rate.num)) : 1
     }
 
@@ -33,7 +36,7 @@ struct MissingDecodeTimes {
         }
         if isGivenUp || waiting.isEmpty && packet.presentation == nil { return [packet] }
         waiting.append(packet)
-        if waiting.count <= Self.limit { return [] }
+        if waiting.count <= limit { return [] }
         isGivenUp = true
         defer { waiting = [] }
         return waiting

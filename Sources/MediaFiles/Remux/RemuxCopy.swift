@@ -100,17 +100,16 @@ import VideoBase
         func moment(_ ticks: Int64) -> MediaTime {
             MediaTime(value: Int64(clamping: Int128(ticks) * Int128(base.numerator)), timescale: Int32(clamping: base.denominator))
         }
-        beginning = moment(firstTicks)
+        let begun = moment(firstTicks)
+        beginning = begun
         // From 0 on is all that there is.
         isOpen = (options.start ?? 0) == 0
         if let start = options.start, !isOpen { wanted = moment(InputContext.ticks(start, after: firstTicks, base)) }
-        // Elsewhere no edit list says that what lies before 0 is not to be heard: it begins the output.
+        // Elsewhere no edit list says that what lies before 0 is not to be shown or heard: it begins the output.
         let hasEdits = input.container == "mov" || input.container == "hls"
         self.hasEdits = hasEdits
-        if isOpen, !hasEdits, !startsAnywhere, begin != vaenc_no_pts() {
-            let time = MediaTime(value: begin, timescale: Int32(vaenc_time_base()))
-            if SourceSound.isCut(before: origin, at: time) { origin = time }
-        }
+        let showsEarly = leader.map { streams[$0]?.kind == .video && (input.firstTime(of: $0) ?? 0) < 0 } ?? false
+        if isOpen, !hasEdits, !startsAnywhere, showsEarly || SourceSound.isCut(before: .zero, at: begun) { origin = begun }
         cut = format.hasSampleEntries || !hasEdits ? nil : EditCut()
         if let duration = options.duration {
             end = moment(InputContext.ticks((options.start ?? 0) + duration, after: firstTicks, base))
@@ -130,7 +129,7 @@ import VideoBase
             // The lengths of `avcc` are made of start codes.
             if format == .avcc || !format.isLengthPrefixed(codec) { byteStreams[index] = ByteStreamPackets(track) }
             let isTimed = orders[index] == nil
-            if isTimed { missingTimes[index] = MissingDecodeTimes(track) }
+            if isTimed { missingTimes[index] = MissingDecodeTimes(track, beginsEarly: input.hasEarlyTimes) }
             let scale = unsafe isTimed ? track.timeBase.denominator : rate(index, av).reduced.numerator
             _ = try muxer.add(track, timescale: track.timeBase.numerator == 1 ? Int32(clamping: scale) : nil)
         }
@@ -160,7 +159,7 @@ import VideoBase
 
     private func seek(to seconds: Double, _ time: MediaTime) throws {
         guard let leader, let track = streams[leader] else { return }
-        if !orders.isEmpty || !Demuxer.indexed.contains(input.container) {
+        if !orders.isEmpty || !Demuxer.indexed.contains(input.container) || input.hasEarlyTimes {
             search = RemuxStart(time)
             return
         }
@@ -194,7 +193,9 @@ import VideoBase
             _ = input.seek(leader, to: before)
         }
         held = []
-        for index in Array(missingTimes.keys) { missingTimes[index] = streams[index].flatMap { MissingDecodeTimes($0) } }
+        for index in Array(missingTimes.keys) {
+            missingTimes[index] = streams[index].flatMap { MissingDecodeTimes($0, beginsEarly: false) }
+        }
         return true
     }
 

@@ -28,9 +28,6 @@ extension DecodingSource {
         var decoded = 0
         var given = 0
         var previous: Int64?
-        /// A picture had a time, and how many before it had none.
-        var hasTimes = false
-        var untimed = 0
         var inputEnded = false
         /// Why the input breaks off, told after the good pictures.
         var failure: String?
@@ -100,15 +97,6 @@ extension DecodingSource {
             guard time != vaenc_no_pts(), let seen, let place = seen.lastIndex(of: time) else { return }
             // What is shown later may come out yet, where an edit list hides the first key picture.
             leftOut = max(leftOut, seen[..<place].count { $0 < time })
-        }
-
-        /// The time of the picture at hand, counted from the first, where the file says the times of later pictures alone; else nil.
-        mutating func takeUntimed() -> Int64? {
-            guard !hasTimes, let first = demuxer.stream.untimedStart else { return nil }
-            let place = leftOut + leading + untimed
-            untimed += 1
-            let later = FrameTimes.ticks(of: place, demuxer.stream.frameRate ?? Rational(25, 1), demuxer.stream.timeBase)
-            return Int64(clamping: Int128(first) + Int128(later))
         }
 
         /// Once the first interlaced picture has come.

@@ -91,8 +91,7 @@ package final class DecodingSource: FrameSource {
             // behind the start would miss what leads it.
             let lead = min(16 / rate.value, 60) / stream.timeBase.value
             let target = Int64(clamping: Int128(origin) - Int128(lead.rounded(.up)))
-            // Pictures without times are in no index: libavformat would take a key frame behind them for the first.
-            if stream.untimedStart == nil, demuxer.seek(to: target) { decoder.flush() }
+            if demuxer.seek(to: target) { decoder.flush() }
         }
         sounds = demuxer.sounds.map {
             SourceSound(track: $0.track, origin: zero, cutsStart: skipped > 0, stream: $0.index)
@@ -254,9 +253,7 @@ package final class DecodingSource: FrameSource {
         // A file may say any times: those out of all range are the encoder's to refuse.
         if time == none {
             let start = state.demuxer.stream.startTime ?? 0
-            time = state.takeUntimed() ?? state.previous.map { Int64(clamping: Int128($0) + Int128(length)) } ?? start
-        } else {
-            state.hasTimes = true
+            time = state.previous.map { Int64(clamping: Int128($0) + Int128(length)) } ?? start
         }
         // Presentation times must grow.
         if let previous = state.previous, time <= previous { time = Int64(clamping: Int128(previous) + 1) }
