@@ -183,18 +183,47 @@ import Testing
         }
     }
 
-    /// In MPEG program streams some pictures have no time of their own. Without B pictures, those of AVI are shown as they are decoded.
-    @Test func timesOfSomePictures() throws {
+    /// In program streams, and in AVI, some pictures of MPEG-1 and MPEG-2 have no time of their own. They are shown when the next that is no
+    /// B picture is decoded, as `ffmpeg -fflags +genpts` has it.
+    @Test(arguments: ["in.mpg", "in.vob", "in.avi"]) func timesOfSomePictures(_ input: String) throws {
         try Files.withTemporaryFolder { folder in
-            let source = "ffmpeg -v error -nostdin -f lavfi -i testsrc=size=96x64:rate=25:duration=2 -pix_fmt yuv420p"
-            try RemuxTests.make("\(source) -c:v mpeg1video -b:v 100k -bf 2 -f mpeg in.mpg && \(source) -c:v libx264 -bf 0 in.avi", in: folder)
-            let before = Files.list(folder)
-            #expect(try RemuxTests.probe("in.mpg", "packet=pts", in: folder).contains("N/A"))
-            for name in ["a.mp4", "a.mov"] {
-                let result = try remux("in.mpg", "-o", name, in: folder)
-                #expect(result.status == 65 && result.errors.contains("does not say when"), "\(name): \(result.errors)")
-                #expect(Files.list(folder) == before)
+            let codec = input == "in.mpg" ? "mpeg1video -f mpeg" : input == "in.vob" ? "mpeg2video -f vob" : "mpeg2video"
+            let script = """
+                set -e
+                ffmpeg -v error -nostdin -f lavfi -i testsrc=size=96x64:rate=25:duration=2 -pix_fmt yuv420p -bf 2 -b:v 100k -c:v \(codec) \(input)
+                ffmpeg -v error -nostdin -fflags +genpts -i \(input) -c copy generated.mkv
+                """
+            try RemuxTests.make(script, in: folder)
+            #expect(try RemuxTests.probe(input, "packet=pts", in: folder).contains("N/A"))
+            /// From the first picture on.
+            func shown(_ name: String) throws -> [Double] {
+                let all = try RemuxTests.probe(name, "packet=pts_time", in: folder).split(separator: "\n").compactMap { Double($0.prefix { $0 != "," }) }
+                return all.map { $0 - (all.min() ?? 0) }
             }
+            func pictures(_ name: String) throws -> String {
+                try ProcessRunner.run("ffmpeg", ["-v", "error", "-i", name, "-vsync", "0", "-f", "md5", "-"], directory: folder).output
+            }
+            let expected = try shown("generated.mkv")
+            #expect(expected.count == 50)
+            for name in ["a.mp4", "a.mov", "a.mkv", "a.ts"] {
+                let result = try remux(input, "-o", name, in: folder)
+                #expect(result.status == 0 && !result.errors.contains("times:"), "\(name): \(result.errors)")
+                let found = try shown(name)
+                #expect(found.count == 50 && zip(found, expected).allSatisfy { abs($0 - $1) < 0.0025 }, "\(name): \(found) \(expected)")
+                #expect(try pictures(name) == pictures(input), "\(name)")
+            }
+            // The second key frame is shown at 0.48 s, and decoded before.
+            let cut = try remux(input, "-o", "b.mkv", "--start", "0.47", in: folder)
+            #expect(cut.status == 0 && cut.errors.contains("(the key frame before)"), "\(cut.errors)")
+            #expect(try shown("b.mkv").count == 50)
+        }
+    }
+
+    /// Without B pictures, those of AVI are shown as they are decoded.
+    @Test func timesWithoutBPictures() throws {
+        try Files.withTemporaryFolder { folder in
+            try RemuxTests.make(
+                "ffmpeg -v error -nostdin -f lavfi -i testsrc=size=96x64:rate=25:duration=2 -pix_fmt yuv420p -c:v libx264 -bf 0 in.avi", in: folder)
             let result = try remux("in.avi", "-o", "a.mp4", in: folder)
             #expect(result.status == 0, "\(result.errors)")
         }

@@ -13,6 +13,7 @@ import VideoBase
     private let streams: [MediaTrack?]
     private let places: [Int?]
     private var orders: [Int: PresentationOrder] = [:]
+    private var shownTimes: [Int: MissingPresentationTimes] = [:]
     private var missingTimes: [Int: MissingDecodeTimes] = [:]
     private var checks: [Int: SampleCheck] = [:]
     /// Of tracks that lie in the input behind lengths, and in the output behind start codes.
@@ -129,7 +130,10 @@ import VideoBase
             // The lengths of `avcc` are made of start codes.
             if format == .avcc || !format.isLengthPrefixed(codec) { byteStreams[index] = ByteStreamPackets(track) }
             let isTimed = orders[index] == nil
-            if isTimed { missingTimes[index] = MissingDecodeTimes(track, beginsEarly: input.hasEarlyTimes) }
+            if isTimed {
+                shownTimes[index] = MissingPresentationTimes(track)
+                missingTimes[index] = MissingDecodeTimes(track, beginsEarly: input.hasEarlyTimes)
+            }
             let scale = unsafe isTimed ? track.timeBase.denominator : rate(index, av).reduced.numerator
             _ = try muxer.add(track, timescale: track.timeBase.numerator == 1 ? Int32(clamping: scale) : nil)
         }
@@ -159,7 +163,9 @@ import VideoBase
 
     private func seek(to seconds: Double, _ time: MediaTime) throws {
         guard let leader, let track = streams[leader] else { return }
-        if !orders.isEmpty || !Demuxer.indexed.contains(input.container) || input.hasEarlyTimes {
+        // The index of AVI goes by decoding times, which may be all that it has.
+        let isUnknown = input.container == "avi" && shownTimes[leader] != nil
+        if !orders.isEmpty || !Demuxer.indexed.contains(input.container) || input.hasEarlyTimes || isUnknown {
             search = RemuxStart(time)
             return
         }
@@ -193,6 +199,7 @@ import VideoBase
             _ = input.seek(leader, to: before)
         }
         held = []
+        for index in Array(shownTimes.keys) { shownTimes[index] = streams[index].flatMap { MissingPresentationTimes($0) } }
         for index in Array(missingTimes.keys) {
             missingTimes[index] = streams[index].flatMap { MissingDecodeTimes($0, beginsEarly: false) }
         }
@@ -221,9 +228,17 @@ import VideoBase
         let one = unsafe try TrackPacket(taking: packet, timeBase: track.timeBase, input.av)
         if index == leader, goesBack(from: one) { return true }
         do { try checks[index]?.check(one) } catch { throw damaged(one, index, error.message) }
-        for timed in try orders[index]?.add(one) ?? missingTimes[index]?.add(one) ?? [one] { try pass(timed, index) }
+        for packet in try withTimes(one, index) { try pass(packet, index) }
         // Streams may lie some way behind each other.
         return ended.isEmpty || !ended.isSuperset(of: timed)
+    }
+
+    /// Takes a stream's next packet; returns those whose times are known, in decoding order.
+    private func withTimes(_ packet: TrackPacket, _ index: Int) throws -> [TrackPacket] {
+        if let order = orders[index] { return try order.add(packet) }
+        var timed: [TrackPacket] = []
+        for one in try shownTimes[index]?.add(packet) ?? [packet] { timed += try missingTimes[index]?.add(one) ?? [one] }
+        return timed
     }
 
     private func pass(_ packet: TrackPacket, _ index: Int) throws {
@@ -293,7 +308,7 @@ import VideoBase
             remedy: "give a whole file, or take the good part alone with `duration`")
     }
 
-    /// AVI and MPEG program streams give the decoding times alone, and what is shown when is known by decoding it.
+    /// AVI and MPEG program streams may give the decoding times alone, and of most codecs what is shown when is known by decoding it.
     private var untimed: VaencError {
         VaencError(
             .badInput, "\(input.name) does not say when each of its pictures is shown, which this format has to",
@@ -360,7 +375,12 @@ import VideoBase
     /// - Throws: `badInput` where the copy was to begin behind the input's end.
     func finishPackets(isWhole: Bool) throws {
         for (index, order) in orders { for packet in try order.finish() { try pass(packet, index) } }
-        for index in streams.indices { for packet in try missingTimes[index]?.finish() ?? [] { try pass(packet, index) } }
+        for index in streams.indices {
+            for one in try shownTimes[index]?.finish() ?? [] {
+                for packet in try missingTimes[index]?.add(one) ?? [one] { try pass(packet, index) }
+            }
+            for packet in try missingTimes[index]?.finish() ?? [] { try pass(packet, index) }
+        }
         if isWhole, let wanted, let start = options.start, !(reached.map { wanted < $0 } ?? false) {
             throw VaencError(
                 .badInput, "`start` \(start) lies behind the end of \(input.name)", remedy: "give a time before the end")

@@ -75,6 +75,9 @@ public import VideoBase
             duration.converted(to: timescale).value, Rational(1, Int(timescale)))
     }
 
+    /// The same data, shown at this time, in ticks of `timeBase`.
+    func shown(at ticks: Int64) throws -> TrackPacket { try retimed(ticks, decodeTicks, durationTicks, timeBase) }
+
     /// The same data, decoded at this time, in ticks of `timeBase`.
     func decoded(at ticks: Int64) throws -> TrackPacket { try retimed(presentationTicks, ticks, durationTicks, timeBase) }
 
