@@ -184,6 +184,33 @@ import Testing
         }
     }
 
+    /// MPEG-TS whose times jump back and forth every three pictures is damaged, rather than a stream of many joints.
+    @Test func swingingTimes() throws {
+        try Files.withTemporaryFolder { folder in
+            try RemuxTests.make(
+                "ffmpeg -v error -nostdin -f lavfi -i testsrc=size=96x64:rate=25:duration=8 -pix_fmt yuv420p -c:v libx264 -bf 0 whole.ts", in: folder)
+            var bytes = try Files.read("\(folder)/whole.ts")
+            var pictures: UInt64 = 0
+            for place in stride(from: 0, to: bytes.count - 187, by: 188) {
+                // The first packet of a PES packet of the pictures (H.222.0 2.4.3.2), with a presentation time alone (2.4.3.6).
+                guard bytes[place + 1] & 0x5F == 0x41, bytes[place + 2] == 0 else { continue }
+                let header = place + 4 + (bytes[place + 3] & 0x20 == 0 ? 0 : 1 + Int(bytes[place + 4]))
+                try #require(bytes[header..<header + 3].elementsEqual([0, 0, 1]) && bytes[header + 7] & 0xC0 == 0x80)
+                let time: UInt64 = (pictures / 3 % 2 == 0 ? 90_000_000 : 900_000) + pictures * 3600
+                let parts: [UInt64] = [0x20 | time >> 29 & 0x0E | 1, time >> 22 & 0xFF, time >> 14 & 0xFE | 1, time >> 7 & 0xFF, time << 1 & 0xFE | 1]
+                for (index, part) in parts.enumerated() { bytes[header + 9 + index] = UInt8(part) }
+                pictures += 1
+            }
+            #expect(pictures == 200)
+            try Files.write(bytes, to: "\(folder)/in.ts")
+            for command in [["remux", "in.ts", "-o", "a.mkv"], ["encode", "in.ts", "--device", "software", "--codec", "h264", "-o", "a.mkv"]] {
+                let result = try ProcessRunner.run(Checkout.vaenc, command, directory: folder, timeout: 60)
+                #expect(result.status == 65 && result.errors.contains("jump back and forth"), "\(command): \(result.errors)")
+                #expect(!Files.list(folder).contains { $0.hasPrefix("a.mkv") })
+            }
+        }
+    }
+
     /// A clock that wraps at its end is no jump.
     @Test func wrappedClock() throws {
         try Files.withTemporaryFolder { folder in

@@ -34,7 +34,8 @@ import VideoBase
                 var trial = times
                 var missing = times.active(besides: first.stream)
                 var starts = [first]
-                for next in packets[(index + 1)...].map(stamp) {
+                for place in index + 1..<packets.count {
+                    let next = stamp(packets[place])
                     if missing.isEmpty || ContinuedTimes.isFar(next, behind: first) { break }
                     guard missing.contains(next.stream) else { continue }
                     if trial.startsPart(next) {
@@ -92,6 +93,45 @@ import VideoBase
         // A gap of minutes is one.
         let gap = Self.continued(Self.part(s, s) + Self.part(600 * s, 600 * s))
         #expect(gap.times.entry == nil && gap.streams[0].last == 600 * s + 49 * Self.length)
+    }
+
+    /// A stream that pauses for more than an hour goes on with the others.
+    @Test func pauses() throws {
+        let packets = (0..<7200).flatMap { index -> [Packet] in
+            let time = Int64(index + 1) * Self.second
+            let one = Packet(stream: 0, time: time)
+            return index < 10 || index >= 5000 ? [one, Packet(stream: 1, time: time)] : [one]
+        }
+        let (streams, times) = Self.continued(packets)
+        #expect(times.entry == nil)
+        for stream in 0...1 { #expect(streams[stream] == packets.filter { $0.stream == stream }.map(\.time)) }
+    }
+
+    /// A stream whose times swing back and forth is damaged. As many clips that were joined are not, however short they are, nor are pictures
+    /// that come once a second.
+    @Test(arguments: [1, 3]) func swings(_ count: Int) throws {
+        let s = Self.second
+        for high in [1000, 10_000] {
+            let packets = (0..<400).map { index in
+                Packet(stream: 0, time: (index / count % 2 == 0 ? Int64(high) : 5) * s + Int64(index) * Self.length)
+            }
+            #expect(Self.continued(packets).times.fault(of: 0) != nil, "\(high)")
+        }
+        let clips = (0..<100).flatMap { _ in Self.part(5 * s, 5 * s, count: 15) }
+        let joined = Self.continued(clips)
+        #expect(joined.times.fault(of: 0) == nil && joined.times.entry?.used == "continued at 99 jumps")
+        #expect(joined.streams.allSatisfy { Self.steps($0).allSatisfy { $0 == Self.length } })
+        let slow = (0..<300).map { Packet(stream: 0, time: Int64($0 % 10 + 5) * s) }
+        #expect(Self.continued(slow).times.fault(of: 0) == nil)
+    }
+
+    /// A stream that goes on behind many parts in which it had nothing.
+    @Test func manyParts() throws {
+        let s = Self.second
+        let clips = (0..<2000).flatMap { _ in Self.part(5 * s, 5 * s, count: 25) }.filter { $0.stream == 0 }
+        let (streams, times) = Self.continued([Packet(stream: 1, time: 5 * s)] + clips + [Packet(stream: 1, time: 5 * s + 24 * Self.length)])
+        #expect(times.entry?.used == "continued at 1999 jumps")
+        #expect(streams[1].last == streams[0].last)
     }
 
     @Test(arguments: [true, false]) func wraps(isSeen: Bool) throws {

@@ -22,6 +22,9 @@ struct ContinuedTimes {
         var time: Int64
         var end: Int64
         var shownEnd: Int64
+        /// How long its packets last since its latest jump, gaps left out, and how many jumps in a row came soon after another.
+        var steady: Int64 = 0
+        var hurried = 0
     }
 
     private static let second: Int64 = 90_000
@@ -33,6 +36,11 @@ struct ContinuedTimes {
     private static let largestStep = 3600 * second
     /// Streams of a joined stream begin within this of each other.
     private static let nearness = 10 * second
+    /// So many parts are looked at for a time: those before lie farther back than that.
+    private static let recentParts = 32
+    /// A stream that jumps so often in a row, each time before so much of it has come, is damaged.
+    private static let hurriedLimit = 16
+    private static let shortestPart = second / 2
 
     private var streams: [Int: Stream] = [:]
     /// What is added to the file's clock in each part of the file.
@@ -71,6 +79,16 @@ struct ContinuedTimes {
         return step < -largestStepBack || step > largestStep
     }
 
+    /// Whether a stream's next time is that of another stream, which was joined to it. A stream that paused goes on where the others are.
+    private func jumps(_ stream: Stream, to time: Int64) -> Bool {
+        guard Self.isJump(from: stream.raw, to: time), let latest else { return false }
+        let placed = place(Self.raw(time), part: stream.part, near: latest)
+        return placed <= stream.time || (placed - latest).magnitude > Self.nearness
+    }
+
+    /// The latest parts, from one on.
+    private func recent(from part: Int) -> Range<Int> { max(part, shifts.count - Self.recentParts)..<shifts.count }
+
     /// The place on the timeline of a value of the clock in a part of the file: the nearest to `reference`.
     private func place(_ raw: Int64, part: Int, near reference: Int64) -> Int64 {
         reference + Self.distance(reference, raw &+ shifts[part])
@@ -82,7 +100,7 @@ struct ContinuedTimes {
         // The latest may be that of another program, which has a clock of its own (H.222.0 2.4.2.2).
         for reference in [latest, stream.time] {
             func distance(_ part: Int) -> UInt64 { (place(raw, part: part, near: reference) - reference).magnitude }
-            let nearest = (stream.part + 1..<shifts.count).min { distance($0) < distance($1) }
+            let nearest = recent(from: stream.part + 1).min { distance($0) < distance($1) }
             if let nearest, distance(nearest) <= Self.nearness { return nearest }
         }
         return nil
@@ -90,8 +108,14 @@ struct ContinuedTimes {
 
     /// Whether a packet begins a part of the file that is not known yet.
     func startsPart(_ stamp: Stamp) -> Bool {
-        guard let time = stamp.time, let stream = streams[stamp.stream], Self.isJump(from: stream.raw, to: time) else { return false }
+        guard let time = stamp.time, let stream = streams[stamp.stream], jumps(stream, to: time) else { return false }
         return known(Self.raw(time), after: stream) == nil
+    }
+
+    /// Why a stream is damaged from its latest packet on; nil where it is not.
+    func fault(of stream: Int) -> String? {
+        guard let known = streams[stream], known.hurried >= Self.hurriedLimit else { return nil }
+        return "the times of stream \(stream) jump back and forth"
     }
 
     /// The streams besides one that go on at its time, or later.
@@ -135,11 +159,13 @@ struct ContinuedTimes {
         let raw = Self.raw(time)
         let before = streams[stamp.stream]
         var part = before?.part ?? 0
-        if let before, Self.isJump(from: before.raw, to: time) {
+        var hasJumped = false
+        if let before, jumps(before, to: time) {
+            hasJumped = true
             part = known(raw, after: before) ?? shifts.count - 1
         } else if let latest, part + 1 < shifts.count {
             // A stream that has ended before others in its part goes on in the next without a jump.
-            let nearest = (part..<shifts.count).min { a, b in
+            let nearest = ([part] + recent(from: part + 1)).min { a, b in
                 let (one, other) = (place(raw, part: a, near: latest), place(raw, part: b, near: latest))
                 let (isBack, otherIsBack) = (one < before?.time ?? .min, other < before?.time ?? .min)
                 return isBack == otherIsBack ? (one - latest).magnitude < (other - latest).magnitude : otherIsBack
@@ -151,9 +177,15 @@ struct ContinuedTimes {
         let step = before.map { placed - $0.time } ?? 0
         let usual = step > 0 && step < Self.second ? step : Self.second / 25
         let length = stamp.duration > 0 ? min(stamp.duration, Self.largestStep) : usual
-        streams[stamp.stream] = Stream(
+        var next = Stream(
             part: part, raw: raw, time: placed, end: max(before?.end ?? placed, placed + length),
             shownEnd: max(before?.shownEnd ?? placed, (shown ?? placed) + length))
+        if let before {
+            let isHurried = hasJumped && before.steady < Self.shortestPart
+            next.steady = hasJumped ? 0 : before.steady + (step > 0 && step < Self.nearness ? step : 0)
+            next.hurried = hasJumped ? isHurried ? before.hurried + 1 : 0 : before.hurried
+        }
+        streams[stamp.stream] = next
         latest = max(latest ?? placed, placed)
         return (shown, stamp.decoded == nil ? nil : placed)
     }

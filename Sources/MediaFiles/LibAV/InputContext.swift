@@ -137,6 +137,11 @@ import VideoBase
             return .broken(words)
         }
         try unsafe continueTimes(of: packet)
+        let stream = Int(unsafe packet.pointee.stream_index)
+        if keepsTime(stream), let words = times?.fault(of: stream) {
+            unsafe av.pointee.av_packet_unref!(packet)
+            return .broken(words)
+        }
         return .packet
     }
 
