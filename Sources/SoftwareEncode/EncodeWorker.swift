@@ -249,11 +249,6 @@ private struct TimeHistory {
     private func decodeTime(_ index: Int64) -> MediaTime {
         if let known = entries[index] { return known.timing.presentation }
         guard let first else { return .zero }
-        // In ticks of the frame rate, which frames' times are whole in, where times of all sizes fit.
-        let isFit = frameRate.numerator <= 1_000_000
-        let scale = isFit ? Int32(frameRate.numerator) : 90_000
-        let dividend = Int128(first.index - index) * Int128(frameRate.denominator) * Int128(scale)
-        let ticks = MediaTime.rounded(dividend, by: Int128(frameRate.numerator))
-        return first.time.converted(to: scale).earlier(byTicks: ticks)
+        return first.time.earlier(byPictures: first.index - index, of: frameRate)
     }
 }

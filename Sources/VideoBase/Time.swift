@@ -94,6 +94,23 @@ public struct MediaTime: Sendable, Hashable, Comparable {
         MediaTime(value: Int64(clamping: Int128(value) - Int128(ticks)), timescale: timescale)
     }
 
+    /// So many pictures of a frame rate earlier, up to 2^31. Exact where there are ticks that hold both the time and the pictures' distance;
+    /// otherwise rounded to ticks of the frame rate.
+    package func earlier(byPictures count: Int64, of rate: Rational) -> MediaTime {
+        guard timescale > 0 else { return self }
+        let rate = rate.reduced
+        let (own, frames) = (Int128(timescale), Int128(max(rate.numerator, 1)))
+        let distance = Int128(Int32(clamping: count)) * Int128(rate.denominator)
+        let common = own / Int128(greatestCommonDivisor(own.magnitude, frames.magnitude)) * frames
+        if let scale = Int32(exactly: common) {
+            let ticks = Int128(value) * (common / own) - distance * (common / frames)
+            if ticks.magnitude < 1 << 62 { return MediaTime(value: Int64(ticks), timescale: scale) }
+        }
+        // Times of all sizes fit in those.
+        let scale: Int32 = frames <= 1_000_000 ? Int32(frames) : 90_000
+        return converted(to: scale).earlier(byTicks: Self.rounded(distance * Int128(scale), by: frames))
+    }
+
     /// Sums and differences of such times, in any ticks of theirs, fit: less than 2^40 seconds (35 thousand years) from
     /// zero, in fewer than 2^62 ticks.
     package var isInRange: Bool {

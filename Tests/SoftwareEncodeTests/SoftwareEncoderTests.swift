@@ -543,6 +543,25 @@ final class Collector: Sendable {
         for packet in collector.packets { #expect(packet.decode <= packet.presentation) }
     }
 
+    /// Decoding begins whole pictures before the first is shown, at whatever time that is.
+    @Test(arguments: [VideoCodec.h264, .hevc]) func decodingBeginsWholePicturesBefore(_ codec: VideoCodec) throws {
+        func time(_ index: Int) -> MediaTime { MediaTime(value: Int64(25 + 40 * index), timescale: 1000) }
+        var configuration = EncoderConfiguration(size: VideoSize(width: 176, height: 144))
+        configuration.codec = codec
+        configuration.frameRate = Self.rate
+        configuration.bFrames = 2
+        let collector = Collector()
+        let encoder = try SoftwareEncoder(configuration: configuration) { collector.take($0) }
+        for index in 0..<8 {
+            try encoder.encode(encoder.makePixelBuffer(), timing: FrameTiming(presentation: time(index)), options: FrameOptions())
+        }
+        try encoder.completeFrames(until: nil)
+        let packets = collector.packets
+        let early = packets.count { $0.decode < time(0) }
+        #expect(packets.count == 8 && early > 0)
+        for (index, packet) in packets.enumerated() { #expect(packet.decode == time(index - early), "\(index): \(packet.decode)") }
+    }
+
     @Test func rateIsKept() throws {
         let size = VideoSize(width: 320, height: 180)
         let (packets, _) = try Self.encode(100, size: size) {

@@ -83,6 +83,25 @@ import VideoBase
         }
     }
 
+    /// By the definition, where ticks hold it; nothing traps elsewhere.
+    @Test func goesBackByPictures() {
+        for (scale, rate) in [(1000, Rational(25)), (90_000, Rational(30_000, 1001)), (40, Rational(24)), (7, Rational(50, 2)), (1, Rational(1, 3))] {
+            for value in -3...3 {
+                for count in -2...17 {
+                    let earlier = MediaTime(value: Int64(value), timescale: Int32(scale)).earlier(byPictures: Int64(count), of: rate)
+                    // value/scale - count·denominator/numerator, over one denominator.
+                    let wanted = Int128(value * rate.numerator - count * rate.denominator * scale)
+                    #expect(Int128(earlier.value) * Int128(scale * rate.numerator) == wanted * Int128(earlier.timescale), "\(value)/\(scale) \(count) \(rate)")
+                }
+            }
+        }
+        for time in Self.times {
+            for rate in [Rational(.max, 1), Rational(1, .max), Rational(.min, .min), Rational(0, 0), Rational(1_000_003, 7)] {
+                for count in [Int64.min, -1, 0, 1, .max] { _ = time.earlier(byPictures: count, of: rate) }
+            }
+        }
+    }
+
     @Test func ratiosOfExtremesAreReduced() {
         for numerator in [Int.min, -6, 0, 6, .max] {
             for denominator in [Int.min, -4, 4, .max] {
