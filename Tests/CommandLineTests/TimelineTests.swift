@@ -179,6 +179,11 @@ import Testing
             }
             let decoded = try ProcessRunner.run(Checkout.vaenc, ["decode", "in.ts", "-o", "a.y4m"], directory: folder, timeout: 60)
             #expect(decoded.status == 0 && decoded.errors.contains("times: asked as in the input"), "\(decoded.errors)")
+            for options in [[], ["--json"]] {
+                let inspected = try ProcessRunner.run(Checkout.vaenc, ["inspect", "in.ts"] + options, directory: folder, timeout: 60)
+                #expect(inspected.status == 0, "\(inspected.errors)")
+                #expect(inspected.errorLines.count == 1 && inspected.errors.contains("times: asked as in the input"), "\(inspected.errors)")
+            }
             let strict = try ProcessRunner.run(Checkout.vaenc, ["remux", "in.ts", "-o", "s.mkv", "--strict"], directory: folder, timeout: 60)
             #expect(strict.status == 69 && !Files.exists("\(folder)/s.mkv"), "\(strict.errors)")
         }

@@ -23,6 +23,8 @@ package struct ByteStreamFile: Sendable {
     package private(set) var packets: [Packet]?
     /// Of other video streams, which are left.
     package private(set) var notice: String?
+    /// Of times that jump, and are continued.
+    package private(set) var timesNotice: String?
     /// Why what comes behind could not be read.
     package private(set) var fault: String?
     /// Where NAL units stand in `bytes` and in a length-prefixed file, rising.
@@ -117,5 +119,6 @@ package struct ByteStreamFile: Sendable {
             fault = "packet \(packets.count): \(error.message)"
         }
         self.packets = packets
+        timesNotice = [file.timesEntry].compactMap { $0 }.notice
     }
 }

@@ -45,6 +45,9 @@ package final class PacketReader: Sendable {
         self.demuxer = Guarded(demuxer)
     }
 
+    /// What is reported of times that jump, as far as they were read; nil where none do.
+    var timesEntry: EffectiveEntry? { demuxer.withLock { $0.timesEntry } }
+
     /// Makes a running or later `next` throw `interrupted`.
     package func cancel() { reader.cancel() }
 

@@ -60,7 +60,9 @@ struct InspectCommand: ParsableCommand {
         _ = json ? try InspectJSON(report: report).write(write) : InspectText.write(report, withPictures: plot == nil, write)
         if let failure { throw Terminal.cannotWrite(failure, to: descriptor) }
         // An error stands alone.
-        if report.fault.wrapped == nil, let notice = input.notice { Terminal.note(FileName.printable(notice)) }
+        if report.fault.wrapped == nil {
+            for notice in [input.notice, input.timesNotice].compactMap({ $0 }) { Terminal.note(FileName.printable(notice)) }
+        }
         if let fault = report.fault.wrapped {
             throw VaencError(
                 .badInput, "\(report.input): \(fault)",
