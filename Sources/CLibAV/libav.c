@@ -28,6 +28,14 @@ static struct {
 } log_lines[LOG_LINES];
 static unsigned log_count;
 
+_Bool vaenc_libav_names_option(const char *line) {
+    for (const char *at = strchr(line, '-'); at; at = strchr(at + 1, '-')) {
+        char before = at == line ? ' ' : at[-1];
+        if (strchr(" '\"`(", before) && at[1] >= 'a' && at[1] <= 'z') return 1;
+    }
+    return 0;
+}
+
 static void keep_line(void *context, int level, const char *format, va_list arguments) {
     if (level > AV_LOG_ERROR) return;
     char text[LOG_LENGTH];
@@ -37,8 +45,8 @@ static void keep_line(void *context, int level, const char *format, va_list argu
         table.av_log_format_line2(context, level, format, arguments, text, sizeof text, &print_prefix) < 0) return;
     size_t length = strlen(text);
     while (length && (text[length - 1] == '\n' || text[length - 1] == '\r' || text[length - 1] == ' '
-                      || text[length - 1] == '.')) text[--length] = 0;
-    if (!length) return;
+                      || text[length - 1] == '.' || text[length - 1] == ',')) text[--length] = 0;
+    if (!length || vaenc_libav_names_option(text)) return;
     for (size_t index = 0; index < length; index++) if ((unsigned char)text[index] < 32) text[index] = ' ';
     pthread_mutex_lock(&log_lock);
     unsigned slot = log_count++ % LOG_LINES;

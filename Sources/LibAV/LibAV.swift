@@ -56,6 +56,9 @@ package enum LibAV {
         return unsafe vaenc_libav_take_log(&text, text.count) ? string(text) : nil
     }
 
+    /// Whether a line of libav's log names an option of the program ffmpeg. Such lines are not kept.
+    package static func namesOption(_ line: String) -> Bool { unsafe vaenc_libav_names_option(line) }
+
     /// Whether libav has logged an error with these words on this thread, as far back as lines are kept.
     package static func hasLogged(_ words: String) -> Bool { unsafe vaenc_libav_has_logged(words) }
 

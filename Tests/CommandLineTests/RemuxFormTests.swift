@@ -157,6 +157,29 @@ import Testing
         }
     }
 
+    /// What libavformat writes into FLV with options of ffmpeg alone, or not at any sample rate, is refused in vaenc's words.
+    @Test func whatFLVDoesNotHold() throws {
+        try Files.withTemporaryFolder { folder in
+            let script = """
+                set -e
+                ffmpeg -v error -nostdin -f lavfi -i testsrc=size=176x144:rate=25:duration=0.4 -c:v mpeg4 -bf 0 mpeg4.avi
+                ffmpeg -v error -nostdin -f lavfi -i testsrc=size=176x144:rate=25:duration=0.4 -c:v h263 h263.avi
+                for rate in 44100 48000; do
+                    ffmpeg -v error -nostdin -f lavfi -i sine=duration=0.4 -ar $rate -c:a pcm_s16le $rate.mov
+                done
+                """
+            try RemuxTests.make(script, in: folder)
+            for (name, words) in [
+                ("mpeg4.avi", "flv holds no mpeg4"), ("h263.avi", "flv holds no h263"), ("48000.mov", "flv holds no pcm_s16le of 48000 Hz"),
+            ] {
+                try ToolRun(["remux", "\(folder)/\(name)", "-o", "\(folder)/a.flv"]).expectRefusal(64, words, without: ["\(folder)/a.flv"])
+            }
+            let held = try vaenc("remux", "44100.mov", "-o", "b.flv", in: folder)
+            #expect(held.status == 0, "\(held.errors)")
+            #expect(try decoded("b.flv", "a", in: folder) == decoded("44100.mov", "a", in: folder))
+        }
+    }
+
     /// Open groups of pictures begin with others than IDR pictures: each of their key pictures has the parameter sets, once.
     @Test(arguments: ["h264", "h265"]) func parameterSetsOfOpenGroups(_ ending: String) throws {
         try Files.withTemporaryFolder { folder in

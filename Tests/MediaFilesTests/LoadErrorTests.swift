@@ -22,4 +22,16 @@ import VideoBase
         #expect(error.message.contains(loaded))
         #expect(remedy.hasPrefix("install") || error.remedy?.contains("install") == false, "\(error)")
     }
+
+    /// Lines of libav's log that name options of the program ffmpeg are for others than vaenc's users.
+    @Test(arguments: [
+        ("use vstrict=-1 / -strict -1 to use it anyway", true),
+        ("Malformed AAC bitstream detected: use the audio bitstream filter 'aac_adtstoasc' to fix it ('-bsf:a aac_adtstoasc' option with ffmpeg)", true),
+        ("flac in MP4 support is experimental, add '-strict -2' if you want to use it", true), ("-mode must be set", true),
+        ("Codec mpeg4 is not supported in the official FLV specification", false), ("moov atom not found", false),
+        ("non-existing PPS 0 referenced", false), ("Application provided invalid, non monotonically increasing dts: 5 >= -3", false), ("-", false), ("", false),
+    ])
+    func linesThatNameOptions(_ line: String, _ names: Bool) {
+        #expect(LibAV.namesOption(line) == names)
+    }
 }

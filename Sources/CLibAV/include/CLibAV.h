@@ -228,6 +228,10 @@ _Bool vaenc_libav_is_installed(int parts);
 /// The major version of one library's headers: it names the Debian package.
 int vaenc_libav_major(int part);
 
+/// Whether a line of libav's log names an option of the program ffmpeg, as `-strict -2` or `'-bsf:v …'`: vaenc has none of them, and
+/// keeps no such line.
+_Bool vaenc_libav_names_option(const char *_Nonnull line);
+
 /// The last error line that libav logged on this thread, or else on any, without its end of line; forgets all lines.
 /// False where there is none.
 _Bool vaenc_libav_take_log(char *_Nonnull line, size_t size);

@@ -232,7 +232,7 @@ import VideoBase
 
     /// What libavformat says of values that it cannot write. Others are errors of the system.
     private static func refuses(_ code: Int32) -> Bool {
-        code < 0 && [0, EINVAL, ERANGE, EDOM, EOVERFLOW].contains(vaenc_errno_of(code))
+        code < 0 && [0, EINVAL, ERANGE, EDOM, EOVERFLOW, ENOSYS].contains(vaenc_errno_of(code))
     }
 
     /// AVERROR_PATCHWELCOME: 'P', 'A', 'W', 'E', the first in the low byte.

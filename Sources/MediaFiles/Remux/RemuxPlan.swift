@@ -112,7 +112,7 @@ struct RemuxPlan {
         }
         if kind == .data, track.codecName == "none" || track.codecName == "bin_data" { return "\(name) has no name for such data" }
         if format == .flv, counts[kind, default: 0] > 0 { return "flv holds one stream of each kind" }
-        return try format.holds(track) ? nil : "\(name) holds no \(track.codecName)"
+        return try format.holds(track) ? nil : "\(name) holds no \(format.words(for: track))"
     }
 }
 

@@ -58,7 +58,7 @@ final class ContainerSink: PacketSink {
             guard !state.hasHeader else { throw VaencError(.usage, "a track came for \(path) after the first picture") }
             guard try format.holds(track) else {
                 throw VaencError(
-                    .usage, "\(format.rawValue) holds no \(track.codecName)", remedy: "leave the track out, or use another format")
+                    .usage, "\(format.rawValue) holds no \(format.words(for: track))", remedy: "leave the track out, or use another format")
             }
             state.tracks.append(track)
             return state.tracks.count

@@ -91,10 +91,35 @@ extension OutputFormat {
     /// What libavformat's table of QuickTime's codecs has, and its muxer takes in MP4 alone or not at all.
     private static let notInQuickTime: Set<String> = ["opus", "flac", "truehd", "vp8", "vp9", "av1"]
 
+    /// What libavformat's table of FLV's codecs has, and its muxer takes as extensions alone that the specification does not know.
+    private static let notInFLV: Set<String> = ["mpeg4", "h263"]
+
+    /// The sample rates of sound that FLV holds at some rates alone (Adobe's Flash Video File Format Specification 10.1, E.4.2.1), as
+    /// libavformat writes them.
+    private static let ratesInFLV: [String: Set<Int32>] = {
+        let usual: Set<Int32> = [5512, 8000, 11_025, 16_000, 22_050, 44_100]
+        return [
+            "mp3": [11_025, 22_050, 44_100, 48_000], "speex": [16_000], "nellymoser": usual, "adpcm_swf": usual, "pcm_u8": usual,
+            "pcm_s16le": usual, "pcm_s16be": usual, "pcm_alaw": usual, "pcm_mulaw": usual,
+        ]
+    }()
+
+    /// The format is FLV, which holds the track's codec, and not at its sample rate.
+    private func lacksRate(of track: MediaTrack) -> Bool {
+        guard self == .flv, let rates = Self.ratesInFLV[track.codecName] else { return false }
+        return !rates.contains(track.sampleRate)
+    }
+
+    /// What the track is, for a message that the format does not hold it: `vp9`, or `mp3 of 8000 Hz` if the rate is the reason.
+    package func words(for track: MediaTrack) -> String {
+        lacksRate(of: track) ? "\(track.codecName) of \(track.sampleRate) Hz" : track.codecName
+    }
+
     /// Whether a track of a codec can be stored so.
     /// - Throws: `unavailable` without libavformat.
     public func holds(_ track: MediaTrack) throws -> Bool {
         if !holdsTracks { return false }
+        if self == .flv, Self.notInFLV.contains(track.codecName) || lacksRate(of: track) { return false }
         if self == .ts || self == .hls { return Self.transportStream.contains(track.codecName) }
         if self == .mov, Self.notInQuickTime.contains(track.codecName) { return false }
         let av = unsafe track.av

@@ -38,6 +38,9 @@ public import VideoBase
         unsafe String(cString: av.pointee.avcodec_get_name!(stream.pointee.codecpar.pointee.codec_id)!)
     }
 
+    /// Samples a second of sound; 0 for others.
+    var sampleRate: Int32 { unsafe stream.pointee.codecpar.pointee.sample_rate }
+
     /// libavcodec has a decoder for it.
     public var isDecodable: Bool {
         unsafe av.pointee.avcodec_find_decoder!(stream.pointee.codecpar.pointee.codec_id) != nil

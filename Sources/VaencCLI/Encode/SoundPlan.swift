@@ -60,10 +60,10 @@ struct SoundPlan {
         let name = track.codecName
         let holds = try format.holds(track)
         if asked == .copy, !holds {
-            throw VaencError.usage("\(format.rawValue) holds no \(name) sound", remedy: "use --audio aac, or another format")
+            throw VaencError.usage("\(format.rawValue) holds no \(format.words(for: track)) sound", remedy: "use --audio aac, or another format")
         }
         if asked != .aac, holds { return (.copy, "copy", "\(name), as it is") }
         guard isOnly || track.isDecodable else { return (nil, "left out", "libavcodec has no decoder for \(name)") }
-        return (.aac, "aac", asked == nil ? "\(format.rawValue) holds no \(name)" : "as asked")
+        return (.aac, "aac", asked == nil ? "\(format.rawValue) holds no \(format.words(for: track))" : "as asked")
     }
 }
