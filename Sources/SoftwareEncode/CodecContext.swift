@@ -83,8 +83,8 @@ import VideoBase
                 throw VaencError.noThread("for \(settings.encoderName)")
             }
             throw VaencError(
-                .unavailable, "\(settings.encoderName) cannot encode this (\(words))",
-                remedy: "try other `profile`, `level` or rate options")
+                .unavailable, "\(settings.encoderName) cannot encode pictures of \(settings.codedSize) with these settings (\(words))",
+                remedy: "try another size (`outputSize`), `profile`, `level` or rate")
         }
         let extradata = unsafe Array(
             UnsafeBufferPointer(start: context.pointee.extradata, count: Int(context.pointee.extradata_size)))

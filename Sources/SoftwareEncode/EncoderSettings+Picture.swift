@@ -31,11 +31,13 @@ extension EncoderSettings {
     }
 
     /// The level asked for, raised where the pictures need a higher one.
-    private var usedLevel: String? {
+    var usedLevelNumber: Int? {
         configuration.level.map { asked in
-            SoftwareLevel.name(SoftwareLevel.fitting(asked, self, bitrate: (limits.maxRate > 0 ? limits.maxRate : limits.bitrate) * 1000) ?? asked)
+            SoftwareLevel.fitting(asked, self, bitrate: (limits.maxRate > 0 ? limits.maxRate : limits.bitrate) * 1000) ?? asked
         }
     }
+
+    private var usedLevel: String? { usedLevelNumber.map(SoftwareLevel.name) }
 
     /// Pictures that come in another depth than they are coded in.
     mutating func mapDepth() {

@@ -67,6 +67,7 @@ struct EncoderSettings: Sendable {
         mapReferences()
         mapRate()
         try checkPicturesFit()
+        try checkSmallSides()
         mapProfile()
         mapPicture()
         if configuration.strict, let error = effective.strictError { throw error }

@@ -30,6 +30,36 @@ import VideoBase
         #expect(error?.category == .usage && error?.remedy?.contains("5.1") == true)
     }
 
+    /// libx265 has levels from 5 on only for pictures of 32 or more on each side. It refuses others without a reason, and crashes if such
+    /// a level is asked for.
+    @Test func smallSidesHaveLowLevels() throws {
+        func refusal(_ width: Int, _ height: Int, _ change: (inout EncoderConfiguration) -> Void = { _ in }) -> VaencError? {
+            var configuration = EncoderConfiguration(size: VideoSize(width: width, height: height))
+            configuration.codec = .hevc
+            change(&configuration)
+            do { _ = try EncoderSettings(configuration) } catch { return error }
+            return nil
+        }
+        for (width, height) in [(5000, 16), (16, 5000), (4217, 30), (16384, 18)] {
+            let error = refusal(width, height)
+            #expect(error?.category == .unavailable && error?.message.contains("a side above 4216 needs level 5") == true, "\(error as Any)")
+            #expect(error?.remedy?.contains("`outputSize`") == true)
+            #expect(refusal(width, height) { $0.codec = .h264 } == nil)
+        }
+        #expect(refusal(4216, 30) { $0.frameRate = Rational(1000) }?.message.contains("frames per second need level 5") == true)
+        #expect(refusal(64, 16) { $0.level = 50 }?.message.contains("`level` is 5.0,") == true)
+        #expect(refusal(64, 16) { ($0.level, $0.frameRate) = (41, Rational(1000)) }?.message.contains("(4.1 is raised to it") == true)
+        #expect(refusal(64, 16) { $0.bitrate = BitsPerSecond(34_000_000) }?.message.contains("51000 kbit/s need level 5") == true)
+        #expect(refusal(64, 16) { ($0.bitrate, $0.tier) = (BitsPerSecond(14_000_000), .main) }?.message.contains("21000 kbit/s") == true)
+        #expect(refusal(64, 16) { $0.bitrate = BitsPerSecond(33_000_000) } == nil)
+        #expect(refusal(64, 16) { $0.level = 41 } == nil && refusal(64, 32) { $0.level = 50 } == nil && refusal(16384, 32) == nil)
+        // The longest that libx265 takes.
+        for size in [VideoSize(width: 4216, height: 16), VideoSize(width: 4224, height: 32)] {
+            let (packets, _) = try SoftwareEncoderTests.encode(2, size: size) { $0.codec = .hevc }
+            #expect(packets.count == 2)
+        }
+    }
+
     /// What windows have lowered comes back with them.
     @Test func windowsTakenBack() throws {
         for size in [nil, 900_000] {

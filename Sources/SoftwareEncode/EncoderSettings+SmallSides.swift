@@ -1,0 +1,35 @@
+import HEVCSyntax
+import VideoBase
+
+extension EncoderSettings {
+    /// Refuses HEVC pictures with a side below 32 that need level 5 or higher. Blocks of such a level are at least 32×32 (H.265 A.4.1), and
+    /// libx265 has no block larger than the picture: it refuses these pictures without a reason, and crashes if such a level is asked for
+    /// (libx265 199).
+    func checkSmallSides() throws(VaencError) {
+        let c = configuration
+        guard codec == .hevc, min(codedSize.width, codedSize.height) < 32, let highest = HEVCSyntax.Level(number: 41) else { return }
+        func refuse(_ reason: String, _ remedy: String = "") -> VaencError {
+            VaencError(
+                .unavailable,
+                "libx265 cannot encode pictures of \(c.size): \(reason), which libx265 has only if each side is 32 or more",
+                remedy: "\(remedy)scale the pictures with `outputSize`, or use `codec` h264")
+        }
+        let needs = "level 5 or higher"
+        // The smallest blocks are 8×8.
+        let size = codedSize.aligned(to: 8)
+        let longest = Int(Double(8 * highest.maxLumaPs).squareRoot()) / 8 * 8
+        if max(size.width, size.height) > longest { throw refuse("a side above \(longest) needs \(needs)") }
+        if Double(size.width * size.height) * c.frameRate.value > Double(highest.maxLumaSr) {
+            throw refuse("\(c.frameRate) frames per second need \(needs)")
+        }
+        if let asked = c.level, let used = usedLevelNumber {
+            if used < 50 { return }
+            let raised = used == asked ? "" : " (\(SoftwareLevel.name(asked)) is raised to it for the frame rate or bit rate)"
+            throw refuse("`level` is \(SoftwareLevel.name(used))\(raised)", "ask for 4.1 or lower, ")
+        }
+        // In kbit/s. libx265 counts as the table has it, not with the factor of 1.1 for all NAL units.
+        let most = (highest.maxBitrate(tier: c.tier == .main ? .main : .high)?.value ?? 0) / 1100
+        let rate = max(limits.bitrate, limits.maxRate)
+        if rate > most { throw refuse("\(rate) kbit/s need \(needs)", "lower `bitrate` or `maxBitrate`, ") }
+    }
+}
