@@ -52,6 +52,25 @@ import Testing
         }
     }
 
+    /// Images have no rate of their own: one is assumed, and another is no change of speed.
+    @Test(arguments: ["in.png", "in.jpg", "in.mjpeg"]) func imagesHaveNoRate(_ name: String) throws {
+        try Files.withTemporaryFolder { folder in
+            try ffmpeg("-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=1", "-frames:v", "1", "\(folder)/\(name)")
+            let some = [name, "--device", "software", "--codec", "h264", "--json", "--overwrite", "-o", "a.mp4"]
+            let run = try EncodeRun(some, in: folder)
+            #expect(run.status == 0 && run.errors.contains("images do not say their rate: 25 frames per second are assumed"), "\(run.errors)")
+            #expect(run.effective("frameRate")?["why"]?.string == "assumed: images do not say it")
+            let device = try EncodeRun([name, "--device", "reference", "--json", "-o", "b.h264"], in: folder)
+            #expect(device.effective("frameRate")?["why"]?.string == "assumed: images do not say it", "\(device.errors)")
+            let slow = try EncodeRun(some + ["--fps", "5"], in: folder)
+            #expect(slow.status == 0 && slow.effective("speed") == nil && !slow.errors.contains("speed"), "\(slow.errors)")
+            #expect(slow.effective("frameRate")?["why"]?.string == "as asked" && !slow.errors.contains("assumed"), "\(slow.errors)")
+            #expect(slow.report?["seconds"]?["media"]?.double == 0.2)
+            let decoded = try ProcessRunner.run(Checkout.vaenc, ["decode", name, "-o", "a.y4m"], directory: folder)
+            #expect(decoded.status == 0 && decoded.errors.contains("images do not say their rate"), "\(decoded.errors)")
+        }
+    }
+
     /// With another rate there is no sound, which --strict does not take either.
     @Test func soundOfAnotherRate() throws {
         try Files.withTemporaryFolder { folder in

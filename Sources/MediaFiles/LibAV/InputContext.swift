@@ -27,6 +27,11 @@ import VideoBase
     /// Where the latest packet ends in the input; nil where that is not known.
     private var latestEnd: Int?
 
+    /// Whether a format is that of images, one or several in a row, which have no times: libavformat takes 25 a second.
+    static func holdsImages(_ container: String) -> Bool {
+        container == "image2" || container == "mjpeg" || container.hasSuffix("_pipe")
+    }
+
     /// Demuxers that make a picture of any text.
     private static let refused: Set<String> = ["tty", "bin", "xbin", "adf", "idf", "ansi", "rawvideo"]
 

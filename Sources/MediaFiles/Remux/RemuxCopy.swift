@@ -119,7 +119,8 @@ import VideoBase
         if unsafe scratch == nil { throw TrackPacket.noMemory }
         if input.container == "h264" || input.container == "hevc" { unsafe try addOrders(av) }
         if orders.isEmpty, let asked = options.frameRate {
-            try tell("frameRate", asked: asked.description, used: "the input's times", "only bare streams have none of their own")
+            let why = InputContext.holdsImages(input.container) ? "images are copied at 25 a second" : "only bare streams have none of their own"
+            try tell("frameRate", asked: asked.description, used: "the input's times", why)
         }
         for (index, track) in streams.enumerated() {
             guard let track else { continue }

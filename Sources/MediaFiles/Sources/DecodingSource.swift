@@ -57,7 +57,10 @@ package final class DecodingSource: FrameSource {
             kind: kind)
         info.frameRateVaries = varying != nil
         info.changes = demuxer.changes
-        let own = mean ?? (stream.isBare && stream.frameRate == Rational(25, 1) ? nil : stream.frameRate)
+        info.isImages = InputContext.holdsImages(stream.container)
+        info.frameRateIsAssumed = info.isImages && options.frameRate == nil
+        let saysNoRate = info.isImages || stream.isBare && stream.frameRate == Rational(25, 1)
+        let own = mean ?? (saysNoRate ? nil : stream.frameRate)
         info.changes += [SourceInfo.speedChange(from: own, to: options.frameRate, varies: mean != nil)].compactMap { $0 }
         info.hasSound = demuxer.hasSound
         info.displayMatrix = Self.displayMatrix(turn, of: size, scaledTo: info.size)

@@ -8,6 +8,8 @@ public struct SourceInfo: Sendable, Hashable {
     public var frameRate: Rational
     /// The input does not say its frame rate, and none was given.
     public var frameRateIsAssumed = false
+    /// The input is an image, or several in a row, which do not say a frame rate.
+    package var isImages = false
     /// Pictures come at other times than `frameRate` says.
     public var frameRateVaries = false
     /// Pictures come in real time, from a camera: nobody knows when the last will, and times are those of capture.
@@ -66,6 +68,9 @@ public struct SourceInfo: Sendable, Hashable {
 }
 
 extension SourceInfo {
+    /// What the input is, for the message that it does not say its frame rate.
+    package var kindWithoutRate: String { isImages ? "images" : "raw frames" }
+
     /// Players are to turn the pictures by 90° or 270°.
     public var isTurnedOnItsSide: Bool { Self.turnsSides(displayMatrix) }
 

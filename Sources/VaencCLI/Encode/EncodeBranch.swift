@@ -186,6 +186,7 @@ final class EncodeBranch {
             why: output.codecWhy ?? session.choice.codecWhy)
         if codec.why == CodecChoice.asked { codec.asked = codec.used }
         let contained = contained
+        let ownRate = info.frameRateIsAssumed ? "assumed: \(info.kindWithoutRate) do not say it" : "the input's"
         let others = description.effective.filter { entry in
             entry.option != "codec" && !contained.contains { $0.option == entry.option }
         }
@@ -194,12 +195,13 @@ final class EncodeBranch {
             guard unasked.contains(entry.option), !entry.differs else { return entry }
             var entry = entry
             entry.asked = nil
-            if entry.why == "as asked" { entry.why = entry.option == "rateControl" ? "a QP is asked for" : "the input's" }
+            if entry.why == "as asked" {
+                entry.why = entry.option == "rateControl" ? "a QP is asked for" : entry.option == "frameRate" ? ownRate : "the input's"
+            }
             return entry
         }
         var rate = EffectiveEntry(
-            option: "frameRate", asked: nil, used: description.frameRate.description, why: "the input's")
-        if info.frameRateIsAssumed { rate.why = "assumed: raw frames do not say it" }
+            option: "frameRate", asked: nil, used: description.frameRate.description, why: ownRate)
         if !unasked.contains("frameRate") {
             rate.asked = output.configuration.frameRate.description
             rate.why = "as asked"

@@ -116,7 +116,10 @@ struct EncodeJob {
     private var assumedRateNotice: String? {
         let rate = source.info.frameRate
         guard source.info.frameRateIsAssumed else { return nil }
-        return "raw frames do not say their rate: \(decimal(rate.value, 0)) frames per second are assumed (--fps sets another rate)"
+        return """
+            \(source.info.kindWithoutRate) do not say their rate: \(decimal(rate.value, 0)) frames per second are assumed \
+            (--fps sets another rate)
+            """
     }
 
     /// Of an input that is known to vary.
