@@ -51,6 +51,7 @@ struct VaencCommand: ParsableCommand {
             try Suggestion.checkCommand(arguments)
             var command = try parseAsRoot(arguments)
             try RepeatedOptions.check(arguments, of: type(of: command))
+            try EmptyValues.check(arguments, of: type(of: command))
             try DeviceWatch.checkEnvironment()
             if !(command is any InterruptibleCommand) { Interruption.letThrough() }
             try command.run()

@@ -144,12 +144,35 @@ import Testing
             #expect(try vaenc("remux a.mp4 -o c.mp4 --start 0:00 --duration 00:00:00.4", in: folder).status == 0)
             #expect(try vaenc("decode a.mp4 -o c.y4m --start 0:00.2 --duration 0:00.2", in: folder).status == 0)
             #expect(try vaenc("compare a.mp4 a.mp4 --start 0:00.2 --duration 0:00.2", in: folder).status == 0)
-            for wrong in ["1:60", "1:2:3:4", "::3", "1:-2", "a", "1:0x3", "00:61:00", ""] {
+            for wrong in ["1:60", "1:2:3:4", "::3", "1:-2", "a", "1:0x3", "00:61:00"] {
                 let result = try ProcessRunner.run(
                     Checkout.vaenc, ["encode", "testsrc:64x48@25:9", "--device", "software", "-o", "d.mp4", "--start", wrong], directory: folder)
                 #expect(result.status == 64 && result.errors.contains("--start \(wrong) is not a time"), "\(result.errors)")
             }
         }
+    }
+
+    // MARK: Empty
+
+    /// Nothing can be seen of an empty name in a message: what is empty is named. `|` parts arguments here.
+    @Test(arguments: [
+        ("encode||-o|a.mp4", "the name of the input is empty"), ("encode|-o|a.mp4|--|", "the name of the input is empty"),
+        ("inspect|", "the name of the input is empty"), ("decode||-o|a.y4m", "the name of the input is empty"),
+        ("remux||-o|a.mp4", "the name of the input is empty"), ("convert||-o|a.avcc", "the name of the input is empty"),
+        ("compare|a.mp4|", "the name of the input is empty"), ("compare||a.mp4", "the name of the input is empty"),
+        ("bench|", "the name of the input is empty"), ("capture||-o|a.mp4", "the name of the input is empty"),
+        ("encode|in.mp4|-o|", "the name of the output is empty"), ("encode|--output=|in.mp4", "the name of the output is empty"),
+        ("remux|in.mp4|-o||--format|mp4", "the name of the output is empty"), ("decode|in.mp4|-o|", "the name of the output is empty"),
+        ("convert|in.h264|-o||--format|avcc", "the name of the output is empty"), ("capture|/dev/video99|-o|", "the name of the output is empty"),
+        ("inspect|in.h264|--plot|", "the value of --plot is empty"), ("convert|in.h264|-o|a.avcc|--record|", "the value of --record is empty"),
+        ("encode|in.mp4|-o|a.mp4|--start|", "the value of --start is empty"), ("probe|--device|", "the value of --device is empty"),
+        ("", "the name of the command is empty"), ("help|", "the name of the command is empty"),
+    ])
+    func emptyNames(_ line: String, _ words: String) throws {
+        let arguments = line.split(separator: "|", omittingEmptySubsequences: false).map(String.init)
+        let result = try ProcessRunner.run(Checkout.vaenc, arguments)
+        #expect(result.status == 64 && result.errorLines.count == 1, "\(result.status) \(result.errors)")
+        #expect(result.errors.contains(words), "\(result.errors)")
     }
 
     // MARK: Help

@@ -27,6 +27,16 @@ import VideoBase
         }
     }
 
+    @Test func emptyNames() {
+        var options = SinkOptions()
+        options.format = .mp4
+        for error in [failure { try MediaOutput.open("") }, failure { try MediaOutput.open("", options: options) }, failure { try OutputFile(path: "", overwrite: true) }] {
+            #expect(error?.category == .usage && error?.message.hasPrefix("the name of the output is empty") == true, "\(error as Any)")
+        }
+        let input = failure { try MediaInput.open("") }
+        #expect(input?.category == .usage && input?.message.hasPrefix("the name of the input is empty") == true, "\(input as Any)")
+    }
+
     @Test func cancelLeavesNothing() throws {
         try Files.withTemporaryFolder { folder in
             for name in ["a.h264", "a.mp4"] {

@@ -34,6 +34,9 @@ final class ByteReader: Sendable {
             ownsDescriptor = false
         } else {
             name = path
+            if path.isEmpty {
+                throw VaencError(.usage, "the name of the input is empty", remedy: "name a file, or - for standard input")
+            }
             try FileName.check(path)
             // SAFETY: open(2) reads the string during the call.
             descriptor = unsafe Glibc.open(FileName.cString(path), O_RDONLY | O_CLOEXEC)

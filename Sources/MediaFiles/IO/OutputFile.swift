@@ -57,7 +57,8 @@ final class OutputFile {
             isSeekable = false
             return
         }
-        if path.isEmpty || path.hasSuffix("/") {
+        if path.isEmpty { throw MediaOutput.emptyName }
+        if path.hasSuffix("/") {
             throw VaencError(.cannotCreate, "“\(path)” is no file name", remedy: "name the output file")
         }
         try FileName.check(path)

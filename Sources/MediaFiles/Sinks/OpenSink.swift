@@ -3,12 +3,16 @@ public import VideoBase
 
 /// Opens outputs by name.
 public enum MediaOutput {
+    /// The error of an output whose name is empty.
+    static let emptyName = VaencError(.usage, "the name of the output is empty", remedy: "name the output file")
+
     /// The format that `open` would use, and the codec that the extension binds: H.264 for `.h264`, `.264` and `.avc`;
     /// HEVC for `.h265`, `.265`, `.hevc` and `.hvcc`; nil for others, of which `.avcc` may hold either.
-    /// - Throws: `usage` for an extension that says nothing.
+    /// - Throws: `usage` for an empty name, and for an extension that says nothing.
     public static func format(
         of output: String, options: SinkOptions = SinkOptions()
     ) throws -> (format: OutputFormat, codec: VideoCodec?) {
+        if output.isEmpty { throw emptyName }
         let ending = output.contains("://") ? "" : pathExtension(output)
         let codec = VideoCodec(fileExtension: ending)
         if let format = options.format {

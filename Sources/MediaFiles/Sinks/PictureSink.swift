@@ -33,6 +33,7 @@ public final class PictureSink {
 
     /// The layout that an output's name means, for pictures of an input.
     private static func format(of path: String, _ info: SourceInfo) throws -> (PixelFormat, isY4M: Bool) {
+        if path.isEmpty { throw MediaOutput.emptyName }
         let file = path.split(separator: "/").last ?? ""
         let ending = file.lastIndex(of: ".").map { file[file.index(after: $0)...].lowercased() } ?? ""
         let planar: PixelFormat = info.bitDepth > 8 ? .i420p10 : .i420

@@ -48,7 +48,7 @@ enum RepeatedOptions {
     }
 
     /// `--name` of `--name=value`.
-    private static func name(_ argument: String) -> String {
+    static func name(_ argument: String) -> String {
         argument.hasPrefix("-") ? String(argument.prefix { $0 != "=" }) : argument
     }
 }

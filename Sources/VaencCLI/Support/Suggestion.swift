@@ -48,13 +48,13 @@ enum Suggestion {
     /// Refuses a first word that is no command, and a command that `help` does not know: ArgumentParser answers `help encod` and
     /// `encod --help` with the general help.
     static func checkCommand(_ arguments: [String]) throws(VaencError) {
-        guard let first = arguments.first, !first.isEmpty, !first.hasPrefix("-") else { return }
+        guard let first = arguments.first, !first.hasPrefix("-") else { return }
         let words = first == "help" ? arguments.dropFirst().filter { !$0.hasPrefix("-") } : [first]
         guard let name = words.first else { return }
         let all = VaencCommand.configuration.subcommands
         if name != "help", !all.contains(where: { $0._commandName == name }) {
             throw VaencError.usage(
-                "there is no command \(name)",
+                name.isEmpty ? "the name of the command is empty" : "there is no command \(name)",
                 remedy: remedy(forCommand: name, of: all.filter { $0.configuration.shouldDisplay }.map { $0._commandName }, first == "help"))
         }
         if words.count > 1 {
