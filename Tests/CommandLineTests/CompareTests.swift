@@ -119,6 +119,30 @@ import Testing
         #expect(scaled.report?["notices"]?.array.count == 2)
     }
 
+    /// Odd sides are padded by one to be encoded: a clip is compared with its encode all the same, without the padding.
+    @Test(arguments: ["65x49", "64x49", "65x48"]) func oddSides(_ size: String) throws {
+        try Files.withTemporaryFolder { folder in
+            let (reference, encoded, cropped) = ("\(folder)/r.y4m", "\(folder)/e.mp4", "\(folder)/c.mkv")
+            try ffmpeg("-f", "lavfi", "-i", "testsrc=s=\(size):r=25:d=0.4", "-pix_fmt", "yuv420p", reference)
+            let encode = try EncodeRun([reference, "-o", encoded, "--device", "software", "--codec", "h264", "--qp", "35"])
+            #expect(encode.status == 0, "\(encode.errors)")
+            let sides = size.replacing("x", with: ":")
+            try ffmpeg("-i", encoded, "-vf", "crop=\(sides):0:0:exact=1", "-pix_fmt", "yuv420p", "-c:v", "ffv1", cropped)
+            try expectAgreement(reference, cropped, format: "yuv420p", count: 10, in: folder)
+            let expected = try ToolRun(["compare", reference, cropped, "--json"]).report
+            for clips in [[reference, encoded], [encoded, reference]] {
+                let run = try ToolRun(["compare"] + clips + ["--json"])
+                #expect(run.status == 0, "\(run.errorLines)")
+                for key in ["width", "height", "psnr", "ssim", "perFrame"] { #expect(run.report?[key] == expected?[key], "\(key)") }
+                let notices = run.report?["notices"]?.array.compactMap(\.string) ?? []
+                #expect(notices.count == 1 && notices.first?.contains("only the") == true, "\(notices)")
+            }
+            // More than the padding is another size.
+            try ffmpeg("-i", encoded, "-vf", "crop=60:44:0:0", "-pix_fmt", "yuv420p", "-c:v", "ffv1", "\(folder)/small.mkv")
+            try ToolRun(["compare", reference, "\(folder)/small.mkv"]).expectRefusal(65, "--size")
+        }
+    }
+
     /// Pictures are compared as they are stored, which is said where only one clip is to be turned.
     @Test func aTurnIsReported() throws {
         try Files.withTemporaryFolder { folder in

@@ -12,16 +12,21 @@ public struct ClipComparison: Sendable {
     /// What the pictures are compared as.
     public let format: PixelFormat
 
+    /// The size of what is compared: that of both clips. If one of them is the other with odd sides padded by one, as 4:2:0 is encoded,
+    /// it is the size without the padding.
+    public let size: VideoSize
+
     /// Compares two clips to their end. Each is read on a thread of its own; both are the comparison's until it returns.
     /// Blocks. `cancel` on either source ends it.
     /// - Throws: `DescribedError`: `badInput` where the sizes or the numbers of pictures differ, or a clip has none; what
     ///   reading them throws.
     public init(_ reference: any FrameSource, _ distorted: any FrameSource) throws {
-        let size = reference.info.size
-        guard distorted.info.size == size else {
+        guard let common = Self.common(reference.info.size, distorted.info.size) else {
             throw VaencError(
-                .badInput, "the reference is \(size), the other \(distorted.info.size)", remedy: "bring both to one size with `outputSize`")
+                .badInput, "the reference is \(reference.info.size), the other \(distorted.info.size)",
+                remedy: "bring both to one size with `outputSize`")
         }
+        size = common
         let isDeep = max(reference.info.bitDepth, distorted.info.bitDepth) > 8
         format = isDeep ? .p010 : .nv12
         let first = try FramePrefetcher(reference, format: format)
@@ -44,10 +49,21 @@ public struct ClipComparison: Sendable {
         if pictures.isEmpty { throw VaencError(.badInput, "there is no picture to compare", remedy: "name inputs with pictures in them") }
     }
 
-    private mutating func add(_ a: SystemPixelBuffer, _ b: SystemPixelBuffer) throws {
-        // SAFETY: both are mapped, and alive, while they are compared.
-        let picture = try unsafe a.withUnsafePlanes { a in
-            try unsafe b.withUnsafePlanes { b in
+    /// nil if two sizes differ by more than the padding of odd sides.
+    private static func common(_ a: VideoSize, _ b: VideoSize) -> VideoSize? {
+        if a == b || a.aligned(to: 2) == b { return a }
+        return b.aligned(to: 2) == a ? b : nil
+    }
+
+    private mutating func add(_ first: SystemPixelBuffer, _ second: SystemPixelBuffer) throws {
+        let size = size
+        // SAFETY: both are mapped, and alive, while they are compared. Each is as large as `size`, or larger.
+        let picture = try unsafe first.withUnsafePlanes { first in
+            try unsafe second.withUnsafePlanes { second in
+                var a = unsafe first
+                var b = unsafe second
+                unsafe a.size = size
+                unsafe b.size = size
                 var similarity = PictureSimilarity()
                 unsafe try similarity.add(a, b)
                 return (error: unsafe try PictureError(a, b), similarity: similarity)

@@ -55,7 +55,7 @@ struct CompareReport: Encodable {
     ///   - infos, names: of the reference and the other.
     init(_ comparison: ClipComparison, _ infos: [SourceInfo], names: [String]) {
         (reference, distorted) = (names[0], names[1])
-        (width, height) = (infos[0].size.width, infos[0].size.height)
+        (width, height) = (comparison.size.width, comparison.size.height)
         bitDepth = comparison.format.bitDepth
         frames = comparison.pictures.count
         psnr = PSNR(comparison.error)
@@ -67,6 +67,9 @@ struct CompareReport: Encodable {
         notices = zip(names, infos).flatMap { name, info in
             var notices = info.notices
             if info.nativeSize != info.size { notices.append("\(name) is \(info.nativeSize), and was scaled to \(info.size)") }
+            if info.size != comparison.size {
+                notices.append("\(name) is \(info.size), and only the \(comparison.size) that both have were compared: odd sides are padded by one in 4:2:0")
+            }
             let format = info.nativeFormatName ?? info.nativeFormat?.rawValue
             let known: Set<PixelFormat> = [.nv12, .i420, .yv12, .p010, .i420p10]
             if let format, !(info.nativeFormat.map(known.contains) ?? false) || info.bitDepth > comparison.format.bitDepth {
