@@ -36,7 +36,7 @@ extension EncoderSettings {
         let seconds = c.gopSeconds.map { max(1, Int(($0 * c.frameRate.value).rounded())) }
         var gop = c.gopFrames ?? seconds ?? max(1, Int((5 * c.frameRate.value).rounded()))
         var why = c.gopFrames != nil ? "as asked" : c.gopSeconds.map { "\($0) s" } ?? "5 s"
-        if let seconds, seconds < gop { (gop, why) = (seconds, "gop-seconds comes first") }
+        if let seconds, seconds < gop { (gop, why) = (seconds, "`gopSeconds` comes first") }
         set("keyint", gop)
         set("min-keyint", 1)
         // Key frames stand where the GOP says, as in hardware.

@@ -26,6 +26,18 @@ public struct EffectiveEntry: Sendable, Hashable, Encodable {
 
     /// What was asked is not what is used.
     public var differs: Bool { asked != nil && asked != used }
+
+    /// Names that are no settings: what they say comes from the input or the container.
+    private static let facts: Set<String> = [
+        "audio", "chapters", "fields", "inputDepth", "inputFormat", "inputSize", "pictures", "pixelFormat", "rotation", "size", "soundStart", "speed",
+        "tags", "times", "title",
+    ]
+
+    /// The name as messages have it: a setting's in backticks, of which the command line makes its option.
+    package var quotedOption: String {
+        // Names of several words are no settings.
+        Self.facts.contains(option) || !option.allSatisfy { $0.isLetter || $0.isNumber } ? option : "`\(option)`"
+    }
 }
 
 extension EffectiveEntry {
@@ -52,14 +64,14 @@ extension [EffectiveEntry] {
     package var notice: String? {
         let differences = filter(\.differs)
         if differences.isEmpty { return nil }
-        return differences.map { "\($0.option): asked \($0.asked ?? "nothing"), used \($0.used) (\($0.why))" }.joined(separator: "; ")
+        return differences.map { "\($0.quotedOption): asked \($0.asked ?? "nothing"), used \($0.used) (\($0.why))" }.joined(separator: "; ")
     }
 
     /// The error of `--strict`: the same.
     package var strictError: VaencError? {
         let differences = filter(\.differs)
         if differences.isEmpty { return nil }
-        let list = differences.map { "\($0.option): asked \($0.asked ?? "nothing"), would be \($0.used) (\($0.why))" }
+        let list = differences.map { "\($0.quotedOption): asked \($0.asked ?? "nothing"), would be \($0.used) (\($0.why))" }
         return VaencError(
             .unavailable, "strict: \(list.joined(separator: "; "))",
             remedy: "ask for what the device can do, or leave out `strict`")

@@ -103,8 +103,8 @@ import VideoBase
         strict.strict = true
         let refusal = error(strict, [Self.limits { $0.maxSlices = 4 }])
         #expect(refusal?.category == .unavailable)
-        #expect(refusal?.message.contains("slices: asked 100, would be 4") == true)
-        #expect(refusal?.message.contains("references: asked 16, would be 4") == true)
+        #expect(refusal?.message.contains("`slices`: asked 100, would be 4") == true)
+        #expect(refusal?.message.contains("`references`: asked 16, would be 4") == true)
     }
 
     @Test func oddSizes() throws {

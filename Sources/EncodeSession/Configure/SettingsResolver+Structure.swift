@@ -44,7 +44,7 @@ extension SettingsResolver {
         } else if let frames = asked.gopFrames {
             let limit = asked.gopSeconds.map(fromSeconds) ?? frames
             used = min(frames, limit)
-            why = limit < frames ? "gop-seconds comes first" : Reason.asked
+            why = limit < frames ? "`gopSeconds` comes first" : Reason.asked
         } else if let seconds = asked.gopSeconds {
             used = fromSeconds(seconds)
             why = "\(seconds) s"

@@ -33,7 +33,7 @@ extension RateSettings {
                 why: qp == qps.p ? "changed while running" : "kept within `minQP` and `maxQP`")
             for (option, used) in [("qpI", qps.i), ("qpB", qps.b)] {
                 guard let old = entry(option), Int(old.used) != nil else { continue }
-                report.change(option, asked: old.asked.map { _ in "\(used)" }, used: "\(used)", why: "changed with qp")
+                report.change(option, asked: old.asked.map { _ in "\(used)" }, used: "\(used)", why: "changed with `qp`")
             }
         }
         if let rate = changes.frameRate { report.change("frameRate", asked: "\(rate)", used: "\(rate)") }

@@ -193,7 +193,7 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
         let place = report.outputs == nil ? "" : "\(report.output): "
         // A change of speed was told at the beginning.
         for entry in effective where entry.differs && entry.option != SourceInfo.speedOption {
-            Terminal.note("\(place)\(entry.option): asked \(entry.asked ?? ""), used \(entry.used) (\(entry.why))")
+            Terminal.note("\(place)\(OptionNames.name(of: entry, hasSize: inputOptions.size != nil)): asked \(entry.asked ?? ""), used \(entry.used) (\(entry.why))")
         }
         // Of a codec that the device or the format decided; an extension that names one needs no words.
         let codec = effective.first { $0.option == "codec" && $0.asked == nil && $0.why != OutputNames.byExtension }

@@ -77,7 +77,7 @@ struct RemuxCommand: ParsableCommand, InterruptibleCommand {
     private func show(_ report: RemuxReport) throws {
         let isOnStdout = output == "-"
         for entry in report.effective where entry.differs && !(json && isOnStdout) {
-            Terminal.note("\(entry.option): asked \(entry.asked ?? "nothing"), \(entry.used) (\(entry.why))")
+            Terminal.note("\(OptionNames.name(of: entry)): asked \(entry.asked ?? "nothing"), \(entry.used) (\(entry.why))")
         }
         if let part = report.keptPart { Terminal.note(KeptRecording.notice(part)) }
         guard json else {

@@ -3,13 +3,17 @@ import Vaenc
 /// The library speaks of properties, in backticks; the command line of the options that set them.
 enum OptionNames {
     private static let options: [String: String] = [
-        "AudioMode.none": "--audio none", "CaptureDevices.all()": "vaenc probe --capture", "CaptureRequest.input": "--capture-input",
+        "accessUnitDelimiters": "--aud", "AudioMode.none": "--audio none", "CaptureDevices.all()": "vaenc probe --capture", "CaptureRequest.input": "--capture-input",
         "CaptureRequest.layout": "--input-format", "CaptureRequest.size": "--capture-size", "DeviceSelector.software": "--device software",
-        "StreamConversion": "vaenc convert --record", "asyncDepth": "--async-depth", "bFrames": "--bframes", "bitDepth": "--bit-depth",
-        "bitrate": "--bitrate", "codec": "--codec", "dataRateLimits": "--data-rate-limit", "device": "--device",
+        "StreamConversion": "vaenc convert --record", "asyncDepth": "--async-depth", "bFrames": "--bframes", "bPyramid": "--b-pyramid", "bitDepth": "--bit-depth",
+        "bitrate": "--bitrate", "codec": "--codec", "contentLight": "--content-light", "dataRateLimits": "--data-rate-limit",
+        "deblocking": "--deblock", "device": "--device",
         "device: .reference": "--device reference", "device: .software": "--device software",
         "duration": "--duration", "entropy": "--entropy", "format": "--format", "frameLimit": "--frames", "frameRate": "--fps",
-        "gopFrames": "--gop", "gopSeconds": "--gop-seconds", "hrdParameters": "--hrd", "idrInterval": "--idr-interval",
+        "gopFrames": "--gop", "gopSeconds": "--gop-seconds", "hrdParameters": "--hrd", "identifier": "--identifier",
+        "idrInterval": "--idr-interval", "intraRefresh": "--intra-refresh", "lowLatency": "--low-latency",
+        "macroblockRateControl": "--macroblock-rate-control", "masteringDisplay": "--mastering-display", "openGOP": "--open-gop",
+        "regionsOfInterest": "--roi", "transform8x8": "--transform-8x8",
         "inputFormat": "--input-format", "inputSize": "--input-size", "level": "--level", "longTermReferences": "--ltr",
         "maxBitrate": "--max-bitrate", "maxFrameBytes": "--max-frame-bytes", "maxFrameDelay": "--max-frame-delay", "maxQP": "--max-qp",
         "maxSliceBytes": "--max-slice-bytes", "minQP": "--min-qp", "outputSize": "--size", "overwrite": "--overwrite", "SinkOptions.overwrite": "--overwrite", "SourceOptions.outputSize": "--size",
@@ -19,6 +23,24 @@ enum OptionNames {
         "temporalLayers": "--temporal-layers", "tier": "--tier", "trellis": "--trellis", "vbvInitialPercent": "--vbv-initial",
         "vbvSize": "--vbv-size",
     ]
+
+    /// What reports of the effective configuration call otherwise than the property.
+    private static let ofReports = Dictionary(uniqueKeysWithValues: [
+        ("captureRate", "--fps"), ("captureSize", "--capture-size"), ("entryPoint", "--low-power"), ("gop", "--gop"),
+        ("sampleEntry", "--sample-entry"), ("vbvInitial", "--vbv-initial"),
+    ])
+
+    /// What a printed line calls an entry of the effective configuration: the option that asks for it, if there is one.
+    ///
+    /// - Parameter hasSize: `--size` was given; otherwise the size is the input's.
+    static func name(of entry: EffectiveEntry, hasSize: Bool = false) -> String {
+        switch entry.option {
+        case "size" where hasSize: "--size"
+        // Without the option the entry says that the sound would be copied.
+        case "audio" where entry.asked != "copied": "--audio"
+        default: translate(entry.quotedOption)
+        }
+    }
 
     /// A message with the options in place of the properties; other words in backticks stay.
     static func translate(_ text: String) -> String {
@@ -33,7 +55,7 @@ enum OptionNames {
                 break
             }
             let name = String(inner[..<close])
-            result += options[name] ?? "`\(name)`"
+            result += options[name] ?? ofReports[name] ?? "`\(name)`"
             rest = inner[inner.index(after: close)...]
         }
         return result + rest
