@@ -66,9 +66,9 @@ struct DecoderDelays: Sendable {
 
     /// An SEI NAL unit with its delays written anew.
     private mutating func information(_ unit: ArraySlice<UInt8>, order: Int, _ begins: inout Bool) -> [UInt8] {
-        var bits = UnitBits(unit)
+        var bits = UnescapedBits(unit)
         bits.position = codec == .h264 ? 8 : 16
-        func number(_ bits: inout UnitBits) -> Int {
+        func number(_ bits: inout UnescapedBits) -> Int {
             var value = 0
             while !bits.isExhausted {
                 let byte = bits.u(8)
@@ -96,7 +96,7 @@ struct DecoderDelays: Sendable {
     }
 
     /// buffering_period(), H.264 D.1.2, H.265 D.2.2.
-    private mutating func writeBufferingPeriod(_ bits: inout UnitBits) {
+    private mutating func writeBufferingPeriod(_ bits: inout UnescapedBits) {
         bits.ue()
         if codec == .hevc {
             // irap_cpb_params_present_flag and the offsets with it, concatenation_flag, au_cpb_removal_delay_delta_minus1.
@@ -123,7 +123,7 @@ struct DecoderDelays: Sendable {
     }
 
     /// pic_timing(), H.264 D.1.3, H.265 D.2.3: the times from the latest buffering period, and to the output.
-    private func writeTiming(_ bits: inout UnitBits, order: Int) {
+    private func writeTiming(_ bits: inout UnescapedBits, order: Int) {
         let ticks = StreamHRD.ticksPerPicture(codec)
         let output = max(order + depth, 0)
         // HEVC's field is one less than the delay, which is one at least.

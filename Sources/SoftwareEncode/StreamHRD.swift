@@ -27,7 +27,7 @@ struct StreamHRD: Sendable, Hashable {
 
     /// - Returns: nil for an SPS without such parameters, or with syntax that the libraries do not write.
     init?(sps: [UInt8], codec: VideoCodec) {
-        var bits = UnitBits(sps)
+        var bits = UnescapedBits(sps)
         guard codec == .h264 ? readH264(&bits) : readHEVC(&bits), !bits.isExhausted else { return nil }
     }
 
@@ -36,7 +36,7 @@ struct StreamHRD: Sendable, Hashable {
 
     /// The SPS that these parameters were read from, with another schedule.
     func rewritten(_ sps: [UInt8], _ schedule: DeliverySchedule) -> [UInt8] {
-        let bits = UnitBits(sps)
+        let bits = UnescapedBits(sps)
         guard let stop = bits.stopBit, end <= stop else { return sps }
         var w = BitWriter(reservingCapacity: sps.count + 16)
         bits.copy(0..<scales, to: &w)
@@ -48,12 +48,12 @@ struct StreamHRD: Sendable, Hashable {
         return EmulationPrevention.escaped(w.bytes)
     }
 
-    private mutating func readScales(_ bits: inout UnitBits) -> (rate: Int, size: Int) {
+    private mutating func readScales(_ bits: inout UnescapedBits) -> (rate: Int, size: Int) {
         scales = bits.position
         return (bits.u(4), bits.u(4))
     }
 
-    private mutating func readValues(_ bits: inout UnitBits, _ scale: (rate: Int, size: Int)) {
+    private mutating func readValues(_ bits: inout UnescapedBits, _ scale: (rate: Int, size: Int)) {
         values = bits.position
         bitrate = (bits.ue() + 1) << (6 + scale.rate)
         cpbSize = (bits.ue() + 1) << (4 + scale.size)
@@ -62,7 +62,7 @@ struct StreamHRD: Sendable, Hashable {
     }
 
     /// - Returns: false where the time is none.
-    private mutating func readTiming(_ bits: inout UnitBits, _ codec: VideoCodec) -> Bool {
+    private mutating func readTiming(_ bits: inout UnescapedBits, _ codec: VideoCodec) -> Bool {
         let (units, scale) = (bits.u(32), bits.u(32))
         guard units > 0, scale > 0 else { return false }
         frameRate = Rational(scale, units * Self.ticksPerPicture(codec))
@@ -70,7 +70,7 @@ struct StreamHRD: Sendable, Hashable {
     }
 
     /// seq_parameter_set_data(), H.264 7.3.2.1.1, and vui_parameters(), E.1.1.
-    private mutating func readH264(_ bits: inout UnitBits) -> Bool {
+    private mutating func readH264(_ bits: inout UnescapedBits) -> Bool {
         bits.position = 8
         let profile = bits.u(8)
         bits.position += 16
@@ -110,7 +110,7 @@ struct StreamHRD: Sendable, Hashable {
     }
 
     /// vui_parameters() up to the chroma locations, the same in both codecs.
-    private static func skipColour(_ bits: inout UnitBits) {
+    private static func skipColour(_ bits: inout UnescapedBits) {
         let extendedAspect = 255
         if bits.flag(), bits.u(8) == extendedAspect { bits.position += 32 }
         if bits.flag() { bits.position += 1 }  // overscan_info_present_flag
@@ -125,7 +125,7 @@ struct StreamHRD: Sendable, Hashable {
     }
 
     /// seq_parameter_set_rbsp(), H.265 7.3.2.2.1, vui_parameters(), E.2.1, and hrd_parameters(), E.2.2, of one sub-layer.
-    private mutating func readHEVC(_ bits: inout UnitBits) -> Bool {
+    private mutating func readHEVC(_ bits: inout UnescapedBits) -> Bool {
         bits.position = 20
         guard bits.u(3) == 0 else { return false }  // sps_max_sub_layers_minus1
         bits.position += 1 + 96

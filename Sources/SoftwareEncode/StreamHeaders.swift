@@ -28,7 +28,7 @@ struct StreamHeaders: Sendable {
         parameterSets = units.filter { wanted.contains(type($0)) }
         bytes = Self.joined(parameterSets)
         guard let sps = parameterSets.first(where: { type($0) == spsType }) else { return nil }
-        let plain = Self.unescaped(sps)
+        let plain = EmulationPrevention.unescaped(sps[...])
         switch codec {
         case .h264:
             guard plain.count >= 4 else { return nil }
@@ -79,21 +79,6 @@ struct StreamHeaders: Sendable {
         hrd = written
         parameterSets[place] = sps
         bytes = Self.joined(parameterSets)
-    }
-
-    /// Without emulation prevention bytes.
-    static func unescaped(_ unit: some Sequence<UInt8>) -> [UInt8] {
-        var result: [UInt8] = []
-        var zeros = 0
-        for byte in unit {
-            if zeros >= 2, byte == 3 {
-                zeros = 0
-                continue
-            }
-            zeros = byte == 0 ? zeros + 1 : 0
-            result.append(byte)
-        }
-        return result
     }
 
     /// A library's headers in Annex B form. libx264's are NAL units behind lengths of four bytes, or, from FFmpeg 6 on, an

@@ -34,8 +34,11 @@ struct SliceTails {
     private mutating func note(_ unit: ArraySlice<UInt8>) {
         guard !isHEVC, let first = unit.first, first & 31 == 8 else { return }
         var bits = UnescapedBits(unit.dropFirst().prefix(16))
-        guard let id = bits.ue(), bits.ue() != nil, let isArithmetic = bits.u(1) else { return }
-        if isArithmetic == 1 { arithmetic.insert(id) } else { arithmetic.remove(id) }
+        let id = bits.ue()
+        bits.ue()  // seq_parameter_set_id
+        let isArithmetic = bits.flag()
+        if bits.isExhausted { return }
+        if isArithmetic { arithmetic.insert(id) } else { arithmetic.remove(id) }
     }
 
     private func takesTail(_ unit: ArraySlice<UInt8>) -> Bool {
@@ -44,8 +47,10 @@ struct SliceTails {
         guard [1, 5].contains(first & 31) else { return false }
         // first_mb_in_slice, slice_type, pic_parameter_set_id.
         var bits = UnescapedBits(unit.dropFirst().prefix(24))
-        _ = (bits.ue(), bits.ue())
-        return bits.ue().map(arithmetic.contains) ?? false
+        bits.ue()
+        bits.ue()
+        let id = bits.ue()
+        return !bits.isExhausted && arithmetic.contains(id)
     }
 
     /// Puts tails into a packet's bytes; those that are not framed as expected are left as they are.

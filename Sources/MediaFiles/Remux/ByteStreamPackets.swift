@@ -116,21 +116,22 @@ import VideoBase
 
     /// What tells a parameter set from others of its type: H.264 7.3.2, H.265 7.3.2. nil where it is none.
     private func identifier(of unit: ArraySlice<UInt8>, _ type: UInt8) -> Int? {
-        let found: Int?
+        var bits: UnescapedBits
+        let found: Int
         var layer = 0
         if codec == .h264 {
             // profile_idc, the constraint flags and level_idc stand before an SPS's.
-            var bits = UnescapedBits(unit.dropFirst(type == 7 ? 4 : 1))
+            bits = UnescapedBits(unit.dropFirst(type == 7 ? 4 : 1))
             found = bits.ue()
         } else {
             guard unit.count > 2 else { return nil }
             // nuh_layer_id
             layer = Int(unit[unit.startIndex] & 1) << 5 | Int(unit[unit.startIndex + 1] >> 3)
-            var bits = UnescapedBits(unit.dropFirst(2))
+            bits = UnescapedBits(unit.dropFirst(2))
             found = type == 32 ? bits.u(4) : type == 33 ? bits.sequenceParameterSetID() : bits.ue()
         }
         // pic_parameter_set_id is the largest of them.
-        guard let found, found < 256 else { return nil }
+        guard !bits.isExhausted, found < 256 else { return nil }
         return layer << 8 | found
     }
 }

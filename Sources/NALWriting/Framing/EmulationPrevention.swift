@@ -41,6 +41,22 @@ public enum EmulationPrevention {
         return output
     }
 
+    /// A NAL unit's bytes without emulation prevention: what decoders read, H.264 7.3.1.
+    package static func unescaped(_ unit: ArraySlice<UInt8>) -> [UInt8] {
+        var result: [UInt8] = []
+        result.reserveCapacity(unit.count)
+        var zeros = 0
+        for byte in unit {
+            if zeros >= 2, byte == 3 {
+                zeros = 0
+                continue
+            }
+            zeros = byte == 0 ? zeros + 1 : 0
+            result.append(byte)
+        }
+        return result
+    }
+
     private static func copy(_ bytes: Span<UInt8>, _ range: Range<Int>, to output: inout [UInt8]) {
         // SAFETY: the pointer lives for the call; the range was found inside the span.
         unsafe bytes.withUnsafeBufferPointer { pointer in

@@ -59,11 +59,11 @@ private struct SampleFormat: Sendable, Hashable {
     /// nil where the NAL unit ends too early.
     init?(_ unit: [UInt8]) {
         var bits = UnescapedBits(unit.dropFirst(4))
-        // seq_parameter_set_id
-        guard bits.ue() != nil, let chroma = bits.ue(), chroma <= 3 else { return nil }
-        // separate_colour_plane_flag
-        if chroma == 3, bits.u(1) == nil { return nil }
-        guard let luma = bits.ue(), let colour = bits.ue(), luma <= 6, colour <= 6 else { return nil }
+        bits.ue()  // seq_parameter_set_id
+        let chroma = bits.ue()
+        if chroma == 3 { bits.position += 1 }  // separate_colour_plane_flag
+        let (luma, colour) = (bits.ue(), bits.ue())
+        guard !bits.isExhausted, chroma <= 3, luma <= 6, colour <= 6 else { return nil }
         self.chroma = UInt8(chroma)
         lumaMinus8 = UInt8(luma)
         chromaMinus8 = UInt8(colour)

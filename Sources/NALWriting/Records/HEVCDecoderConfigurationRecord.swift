@@ -71,24 +71,25 @@ private struct SequenceFields: Sendable, Hashable {
     /// nil where the NAL unit ends too early, or holds what Main and its kin do not have.
     init?(_ unit: [UInt8]) {
         var bits = UnescapedBits(unit.dropFirst(2))
-        // sps_video_parameter_set_id
-        guard bits.u(4) != nil, let subLayers = bits.u(3), subLayers < 7, let nested = bits.u(1) else { return nil }
+        bits.position += 4  // sps_video_parameter_set_id
+        let subLayers = bits.u(3)
+        guard subLayers < 7 else { return nil }
         temporalLayers = UInt8(subLayers + 1)
-        isTemporalIDNested = nested == 1
+        isTemporalIDNested = bits.flag()
         profileTierLevel = []
-        for _ in 0..<12 {
-            guard let byte = bits.u(8) else { return nil }
-            profileTierLevel.append(UInt8(byte))
-        }
-        guard bits.skipSubLayers(subLayers) else { return nil }
-        // sps_seq_parameter_set_id
-        guard bits.ue() != nil, let chroma = bits.ue(), chroma <= 3 else { return nil }
+        for _ in 0..<12 { profileTierLevel.append(UInt8(bits.u(8))) }
+        bits.skipSubLayers(subLayers)
+        bits.ue()  // sps_seq_parameter_set_id
+        let chroma = bits.ue()
+        guard chroma <= 3 else { return nil }
         chromaFormat = UInt8(chroma)
-        // separate_colour_plane_flag; the width, the height; the conformance window
-        if chroma == 3, bits.u(1) == nil { return nil }
-        guard bits.ue() != nil, bits.ue() != nil, let hasWindow = bits.u(1) else { return nil }
-        if hasWindow == 1 { for _ in 0..<4 where bits.ue() == nil { return nil } }
-        guard let luma = bits.ue(), let colour = bits.ue(), luma <= 7, colour <= 7 else { return nil }
+        if chroma == 3 { bits.position += 1 }  // separate_colour_plane_flag
+        // The width, the height; the conformance window.
+        bits.ue()
+        bits.ue()
+        if bits.flag() { for _ in 0..<4 { bits.ue() } }
+        let (luma, colour) = (bits.ue(), bits.ue())
+        guard !bits.isExhausted, luma <= 7, colour <= 7 else { return nil }
         bitDepthLumaMinus8 = UInt8(luma)
         bitDepthChromaMinus8 = UInt8(colour)
     }
@@ -96,22 +97,23 @@ private struct SequenceFields: Sendable, Hashable {
 
 extension UnescapedBits {
     /// sps_seq_parameter_set_id, from behind the header of an SPS on, H.265 7.3.2.2.1.
-    package mutating func sequenceParameterSetID() -> Int? {
-        // sps_video_parameter_set_id
-        guard u(4) != nil, let subLayers = u(3), u(1) != nil else { return nil }
-        for _ in 0..<12 where u(8) == nil { return nil }
-        return skipSubLayers(subLayers) ? ue() : nil
+    package mutating func sequenceParameterSetID() -> Int {
+        position += 4  // sps_video_parameter_set_id
+        let subLayers = u(3)
+        // sps_temporal_id_nesting_flag, and what profile_tier_level() has of the whole stream.
+        position += 1 + 12 * 8
+        skipSubLayers(subLayers)
+        return ue()
     }
 
     /// The rest of profile_tier_level(), H.265 7.3.3.
-    fileprivate mutating func skipSubLayers(_ count: Int) -> Bool {
-        if count == 0 { return true }
-        var sizes: [Int] = []
+    fileprivate mutating func skipSubLayers(_ count: Int) {
+        if count == 0 { return }
+        var byteCount = 0
         for layer in 0..<8 {
-            guard let hasProfile = u(1), let hasLevel = u(1) else { return false }
-            if layer < count { sizes += [hasProfile * 11, hasLevel] }
+            let (hasProfile, hasLevel) = (u(1), u(1))
+            if layer < count { byteCount += hasProfile * 11 + hasLevel }
         }
-        for _ in 0..<sizes.reduce(0, +) where u(8) == nil { return false }
-        return true
+        position += byteCount * 8
     }
 }
