@@ -85,7 +85,7 @@ import Testing
         ("remux x -o y.mp4 --crf 20", "vaenc remux --help lists the options"), ("encode x --preset ultrafast -o y.mp4", "slow (2), medium (4) or fast (6)"),
         ("encod f", "did you mean vaenc encode?"), ("enocde f", "did you mean vaenc encode?"), ("Decode f", "did you mean vaenc decode?"),
         ("xyzzy", "use one of probe, encode"), ("--zork", "vaenc COMMAND --help"), ("decode x -o y.y4m --audio none", "vaenc remux copies sound"),
-        ("encode x --codec mpeg2 -o y.mp4", "'auto', 'h264' or 'hevc'"),
+        ("encode x --codec mpeg2 -o y.mp4", "--codec mpeg2 is not known: use auto, h264 or hevc"),
         ("encode x --profile high10 -o y.mp4", "or main or main10 of HEVC"), ("encode x --codec h264 --profile high10 -o y.mp4", "not a profile of H.264"),
         ("help encod", "did you mean vaenc help encode?"), ("encod --help", "did you mean vaenc encode?"), ("help xyzzy -h", "use one of probe, encode"),
         ("help encode decode", "help takes one command, not encode decode: write vaenc help encode"), ("encod --version", "did you mean vaenc encode?"),
@@ -94,6 +94,31 @@ import Testing
         let result = try vaenc(line)
         #expect(result.status == 64 && result.errorLines.count == 1, "\(result.errors)")
         #expect(result.errors.contains(words), "\(result.errors)")
+    }
+
+    /// What the parser refuses is named with its value, and with what to do.
+    @Test(arguments: [
+        ("encode x --qp nan -o y.mp4", "--qp nan is not a whole number: write it with digits alone, as --qp 4"),
+        ("encode x --slices 2.5 -o y.mp4", "--slices 2.5 is not a whole number: write it with digits alone, as --slices 4"),
+        ("encode x --gop 99999999999999999999 -o y.mp4", "--gop 99999999999999999999 is out of range: use a number of fewer digits"),
+        ("encode x --gop-seconds long -o y.mp4", "--gop-seconds long is not a number of seconds: write one, as 2.5"),
+        ("capture /dev/video99 --stall-timeout 1s -o y.mp4", "--stall-timeout 1s is not a number of seconds: write one, as 2.5"),
+        ("encode x --rate-control crf -o y.mp4", "--rate-control crf is not known: use cqp, cbr, vbr, icq, qvbr or avbr"),
+        ("encode x --sample-entry avc1 -o y.mp4", "--sample-entry avc1 is not known: use hvc1 or hev1"),
+        ("convert x -o y.avcc --length-size many", "--length-size many is not known: use 1, 2 or 4"),
+        ("encode x --bitrate -1 -o y.mp4", "--bitrate has no value, as -1 is taken for an option: write --bitrate=-1 if it is the value"),
+        ("encode x -o", "-o has no value: write -o FILE"), ("remux x --output", "--output has no value: write --output FILE"),
+        ("remux", "the input is missing: write vaenc remux INPUT -o OUTPUT"), ("decode x", "--output is missing: write vaenc decode INPUT -o OUTPUT.y4m"),
+        ("inspect", "the file is missing: write vaenc inspect FILE"), ("compare x", "the second input is missing: write vaenc compare REFERENCE DISTORTED"),
+        ("encode a b -o y.mp4", "the argument b is one too many: run vaenc once for each input"),
+        ("encode a b c d e -o y.mp4", "4 arguments are too many (b, c, d, …): run vaenc once for each input"),
+        ("probe x", "the argument x is one too many: vaenc probe --help lists the options"),
+        ("encode x --strict=yes -o y.mp4", "--strict takes no value: write --strict alone"),
+        ("encode x --b-pyramid --no-b-pyramid -o y.mp4", "--no-b-pyramid contradicts --b-pyramid: leave out one of them"),
+    ])
+    func whatTheParserRefuses(_ line: String, _ words: String) throws {
+        let result = try vaenc(line)
+        #expect(result.status == 64 && result.errors == "vaenc: \(words)\n", "\(result.errors)")
     }
 
     @Test func aFileInPlaceOfACommand() throws {

@@ -1,0 +1,92 @@
+/// ArgumentParser's messages of wrong usage in the form of vaenc's: what is wrong, with the value, and what to do.
+enum ParserMessage {
+    /// How the commands with required arguments are called.
+    private static let usage = [
+        "remux": "vaenc remux INPUT -o OUTPUT", "decode": "vaenc decode INPUT -o OUTPUT.y4m", "convert": "vaenc convert INPUT -o OUTPUT",
+        "inspect": "vaenc inspect FILE", "compare": "vaenc compare REFERENCE DISTORTED",
+    ]
+
+    /// - Parameters:
+    ///   - message: the parser's, in one line.
+    ///   - command: the command's name; nil if there is none.
+    ///   - arguments: the command line, without the program's name.
+    /// - Returns: nil for messages of other kinds.
+    static func reworded(_ message: String, _ command: String?, _ arguments: [String]) -> String? {
+        invalidValue(message) ?? missingValue(message, arguments) ?? missingArgument(message, command) ?? tooMany(message, command)
+            ?? flags(message)
+    }
+
+    /// The value 'nan' is invalid for '--qp <N>'
+    private static func invalidValue(_ message: String) -> String? {
+        guard let (value, rest) = parts(message, "The value '", "' is invalid for '") else { return nil }
+        let (name, takes) = option(rest)
+        if value.isEmpty { return "the value of \(name) is empty: give it one, or leave out the option" }
+        let words = takes.split(separator: "|").map(String.init)
+        if words.count > 1 {
+            return "\(name) \(value) is not known: use \(words.dropLast().joined(separator: ", ")) or \(words[words.count - 1])"
+        }
+        if takes == "S" || takes == "SECONDS" { return "\(name) \(value) is not a number of seconds: write one, as 2.5" }
+        let digits = value.hasPrefix("-") ? value.dropFirst() : value
+        if !digits.isEmpty, digits.allSatisfy({ $0.isASCII && $0.isNumber }) {
+            return "\(name) \(value) is out of range: use a number of fewer digits"
+        }
+        return "\(name) \(value) is not a whole number: write it with digits alone, as \(name) 4"
+    }
+
+    /// Missing value for '--output <FILE>'
+    private static func missingValue(_ message: String, _ arguments: [String]) -> String? {
+        guard let rest = message.dropping("Missing value for '") else { return nil }
+        let (name, takes) = option(rest)
+        if let place = arguments.lastIndex(of: name), place + 1 < arguments.count {
+            let next = arguments[place + 1]
+            return "\(name) has no value, as \(next) is taken for an option: write \(name)=\(next) if it is the value"
+        }
+        return "\(name) has no value: write \(name) \(takes)"
+    }
+
+    /// Missing expected argument '--output <FILE>'
+    private static func missingArgument(_ message: String, _ command: String?) -> String? {
+        guard let rest = message.dropping("Missing expected argument '"), let command, let usage = usage[command] else { return nil }
+        let (name, takes) = option(rest)
+        let words = ["reference": "first input", "distorted": "second input"]
+        return "\(name.isEmpty ? "the \(words[takes] ?? takes)" : name) is missing: write \(usage)"
+    }
+
+    /// Unexpected argument 'x', or 2 unexpected arguments: 'x', 'y'
+    private static func tooMany(_ message: String, _ command: String?) -> String? {
+        let remedy =
+            command == nil || command == "probe"
+            ? "vaenc \(command.map { "\($0) " } ?? "")--help lists the options" : "run vaenc once for each input"
+        if let rest = message.dropping("Unexpected argument '") { return "the argument \(rest.dropLast()) is one too many: \(remedy)" }
+        guard let place = message.firstRange(of: " unexpected arguments: '"), let count = Int(message[..<place.lowerBound]) else { return nil }
+        let names = message[place.upperBound...].dropLast().split(separator: "', '").prefix(3).joined(separator: ", ")
+        return "\(count) arguments are too many (\(names)\(count > 3 ? ", …" : "")): \(remedy)"
+    }
+
+    /// The option '--strict' does not take any value, but 'x' was specified.
+    /// Value to be set with flag '--no-b-pyramid' had already been set with flag '--b-pyramid'
+    private static func flags(_ message: String) -> String? {
+        if let (name, _) = parts(message, "The option '", "' does not take any value") { return "\(name) takes no value: write \(name) alone" }
+        guard let (second, rest) = parts(message, "Value to be set with flag '", "' had already been set with flag '") else { return nil }
+        return "\(second) contradicts \(rest.prefix { $0 != "'" }): leave out one of them"
+    }
+
+    /// What stands between two texts, of which the first begins the message, and what follows the second.
+    private static func parts(_ message: String, _ start: String, _ middle: String) -> (Substring, Substring)? {
+        guard let rest = message.dropping(start), let place = rest.firstRange(of: middle) else { return nil }
+        return (rest[..<place.lowerBound], rest[place.upperBound...])
+    }
+
+    /// The name and the value of `--output <FILE>'…`; no name of `<FILE>'…`.
+    private static func option(_ text: Substring) -> (name: String, takes: String) {
+        let synopsis = text.prefix { $0 != "'" }
+        let name = synopsis.prefix { $0 != "<" && $0 != " " }
+        let takes = synopsis.drop { $0 != "<" }.dropFirst().prefix { $0 != ">" }
+        return (String(name), String(takes))
+    }
+}
+
+extension String {
+    /// What follows a beginning; nil if the text begins otherwise.
+    fileprivate func dropping(_ beginning: String) -> Substring? { hasPrefix(beginning) ? dropFirst(beginning.count) : nil }
+}
