@@ -130,8 +130,8 @@ public final class SoftwareEncoder: VideoEncoder {
             try Self.check(state)
             if let last = state.lastTime, timing.presentation <= last {
                 throw VaencError(
-                    .usage, "presentation times must increase: \(timing.presentation.seconds) s after \(last.seconds) s"
-                )
+                    .usage, "presentation times must increase, and \(timing.presentation.seconds) s comes after \(last.seconds) s",
+                    remedy: "hand over frames in the order in which they are shown")
             }
             // Completing comes first: what is given meanwhile belongs to the next stretch.
             if state.queue.count >= depth || state.drains { return nil }

@@ -88,7 +88,7 @@ import Testing
     @Test func theOutputFirst() throws {
         try Files.withTemporaryFolder { folder in
             try Files.write([], to: folder + "/a.mp4")
-            for (name, status) in [("a.mp4", 73), ("none/a.mp4", 73), (folder, 64), ("a.bmp", 64), ("udp://localhost:9", 69)] {
+            for (name, status) in [("a.mp4", 73), ("none/a.mp4", 73), (folder, 73), ("a.bmp", 64), ("udp://localhost:9", 69)] {
                 let result = try ProcessRunner.run(
                     Checkout.vaenc, ["capture", "/dev/video9", "-o", name, "--frames", "3"] + Self.options,
                     environment: try FakeCameras.environment("9:formats=NV12"), directory: folder)

@@ -320,6 +320,43 @@ import Testing
         }
     }
 
+    // MARK: Usual mistakes
+
+    /// A folder, an address or another kind of file in place of what a command takes: one line, with a remedy.
+    @Test(arguments: [
+        ("encode in.mp4 --device software -o out", 73, "out is a directory: name a file in it"), ("remux in.mp4 -o out/", 73, "out/ is a directory: name a file in it"),
+        ("decode in.mp4 -o out", 73, "out is a directory: name a file in it"), ("convert in.h264 -o out", 73, "out is a directory: name a file in it"),
+        ("inspect in.h264 --plot out", 73, "out is a directory: name a file in it"), ("inspect out", 65, "out is a directory: name a file in it"),
+        ("remux https://a/b.mp4 -o a.mkv", 69, "reading from the network (https://a/b.mp4) is not built yet"),
+        ("convert https://a/b.h264 -o a.avcc", 69, "reading from the network"), ("inspect https://a/b.h264", 69, "reading from the network"),
+        ("decode https://a/b.mp4 -o a.y4m", 69, "reading from the network"), ("compare in.mp4 https://a/b.mp4", 69, "reading from the network"),
+        ("convert in.h264 -o https://a/b.avcc", 69, "sending this output (https://a/b.avcc) is not built"),
+        ("decode in.mp4 -o https://a/b.y4m", 69, "sending this output"), ("inspect in.h264 --plot https://a/b.svg", 69, "sending this output"),
+        ("convert in.mp4 -o a.avcc", 65, "name its framing (--input-format), or take the stream out of its container with vaenc remux --output NAME.h264"),
+        ("convert in.h264 -o a.avcc --length-size 1", 65, "choose longer lengths (--length-size)"),
+        ("encode in.mp4 --device software -o a.mkv --input-format nv12", 64, "or leave out --input-format if in.mp4 is coded video"),
+        ("encode in.mp4 --device software -o a.mkv --input-size 64x48", 65, "leave out --input-size, as the name is that of coded video"),
+        ("compare in.mp4 in.mp4 --start 100", 65, "there is no picture to compare: look at --start, --duration and the inputs"),
+        ("encode in.mp4 --device software -o a.mkv --content-light 5", 64, "write MAX,AVERAGE in cd/m², as 1000,400"),
+        ("encode in.mp4 --device software -o a.mkv --vbv-size 500 --bitrate 1M", 64, "--vbv-size 500 is out of range: use 1k to 4G bits"),
+        ("encode in.mp4 --device software -o a.mkv --bitrate 0", 64, "write 6M, 800k or 1500000, from 1k to 4G"),
+        ("encode in.mp4 --device /dev/dri/renderD77 -o a.mkv", 69, "there is no device /dev/dri/renderD77"),
+        ("bench nowhere.mp4 --device software", 66, "there is no file nowhere.mp4"), ("bench in.mp4 --device software --size 33x33", 65, "scale it to even sides with --size"),
+    ])
+    func usualMistakes(_ line: String, _ status: Int, _ words: String) throws {
+        try Files.withTemporaryFolder { folder in
+            try ffmpeg(
+                "-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=0.2", "-pix_fmt", "yuv420p", "-c:v", "libx264", "-crf", "1", "\(folder)/in.mp4")
+            try ffmpeg("-i", "\(folder)/in.mp4", "-c", "copy", "-bsf:v", "h264_mp4toannexb", "-f", "h264", "\(folder)/in.h264")
+            let made = try ProcessRunner.run("mkdir", ["\(folder)/out"])
+            #expect(made.status == 0)
+            let result = try vaenc(line, in: folder)
+            #expect(result.status == status && result.errorLines.count == 1, "\(result.status) \(result.errors)")
+            #expect(result.errors.contains(words), "\(result.errors)")
+            #expect(Files.list(folder).sorted() == ["in.h264", "in.mp4", "out"])
+        }
+    }
+
     // MARK: Bench and inspect
 
     @Test func benchSaysWhatItIsAt() throws {

@@ -23,7 +23,7 @@ extension SettingsResolver {
         try check("maxSliceBytes", asked.maxSliceBytes, 64...(1 << 28))
         try check("maxFrameDelay", asked.maxFrameDelay, 0...64)
         for time in asked.forcedKeyTimes where !(time >= 0 && time.isFinite) {
-            throw VaencError(.usage, "a key frame cannot be forced at \(time) s")
+            throw VaencError(.usage, "a key frame cannot be forced at \(time) s", remedy: "give a time of 0 or more")
         }
         if let filter = asked.deblocking {
             try check("deblocking alpha", filter.alphaOffset, -6...6)
@@ -59,7 +59,9 @@ extension SettingsResolver {
     /// A profile is one of the codec's.
     func checkProfile() throws {
         if let profile = asked.profile, profile.codec != asked.codec {
-            throw VaencError(.usage, "\(profile.rawValue) is not a profile of \(asked.codec.standardName)")
+            throw VaencError(
+                .usage, "\(profile.rawValue) is not a profile of \(asked.codec.standardName)",
+                remedy: "leave out `profile`, or choose another `codec`")
         }
     }
 

@@ -61,7 +61,8 @@ extension SettingsResolver {
         let preferred = wanted == .sliceLowPower ? lowPower : slice
         guard let used = preferred ?? slice ?? lowPower else {
             let name = "\(asked.codec.standardName) \(profile.shortName)"
-            throw VaencError(.unavailable, "\(device.driver) has no entry point for \(name)")
+            throw VaencError(
+                .unavailable, "\(device.driver) has no entry point for \(name)", remedy: "choose another `profile`, `codec` or `device`")
         }
         let why =
             wanted == used.entryPoint

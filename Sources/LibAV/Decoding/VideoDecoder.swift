@@ -79,8 +79,8 @@ package import VideoBase
         if code < 0 {
             throw VaencError(
                 .badInput,
-                "libavcodec cannot decode this \(unsafe String(cString: codec.pointee.name)) stream (\(unsafe LibAV.message(code, av)))"
-            )
+                "libavcodec cannot decode this \(unsafe String(cString: codec.pointee.name)) stream (\(unsafe LibAV.message(code, av)))",
+                remedy: "check that the file is whole")
         }
     }
 

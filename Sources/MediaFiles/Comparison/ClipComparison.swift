@@ -46,7 +46,7 @@ public struct ClipComparison: Sendable {
             first.recycle(a)
             second.recycle(b)
         }
-        if pictures.isEmpty { throw VaencError(.badInput, "there is no picture to compare", remedy: "name inputs with pictures in them") }
+        if pictures.isEmpty { throw VaencError(.badInput, "there is no picture to compare", remedy: "look at `start`, `duration` and the inputs") }
     }
 
     /// nil if two sizes differ by more than the padding of odd sides.

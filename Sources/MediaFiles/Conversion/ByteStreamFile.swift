@@ -87,7 +87,7 @@ package struct ByteStreamFile: Sendable {
         notice = file.info.notice
         guard let codec = file.info.codec else {
             throw VaencError(
-                .unavailable, "\(reader.name) holds \(file.info.codecName), which is neither H.264 nor HEVC: those can be inspected",
+                .unavailable, "\(reader.name) holds \(file.info.codecName), which is neither H.264 nor HEVC, and only those can be inspected",
                 remedy: "look at it with ffprobe")
         }
         self.codec = codec

@@ -118,7 +118,7 @@ public final class StreamConversion: Sendable {
         if let kind { return kind.framing }
         throw bad(
             "it begins neither with a start code nor with lengths of NAL units",
-            remedy: "name its framing, or take the stream out of its container first")
+            remedy: "name its framing (`StreamConversion.Options.input`), or take the stream out of its container with `Remuxer.run`")
     }
 
     private func record(of sets: [[UInt8]], _ codec: VideoCodec?) throws -> [UInt8] {

@@ -38,6 +38,11 @@ final class ByteReader: Sendable {
                 throw VaencError(.usage, "the name of the input is empty", remedy: "name a file, or - for standard input")
             }
             try FileName.check(path)
+            if FileName.isAddress(path) {
+                throw VaencError(
+                    .unavailable, "reading from the network (\(path)) is not built yet",
+                    remedy: "fetch the file first, or pipe it in with - as the input")
+            }
             // SAFETY: open(2) reads the string during the call.
             descriptor = unsafe Glibc.open(FileName.cString(path), O_RDONLY | O_CLOEXEC)
             ownsDescriptor = true

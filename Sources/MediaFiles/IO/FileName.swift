@@ -37,6 +37,12 @@ public enum FileName {
         throw VaencError(.usage, "a file's name has a zero in it", remedy: "give a name without one")
     }
 
+    /// Whether a name is an address in the network: `https://…`.
+    static func isAddress(_ name: String) -> Bool {
+        guard let scheme = name.firstRange(of: "://") else { return false }
+        return name[..<scheme.lowerBound].allSatisfy(\.isLetter)
+    }
+
     /// The bytes of a name, ended by a zero, as system calls take it.
     public static func cString(_ name: String) -> [CChar] {
         var result: [CChar] = []

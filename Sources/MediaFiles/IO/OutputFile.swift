@@ -58,6 +58,10 @@ final class OutputFile {
             return
         }
         if path.isEmpty { throw MediaOutput.emptyName }
+        if FileName.isAddress(path) {
+            throw VaencError(
+                .unavailable, "sending this output (\(path)) is not built", remedy: "name a file, or pipe it into a program that sends it")
+        }
         if path.hasSuffix("/") {
             throw VaencError(.cannotCreate, "“\(path)” is no file name", remedy: "name the output file")
         }

@@ -2,6 +2,15 @@ import Glibc
 import VideoBase
 
 extension MediaOutput {
+    /// Refuses a folder in place of a file, whose name says no format.
+    /// - Throws: `cannotCreate`.
+    package static func refuseFolder(_ output: String) throws {
+        var status = stat()
+        // SAFETY: stat reads the string and fills the structure.
+        guard unsafe stat(FileName.cString(output), &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { return }
+        throw SystemError.creation(EISDIR, output)
+    }
+
     /// Refuses an output that cannot be created, as far as that is to be seen without opening it: before a camera starts.
     /// - Throws: `cannotCreate` where it exists (without `overwrite`), is a folder or has none; `noPermission`.
     public static func checkPlace(_ output: String, options: SinkOptions = SinkOptions()) throws {

@@ -8,7 +8,7 @@ public enum MediaOutput {
 
     /// The format that `open` would use, and the codec that the extension binds: H.264 for `.h264`, `.264` and `.avc`;
     /// HEVC for `.h265`, `.265`, `.hevc` and `.hvcc`; nil for others, of which `.avcc` may hold either.
-    /// - Throws: `usage` for an empty name, and for an extension that says nothing.
+    /// - Throws: `usage` for an empty name, and for an extension that says nothing; `cannotCreate` for a folder.
     public static func format(
         of output: String, options: SinkOptions = SinkOptions()
     ) throws -> (format: OutputFormat, codec: VideoCodec?) {
@@ -30,6 +30,7 @@ public enum MediaOutput {
         if let format = Self.format(extension: ending) { return (format, codec) }
         // Devices such as /dev/null have no extension and want none.
         if output.hasPrefix("/dev/") { return (.annexb, nil) }
+        try refuseFolder(output)
         throw VaencError(
             .usage, "the name \(output) does not say the format of the output",
             remedy: "end it in .mp4, .mov, .mkv, .ts, .flv, .m3u8, .h264, .h265, .avcc or .hvcc, or add `format`")

@@ -41,6 +41,7 @@ public final class PictureSink {
         if path == "-" || ending == "y4m" { return (own, true) }
         if ending == "yuv" || ending == "raw" { return (own, false) }
         if let format = PixelFormat(rawValue: ending) { return (format, false) }
+        try MediaOutput.refuseFolder(path)
         throw VaencError(
             .usage, "\(path) says no format of pictures",
             remedy: "name it .y4m, or .yuv, .nv12, .p010 for raw pictures; vaenc encode writes video")

@@ -47,7 +47,9 @@ import VideoBase
         let code = unsafe av.pointee.avcodec_open2!(context, codec, nil)
         if LibAV.isNoMemory(code) { throw VaencError.noMemory("to decode sound") }
         if code < 0 {
-            throw VaencError(.badInput, "the sound (\(track.codecName)) cannot be decoded (\(unsafe LibAV.message(code, av)))")
+            throw VaencError(
+                .badInput, "the sound (\(track.codecName)) cannot be decoded (\(unsafe LibAV.message(code, av)))",
+                remedy: "copy it, or leave it out with `AudioMode.none`")
         }
     }
 
@@ -132,7 +134,9 @@ import VideoBase
             from.pointee.sample_rate, 0, nil)
         let failed = unsafe code < 0 || av.pointee.swr_init!(resampler) < 0
         if failed {
-            throw VaencError(.badInput, "the sound cannot be brought to \(rate) Hz (\(LibAV.takeLog() ?? "libswresample refuses it"))")
+            throw VaencError(
+                .badInput, "the sound cannot be brought to \(rate) Hz (\(LibAV.takeLog() ?? "libswresample refuses it"))",
+                remedy: "copy it, or leave it out with `AudioMode.none`")
         }
     }
 

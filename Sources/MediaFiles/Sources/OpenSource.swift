@@ -12,11 +12,6 @@ public enum MediaInput {
     public static func open(_ input: String, options: SourceOptions = SourceOptions()) throws -> any FrameSource {
         try check(options)
         if input.hasPrefix("testsrc:") { return try TestPattern(input, options: options) }
-        if let scheme = input.firstRange(of: "://"), input[..<scheme.lowerBound].allSatisfy(\.isLetter) {
-            throw VaencError(
-                .unavailable, "reading from the network (\(input)) is not built yet",
-                remedy: "fetch the file first, or pipe it in with - as the input")
-        }
         let reader = try ByteReader(path: input)
         let start = try reader.peek(Y4MHeader.magic.count)
         if start.isEmpty { throw VaencError(.badInput, "\(reader.name) is empty", remedy: "give a file with pictures in it") }
@@ -26,9 +21,12 @@ public enum MediaInput {
                 reader, format: options.inputFormat ?? rawFormat(input) ?? .i420, size: size, options: options)
         }
         if options.inputFormat != nil || rawFormat(input) != nil {
-            throw VaencError(
-                .usage, "\(reader.name) is raw video, which does not say its size",
-                remedy: "add `inputSize` WIDTHxHEIGHT")
+            throw rawFormat(input) != nil
+                ? VaencError(
+                    .usage, "\(reader.name) is raw video, which does not say its size", remedy: "add `inputSize` WIDTHxHEIGHT")
+                : VaencError(
+                    .usage, "`inputFormat` is the layout of raw video, which does not say its size",
+                    remedy: "add `inputSize` WIDTHxHEIGHT, or leave out `inputFormat` if \(reader.name) is coded video")
         }
         do { return try DecodingSource(reader, options: options) } catch var error as VaencError {
             if error.remedy == InputContext.wholeRemedy { error.remedy = InputContext.layoutRemedy }

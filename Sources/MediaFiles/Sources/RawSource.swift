@@ -32,7 +32,8 @@ final class RawSource: FrameSource {
                 throw VaencError(
                     .badInput,
                     "\(reader.name) has \(bytes) bytes, no multiple of the \(frameBytes) bytes of a \(size) \(format.rawValue) picture",
-                    remedy: "check `inputSize` and `inputFormat`")
+                    remedy: MediaInput.mayBeRaw(reader.name)
+                        ? "check `inputSize` and `inputFormat`" : "leave out `inputSize`, as the name is that of coded video")
             }
         }
         return try RawSource(

@@ -54,7 +54,7 @@ public struct MalformedStream: DescribedError, Hashable {
             "check that the stream is whole, and how many bytes its lengths have"
         case .unitTooLong(_, let longest):
             longest < AnnexB.longestUnit
-                ? "choose longer lengths" : "check that the stream is whole, and how it is framed"
+                ? "choose longer lengths (`lengthSize`)" : "check that the stream is whole, and how it is framed"
         case .startCodeInUnit: "check how many bytes the stream's lengths have"
         case .record: "check that it is an avcC or hvcC record"
         }

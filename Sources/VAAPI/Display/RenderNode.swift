@@ -53,7 +53,9 @@ package struct RenderNode: Sendable, Hashable {
         case EISDIR:
             VaencError(.unavailable, "\(path) is not a GPU's render node", remedy: advice())
         default:
-            VaencError(.unavailable, "cannot open \(path): \(unsafe String(cString: strerror(number)))")
+            VaencError(
+                .unavailable, "cannot open \(path) (\(unsafe String(cString: strerror(number))))",
+                remedy: "choose another device, or `DeviceSelector.software`")
         }
     }
 
@@ -61,7 +63,7 @@ package struct RenderNode: Sendable, Hashable {
     package static func advice() -> String {
         let nodes = all().map(\.path)
         return nodes.isEmpty
-            ? "this machine has no render node; use the device software (libx264 and libx265)"
+            ? "this machine has no render node; use `DeviceSelector.software` (libx264 and libx265)"
             : "there is \(nodes.joined(separator: ", "))"
     }
 

@@ -103,7 +103,9 @@ final class Crew: Sendable {
             let status = start()
             guard status == 0 else {
                 for lane in 0..<lanes { close(lane) }
-                throw VaencError(.unavailable, "cannot start a thread: \(unsafe String(cString: strerror(status)))")
+                throw VaencError(
+                    .unavailable, "cannot start a thread (\(unsafe String(cString: strerror(status))))",
+                    remedy: "raise the limit of processes (ulimit -u)")
             }
         }
     }

@@ -32,7 +32,7 @@ struct BenchClip: Sendable {
         self.size = VideoSize(width: visible.width & ~1, height: visible.height & ~1)
         frameRate = source.info.frameRate
         guard self.size == visible else {
-            throw VaencError(.badInput, "\(input) is \(visible): the bench takes even sizes", remedy: "scale it with --size")
+            throw VaencError(.badInput, "\(input) is \(visible): the bench takes even sizes", remedy: "scale it to even sides with --size")
         }
         let written = path
         let file = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)

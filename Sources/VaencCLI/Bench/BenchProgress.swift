@@ -1,10 +1,13 @@
 import MediaFiles
 
-/// What a bench is at, on stderr from its first moment on: on a terminal one line that is written over, else a line for each step.
+/// What a bench is at, on stderr: on a terminal one line that is written over, from the first moment on; else a line for each step, from the
+/// first run on: an error before it stands alone.
 struct BenchProgress {
     private let isTerminal = Terminal.isInteractive
     private var width = 0
     private var done = 0
+    /// Lines that wait for the first run.
+    private var held: [String] = []
     /// Runs of all inputs together; nil until the encoders are known.
     var total: Int?
 
@@ -24,7 +27,13 @@ struct BenchProgress {
     }
 
     private mutating func show(_ text: String) {
-        guard isTerminal else { return Terminal.note("bench: \(text)") }
+        guard isTerminal else {
+            held.append("bench: \(text)")
+            if done == 0 { return }
+            for line in held { Terminal.note(line) }
+            held = []
+            return
+        }
         let text = FileName.printable(text)
         Terminal.write("\r" + text + String(repeating: " ", count: max(0, width - text.count)), to: 2)
         width = text.count

@@ -128,6 +128,7 @@ struct ConvertCommand: ParsableCommand, InterruptibleCommand {
         let ending = name.split(separator: "/").last?.split(separator: ".").last.map { $0.lowercased() } ?? ""
         if ["avcc", "hvcc"].contains(ending) { return .avcc }
         if ["h264", "264", "avc", "h265", "265", "hevc"].contains(ending) { return .annexb }
+        try MediaOutput.refuseFolder(name)
         throw VaencError.usage(
             "the name \(name) does not say the output's framing", remedy: "add --format annexb or --format avcc")
     }

@@ -28,7 +28,7 @@ struct ColorOptions: ParsableArguments {
         guard let masteringDisplay else { return input }
         guard let display = MasteringDisplay(masteringDisplay) else {
             throw VaencError.usage(
-                "--mastering-display \(masteringDisplay) is not one",
+                "--mastering-display \(masteringDisplay) is not known",
                 remedy: "write it as G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,1)")
         }
         return display
@@ -38,7 +38,8 @@ struct ColorOptions: ParsableArguments {
     func light(over input: ContentLight?) throws -> ContentLight? {
         guard let contentLight else { return input }
         guard let light = ContentLight(contentLight) else {
-            throw VaencError.usage("--content-light \(contentLight) is not one", remedy: "write it as 1000,400")
+            throw VaencError.usage(
+                "--content-light \(contentLight) is not known", remedy: "write MAX,AVERAGE in cd/m², as 1000,400")
         }
         return light
     }

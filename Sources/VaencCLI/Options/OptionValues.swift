@@ -40,7 +40,7 @@ enum OptionValue {
     /// `6M`, `800k` or `1500000`.
     static func rate(_ option: String, _ text: String) throws -> BitsPerSecond {
         guard let rate = BitsPerSecond(text) else {
-            throw VaencError.usage("\(option) \(text) is not a bit rate", remedy: "write 6M, 800k or 1500000")
+            throw VaencError.usage("\(option) \(text) is not a bit rate", remedy: "write 6M, 800k or 1500000, from 1k to 4G")
         }
         return rate
     }

@@ -92,9 +92,10 @@ struct RateOptions: ParsableArguments {
         configuration.bitrate = rate
         configuration.maxBitrate = limit
         configuration.vbvSize = try vbvSize.map {
-            guard let bits = BitsPerSecond($0), bits.value >= 1000 else {
-                throw VaencError.usage("--vbv-size \($0) is not a number of bits", remedy: "write 6M, 800k or 1500000")
+            guard let bits = BitsPerSecond($0) else {
+                throw VaencError.usage("--vbv-size \($0) is not a number of bits", remedy: "write 6M, 800k or 1500000, from 1k to 4G")
             }
+            guard bits.value >= 1000 else { throw VaencError.usage("--vbv-size \($0) is out of range", remedy: "use 1k to 4G bits") }
             return bits.value
         }
         configuration.vbvInitialPercent = vbvInitial

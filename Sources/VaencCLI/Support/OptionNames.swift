@@ -5,7 +5,8 @@ enum OptionNames {
     private static let options: [String: String] = [
         "accessUnitDelimiters": "--aud", "AudioMode.none": "--audio none", "CaptureDevices.all()": "vaenc probe --capture", "CaptureRequest.input": "--capture-input",
         "CaptureRequest.layout": "--input-format", "CaptureRequest.size": "--capture-size", "DeviceSelector.software": "--device software",
-        "StreamConversion": "vaenc convert --record", "asyncDepth": "--async-depth", "bFrames": "--bframes", "bPyramid": "--b-pyramid", "bitDepth": "--bit-depth",
+        "StreamConversion": "vaenc convert --record", "StreamConversion.Options.input": "--input-format",
+        "Remuxer.run": "vaenc remux --output NAME.h264", "lengthSize": "--length-size", "asyncDepth": "--async-depth", "bFrames": "--bframes", "bPyramid": "--b-pyramid", "bitDepth": "--bit-depth",
         "bitrate": "--bitrate", "codec": "--codec", "contentLight": "--content-light", "dataRateLimits": "--data-rate-limit",
         "deblocking": "--deblock", "device": "--device",
         "device: .reference": "--device reference", "device: .software": "--device software",
