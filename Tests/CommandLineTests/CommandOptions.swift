@@ -11,6 +11,8 @@ struct CommandOptions {
         var isHidden: Bool
         /// What help calls the value: `auto|on|off`, `N`.
         var valueName: String
+        /// What help says of it.
+        var help: String
 
         /// A value that the parser takes.
         var value: String {
@@ -31,7 +33,7 @@ struct CommandOptions {
                 Option(
                     names: (argument["names"]?.array ?? []).map { ($0["kind"]?.string == "long" ? "--" : "-") + ($0["name"]?.string ?? "") },
                     takesValue: argument["kind"]?.string == "option", isRepeatable: argument["isRepeating"]?.bool == true,
-                    isHidden: argument["shouldDisplay"]?.bool == false, valueName: argument["valueName"]?.string ?? "")
+                    isHidden: argument["shouldDisplay"]?.bool == false, valueName: argument["valueName"]?.string ?? "", help: argument["abstract"]?.string ?? "")
             }
             return CommandOptions(command: name, options: options)
         }

@@ -207,6 +207,20 @@ import Testing
         #expect(result.status == 0 && !result.output.isEmpty && result.errors.isEmpty, "\(result.errors)")
     }
 
+    /// Help says what each option does, in a sentence, and the range or default of numbers.
+    @Test func everyOptionIsExplained() throws {
+        for command in try CommandOptions.all() {
+            for option in command.options where !option.isHidden && !["--help", "--version"].contains(option.names[0]) {
+                let place = "\(command.command) \(option.names): \(option.help)"
+                #expect(option.help.count > 10 && option.help.hasSuffix("."), "\(place)")
+                #expect(!option.help.contains("unless told") && !option.help.contains("so many"), "\(place)")
+                if ["N", "FRAMES", "BYTES", "PERCENT", "S", "SECONDS"].contains(option.valueName) {
+                    #expect(option.help.contains(where: \.isNumber), "\(place)")
+                }
+            }
+        }
+    }
+
     /// What is asked for on stdout, on a disk that is full: 74 and a line.
     @Test(arguments: [
         "--help", "--version", "help", "help encode", "encode --help", "--generate-completion-script bash", "probe", "probe --json", "inspect s.h264",

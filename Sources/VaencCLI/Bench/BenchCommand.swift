@@ -6,7 +6,7 @@ import Vaenc
 struct BenchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bench",
-        abstract: "Set the hardware (or reference) path beside the software one, and beside FFmpeg on the same driver.",
+        abstract: "Compare the hardware (or reference) path with software, and with FFmpeg on the same driver.",
         discussion: """
             Every encoder gets the same raw NV12 frames, runs in a process of its own, and is judged by decoding what it \
             wrote. Without INPUT the test pattern is used; real clips say more.
@@ -17,16 +17,16 @@ struct BenchCommand: ParsableCommand {
 
     @OptionGroup(title: "Device") var device: DeviceOptions
 
-    @Option(help: ArgumentHelp("The QPs to run at.", valueName: "22,27,32,37"))
+    @Option(help: ArgumentHelp("QPs to run at, 0 to 51.", valueName: "22,27,32,37"))
     var qp = "22,27,32,37"
 
     @Option(help: ArgumentHelp("Speed: 1 (best quality) to 7 (fastest), or slow, medium, fast.", valueName: "1…7|slow|medium|fast"))
     var preset: String?
 
-    @Option(help: ArgumentHelp("Frames of each input.", valueName: "N"))
+    @Option(help: ArgumentHelp("Frames of each input, 1 to 100000.", valueName: "N"))
     var frames = 120
 
-    @Option(help: ArgumentHelp("Scale the inputs to this size.", valueName: "WxH"))
+    @Option(help: ArgumentHelp("Scale the inputs to this size, of even sides.", valueName: "WxH"))
     var size: String?
 
     @Flag(help: "Leave FFmpeg out.")

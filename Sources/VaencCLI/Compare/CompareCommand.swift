@@ -23,7 +23,7 @@ struct CompareCommand: ParsableCommand {
 
     @OptionGroup(title: "Input") var input: CompareInputOptions
 
-    @Flag(help: "One JSON object instead of the summary.")
+    @Flag(help: "Print one JSON object instead of the summary.")
     var json = false
 
     func run() throws {
@@ -42,13 +42,13 @@ struct CompareCommand: ParsableCommand {
 }
 
 struct CompareInputOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Size of raw frames, of the inputs whose names are not those of coded video.", valueName: "WxH"))
+    @Option(help: ArgumentHelp("Size of raw frames. It applies to inputs whose names are not those of coded video.", valueName: "WxH"))
     var inputSize: String?
 
-    @Option(help: ArgumentHelp("Format of raw frames: nv12, i420, p010, …", valueName: "FORMAT"))
+    @Option(help: ArgumentHelp("Format of raw frames: nv12, i420, p010 and others.", valueName: "FORMAT"))
     var inputFormat: String?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Compare at most this many pictures.", valueName: "N"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Compare at most this many pictures, 1 or more.", valueName: "N"))
     var frames: Int?
 
     @Option(parsing: .unconditional, help: ArgumentHelp("Skip both inputs up to this time, in seconds or as HH:MM:SS.mmm.", valueName: "TIME"))
@@ -60,7 +60,7 @@ struct CompareInputOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Scale both to this size: \(VideoSize.limitWords).", valueName: "WxH"))
     var size: String?
 
-    @Option(help: ArgumentHelp("How a picture of another shape is fitted to --size.", valueName: "letterbox|crop|stretch"))
+    @Option(help: ArgumentHelp("How a picture of another shape is fitted to --size (default letterbox).", valueName: "letterbox|crop|stretch"))
     var fit: FrameFit?
 
     /// - Throws: `usage` for a size or format of raw frames where no input has such a name.

@@ -22,28 +22,28 @@ struct ConvertCommand: ParsableCommand, InterruptibleCommand {
     @Option(name: [.customShort("o"), .long], help: ArgumentHelp("The output; - is stdout.", valueName: "FILE"))
     var output: String
 
-    @Option(help: ArgumentHelp("The output's framing: by its extension unless told.", valueName: "annexb|avcc"))
+    @Option(help: ArgumentHelp("Framing of the output (default: by its extension).", valueName: "annexb|avcc"))
     var format: Framing?
 
-    @Option(help: ArgumentHelp("Bytes of a length, of the output or else of the input.", valueName: "1|2|4"))
+    @Option(help: ArgumentHelp("Bytes of a length of the output, or of the input if the output has start codes (default 4).", valueName: "1|2|4"))
     var lengthSize: Int?
 
-    @Option(help: ArgumentHelp("The input's framing, where its first bytes do not tell it.", valueName: "annexb|avcc"))
+    @Option(help: ArgumentHelp("Framing of the input (default: by its first bytes).", valueName: "annexb|avcc"))
     var inputFormat: Framing?
 
-    @Option(help: ArgumentHelp("Bytes of a length of the input, where both have lengths.", valueName: "1|2|4"))
+    @Option(help: ArgumentHelp("Bytes of a length of the input, if both have lengths (default 4).", valueName: "1|2|4"))
     var inputLengthSize: Int?
 
-    @Option(help: ArgumentHelp("The codec, where the first bytes do not tell it.", valueName: "h264|hevc"))
+    @Option(help: ArgumentHelp("Codec (default: by the first bytes).", valueName: "h264|hevc"))
     var codec: String?
 
-    @Option(help: ArgumentHelp("The avcC or hvcC record: written beside lengths, read for start codes.", valueName: "FILE"))
+    @Option(help: ArgumentHelp("The avcC or hvcC record: written if the output has lengths, read if it has start codes.", valueName: "FILE"))
     var record: String?
 
     @Flag(help: "Replace existing files.")
     var overwrite = false
 
-    @Flag(help: "One JSON object on stdout (on stderr when the output is stdout).")
+    @Flag(help: "Print one JSON object at the end, on stdout (on stderr if the output is stdout).")
     var json = false
 
     enum Framing: String, ExpressibleByArgument, CaseIterable {

@@ -17,7 +17,7 @@ struct DecodeCommand: ParsableCommand, InterruptibleCommand {
     @Argument(help: "The input.")
     var input: String
 
-    @Option(name: [.short, .long], help: ArgumentHelp("Where to: .y4m, .yuv, .nv12, .p010, or - for Y4M on stdout.", valueName: "FILE"))
+    @Option(name: [.short, .long], help: ArgumentHelp("Output: .y4m, .yuv, .nv12, .p010, or - for Y4M on stdout.", valueName: "FILE"))
     var output: String
 
     @Flag(help: "Replace an existing file.")
@@ -26,7 +26,7 @@ struct DecodeCommand: ParsableCommand, InterruptibleCommand {
     @OptionGroup(title: "Device") var device: DecodeDeviceOptions
     @OptionGroup(title: "Input") var inputOptions: InputOptions
 
-    @Flag(help: "One JSON object at the end, on stdout (on stderr when the output is stdout).")
+    @Flag(help: "Print one JSON object at the end, on stdout (on stderr if the output is stdout).")
     var json = false
 
     func run() throws {
@@ -116,7 +116,7 @@ struct DecodeCommand: ParsableCommand, InterruptibleCommand {
 struct DecodeDeviceOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "auto (hardware that decodes it, else software), reference, software, a render node or a PCI address.",
+            "Device: auto (hardware that decodes it, otherwise software), reference, software, a render node or a PCI address.",
             valueName: "auto|reference|software|PATH|PCI"))
     var device = "auto"
 

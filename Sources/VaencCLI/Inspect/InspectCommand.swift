@@ -17,10 +17,10 @@ struct InspectCommand: ParsableCommand {
     @Argument(help: "The file.")
     var file: String
 
-    @Flag(help: "One JSON object instead of the table.")
+    @Flag(help: "Print one JSON object instead of the table.")
     var json = false
 
-    @Option(help: ArgumentHelp("Draw sizes, types, QP and the decoder's buffer into an SVG file, and print the summary alone.", valueName: "FILE.svg"))
+    @Option(help: ArgumentHelp("Draw sizes, types, QP and the decoder's buffer into an SVG file, and print only the summary.", valueName: "FILE.svg"))
     var plot: String?
 
     @Flag(help: "Replace an existing plot.")

@@ -4,36 +4,36 @@ import MediaFiles
 import Vaenc
 
 struct CaptureOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Size to have the camera give; 1280x720 unless told, or the nearest that it has.", valueName: "WxH"))
+    @Option(help: ArgumentHelp("Capture size (default 1280x720; the nearest supported size is used).", valueName: "WxH"))
     var captureSize: String?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Socket of the camera or capture card, by number.", valueName: "N"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Input of the capture card, by number, 0 to 63 (default: the one that it is set to).", valueName: "N"))
     var captureInput: Int?
 
     @Option(
         help: ArgumentHelp(
-            "Pictures that the encoder is too slow for: drop the oldest, or keep as many as the driver has buffers.",
+            "If the encoder is too slow, drop the oldest pictures or keep as many as the driver has buffers (default drop).",
             valueName: "drop|keep"))
     var lateFrames: LateFrames?
 
     @Option(
         help: ArgumentHelp(
-            "Go on with another camera at this time of the recording, in seconds or as HH:MM:SS.mmm (may be repeated).",
+            "Switch to another camera at this time of the recording, in seconds or as HH:MM:SS.mmm (may be repeated).",
             valueName: "/dev/videoM@T"))
     var switchTo: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "Record this sound device too: default, hw:1, alsa:NAME, pulse:NAME; lavfi:GRAPH for tests. Without it no sound is recorded.",
+            "Record this sound device too: default, hw:1, alsa:NAME, pulse:NAME; lavfi:GRAPH for tests (default: no sound).",
             valueName: "NAME"))
     var audioDevice: String?
 
-    @Flag(help: "Show the pictures in a window; closing it does not end the recording.")
+    @Flag(help: "Show the pictures in a window. Closing it does not end the recording.")
     var preview = false
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Give a camera up that gave nothing for so long; 5 unless told.", valueName: "SECONDS"))
+        help: ArgumentHelp("Give up a camera that sends no picture for this many seconds, 0.1 to 3600 (default 5).", valueName: "SECONDS"))
     var stallTimeout: Double?
 
     /// Whether a name means a camera.

@@ -9,19 +9,19 @@ struct CodecOptions: ParsableArguments {
             valueName: "auto|h264|hevc"))
     var codec: CodecOption = .auto
 
-    @Option(help: "baseline, main, high (H.264); main, main10 (HEVC).")
+    @Option(help: "Profile: baseline, main or high of H.264, main or main10 of HEVC.")
     var profile: String?
 
-    @Option(help: "For example 4.1; 1b is allowed.")
+    @Option(help: "Level, for example 4.1, or 1b of H.264 (default: the lowest that fits).")
     var level: String?
 
-    @Option(help: ArgumentHelp("The tier of HEVC; High only where rate or buffer need it, unless told.", valueName: "auto|main|high"))
+    @Option(help: ArgumentHelp("Tier of HEVC (default auto: High if rate or buffer need it).", valueName: "auto|main|high"))
     var tier: TierOption = .auto
 
-    @Option(help: ArgumentHelp("The entropy coder of H.264.", valueName: "cabac|cavlc"))
+    @Option(help: ArgumentHelp("Entropy coder of H.264 (default cabac if profile and device have it).", valueName: "cabac|cavlc"))
     var entropy: EntropyCoder?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Bits of a coded sample, 8 or 10; else as the input has.", valueName: "N"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Bits of a coded sample, 8 or 10 (default: the input's, if codec and device can).", valueName: "N"))
     var bitDepth: Int?
 
     /// - Parameter others: codecs of the run's other outputs, which may be meant by what this one does not have.

@@ -11,16 +11,16 @@ struct ColorOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Matrix coefficients (bt709, bt2020nc, …).", valueName: "NAME"))
     var colorMatrix: String?
 
-    @Option(help: ArgumentHelp("limited (tv) or full (pc).", valueName: "limited|full"))
+    @Option(help: ArgumentHelp("Range of the samples: limited (tv) or full (pc).", valueName: "limited|full"))
     var colorRange: String?
 
     @Option(
         help: ArgumentHelp(
-            "The mastering display as x265 writes it: chromaticities in 0.00002, luminances in 0.0001 cd/m².",
+            "Mastering display as x265 writes it: chromaticities in units of 0.00002, luminances in units of 0.0001 cd/m².",
             valueName: "G(x,y)B(x,y)R(x,y)WP(x,y)L(max,min)"))
     var masteringDisplay: String?
 
-    @Option(help: ArgumentHelp("MaxCLL and MaxFALL in cd/m².", valueName: "MAX,AVERAGE"))
+    @Option(help: ArgumentHelp("Content light level: MaxCLL and MaxFALL in cd/m².", valueName: "MAX,AVERAGE"))
     var contentLight: String?
 
     /// What the options say, over what the input says.

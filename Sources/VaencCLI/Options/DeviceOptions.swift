@@ -5,14 +5,14 @@ import Vaenc
 struct DeviceOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "auto (hardware that works, else software), reference, software, a render node or a PCI address.",
+            "Device: auto (hardware that works, otherwise software), reference, software, a render node or a PCI address.",
             valueName: "auto|reference|software|PATH|PCI"))
     var device = "auto"
 
     @Flag(help: "Refuse to fall back to software.")
     var requireHardware = false
 
-    @Option(help: ArgumentHelp("Intel's low-power entry point.", valueName: "auto|on|off"))
+    @Option(help: ArgumentHelp("Whether to use Intel's low-power entry point.", valueName: "auto|on|off"))
     var lowPower: Automatic = .auto
 
     func selection() throws -> DeviceSelector {

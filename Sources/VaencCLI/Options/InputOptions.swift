@@ -9,10 +9,10 @@ struct InputOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Format of raw frames, or of a camera: nv12, i420, yv12, yuyv, p010, …; mjpeg.", valueName: "FORMAT"))
     var inputFormat: String?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Frames per second: 25, 29.97, 30000/1001.", valueName: "R"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Frame rate of raw frames, images and bare streams: 25, 29.97, 30000/1001. It changes the playing speed of other inputs.", valueName: "R"))
     var fps: String?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Take at most this many frames.", valueName: "N"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Read at most this many frames, 1 or more.", valueName: "N"))
     var frames: Int?
 
     @Option(parsing: .unconditional, help: ArgumentHelp("Skip the input up to this time, in seconds or as HH:MM:SS.mmm.", valueName: "TIME"))
@@ -24,7 +24,7 @@ struct InputOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Scale to this size: \(VideoSize.limitWords).", valueName: "WxH"))
     var size: String?
 
-    @Option(help: ArgumentHelp("How a picture of another shape is fitted to --size.", valueName: "letterbox|crop|stretch"))
+    @Option(help: ArgumentHelp("How a picture of another shape is fitted to --size (default letterbox).", valueName: "letterbox|crop|stretch"))
     var fit: FrameFit?
 
     /// - Parameter isCamera: a camera gives more formats than files, and says its size itself, to which another's is fitted.

@@ -7,26 +7,26 @@ struct OutputOptions: ParsableArguments {
     @Option(
         name: [.customShort("o"), .long],
         help: ArgumentHelp(
-            "The output; - is stdout, rtmp:// and srt:// are sent. test.h264 or test.h265 for the test pattern. Several take the same frames.",
+            "Output (may be repeated: each takes the same frames); - is stdout, rtmp:// and srt:// are sent (default for the test pattern: test.h264 or test.h265).",
             valueName: "FILE"))
     var output: [String] = []
 
-    @Option(help: ArgumentHelp("The container, where the extension does not say it.", valueName: "annexb|avcc|mp4|fmp4|mov|mkv|ts|flv|hls"))
+    @Option(help: ArgumentHelp("Container, if the extension does not name it.", valueName: "annexb|avcc|mp4|fmp4|mov|mkv|ts|flv|hls"))
     var format: String?
 
     @Option(
         help: ArgumentHelp(
-            "How MP4 and MOV hold HEVC: with parameter sets in the header alone, or in key frames too.",
+            "How MP4 and MOV hold HEVC: with parameter sets in the header alone (hvc1, the default), or in key frames too (hev1).",
             valueName: "hvc1|hev1"))
     var sampleEntry: HEVCSampleEntry?
 
-    @Flag(help: "An access unit delimiter before every picture.")
+    @Flag(help: "Write an access unit delimiter before every picture.")
     var aud = false
 
     @Flag(help: "Replace an existing file.")
     var overwrite = false
 
-    @Option(help: ArgumentHelp("Subtitles are not carried yet: none does not report them.", valueName: "none"))
+    @Option(help: ArgumentHelp("none: do not report that subtitles are left out (they are not carried yet).", valueName: "none"))
     var subtitles: String?
 
     @Flag(help: "Leave out the input's tags (title, artist, …) and chapters.")
@@ -74,9 +74,9 @@ struct OutputOptions: ParsableArguments {
 extension HEVCSampleEntry: ExpressibleByArgument {}
 
 struct ReportingOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("json: one object per line on stderr.", valueName: "json"))
+    @Option(help: ArgumentHelp("Progress as JSON: one object per line on stderr.", valueName: "json"))
     var progress: String?
 
-    @Flag(help: "One JSON object at the end, on stdout (on stderr when the output is stdout).")
+    @Flag(help: "Print one JSON object at the end, on stdout (on stderr if the output is stdout).")
     var json = false
 }

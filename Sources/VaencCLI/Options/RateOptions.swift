@@ -2,29 +2,29 @@ public import ArgumentParser
 public import VideoBase
 
 struct RateOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Rate control.", valueName: "cqp|cbr|vbr|icq|qvbr|avbr"))
+    @Option(help: ArgumentHelp("Rate control (default: vbr with --bitrate, cqp with --qp, otherwise a constant quality).", valueName: "cqp|cbr|vbr|icq|qvbr|avbr"))
     var rateControl: RateControlMode?
 
-    @Option(help: ArgumentHelp("Average bit rate, for example 6M or 800k.", valueName: "RATE"))
+    @Option(help: ArgumentHelp("Average bit rate, 1k to 4G bits per second, for example 6M or 800k.", valueName: "RATE"))
     var bitrate: String?
 
-    @Option(help: ArgumentHelp("Highest bit rate.", valueName: "RATE"))
+    @Option(help: ArgumentHelp("Highest bit rate (default: 1.5 times --bitrate).", valueName: "RATE"))
     var maxBitrate: String?
 
-    @Option(help: ArgumentHelp("Size of the decoder's buffer in bits, for example 6M.", valueName: "BITS"))
+    @Option(help: ArgumentHelp("Size of the decoder's buffer in bits, for example 6M (default: one second at the highest rate).", valueName: "BITS"))
     var vbvSize: String?
 
     @Option(
-        parsing: .unconditional, help: ArgumentHelp("Its fullness when decoding begins, 0 to 100.", valueName: "PERCENT"))
+        parsing: .unconditional, help: ArgumentHelp("Fullness of that buffer when decoding begins, 0 to 100 percent (default 75).", valueName: "PERCENT"))
     var vbvInitial: Int?
 
     @Option(parsing: .unconditional, help: ArgumentHelp("Constant QP of P pictures, 0 to 51.", valueName: "N"))
     var qp: Int?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Constant QP of I pictures.", valueName: "N"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Constant QP of I pictures, 0 to 51 (default: from --qp).", valueName: "N"))
     var qpI: Int?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Constant QP of B pictures.", valueName: "N"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Constant QP of B pictures, 0 to 51 (default: from --qp).", valueName: "N"))
     var qpB: Int?
 
     @Option(
@@ -32,25 +32,25 @@ struct RateOptions: ParsableArguments {
         help: ArgumentHelp("Constant quality, 1 (best) to 51 (default 24), on the codec's QP scale.", valueName: "N"))
     var quality: Int?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Lowest QP.", valueName: "N"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Lowest QP that the rate control uses, 0 to 51.", valueName: "N"))
     var minQp: Int?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Highest QP.", valueName: "N"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Highest QP that the rate control uses, 0 to 51.", valueName: "N"))
     var maxQp: Int?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("No picture is larger.", valueName: "BYTES"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Maximum coded picture size in bytes, 100 to 1000000000 (default: no limit).", valueName: "BYTES"))
     var maxFrameBytes: Int?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("No slice is larger.", valueName: "BYTES"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Maximum slice size in bytes, 100 to 1000000000 (default: no limit).", valueName: "BYTES"))
     var maxSliceBytes: Int?
 
     @Option(
-        help: ArgumentHelp("At most so many bytes in any so many seconds (may be repeated).", valueName: "BYTES/SECONDS"))
+        help: ArgumentHelp("Maximum number of bytes in any period of this many seconds (may be repeated).", valueName: "BYTES/SECONDS"))
     var dataRateLimit: [String] = []
 
     @Option(
         parsing: .unconditionalSingleValue,
-        help: ArgumentHelp("A rectangle with another QP; negative is better (may be repeated).", valueName: "X,Y,WxH:DELTA"))
+        help: ArgumentHelp("Rectangle with another QP, DELTA from -51 (best) to 51 (may be repeated).", valueName: "X,Y,WxH:DELTA"))
     var roi: [String] = []
 
     @Option(
@@ -60,23 +60,23 @@ struct RateOptions: ParsableArguments {
             valueName: "1…7|slow|medium|fast"))
     var preset: String?
 
-    @Option(help: ArgumentHelp("Who controls the rate; the driver where it can, unless told.", valueName: "driver|vaenc"))
+    @Option(help: ArgumentHelp("Who controls the rate (default: the driver if it can).", valueName: "driver|vaenc"))
     var rateController: RateController?
 
-    @Option(help: ArgumentHelp("Rate control below the picture.", valueName: "auto|on|off"))
+    @Option(help: ArgumentHelp("Rate control within pictures, if the driver offers it.", valueName: "auto|on|off"))
     var macroblockRateControl: Automatic = .auto
 
-    @Option(help: ArgumentHelp("Rate–distortion optimised quantisation.", valueName: "auto|on|off"))
+    @Option(help: ArgumentHelp("Rate–distortion optimised quantisation, if the driver offers it.", valueName: "auto|on|off"))
     var trellis: Automatic = .auto
 
-    @Option(help: ArgumentHelp("Another bit rate from this frame on; may be repeated.", valueName: "FRAME=RATE"))
+    @Option(help: ArgumentHelp("Another bit rate from this frame on (may be repeated).", valueName: "FRAME=RATE"))
     var changeBitrate: [String] = []
 
     @Option(help: .hidden) var lookahead: String?
     @Flag(help: .hidden) var twoPass = false
     @Option(help: .hidden) var targetSsim: String?
 
-    @Flag(help: "Any difference between what was asked and what the device does is an error.")
+    @Flag(help: "Refuse any difference between what is asked and what the device does.")
     var strict = false
 
     func apply(to configuration: inout EncoderConfiguration) throws {

@@ -2,69 +2,69 @@ import ArgumentParser
 import VideoBase
 
 struct StructureOptions: ParsableArguments {
-    @Option(parsing: .unconditional, help: ArgumentHelp("Frames from one key frame to the next.", valueName: "FRAMES"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Distance of key frames in frames, 1 to 1000000 (default: 5 seconds).", valueName: "FRAMES"))
     var gop: Int?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Seconds from one key frame to the next; 5 unless told.", valueName: "S"))
+        help: ArgumentHelp("Distance of key frames in seconds, up to 86400 (default 5).", valueName: "S"))
     var gopSeconds: Double?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Every so many key frames is an IDR picture, the others I pictures.", valueName: "N"))
+        help: ArgumentHelp("Make every Nth key frame an IDR picture and the others I pictures, 1 to 10000 (default 1).", valueName: "N"))
     var idrInterval: Int?
 
     @Flag(help: "B frames before a key frame may predict from frames before it.")
     var openGop = false
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("B frames between P frames, 0 to 7.", valueName: "N"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("B frames between P frames, 0 to 7 (default 2 if the device has them).", valueName: "N"))
     var bframes: Int?
 
-    @Flag(inversion: .prefixedNo, exclusivity: .exclusive, help: "B frames predict from B frames.")
+    @Flag(inversion: .prefixedNo, exclusivity: .exclusive, help: "Whether B frames predict from B frames.")
     var bPyramid: Bool?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Reference pictures.", valueName: "N"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Reference pictures, 1 to 16.", valueName: "N"))
     var refs: Int?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Slices per picture.", valueName: "N"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Slices per picture, 1 to 4096 (default 1).", valueName: "N"))
     var slices: Int?
 
-    @Option(help: ArgumentHelp("Key frames at these frames, or times (seconds with an s, or HH:MM:SS.mmm).", valueName: "0,50,12.5s"))
+    @Option(help: ArgumentHelp("Force key frames at these frame numbers or times (seconds with an s, or HH:MM:SS.mmm).", valueName: "0,50,12.5s"))
     var forceKey: String?
 
     @Option(
-        parsing: .unconditional, help: ArgumentHelp("Layers in time, 1 to 4: the top ones can be dropped.", valueName: "N"))
+        parsing: .unconditional, help: ArgumentHelp("Temporal layers, 1 to 4, of which the upper ones can be dropped (default 1).", valueName: "N"))
     var temporalLayers: Int?
 
-    @Flag(help: "Intra-coded columns or rows move through the picture in place of key frames.")
+    @Flag(help: "Move intra-coded columns or rows through the picture in place of key frames.")
     var intraRefresh = false
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Long-term references to keep.", valueName: "N"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Long-term references to keep, 0 to 15 (default 0).", valueName: "N"))
     var ltr: Int?
 
-    @Flag(help: "Each packet leaves before the next frame is taken.")
+    @Flag(help: "Give each packet before the next frame is taken.")
     var lowLatency = false
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Frames in flight.", valueName: "N"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Frames in flight, 1 to 64.", valueName: "N"))
     var asyncDepth: Int?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Frames that may go in before the first packet comes out.", valueName: "N"))
+        help: ArgumentHelp("Frames that may go in before the first packet comes out, 0 to 64.", valueName: "N"))
     var maxFrameDelay: Int?
 
     @Option(
-        name: .customLong("transform-8x8"), help: ArgumentHelp("The 8×8 transform of H.264 High.", valueName: "auto|on|off"))
+        name: .customLong("transform-8x8"), help: ArgumentHelp("Whether to use the 8×8 transform of H.264 High.", valueName: "auto|on|off"))
     var transform8x8: Automatic = .auto
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("The deblocking filter.", valueName: "on|off|ALPHA:BETA"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Deblocking filter: on, off, or offsets from -6 to 6 (default on).", valueName: "on|off|ALPHA:BETA"))
     var deblock: String?
 
-    @Option(help: ArgumentHelp("Buffering and timing messages for the decoder's buffer.", valueName: "auto|on|off"))
+    @Option(help: ArgumentHelp("Whether to write buffering and timing messages for the decoder's buffer.", valueName: "auto|on|off"))
     var hrd: Automatic = .auto
 
-    @Option(help: ArgumentHelp("The encoder's name and version in the stream.", valueName: "auto|on|off"))
+    @Option(help: ArgumentHelp("Whether to write the encoder's name and version into the stream.", valueName: "auto|on|off"))
     var identifier: Automatic = .auto
 
     func apply(to configuration: inout EncoderConfiguration) throws {

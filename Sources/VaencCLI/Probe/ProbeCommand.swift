@@ -6,19 +6,19 @@ import Vaenc
 struct ProbeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "probe",
-        abstract: "Say what can encode here: devices, drivers, and all that they say they can do.")
+        abstract: "List the devices that can encode here, their drivers and capabilities.")
 
     @Option(
-        help: ArgumentHelp("Only this device; with auto, all of them.", valueName: "auto|reference|software|PATH|PCI"))
+        help: ArgumentHelp("Device to list; auto lists all of them.", valueName: "auto|reference|software|PATH|PCI"))
     var device = "auto"
 
-    @Flag(help: "Every attribute of every profile, by name and value.")
+    @Flag(help: "Print every attribute of every profile, by name and value.")
     var all = false
 
-    @Flag(help: "One JSON object.")
+    @Flag(help: "Print one JSON object.")
     var json = false
 
-    @Flag(help: "Encode a few pictures in each mode that is advertised, and name those that fail.")
+    @Flag(help: "Encode a few pictures in each mode that a driver advertises, and name the modes that fail.")
     var verify = false
 
     @Flag(help: "List the cameras, with their formats, sizes and rates.")

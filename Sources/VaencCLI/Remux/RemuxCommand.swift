@@ -23,13 +23,13 @@ struct RemuxCommand: ParsableCommand, InterruptibleCommand {
     var output: String
 
     @Option(
-        help: ArgumentHelp("The container, where the extension does not say it.", valueName: "annexb|avcc|mp4|fmp4|mov|mkv|ts|flv|hls"))
+        help: ArgumentHelp("Container, if the extension does not name it.", valueName: "annexb|avcc|mp4|fmp4|mov|mkv|ts|flv|hls"))
     var format: String?
 
     @Flag(help: "Replace an existing file.")
     var overwrite = false
 
-    @Flag(help: "Refuse what would be left out or otherwise than asked.")
+    @Flag(help: "Refuse to leave out anything, or to differ from what is asked.")
     var strict = false
 
     @Option(
@@ -40,10 +40,10 @@ struct RemuxCommand: ParsableCommand, InterruptibleCommand {
     @Option(parsing: .unconditional, help: ArgumentHelp("Copy this long, in seconds or as HH:MM:SS.mmm.", valueName: "TIME"))
     var duration: String?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Frames per second of a bare stream.", valueName: "R"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Frame rate of a bare stream: 25, 29.97, 30000/1001 (default: what it says, or 25).", valueName: "R"))
     var fps: String?
 
-    @Flag(help: "One JSON object at the end, on stdout (on stderr when the output is stdout).")
+    @Flag(help: "Print one JSON object at the end, on stdout (on stderr if the output is stdout).")
     var json = false
 
     /// What `--json` prints.
