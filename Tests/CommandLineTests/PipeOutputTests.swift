@@ -10,7 +10,7 @@ import Testing
             mkfifo a.pipe
             for delay in 0 0.1 0.7; do
                 "$@" 2>log &
-                until grep -q '^SigBlk:.*[1-9a-f]' /proc/$!/status; do :; done
+                until grep -q '^SigBlk:.*[1-9a-f]' /proc/$!/status; do kill -0 $! || break; done
                 sleep $delay
                 kill -\(signal) $!; wait $!; echo $?
                 [ $(wc -l <log) = 1 ] || cat log

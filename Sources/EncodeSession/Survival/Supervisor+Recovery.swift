@@ -53,7 +53,8 @@ extension Supervisor {
     }
 
     private func flushAwaited(_ pipeline: EncodePipeline) {
-        for time in state.withLock({ $0.awaited }) { flush(pipeline, until: time) }
+        // An array of its own: of one that is shared, the thread sanitizer cannot see that its last reader comes before its change.
+        for time in state.withLock({ $0.awaited.map { $0 } }) { flush(pipeline, until: time) }
     }
 
     /// A fault on the way comes through the handler, and is dealt with there.
