@@ -62,6 +62,7 @@ _Bool vaenc_libav_take_log(char *line, size_t size) {
     int found = -1;
     for (unsigned index = first; index < log_count; index++) {
         unsigned slot = index % LOG_LINES;
+        if (!log_lines[slot].text[0]) continue;
         if (found < 0 || log_lines[slot].thread == thread || log_lines[found].thread != thread) found = (int)slot;
     }
     if (found >= 0 && size) {
@@ -71,6 +72,25 @@ _Bool vaenc_libav_take_log(char *line, size_t size) {
     log_count = 0;
     pthread_mutex_unlock(&log_lock);
     return found >= 0;
+}
+
+_Bool vaenc_libav_take_own_log(char *line, size_t size) {
+    pthread_mutex_lock(&log_lock);
+    long thread = syscall(SYS_gettid);
+    unsigned first = log_count > LOG_LINES ? log_count - LOG_LINES : 0;
+    _Bool found = 0;
+    for (unsigned index = first; index < log_count; index++) {
+        unsigned slot = index % LOG_LINES;
+        if (log_lines[slot].thread != thread || !log_lines[slot].text[0]) continue;
+        found = 1;
+        if (size) {
+            strncpy(line, log_lines[slot].text, size - 1);
+            line[size - 1] = 0;
+        }
+        log_lines[slot].text[0] = 0;
+    }
+    pthread_mutex_unlock(&log_lock);
+    return found;
 }
 
 _Bool vaenc_libav_has_logged(const char *part) {

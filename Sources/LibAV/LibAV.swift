@@ -71,6 +71,16 @@ package enum LibAV {
         return string(text)
     }
 
+    /// The same with a line that was logged on this thread alone: other threads may decode meanwhile.
+    package static func ownMessage(_ code: Int32, _ av: UnsafePointer<VaencLibAV>) -> String {
+        var text = [CChar](repeating: 0, count: 256)
+        // SAFETY: as above.
+        if unsafe !vaenc_libav_take_own_log(&text, text.count) {
+            _ = unsafe av.pointee.av_strerror!(code, &text, text.count)
+        }
+        return string(text)
+    }
+
     /// Whether an error code says that memory ran out.
     package static func isNoMemory(_ code: Int32) -> Bool { vaenc_errno_of(code) == ENOMEM }
 

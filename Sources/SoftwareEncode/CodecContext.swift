@@ -17,6 +17,9 @@ import VideoBase
     /// libx265 uses a picture's memory again for later ones, with room for offsets only where its first picture had any:
     /// all have them, or none.
     private let alwaysHasRegions: Bool
+    private let memory: EncoderMemory?
+    /// Pictures that were given.
+    private var sent = 0
 
     /// Parameter sets (and the library's greeting), in Annex B form.
     let headers: [UInt8]
@@ -38,6 +41,8 @@ import VideoBase
         let (codec, av) = unsafe try Self.find(settings.encoderName)
         unsafe self.av = unsafe av
         self.codec = settings.codec
+        let memory = EncoderMemory(settings)
+        self.memory = memory
         alwaysHasRegions = settings.codec == .hevc && settings.takesRegions
         unsafe context = av.pointee.avcodec_alloc_context3!(codec)
         unsafe frame = av.pointee.av_frame_alloc!()
@@ -62,8 +67,11 @@ import VideoBase
             && av.pointee.av_opt_set!(context.pointee.priv_data, "udu_sei", "1", 0) >= 0
         _ = LibAV.takeLog()
         let (code, words): (Int32, String)
-        switch unsafe Self.open(context, codec, settings, av) {
+        switch unsafe Self.open(context, codec, settings, memory, av) {
         case .done(let answer, let said): (code, words) = (answer, said)
+        case .lacksMemory(let error):
+            headers = []
+            throw error
         case .lacksThreads(let isStuck):
             // The library goes on waiting with what it was given.
             if isStuck { unsafe self.context = nil }
@@ -94,6 +102,7 @@ import VideoBase
     private enum Opening {
         /// libavcodec's code, and its words for an error.
         case done(Int32, String)
+        case lacksMemory(VaencError)
         /// - Parameter isStuck: the call does not come back.
         case lacksThreads(isStuck: Bool)
     }
@@ -102,7 +111,7 @@ import VideoBase
     /// all the same, the thread that opens it is left to itself after half a minute. That takes milliseconds otherwise.
     private static func open(
         _ context: UnsafeMutablePointer<AVCodecContext>, _ codec: UnsafePointer<AVCodec>, _ settings: EncoderSettings,
-        _ av: UnsafePointer<VaencLibAV>
+        _ memory: EncoderMemory?, _ av: UnsafePointer<VaencLibAV>
     ) -> Opening {
         // SAFETY: this thread waits for the other, and does not use the context where that one does not come back.
         nonisolated(unsafe) let context = unsafe context
@@ -110,13 +119,15 @@ import VideoBase
         nonisolated(unsafe) let av = unsafe av
         let open: @Sendable () -> (code: Int32, words: String) = {
             let code = unsafe av.pointee.avcodec_open2!(context, codec, nil)
-            return unsafe (code, code < 0 ? LibAV.message(code, av) : "")
+            return unsafe (code, code < 0 ? LibAV.ownMessage(code, av) : "")
         }
         if settings.codec == .h264 {
             let (code, words) = open()
             return .done(code, words)
         }
         guard ThreadTrial.canStart(ThreadTrial.libx265Count) else { return .lacksThreads(isStuck: false) }
+        // After the threads: the stacks of those that were tried are still there, for the library's.
+        if let memory, let error = memory.lack(of: memory.forOnePicture) { return .lacksMemory(error) }
         guard let (code, words) = OwnThread.run(atMostNanoseconds: 30_000_000_000, open) else {
             return .lacksThreads(isStuck: true)
         }
@@ -173,6 +184,7 @@ import VideoBase
         _ buffer: SoftwarePixelBuffer, index: Int64, forceKey: Bool, regions: [RegionOfInterest] = [],
         captions: [UInt8] = [], userData: [[UInt8]] = []
     ) throws {
+        if let own = self.memory { try own.check(own.needed(forPicture: sent)) }
         let memory = buffer.memory
         let frame = unsafe self.frame!
         // SAFETY: the AVBuffer owns a reference to `buffer`, whose memory the planes point into.
@@ -205,6 +217,7 @@ import VideoBase
         unsafe try attach(isEmpty ? [RegionOfInterest(x: 0, y: 0, width: 16, height: 16, qpDelta: 0)] : regions, to: frame)
         let code = unsafe av.pointee.avcodec_send_frame!(context, frame)
         if code < 0 { throw failure(code) }
+        sent += 1
     }
 
     /// What the library leaves out of a picture's data.
@@ -241,6 +254,7 @@ import VideoBase
 
     /// No more pictures: `receive` gives what is held back.
     func sendEnd() throws {
+        if let memory { try memory.check(memory.needed(afterPictures: sent)) }
         let code = unsafe av.pointee.avcodec_send_frame!(context, nil)
         if code < 0, code != vaenc_averror_eof() { throw failure(code) }
     }
@@ -286,7 +300,8 @@ import VideoBase
     }
 
     private func failure(_ code: Int32) -> VaencError {
-        let words = unsafe LibAV.message(code, av)
+        // The log may hold a line of a decoder on another thread.
+        let words = unsafe LibAV.ownMessage(code, av)
         if LibAV.isNoMemory(code) || Self.isNoMemory(words) { return .noMemory("for \(codec == .h264 ? "libx264" : "libx265")") }
         return VaencError(.deviceFailed, "the software encoder failed (\(words))")
     }

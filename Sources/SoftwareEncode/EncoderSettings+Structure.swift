@@ -109,7 +109,7 @@ extension EncoderSettings {
     }
 
     /// The pictures that the presets look ahead.
-    private var lookahead: Int { (codec == .h264 ? [60, 60, 50, 40, 30, 10, 0] : [40, 40, 25, 20, 15, 15, 5])[preset - 1] }
+    var lookahead: Int { (codec == .h264 ? [60, 60, 50, 40, 30, 10, 0] : [40, 40, 25, 20, 15, 15, 5])[preset - 1] }
 
     /// Some 0.3 s are held back in place of a second or more: by looking less far ahead, and with fewer pictures in threads.
     private mutating func mapLive(bFrames: Int) {

@@ -1,3 +1,4 @@
+import Glibc
 import VideoBase
 
 /// Memory of one picture, both sides even, rows padded to 64 bytes: what libavcodec reads without a copy.
@@ -11,7 +12,8 @@ import VideoBase
     let offsets: [Int]
     let pitches: [Int]
 
-    init(format: PixelFormat, size: VideoSize) {
+    /// - Throws: `unavailable` without memory.
+    init(format: PixelFormat, size: VideoSize) throws {
         self.format = format
         self.size = size
         let even = size.aligned(to: 2)
@@ -27,11 +29,15 @@ import VideoBase
         self.pitches = pitches
         // Encoders may read whole vectors past the last row.
         byteCount = total + 64
-        unsafe base = .allocate(byteCount: byteCount, alignment: 64)
+        var made: UnsafeMutableRawPointer?
+        guard unsafe posix_memalign(&made, 64, byteCount) == 0, let allocation = unsafe made else {
+            throw VaencError.noMemory("for a picture of \(size)")
+        }
+        unsafe base = unsafe allocation
         unsafe base.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount)
     }
 
-    deinit { unsafe base.deallocate() }
+    deinit { unsafe free(base) }
 
     var planes: PixelPlanes {
         func plane(_ index: Int) -> UnsafeMutableRawPointer? {
@@ -94,21 +100,24 @@ final class FramePool: Sendable {
     }
 
     /// A picture to fill; waits while all are in use. nil once the pool is closed.
-    func take() -> SoftwarePixelBuffer? {
-        monitor.wait { state -> SoftwarePixelBuffer?? in
+    /// - Throws: `unavailable` without memory.
+    func take() throws -> SoftwarePixelBuffer? {
+        try monitor.wait { state -> SoftwarePixelBuffer?? in
             if state.isClosed { return .some(nil) }
             if let memory = state.free.popLast() { return SoftwarePixelBuffer(memory, self) }
             if state.made == limit { return nil }
+            let memory = try FrameMemory(format: format, size: size)
             state.made += 1
-            return SoftwarePixelBuffer(FrameMemory(format: format, size: size), self)
+            return SoftwarePixelBuffer(memory, self)
         }
     }
 
     /// Makes the memory of every picture, so that the first ones do not wait for it.
-    func fill() {
-        monitor.withLock { state in
+    /// - Throws: `unavailable` without memory.
+    func fill() throws {
+        try monitor.withLock { state in
             while state.made < limit {
-                state.free.append(FrameMemory(format: format, size: size))
+                state.free.append(try FrameMemory(format: format, size: size))
                 state.made += 1
             }
         }

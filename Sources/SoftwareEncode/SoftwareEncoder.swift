@@ -59,6 +59,8 @@ public final class SoftwareEncoder: VideoEncoder {
     public func prepare() throws {
         try prepared.withLock { prepared in
             if prepared != nil { return }
+            // Before the library is opened, which is asked then whether the rest is enough.
+            try pool.fill()
             let context = try CodecContext(settings)
             guard
                 var headers = StreamHeaders(
@@ -68,7 +70,6 @@ public final class SoftwareEncoder: VideoEncoder {
             let description = try describe(headers)
             let worker = EncodeWorker(settings, headers, handler)
             try worker.start(context)
-            pool.fill()
             prepared = Prepared(description: description, worker: worker)
         }
     }
@@ -116,7 +117,7 @@ public final class SoftwareEncoder: VideoEncoder {
 
     public func makePixelBuffer() throws -> any PixelBuffer {
         let worker = try worker()
-        guard let buffer = pool.take() else { throw worker.monitor.withLock { $0.error } ?? Self.invalid }
+        guard let buffer = try pool.take() else { throw worker.monitor.withLock { $0.error } ?? Self.invalid }
         return buffer
     }
 
@@ -178,7 +179,7 @@ public final class SoftwareEncoder: VideoEncoder {
                 .usage, "a frame of \(buffer.size) for an encoder of \(settings.configuration.size)",
                 remedy: "draw into a buffer of makePixelBuffer")
         }
-        guard let copy = pool.take() else { throw Self.invalid }
+        guard let copy = try pool.take() else { throw Self.invalid }
         if buffer.format == copy.format {
             // SAFETY: both have the session's size, and rows of its format.
             try unsafe buffer.withUnsafePlanes {

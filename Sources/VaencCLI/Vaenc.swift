@@ -41,6 +41,7 @@ struct VaencCommand: ParsableCommand {
         Interruption.holdBack()
         Descriptors.holdStandardNumbers()
         Descriptors.makeRoom()
+        AddressSpace.shareHeaps()
         // A pipe that nobody reads is an error with a name, not a silent death.
         signal(SIGPIPE, SIG_IGN)
         // So is a file over the limit of the system (ulimit -f).

@@ -14,7 +14,7 @@ import VideoBase
         let pool = FramePool(format: settings.bufferFormat, size: settings.codedSize, limit: 200)
         var first: Int?
         for index in 0..<150 where first == nil {
-            let buffer = try #require(pool.take())
+            let buffer = try #require(try pool.take())
             try context.send(buffer, index: Int64(index), forceKey: index == 0)
             if try context.receive() != nil { first = index }
         }

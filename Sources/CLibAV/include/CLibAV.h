@@ -236,6 +236,9 @@ _Bool vaenc_libav_names_option(const char *_Nonnull line);
 /// False where there is none.
 _Bool vaenc_libav_take_log(char *_Nonnull line, size_t size);
 
+/// The same of this thread's lines alone, of which it forgets all.
+_Bool vaenc_libav_take_own_log(char *_Nonnull line, size_t size);
+
 /// Whether one of the last lines, on this thread, holds these words. It forgets none.
 _Bool vaenc_libav_has_logged(const char *_Nonnull part);
 
