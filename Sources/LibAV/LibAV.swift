@@ -38,12 +38,8 @@ package enum LibAV {
         // The loader's words name the library that is missing.
         let asked = Parts.names.filter { parts.contains($0.part) }
         let (part, name) = asked.first { loaded.contains("lib\($0.name)") } ?? asked.first ?? (.codec, "avcodec")
-        // Nothing is missing then: the loader says no more of memory than that it mapped nothing.
-        let memory = ["annot allocate", "ut of memory", "failed to map segment", "cannot map zero-fill pages"]
-        if loaded.contains("Too many open files") { return .noDescriptor("to load FFmpeg's lib\(name) (\(loaded))") }
-        if memory.contains(where: loaded.contains), !loaded.contains("Operation not permitted") {
-            return .noMemory("to load FFmpeg's lib\(name) (\(loaded))")
-        }
+        // Nothing is missing then.
+        if let lack = VaencError.loaderLack(loaded, "to load FFmpeg's lib\(name)") { return lack }
         return VaencError(
             .unavailable, "FFmpeg's lib\(name) cannot be loaded (\(loaded))",
             remedy: "install the package lib\(name)\(vaenc_libav_major(part.rawValue))")

@@ -26,6 +26,8 @@ internal import Glibc
         package var picture: DecodedPicture?
         /// Some of the picture is not what was encoded.
         package var isDamaged: Bool
+        /// That is for lack of memory.
+        package var lacksMemory = false
     }
 
     private let av: UnsafePointer<VaencLibAV>
@@ -87,7 +89,7 @@ internal import Glibc
     package func decode(_ units: [UInt8], continues: Bool = false) -> Outcome {
         guard let packet = unsafe packet, let context = unsafe context,
             unsafe av.pointee.av_new_packet?(packet, Int32(clamping: units.count)) == 0
-        else { return Outcome(picture: nil, isDamaged: true) }
+        else { return Outcome(picture: nil, isDamaged: true, lacksMemory: true) }
         unsafe units.withUnsafeBytes { source in
             guard let start = source.baseAddress, let data = unsafe packet.pointee.data else { return }
             unsafe UnsafeMutableRawPointer(data).copyMemory(from: start, byteCount: source.count)
@@ -102,7 +104,9 @@ internal import Glibc
         }
         if tracker.hasErrors || tracker.hasUnwritten { isDamaged = true }
         let picture = unsafe tracker.current.flatMap { unsafe DecodedPicture($0) }
-        return Outcome(picture: picture, isDamaged: isDamaged || picture == nil)
+        // H.264's decoder calls a picture that it has no room for damaged.
+        let lacksMemory = tracker.lacksMemory || vaenc_errno_of(status) == ENOMEM
+        return Outcome(picture: picture, isDamaged: isDamaged || picture == nil, lacksMemory: lacksMemory)
     }
 
     /// Forgets all references; parameter sets stay.

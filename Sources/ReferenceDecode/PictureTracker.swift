@@ -1,5 +1,6 @@
 internal import CLibAV
 internal import DamageMarks
+internal import Glibc
 
 /// Where a decoder's newest picture is: it asks for memory before it decodes.
 ///
@@ -11,6 +12,8 @@ internal import DamageMarks
     /// The decoder's own.
     private var inside: UnsafeMutablePointer<AVFrame>?
     private var isKnown = false
+    /// There was no memory for a picture of the packet.
+    private(set) var lacksMemory = false
     /// HEVC: memory for pictures that a decoder makes up, in the place of lost ones, is asked for after the packet's own; and
     /// what it leaves out shows by marks alone.
     private let isHEVC: Bool
@@ -27,6 +30,7 @@ internal import DamageMarks
     /// A packet is about to be decoded, into new memory unless it continues the last one's picture.
     func begin(continues: Bool) {
         if !continues { isKnown = false }
+        lacksMemory = false
     }
 
     /// get_buffer2.
@@ -34,6 +38,7 @@ internal import DamageMarks
         _ context: UnsafeMutablePointer<AVCodecContext>, _ frame: UnsafeMutablePointer<AVFrame>, _ flags: Int32
     ) -> Int32 {
         let code = unsafe av.pointee.avcodec_default_get_buffer2?(context, frame, flags) ?? -1
+        if vaenc_errno_of(code) == ENOMEM { lacksMemory = true }
         guard code >= 0, !(isHEVC && isKnown) else { return code }
         if isHEVC { unsafe UnwrittenMarks.put(in: frame, isDeep: Self.isDeep(frame)) }
         unsafe av.pointee.av_frame_unref?(newest)

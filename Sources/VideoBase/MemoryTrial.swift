@@ -13,6 +13,12 @@ package enum MemoryTrial {
         return true
     }
 
+    /// Whether there is room for a few decoded pictures of that size: what a decoder calls damage may be a lack of it.
+    package static func fitsPictures(_ size: VideoSize) -> Bool {
+        let (width, height) = (min(max(0, size.width), 1 << 16), min(max(0, size.height), 1 << 16))
+        return fits(6 * width * height + 4_000_000)
+    }
+
     /// malloc may have room of its own where no mapping is possible. More than a GiB it has not.
     private static func fitsInHeap(_ byteCount: Int) -> Bool {
         let blockSize = 1 << 20

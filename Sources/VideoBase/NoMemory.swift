@@ -10,6 +10,19 @@ extension VaencError {
 }
 
 extension VaencError {
+    /// The error of a library that the loader has no memory or no file descriptor for; nil where it says another reason.
+    ///
+    /// - Parameters:
+    ///   - words: the loader's.
+    ///   - purpose: as `to load libavcodec`.
+    package static func loaderLack(_ words: String, _ purpose: String) -> VaencError? {
+        if words.contains("Too many open files") { return VaencError.noDescriptor("\(purpose) (\(words))") }
+        // The loader says no more of memory than that it mapped nothing.
+        let memory = ["annot allocate", "ut of memory", "failed to map segment", "cannot map zero-fill pages"]
+        guard memory.contains(where: { words.contains($0) }), !words.contains("Operation not permitted") else { return nil }
+        return VaencError.noMemory("\(purpose) (\(words))")
+    }
+
     /// Threads that the system does not start.
     ///
     /// - Parameter purpose: what they were for, as `to decode`.

@@ -3,14 +3,19 @@ import Testing
 
 /// Under a limit of memory (`ulimit -v`) a command does its work, or ends with one line about memory and leaves no file.
 @Suite struct MemoryLimitTests {
+    /// - Parameter limit: in kB.
+    private func limited(_ arguments: [String], _ limit: Int, in folder: String) throws -> ProcessRunner.Result {
+        try ProcessRunner.run(
+            "sh", ["-c", "ulimit -v \(limit); exec \"$0\" \"$@\"", Checkout.vaenc] + arguments, directory: folder,
+            timeout: 120)
+    }
+
     /// The exit status under each limit, in kB.
     @discardableResult
     private func statuses(_ arguments: [String], _ limits: [Int]) throws -> [Int] {
         try limits.map { limit in
             try Files.withTemporaryFolder { folder in
-                let run = try ProcessRunner.run(
-                    "sh", ["-c", "ulimit -v \(limit); exec \"$0\" \"$@\"", Checkout.vaenc] + arguments, directory: folder,
-                    timeout: 120)
+                let run = try limited(arguments, limit, in: folder)
                 let what = "\(limit) kB, \(arguments): \(run.status) \(run.errors)"
                 #expect(!run.timedOut && [0, 69].contains(run.status), "\(what)")
                 if run.status != 0 {
@@ -22,17 +27,52 @@ import Testing
         }
     }
 
+    /// A decoder that has no room for a picture calls it damaged: that was bad input (65).
+    ///
+    /// Every limit up to the first that is enough, in steps of 4 MB. Memory of Swift's own ends the process where it is not
+    /// there (134).
+    @Test(arguments: [
+        ["compare", "clip.mp4", "clip.mp4"], ["decode", "clip.mp4", "--device", "software", "-o", "o.y4m"],
+        ["decode", "clip.mp4", "--device", "reference", "-o", "o.y4m"],
+        ["encode", "clip.mp4", "--device", "software", "--codec", "h264", "--preset", "7", "-o", "o.h264"],
+        ["encode", "clip.mp4", "--device", "reference", "--codec", "h264", "-o", "o.h264"],
+    ])
+    func isNoBadInput(_ command: [String]) throws {
+        try Files.withTemporaryFolder { folder in
+            try ffmpeg("-i", Fixture.bigBuckBunny.path(), "-frames:v", "20", "-an", "-c", "copy", folder + "/clip.mp4")
+            let arguments = command.map { $0 == "clip.mp4" ? folder + "/clip.mp4" : $0 }
+            let isEnough = try stride(from: 200_000, through: 600_000, by: 4000).contains { limit in
+                try Files.withTemporaryFolder { place in
+                    let run = try limited(arguments, limit, in: place)
+                    let what = "\(limit) kB, \(command): \(run.status) \(run.errors)"
+                    #expect(!run.timedOut && run.status != 65, "\(what)")
+                    for words in ["damaged", "install", "is not a video"] {
+                        #expect(!run.errors.contains(words), "\(what)")
+                    }
+                    return run.status == 0
+                }
+            }
+            #expect(isEnough)
+        }
+    }
+
     /// libx265 does not check its allocations: it ended by SIGSEGV, and left a `.part`. The last limit is enough.
     @Test func libx265() throws {
         let all = try statuses(
-            ["encode", "testsrc:1280x720@25:40", "--device", "software", "--codec", "hevc", "--preset", "7", "-o", "o.h265"],
+            [
+                "encode", "testsrc:1280x720@25:40", "--device", "software", "--codec", "hevc", "--preset", "7", "-o",
+                "o.h265",
+            ],
             Array(stride(from: 250_000, through: 600_000, by: 50_000)))
         #expect(all.first == 69 && all.last == 0, "\(all)")
     }
 
     @Test func libx265WithLargePictures() throws {
         let all = try statuses(
-            ["encode", "testsrc:3840x2160@25:12", "--device", "software", "--codec", "hevc", "--preset", "7", "-o", "o.mp4"],
+            [
+                "encode", "testsrc:3840x2160@25:12", "--device", "software", "--codec", "hevc", "--preset", "7", "-o",
+                "o.mp4",
+            ],
             [400_000, 600_000, 800_000])
         #expect(all == [69, 69, 69])
     }

@@ -228,8 +228,12 @@ package import VideoBase
         nonisolated(unsafe) let decoder = decoder
         let result = try device.perform("decoding") { unsafe try body(decoder) }
         let code = unsafe decoder.latestCode
+        if isGood(result) || code == vaenc_averror_again() { return result }
         // libavcodec's own judgement of the stream; anything else comes from the device.
-        if isGood(result) || code == vaenc_averror_invalid() || code == vaenc_averror_again() { return result }
+        if code == vaenc_averror_invalid() {
+            if unsafe decoder.lacksMemory { throw VaencError.noMemory("to decode a picture") }
+            return result
+        }
         throw VaencError(
             .deviceFailed, "decoding failed on \(device.display.vendor) (\(unsafe LibAV.message(code, av)))")
     }
@@ -248,6 +252,8 @@ package import VideoBase
                 try lent.sync(timeoutNanoseconds: display.watch.limitNanoseconds)
             }
         } catch let error as VAError where error.status == .decodingError {
+            // The reference driver decodes in this process.
+            if display.kind == .reference, decoder.lacksMemory { throw VaencError.noMemory("to decode a picture") }
             return false
         }
         return true

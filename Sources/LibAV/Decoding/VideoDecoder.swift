@@ -1,6 +1,7 @@
 package import CLibAV
 import DamageMarks
 import Glibc
+import Synchronization
 package import VideoBase
 
 /// libavcodec's decoder with its packet and frame. One thread at a time.
@@ -33,6 +34,8 @@ package import VideoBase
     /// nil on a device, and for codecs whose decoder tells what is missing.
     private var tails: SliceTails?
     private let marksMemory: Bool
+    /// What the decoder's threads note when they ask for a picture's memory.
+    private let requests = MemoryRequests()
     private let isHEVC: Bool
     /// On a device libavcodec says "no memory" of its pictures too, and who decodes there looks at `latestCode`.
     private let isInMemory: Bool
@@ -68,7 +71,7 @@ package import VideoBase
                 num: Int32(clamping: timeBase.numerator), den: Int32(clamping: timeBase.denominator))
         }
         unsafe try Self.apply(options, to: opened, av)
-        if marksMemory { unsafe Self.mark(opened) }
+        if marksMemory { unsafe Self.mark(opened, requests) }
         if !tellsMissing {
             let extradata = unsafe UnsafeBufferPointer(start: opened.pointee.extradata, count: Int(opened.pointee.extradata_size))
             tails = unsafe SliceTails(identifier, extradata: Array(extradata))
@@ -112,13 +115,16 @@ package import VideoBase
     }
 
     /// Has pictures decoded into marked memory, and missing parts left as they are.
-    private static func mark(_ context: UnsafeMutablePointer<AVCodecContext>) {
+    private static func mark(_ context: UnsafeMutablePointer<AVCodecContext>, _ requests: MemoryRequests) {
         unsafe context.pointee.error_concealment = 0
+        // SAFETY: the decoder keeps the object until its context is closed. The threads' contexts are copies with this pointer.
+        unsafe context.pointee.opaque = unsafe Unmanaged.passUnretained(requests).toOpaque()
         unsafe context.pointee.get_buffer2 = { context, frame, flags in
-            guard let context = unsafe context, let frame = unsafe frame, let av = try? unsafe LibAV.load(.codec) else {
-                return vaenc_averror(ENOMEM)
-            }
+            guard let context = unsafe context, let frame = unsafe frame, let opaque = unsafe context.pointee.opaque,
+                let av = try? unsafe LibAV.load(.codec)
+            else { return vaenc_averror(ENOMEM) }
             let code = unsafe av.pointee.avcodec_default_get_buffer2!(context, frame, flags)
+            if LibAV.isNoMemory(code) { unsafe Unmanaged<MemoryRequests>.fromOpaque(opaque).takeUnretainedValue().noteRefusal() }
             if code >= 0 { unsafe UnwrittenMarks.put(in: frame, isDeep: VideoDecoder.isDeep(frame, av)) }
             return code
         }
@@ -138,7 +144,10 @@ package import VideoBase
     }
 
     /// Leaves everything where it is, for good: a call on the device did not come back, and may still use it.
-    package func abandon() { unsafe (context, packet, frame) = (nil, nil, nil) }
+    package func abandon() {
+        if unsafe context != nil { _ = unsafe Unmanaged.passRetained(requests) }
+        unsafe (context, packet, frame) = (nil, nil, nil)
+    }
 
     /// Sends `packet` (and empties it), or the end of the stream. False where the decoder refuses it as broken.
     /// - Throws: where there is no memory.
@@ -164,8 +173,23 @@ package import VideoBase
         return try send(end: false)
     }
 
+    /// Decoders give the code for a lack of memory in few of its cases, and call others damage.
     private func checkMemory() throws {
-        if isInMemory, LibAV.isNoMemory(latestCode) { throw VaencError.noMemory("to decode a picture") }
+        guard isInMemory else { return }
+        if LibAV.isNoMemory(latestCode) || requests.takeRefusal() || (isFault(latestCode) && lacksMemory) {
+            throw VaencError.noMemory("to decode a picture")
+        }
+    }
+
+    private func isFault(_ code: Int32) -> Bool {
+        code < 0 && code != vaenc_averror_again() && code != vaenc_averror_eof()
+    }
+
+    /// There is no room for a few pictures: what a decoder calls damage may be that.
+    package var lacksMemory: Bool {
+        guard let context = unsafe context else { return false }
+        let (width, height) = unsafe (Int(context.pointee.coded_width), Int(context.pointee.coded_height))
+        return !MemoryTrial.fitsPictures(VideoSize(width: width, height: height))
     }
 
     /// Fills `frame` with the next picture.
@@ -233,4 +257,14 @@ package import VideoBase
     }
 
     package func flush() { if unsafe context != nil { unsafe av.pointee.avcodec_flush_buffers!(context) } }
+}
+
+/// Whether memory for a picture was refused: noted on any thread of a decoder, asked on the one that uses it.
+private final class MemoryRequests: Sendable {
+    private let wereRefused = Atomic(false)
+
+    func noteRefusal() { wereRefused.store(true, ordering: .relaxed) }
+
+    /// Whether it was since this was asked last.
+    func takeRefusal() -> Bool { wereRefused.exchange(false, ordering: .relaxed) }
 }

@@ -237,7 +237,7 @@ package final class DecodingSource: FrameSource {
     }
 
     private func broken(_ state: State, _ words: String) -> VaencError {
-        if LibAV.isNoMemory(words) { return .noMemory("to decode \(reader.name)") }
+        if LibAV.isNoMemory(words) || !MemoryTrial.fitsPictures(state.nativeSize) { return .noMemory("to decode \(reader.name)") }
         let remedy = reader.isSeekable ? nil : InputContext.pipeRemedy
         if state.decoded == 0 { return InputContext.unreadable(reader.name, words, remedy: remedy ?? InputContext.layoutRemedy) }
         return VaencError(

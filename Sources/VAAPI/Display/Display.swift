@@ -148,7 +148,9 @@ package import VideoBase
 
     private static func startFailure(
         _ status: StatusCode, path: String?, kernelDriver: String?, words: String?
-    ) -> VAError {
+    ) -> any Error {
+        let purpose = "to load \(path.map { "the driver of \($0)" } ?? "the reference driver")"
+        if let lack = words.flatMap({ VaencError.loaderLack($0, purpose) }) { return lack }
         guard let path else {
             let told = ["VAENC_REFERENCE_PERSONALITY", "VAENC_FAULT"].first { Environment.value($0) != nil }
             return VAError(

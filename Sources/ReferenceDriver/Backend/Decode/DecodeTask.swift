@@ -7,7 +7,7 @@ final class DecodeTask: PictureTask, @unchecked Sendable {
     private let memory: HostMemory
     private let layout: PlaneLayout
     private let counts: CopyCounts
-    private var isGood = false
+    private var result = DecodeWorker.Result.damaged
 
     /// With the monitor held.
     /// - Parameter mark: what the surface is marked with from now on.
@@ -23,11 +23,14 @@ final class DecodeTask: PictureTask, @unchecked Sendable {
         self.counts = counts
     }
 
-    func run() { isGood = worker.decode(packet, into: memory, layout) }
+    func run() { result = worker.decode(packet, into: memory, layout) }
 
     func finish() {
         // The surface may be meant for something else by now.
-        if !isGood, target.mark == mark { target.isDamaged = true }
+        if result != .whole, target.mark == mark {
+            target.isDamaged = true
+            if result == .noMemory { target.lacksMemory = true }
+        }
         if !packet.continues { counts.decoded += 1 }
     }
 }

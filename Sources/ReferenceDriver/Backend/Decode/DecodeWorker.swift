@@ -15,16 +15,26 @@ final class DecodeWorker: @unchecked Sendable {
         }
     }
 
-    /// Decodes a picture or field into `memory`. False where some of it is not what was encoded.
-    func decode(_ packet: DecodePacket, into memory: HostMemory, _ layout: PlaneLayout) -> Bool {
+    /// What became of a picture.
+    enum Result {
+        case whole
+        /// Some of it is not what was encoded.
+        case damaged
+        /// The same for lack of memory.
+        case noMemory
+    }
+
+    /// Decodes a picture or field into `memory`.
+    func decode(_ packet: DecodePacket, into memory: HostMemory, _ layout: PlaneLayout) -> Result {
         if packet.begins { decoder.flush() }
         let isNew = packet.parameterSets != parameterSets
         let outcome = decoder.decode(
             (isNew ? packet.parameterSets : []) + packet.slices, continues: packet.continues)
         parameterSets = packet.parameterSets
-        guard let picture = outcome.picture, (picture.bitDepth > 8) == layout.isWide else { return false }
+        let fault = outcome.lacksMemory ? Result.noMemory : .damaged
+        guard let picture = outcome.picture, (picture.bitDepth > 8) == layout.isWide else { return fault }
         picture.copy(to: memory, layout)
-        return !outcome.isDamaged
+        return outcome.isDamaged ? fault : .whole
     }
 }
 

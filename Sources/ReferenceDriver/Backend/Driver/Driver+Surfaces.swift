@@ -84,6 +84,7 @@ extension Driver {
                 throw Refusal.timedOut("surface \(id) is still in use")
             }
             if surface.isExported { _ = try surface.memory() }
+            if surface.lacksMemory { throw Refusal.allocation("no memory to decode a picture into surface \(id)") }
             if surface.isDamaged {
                 throw Refusal(VA_STATUS_ERROR_DECODING_ERROR, "surface \(id) holds a picture with errors")
             }

@@ -15,6 +15,8 @@ final class Surface {
     private(set) var mark: DecodeMark?
     /// What was decoded here last is not all that was encoded.
     var isDamaged = false
+    /// That is for lack of memory.
+    var lacksMemory = false
     /// For clients that ask what is wrong.
     let errorList = DecodeErrorList()
     /// Jobs that read or write this surface and are not done.
@@ -99,15 +101,15 @@ final class Surface {
         reconstruction = picture
         memoryIsStale = true
         mark = nil
-        isDamaged = false
+        (isDamaged, lacksMemory) = (false, false)
     }
 
     /// A picture is being decoded into the memory, or its second field.
     func isDecoded(_ mark: DecodeMark, continues: Bool) {
-        let wasDamaged = continues && isDamaged
+        let (wasDamaged, lackedMemory) = (continues && isDamaged, continues && lacksMemory)
         clientWrote()
         self.mark = mark
-        isDamaged = wasDamaged
+        (isDamaged, lacksMemory) = (wasDamaged, lackedMemory)
     }
 
     /// A client wrote into the memory: what was reconstructed or decoded here is gone.
@@ -115,6 +117,6 @@ final class Surface {
         reconstruction = nil
         memoryIsStale = false
         mark = nil
-        isDamaged = false
+        (isDamaged, lacksMemory) = (false, false)
     }
 }
