@@ -22,6 +22,40 @@ import Testing
         }
     }
 
+    /// With few descriptors (`ulimit -n`) a command does its work, or ends with one line about them and leaves nothing. A segment that
+    /// could not be created was to get another name, and a benchmark without pipes was a failure of input or output.
+    @Test(arguments: [
+        ["encode", "clip.mp4", "--device", "software", "--codec", "h264", "-o", "o.mp4", "-o", "o.h264"],
+        ["encode", "clip.mp4", "--device", "software", "--codec", "hevc", "-o", "o.mkv"],
+        ["encode", "clip.mp4", "--device", "reference", "--codec", "h264", "-o", "o.ts"],
+        ["remux", "clip.mp4", "-o", "o.mkv"], ["remux", "clip.mp4", "-o", "o.m3u8"],
+        ["decode", "clip.mp4", "--device", "software", "-o", "o.y4m"], ["decode", "clip.mp4", "--device", "reference", "-o", "o.y4m"],
+        ["inspect", "clip.mp4"], ["compare", "clip.mp4", "clip.mp4"], ["probe"],
+        ["bench", "clip.mp4", "--device", "software", "--qp", "30,34", "--frames", "3", "--no-ffmpeg"],
+    ])
+    func fewDescriptors(_ command: [String]) throws {
+        try Files.withTemporaryFolder { folder in
+            try ffmpeg("-i", Fixture.carphone.path(), "-frames:v", "3", "-an", "-c", "copy", folder + "/clip.mp4")
+            let arguments = command.map { $0 == "clip.mp4" ? folder + "/clip.mp4" : $0 }
+            // With three, the standard streams alone, no program is loaded.
+            for limit in 4...30 {
+                try Files.withTemporaryFolder { place in
+                    let run = try ProcessRunner.run(
+                        "sh", ["-c", "ulimit -n \(limit); exec \"$0\" \"$@\"", Checkout.vaenc] + arguments, directory: place,
+                        timeout: 60)
+                    let what = "\(limit), \(command): \(run.status) \(run.errors)"
+                    #expect(!run.timedOut && [0, 69].contains(run.status) && (limit < 30 || run.status == 0), "\(what)")
+                    if run.status != 0 {
+                        // The benchmark says what it is at.
+                        let lines = run.errorLines.filter { !$0.hasPrefix("vaenc: bench: ") }
+                        #expect(lines.count == 1 && run.errors.contains("ulimit -n"), "\(what)")
+                        #expect(Files.list(place).isEmpty, "\(what)")
+                    }
+                }
+            }
+        }
+    }
+
     /// Closed standard streams: a file gets none of their numbers, and nothing that is meant for them is written into it.
     @Test func closedStreamsAreNoOutputs() throws {
         let encode = "\"$1\" encode testsrc:64x48@25:10 --device software --codec h264 --progress json --overwrite"

@@ -74,6 +74,8 @@ final class VideoNode {
         case EBUSY:
             VaencError(
                 .unavailable, "the camera \(path) is in use", remedy: "end the program that uses it: fuser \(path) names it")
+        case EMFILE, ENFILE: VaencError.noDescriptor("for the camera \(path)")
+        case ENOMEM: VaencError.noMemory("for the camera \(path)")
         default:
             VaencError(
                 .badInput, "\(path) is no video device (\(words(code)))",

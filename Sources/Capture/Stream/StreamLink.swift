@@ -53,7 +53,7 @@ final class WakeDescriptor: Sendable {
 
     init() throws(VaencError) {
         descriptor = vaenc_wake_descriptor()
-        if descriptor < 0 { throw VaencError(.internalFault, "no descriptor to be had", remedy: "raise the limit: ulimit -n") }
+        if descriptor < 0 { throw VaencError.noDescriptor("for a camera") }
     }
 
     deinit { close(descriptor) }

@@ -11,7 +11,8 @@ enum SystemError {
 
     /// A failure to open or read the input `name`.
     static func input(_ code: Int32, _ name: String) -> VaencError {
-        switch code {
+        if let error = lack(code, "to read \(name)") { return error }
+        return switch code {
         case ENOENT, ENOTDIR, ENAMETOOLONG, ELOOP: 
             VaencError(.noInput, "there is no file \(name)", remedy: "check its name and folder")
         case EACCES, EPERM:
@@ -25,7 +26,8 @@ enum SystemError {
 
     /// A failure to create the output `name`.
     static func creation(_ code: Int32, _ name: String) -> VaencError {
-        switch code {
+        if let error = lack(code, "to create \(name)") { return error }
+        return switch code {
         case ENOENT where hasFolder(name):
             VaencError(.cannotCreate, "cannot create \(name): its folder takes no files", remedy: "choose another folder")
         case ENOENT, ENOTDIR:
@@ -37,6 +39,15 @@ enum SystemError {
         case EISDIR: VaencError(.cannotCreate, "\(name) is a directory", remedy: "name a file in it")
         case EEXIST: exists(name)
         default: VaencError(.cannotCreate, "cannot create \(name) (\(text(code)))", remedy: "choose another name or folder")
+        }
+    }
+
+    /// The error of a limit of the system or of this process, which no other file would help; nil for any other code.
+    private static func lack(_ code: Int32, _ purpose: String) -> VaencError? {
+        switch code {
+        case EMFILE, ENFILE: VaencError.noDescriptor(purpose)
+        case ENOMEM: VaencError.noMemory(purpose)
+        default: nil
         }
     }
 

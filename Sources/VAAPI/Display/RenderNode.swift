@@ -52,6 +52,7 @@ package struct RenderNode: Sendable, Hashable {
                 remedy: "add yourself to the group render (`sudo usermod -aG render $USER`) and log in again")
         case EISDIR:
             VaencError(.unavailable, "\(path) is not a GPU's render node", remedy: advice())
+        case EMFILE, ENFILE: VaencError.noDescriptor("for \(path)")
         default:
             VaencError(
                 .unavailable, "cannot open \(path) (\(unsafe String(cString: strerror(number))))",

@@ -64,8 +64,10 @@ struct BenchClip: Sendable {
         let stream = folder.file("stream")
         let child = try ChildProcess.run(contender.command(self, qp), environment: contender.environment, output: stream)
         guard child.exitStatus == 0 else {
+            // What vaenc lacks, the benchmark lacks.
+            let isLack = contender.path != "ffmpeg" && child.exitStatus == Int32(ErrorCategory.unavailable.rawValue)
             throw VaencError(
-                .deviceFailed, "\(contender.encoder) at QP \(qp) ended with \(child.exitStatus) (\(child.lastMessage))",
+                isLack ? .unavailable : .deviceFailed, "\(contender.encoder) at QP \(qp) ended with \(child.exitStatus) (\(child.lastMessage))",
                 remedy: contender.path == "ffmpeg" ? "leave FFmpeg out with --no-ffmpeg" : "try vaenc encode with the same options")
         }
         let frames = Double(frameCount)

@@ -1,5 +1,6 @@
 import Glibc
 import Vaenc
+import VideoBase
 
 /// What a child process did: its output went to a file as it came.
 struct ChildResult {
@@ -19,7 +20,10 @@ enum ChildProcess {
     /// Runs `arguments[0]` (looked up in PATH), its standard output copied to the file `output`.
     static func run(_ arguments: [String], environment: [String: String?] = [:], output: String) throws -> ChildResult {
         let target = unsafe open(output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard target >= 0 else { throw VaencError(.cannotCreate, "cannot create \(output)", remedy: "set TMPDIR to a folder with room") }
+        guard target >= 0 else {
+            throw lack(errno, arguments[0])
+                ?? VaencError(.cannotCreate, "cannot create \(output)", remedy: "set TMPDIR to a folder with room")
+        }
         defer { close(target) }
         let out = try Pipe()
         let err = try Pipe()
@@ -72,6 +76,11 @@ enum ChildProcess {
     static func start(_ arguments: [String]) throws -> (pid: pid_t, output: Int32) {
         let out = try Pipe()
         let silence = unsafe open("/dev/null", O_WRONLY | O_CLOEXEC)
+        guard silence >= 0 else {
+            let code = errno
+            out.closeBoth()
+            throw lack(code, arguments[0]) ?? VaencError(.inputOutput, "cannot open /dev/null", remedy: "see ls -l /dev/null")
+        }
         defer { close(silence) }
         let pid = try spawn(arguments, environment: [:], output: out.write, errors: silence)
         out.closeWrite()
@@ -117,9 +126,20 @@ enum ChildProcess {
         var pid: pid_t = 0
         let failed = unsafe posix_spawnp(&pid, arguments[0], &actions, nil, argv, envp)
         guard failed == 0 else {
-            throw VaencError(.unavailable, "cannot run \(arguments[0])", remedy: "install it, or leave it out")
+            throw lack(failed, arguments[0])
+                ?? VaencError(.unavailable, "cannot run \(arguments[0])", remedy: "install it, or leave it out")
         }
         return pid
+    }
+
+    /// The error of a limit of the system or of this process; nil for any other errno.
+    private static func lack(_ code: Int32, _ program: String) -> VaencError? {
+        switch code {
+        case EMFILE, ENFILE: VaencError.noDescriptor("to run \(program)")
+        case ENOMEM: VaencError.noMemory("to run \(program)")
+        case EAGAIN: VaencError.noThread("to run \(program)")
+        default: nil
+        }
     }
 
     private final class Pipe {
@@ -128,7 +148,7 @@ enum ChildProcess {
 
         init() throws {
             var ends: [Int32] = [0, 0]
-            guard unsafe pipe(&ends) == 0 else { throw VaencError(.inputOutput, "cannot make a pipe", remedy: "raise the limit of open files (ulimit -n)") }
+            guard unsafe pipe(&ends) == 0 else { throw VaencError.noDescriptor("to run a program") }
             for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
             read = ends[0]
             write = ends[1]
