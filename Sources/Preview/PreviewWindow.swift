@@ -35,7 +35,7 @@ public final class PreviewWindow: Sendable {
         self.link = link
         self.size = size
         guard OwnThread.start({ WindowThread.run(size, link) }) else {
-            throw VaencError(.internalFault, "no thread for the preview")
+            throw VaencError.noThread("for the preview")
         }
         let isThere: Bool? = try link.wait(atMostNanoseconds: 10_000_000_000) { link in
             if let failure = link.failure { throw failure }

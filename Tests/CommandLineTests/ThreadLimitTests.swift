@@ -32,6 +32,17 @@ import Testing
         }
     }
 
+    /// The session's threads, and those of the reference driver.
+    @Test func encodingOnADevice() throws {
+        for most in Self.limits {
+            try Files.withTemporaryFolder { folder in
+                try check(
+                    ["encode", "testsrc:64x64@25:3", "--device", "reference", "--codec", "h264", "-o", "out.h264"], most: most,
+                    in: folder)
+            }
+        }
+    }
+
     /// A decoder without its threads was called bad input.
     @Test func decoding() throws {
         try Files.withTemporaryFolder { clips in
@@ -42,6 +53,8 @@ import Testing
             for most in Self.limits {
                 try Files.withTemporaryFolder { folder in
                     try check(["decode", clip, "--device", "software", "-o", "out.y4m"], most: most, in: folder)
+                    try check(["decode", clip, "--device", "reference", "-o", "out.y4m"], most: most, in: folder)
+                    try check(["compare", clip, clip], most: most, in: folder)
                 }
             }
         }

@@ -45,7 +45,7 @@ public final class SoundInput: Sendable {
     /// - Throws: `unavailable` where there is no such device, it is in use, or the libraries are missing; `noPermission`.
     public init(_ name: String, openSeconds: Double = 10) throws {
         let link = Monitor(SoundLink())
-        guard OwnThread.start({ SoundThread.run(name, link) }) else { throw VaencError(.internalFault, "no thread for the sound") }
+        guard OwnThread.start({ SoundThread.run(name, link) }) else { throw VaencError.noThread("for the sound") }
         let info = try link.wait(atMostNanoseconds: UInt64(clamping: openSeconds * 1e9)) { link in
             if case .failed(let error)? = link.end { throw error }
             return link.info

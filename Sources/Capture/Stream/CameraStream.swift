@@ -20,7 +20,7 @@ public final class CameraStream: Sendable {
         let link = Monitor(StreamLink())
         let wake = try WakeDescriptor()
         let started = OwnThread.start { StreamThread.run(path, request, link, wake) }
-        guard started else { throw VaencError(.internalFault, "no thread for the camera \(path)") }
+        guard started else { throw VaencError.noThread("for the camera \(path)") }
         let limit = UInt64(clamping: max(request.openSeconds, 0.1) * 1e9)
         guard let info = try link.wait(atMostNanoseconds: limit, { link in
             if case .failed(let error)? = link.end { throw error }

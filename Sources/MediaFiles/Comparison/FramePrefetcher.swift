@@ -21,9 +21,7 @@ final class FramePrefetcher: Sendable {
         self.source = source
         let size = source.info.size
         state = try Monitor(State(free: (0..<depth).map { _ in try SystemPixelBuffer(format: format, size: size) }))
-        guard OwnThread.start({ [self] in run() }) else {
-            throw VaencError(.unavailable, "there is no thread to be had", remedy: "raise the limit of processes (ulimit -u)")
-        }
+        guard OwnThread.start({ [self] in run() }) else { throw VaencError.noThread("to read ahead") }
     }
 
     /// The next picture, in presentation order; nil at the end. Blocks. Give it back with `recycle`.

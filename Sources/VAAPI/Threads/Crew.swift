@@ -100,12 +100,9 @@ final class Crew: Sendable {
     init(lanes: Int) throws {
         state = Monitor(State(lanes: Array(repeating: Lane(), count: lanes)))
         for _ in 0..<lanes {
-            let status = start()
-            guard status == 0 else {
+            guard start() else {
                 for lane in 0..<lanes { close(lane) }
-                throw VaencError(
-                    .unavailable, "cannot start a thread (\(unsafe String(cString: strerror(status))))",
-                    remedy: "raise the limit of processes (ulimit -u)")
+                throw VaencError.noThread("for a device")
             }
         }
     }
@@ -149,9 +146,9 @@ final class Crew: Sendable {
 
     // MARK: Threads
 
-    /// 0, or why there is no thread: an errno.
-    private func start() -> CInt {
-        guard Self.key != nil else { return EAGAIN }
+    /// False where there is no thread to be had.
+    private func start() -> Bool {
+        guard Self.key != nil else { return false }
         var thread = pthread_t()
         // SAFETY: the new thread takes over the retained post; without a thread it is released here.
         let context = unsafe Unmanaged.passRetained(Post(self)).toOpaque()
@@ -173,7 +170,7 @@ final class Crew: Sendable {
             state.withQuietLock { $0.threads -= 1 }
             unsafe Unmanaged<Post>.fromOpaque(context).release()
         }
-        return status
+        return status == 0
     }
 
     private func work(at post: Post) {
@@ -225,7 +222,7 @@ final class Crew: Sendable {
             state.threads -= 1
             if lane >= 0 { state.lanes[lane].isBusy = false }
         }
-        if start() == 0 { return }
+        if start() { return }
         // The threads that are left do it all; without any, what waits is done here.
         guard state.withLock({ $0.threads == 0 }) else { return }
         while let lane = workHere() {

@@ -28,7 +28,7 @@ final class CameraSound: Sendable {
         self.work = work
         let encoding = Monitor(SoundEncoding(input, encoder, work))
         guard OwnThread.start({ encoding.withQuietLock { $0.run() } }) else {
-            throw VaencError(.internalFault, "no thread to encode the sound")
+            throw VaencError.noThread("to encode the sound")
         }
     }
 
