@@ -264,7 +264,7 @@ import VideoBase
         try Files.withTemporaryFolder { folder in
             #expect(failure { try MediaOutput.open("\(folder)/none/a.h264") }?.category == .cannotCreate)
             #expect(failure { try MediaOutput.open("\(folder)/none/a.mp4") }?.category == .cannotCreate)
-            #expect(failure { try MediaOutput.open(folder + "/") }?.category == .usage)
+            #expect(failure { try MediaOutput.open(folder + "/") }?.category == .cannotCreate)
             try #require(unsafe mkdir("\(folder)/d.mp4", 0o700) == 0)
             #expect(failure { try MediaOutput.open("\(folder)/d.mp4") }?.category == .cannotCreate)
             #expect(failure { try MediaOutput.open("\(folder)/a.xyz") }?.category == .usage)
