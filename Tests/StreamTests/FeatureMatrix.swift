@@ -77,7 +77,7 @@ struct FeatureCell: Sendable, Hashable {
         for entry in differing where entry.why.isEmpty || entry.why == "as asked" {
             faults.append("\(entry.option) is \(entry.used), asked \(entry.asked ?? ""), for no reason")
         }
-        for entry in differing where !(refusal?.message.contains("\(entry.option): ") ?? false) {
+        for entry in differing where !(refusal?.message.contains("\(entry.quotedOption): ") ?? false) {
             faults.append("--strict lets \(entry.option) differ")
         }
         if refusal != nil, differing.isEmpty { faults.append("--strict refuses, and nothing differs: \(refusal?.message ?? "")") }
