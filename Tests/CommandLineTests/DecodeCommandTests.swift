@@ -101,7 +101,8 @@ import TestOracles
 
     /// Pictures that cannot be read from the device, twice: libavcodec goes on with the same pictures.
     @Test(arguments: [
-        "vaGetImage@5=status:1; vaGetImage@25=status:1", "vaGetImage@5=lost; vaGetImage@30=lost", "vaMapBuffer@9=status:1; vaMapBuffer@60+=status:1",
+        "vaGetImage@1+=status:1", "vaSyncSurface@5+=status:1", "vaGetImage@5=status:1; vaGetImage@25=status:1",
+        "vaGetImage@5=lost; vaGetImage@30=lost", "vaMapBuffer@9=status:1; vaMapBuffer@60+=status:1",
     ])
     func readingFailsTwice(_ fault: String) throws {
         try Files.withTemporaryFolder { folder in
@@ -112,6 +113,20 @@ import TestOracles
             let pictures = try Files.read(folder + "/a.y4m")
             _ = try ProcessRunner.run(Checkout.vaenc, command + ["software"], directory: folder)
             #expect((try Files.read(folder + "/a.y4m") == pictures) as Bool, "\(fault)")
+        }
+    }
+
+    /// A call that comes back after its time limit finds the decoder that it works with, though others have given it up.
+    @Test(arguments: ["vaEndPicture@20", "vaBeginPicture@5", "vaRenderPicture@40"]) func callsThatComeBackLate(_ call: String) throws {
+        try Files.withTemporaryFolder { folder in
+            let command = ["decode", try Fixture.bikes.path(), "-o", "a.y4m", "--overwrite", "--device"]
+            let run = try ProcessRunner.run(
+                Checkout.vaenc, command + ["reference"],
+                environment: ["VAENC_FAULT": "\(call)=delay:300", "VAENC_DEVICE_TIMEOUT_MS": "200"], directory: folder, timeout: 120)
+            #expect(run.status == 0, "\(run.status) \(run.errors)")
+            let pictures = try Files.read(folder + "/a.y4m")
+            _ = try ProcessRunner.run(Checkout.vaenc, command + ["software"], directory: folder)
+            #expect((try Files.read(folder + "/a.y4m") == pictures) as Bool, "\(call)")
         }
     }
 

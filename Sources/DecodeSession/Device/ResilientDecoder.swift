@@ -291,7 +291,8 @@ package import VideoBase
         // A picture that the device had given must come after the same packet: no thread holds pictures back.
         if rebuilds > 0, way != .device { options.isRealTime = true }
         decoder = unsafe try Self.make(stream, options, device, av)
-        ready = []
+        // A picture that was decoded again before, and could not be read, is the old decoder's.
+        (ready, current) = ([], nil)
         var isGood = true
         for entry in log.entries {
             if let packet = unsafe decoder.packet { try unsafe entry.packet.fill(packet) }

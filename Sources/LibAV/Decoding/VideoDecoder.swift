@@ -41,6 +41,8 @@ package import VideoBase
     private let isInMemory: Bool
     /// Parts of `frame` were not decoded.
     private var isUnwritten = false
+    /// A thread that did not come back has this decoder for good.
+    private let isAbandoned = Atomic<Bool>(false)
     /// libavcodec's answer to the latest `send` or `receive`.
     package private(set) var latestCode: Int32 = 0
 
@@ -138,15 +140,18 @@ package import VideoBase
 
     /// Frees everything; the decoder takes and gives nothing any more. Idempotent.
     package func close() {
+        if isAbandoned.load(ordering: .acquiring) { return }
         unsafe av.pointee.avcodec_free_context!(&context)
         unsafe av.pointee.av_packet_free!(&packet)
         unsafe av.pointee.av_frame_free!(&frame)
     }
 
-    /// Leaves everything where it is, for good: a call on the device did not come back, and may still use it.
+    /// Leaves everything where it is, for good: a call on the device did not come back, and may still use it. If it comes back
+    /// later, it finds all that it uses.
     package func abandon() {
-        if unsafe context != nil { _ = unsafe Unmanaged.passRetained(requests) }
-        unsafe (context, packet, frame) = (nil, nil, nil)
+        if unsafe context == nil { return }
+        isAbandoned.store(true, ordering: .releasing)
+        _ = unsafe Unmanaged.passRetained(self)
     }
 
     /// Sends `packet` (and empties it), or the end of the stream. False where the decoder refuses it as broken.
