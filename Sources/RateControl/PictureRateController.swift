@@ -40,8 +40,10 @@ package struct PictureRateController: Sendable {
         var ceiling: Int
         /// The same where another scene has begun, harder than the last.
         var ceilingAtCut: Int
-        /// It took more than foreseen, and was encoded once more for that.
-        var isRepeated = false
+        /// Times that it was encoded again because it took far more than foreseen.
+        var timesSurprised = 0
+        /// Its last attempt that did not stand.
+        var lastAttempt: (qp: Int, bits: Int)?
         /// Times that it was encoded again because it was larger than the largest picture.
         var timesBounded = 0
 
@@ -135,18 +137,9 @@ package struct PictureRateController: Sendable {
     ///   - canRepeat: nothing has been submitted since, so that the picture can still be encoded again.
     package mutating func finished(bits: Int, canRepeat: Bool) -> Verdict {
         guard let first = pending.first else { return .accepted(fillerBits: 0) }
-        if canRepeat, pending.count == 1, bits > first.ceiling(for: bits), first.qp < targets.qpRange.upperBound {
-            if let most = targets.maxPictureBits, bits > most { pending[0].timesBounded += 1 }
-            let qp = Self.raisedQP(pending[0], bits: bits, limit: targets.qpRange.upperBound)
+        if canRepeat, pending.count == 1, let qp = betterQP(first, bits: bits) {
+            pending[0].lastAttempt = (first.qp, bits)
             pending[0].qp = qp
-            pending[0].expectedBits = Double(first.ceiling(for: bits)) * 0.8
-            pending[0].ceiling = first.ceiling(for: bits)
-            repeatCount += 1
-            return .encodeAgain(qp: qp)
-        }
-        if canRepeat, pending.count == 1, let qp = surprise(first, bits: bits) {
-            pending[0].qp = qp
-            pending[0].isRepeated = true
             repeatCount += 1
             return .encodeAgain(qp: qp)
         }
@@ -163,13 +156,40 @@ package struct PictureRateController: Sendable {
         Double(targets.offsets.offset(picture.type, depth: picture.depth, layer: picture.temporalLayer))
     }
 
-    private static func raisedQP(_ pending: Pending, bits: Int, limit: Int) -> Int {
+    /// The QP to encode a picture with again; nil where it can stand. Counts why.
+    private mutating func betterQP(_ done: Pending, bits: Int) -> Int? {
+        let limit = targets.qpRange.upperBound
+        guard done.qp < limit else { return nil }
+        let ceiling = done.ceiling(for: bits)
+        let surprising = surprise(done, bits: bits)
+        if surprising != nil { pending[0].timesSurprised += 1 }
+        guard bits > ceiling else { return surprising }
+        if let most = targets.maxPictureBits, bits > most { pending[0].timesBounded += 1 }
+        let raised = raisedQP(pending[0], bits: bits)
+        pending[0].expectedBits = Double(ceiling) * 0.8
+        pending[0].ceiling = ceiling
+        return min(max(raised, surprising ?? 0), limit)
+    }
+
+    private func raisedQP(_ done: Pending, bits: Int) -> Int {
         // One that is finer than what it predicts from loses bits fast, a scene's first slowly.
-        let isFine = !pending.picture.isIntra && pending.timesBounded == 1 && Double(bits) < 4 * pending.expectedBits
-        let excess = Double(bits) / max(Double(pending.ceiling(for: bits)) * (isFine ? 0.95 : 0.85), 64)
-        let slope = isFine ? 2 : pending.timesBounded > 2 ? 0.6 : BitModel.slope(pending.picture.kind)
+        let isFine = !done.picture.isIntra && done.timesBounded == 1 && Double(bits) < 4 * done.expectedBits
+        let excess = Double(bits) / max(Double(done.ceiling(for: bits)) * (isFine ? 0.95 : 0.85), 64)
+        let slope = isFine ? 2 : slope(done, bits: bits)
         let steps = (6 / slope * BitModel.octaves(excess)).rounded(.up)
-        return min(pending.qp + max(Int(steps), isFine ? 1 : 2), limit)
+        return done.qp + max(Int(min(steps, 64)), isFine ? 1 : 2)
+    }
+
+    /// By which a higher QP lowers the picture's bits, in octaves for six steps: as seen where it was encoded twice; else as
+    /// other pictures do, or as intra ones where another scene begins.
+    private func slope(_ done: Pending, bits: Int) -> Double {
+        let kind = done.picture.kind
+        if let last = done.lastAttempt, last.qp < done.qp, last.bits > 0 {
+            let seen = 6 * log2(Double(last.bits) / Double(max(bits, 1))) / Double(done.qp - last.qp)
+            return min(max(seen, 0.4), 2)
+        }
+        let isScene = Double(bits) > 2 * model.bits(kind, qp: Double(done.qp))
+        return BitModel.slope(isScene ? BitModel.Kind.intra : kind)
     }
 
     /// The QP to encode a picture with again that took far more than foreseen, as the first of another scene does: it
@@ -178,7 +198,7 @@ package struct PictureRateController: Sendable {
         let kind = done.picture.kind
         let limit = targets.qpRange.upperBound
         let expected = model.bits(kind, qp: Double(done.qp))
-        guard !done.isRepeated, done.qp < limit, Double(bits) > 1.5 * targets.bitsPerFrame, Double(bits) > 1.25 * expected else {
+        guard done.timesSurprised < 2, Double(bits) > 1.5 * targets.bitsPerFrame, Double(bits) > 1.25 * expected else {
             return nil
         }
         var alone = self
@@ -187,9 +207,10 @@ package struct PictureRateController: Sendable {
         // One that is only harder must fit; one that begins a scene is not finer than others that did.
         let isScene = Double(bits) > 2 * expected
         let typical = isScene ? steady.typical(slope: Self.slope) + offset(done.picture) : Double(done.qp)
+        let slope = max(slope(done, bits: bits), BitModel.slope(BitModel.Kind.intra))
         var qp = done.qp
         while qp < limit {
-            let own = Double(bits) * exp2(-BitModel.slope(kind) * Double(qp - done.qp) / 6)
+            let own = Double(bits) * exp2(-slope * Double(qp - done.qp) / 6)
             if Double(qp) >= typical.rounded(), projection.fits(done.picture, qp: qp, own: own) { break }
             qp += 1
         }

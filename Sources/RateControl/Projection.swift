@@ -29,9 +29,9 @@ struct Projection {
         let own = seen ?? model.bits(picture.kind, qp: Double(qp)) * model.uncertainty(picture.kind)
         if let most = controller.targets.maxPictureBits, own > Double(most) * 0.95 { return false }
         // Of natural pictures, those that are predicted take a sixth.
-        let mean = max(model.meanBits(qp: base + 2, offsets: controller.offsets) * model.growth, (seen ?? 0) / 6)
+        let mean = max(model.meanBits(qp: base + 2, offsets: controller.offsets) * model.growth, (seen ?? 0) / 8)
         let intra = model.bits(BitModel.Kind.intra, qp: base + controller.offsets[0] + 2)
-        return check(picture, own: own, later: { $0 ? intra : mean })
+        return check(picture, own: own, reserveShare: seen == nil ? 1 : 0.5, later: { $0 ? intra : mean })
     }
 
     /// The most bits for this picture with which those after it still have what they need at the highest QP.
@@ -50,10 +50,10 @@ struct Projection {
         return max(Int(min(room, 1e15)), 0)
     }
 
-    private func check(_ picture: RatePicture, own: Double, later: (Bool) -> Double) -> Bool {
+    private func check(_ picture: RatePicture, own: Double, reserveShare: Double, later: (Bool) -> Double) -> Bool {
         var fits = true
         walk(picture, own: own, later: later) { left, step, limit in
-            fits = left >= reserve(step) * limit
+            fits = left >= reserve(step) * reserveShare * limit
             return fits
         }
         return fits
