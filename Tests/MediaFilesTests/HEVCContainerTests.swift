@@ -67,6 +67,31 @@ import VideoBase
         try sink.finish()
     }
 
+    /// MPEG-TS has a delimiter before every picture, with the picture's TemporalId. Of libx265's pictures without delimiters some are
+    /// moved to higher layers.
+    @Test func delimitersOfTemporalLayers() throws {
+        try Files.withTemporaryFolder { folder in
+            var layers: [Int] = []
+            var packets = Self.packets(try Self.stream(depth: 8, folder))
+            for index in packets.indices {
+                let layer = packets[index].isKey ? 0 : index % 3
+                layers.append(layer)
+                var bytes: [UInt8] = []
+                for unit in AnnexB.split(packets[index].bytes) where Self.type(unit) != 35 {
+                    let header: [UInt8] = [unit[0], unit[1] & 0xF8 | UInt8(layer + 1)]
+                    AnnexB.append(header + Array(unit.dropFirst(2)), to: &bytes)
+                }
+                packets[index].bytes = bytes
+            }
+            #expect(Set(layers) == [0, 1, 2])
+            try Self.write(packets, depth: 8, to: "\(folder)/a.ts")
+            let names = ["Access Unit Delimiter", "Slice Segment Header"]
+            let units = try TraceHeaders(path: "\(folder)/a.ts", codec: "mpegts").units.filter { names.contains($0.name) }
+            let found = units.map { "\($0.name) \(($0["nuh_temporal_id_plus1"] ?? 0) - 1)" }
+            #expect(found == layers.flatMap { layer in names.map { "\($0) \(layer)" } })
+        }
+    }
+
     private static func probe(_ path: String, _ arguments: [String]) throws -> String {
         let result = try ProcessRunner.run("ffprobe", ["-v", "warning", "-select_streams", "v"] + arguments + [path])
         #expect(result.status == 0 && result.errors == "", "\(path): \(result.errors)")

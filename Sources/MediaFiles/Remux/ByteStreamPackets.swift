@@ -22,9 +22,13 @@ import VideoBase
     /// In force, by their types: those of the record, or of the packets where these have newer ones.
     private var sets: [Unit] = []
     private var hasBegun = false
+    /// HEVC goes into MPEG-TS.
+    private let isDelimited: Bool
 
     /// nil for tracks that are stored otherwise.
-    init?(_ track: MediaTrack) {
+    ///
+    /// - Parameter isDelimited: pictures of HEVC get the delimiters that libavformat's MPEG-TS would give another TemporalId.
+    init?(_ track: MediaTrack, isDelimited: Bool) {
         let parameters = unsafe track.stream.pointee.codecpar!
         switch unsafe parameters.pointee.codec_id {
         case AV_CODEC_ID_H264: codec = .h264
@@ -36,6 +40,7 @@ import VideoBase
             UnsafeBufferPointer(start: parameters.pointee.extradata, count: Int(max(0, parameters.pointee.extradata_size))))
         guard record.first == 1, let configuration = try? DecoderConfiguration(record: record, codec: codec) else { return nil }
         unsafe av = track.av
+        self.isDelimited = codec == .hevc && isDelimited
         lengthSize = configuration.lengthSize
         take(configuration)
     }
@@ -53,6 +58,12 @@ import VideoBase
         if begins { hasBegun = true }
         var stream: [UInt8] = []
         stream.reserveCapacity(sample.count + 4 * units.count)
+        if isDelimited, firstSlice < units.count, units[firstSlice].count > 1,
+            !units[..<firstSlice].contains(where: { unitType(sample[$0]) == 35 }),
+            let delimiter = TransportDelimiter.unit(secondByte: sample[units[firstSlice].lowerBound + 1])
+        {
+            AnnexB.append(delimiter, to: &stream)
+        }
         var rest = units[...]
         if begins {
             // A delimiter stands first: H.264 7.4.1.2.3, H.265 7.4.2.4.4.

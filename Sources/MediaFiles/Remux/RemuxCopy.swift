@@ -18,6 +18,8 @@ import VideoBase
     private var checks: [Int: SampleCheck] = [:]
     /// Of tracks that lie in the input behind lengths, and in the output behind start codes.
     private var byteStreams: [Int: ByteStreamPackets] = [:]
+    /// Tracks of HEVC that lie behind start codes in the input, and go into MPEG-TS.
+    private var delimited: Set<Int> = []
     // SAFETY: made in init, freed in deinit, used by this object's methods alone.
     private var scratch: UnsafeMutablePointer<AVPacket>?
     /// The stream whose key frames the output is cut at; nil: none is needed.
@@ -129,7 +131,11 @@ import VideoBase
             }
             checks[index] = SampleCheck(track)
             // The lengths of `avcc` are made of start codes.
-            if format == .avcc || !format.isLengthPrefixed(codec) { byteStreams[index] = ByteStreamPackets(track) }
+            let isDelimited = format == .ts && track.codecName == "hevc"
+            if format == .avcc || !format.isLengthPrefixed(codec) {
+                byteStreams[index] = ByteStreamPackets(track, isDelimited: isDelimited)
+            }
+            if isDelimited, byteStreams[index] == nil { delimited.insert(index) }
             let isTimed = orders[index] == nil
             if isTimed {
                 shownTimes[index] = MissingPresentationTimes(track)
@@ -355,7 +361,7 @@ import VideoBase
                 if saysPresentation, isReordered { throw untimed }
             }
             do {
-                let piece = try byteStreams[index]?.piece(packet) ?? packet
+                let piece = try byteStreams[index]?.piece(packet) ?? (delimited.contains(index) ? packet.delimited() : packet)
                 try muxer.write(piece, track: place, origin: origin, copies: true)
             } catch let error as VaencError where error.category == .badInput {
                 throw isUntimed ? untimed : damaged(packet, index, error.message)

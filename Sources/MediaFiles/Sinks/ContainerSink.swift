@@ -170,8 +170,10 @@ final class ContainerSink: PacketSink {
             state.end = max(state.end, packet.presentation + duration)
             // A fragment tells one kind alone and begins at it: a sync sample there is any where decoding may begin.
             let isKey = state.randomAccess == nil || isFragmented(state.destination) ? packet.isRandomAccess : packet.isKey
+            let isDelimited = format == .ts && description.codec == .hevc
+            let delimiter = isDelimited ? TransportDelimiter.missing(from: packet.bytes.span) : nil
             let sample = try TrackPacket(
-                packet.bytes, lengthPrefixing: units, presentation: packet.presentation - origin, decode: packet.decode - origin, duration: duration,
+                packet.bytes, lengthPrefixing: units, behind: delimiter ?? [], presentation: packet.presentation - origin, decode: packet.decode - origin, duration: duration,
                 isKey: isKey, timescale: muxer.timescale(of: 0))
             try muxer.write(sample, track: 0, origin: .zero)
         }

@@ -23,15 +23,15 @@ public import VideoBase
     /// Copies bytes, once. Times are kept in ticks of `timescale`.
     ///
     /// - Parameter units: ranges of NAL units in `bytes`; the packet then holds each of them behind a big-endian length of
-    ///   four bytes, and nothing else. nil: the packet holds `bytes` as they are.
+    ///   four bytes, and nothing else. nil: the packet holds `leading`, and `bytes` as they are.
     package convenience init(
-        _ bytes: [UInt8], lengthPrefixing units: [Range<Int>]? = nil, presentation: MediaTime, decode: MediaTime? = nil, duration: MediaTime, isKey: Bool = true,
+        _ bytes: [UInt8], lengthPrefixing units: [Range<Int>]? = nil, behind leading: [UInt8] = [], presentation: MediaTime, decode: MediaTime? = nil, duration: MediaTime, isKey: Bool = true,
         timescale: Int32
     ) throws {
         let av = unsafe try LibAV.load([.codec])
         var packet = unsafe av.pointee.av_packet_alloc!()
         defer { unsafe av.pointee.av_packet_free!(&packet) }
-        let count = units.map { $0.reduce(0) { $0 + 4 + $1.count } } ?? bytes.count
+        let count = units.map { $0.reduce(0) { $0 + 4 + $1.count } } ?? leading.count + bytes.count
         // SAFETY: av_new_packet makes room for the bytes and the padding behind them.
         guard let filled = unsafe packet, let size = Int32(exactly: count), unsafe av.pointee.av_new_packet!(filled, size) >= 0
         else { throw Self.noMemory }
@@ -39,7 +39,8 @@ public import VideoBase
         if let units {
             unsafe LengthPrefixed.write(units, of: bytes.span, to: room)
         } else {
-            unsafe room.copyBytes(from: bytes)
+            unsafe room.copyBytes(from: leading)
+            unsafe UnsafeMutableRawBufferPointer(rebasing: room[leading.count...]).copyBytes(from: bytes)
         }
         let shown = presentation.converted(to: timescale).value
         unsafe filled.pointee.pts = shown
@@ -93,6 +94,21 @@ public import VideoBase
         unsafe data.copyBytes(from: bytes)
         for index in bytes.count..<room { unsafe data[index] = 0 }
         unsafe copy.pointee.size = Int32(bytes.count)
+        return unsafe try TrackPacket(taking: copy, timeBase: timeBase, av)
+    }
+
+    /// The same as an access unit of HEVC for MPEG-TS: a delimiter of another TemporalId than 0 stands before it.
+    func delimited() throws -> TrackPacket {
+        // SAFETY: the packet's data, which live as long as it.
+        let data = unsafe UnsafeBufferPointer(start: packet.pointee.data, count: byteCount)
+        guard let delimiter = TransportDelimiter.missing(from: unsafe data.span) else { return self }
+        var clone = unsafe av.pointee.av_packet_clone!(packet)
+        defer { unsafe av.pointee.av_packet_free!(&clone) }
+        guard let copy = unsafe clone, unsafe av.pointee.av_grow_packet!(copy, Int32(delimiter.count)) >= 0 else { throw Self.noMemory }
+        // SAFETY: av_grow_packet makes room for so many bytes more, in memory of the packet's own; the old ones are moved within it.
+        let room = unsafe UnsafeMutableRawBufferPointer(start: copy.pointee.data, count: byteCount + delimiter.count)
+        unsafe (room.baseAddress! + delimiter.count).copyMemory(from: room.baseAddress!, byteCount: byteCount)
+        unsafe room.copyBytes(from: delimiter)
         return unsafe try TrackPacket(taking: copy, timeBase: timeBase, av)
     }
 

@@ -1,0 +1,44 @@
+import TestOracles
+import Testing
+
+/// Access unit delimiters, which MPEG-TS has before every picture: those of HEVC have the TemporalId of their pictures, as FFmpeg's
+/// trace_headers reads it, and HRD parameters count them.
+@Suite struct TransportStreamTests {
+    private func vaenc(_ arguments: [String], in folder: String) throws -> ProcessRunner.Result {
+        let result = try ProcessRunner.run(Checkout.vaenc, arguments, directory: folder, timeout: 60)
+        #expect(result.status == 0, "\(arguments): \(result.errors)")
+        return result
+    }
+
+    /// TemporalId of each picture, and of the delimiter before it; -1 where there is none.
+    private func layers(of path: String) throws -> [(picture: Int, delimiter: Int)] {
+        var result: [(Int, Int)] = []
+        var delimiter = -1
+        for unit in try TraceHeaders(path: path, codec: "mpegts").units {
+            guard let id = unit["nuh_temporal_id_plus1"].map({ $0 - 1 }) else { continue }
+            if unit.name == "Access Unit Delimiter" { delimiter = id }
+            if unit.name == "Slice Segment Header" {
+                result.append((id, delimiter))
+                delimiter = -1
+            }
+        }
+        return result
+    }
+
+    @Test(arguments: [2, 3]) func delimitersOfTemporalLayers(_ count: Int) throws {
+        try Files.withTemporaryFolder { folder in
+            let outputs = ["a.ts", "a.m2ts", "a.mp4", "a.mkv", "a.h265"]
+            _ = try vaenc(
+                ["encode", "testsrc:96x64@25:16", "--codec", "hevc", "--temporal-layers", "\(count)", "--gop", "8", "--device", "reference"]
+                    + outputs.flatMap { ["-o", $0] }, in: folder)
+            for input in outputs { _ = try vaenc(["remux", input, "-o", "from-\(input).ts"], in: folder) }
+            for name in ["a.ts", "a.m2ts"] + outputs.map({ "from-\($0).ts" }) {
+                let found = try layers(of: "\(folder)/\(name)")
+                #expect(found.count == 16 && Set(found.map(\.picture)) == Set(0..<count), "\(name): \(found)")
+                #expect(found.allSatisfy { $0.picture == $0.delimiter }, "\(name): \(found)")
+                let report = try ToolRun(["inspect", "\(folder)/\(name)", "--json"]).report
+                #expect(report?["violations"]?.array.isEmpty == true, "\(name)")
+            }
+        }
+    }
+}
