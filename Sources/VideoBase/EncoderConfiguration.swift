@@ -93,6 +93,8 @@ public struct EncoderConfiguration: Sendable, Hashable {
     public var slices: Int?
     public var transform8x8: Bool?
     public var deblocking: Deblocking?
+    /// An access unit delimiter before every picture. MPEG-TS has them in any case: a stream with HRD parameters that goes there must have
+    /// its own, since nothing counts those that libavformat adds (`OutputFormat.wantsDelimiters`).
     public var accessUnitDelimiters = false
     /// Picture timing and buffering period SEI and the VUI's HRD parameters; nil: where the rate control keeps a buffer.
     public var hrdParameters: Bool?

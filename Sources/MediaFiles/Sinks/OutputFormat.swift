@@ -30,6 +30,21 @@ public enum OutputFormat: String, Sendable, Hashable, CaseIterable {
 
     /// Whether access unit delimiters are written; containers that mark each picture themselves leave them out.
     public var holdsDelimiters: Bool { [.annexb, .avcc, .ts, .hls].contains(self) }
+
+    /// Whether an encoder should write access unit delimiters (`EncoderConfiguration.accessUnitDelimiters`), so that its HRD
+    /// parameters count the bytes that are in the output. MPEG-TS has delimiters in any case (H.222.0 2.14.1 and 2.17.1):
+    /// libavformat adds those that the encoder did not write, which nothing counts.
+    ///
+    /// - Parameters:
+    ///   - codec: nil if it is not known. HLS holds MPEG-TS of H.264, and MP4 of HEVC.
+    ///   - asked: they were asked for.
+    public func wantsDelimiters(of codec: VideoCodec?, asked: Bool) -> Bool {
+        switch self {
+        case .ts: true
+        case .hls: codec.map { $0 == .h264 } ?? asked
+        default: asked && holdsDelimiters
+        }
+    }
 }
 
 extension OutputFormat {

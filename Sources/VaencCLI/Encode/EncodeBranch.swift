@@ -21,8 +21,11 @@ final class EncodeBranch {
         self.output = output
         self.tally = tally
         self.sink = sink
+        var configuration = output.configuration
+        let asksDelimiters = configuration.accessUnitDelimiters
+        configuration.accessUnitDelimiters = output.format.wantsDelimiters(of: configuration.wantedCodec, asked: asksDelimiters)
         session = try CompressionSession(
-            configuration: output.configuration, device: device, requireHardware: requireHardware
+            configuration: configuration, device: device, requireHardware: requireHardware
         ) { result in
             switch result {
             case .success(let packet):
@@ -31,7 +34,12 @@ final class EncodeBranch {
             case .failure(let error): sink.fail(error)
             }
         }
-        do { description = try session.encoderDescription } catch {
+        do {
+            // Of HLS the codec says what the segments are.
+            let wantsDelimiters = output.format.wantsDelimiters(of: session.choice.codec, asked: asksDelimiters)
+            if wantsDelimiters != configuration.accessUnitDelimiters { try session.set(.accessUnitDelimiters, to: wantsDelimiters) }
+            description = try session.encoderDescription
+        } catch {
             session.invalidate()
             throw error
         }
@@ -136,11 +144,14 @@ final class EncodeBranch {
                     why: description.codec == .hevc ? "as asked" : "H.264 has no other"))
         }
         entries += output.sound.entries
-        if output.configuration.accessUnitDelimiters, !output.format.holdsDelimiters {
+        let asksDelimiters = output.configuration.accessUnitDelimiters
+        let hasDelimiters = output.format.wantsDelimiters(of: description.codec, asked: asksDelimiters)
+        if hasDelimiters != asksDelimiters {
+            let container = output.format == .hls ? "hls of \(description.codec.rawValue)" : output.format.rawValue
             entries.append(
                 EffectiveEntry(
-                    option: "accessUnitDelimiters", asked: "on", used: "off",
-                    why: "\(output.format.rawValue) holds none"))
+                    option: "accessUnitDelimiters", asked: asksDelimiters ? "on" : nil, used: hasDelimiters ? "on" : "off",
+                    why: hasDelimiters ? "\(container) has them in any case" : "\(container) holds none"))
         }
         return entries
     }
