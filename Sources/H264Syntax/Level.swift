@@ -14,41 +14,44 @@ public struct Level: Sendable, Hashable {
     public let maxBR: Int
     /// Coded picture buffer in units of cpbBrVclFactor bits.
     public let maxCPB: Int
+    /// The least compression ratio of a picture.
+    public let minCR: Int
 
     /// Every level in rising order of capability.
     public static let all: [Level] = [
-        Level(number: 10, maxMBPS: 1485, maxFS: 99, maxDpbMbs: 396, maxBR: 64, maxCPB: 175),
-        Level(number: 9, maxMBPS: 1485, maxFS: 99, maxDpbMbs: 396, maxBR: 128, maxCPB: 350),
-        Level(number: 11, maxMBPS: 3000, maxFS: 396, maxDpbMbs: 900, maxBR: 192, maxCPB: 500),
-        Level(number: 12, maxMBPS: 6000, maxFS: 396, maxDpbMbs: 2376, maxBR: 384, maxCPB: 1000),
-        Level(number: 13, maxMBPS: 11880, maxFS: 396, maxDpbMbs: 2376, maxBR: 768, maxCPB: 2000),
-        Level(number: 20, maxMBPS: 11880, maxFS: 396, maxDpbMbs: 2376, maxBR: 2000, maxCPB: 2000),
-        Level(number: 21, maxMBPS: 19800, maxFS: 792, maxDpbMbs: 4752, maxBR: 4000, maxCPB: 4000),
-        Level(number: 22, maxMBPS: 20250, maxFS: 1620, maxDpbMbs: 8100, maxBR: 4000, maxCPB: 4000),
-        Level(number: 30, maxMBPS: 40500, maxFS: 1620, maxDpbMbs: 8100, maxBR: 10000, maxCPB: 10000),
-        Level(number: 31, maxMBPS: 108_000, maxFS: 3600, maxDpbMbs: 18000, maxBR: 14000, maxCPB: 14000),
-        Level(number: 32, maxMBPS: 216_000, maxFS: 5120, maxDpbMbs: 20480, maxBR: 20000, maxCPB: 20000),
-        Level(number: 40, maxMBPS: 245_760, maxFS: 8192, maxDpbMbs: 32768, maxBR: 20000, maxCPB: 25000),
-        Level(number: 41, maxMBPS: 245_760, maxFS: 8192, maxDpbMbs: 32768, maxBR: 50000, maxCPB: 62500),
-        Level(number: 42, maxMBPS: 522_240, maxFS: 8704, maxDpbMbs: 34816, maxBR: 50000, maxCPB: 62500),
-        Level(number: 50, maxMBPS: 589_824, maxFS: 22080, maxDpbMbs: 110_400, maxBR: 135_000, maxCPB: 135_000),
-        Level(number: 51, maxMBPS: 983_040, maxFS: 36864, maxDpbMbs: 184_320, maxBR: 240_000, maxCPB: 240_000),
-        Level(number: 52, maxMBPS: 2_073_600, maxFS: 36864, maxDpbMbs: 184_320, maxBR: 240_000, maxCPB: 240_000),
-        Level(number: 60, maxMBPS: 4_177_920, maxFS: 139_264, maxDpbMbs: 696_320, maxBR: 240_000, maxCPB: 240_000),
-        Level(number: 61, maxMBPS: 8_355_840, maxFS: 139_264, maxDpbMbs: 696_320, maxBR: 480_000, maxCPB: 480_000),
-        Level(number: 62, maxMBPS: 16_711_680, maxFS: 139_264, maxDpbMbs: 696_320, maxBR: 800_000, maxCPB: 800_000),
+        Level(number: 10, maxMBPS: 1485, maxFS: 99, maxDpbMbs: 396, maxBR: 64, maxCPB: 175, minCR: 2),
+        Level(number: 9, maxMBPS: 1485, maxFS: 99, maxDpbMbs: 396, maxBR: 128, maxCPB: 350, minCR: 2),
+        Level(number: 11, maxMBPS: 3000, maxFS: 396, maxDpbMbs: 900, maxBR: 192, maxCPB: 500, minCR: 2),
+        Level(number: 12, maxMBPS: 6000, maxFS: 396, maxDpbMbs: 2376, maxBR: 384, maxCPB: 1000, minCR: 2),
+        Level(number: 13, maxMBPS: 11880, maxFS: 396, maxDpbMbs: 2376, maxBR: 768, maxCPB: 2000, minCR: 2),
+        Level(number: 20, maxMBPS: 11880, maxFS: 396, maxDpbMbs: 2376, maxBR: 2000, maxCPB: 2000, minCR: 2),
+        Level(number: 21, maxMBPS: 19800, maxFS: 792, maxDpbMbs: 4752, maxBR: 4000, maxCPB: 4000, minCR: 2),
+        Level(number: 22, maxMBPS: 20250, maxFS: 1620, maxDpbMbs: 8100, maxBR: 4000, maxCPB: 4000, minCR: 2),
+        Level(number: 30, maxMBPS: 40500, maxFS: 1620, maxDpbMbs: 8100, maxBR: 10000, maxCPB: 10000, minCR: 2),
+        Level(number: 31, maxMBPS: 108_000, maxFS: 3600, maxDpbMbs: 18000, maxBR: 14000, maxCPB: 14000, minCR: 4),
+        Level(number: 32, maxMBPS: 216_000, maxFS: 5120, maxDpbMbs: 20480, maxBR: 20000, maxCPB: 20000, minCR: 4),
+        Level(number: 40, maxMBPS: 245_760, maxFS: 8192, maxDpbMbs: 32768, maxBR: 20000, maxCPB: 25000, minCR: 4),
+        Level(number: 41, maxMBPS: 245_760, maxFS: 8192, maxDpbMbs: 32768, maxBR: 50000, maxCPB: 62500, minCR: 2),
+        Level(number: 42, maxMBPS: 522_240, maxFS: 8704, maxDpbMbs: 34816, maxBR: 50000, maxCPB: 62500, minCR: 2),
+        Level(number: 50, maxMBPS: 589_824, maxFS: 22080, maxDpbMbs: 110_400, maxBR: 135_000, maxCPB: 135_000, minCR: 2),
+        Level(number: 51, maxMBPS: 983_040, maxFS: 36864, maxDpbMbs: 184_320, maxBR: 240_000, maxCPB: 240_000, minCR: 2),
+        Level(number: 52, maxMBPS: 2_073_600, maxFS: 36864, maxDpbMbs: 184_320, maxBR: 240_000, maxCPB: 240_000, minCR: 2),
+        Level(number: 60, maxMBPS: 4_177_920, maxFS: 139_264, maxDpbMbs: 696_320, maxBR: 240_000, maxCPB: 240_000, minCR: 2),
+        Level(number: 61, maxMBPS: 8_355_840, maxFS: 139_264, maxDpbMbs: 696_320, maxBR: 480_000, maxCPB: 480_000, minCR: 2),
+        Level(number: 62, maxMBPS: 16_711_680, maxFS: 139_264, maxDpbMbs: 696_320, maxBR: 800_000, maxCPB: 800_000, minCR: 2),
     ]
 
     /// 6.2
     public static let highest = all[all.count - 1]
 
-    private init(number: Int, maxMBPS: Int, maxFS: Int, maxDpbMbs: Int, maxBR: Int, maxCPB: Int) {
+    private init(number: Int, maxMBPS: Int, maxFS: Int, maxDpbMbs: Int, maxBR: Int, maxCPB: Int, minCR: Int) {
         self.number = number
         self.maxMBPS = maxMBPS
         self.maxFS = maxFS
         self.maxDpbMbs = maxDpbMbs
         self.maxBR = maxBR
         self.maxCPB = maxCPB
+        self.minCR = minCR
     }
 
     /// The level with that number (41 for 4.1, 9 for 1b); nil where the table has none.
@@ -77,6 +80,13 @@ public struct Level: Sendable, Hashable {
 
     /// The largest coded picture buffer over the NAL units, in bits (A.3.1 j with cpbBrNalFactor).
     public func maxCPBSize(profile: CodecProfile) -> Int { maxCPB * (profile == .h264High ? 1500 : 1200) }
+
+    /// What MinCR allows pictures of that size (A.3.1 c, d; f_R of frames is 1/172).
+    package func pictureSizeLimit(codedSize: VideoSize) -> PictureSizeLimit {
+        PictureSizeLimit(
+            samples: codedSize.width / 16 * (codedSize.height / 16), samplesPerSecond: maxMBPS, bytesPerSample: 384 / Double(minCR),
+            leastTime: 1.0 / 172)
+    }
 
     /// Whether a stream keeps within the level: frame size and sides (A.3.1 f, g), rate, references, bit rate.
     public func allows(

@@ -18,24 +18,26 @@ public struct Level: Sendable, Hashable {
     public let maxSliceSegmentsPerPicture: Int
     public let maxTileRows: Int
     public let maxTileCols: Int
+    /// MinCrBase: the least compression ratio of a picture.
+    public let minCrBase: Int
 
     /// Every level in rising order of capability.
     public static let all: [Level] = [
-        Level(10, 36_864, 552_960, br: 128, nil, cpb: 350, nil, segments: 16, tiles: (1, 1)),
-        Level(20, 122_880, 3_686_400, br: 1500, nil, cpb: 1500, nil, segments: 16, tiles: (1, 1)),
-        Level(21, 245_760, 7_372_800, br: 3000, nil, cpb: 3000, nil, segments: 20, tiles: (1, 1)),
-        Level(30, 552_960, 16_588_800, br: 6000, nil, cpb: 6000, nil, segments: 30, tiles: (2, 2)),
-        Level(31, 983_040, 33_177_600, br: 10000, nil, cpb: 10000, nil, segments: 40, tiles: (3, 3)),
-        Level(40, 2_228_224, 66_846_720, br: 12000, 30000, cpb: 12000, 30000, segments: 75, tiles: (5, 5)),
-        Level(41, 2_228_224, 133_693_440, br: 20000, 50000, cpb: 20000, 50000, segments: 75, tiles: (5, 5)),
-        Level(50, 8_912_896, 267_386_880, br: 25000, 100_000, cpb: 25000, 100_000, segments: 200, tiles: (11, 10)),
-        Level(51, 8_912_896, 534_773_760, br: 40000, 160_000, cpb: 40000, 160_000, segments: 200, tiles: (11, 10)),
-        Level(52, 8_912_896, 1_069_547_520, br: 60000, 240_000, cpb: 60000, 240_000, segments: 200, tiles: (11, 10)),
-        Level(60, 35_651_584, 1_069_547_520, br: 60000, 240_000, cpb: 60000, 240_000, segments: 600, tiles: (22, 20)),
+        Level(10, 36_864, 552_960, br: 128, nil, cpb: 350, nil, segments: 16, tiles: (1, 1), minCR: 2),
+        Level(20, 122_880, 3_686_400, br: 1500, nil, cpb: 1500, nil, segments: 16, tiles: (1, 1), minCR: 2),
+        Level(21, 245_760, 7_372_800, br: 3000, nil, cpb: 3000, nil, segments: 20, tiles: (1, 1), minCR: 2),
+        Level(30, 552_960, 16_588_800, br: 6000, nil, cpb: 6000, nil, segments: 30, tiles: (2, 2), minCR: 2),
+        Level(31, 983_040, 33_177_600, br: 10000, nil, cpb: 10000, nil, segments: 40, tiles: (3, 3), minCR: 2),
+        Level(40, 2_228_224, 66_846_720, br: 12000, 30000, cpb: 12000, 30000, segments: 75, tiles: (5, 5), minCR: 4),
+        Level(41, 2_228_224, 133_693_440, br: 20000, 50000, cpb: 20000, 50000, segments: 75, tiles: (5, 5), minCR: 4),
+        Level(50, 8_912_896, 267_386_880, br: 25000, 100_000, cpb: 25000, 100_000, segments: 200, tiles: (11, 10), minCR: 6),
+        Level(51, 8_912_896, 534_773_760, br: 40000, 160_000, cpb: 40000, 160_000, segments: 200, tiles: (11, 10), minCR: 8),
+        Level(52, 8_912_896, 1_069_547_520, br: 60000, 240_000, cpb: 60000, 240_000, segments: 200, tiles: (11, 10), minCR: 8),
+        Level(60, 35_651_584, 1_069_547_520, br: 60000, 240_000, cpb: 60000, 240_000, segments: 600, tiles: (22, 20), minCR: 8),
         Level(
-            61, 35_651_584, 2_139_095_040, br: 120_000, 480_000, cpb: 120_000, 480_000, segments: 600, tiles: (22, 20)),
+            61, 35_651_584, 2_139_095_040, br: 120_000, 480_000, cpb: 120_000, 480_000, segments: 600, tiles: (22, 20), minCR: 8),
         Level(
-            62, 35_651_584, 4_278_190_080, br: 240_000, 800_000, cpb: 240_000, 800_000, segments: 600, tiles: (22, 20)),
+            62, 35_651_584, 4_278_190_080, br: 240_000, 800_000, cpb: 240_000, 800_000, segments: 600, tiles: (22, 20), minCR: 6),
     ]
 
     /// 6.2
@@ -43,7 +45,7 @@ public struct Level: Sendable, Hashable {
 
     private init(
         _ number: Int, _ maxLumaPs: Int, _ maxLumaSr: Int, br mainRate: Int, _ highRate: Int?, cpb mainBuffer: Int,
-        _ highBuffer: Int?, segments: Int, tiles: (rows: Int, columns: Int)
+        _ highBuffer: Int?, segments: Int, tiles: (rows: Int, columns: Int), minCR: Int
     ) {
         self.number = number
         self.maxLumaPs = maxLumaPs
@@ -55,6 +57,7 @@ public struct Level: Sendable, Hashable {
         maxSliceSegmentsPerPicture = segments
         maxTileRows = tiles.rows
         maxTileCols = tiles.columns
+        minCrBase = minCR
     }
 
     /// The level with that number (41 for 4.1); nil where the table has none.
@@ -91,4 +94,12 @@ public struct Level: Sendable, Hashable {
     /// The largest coded picture buffer over the NAL units, in bits (A.4.2 with CpbNalFactor 1100); nil where the level
     /// lacks the tier.
     public func maxCPBSize(tier: Tier) -> Int? { (tier == .main ? maxCPBMain : maxCPBHigh).map { $0 * 1100 } }
+
+    /// What MinCR allows pictures of that size (A.4.2; f_R is 1/300). FormatCapabilityFactor (Table A.10) is 1.5 in Main, 1.875 in Main 10;
+    /// MinCrScaleFactor is 1 in both.
+    package func pictureSizeLimit(codedSize: VideoSize, bitDepth: Int) -> PictureSizeLimit {
+        PictureSizeLimit(
+            samples: codedSize.width * codedSize.height, samplesPerSecond: maxLumaSr,
+            bytesPerSample: (bitDepth > 8 ? 1.875 : 1.5) / Double(minCrBase), leastTime: 1.0 / 300)
+    }
 }

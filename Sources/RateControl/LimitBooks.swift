@@ -11,6 +11,8 @@ package struct StreamLimits: Sendable, Hashable {
     /// Bits per second and bits of the level's coded picture buffer.
     package var levelRate: Int
     package var levelBuffer: Int
+    /// What the level's least compression ratio allows; nil: no limit.
+    package var levelPictures: PictureSizeLimit?
     package var maxFrameBytes: Int?
     package var maxSliceBytes: Int?
     /// Stretches of time, each.
@@ -35,6 +37,9 @@ package struct LimitBooks: Sendable {
     private var stretches: [Stretch] = []
     private var second: Stretch?
     private var level: CodedPictureBuffer
+    private let levelPictures: PictureSizeLimit?
+    /// No picture has come.
+    private var isFirst = true
     private let maxFrameBits: Int?
     private let maxSliceBytes: Int?
 
@@ -79,6 +84,7 @@ package struct LimitBooks: Sendable {
         level = CodedPictureBuffer(
             rate: limits.levelRate, size: limits.levelBuffer, initialFullness: limits.levelBuffer,
             frameRate: limits.frameRate, isConstant: false)
+        levelPictures = limits.levelPictures
         maxFrameBits = limits.maxFrameBytes.map { Int(saturating: Double($0) * 8) }
         maxSliceBytes = limits.maxSliceBytes
         stretches = Self.stretches(limits)
@@ -129,7 +135,10 @@ package struct LimitBooks: Sendable {
             broken.overMaxBitrate += 1
             found.insert(.maximum)
         }
-        if !level.remove(bits: bits) {
+        let mostOfLevel = isFirst ? levelPictures?.first : levelPictures?.later(frameRate: level.frameRate)
+        isFirst = false
+        let isInLevelsBuffer = level.remove(bits: bits)
+        if !isInLevelsBuffer || bits / 8 > mostOfLevel ?? .max {
             broken.overLevel += 1
             found.insert(.level)
         }

@@ -16,9 +16,10 @@ struct SoftwareBooks {
         mode = settings.mode
         // The libraries choose a level by the size and the rate that was asked for, not by the bits of a stream without a rate:
         // only a level that was asked for is a limit.
-        let level = configuration.level == nil ? nil : SoftwareLevel.limits(headers.level, headers.profile, headers.tier)
+        let level = configuration.level == nil ? nil : SoftwareLevel.limits(headers.level, headers.profile, headers.tier, size: settings.codedSize)
         stream = StreamLimits(
             frameRate: configuration.frameRate, levelRate: level?.rate ?? .max, levelBuffer: level?.buffer ?? .max)
+        stream.levelPictures = level?.pictures
         stream.maxSliceBytes = settings.codec == .h264 ? configuration.maxSliceBytes : nil
         Self.follow(settings.limits, mode, &stream)
         limits = LimitBooks(stream)

@@ -36,20 +36,25 @@ enum SoftwareLevel {
         }
     }
 
-    /// Bits per second and bits of the buffer that a stream of that level may have over all NAL units; nil for a level of
-    /// another name.
-    static func limits(_ name: String, _ profile: CodecProfile, _ tier: Tier?) -> (rate: Int, buffer: Int)? {
+    /// Bits per second and bits of the buffer that a stream of that level may have over all NAL units, and the largest pictures of a
+    /// size; nil for a level of another name.
+    static func limits(
+        _ name: String, _ profile: CodecProfile, _ tier: Tier?, size: VideoSize
+    ) -> (rate: Int, buffer: Int, pictures: PictureSizeLimit)? {
         guard let number = numbers(profile.codec).first(where: { Self.name($0) == name }) else { return nil }
         switch profile.codec {
         case .h264:
             return H264Syntax.Level(number: number).map {
-                ($0.maxBitrate(profile: profile).value, $0.maxCPBSize(profile: profile))
+                (
+                    $0.maxBitrate(profile: profile).value, $0.maxCPBSize(profile: profile),
+                    $0.pictureSizeLimit(codedSize: size.aligned(to: 16))
+                )
             }
         case .hevc:
             guard let level = HEVCSyntax.Level(number: number), let rate = level.maxBitrate(tier: tier ?? .main),
                 let buffer = level.maxCPBSize(tier: tier ?? .main)
             else { return nil }
-            return (rate.value, buffer)
+            return (rate.value, buffer, level.pictureSizeLimit(codedSize: size.aligned(to: 8), bitDepth: profile.bitDepth))
         }
     }
 }

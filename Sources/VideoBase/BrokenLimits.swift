@@ -12,7 +12,8 @@ public struct BrokenLimits: Sendable, Hashable, Codable {
     public var overDataRateLimits = 0
     /// Pictures with which a second had more than the highest bit rate.
     public var overMaxBitrate = 0
-    /// Pictures that were too much for the rate and buffer of the stream's level (H.264 Table A-1, H.265 Table A.9).
+    /// Pictures that were too much for the rate, the buffer or the least compression ratio (MinCR) of the stream's level
+    /// (H.264 Table A-1, H.265 Table A.9).
     public var overLevel = 0
 
     public init() {}
@@ -41,7 +42,8 @@ public struct BrokenLimits: Sendable, Hashable, Codable {
             line(overDataRateLimits, "over a limit of `dataRateLimits`", "raise it, or `maxQP`"),
             line(overMaxBitrate, "with a second over `maxBitrate`", "raise it, or `maxQP`"),
             line(
-                overLevel, "over the rate or buffer of the stream's level", "name a higher `level`, or lower the rate"),
+                overLevel, "over the rate, the buffer or the picture size of the stream's level",
+                "name a higher `level`, or lower the rate"),
         ].compactMap { $0 }
     }
 }

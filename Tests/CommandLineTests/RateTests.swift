@@ -22,6 +22,52 @@ import Testing
         }
     }
 
+    /// Noise of 160×96 at the lowest QP takes more than the level's least compression ratio allows the first picture (H.264 level 2: 192 bytes
+    /// for each of the 69 macroblocks that it decodes in 1/172 s; HEVC level 2: 0.75 bytes for each of 15360 samples), and less than the
+    /// later ones and the level's rate and buffer allow.
+    @Test(arguments: [("reference", "h264", 13_261), ("software", "h264", 13_261), ("reference", "h265", 11_520)])
+    func leastCompressionRatio(_ device: String, _ ending: String, _ bytes: Int) throws {
+        try Files.withTemporaryFolder { folder in
+            try RemuxTests.make(
+                "ffmpeg -v error -nostdin -f lavfi -i color=gray:size=160x96:rate=25:duration=0.2,noise=alls=100:all_seed=1 -pix_fmt yuv420p a.y4m",
+                in: folder)
+            let line = "a.y4m --device \(device) --qp 1 --level 2 --gop 40 --json -o"
+            let run = try EncodeRun(words(line) + ["a.\(ending)"], in: folder)
+            #expect(run.status == 0, "\(run.errors)")
+            let sizes = try ProcessRunner.run(
+                "ffprobe", ["-v", "error", "-show_entries", "packet=size", "-of", "csv=p=0", "a.\(ending)"], directory: folder
+            ).output.split { !$0.isNumber }.compactMap { Int($0) }
+            #expect(sizes.count == 5 && sizes[0] > bytes && sizes.dropFirst().allSatisfy { $0 < 90_000 }, "\(sizes)")
+            #expect(run.report?["statistics"]?["broken"]?["overLevel"]?.int == 1, "\(sizes)")
+            let notices = (run.report?["notices"]?.array ?? []).compactMap(\.string)
+            #expect(notices.contains { $0.contains("1 picture over the rate, the buffer or the picture size of the stream's level") }, "\(notices)")
+            let strict = try EncodeRun(words(line) + ["b.\(ending)", "--strict"], in: folder)
+            #expect(strict.status == 69 && strict.errors.contains("strict: frame 0"), "\(strict.errors)")
+        }
+    }
+
+    /// The first picture after black, which vaenc's own controller codes finely, keeps to the level's least compression ratio: at 320×180
+    /// and level 1.2 half of 384 bytes for each of 240 macroblocks.
+    @Test func leastCompressionRatioAfterBlack() throws {
+        try Files.withTemporaryFolder { folder in
+            let clip = try Fixture.bigBuckBunny.path()
+            try RemuxTests.make(
+                "ffmpeg -v error -nostdin -f lavfi -i color=black:s=320x180:r=25:d=2.8 -i '\(clip)' -filter_complex "
+                    + "'[1:v]scale=320:180,fps=25,setsar=1,noise=alls=12:allf=t:all_seed=1,trim=end_frame=6,format=yuv420p[v];"
+                    + "[0:v]setsar=1,format=yuv420p[b];[b][v]concat' -pix_fmt yuv420p a.y4m", in: folder)
+            let run = try EncodeRun(
+                words("a.y4m --device reference --codec h264 --rate-control cbr --bitrate 450k --rate-controller vaenc --level 1.2 --json -o a.h264"),
+                in: folder)
+            #expect(run.status == 0 && run.report?["statistics"]?["broken"]?["overLevel"]?.int == 0, "\(run.errors)")
+            let sizes = try ProcessRunner.run(
+                "ffprobe", ["-v", "error", "-show_entries", "packet=size", "-of", "csv=p=0", "a.h264"], directory: folder
+            ).output.split { !$0.isNumber }.compactMap { Int($0) }
+            #expect(sizes.count == 76 && sizes.allSatisfy { $0 <= 46_080 }, "\(sizes)")
+            let faults = try #require(try ToolRun(["inspect", "\(folder)/a.h264", "--json"]).report?["hrd"]?["violations"]?.array)
+            #expect(!faults.contains { $0["rule"]?.string == "level" }, "\(faults)")
+        }
+    }
+
     /// Where there is no rate, nobody controls it.
     @Test(arguments: ["reference", "software"], ["", "--qp 30", "--quality 30"]) func controllerWithoutARate(
         _ device: String, _ mode: String

@@ -51,6 +51,30 @@ import VideoBase
         #expect(broken(books, [50_000] + Array(repeating: 6000, count: 12), .maximum) == [9])
     }
 
+    /// Level 1.1, MinCR 2: 192 bytes for each of 99 macroblocks of the first picture, and for each of the 300 that the level decodes in a
+    /// tenth of a second of the others. The rate and the buffer of the level hold all of them.
+    @Test func leastCompressionRatio() throws {
+        let books = try books { $0.level = 11 }
+        #expect(broken(books, [8 * 19_008, 8 * 57_600, 8], .level) == [])
+        #expect(broken(books, [8 * 19_009, 8, 8], .level) == [0])
+        #expect(broken(books, [8, 8 * 57_601, 8, 8], .level) == [1])
+    }
+
+    /// vaenc's own controller takes it for a limit of pictures, as `maxFrameBytes`, whichever is lower.
+    @Test(arguments: [(nil, 57_600), (100_000, 57_600), (50_000, 50_000)] as [(Int?, Int)])
+    func leastCompressionRatioOfTheController(_ bytes: Int?, _ most: Int) throws {
+        let limits = SettingsResolverTests.limits { $0.rateControl = [.cqp] }
+        let asked = SettingsResolverTests.configuration(176, 144) {
+            $0.frameRate = Rational(10)
+            $0.bitrate = BitsPerSecond(80_000)
+            $0.level = 11
+            $0.maxFrameBytes = bytes
+        }
+        let settings = try SettingsResolver.resolve(asked, on: DeviceProfile(driver: "a driver", limits: [limits]))
+        #expect(RateSession.targets(settings.rate, settings.frameRate, settings).maxPictureBits == 8 * most)
+        #expect(RateSession.targets(settings.rate, Rational(1000), settings).maxPictureBits == 8 * 19_008)
+    }
+
     /// After a change, what was planned before and a second of settling do not count.
     @Test func changes() throws {
         var books = try books { _ in }

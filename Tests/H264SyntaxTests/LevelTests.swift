@@ -28,6 +28,19 @@ import VideoBase
         #expect(level(16384, 16384, fps: 1) == nil)
     }
 
+    /// 384 bytes a macroblock over MinCR, Table A-1: of 8160 macroblocks at level 4 (MinCR 4); of 99 at level 3.1, whose 108000 a second are
+    /// 627.9 in 1/172 s; of 3600 at level 4.1 (MinCR 2), whose 245760 a second are 9830.4 in 1/25 s.
+    @Test func leastCompressionRatio() throws {
+        func limit(_ number: Int, _ width: Int, _ height: Int) throws -> PictureSizeLimit {
+            try #require(Level(number: number)).pictureSizeLimit(codedSize: VideoSize(width: width, height: height))
+        }
+        let fullHD = try limit(40, 1920, 1088)
+        #expect(fullHD.first == 783_360 && fullHD.later(frameRate: Rational(60)) == 783_360 && fullHD.later(frameRate: Rational(10)) == 2_359_296)
+        #expect(try limit(31, 176, 144).first == 60_279)
+        let small = try limit(41, 1280, 720)
+        #expect(small.first == 691_200 && small.later(frameRate: Rational(25)) == 1_887_436)
+    }
+
     @Test func limitsThatBind() {
         // References: 720p at level 3.1 holds 5 frames, at 3.2 5, at 4.0 9.
         #expect(level(1280, 720, fps: 30, references: 5) == "3.1")

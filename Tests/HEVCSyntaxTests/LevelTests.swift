@@ -35,6 +35,19 @@ import VideoBase
         #expect(level(16384, 8192, fps: Rational(1)) == nil)
     }
 
+    /// 1.5 bytes a sample over MinCrBase in Main, 1.875 in Main 10 (Tables A.8 to A.10): of 921600 samples at level 3.1 (2), whose 33177600 a
+    /// second are 1327104 in 1/25 s; of 2088960 at level 4 (4); of 25344 at level 5.1 (8), whose 534773760 a second are 1782579.2 in 1/300 s.
+    @Test func leastCompressionRatio() throws {
+        func limit(_ number: Int, _ width: Int, _ height: Int, _ depth: Int = 8) throws -> PictureSizeLimit {
+            try #require(Level(number: number)).pictureSizeLimit(codedSize: VideoSize(width: width, height: height), bitDepth: depth)
+        }
+        let main = try limit(31, 1280, 720)
+        #expect(main.first == 691_200 && main.later(frameRate: Rational(25)) == 995_328)
+        #expect(try limit(31, 1280, 720, 10).first == 864_000)
+        #expect(try limit(40, 1920, 1088).first == 783_360)
+        #expect(try limit(51, 176, 144).first == 334_233)
+    }
+
     @Test func ratesAndTiers() {
         // BrNalFactor and CpbNalFactor are 1100: level 4 takes 13.2 Mbit/s, 33 in the High tier, 4.1 22.
         #expect(level(1920, 1080) { $0.bitrate = BitsPerSecond(13_200_000) } == "4.0 Main")

@@ -103,6 +103,14 @@ enum StreamLevel: Sendable, Hashable {
         }
     }
 
+    /// What the least compression ratio allows a stream's pictures.
+    func pictureSizeLimit(_ grid: BlockGrid, _ profile: CodecProfile) -> PictureSizeLimit {
+        switch self {
+        case .h264(let level, _): level.pictureSizeLimit(codedSize: grid.coded)
+        case .hevc(let level, _): level.pictureSizeLimit(codedSize: grid.coded, bitDepth: profile.bitDepth)
+        }
+    }
+
     /// Whether slices of that rate, and an intra picture of that many bits, keep within the level.
     func holdsSlices(bitrate: Int, intraPicture: Int) -> Bool {
         bitrate <= maxSliceBits.rate && intraPicture <= maxSliceBits.buffer

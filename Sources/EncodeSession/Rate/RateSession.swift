@@ -100,6 +100,8 @@ final class RateSession: Sendable {
         var targets = rate.targets(
             frameRate: frameRate, areas: Int(Double(settings.grid.areas) * settings.profile.codec.rateShare),
             reorderDepth: settings.structure.reorderDepth, offsets: offsets)
+        let mostOfLevel = settings.level.pictureSizeLimit(settings.grid, settings.profile).later(frameRate: frameRate)
+        targets.maxPictureBits = min(targets.maxPictureBits ?? .max, Int(clamping: Int128(mostOfLevel) * 8))
         targets.leastFillerBytes = Filler.leastBytes(settings.profile.codec)
         return targets
     }

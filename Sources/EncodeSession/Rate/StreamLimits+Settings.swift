@@ -5,6 +5,7 @@ extension StreamLimits {
     init(_ settings: EncodeSettings) {
         self.init(
             frameRate: settings.frameRate, levelRate: settings.level.maxBitrate, levelBuffer: settings.level.maxCPBSize)
+        levelPictures = settings.level.pictureSizeLimit(settings.grid, settings.profile)
         maxFrameBytes = settings.rate.maxFrameBytes
         maxSliceBytes = settings.maxSliceBytes
         follow(settings.rate, settings.frameRate)
