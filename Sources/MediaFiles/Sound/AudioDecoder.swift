@@ -13,6 +13,9 @@ import VideoBase
     /// What the resampler was made for.
     private var shape: [Int32] = []
     private let timeBase: Rational
+    /// The decoder may hold back what a packet makes.
+    private let hasDelay: Bool
+    private var hasGiven = false
     let rate: Int
     let channels: Int
 
@@ -37,6 +40,7 @@ import VideoBase
         let given = Int(unsafe parameters.pointee.sample_rate)
         guard Self.rates.contains(given) else { throw Self.oddRate(given) }
         self.rate = rate(given)
+        hasDelay = unsafe codec.pointee.capabilities & AV_CODEC_CAP_DELAY != 0
         self.channels = channels ?? max(1, min(8, Int(unsafe parameters.pointee.ch_layout.nb_channels)))
         unsafe context = av.pointee.avcodec_alloc_context3!(codec)
         unsafe frame = av.pointee.av_frame_alloc!()
@@ -44,6 +48,9 @@ import VideoBase
             unsafe av.pointee.avcodec_parameters_to_context!(context, parameters) >= 0
         else { throw TrackPacket.noMemory }
         unsafe context.pointee.pkt_timebase = AVRational(track.timeBase)
+        // Checksums: a frame with a wrong one is marked as damaged, but FLAC's is decoded without a word unless it is an error.
+        unsafe context.pointee.err_recognition |= AV_EF_CRCCHECK
+        if unsafe parameters.pointee.codec_id == AV_CODEC_ID_FLAC { unsafe context.pointee.err_recognition |= AV_EF_EXPLODE }
         let code = unsafe av.pointee.avcodec_open2!(context, codec, nil)
         if LibAV.isNoMemory(code) { throw VaencError.noMemory("to decode sound") }
         if code < 0 {
@@ -68,24 +75,42 @@ import VideoBase
         unsafe av.pointee.swr_free!(&resampler)
     }
 
-    /// Packets that could not be decoded, and are left out.
+    /// Packets of which nothing, or less than all, could be decoded.
     private(set) var damaged = 0
 
     /// Decodes a packet; nil: the end, which gives what is held back.
+    /// - Throws: where there is no memory.
     func decode(_ packet: TrackPacket?) throws -> [Block] {
-        if unsafe av.pointee.avcodec_send_packet!(context, packet?.packet) < 0, packet != nil { damaged += 1 }
+        if let packet, packet.isEmpty {
+            // Decoders take it for the end.
+            damaged += 1
+            return []
+        }
+        var code = unsafe av.pointee.avcodec_send_packet!(context, packet?.packet)
+        var isDamaged = code < 0 && packet != nil
         var blocks: [Block] = []
         while true {
-            let code = unsafe av.pointee.avcodec_receive_frame!(context, frame)
+            if LibAV.isNoMemory(code) { throw VaencError.noMemory("to decode sound") }
+            code = unsafe av.pointee.avcodec_receive_frame!(context, frame)
             if code == vaenc_averror_again() || code == vaenc_averror_eof() { break }
             if code < 0 {
-                damaged += 1
+                isDamaged = true
                 continue
             }
+            if unsafe frameIsDamaged(frame!) { isDamaged = true }
             blocks.append(try convert())
         }
+        if let packet, blocks.isEmpty, hasGiven, !hasDelay, !packet.mayGiveNothing { isDamaged = true }
+        if isDamaged { damaged += 1 }
+        hasGiven = hasGiven || !blocks.isEmpty
         if packet == nil, unsafe resampler != nil { blocks.append(Block(start: nil, samples: unsafe try run(nil, 0))) }
         return blocks
+    }
+
+    /// Whether libavcodec made up a part of it.
+    private func frameIsDamaged(_ frame: UnsafePointer<AVFrame>) -> Bool {
+        let corrupt: Int32 = 1
+        return unsafe frame.pointee.decode_error_flags != 0 || frame.pointee.flags & corrupt != 0
     }
 
     /// Times beyond, which damaged files have, are taken as this: sums and differences of such fit.

@@ -45,8 +45,9 @@ public final class AudioTranscoder {
     /// `interrupted`, and the rest of the gap stays. What was encoded up to there comes with the next call. nil: the task alone counts.
     public var isCancelled: (@Sendable () -> Bool)?
 
-    /// Packets of the input that could not be decoded: silence stands in.
-    public var damagedPackets: Int { decoder.damaged }
+    /// The number of packets so far that are damaged: nothing, or less than all, of them could be decoded. Silence, or what
+    /// libavcodec makes up, stands in. Packets that are not heard, as they lie before the start, do not count.
+    public private(set) var damagedPackets = 0
 
     /// - Parameter from: what is heard before is left out.
     /// - Throws: `unavailable` without the libraries or a decoder, `badInput`.
@@ -88,8 +89,23 @@ public final class AudioTranscoder {
 
     /// The same, with each packet given as soon as it is encoded: the silence of a long gap is never held as a whole.
     package func write(_ packet: TrackPacket, to take: (TrackPacket) throws -> Void) throws {
-        for block in try decoder.decode(packet) { try append(block, take) }
+        for block in try decode(packet) { try append(block, take) }
         try encodeWaiting(take)
+    }
+
+    /// Decodes a packet, or the rest (nil), and counts it where it is damaged and heard.
+    private func decode(_ packet: TrackPacket?) throws -> [AudioDecoder.Block] {
+        let before = decoder.damaged
+        let blocks = try decoder.decode(packet)
+        if decoder.damaged > before, packet.map(isHeard) ?? true { damagedPackets += 1 }
+        return blocks
+    }
+
+    private func isHeard(_ packet: TrackPacket) -> Bool {
+        if packet.isCutOff { return false }
+        guard let start = packet.presentation else { return true }
+        let (first, end) = (start.converted(to: Int32(rate)).value, (start + packet.duration).converted(to: Int32(rate)).value)
+        return first >= range.lowerBound || end > range.lowerBound
     }
 
     private func takeMade() -> [TrackPacket] {
@@ -116,7 +132,7 @@ public final class AudioTranscoder {
     public func finish(end: MediaTime? = nil) throws -> [TrackPacket] {
         if hasEnded { return [] }
         hasEnded = true
-        for block in try decoder.decode(nil) { try append(block) { made.append($0) } }
+        for block in try decode(nil) { try append(block) { made.append($0) } }
         if let end, let position {
             let last = end.converted(to: Int32(rate)).value
             let count = max(0, min(Int64(waiting[0].count), Int64(clamping: Int128(last) - Int128(position))))

@@ -23,6 +23,10 @@ public final class SoundFeed {
     /// The beginning is left out: known of a cut, and else by the first packet, which an edit list may cut off.
     private var cutsStart: Bool?
 
+    /// The number of damaged packets so far, of sound that is encoded anew: `AudioTranscoder.damagedPackets`. Packets that are copied
+    /// are not looked into.
+    public var damagedPackets: Int { transcoder?.damagedPackets ?? 0 }
+
     /// - Parameter isCancelled: of sound that is encoded: `AudioTranscoder.isCancelled`.
     /// - Throws: `unavailable` where it cannot be encoded.
     public init(_ sound: SourceSound, mode: AudioMode, isCancelled: (@Sendable () -> Bool)? = nil) throws {

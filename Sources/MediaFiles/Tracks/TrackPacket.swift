@@ -132,6 +132,10 @@ public import VideoBase
     public var isKey: Bool { unsafe packet.pointee.flags & 1 != 0 }
     /// An edit list cuts it off: it is there for what is decoded after it alone.
     var isCutOff: Bool { unsafe packet.pointee.flags & 4 != 0 }
+    /// It has nothing for a decoder.
+    var isEmpty: Bool { unsafe packet.pointee.size == 0 && packet.pointee.side_data_elems == 0 }
+    /// What is decoded of it may be left out whole: an edit list or its side data say so, or it lasts no time.
+    var mayGiveNothing: Bool { unsafe isCutOff || packet.pointee.side_data_elems > 0 || durationTicks <= 0 }
     public var byteCount: Int { Int(unsafe packet.pointee.size) }
     /// A copy of its bytes.
     public var bytes: [UInt8] { unsafe Array(UnsafeBufferPointer(start: packet.pointee.data, count: byteCount)) }

@@ -49,11 +49,19 @@ final class EncodeBranch {
 
     /// Of the source's streams of sound, those that come into the output.
     private var feeds: [(stream: Int, feed: SoundFeed)] = []
+    /// The index in its file of each of the source's streams of sound.
+    private var names: [Int] = []
+
+    /// What of each of the source's streams of sound was damaged, as far as it was decoded.
+    var damagedSounds: [DamagedSound] {
+        feeds.filter { $0.feed.damagedPackets > 0 }.map { DamagedSound(stream: names[$0.stream], packets: $0.feed.damagedPackets) }
+    }
 
     /// - Parameters:
     ///   - sounds: the source's.
     ///   - isCancelled: of a long silence that is encoded: whether to stop.
     func open(_ sounds: [SourceSound], isCancelled: @escaping @Sendable () -> Bool) throws {
+        names = sounds.enumerated().map { $0.element.stream ?? $0.offset }
         feeds = try zip(sounds, output.sound.modes).enumerated().compactMap { index, sound in
             try sound.1.map { (index, try SoundFeed(sound.0, mode: $0, isCancelled: isCancelled)) }
         }
@@ -79,6 +87,7 @@ final class EncodeBranch {
         for (index, (stream, feed)) in feeds.enumerated() where packets.indices.contains(stream) {
             do {
                 try body(feed, packets[stream]) { sink.write([$0], sound: index) }
+                if output.configuration.strict, feed.damagedPackets > 0 { return sink.fail(DamagedSound.refusal(names[stream])) }
             } catch let error as VaencError where error.category == .interrupted {
                 // The pictures end, too: what was encoded is finished.
             } catch { return sink.fail(error) }

@@ -70,13 +70,15 @@ struct EncodeJob {
         if let failure, !branches.contains(where: \.isFinished) { throw failure }
         interruption.whenSecond(nil)
         if tellsNotices, !tellsAtOnce { for notice in notices { Terminal.note(notice) } }
+        let damaged = DamagedSound.merged(branches.flatMap(\.damagedSounds))
+        input.damagedSoundPackets = damaged.reduce(0) { $0 + $1.packets }
         let late =
             unique(branches.flatMap { $0.session.statistics.broken.notices })
             + [
                 unforeseenNotice(branches[0].tally.snapshot), leftOutNotice, source.lateChanges.notice,
                 interrupted ? nil : forcedNotice(branches[0].tally.snapshot),
                 interrupted ? nil : lateChangeNotice(input.framesRead),
-            ].compactMap { $0 } + unique(branches.compactMap(boundNotice))
+            ].compactMap { $0 } + unique(damaged.map(\.notice) + branches.compactMap(boundNotice))
         for notice in late where tellsNotices { Terminal.note(notice) }
         return (report(branches, input, notices: notices + kept + late, interrupted: interrupted), failure)
     }

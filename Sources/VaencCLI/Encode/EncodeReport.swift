@@ -23,6 +23,8 @@ struct EncodeReport: Encodable, Sendable {
         var framesRead = 0
         /// Into the memory of an output's own encoder, where there are several; one output's frames are read right into it.
         var framesCopied = 0
+        /// Packets of sound that is encoded anew that could not be decoded, or not whole; of all streams.
+        var damagedSoundPackets = 0
         /// Where a compressed input was decoded; under `effective` too.
         var decode: EffectiveEntry?
         /// Where pictures were scaled; under `effective` too.
