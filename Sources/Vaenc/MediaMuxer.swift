@@ -14,7 +14,8 @@ public final class MediaMuxer: Sendable {
         public var kinds: Set<MediaTrack.Kind> = [.video]
         /// The format by the extension, and whether an existing file is replaced.
         public var options = SinkOptions()
-        /// Samples that wait to be written at most, so that a disk or network that stands still does not fill the memory.
+        /// The maximum number of samples that wait to be written, so that neither a disk or network that stands still nor a track that is
+        /// never described fills the memory. If more come, writing ends: with `inputOutput`, or with `usage` where a description is missing.
         public var queueLimit = 1000
 
         public init(output: String) { self.output = output }
@@ -31,7 +32,10 @@ public final class MediaMuxer: Sendable {
         var hasWritten = false
         /// Samples that came before everything was described.
         var early: [Sample] = []
+        /// The number of samples that were appended and not given to the sink, `early` included.
         var waiting = 0
+        /// A sample came that was one too many: none is taken any more.
+        var hasOverflowed = false
         var isStarted = false
         var isCancelled = false
         var hasEnded = false
@@ -113,7 +117,7 @@ public final class MediaMuxer: Sendable {
             }) else { return completion(.failure(notWriting)) }
             let (isWriting, hasWritten) = state.withLock { ($0.isWriting, $0.hasWritten) }
             var result = Result {
-                if !isWriting { throw VaencError(.usage, "nothing was described, and nothing is written") }
+                if !isWriting { throw lacksDescription("nothing is written to \(configuration.output)") }
                 if !hasWritten {
                     throw VaencError(
                         .usage, "no packet came for \(configuration.output), and nothing is written", remedy: "append packets before stop, or call cancel")
@@ -122,7 +126,7 @@ public final class MediaMuxer: Sendable {
             }
             if case .failure(let error) = result {
                 let told = sink.abandon(after: error)
-                state.withLock { $0.failure = told }
+                state.withLock { ($0.failure, $0.early) = (told, []) }
                 result = .failure(told)
             }
             completion(result)
@@ -137,6 +141,28 @@ public final class MediaMuxer: Sendable {
         return isStarted
             ? VaencError(.usage, "writing \(output) was stopped already", remedy: "call stop once")
             : VaencError(.usage, "writing \(output) was not started", remedy: "call `start` first")
+    }
+
+    /// The error of samples that cannot be written before the kinds that are missing are described.
+    private func lacksDescription(_ consequence: String) -> VaencError {
+        let (tracks, isVideoDescribed) = state.withLock { ($0.tracks, $0.description != nil) }
+        // The encoder's pictures are always there.
+        let kinds = configuration.kinds.subtracting(tracks.map(\.kind)).subtracting([.video]).map(\.rawValue).sorted()
+        let missing = (isVideoDescribed ? [] : ["video"]) + kinds
+        return VaencError(
+            .usage, "\(consequence): no track of \(missing.joined(separator: ", ")) was described",
+            remedy: kinds.isEmpty
+                ? "call `describe` with the encoder's description before its packets"
+                : "call `describe` for each kind in `kinds` before its packets, or leave out of `kinds` what does not come")
+    }
+
+    /// The error of more samples than may wait. On the muxer's thread, after all calls before.
+    private var overflow: VaencError {
+        let (output, limit) = (configuration.output, configuration.queueLimit)
+        let (isStarted, isWriting) = state.withLock { ($0.isStarted, $0.isWriting) }
+        if isWriting { return VaencError(.inputOutput, "writing \(output) is too slow: samples would be lost") }
+        let held = "more than \(limit) samples (`queueLimit`) wait for \(output)"
+        return isStarted ? lacksDescription(held) : VaencError(.usage, "\(held), which was not started", remedy: "call `start` first")
     }
 
     /// As above, for a thread of one's own: blocks.
@@ -171,18 +197,18 @@ public final class MediaMuxer: Sendable {
     }
 
     private func append(_ sample: Sample) {
-        let fits = state.withLock { state in
-            state.waiting += 1
-            return state.waiting <= configuration.queueLimit
-        }
-        guard fits else {
-            return perform { _ in
-                throw VaencError(.inputOutput, "writing \(self.configuration.output) is too slow: samples would be lost")
+        let (fits, isFirst) = state.withLock { state in
+            if state.waiting < configuration.queueLimit, !state.hasOverflowed {
+                state.waiting += 1
+                return (true, false)
             }
+            defer { state.hasOverflowed = true }
+            return (false, !state.hasOverflowed)
         }
+        if isFirst { perform { throw $0.overflow } }
+        guard fits else { return }
         perform { muxer in
             let waits = muxer.state.withLock { state in
-                state.waiting -= 1
                 if !state.isWriting { state.early.append(sample) }
                 return !state.isWriting
             }
@@ -197,6 +223,7 @@ public final class MediaMuxer: Sendable {
             do { try body(self) } catch {
                 let sink = state.withLock { state in
                     state.hasEnded = true
+                    state.early = []
                     return state.sink
                 }
                 let told = sink?.abandon(after: error) ?? error
@@ -223,7 +250,10 @@ public final class MediaMuxer: Sendable {
     }
 
     private func write(_ sample: Sample) throws {
-        let (sink, tracks, numbers) = state.withLock { ($0.sink, $0.tracks, $0.numbers) }
+        let (sink, tracks, numbers) = state.withLock { state in
+            state.waiting -= 1
+            return (state.sink, state.tracks, state.numbers)
+        }
         switch sample {
         case .picture(let packet): try sink?.write(packet)
         case .packet(let packet, let track):

@@ -167,6 +167,68 @@ import Vaenc
         #expect(!Files.exists(path) && !Files.exists(path + ".part"))
     }
 
+    /// Samples that wait for a description count as waiting: the first one too many ends writing, and the error names what is not described.
+    @Test(arguments: [[], [MediaTrack.Kind.video], [.audio]], [10, 1000]) func descriptionThatNeverComes(_ described: [MediaTrack.Kind], _ limit: Int) async throws {
+        var encoding = EncoderConfiguration(size: VideoSize(width: 96, height: 64))
+        encoding.wantedCodec = .h264
+        let session = try CompressionSession(configuration: encoding, device: .software)
+        defer { session.invalidate() }
+        let sound = try AudioTranscoder(pcm: PCMFormat(sample: .s16, rate: 48_000, channels: 1), settings: .microphone)
+        let path = Fixture.folder + "/muxer-\(UInt32.random(in: 0...UInt32.max)).mkv"
+        defer { _ = try? ProcessRunner.run("rm", ["-f", path, path + ".part"]) }
+        let told = Told()
+        var configuration = self.configuration(path)
+        configuration.queueLimit = limit
+        func make() async throws -> MediaMuxer {
+            let muxer = MediaMuxer(configuration) { _ in told.count += 1 }
+            muxer.start()
+            if described.contains(.video) { muxer.describe(try session.encoderDescription) }
+            if described.contains(.audio) { muxer.describe(sound.track) }
+            return muxer
+        }
+        func append(_ count: Int, to muxer: MediaMuxer) {
+            for index in 0..<Int64(count) { muxer.append(Self.packet(shown: MediaTime(value: index, timescale: 25))) }
+        }
+        let muxer = try await make()
+        append(limit + 5, to: muxer)
+        do {
+            try await muxer.stop()
+            Issue.record("stopped")
+        } catch let error as VaencError {
+            let missing = described == [.video] ? "audio" : described == [.audio] ? "video" : "video, audio"
+            let words = "more than \(limit) samples (`queueLimit`) wait for \(path): no track of \(missing) was described"
+            #expect(error.category == .usage && error.message == words, "\(error)")
+            #expect(error.description.contains("call `describe`"), "\(error)")
+        }
+        // Not by `stop`.
+        #expect(told.count == 1)
+        #expect(!Files.exists(path) && !Files.exists(path + ".part"))
+        // As many as may wait are written once the last description comes.
+        let late = try await make()
+        append(limit, to: late)
+        if !described.contains(.video) { late.describe(try session.encoderDescription) }
+        if !described.contains(.audio) { late.describe(sound.track) }
+        try await late.stop()
+        let probe = try ProcessRunner.run(
+            "ffprobe", ["-v", "error", "-select_streams", "v", "-count_packets", "-show_entries", "stream=nb_read_packets", "-of", "csv=p=0", path])
+        #expect(probe.output.prefix { $0.isNumber } == "\(limit)", "\(probe.output) \(probe.errors)")
+    }
+
+    /// Samples that come before `start` count as well.
+    @Test func startThatNeverComes() async throws {
+        let path = Fixture.folder + "/muxer-\(UInt32.random(in: 0...UInt32.max)).mkv"
+        var configuration = self.configuration(path)
+        configuration.queueLimit = 3
+        let muxer = MediaMuxer(configuration)
+        for index in 0..<4 { muxer.append(Self.packet(shown: MediaTime(value: Int64(index), timescale: 25))) }
+        do {
+            try await muxer.stop()
+            Issue.record("stopped")
+        } catch let error as VaencError {
+            #expect(error.message == "more than 3 samples (`queueLimit`) wait for \(path), which was not started", "\(error)")
+        }
+    }
+
     /// Each order of the calls that makes no sense has its own words.
     @Test func order() async throws {
         let path = Fixture.folder + "/muxer-\(UInt32.random(in: 0...UInt32.max)).mp4"
