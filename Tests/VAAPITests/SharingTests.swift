@@ -39,6 +39,21 @@ import VideoBase
         }
     }
 
+    /// A limit of descriptors is no failure of input or output: F_DUPFD gives EMFILE, and EBADF for one that is not open (fcntl(2)).
+    @Test func descriptorErrors() {
+        for code in [EMFILE, ENFILE] {
+            let error = SharedPicture.copyError(code)
+            #expect(error.category == .unavailable && error.description.contains("ulimit -n"), "\(error)")
+        }
+        let object = SharedPicture.Object(descriptor: -1, byteCount: 0, modifier: SharedPicture.linear)
+        do {
+            _ = try SharedPicture(format: .nv12, size: Self.size, borrowing: [object], planes: [])
+            Issue.record("copied")
+        } catch {
+            #expect((error as? VaencError)?.category == .inputOutput, "\(error)")
+        }
+    }
+
     @Test(arguments: [PixelFormat.nv12, .p010, .i420, .yv12, .yuyv, .uyvy, .bgra, .rgba])
     func surfacesAreSharedInPlace(format: PixelFormat) throws {
         let (owner, other) = (try ReferenceDisplay.open(), try ReferenceDisplay.open())

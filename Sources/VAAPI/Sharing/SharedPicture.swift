@@ -51,7 +51,7 @@ package final class SharedPicture: Sendable {
 
     /// Keeps copies of the descriptors, which stay the caller's.
     ///
-    /// - Throws: `VaencError` of `.inputOutput` where there are too many.
+    /// - Throws: `unavailable` where there is no descriptor left, `inputOutput` where one cannot be copied.
     package convenience init(
         format: PixelFormat, size: VideoSize, borrowing objects: [Object], planes: [Plane]
     ) throws {
@@ -59,13 +59,21 @@ package final class SharedPicture: Sendable {
         for object in objects {
             let copy = fcntl(object.descriptor, F_DUPFD_CLOEXEC, 0)
             guard copy >= 0 else {
-                let reason = unsafe String(cString: strerror(errno))
+                let code = errno
                 for copy in copies { close(copy.descriptor) }
-                throw VaencError(.inputOutput, "a DMA-BUF's descriptor cannot be copied: \(reason)")
+                throw Self.copyError(code)
             }
             copies.append(Object(descriptor: copy, byteCount: object.byteCount, modifier: object.modifier))
         }
         self.init(format: format, size: size, owning: copies, planes: planes)
+    }
+
+    /// The error of a descriptor that cannot be copied, by errno.
+    static func copyError(_ code: Int32) -> VaencError {
+        if code == EMFILE || code == ENFILE { return .noDescriptor("for a DMA-BUF") }
+        // SAFETY: the string is the calling thread's until its next strerror, and copied at once.
+        let reason = unsafe String(cString: strerror(code))
+        return VaencError(.inputOutput, "a DMA-BUF's descriptor cannot be copied (\(reason))", remedy: "see `dmesg`")
     }
 
     deinit {
