@@ -69,7 +69,6 @@ import Testing
         }
     }
 
-    /// Times out of range are named with the option and its range.
     /// An HEVC sequence parameter set that announces millions of entries: libavformat would read them for minutes.
     @Test(arguments: ["a.mp4", "a.mov", "a.mkv"]) func damagedParameterSets(_ output: String) throws {
         try Files.withTemporaryFolder { folder in
@@ -92,6 +91,7 @@ import Testing
         }
     }
 
+    /// Times out of range are named with the option and its range.
     @Test(arguments: ["--start", "--duration"]) func rangeOfTimes(_ option: String) throws {
         for value in ["1e9", "-1"] {
             let result = try run("remux", ["in.mp4", "-o", "a.mp4", option, value], in: "/tmp")
