@@ -56,6 +56,23 @@ import Testing
         }
     }
 
+    /// What keeps the benchmark from writing its clip is named by its errno, and the remedy is that reason's.
+    @Test func benchmarkFiles() throws {
+        let command = "exec \"$0\" bench testsrc:96x64@25:3 --device software --qp 30,34 --frames 3 --no-ffmpeg"
+        let cases = [
+            ("trap '' XFSZ; ulimit -f 1", 74, ["clip.nv12", "File too large", "ulimit -f"]),
+            ("export TMPDIR=$PWD/none", 73, ["a folder in ", "No such file or directory", "TMPDIR"]),
+        ]
+        for (limit, status, words) in cases {
+            try Files.withTemporaryFolder { folder in
+                let run = try ProcessRunner.run(
+                    "bash", ["-c", "\(limit); \(command)", Checkout.vaenc], environment: ["TMPDIR": folder], directory: folder, timeout: 60)
+                #expect(run.status == status && words.allSatisfy { run.errors.contains($0) }, "\(run.status) \(run.errors)")
+                #expect(Files.list(folder).isEmpty)
+            }
+        }
+    }
+
     /// Closed standard streams: a file gets none of their numbers, and nothing that is meant for them is written into it.
     @Test func closedStreamsAreNoOutputs() throws {
         let encode = "\"$1\" encode testsrc:64x48@25:10 --device software --codec h264 --progress json --overwrite"

@@ -36,7 +36,7 @@ struct BenchClip: Sendable {
         }
         let written = path
         let file = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw VaencError(.cannotCreate, "cannot create \(path)", remedy: "set TMPDIR to a folder with room") }
+        guard file >= 0 else { throw TemporaryFileError.creating(errno, written) }
         defer { close(file) }
         let buffer = try SystemPixelBuffer(format: .nv12, size: visible)
         var count = 0
@@ -47,9 +47,9 @@ struct BenchClip: Sendable {
                     let rows = PixelFormat.nv12.rows(plane: plane, height: visible.height)
                     let bytes = PixelFormat.nv12.rowBytes(plane: plane, width: visible.width)
                     for row in 0..<rows {
-                        guard unsafe write(file, planes.base(plane) + row * planes.pitch(plane), bytes) == bytes else {
-                            throw VaencError(.inputOutput, "cannot write \(written)", remedy: "set TMPDIR to a folder with room")
-                        }
+                        let code = unsafe TemporaryFileError.write(
+                            UnsafeRawBufferPointer(start: planes.base(plane) + row * planes.pitch(plane), count: bytes), to: file)
+                        if code != 0 { throw TemporaryFileError.writing(code, written) }
                     }
                 }
             }

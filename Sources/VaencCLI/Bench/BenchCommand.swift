@@ -108,7 +108,7 @@ final class TemporaryFolder: Sendable {
         // SAFETY: mkdtemp writes inside the string that it is given.
         let made = unsafe mkdtemp(&template)
         guard unsafe made != nil else {
-            throw VaencError(.cannotCreate, "cannot create a folder in \(parent)", remedy: "set TMPDIR to a folder that can be written")
+            throw TemporaryFileError.creating(errno, "a folder in \(parent)")
         }
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }

@@ -20,10 +20,7 @@ enum ChildProcess {
     /// Runs `arguments[0]` (looked up in PATH), its standard output copied to the file `output`.
     static func run(_ arguments: [String], environment: [String: String?] = [:], output: String) throws -> ChildResult {
         let target = unsafe open(output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard target >= 0 else {
-            throw lack(errno, arguments[0])
-                ?? VaencError(.cannotCreate, "cannot create \(output)", remedy: "set TMPDIR to a folder with room")
-        }
+        guard target >= 0 else { throw TemporaryFileError.creating(errno, output) }
         defer { close(target) }
         let out = try Pipe()
         let err = try Pipe()
@@ -52,9 +49,8 @@ enum ChildProcess {
                 } else if index == 0 {
                     if result.firstByteSeconds == nil { result.firstByteSeconds = Clock.now - began }
                     result.bytes += count
-                    guard unsafe Glibc.write(target, chunk, count) == count else {
-                        throw VaencError(.inputOutput, "cannot write \(output)", remedy: "set TMPDIR to a folder with room")
-                    }
+                    let code = unsafe chunk.withUnsafeBytes { unsafe TemporaryFileError.write(UnsafeRawBufferPointer(rebasing: $0[..<count]), to: target) }
+                    if code != 0 { throw TemporaryFileError.writing(code, output) }
                 } else {
                     messages = (messages + chunk.prefix(count)).suffix(4096)
                 }
