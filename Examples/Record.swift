@@ -16,7 +16,7 @@ func record(
         target.options.timeOrigin = .zero
         target.kinds.insert(.audio)
     }
-    let muxer = MediaMuxer(target)
+    let muxer = MediaMuxer(target) { _ in source.cancel() }  // A full disk ends the reading, too: a camera would go on.
     defer { muxer.cancel() }  // Leaves nothing behind an error; does nothing after `stop`.
 
     let session = try CompressionSession(configuration: configuration, device: device) { result in
@@ -28,16 +28,22 @@ func record(
     muxer.start()
     muxer.describe(try session.encoderDescription)
     if let sound { muxer.describe(sound.track) }
-    while let (buffer, timing) = try input.nextFrame(makeBuffer: group.makePixelBuffer) {
-        try group.encode(buffer, presentation: timing.presentation, duration: timing.duration)
-        if let sound {
-            for packet in try sound.write(source.takeSound(), until: timing.presentation) {
-                muxer.append(packet, of: sound.track)
+    do {
+        while let (buffer, timing) = try input.nextFrame(makeBuffer: group.makePixelBuffer) {
+            try group.encode(buffer, presentation: timing.presentation, duration: timing.duration)
+            if let sound {
+                for packet in try sound.write(source.takeSound(), until: timing.presentation) {
+                    muxer.append(packet, of: sound.track)
+                }
             }
         }
+    } catch let error as any DescribedError where error.category == .interrupted {
+        try muxer.stop()  // Throws what the muxer failed with, where that was why.
+        throw error
     }
     if let sound {
         for packet in try sound.finish(source.readSound(until: nil), end: nil) { muxer.append(packet, of: sound.track) }
+        if sound.damagedPackets > 0 { print("\(sound.damagedPackets) packets of sound are damaged") }
     }
     try group.completeFrames()
     try muxer.stop()

@@ -130,6 +130,17 @@ import Testing
         }
     }
 
+    /// An output that cannot be written ends the program, with that reason, though the source has hours left.
+    @Test func fullOutput() throws {
+        try Files.withTemporaryFolder { folder in
+            let script = "trap '' XFSZ; ulimit -f 20; exec \"$0\" transcode testsrc:176x144@25:1000000 out.mov software"
+            let result = try ProcessRunner.run("bash", ["-c", script, Checkout.buildFolder + "/Examples"], directory: folder, timeout: 60)
+            #expect(!result.timedOut && result.status != 0, "\(result.status)")
+            #expect((result.errors + result.output).contains("the file is larger than the system allows"), "\(result.errors)")
+            #expect(Files.list(folder).isEmpty)
+        }
+    }
+
     @Test func decode() throws {
         try program("NAL units to pictures", prepare: Self.clip) { outputs, folder in
             let expected = ForeignDecoder.libavcodec.decode(try Files.read("\(folder)/clip.h264")).frames
