@@ -43,6 +43,27 @@ import Testing
         #expect(decoded.frames.count == encoded)
     }
 
+    /// A call of a decoder that comes back a little after its limit (500 ms of a wait, twice that of other calls), as a rule while decoding
+    /// goes on without it: every picture comes out, as ffmpeg has it.
+    @Test(
+        arguments: ["vaCreateContext@1=delay:1100", "vaBeginPicture@4=delay:1100", "vaEndPicture@4=delay:1100", "vaSyncSurface2@4=delay:600"],
+        ["libx264", "libx265"])
+    func decodingOverLateCalls(_ faults: String, encoder: String) throws {
+        try Files.withTemporaryFolder { folder in
+            let script = """
+                set -e
+                ffmpeg -v error -nostdin -f lavfi -i testsrc2=s=96x64:r=25:d=24 -c:v \(encoder) -preset ultrafast -pix_fmt yuv420p in.mp4 2>log
+                ffmpeg -v error -nostdin -i in.mp4 -f rawvideo -pix_fmt yuv420p right.yuv
+                "$0" decode in.mp4 --device reference -o out.yuv
+                cmp right.yuv out.yuv
+                """
+            let result = try ProcessRunner.run(
+                "bash", ["-c", script, Checkout.vaenc],
+                environment: ["VAENC_FAULT": faults, "VAENC_DEVICE_TIMEOUT_MS": "500"], directory: folder, timeout: 60)
+            #expect(result.status == 0, "\(result.output) \(result.errors)")
+        }
+    }
+
     @Test(arguments: [
         ("vaEndPicture@5+=status:1", "vaEndPicture failed (operation failed)", nil),
         ("vaSyncBuffer@3+=status:24", "vaSyncBuffer failed (encoding error)", nil),
