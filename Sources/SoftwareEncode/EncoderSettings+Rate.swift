@@ -7,6 +7,8 @@ extension EncoderSettings {
     }
 
     private static let highestRate = SoftwareEncoder.highestRate
+    /// In bits: libavcodec has an int of them.
+    private static let largestBuffer = Int(Int32.max)
 
     mutating func mapRate() {
         let c = configuration
@@ -101,7 +103,8 @@ extension EncoderSettings {
     private mutating func mapBuffer() {
         let c = configuration
         limits.base = RateLimits.Base(bitrate: limits.bitrate, maxRate: limits.maxRate, bufferSize: limits.bufferSize)
-        if let size = c.vbvSize, limits.maxRate > 0 { limits.base.bufferSize = max(1, size / 1000) }
+        let asked = c.vbvSize.map { min($0, Self.largestBuffer) }
+        if let asked, limits.maxRate > 0 { limits.base.bufferSize = max(1, asked / 1000) }
         let limited = c.dataRateLimits.min { $0.bytesPerSecond < $1.bytesPerSecond }
         if let limited {
             let used = mode != .cqp
@@ -117,9 +120,11 @@ extension EncoderSettings {
             }
         }
         let has = limits.maxRate > 0
-        if let size = c.vbvSize {
-            if has { limits.bufferSize = max(1, size / 1000) }
-            report("vbvSize", size, has ? "\(size)" : "none", has ? "as asked" : "\(mode.rawValue) keeps no buffer")
+        if let asked {
+            if has { limits.bufferSize = max(1, asked / 1000) }
+            report(
+                "vbvSize", c.vbvSize, has ? "\(asked)" : "none",
+                !has ? "\(mode.rawValue) keeps no buffer" : asked == c.vbvSize ? "as asked" : "libavcodec takes no more")
         } else if has {
             report("vbvSize", Int?.none, "\(limits.bufferSize * 1000)", limited == nil ? "one second" : "the limit's")
         }

@@ -26,12 +26,12 @@ extension EncoderSettings {
         try check(c.temporalLayers, 1...4, "temporalLayers")
         try check(c.longTermReferences, 0...15, "longTermReferences")
         try check(c.vbvInitialPercent, 0...100, "vbvInitialPercent")
-        try check(c.vbvSize, 1000...Int(Int32.max), "vbvSize")
         try check(c.maxFrameDelay, 0...64, "maxFrameDelay")
-        try check(c.maxSliceBytes, 100...1_000_000_000, "maxSliceBytes")
-        try check(c.maxFrameBytes, 100...1_000_000_000, "maxFrameBytes")
+        try check(c.maxSliceBytes, WrongValues.sliceBytes, "maxSliceBytes")
+        try check(c.maxFrameBytes, WrongValues.frameBytes, "maxFrameBytes")
         try WrongValues.refuse(bitrate: c.bitrate, "bitrate")
         try WrongValues.refuse(bitrate: c.maxBitrate, "maxBitrate")
+        try WrongValues.refuse(vbvSize: c.vbvSize)
         for limit in c.dataRateLimits { try WrongValues.refuse(limit) }
         if let filter = c.deblocking {
             for (value, option) in [(filter.alphaOffset, "deblocking alpha"), (filter.betaOffset, "deblocking beta")]

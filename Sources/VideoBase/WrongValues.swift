@@ -3,10 +3,19 @@
 package enum WrongValues {
     /// Bits per second, as many as VA-API's fields hold.
     package static let bitrates = 1000...4_000_000_000
+    /// Bytes of a coded picture, and of a slice, as a limit of them.
+    package static let frameBytes = 100...(1 << 28)
+    package static let sliceBytes = 64...(1 << 28)
 
     package static func refuse(bitrate: BitsPerSecond?, _ option: String) throws(VaencError) {
         guard let bitrate, !bitrates.contains(bitrate.value) else { return }
         throw VaencError(.usage, "`\(option)` is \(bitrate)", remedy: "give a rate from 1k to 4G bits per second")
+    }
+
+    /// - Parameter vbvSize: in bits.
+    package static func refuse(vbvSize: Int?) throws(VaencError) {
+        guard let vbvSize, !bitrates.contains(vbvSize) else { return }
+        throw VaencError(.usage, "`vbvSize` is \(vbvSize)", remedy: "give a size from 1k to 4G bits")
     }
 
     package static func refuse(frameRate rate: Rational) throws(VaencError) {
@@ -62,10 +71,11 @@ package enum WrongValues {
     }
 
     package static func refuse(_ limit: DataRateLimit) throws(VaencError) {
-        guard (1...(1 << 40)).contains(limit.bytes), limit.seconds > 0, limit.seconds <= 3600 else {
+        let bytes = 1...(1 << 40)
+        guard bytes.contains(limit.bytes), limit.seconds > 0, limit.seconds <= 3600 else {
             throw VaencError(
                 .usage, "a data-rate limit of \(limit.bytes) bytes in \(limit.seconds) s cannot be kept",
-                remedy: "give 1 byte or more, in more than 0 and up to 3600 seconds")
+                remedy: "give \(bytes.lowerBound) to \(bytes.upperBound) bytes, in more than 0 and up to 3600 seconds")
         }
     }
 

@@ -60,6 +60,14 @@ import Testing
         #expect(run.report?["frames"]?["encoded"]?.int == 12)
     }
 
+    /// The range of `--vbv-size` goes further than libavcodec's int: what it takes is used, and reported.
+    @Test(arguments: ["o.h264", "o.h265"]) func aBufferLargerThanLibavcodecTakes(_ name: String) throws {
+        let run = try encode(["--bitrate", "1M", "--vbv-size", "4G"], frames: 3, device: "software", name: name)
+        #expect(run.status == 0 && run.effective("vbvSize")?["used"]?.string == "2147483647", "\(run.errors)")
+        let strict = try encode(["--bitrate", "1M", "--vbv-size", "4G", "--strict"], frames: 3, device: "software", name: name)
+        #expect(strict.status == 69 && strict.errors.contains("--vbv-size: asked 4000000000"), "\(strict.errors)")
+    }
+
     /// Key frames where they are forced, by number and by time.
     @Test func forcedKeyFrames() throws {
         let run = try encode(["--force-key", "3,0.32s", "--bframes", "0", "--gop", "100"])

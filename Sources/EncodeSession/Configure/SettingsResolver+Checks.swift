@@ -20,7 +20,7 @@ extension SettingsResolver {
         try check("idrInterval", asked.idrInterval, 1...Int(Int32.max))
         try check("temporalLayers", asked.temporalLayers, 1...4)
         try check("longTermReferences", asked.longTermReferences, 0...15)
-        try check("maxSliceBytes", asked.maxSliceBytes, 64...(1 << 28))
+        try check("maxSliceBytes", asked.maxSliceBytes, WrongValues.sliceBytes)
         try check("maxFrameDelay", asked.maxFrameDelay, 0...64)
         for time in asked.forcedKeyTimes where !(time >= 0 && time.isFinite) {
             throw VaencError(.usage, "a key frame cannot be forced at \(time) s", remedy: "give a time of 0 or more")

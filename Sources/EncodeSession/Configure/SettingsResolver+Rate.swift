@@ -41,14 +41,12 @@ extension SettingsResolver {
             throw VaencError(
                 .usage, "rate control qvbr needs a rate", remedy: "add `maxBitrate` or `bitrate`, as `bitrate` 6M")
         }
-        if let size = asked.vbvSize, !(1000...4_000_000_000).contains(size) {
-            throw VaencError(.usage, "`vbvSize` is \(size)", remedy: "give a size from 1k to 4G bits")
-        }
+        try WrongValues.refuse(vbvSize: asked.vbvSize)
         if let percent = asked.vbvInitialPercent, !(0...100).contains(percent) {
             throw VaencError(.usage, "`vbvInitialPercent` is \(percent)", remedy: "give a number from 0 to 100")
         }
         for limit in asked.dataRateLimits { try WrongValues.refuse(limit) }
-        try Self.check("maxFrameBytes", asked.maxFrameBytes, 100...(1 << 28))
+        try Self.check("maxFrameBytes", asked.maxFrameBytes, WrongValues.frameBytes)
         try asked.checkContradictions(wanted)
     }
 

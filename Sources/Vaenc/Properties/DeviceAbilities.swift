@@ -86,8 +86,7 @@ struct DeviceAbilities: Sendable, Hashable {
     /// The libraries limit slices alone.
     var limitsFrameBytes: Bool { engine?.limitsFrameBytes ?? false }
     var sliceBytes: ClosedRange<Int>? {
-        guard let engine else { return codec == .h264 ? 100...1_000_000_000 : nil }
-        return engine.limitsSliceBytes ? 64...(1 << 28) : nil
+        engine?.limitsSliceBytes ?? (codec == .h264) ? WrongValues.sliceBytes : nil
     }
     var macroblockRateControl: Bool { engine?.macroblockRateControl ?? true }
     var trellis: Bool { engine?.trellis ?? true }

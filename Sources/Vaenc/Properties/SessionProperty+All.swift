@@ -220,7 +220,7 @@ extension SessionProperty where Value == Int {
         Self("VBVInitialDelayPercentage", \.vbvInitialPercent) { $0.hasRate ? .whole(0...100) : nil }
     }
     public static var maxFrameBytes: Self {
-        Self("MaxFrameBytes", \.maxFrameBytes) { $0.limitsFrameBytes ? .whole(100...(1 << 28)) : nil }
+        Self("MaxFrameBytes", \.maxFrameBytes) { $0.limitsFrameBytes ? .whole(WrongValues.frameBytes) : nil }
     }
     public static var maxSliceBytes: Self {
         Self("MaxH264SliceBytes", \.maxSliceBytes) { .whole($0.sliceBytes) }

@@ -17,13 +17,13 @@ struct BenchCommand: ParsableCommand {
 
     @OptionGroup(title: "Device") var device: DeviceOptions
 
-    @Option(help: ArgumentHelp("QPs to run at, 0 to 51.", valueName: "22,27,32,37"))
+    @Option(help: ArgumentHelp("QPs to run at, \(OptionRange.qp.words).", valueName: "22,27,32,37"))
     var qp = "22,27,32,37"
 
     @Option(help: ArgumentHelp("Speed: 1 (best quality) to 7 (fastest), or slow, medium, fast.", valueName: "1…7|slow|medium|fast"))
     var preset: String?
 
-    @Option(help: ArgumentHelp("Frames of each input, 1 to 100000.", valueName: "N"))
+    @Option(help: ArgumentHelp("Frames of each input, \(OptionRange.benchFrames.words).", valueName: "N"))
     var frames = 120
 
     @Option(help: ArgumentHelp("Scale the inputs to this size, of even sides.", valueName: "WxH"))
@@ -40,15 +40,14 @@ struct BenchCommand: ParsableCommand {
     func run() throws {
         if plot != nil { throw VaencError.notBuilt("--plot") }
         let qps = try qp.split(separator: ",").map { text in
-            guard let value = Int(text), (0...51).contains(value) else {
-                throw VaencError.usage("--qp \(qp) is not a list of QPs", remedy: "write it as 22,27,32,37")
-            }
+            guard let value = Int(text) else { throw VaencError.usage("--qp \(qp) is not a list of QPs", remedy: "write it as 22,27,32,37") }
+            try OptionValue.check("--qp", value, OptionRange.qp)
             return value
         }
         guard !qps.isEmpty, Set(qps).count == qps.count else {
             throw VaencError.usage("--qp \(qp) is empty or names a QP twice", remedy: "write it as 22,27,32,37")
         }
-        guard (1...100_000).contains(frames) else { throw VaencError.usage("--frames \(frames) is out of range", remedy: "use 1 to 100000") }
+        try OptionValue.check("--frames", frames, OptionRange.benchFrames)
         let preset = try self.preset.map(OptionValue.preset)
         let outputSize = try size.map { text in
             let size = try SourceOptions.size("--size", text)

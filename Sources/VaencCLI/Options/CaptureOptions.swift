@@ -7,7 +7,7 @@ struct CaptureOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Capture size (default 1280x720; the nearest supported size is used).", valueName: "WxH"))
     var captureSize: String?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Input of the capture card, by number, 0 to 63 (default: the one that it is set to).", valueName: "N"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Input of the capture card, by number, \(OptionRange.captureInput.words) (default: the one that it is set to).", valueName: "N"))
     var captureInput: Int?
 
     @Option(
@@ -81,7 +81,7 @@ struct CaptureOptions: ParsableArguments {
             }
             request.layout = layout
         }
-        try OptionValue.check("--capture-input", captureInput, 0...63)
+        try OptionValue.check("--capture-input", captureInput, OptionRange.captureInput)
         request.input = captureInput
         request.lateFrames = lateFrames ?? .drop
         if let stallTimeout {

@@ -7,13 +7,13 @@ enum OptionValue {
     static func check(_ option: String, _ value: Int?, _ range: ClosedRange<Int>) throws {
         guard let value, !range.contains(value) else { return }
         throw VaencError.usage(
-            "\(option) \(value) is out of range", remedy: "use \(range.lowerBound) to \(range.upperBound)")
+            "\(option) \(value) is out of range", remedy: "use \(range.words)")
     }
 
     /// `1` to `7`, or a word that stands for one of them.
     static func preset(_ text: String) throws -> Int {
         let words = ["slow": 2, "medium": 4, "fast": 6]
-        if let value = words[text.lowercased()] ?? Int(text), (1...7).contains(value) { return value }
+        if let value = words[text.lowercased()] ?? Int(text), OptionRange.preset.contains(value) { return value }
         throw VaencError.usage(
             "--preset \(text) is \(Int(text) == nil ? "not known" : "out of range")",
             remedy: "use 1 (best) to 7 (fastest), or slow (2), medium (4) or fast (6)")
@@ -48,9 +48,9 @@ enum OptionValue {
     /// `X,Y,WxH:DELTA`.
     static func region(_ text: String) throws -> RegionOfInterest {
         let wrong = VaencError.usage(
-            "--roi \(text) is not a region", remedy: "write X,Y,WxH:DELTA, as 64,32,320x180:-6 (DELTA from -51 to 51)")
+            "--roi \(text) is not a region", remedy: "write X,Y,WxH:DELTA, as 64,32,320x180:-6 (DELTA from \(OptionRange.qpDelta.words))")
         let halves = text.split(separator: ":", omittingEmptySubsequences: false)
-        guard halves.count == 2, let delta = Int(halves[1]), (-51...51).contains(delta) else { throw wrong }
+        guard halves.count == 2, let delta = Int(halves[1]), OptionRange.qpDelta.contains(delta) else { throw wrong }
         let parts = halves[0].split(separator: ",", omittingEmptySubsequences: false)
         guard parts.count == 3, let x = Int(parts[0]), let y = Int(parts[1]), let size = VideoSize(parts[2]),
             (0...65535).contains(x), (0...65535).contains(y), size.width <= 65536, size.height <= 65536
@@ -77,11 +77,11 @@ enum OptionValue {
         case "off": return Deblocking(isOn: false)
         default:
             let parts = text.split(separator: ":", omittingEmptySubsequences: false).map { Int($0) }
-            guard parts.count == 2, let alpha = parts[0], let beta = parts[1], (-6...6).contains(alpha),
-                (-6...6).contains(beta)
+            guard parts.count == 2, let alpha = parts[0], let beta = parts[1], OptionRange.deblocking.contains(alpha),
+                OptionRange.deblocking.contains(beta)
             else {
                 throw VaencError.usage(
-                    "--deblock \(text) is not known", remedy: "use on, off, or offsets from -6 to 6 as ALPHA:BETA")
+                    "--deblock \(text) is not known", remedy: "use on, off, or offsets from \(OptionRange.deblocking.words) as ALPHA:BETA")
             }
             return Deblocking(alphaOffset: alpha, betaOffset: beta)
         }

@@ -15,16 +15,16 @@ struct RateOptions: ParsableArguments {
     var vbvSize: String?
 
     @Option(
-        parsing: .unconditional, help: ArgumentHelp("Fullness of that buffer when decoding begins, 0 to 100 percent (default 75).", valueName: "PERCENT"))
+        parsing: .unconditional, help: ArgumentHelp("Fullness of that buffer when decoding begins, \(OptionRange.percent.words) percent (default 75).", valueName: "PERCENT"))
     var vbvInitial: Int?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Constant QP of P pictures, 0 to 51.", valueName: "N"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Constant QP of P pictures, \(OptionRange.qp.words).", valueName: "N"))
     var qp: Int?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Constant QP of I pictures, 0 to 51 (default: from --qp).", valueName: "N"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Constant QP of I pictures, \(OptionRange.qp.words) (default: from --qp).", valueName: "N"))
     var qpI: Int?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Constant QP of B pictures, 0 to 51 (default: from --qp).", valueName: "N"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Constant QP of B pictures, \(OptionRange.qp.words) (default: from --qp).", valueName: "N"))
     var qpB: Int?
 
     @Option(
@@ -32,16 +32,16 @@ struct RateOptions: ParsableArguments {
         help: ArgumentHelp("Constant quality, 1 (best) to 51 (default 24), on the codec's QP scale.", valueName: "N"))
     var quality: Int?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Lowest QP that the rate control uses, 0 to 51.", valueName: "N"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Lowest QP that the rate control uses, \(OptionRange.qp.words).", valueName: "N"))
     var minQp: Int?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Highest QP that the rate control uses, 0 to 51.", valueName: "N"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Highest QP that the rate control uses, \(OptionRange.qp.words).", valueName: "N"))
     var maxQp: Int?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Maximum coded picture size in bytes, 100 to 1000000000 (default: no limit).", valueName: "BYTES"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Maximum coded picture size in bytes, \(OptionRange.frameBytes.words) (default: no limit).", valueName: "BYTES"))
     var maxFrameBytes: Int?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Maximum slice size in bytes, 100 to 1000000000 (default: no limit).", valueName: "BYTES"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Maximum slice size in bytes, \(OptionRange.sliceBytes.words) (default: no limit).", valueName: "BYTES"))
     var maxSliceBytes: Int?
 
     @Option(
@@ -140,10 +140,10 @@ struct RateOptions: ParsableArguments {
 
     private func checkRanges() throws {
         for (name, value, range) in [
-            ("--qp", qp, 0...51), ("--qp-i", qpI, 0...51), ("--qp-b", qpB, 0...51), ("--min-qp", minQp, 0...51),
-            ("--max-qp", maxQp, 0...51), ("--quality", quality, 1...51),
-            ("--vbv-initial", vbvInitial, 0...100), ("--max-frame-bytes", maxFrameBytes, 100...1_000_000_000),
-            ("--max-slice-bytes", maxSliceBytes, 100...1_000_000_000),
+            ("--qp", qp, OptionRange.qp), ("--qp-i", qpI, OptionRange.qp), ("--qp-b", qpB, OptionRange.qp),
+            ("--min-qp", minQp, OptionRange.qp), ("--max-qp", maxQp, OptionRange.qp), ("--quality", quality, OptionRange.quality),
+            ("--vbv-initial", vbvInitial, OptionRange.percent), ("--max-frame-bytes", maxFrameBytes, OptionRange.frameBytes),
+            ("--max-slice-bytes", maxSliceBytes, OptionRange.sliceBytes),
         ] {
             try OptionValue.check(name, value, range)
         }

@@ -2,7 +2,7 @@ import ArgumentParser
 import VideoBase
 
 struct StructureOptions: ParsableArguments {
-    @Option(parsing: .unconditional, help: ArgumentHelp("Distance of key frames in frames, 1 to 1000000 (default: 5 seconds).", valueName: "FRAMES"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Distance of key frames in frames, \(OptionRange.gop.words) (default: 5 seconds).", valueName: "FRAMES"))
     var gop: Int?
 
     @Option(
@@ -12,53 +12,53 @@ struct StructureOptions: ParsableArguments {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Make every Nth key frame an IDR picture and the others I pictures, 1 to 10000 (default 1).", valueName: "N"))
+        help: ArgumentHelp("Make every Nth key frame an IDR picture and the others I pictures, \(OptionRange.idrInterval.words) (default 1).", valueName: "N"))
     var idrInterval: Int?
 
     @Flag(help: "B frames before a key frame may predict from frames before it.")
     var openGop = false
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("B frames between P frames, 0 to 7 (default 2 if the device has them).", valueName: "N"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("B frames between P frames, \(OptionRange.bFrames.words) (default 2 if the device has them).", valueName: "N"))
     var bframes: Int?
 
     @Flag(inversion: .prefixedNo, exclusivity: .exclusive, help: "Whether B frames predict from B frames.")
     var bPyramid: Bool?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Reference pictures, 1 to 16.", valueName: "N"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Reference pictures, \(OptionRange.references.words).", valueName: "N"))
     var refs: Int?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Slices per picture, 1 to 4096 (default 1).", valueName: "N"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Slices per picture, \(OptionRange.slices.words) (default 1).", valueName: "N"))
     var slices: Int?
 
     @Option(help: ArgumentHelp("Force key frames at these frame numbers or times (seconds with an s, or HH:MM:SS.mmm).", valueName: "0,50,12.5s"))
     var forceKey: String?
 
     @Option(
-        parsing: .unconditional, help: ArgumentHelp("Temporal layers, 1 to 4, of which the upper ones can be dropped (default 1).", valueName: "N"))
+        parsing: .unconditional, help: ArgumentHelp("Temporal layers, \(OptionRange.temporalLayers.words), of which the upper ones can be dropped (default 1).", valueName: "N"))
     var temporalLayers: Int?
 
     @Flag(help: "Move intra-coded columns or rows through the picture in place of key frames.")
     var intraRefresh = false
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Long-term references to keep, 0 to 15 (default 0).", valueName: "N"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Long-term references to keep, \(OptionRange.longTermReferences.words) (default 0).", valueName: "N"))
     var ltr: Int?
 
     @Flag(help: "Give each packet before the next frame is taken.")
     var lowLatency = false
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Frames in flight, 1 to 64.", valueName: "N"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Frames in flight, \(OptionRange.asyncDepth.words).", valueName: "N"))
     var asyncDepth: Int?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Frames that may go in before the first packet comes out, 0 to 64.", valueName: "N"))
+        help: ArgumentHelp("Frames that may go in before the first packet comes out, \(OptionRange.frameDelay.words).", valueName: "N"))
     var maxFrameDelay: Int?
 
     @Option(
         name: .customLong("transform-8x8"), help: ArgumentHelp("Whether to use the 8×8 transform of H.264 High.", valueName: "auto|on|off"))
     var transform8x8: Automatic = .auto
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Deblocking filter: on, off, or offsets from -6 to 6 (default on).", valueName: "on|off|ALPHA:BETA"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Deblocking filter: on, off, or offsets from \(OptionRange.deblocking.words) (default on).", valueName: "on|off|ALPHA:BETA"))
     var deblock: String?
 
     @Option(help: ArgumentHelp("Whether to write buffering and timing messages for the decoder's buffer.", valueName: "auto|on|off"))
@@ -69,10 +69,10 @@ struct StructureOptions: ParsableArguments {
 
     func apply(to configuration: inout EncoderConfiguration) throws {
         for (name, value, range) in [
-            ("--gop", gop, 1...1_000_000), ("--bframes", bframes, 0...7), ("--refs", refs, 1...16),
-            ("--slices", slices, 1...4096), ("--async-depth", asyncDepth, 1...64),
-            ("--idr-interval", idrInterval, 1...10_000), ("--temporal-layers", temporalLayers, 1...4),
-            ("--ltr", ltr, 0...15), ("--max-frame-delay", maxFrameDelay, 0...64),
+            ("--gop", gop, OptionRange.gop), ("--bframes", bframes, OptionRange.bFrames), ("--refs", refs, OptionRange.references),
+            ("--slices", slices, OptionRange.slices), ("--async-depth", asyncDepth, OptionRange.asyncDepth),
+            ("--idr-interval", idrInterval, OptionRange.idrInterval), ("--temporal-layers", temporalLayers, OptionRange.temporalLayers),
+            ("--ltr", ltr, OptionRange.longTermReferences), ("--max-frame-delay", maxFrameDelay, OptionRange.frameDelay),
         ] {
             try OptionValue.check(name, value, range)
         }
