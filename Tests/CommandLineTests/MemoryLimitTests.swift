@@ -56,6 +56,29 @@ import Testing
         }
     }
 
+    /// Nothing that is there has to be installed: a library that is not loaded, and a driver that has no memory.
+    @Test func nothingIsToBeInstalled() throws {
+        try Files.withTemporaryFolder { folder in
+            for (limit, command) in [
+                (50_000, ["encode", "testsrc:64x48@25:2", "--device", "reference", "-o", "o.h264"]),
+                (50_000, ["encode", "testsrc:64x48@25:2", "-o", "o.h264"]), (50_000, ["probe"]), (100_000, ["probe"]),
+            ] {
+                let run = try limited(command, limit, in: folder)
+                let what = "\(limit) kB, \(command): \(run.status) \(run.output) \(run.errors)"
+                #expect(run.status == (command[0] == "probe" ? 0 : 69), "\(what)")
+                #expect((run.output + run.errors).contains("ulimit -v"), "\(what)")
+                let advice = (run.output + run.errors).split(separator: "\n").filter { !$0.hasPrefix("With a GPU: ") }
+                #expect(!advice.contains { $0.contains("install") }, "\(what)")
+            }
+            let run = try ProcessRunner.run(
+                Checkout.vaenc, ["encode", "testsrc:64x48@25:2", "--device", "reference", "-o", "o.h264"],
+                environment: ["VAENC_FAULT": "vaInitialize@*=status:2"], directory: folder, timeout: 60)
+            #expect(run.status == 69 && run.errorLines.count == 1, "\(run.status) \(run.errors)")
+            #expect(run.errors.contains("out of memory") && run.errors.contains("ulimit -v") && !run.errors.contains("install"), "\(run.errors)")
+            #expect(Files.list(folder).isEmpty)
+        }
+    }
+
     /// libx265 does not check its allocations: it ended by SIGSEGV, and left a `.part`. The last limit is enough.
     @Test func libx265() throws {
         let all = try statuses(

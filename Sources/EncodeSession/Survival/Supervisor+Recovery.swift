@@ -66,10 +66,8 @@ extension Supervisor {
     func describe(_ error: any Error) -> any Error {
         guard let error = error as? VAError else { return error }
         let rebuilds = state.withLock { $0.statistics.rebuilds }
-        return error.endingSession(
-            remedy: rebuilds > 0
-                ? "the device was made anew \(rebuilds) times; see `dmesg`, or use `DeviceSelector.software`"
-                : "see `dmesg`, or use `DeviceSelector.software`")
+        let advice = error.isNoMemory ? VaencError.memoryRemedy : "see `dmesg`, or use `DeviceSelector.software`"
+        return error.endingSession(remedy: rebuilds > 0 ? "the device was reinitialized \(rebuilds) times; \(advice)" : advice)
     }
 
     struct Made: Sendable {

@@ -32,8 +32,12 @@ extension Error {
 
     /// As it is told once no try is left: a device that does not know the object that it gave has failed.
     var afterTries: any Error {
-        guard let error = self as? VAError, error.category == .internalFault else { return self }
-        return error.endingSession(remedy: "see `dmesg`, or use `DeviceSelector.software`")
+        guard let error = self as? VAError else { return self }
+        if error.isNoMemory { return error.lackingMemory() }
+        return switch error.category {
+        case .internalFault, .deviceFailed: error.endingSession(remedy: "see `dmesg`, or use `DeviceSelector.software`")
+        default: self
+        }
     }
 
     /// The device said that it cannot do this at all.

@@ -151,6 +151,9 @@ package import VideoBase
     ) -> any Error {
         let purpose = "to load \(path.map { "the driver of \($0)" } ?? "the reference driver")"
         if let lack = words.flatMap({ VaencError.loaderLack($0, purpose) }) { return lack }
+        let error = VAError(call: "vaInitialize", status: status, object: path ?? "the reference driver", driverMessage: words)
+        // Nothing has to be installed then.
+        if error.isNoMemory { return error.lackingMemory() }
         guard let path else {
             let told = ["VAENC_REFERENCE_PERSONALITY", "VAENC_FAULT"].first { Environment.value($0) != nil }
             return VAError(

@@ -51,6 +51,17 @@ public struct VAError: DescribedError, Hashable {
         return copy
     }
 
+    /// The driver had no memory, the device's or this process's.
+    package var isNoMemory: Bool { status == .allocationFailed }
+
+    /// The same error of a driver that has no memory where a device is set up: `unavailable`, as every lack of memory is.
+    package func lackingMemory() -> VAError {
+        var copy = self
+        copy.statedCategory = .unavailable
+        copy.remedy = VaencError.memoryRemedy
+        return copy
+    }
+
     /// What may be over soon: not a driver that is not there (libva says `unknown`), nor one that hangs.
     var isPassing: Bool { status.category == .deviceFailed && status != .unknown && status != .timedOut }
 

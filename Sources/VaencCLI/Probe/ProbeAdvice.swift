@@ -7,11 +7,16 @@ enum ProbeAdvice {
     static func text(_ reports: [DeviceReport], asked: DeviceSelector) -> String? {
         let nodes = reports.filter { $0.kind == .vaapi }
         if asked != .auto || nodes.contains(where: { $0.usable && $0.capabilities.contains(where: \.encodes) }) { return nil }
-        let hasSoftware = reports.contains { $0.kind == .software && $0.usable }
+        let software = reports.first { $0.kind == .software }
         let without =
-            hasSoftware
-            ? "Without a GPU: vaenc encode takes libx264 or libx265 in software by itself."
-            : "Without a GPU: install libx264 and libx265 (apt-get install libavcodec-extra), and vaenc encode takes them by itself."
+            if software?.usable == true {
+                "Without a GPU: vaenc encode takes libx264 or libx265 in software by itself."
+            } else if let why = software?.why, ["no memory", "no file descriptor"].contains(where: { why.hasPrefix($0) }) {
+                // Nothing has to be installed.
+                "Without a GPU: vaenc encode takes libx264 or libx265 in software by itself where it can load them: \(why)."
+            } else {
+                "Without a GPU: install libx264 and libx265 (apt-get install libavcodec-extra), and vaenc encode takes them by itself."
+            }
         return "With a GPU: \(step(nodes)).\n\(without)"
     }
 
