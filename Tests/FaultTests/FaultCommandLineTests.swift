@@ -83,6 +83,14 @@ import Testing
         }
     }
 
+    /// What the driver refuses is not there (69), and so is memory; a call that fails is the device's failure (75), whichever it is.
+    @Test(arguments: ["vaCreateConfig", "vaCreateContext", "vaCreateSurfaces"], [(1, 75, "dmesg"), (2, 69, "ulimit -v"), (0x0C, 69, "not supported"), (0x22, 75, "dmesg")])
+    func settingUp(_ call: String, _ each: (status: Int, exit: Int, words: String)) throws {
+        let (result, files, _) = try encode("\(call)@*=status:\(each.status)")
+        #expect(result.status == each.exit && files == [], "\(result.status) \(result.errors)")
+        #expect(result.errorLines.count == 1 && result.errors.contains("\(call) failed") && result.errors.contains(each.words), "\(result.errors)")
+    }
+
     /// A driver that ends its process is found out in another one.
     @Test(arguments: ["vaInitialize", "vaCreateConfig", "vaCreateContext", "vaEndPicture"]) func aDriverThatAborts(_ call: String) throws {
         for output in ["a.h264", "a.mp4"] {

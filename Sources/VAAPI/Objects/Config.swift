@@ -11,18 +11,20 @@ internal import VideoBase
     /// vaCreateConfig.
     ///
     /// - Parameter attributes: the values wanted; those not given are the driver's choice.
+    /// - Throws: `unavailable` for what the driver refuses; `deviceFailed` where the call itself fails.
     package init(
         _ display: Display, profile: Profile, entryPoint: EntryPoint, attributes: [AttributeType: UInt32] = [:]
     ) throws(VAError) {
         var list = attributes.sorted { $0.key.rawValue < $1.key.rawValue }
             .map { VAConfigAttrib(type: VAConfigAttribType($0.key.rawValue), value: $0.value) }
         var id = VAConfigID(VA_INVALID_ID)
+        let status = unsafe vaCreateConfig(
+            display.handle, VAProfile(profile.rawValue), VAEntrypoint(UInt32(bitPattern: entryPoint.rawValue)), &list,
+            CInt(list.count), &id)
+        let hasFailed = StatusCode(rawValue: status).category == .deviceFailed
         try display.check(
-            unsafe vaCreateConfig(
-                display.handle, VAProfile(profile.rawValue), VAEntrypoint(UInt32(bitPattern: entryPoint.rawValue)),
-                &list, CInt(list.count), &id),
-            "vaCreateConfig", "\(profile)/\(entryPoint)",
-            remedy: "see `vaenc probe` for what \(display.vendor) offers", category: .unavailable)
+            status, "vaCreateConfig", "\(profile)/\(entryPoint)",
+            remedy: hasFailed ? nil : "see `vaenc probe` for what \(display.vendor) offers", category: hasFailed ? nil : .unavailable)
         self.display = display
         self.profile = profile
         self.entryPoint = entryPoint
