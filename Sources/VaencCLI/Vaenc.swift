@@ -50,6 +50,7 @@ struct VaencCommand: ParsableCommand {
         let arguments = arguments()
         do {
             try Suggestion.checkCommand(arguments)
+            try EmptyValues.checkAttached(arguments)
             var command = try parseAsRoot(arguments)
             try RepeatedOptions.check(arguments, of: type(of: command))
             try EmptyValues.check(arguments, of: type(of: command))

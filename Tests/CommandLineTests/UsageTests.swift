@@ -107,6 +107,10 @@ import Testing
         ("encode x --sample-entry avc1 -o y.mp4", "--sample-entry avc1 is not known: use hvc1 or hev1"),
         ("convert x -o y.avcc --length-size many", "--length-size many is not known: use 1, 2 or 4"),
         ("encode x --bitrate -1 -o y.mp4", "--bitrate has no value, as -1 is taken for an option: write --bitrate=-1 if it is the value"),
+        ("encode x --qp --device software -o y.mp4", "--qp has no value before --device: write --qp VALUE, or leave it out"),
+        ("encode x --preset --codec h264 -o y.mp4", "--preset has no value before --codec: write --preset VALUE, or leave it out"),
+        ("encode x --gop-seconds -o y.mp4", "--gop-seconds has no value before -o: write --gop-seconds VALUE, or leave it out"),
+        ("encode x -o --strict", "-o has no value before --strict: write -o VALUE, or leave it out"),
         ("encode x -o", "-o has no value: write -o FILE"), ("remux x --output", "--output has no value: write --output FILE"),
         ("remux", "the input is missing: write vaenc remux INPUT -o OUTPUT"), ("decode x", "--output is missing: write vaenc decode INPUT -o OUTPUT.y4m"),
         ("inspect", "the file is missing: write vaenc inspect FILE"), ("compare x", "the second input is missing: write vaenc compare REFERENCE DISTORTED"),
@@ -192,6 +196,11 @@ import Testing
         ("inspect|in.h264|--plot|", "the value of --plot is empty"), ("convert|in.h264|-o|a.avcc|--record|", "the value of --record is empty"),
         ("encode|in.mp4|-o|a.mp4|--start|", "the value of --start is empty"), ("probe|--device|", "the value of --device is empty"),
         ("", "the name of the command is empty"), ("help|", "the name of the command is empty"),
+        // The next argument would be taken for the value.
+        ("encode|in.mp4|-o|a.mp4|--qp=|--device|software", "the value of --qp is empty"), ("encode|in.mp4|-o|a.mp4|--qp=", "the value of --qp is empty"),
+        ("encode|in.mp4|-o|a.mp4|--preset=|--codec|h264", "the value of --preset is empty"), ("encode|in.mp4|--crf=|-o|a.mp4", "the value of --crf is empty"),
+        ("encode|in.mp4|-o|a.mp4|--bitrate=|--device|software", "the value of --bitrate is empty"), ("decode|in.mp4|-o=|--json", "the name of the output is empty"),
+        ("compare|a.mp4|b.mp4|--start=|--json", "the value of --start is empty"), ("encode|in.mp4|--strict=|-o|a.mp4", "--strict takes no value: write --strict alone"),
     ])
     func emptyNames(_ line: String, _ words: String) throws {
         let arguments = line.split(separator: "|", omittingEmptySubsequences: false).map(String.init)

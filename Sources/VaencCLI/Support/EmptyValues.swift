@@ -25,10 +25,44 @@ enum EmptyValues {
                 index += 1
             }
             guard value == "" else { continue }
-            throw option.names.contains("-o")
-                ? VaencError.usage("the name of the output is empty", remedy: "name one with -o FILE")
-                : VaencError.usage("the value of \(option.names[0]) is empty", remedy: "give it one, or leave out the option")
+            throw error(option, option.names[0])
         }
         if arguments[index...].contains("") { throw emptyInput }
+    }
+
+    /// Refuses `--name=`. ArgumentParser takes it for an option without a value, and may read the next argument as that.
+    ///
+    /// - Parameter arguments: without the program's name, before they are parsed.
+    /// - Throws: `usage`.
+    static func checkAttached(_ arguments: [String]) throws {
+        let names = arguments.prefix { $0 != "--" }.filter { $0.hasPrefix("-") && $0.firstIndex(of: "=") == $0.indices.last }.map(RepeatedOptions.name)
+        guard !names.isEmpty, let command = VaencCommand.configuration.subcommands.first(where: { $0._commandName == arguments[0] }),
+            command.configuration.shouldDisplay
+        else { return }
+        let description = try CommandDescription(command)
+        for name in names {
+            guard let option = description.option(name) else { continue }
+            throw option.takesValue ? error(option, name) : VaencError.usage("\(name) takes no value", remedy: "write \(name) alone")
+        }
+    }
+
+    private static func error(_ option: CommandDescription.Option, _ name: String) -> VaencError {
+        option.names.contains("-o")
+            ? VaencError.usage("the name of the output is empty", remedy: "name one with -o FILE")
+            : VaencError.usage("the value of \(name) is empty", remedy: "give it one, or leave out the option")
+    }
+
+    /// The first option that takes a value and is followed by another option of the command; nil where there is none.
+    static func missing(_ arguments: [String], of command: any ParsableCommand.Type) -> (name: String, next: String)? {
+        guard let description = try? CommandDescription(command) else { return nil }
+        var index = 0
+        while index + 1 < arguments.count, arguments[index] != "--" {
+            let (argument, next) = (arguments[index], arguments[index + 1])
+            index += 1
+            guard let option = description.option(argument), option.takesValue else { continue }
+            if description.option(RepeatedOptions.name(next)) != nil { return (argument, next) }
+            index += 1
+        }
+        return nil
     }
 }

@@ -37,6 +37,9 @@ enum Failure {
         if let name = dashedName(arguments.dropFirst()) {
             return "\(name) begins with a dash and is taken for an option: write a file's name as ./\(name)"
         }
+        if let command, let (name, next) = EmptyValues.missing(Array(arguments.dropFirst()), of: command) {
+            return "\(name) has no value before \(next): write \(name) VALUE, or leave it out"
+        }
         let unknown = "Unknown option '"
         guard message.hasPrefix(unknown) else {
             if let reworded = ParserMessage.reworded(message, command?._commandName, arguments) { return reworded }
