@@ -180,6 +180,34 @@ import Testing
         }
     }
 
+    /// A track that FLV holds no second of, or not at all, and a name of another codec: what the error advises works.
+    @Test func adviceForWhatIsNotHeld() throws {
+        try Files.withTemporaryFolder { folder in
+            let script = """
+                set -e
+                ffmpeg -v error -nostdin -f lavfi -i testsrc=size=96x64:rate=25:duration=0.4 -f lavfi -i sine=duration=0.4 -f lavfi -i sine=440:duration=0.4 \\
+                    -map 0 -map 1 -map 2 -pix_fmt yuv420p -c:v libx264 -c:a aac two.mkv
+                ffmpeg -v error -nostdin -f lavfi -i testsrc=size=96x64:rate=25:duration=0.4 -f lavfi -i sine=duration=0.4 -c:v libvpx -c:a libvorbis vp8.mkv
+                """
+            try RemuxTests.make(script, in: folder)
+            let two = try vaenc("remux", "two.mkv", "-o", "a.flv", in: folder)
+            #expect(two.status == 64 && two.errorLines.count == 1, "\(two.errors)")
+            #expect(two.errors.contains("flv holds one stream of each kind: use mp4, mov, mkv or ts, which holds all of the input"), "\(two.errors)")
+            #expect(two.errors.contains("vaenc encode, which leaves out what is one too many"), "\(two.errors)")
+            for ending in ["mp4", "mov", "mkv", "ts"] {
+                let held = try vaenc("remux", "two.mkv", "-o", "b.\(ending)", in: folder)
+                #expect(held.status == 0, "\(held.errors)")
+                #expect(try RemuxTests.probe("b.\(ending)", "stream=codec_name", in: folder).contains("aac"))
+            }
+            let encoded = try vaenc("encode", "two.mkv", "-o", "c.flv", "--device", "software", in: folder)
+            #expect(encoded.status == 0 && encoded.errors.contains("left out"), "\(encoded.errors)")
+            let vp8 = try vaenc("remux", "vp8.mkv", "-o", "d.flv", in: folder)
+            #expect(vp8.status == 64 && vp8.errors.contains("holds no vp8: use mkv, which holds all of the input, or vaenc encode"), "\(vp8.errors)")
+            let name = try vaenc("remux", "two.mkv", "-o", "e.h265", in: folder)
+            #expect(name.status == 64 && name.errors.contains("end the output's name in .h264"), "\(name.errors)")
+        }
+    }
+
     /// Open groups of pictures begin with others than IDR pictures: each of their key pictures has the parameter sets, once.
     @Test(arguments: ["h264", "h265"]) func parameterSetsOfOpenGroups(_ ending: String) throws {
         try Files.withTemporaryFolder { folder in

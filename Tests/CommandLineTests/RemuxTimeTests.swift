@@ -183,6 +183,25 @@ import Testing
         }
     }
 
+    /// What the error says works: the pictures alone, and those in the container, with the times that they were encoded for.
+    @Test(arguments: [("avi", "264"), ("mpg", "264"), ("mpg", "265")]) func byWayOfABareStream(_ ending: String, _ codec: String) throws {
+        try Files.withTemporaryFolder { folder in
+            let quiet = codec == "265" ? "-x265-params log-level=none" : ""
+            let (input, form) = ("in.\(ending)", ending == "avi" ? "avi" : "mpeg")
+            try RemuxTests.make(
+                "ffmpeg -v error -nostdin -f lavfi -i testsrc=size=96x64:rate=25:duration=1 -pix_fmt yuv420p -c:v libx\(codec) \(quiet) -bf 2 -f \(form) \(input)", in: folder)
+            let refused = try remux(input, "-o", "a.mp4", in: folder)
+            #expect(refused.status == 65 && refused.errorLines.count == 1, "\(refused.errors)")
+            #expect(refused.errors.contains("into a .h\(codec) file") && !refused.errors.contains("another format"), "\(refused.errors)")
+            for (from, to) in [(input, "b.h\(codec)"), ("b.h\(codec)", "b.mp4")] {
+                let result = try remux(from, "-o", to, in: folder)
+                #expect(result.status == 0, "\(to): \(result.errors)")
+            }
+            let times = try RemuxTests.probe("b.mp4", "frame=pts_time", in: folder).split(separator: "\n").compactMap { Double($0.prefix { $0 != "," }) }
+            #expect(times.count == 25 && zip(times, times.dropFirst()).allSatisfy { abs($1 - $0 - 0.04) < 0.001 }, "\(times)")
+        }
+    }
+
     /// In program streams, and in AVI, some pictures of MPEG-1 and MPEG-2 have no time of their own. They are shown when the next that is no
     /// B picture is decoded, as `ffmpeg -fflags +genpts` has it.
     @Test(arguments: ["in.mpg", "in.vob", "in.avi"]) func timesOfSomePictures(_ input: String) throws {

@@ -317,9 +317,12 @@ import VideoBase
 
     /// AVI and MPEG program streams may give the decoding times alone, and of most codecs what is shown when is known by decoding it.
     private var untimed: VaencError {
-        VaencError(
-            .badInput, "\(input.name) does not say when each of its pictures is shown, which this format has to",
-            remedy: "use vaenc encode, or another format")
+        // The pictures' order stands in the stream itself, and whoever reads it alone makes the times.
+        let endings = ["h264": ".h264", "hevc": ".h265"]
+        let bare = streams.lazy.compactMap { $0 }.first { $0.kind == .video && !$0.isAttachedPicture }.flatMap { endings[$0.codecName] }
+        return VaencError(
+            .badInput, "\(input.name) does not say when each of its pictures is shown, which a container has to",
+            remedy: bare.map { "use vaenc encode, or copy the pictures alone into a \($0) file and that into the container" } ?? "use vaenc encode")
     }
 
     private func begin(at time: MediaTime) throws {

@@ -56,7 +56,7 @@ struct RemuxPlan {
                     throw InputContext.unreadable(
                         input.name, "stream \(index) is \(track.kind.rawValue) of an unknown codec", remedy: "check that the file is whole")
                 }
-                throw VaencError(.usage, "\(name): \(why)", remedy: "use another format (mkv holds most), or encode it anew")
+                throw VaencError(.usage, "\(name): \(why)", remedy: Self.remedy(all, isSurplus: format == .flv && counts[track.kind, default: 0] > 0))
             }
             effective.append(EffectiveEntry(option: name, asked: "copied", used: "left out", why: why))
         }
@@ -68,13 +68,29 @@ struct RemuxPlan {
                     .badInput, "\(input.name) has neither video nor sound that can be read",
                     remedy: "check that the file is whole, and that it holds video or sound")
             }
+            // Of a bare output; containers refuse the track above.
+            let endings = ["h264": ".h264", "hevc": ".h265"]
+            let bare = all.lazy.filter { $0.kind == .video && !$0.isAttachedPicture }.compactMap { endings[$0.codecName] }.first
             throw VaencError(
                 .usage, "\(input.name) has nothing that \(format.rawValue) holds: \(why)",
-                remedy: "use another format (mkv holds most) or another name")
+                remedy: bare.map { "end the output's name in \($0)" } ?? Self.remedy(all, isSurplus: false))
         }
         let places = MetadataPlaces(format, codec: tracks.contains { $0.codecName == "hevc" } ? .hevc : .h264)
         effective += places.losses(of: kept) + places.losses(chapters: Int(unsafe input.context.pointee.nb_chapters), tags: tags)
         if strict, let error = effective.strictError { throw error }
+    }
+
+    /// What to do about pictures or sound that a format does not hold.
+    ///
+    /// - Parameters:
+    ///   - all: the tracks of the input.
+    ///   - isSurplus: the format holds the track, but not beside another of its kind, and encoding it changes nothing in that.
+    private static func remedy(_ all: [MediaTrack], isSurplus: Bool) -> String {
+        let media = all.filter { $0.kind == .video && !$0.isAttachedPicture || $0.kind == .audio }
+        let names = [OutputFormat.mp4, .mov, .mkv, .ts].filter { format in media.allSatisfy { (try? format.holds($0)) == true } }.map(\.rawValue)
+        let held = names.count > 1 ? "\(names.dropLast().joined(separator: ", ")) or \(names[names.count - 1])" : names.first
+        let encode = isSurplus ? "vaenc encode, which leaves out what is one too many" : "vaenc encode"
+        return held.map { "use \($0), which holds all of the input, or \(encode)" } ?? "use \(encode)"
     }
 
     /// Without parameter sets nothing is known of the pictures, and none can be decoded.
