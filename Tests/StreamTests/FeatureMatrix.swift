@@ -77,7 +77,7 @@ struct FeatureCell: Sendable, Hashable {
         for entry in differing where entry.why.isEmpty || entry.why == "as asked" {
             faults.append("\(entry.option) is \(entry.used), asked \(entry.asked ?? ""), for no reason")
         }
-        for entry in differing where !(refusal?.message.contains("\(entry.quotedOption): ") ?? false) {
+        for entry in differing where !(refusal?.message.contains(entry.writtenDifference) ?? false) {
             faults.append("--strict lets \(entry.option) differ")
         }
         if refusal != nil, differing.isEmpty { faults.append("--strict refuses, and nothing differs: \(refusal?.message ?? "")") }
@@ -90,4 +90,10 @@ struct FeatureCell: Sendable, Hashable {
         let isOwn = controller == "vaenc" && request.configuration.rateController == nil
         return (FeatureCell(note: isOwn ? "vaenc's controller" : nil), faults)
     }
+}
+
+extension EffectiveEntry {
+    /// How the error of strict begins with the entry: settings stand in backticks, of which the command line makes its options. The
+    /// size and the samples' format are no settings.
+    var writtenDifference: String { ["size", "pixelFormat"].contains(option) ? "\(option): asked " : "`\(option)`: asked " }
 }

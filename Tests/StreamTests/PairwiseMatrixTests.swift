@@ -191,7 +191,7 @@ struct OptionRow: Sendable, CustomStringConvertible {
             try SessionRun.checkStrict(request)
             return differing.isEmpty ? [] : ["--strict accepts, and \(differing.map(\.option)) differ"]
         } catch let error as VaencError where error.category == .unavailable {
-            let unnamed = differing.filter { !error.message.contains("\($0.quotedOption): ") }
+            let unnamed = differing.filter { !error.message.contains($0.writtenDifference) }
             if differing.isEmpty { return ["--strict refuses, and nothing differs: \(error.message)"] }
             return unnamed.map { "--strict does not name \($0.option)" }
         } catch {
