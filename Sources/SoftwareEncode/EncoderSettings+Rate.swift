@@ -154,8 +154,8 @@ extension EncoderSettings {
         if change.minQP != nil || change.maxQP != nil { throw refuse("its QP limits") }
         if change.frameRate != nil { throw refuse("the frame rate") }
         guard change.bitrate != nil || change.maxBitrate != nil || change.dataRateLimits != nil else { return limits }
-        if codec == .hevc { throw refuse("its rate") }
-        if limits.bitrate == 0 || limits.maxRate == 0 { throw refuse("the rate of \(mode.rawValue)", "use vbr or cbr") }
+        if codec == .hevc { throw refuse("its rate", "use `codec` h264, or make a new session") }
+        if limits.bitrate == 0 || limits.maxRate == 0 { throw refuse("the rate of \(mode.rawValue)", "use `rateControl` vbr or cbr") }
         if parameters.contains(where: { $0.name == "nal-hrd" }) {
             throw refuse("its rate with HRD parameters in the stream", "turn them off")
         }

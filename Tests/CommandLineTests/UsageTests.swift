@@ -116,6 +116,14 @@ import Testing
         ("inspect", "the file is missing: write vaenc inspect FILE"), ("compare x", "the second input is missing: write vaenc compare REFERENCE DISTORTED"),
         ("encode a b -o y.mp4", "the argument b is one too many: run vaenc once for each input"),
         ("encode a b c d e -o y.mp4", "4 arguments are too many (b, c, d, …): run vaenc once for each input"),
+        ("encode a b", "the argument b is one too many: write -o b if it is the output"),
+        ("capture /dev/video99 b.mp4", "the argument b.mp4 is one too many: write -o b.mp4 if it is the output"),
+        ("encode a -ob.mp4", "-ob.mp4 is no option: write -o b.mp4, or ./-ob.mp4 for a file of that name"),
+        ("-o b.mp4 encode a", "unknown option -o: a command comes first, as in vaenc encode INPUT -o OUTPUT; vaenc COMMAND --help lists the options"),
+        ("remux a -o b.mp4 -o c.mp4", "-o is given 2 times (b.mp4, c.mp4) and takes one value: give one output, and run vaenc once for each"),
+        ("encode a -o b.mp4 --fps 0", "--fps 0 is out of range: use 0.001 to 1000 frames per second"),
+        ("remux a -o b.mp4 --fps 5000", "--fps 5000 is out of range: use 0.001 to 1000 frames per second"),
+        ("encode a -o b.mp4 --fps fast", "--fps fast is not a frame rate: write 25, 29.97 or 30000/1001"),
         ("probe x", "the argument x is one too many: vaenc probe --help lists the options"),
         ("encode x --strict=yes -o y.mp4", "--strict takes no value: write --strict alone"),
         ("encode x --b-pyramid --no-b-pyramid -o y.mp4", "--no-b-pyramid contradicts --b-pyramid: leave out one of them"),
@@ -365,6 +373,11 @@ import Testing
         ("encode in.mp4 --device software -o a.mkv --vbv-size 500 --bitrate 1M", 64, "--vbv-size 500 is out of range: use 1k to 4G bits"),
         ("encode in.mp4 --device software -o a.mkv --bitrate 0", 64, "write 6M, 800k or 1500000, from 1k to 4G"),
         ("encode in.mp4 --device /dev/dri/renderD77 -o a.mkv", 69, "there is no device /dev/dri/renderD77"),
+        ("encode lost -o a.mkv", 66, "lost is a link that leads nowhere"), ("remux loop -o a.mkv", 66, "loop is a link that leads nowhere"),
+        ("encode in.mp4 --device software -o in.h264/a.mkv", 73, "what stands for its folder is a file"),
+        ("encode in.mp4 --device software -o a.mkv --change-bitrate 2=1M", 64, "--change-bitrate changes a bit rate, and there is none: add --bitrate"),
+        ("encode in.mp4 --device software --codec hevc --bitrate 1M -o a.mkv --change-bitrate 2=2M", 69, "use --codec h264"),
+        ("bench bad --device software --no-ffmpeg", 65, "check that the file is whole; give raw frames as Y4M"),
         ("bench nowhere.mp4 --device software", 66, "there is no file nowhere.mp4"), ("bench in.mp4 --device software --size 33x33", 65, "scale it to even sides with --size"),
     ])
     func usualMistakes(_ line: String, _ status: Int, _ words: String) throws {
@@ -372,12 +385,12 @@ import Testing
             try ffmpeg(
                 "-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=0.2", "-pix_fmt", "yuv420p", "-c:v", "libx264", "-crf", "1", "\(folder)/in.mp4")
             try ffmpeg("-i", "\(folder)/in.mp4", "-c", "copy", "-bsf:v", "h264_mp4toannexb", "-f", "h264", "\(folder)/in.h264")
-            let made = try ProcessRunner.run("mkdir", ["\(folder)/out"])
+            let made = try ProcessRunner.run("sh", ["-c", "mkdir out; ln -s nowhere lost; ln -s loop loop; echo text > bad"], directory: folder)
             #expect(made.status == 0)
             let result = try vaenc(line, in: folder)
             #expect(result.status == status && result.errorLines.count == 1, "\(result.status) \(result.errors)")
             #expect(result.errors.contains(words), "\(result.errors)")
-            #expect(Files.list(folder).sorted() == ["in.h264", "in.mp4", "out"])
+            #expect(Files.list(folder).sorted() == ["bad", "in.h264", "in.mp4", "loop", "lost", "out"])
         }
     }
 

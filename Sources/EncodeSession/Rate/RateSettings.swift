@@ -151,7 +151,7 @@ struct RateSettings: Sendable, Hashable {
         guard maxBitrate > 0 || !changesRate && change.dataRateLimits == nil else {
             throw VaencError(
                 .unavailable, "rate control \(mode.rawValue) has no bit rate to change",
-                remedy: "make the session with `rateControl` vbr or cbr")
+                remedy: "use `rateControl` vbr or cbr from the start")
         }
         // Windows are kept by vaenc's own controller, or by none: effective says so where they were asked for before.
         guard isOwn || change.dataRateLimits?.isEmpty != false else {

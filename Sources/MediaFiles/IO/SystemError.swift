@@ -13,6 +13,8 @@ enum SystemError {
     static func input(_ code: Int32, _ name: String) -> VaencError {
         if let error = lack(code, "to read \(name)") { return error }
         return switch code {
+        case ENOENT where isLink(name), ELOOP where isLink(name):
+            VaencError(.noInput, "\(name) is a link that leads nowhere", remedy: "correct the link, or name the file itself")
         case ENOENT, ENOTDIR, ENAMETOOLONG, ELOOP: 
             VaencError(.noInput, "there is no file \(name)", remedy: "check its name and folder")
         case EACCES, EPERM:
@@ -30,7 +32,10 @@ enum SystemError {
         return switch code {
         case ENOENT where hasFolder(name):
             VaencError(.cannotCreate, "cannot create \(name): its folder takes no files", remedy: "choose another folder")
-        case ENOENT, ENOTDIR:
+        case ENOTDIR:
+            VaencError(
+                .cannotCreate, "cannot create \(name): what stands for its folder is a file", remedy: "choose another folder")
+        case ENOENT:
             VaencError(
                 .cannotCreate, "cannot create \(name): its folder does not exist", remedy: "create the folder first")
         case EACCES, EPERM:
@@ -49,6 +54,12 @@ enum SystemError {
         case ENOMEM: VaencError.noMemory(purpose)
         default: nil
         }
+    }
+
+    private static func isLink(_ name: String) -> Bool {
+        var status = stat()
+        // SAFETY: lstat reads the string and fills the structure.
+        return unsafe lstat(FileName.cString(name), &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
     }
 
     /// The folder that `name` is to be in exists, as /proc does, where nothing can be made.

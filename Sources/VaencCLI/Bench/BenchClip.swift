@@ -24,7 +24,12 @@ struct BenchClip: Sendable {
         var options = SourceOptions()
         options.frameLimit = frames
         options.outputSize = size
-        let source = try MediaInput.open(input, options: options)
+        let source: any FrameSource
+        do { source = try MediaInput.open(input, options: options) } catch var error as VaencError where error.category == .badInput {
+            // The bench has no options for raw frames.
+            if error.remedy?.contains("`inputSize`") == true { error.remedy = "check that the file is whole; give raw frames as Y4M" }
+            throw error
+        }
         defer { source.close() }
         name = input.split(separator: "/").last.map(String.init) ?? input
         path = folder.file("clip.nv12")

@@ -160,6 +160,9 @@ struct RateOptions: ParsableArguments {
         if rate != nil, quality != nil, rateControl != .qvbr {
             throw VaencError.usage("--quality contradicts --bitrate", remedy: "give one of them, or use --rate-control qvbr")
         }
+        if !changeBitrate.isEmpty, rate == nil, limit == nil {
+            throw VaencError.usage("--change-bitrate changes a bit rate, and there is none", remedy: "add --bitrate, as --bitrate 4M")
+        }
         let name = rateControl?.rawValue ?? ""
         switch rateControl {
         case .cqp where rate != nil || quality != nil:

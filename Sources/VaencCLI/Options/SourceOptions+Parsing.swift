@@ -47,7 +47,11 @@ extension SourceOptions {
 
     /// The value of `--fps`.
     static func rate(_ text: String) throws -> Rational {
-        if let rate = Rational(rate: text), rate.value <= 1000, rate.value >= 0.001 { return rate }
+        let rate = Rational(rate: text)
+        if let rate, rate.value <= 1000, rate.value >= 0.001 { return rate }
+        if rate != nil || Double(text)?.isFinite == true {
+            throw VaencError.usage("--fps \(text) is out of range", remedy: "use 0.001 to 1000 frames per second")
+        }
         throw VaencError.usage("--fps \(text) is not a frame rate", remedy: "write 25, 29.97 or 30000/1001")
     }
 

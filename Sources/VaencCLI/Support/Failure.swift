@@ -35,6 +35,7 @@ enum Failure {
         let first = arguments.first ?? ""
         let command = VaencCommand.configuration.subcommands.first { $0._commandName == first }
         if let name = dashedName(arguments.dropFirst()) {
+            if name.hasPrefix("-o") { return "\(name) is no option: write -o \(name.dropFirst(2)), or ./\(name) for a file of that name" }
             return "\(name) begins with a dash and is taken for an option: write a file's name as ./\(name)"
         }
         if let command, let (name, next) = EmptyValues.missing(Array(arguments.dropFirst()), of: command) {
@@ -46,6 +47,9 @@ enum Failure {
             return "\(message) (vaenc \(command.map { "\($0._commandName) " } ?? "")--help lists the options)"
         }
         let name = String(message.dropFirst(unknown.count).prefix { $0 != "'" })
+        if command == nil {
+            return "unknown option \(name): a command comes first, as in vaenc encode INPUT -o OUTPUT; vaenc COMMAND --help lists the options"
+        }
         return "unknown option \(name): \(Suggestion.remedy(forOption: name, of: command))"
     }
 

@@ -12,7 +12,7 @@ enum ParserMessage {
     ///   - arguments: the command line, without the program's name.
     /// - Returns: nil for messages of other kinds.
     static func reworded(_ message: String, _ command: String?, _ arguments: [String]) -> String? {
-        invalidValue(message) ?? missingValue(message, arguments) ?? missingArgument(message, command) ?? tooMany(message, command)
+        invalidValue(message) ?? missingValue(message, arguments) ?? missingArgument(message, command) ?? tooMany(message, command, arguments)
             ?? flags(message)
     }
 
@@ -53,11 +53,15 @@ enum ParserMessage {
     }
 
     /// Unexpected argument 'x', or 2 unexpected arguments: 'x', 'y'
-    private static func tooMany(_ message: String, _ command: String?) -> String? {
+    private static func tooMany(_ message: String, _ command: String?, _ arguments: [String]) -> String? {
         let remedy =
             command == nil || command == "probe"
             ? "vaenc \(command.map { "\($0) " } ?? "")--help lists the options" : "run vaenc once for each input"
-        if let rest = message.dropping("Unexpected argument '") { return "the argument \(rest.dropLast()) is one too many: \(remedy)" }
+        if let rest = message.dropping("Unexpected argument '") {
+            let hasOutput = arguments.contains { $0 == "-o" || $0 == "--output" || $0.hasPrefix("-o=") || $0.hasPrefix("--output=") }
+            let isOutput = ["encode", "capture"].contains(command) && !hasOutput
+            return "the argument \(rest.dropLast()) is one too many: \(isOutput ? "write -o \(rest.dropLast()) if it is the output" : remedy)"
+        }
         guard let place = message.firstRange(of: " unexpected arguments: '"), let count = Int(message[..<place.lowerBound]) else { return nil }
         let names = message[place.upperBound...].dropLast().split(separator: "', '").prefix(3).joined(separator: ", ")
         return "\(count) arguments are too many (\(names)\(count > 3 ? ", …" : "")): \(remedy)"

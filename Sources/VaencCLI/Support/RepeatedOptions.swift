@@ -40,6 +40,11 @@ enum RepeatedOptions {
             }
         }
         guard let repeated = values.first(where: { !$0.option.isRepeatable && $0.values.count > 1 }) else { return }
+        if repeated.option.names.contains("-o") {
+            throw VaencError.usage(
+                "-o is given \(repeated.values.count) times (\(repeated.values.joined(separator: ", "))) and takes one value",
+                remedy: "give one output, and run vaenc once for each")
+        }
         let outputs = values.first { $0.option.names.contains("-o") }?.values.count ?? 0
         throw VaencError.usage(
             "\(repeated.option.names[0]) is given \(repeated.values.count) times (\(repeated.values.joined(separator: ", "))) and takes one value",
