@@ -85,7 +85,7 @@ extension EncoderSettings {
         guard mode == .cbr, perFrame > Double(limits.bufferSize) + 1 else { return }
         throw VaencError(
             .usage,
-            "\(limits.bitrate) kbit/s at \(configuration.frameRate) frames per second makes pictures of \(Int(saturating: perFrame)) kbit at a constant rate, larger than the decoder's buffer of \(limits.bufferSize) kbit",
+            "\(limits.bitrate) kbit/s at \(configuration.frameRate.words) frames per second makes pictures of \(Int(saturating: perFrame)) kbit at a constant rate, larger than the decoder's buffer of \(limits.bufferSize) kbit",
             remedy: "lower `bitrate`, raise `frameRate`, or use `rateControl` vbr")
     }
 

@@ -20,7 +20,7 @@ extension EncoderSettings {
         let longest = Int(Double(8 * highest.maxLumaPs).squareRoot()) / 8 * 8
         if max(size.width, size.height) > longest { throw refuse("a side above \(longest) needs \(needs)") }
         if Double(size.width * size.height) * c.frameRate.value > Double(highest.maxLumaSr) {
-            throw refuse("\(c.frameRate) frames per second need \(needs)")
+            throw refuse("\(c.frameRate.words) frames per second need \(needs)")
         }
         if let asked = c.level, let used = usedLevelNumber {
             if used < 50 { return }

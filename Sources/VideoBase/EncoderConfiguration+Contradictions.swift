@@ -21,11 +21,10 @@ extension EncoderConfiguration {
         }
         // Of QVBR the rate is the most that may be spent, not what will be.
         guard mode != .qvbr, let rate = bitrate else { return }
-        let rateText = frameRate.denominator == 1 ? "\(frameRate.numerator)" : "\(frameRate)"
         func check(_ most: Double, _ option: String, _ what: String) throws(VaencError) {
             guard most < Double(rate.value) else { return }
             throw VaencError(
-                .usage, "\(what) at \(rateText) frames per second make \(Int(saturating: most)) bit/s at most, below the bit rate of \(rate)",
+                .usage, "\(what) at \(frameRate.words) frames per second make \(Int(saturating: most)) bit/s at most, below the bit rate of \(rate)",
                 remedy: "raise `\(option)`, or lower `bitrate`")
         }
         if let bytes = maxFrameBytes {

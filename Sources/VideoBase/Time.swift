@@ -40,6 +40,9 @@ public struct Rational: Sendable, Hashable, CustomStringConvertible {
     }
 
     public var description: String { "\(numerator)/\(denominator)" }
+
+    /// For people: `25`, `30000/1001`.
+    package var words: String { denominator == 1 ? "\(numerator)" : description }
 }
 
 extension Rational: Codable {

@@ -377,6 +377,9 @@ import Testing
         ("encode in.mp4 --device software -o in.h264/a.mkv", 73, "what stands for its folder is a file"),
         ("encode in.mp4 --device software -o a.mkv --change-bitrate 2=1M", 64, "--change-bitrate changes a bit rate, and there is none: add --bitrate"),
         ("encode in.mp4 --device software --codec hevc --bitrate 1M -o a.mkv --change-bitrate 2=2M", 69, "use --codec h264"),
+        ("encode in.mp4 --device reference --codec hevc --fps 1000 -o a.mkv", 69, "64×48 at 1000 frames per second exceeds"),
+        ("encode in.mp4 --device reference --codec h264 --data-rate-limit 1000/2 --strict -o a.mkv", 69, "--data-rate-limit: asked 1000 bytes in 2.0 s"),
+        ("encode in.mp4 --device software --fps 0.001 --strict -o a.mkv", 69, "speed: asked 1x, would be less than 0.001x"),
         ("bench bad --device software --no-ffmpeg", 65, "check that the file is whole; give raw frames as Y4M"),
         ("bench nowhere.mp4 --device software", 66, "there is no file nowhere.mp4"), ("bench in.mp4 --device software --size 33x33", 65, "scale it to even sides with --size"),
     ])

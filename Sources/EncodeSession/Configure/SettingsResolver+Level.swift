@@ -24,7 +24,7 @@ extension SettingsResolver {
                     remedy: asked.tier == .main ? "lower the bit rate, or leave out the tier" : "lower the bit rate")
             }
             throw VaencError(
-                .unavailable, "\(asked.size) at \(asked.frameRate) frames per second exceeds \(highest.described)",
+                .unavailable, "\(asked.size) at \(asked.frameRate.words) frames per second exceeds \(highest.described)",
                 remedy: "scale the pictures (`SourceOptions.outputSize`), or lower `frameRate`")
         }
         // A level that the pictures do not fit is raised; one that only the references do not fit limits those.

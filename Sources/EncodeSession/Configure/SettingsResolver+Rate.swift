@@ -239,6 +239,8 @@ extension SettingsResolver {
         report.replace("vbvSize", used: "\(rate.vbvSize)", why: why)
     }
 
+    private var limitWords: String { asked.dataRateLimits.map { "\($0.bytes) bytes in \($0.seconds) s" }.joined(separator: ", ") }
+
     private mutating func chooseLimits(_ rate: inout RateSettings, _ limits: DeviceLimits) {
         rate.maxFrameBytes = asked.maxFrameBytes
         if let bytes = asked.maxFrameBytes {
@@ -252,7 +254,7 @@ extension SettingsResolver {
         rate.asksLimits = !rate.limits.isEmpty
         rate.asksMaximum = asked.maxBitrate != nil
         if !asked.dataRateLimits.isEmpty {
-            let text = asked.dataRateLimits.map { "\($0.bytes) bytes in \($0.seconds) s" }.joined(separator: ", ")
+            let text = limitWords
             report.add(
                 "dataRateLimits", asked: text, used: rate.isOwn ? text : "`maxBitrate` alone",
                 why: rate.isOwn ? Reason.asked : "drivers keep no windows\(windowsRemedy(limits))")
@@ -311,7 +313,7 @@ extension SettingsResolver {
         if let size = asked.vbvSize { report.add("vbvSize", asked: "\(size)", used: "none", why: why) }
         if let part = asked.vbvInitialPercent { report.add("vbvInitial", asked: "\(part)", used: "none", why: why) }
         if let bytes = asked.maxFrameBytes { report.add("maxFrameBytes", asked: "\(bytes)", used: "none", why: why) }
-        if !asked.dataRateLimits.isEmpty { report.add("dataRateLimits", asked: "given", used: "none", why: why) }
+        if !asked.dataRateLimits.isEmpty { report.add("dataRateLimits", asked: limitWords, used: "none", why: why) }
         if let hrd = asked.hrdParameters {
             report.add("hrdParameters", asked: hrd ? "on" : "off", used: "off", why: hrd ? why : Reason.asked)
         }

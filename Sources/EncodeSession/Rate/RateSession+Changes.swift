@@ -27,7 +27,7 @@ extension RateSession {
             if let rate = change.frameRate {
                 guard !new.promisesHRD || rate.reduced == state.frameRate.reduced else {
                     throw VaencError(
-                        .unavailable, "the stream's HRD parameters promise \(state.frameRate) frames per second",
+                        .unavailable, "the stream's HRD parameters promise \(state.frameRate.words) frames per second",
                         remedy: "make the session without `hrdParameters`")
                 }
                 // The driver may not have been told of the change before.

@@ -129,7 +129,7 @@ struct RateSettings: Sendable, Hashable {
         guard mode == .cbr, vbvSize > 0, perFrame > Double(vbvSize) + 16 else { return }
         throw VaencError(
             .usage,
-            "\(BitsPerSecond(bitrate)) at \(frameRate) frames per second makes pictures of \(Int(saturating: perFrame)) bits at a constant rate, larger than the decoder's buffer of \(vbvSize) bits",
+            "\(BitsPerSecond(bitrate)) at \(frameRate.words) frames per second makes pictures of \(Int(saturating: perFrame)) bits at a constant rate, larger than the decoder's buffer of \(vbvSize) bits",
             remedy: "lower `bitrate`, raise `frameRate` or `level`, or use `rateControl` vbr")
     }
 

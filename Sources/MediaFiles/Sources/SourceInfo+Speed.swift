@@ -21,6 +21,7 @@ extension SourceInfo {
 
     /// With three places at most, and none that are zero.
     private static func number(_ value: Double) -> String {
+        if value > 0, value < 0.0005 { return "less than 0.001" }
         let text = "\((value * 1000).rounded() / 1000)"
         return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
     }
