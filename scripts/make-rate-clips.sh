@@ -7,6 +7,7 @@
 #   flashes: a moving scene with a white picture now and then
 #   cuts:    a cut every second or half-second, from scenes that are easy to scenes that are hard
 #   black:   black with short scenes between
+#   sudden:  two seconds of black, then a scene with grain
 #   short:   some of each, six seconds
 # Prints the names of the clips. Files that exist are kept.
 set -eu
@@ -15,7 +16,7 @@ fixtures=$1
 folder=$2
 size=${3:-320x180}
 shift $(($# < 3 ? $# : 3))
-wanted=" ${*:-trailer fades flashes cuts black} "
+wanted=" ${*:-trailer fades flashes cuts black sudden} "
 mkdir -p "$folder"
 
 bbb=$fixtures/bigbuckbunny.mp4
@@ -96,6 +97,11 @@ scene "$phone" 0 1
 scene black 0 2
 scene "$bikes" 6 3
 make black
+
+scenes=()
+scene black 0 2
+scene "$bikes" 5 2 "noise=alls=8:allf=t:all_seed=1"
+make sudden
 
 scenes=()
 scene black 0 0.4

@@ -175,21 +175,21 @@ package struct PictureRateController: Sendable {
         // One that is finer than what it predicts from loses bits fast, a scene's first slowly.
         let isFine = !done.picture.isIntra && done.timesBounded == 1 && Double(bits) < 4 * done.expectedBits
         let excess = Double(bits) / max(Double(done.ceiling(for: bits)) * (isFine ? 0.95 : 0.85), 64)
-        let slope = isFine ? 2 : slope(done, bits: bits)
+        let slope = isFine ? 2 : slope(done, bits: bits, ofScene: 1)
         let steps = (6 / slope * BitModel.octaves(excess)).rounded(.up)
         return done.qp + max(Int(min(steps, 64)), isFine ? 1 : 2)
     }
 
-    /// By which a higher QP lowers the picture's bits, in octaves for six steps: as seen where it was encoded twice; else as
-    /// other pictures do, or as intra ones where another scene begins.
-    private func slope(_ done: Pending, bits: Int) -> Double {
+    /// By which a higher QP lowers the picture's bits, in octaves for six steps: as seen where it was encoded twice;
+    /// else as other pictures do, or `ofScene` where another scene begins.
+    private func slope(_ done: Pending, bits: Int, ofScene: Double) -> Double {
         let kind = done.picture.kind
         if let last = done.lastAttempt, last.qp < done.qp, last.bits > 0 {
             let seen = 6 * log2(Double(last.bits) / Double(max(bits, 1))) / Double(done.qp - last.qp)
             return min(max(seen, 0.4), 2)
         }
         let isScene = Double(bits) > 2 * model.bits(kind, qp: Double(done.qp))
-        return BitModel.slope(isScene ? BitModel.Kind.intra : kind)
+        return isScene ? ofScene : BitModel.slope(kind)
     }
 
     /// The QP to encode a picture with again that took far more than foreseen, as the first of another scene does: it
@@ -198,7 +198,9 @@ package struct PictureRateController: Sendable {
         let kind = done.picture.kind
         let limit = targets.qpRange.upperBound
         let expected = model.bits(kind, qp: Double(done.qp))
-        guard done.timesSurprised < 2, Double(bits) > 1.5 * targets.bitsPerFrame, Double(bits) > 1.25 * expected else {
+        // CBR leaves no reserve for the pictures after it, and so comes nearer to what fits.
+        let attempts = targets.isConstant ? 3 : 2
+        guard done.timesSurprised < attempts, Double(bits) > 1.5 * targets.bitsPerFrame, Double(bits) > 1.25 * expected else {
             return nil
         }
         var alone = self
@@ -207,7 +209,8 @@ package struct PictureRateController: Sendable {
         // One that is only harder must fit; one that begins a scene is not finer than others that did.
         let isScene = Double(bits) > 2 * expected
         let typical = isScene ? steady.typical(slope: Self.slope) + offset(done.picture) : Double(done.qp)
-        let slope = max(slope(done, bits: bits), BitModel.slope(BitModel.Kind.intra))
+        let ofScene = BitModel.slope(BitModel.Kind.intra)
+        let slope = max(slope(done, bits: bits, ofScene: ofScene), ofScene)
         var qp = done.qp
         while qp < limit {
             let own = Double(bits) * exp2(-slope * Double(qp - done.qp) / 6)

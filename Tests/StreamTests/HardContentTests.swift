@@ -4,6 +4,7 @@ import Testing
 /// Five seconds of fades, flashes, cuts and black: no controller starves a picture. `Benchmarks/run hard` measures more.
 @Suite(.timeLimit(.minutes(60))) struct HardContentTests {
     private static let clip = Result<HardContent, any Error> { try HardContent.clips(["short"], size: "176x96")[0] }
+    private static let afterBlack = Result<HardContent, any Error> { try HardContent.clips(["sudden"], size: "320x180")[0] }
 
     @Test(arguments: HardContent.Mode.allCases, [StreamCodec.h264, .hevc])
     func theWorstPicture(_ mode: HardContent.Mode, _ codec: StreamCodec) throws {
@@ -13,6 +14,17 @@ import Testing
             let result = try clip.vaenc(mode, kilobits: 80, controller: controller, codec: codec)
             #expect(result.worst > yardstick.worst - 3, "\(controller): \(result); x264: \(yardstick)")
             #expect(result.bitsPerSecond < 1.1 * yardstick.bitsPerSecond || mode == .qvbr, "\(controller): \(result)")
+        }
+    }
+
+    /// What is known of black says nothing of the scene after it, whose first picture may not take the whole buffer.
+    @Test(arguments: [HardContent.Mode.cbr, .vbr], [StreamCodec.h264, .hevc])
+    func theWorstPictureAfterBlack(_ mode: HardContent.Mode, _ codec: StreamCodec) throws {
+        let clip = try Self.afterBlack.get()
+        let yardstick = try clip.x264(mode, kilobits: 200)
+        for controller in ["driver", "vaenc"] {
+            let result = try clip.vaenc(mode, kilobits: 200, controller: controller, codec: codec)
+            #expect(result.worst > yardstick.worst - 3, "\(controller): \(result); x264: \(yardstick)")
         }
     }
 }

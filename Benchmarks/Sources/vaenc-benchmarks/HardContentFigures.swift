@@ -2,7 +2,7 @@ import TestOracles
 
 /// Every controller on fades, flashes, cuts and black: the worst picture against x264's.
 enum HardContentFigures {
-    private static let names = ["trailer", "fades", "flashes", "cuts", "black"]
+    private static let names = ["trailer", "fades", "flashes", "cuts", "black", "sudden"]
     private static let kilobits = [200, 400]
 
     static func run() throws -> [Figure] {
