@@ -161,21 +161,28 @@ package struct PictureRateController: Sendable {
         let limit = targets.qpRange.upperBound
         guard done.qp < limit else { return nil }
         let ceiling = done.ceiling(for: bits)
-        let surprising = surprise(done, bits: bits)
+        let isBounded = targets.maxPictureBits.map { bits > $0 } ?? false
+        // A largest picture near the mean one leaves no picture more than its share: none surprises.
+        let surprising = isBounded && boundIsTight ? nil : surprise(done, bits: bits)
         if surprising != nil { pending[0].timesSurprised += 1 }
         guard bits > ceiling else { return surprising }
-        if let most = targets.maxPictureBits, bits > most { pending[0].timesBounded += 1 }
+        if isBounded { pending[0].timesBounded += 1 }
         let raised = raisedQP(pending[0], bits: bits)
         pending[0].expectedBits = Double(ceiling) * 0.8
         pending[0].ceiling = ceiling
         return min(max(raised, surprising ?? 0), limit)
     }
 
+    private var boundIsTight: Bool { targets.maxPictureBits.map { Double($0) < 4 * targets.bitsPerFrame } ?? false }
+
     private func raisedQP(_ done: Pending, bits: Int) -> Int {
         // One that is finer than what it predicts from loses bits fast, a scene's first slowly.
         let isFine = !done.picture.isIntra && done.timesBounded == 1 && Double(bits) < 4 * done.expectedBits
         let excess = Double(bits) / max(Double(done.ceiling(for: bits)) * (isFine ? 0.95 : 0.85), 64)
-        let slope = isFine ? 2 : slope(done, bits: bits, ofScene: 1)
+        let slope: Double =
+            if isFine { 2 } else if done.timesBounded > 0, boundIsTight {
+                done.timesBounded > 2 ? 0.6 : BitModel.slope(done.picture.kind)
+            } else { slope(done, bits: bits, ofScene: 1) }
         let steps = (6 / slope * BitModel.octaves(excess)).rounded(.up)
         return done.qp + max(Int(min(steps, 64)), isFine ? 1 : 2)
     }

@@ -152,8 +152,8 @@ public final class MediaMuxer: Sendable {
         return VaencError(
             .usage, "\(consequence): no track of \(missing.joined(separator: ", ")) was described",
             remedy: kinds.isEmpty
-                ? "call `describe` with the encoder's description before its packets"
-                : "call `describe` for each kind in `kinds` before its packets, or leave out of `kinds` what does not come")
+                ? "call describe with the encoder's description before its packets"
+                : "call describe for each of the configuration's kinds before its packets, or leave out of them what does not come")
     }
 
     /// The error of more samples than may wait. On the muxer's thread, after all calls before.
@@ -161,7 +161,7 @@ public final class MediaMuxer: Sendable {
         let (output, limit) = (configuration.output, configuration.queueLimit)
         let (isStarted, isWriting) = state.withLock { ($0.isStarted, $0.isWriting) }
         if isWriting { return VaencError(.inputOutput, "writing \(output) is too slow: samples would be lost") }
-        let held = "more than \(limit) samples (`queueLimit`) wait for \(output)"
+        let held = "more than \(limit) samples (the queue's limit) wait for \(output)"
         return isStarted ? lacksDescription(held) : VaencError(.usage, "\(held), which was not started", remedy: "call `start` first")
     }
 
