@@ -198,7 +198,7 @@ import Vaenc
             let missing = described == [.video] ? "audio" : described == [.audio] ? "video" : "video, audio"
             let words = "more than \(limit) samples (the queue's limit) wait for \(path): no track of \(missing) was described"
             #expect(error.category == .usage && error.message == words, "\(error)")
-            #expect(error.description.contains("call `describe`"), "\(error)")
+            #expect(error.description.contains("call describe"), "\(error)")
         }
         // Not by `stop`.
         #expect(told.count == 1)
