@@ -56,7 +56,8 @@ import VideoBase
         // Versions differ in what options they have; one that is there and is not set would change the stream unseen.
         for option in settings.options + [(name: parameters, value: settings.joinedParameters)] {
             let code = unsafe av.pointee.av_opt_set!(context.pointee.priv_data, option.name, option.value, 0)
-            if LibAV.isNoMemory(code) {
+            // The pairs are well-formed: where libavutil calls them invalid, it had no memory for one (av_dict_parse_string).
+            if LibAV.isNoMemory(code) || code < 0 && option.name == parameters {
                 (headers, writesCaptions, writesUserData) = ([], false, false)
                 throw VaencError.noMemory("for \(settings.encoderName)")
             }

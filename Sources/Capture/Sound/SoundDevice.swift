@@ -37,8 +37,10 @@ import VideoBase
         _ = LibAV.takeLog()
         for options in attempts {
             var dictionary: OpaquePointer?
-            for (key, value) in options { _ = unsafe av.pointee.av_dict_set!(&dictionary, key, value, 0) }
             defer { unsafe av.pointee.av_dict_free!(&dictionary) }
+            for (key, value) in options {
+                guard unsafe av.pointee.av_dict_set!(&dictionary, key, value, 0) >= 0 else { throw VaencError.noMemory("for \(name)") }
+            }
             code = unsafe av.pointee.avformat_open_input!(&context, device, format, &dictionary)
             if code >= 0 { break }
         }

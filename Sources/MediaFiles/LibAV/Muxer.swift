@@ -93,7 +93,7 @@ import VideoBase
         unsafe stream.pointee.disposition |= metadata.pictures.disposition
         let language = metadata.pictureTags.first { $0.key == "language" }?.value
         if format == "mov", let language, let name = MacintoshLanguage.name(language) {
-            _ = unsafe av.pointee.av_dict_set!(&stream.pointee.metadata, "language", name, 0)
+            guard unsafe av.pointee.av_dict_set!(&stream.pointee.metadata, "language", name, 0) >= 0 else { throw Self.noMemory }
         }
     }
 

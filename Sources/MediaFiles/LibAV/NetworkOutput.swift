@@ -67,8 +67,8 @@ final class Patience: Sendable {
         let write: Int32 = 2
         var dictionary: OpaquePointer?
         // SRT throws away at the end what has not arrived, unless it is told to wait.
-        _ = unsafe av.pointee.av_dict_set!(&dictionary, "linger", "2", 0)
         defer { unsafe av.pointee.av_dict_free!(&dictionary) }
+        guard unsafe av.pointee.av_dict_set!(&dictionary, "linger", "2", 0) >= 0 else { throw VaencError.noMemory("for \(url)") }
         let code = unsafe av.pointee.avio_open2!(&context, FileName.cString(url), write, &callback, &dictionary)
         if code < 0 {
             let words = LibAV.takeLog()

@@ -16,6 +16,8 @@ import VideoBase
     /// Final names of what was begun, but for the playlist.
     private var begun: Set<String> = []
     private var hasPlaylist = false
+    /// Whole files that libavformat gives their final names next, by the names that they have until then.
+    private var unnamed: Set<String> = []
     private var isCommitted = false
     private let overwrite: Bool
     /// Holds the playlist's name until there is one: empty.
@@ -109,6 +111,7 @@ import VideoBase
         // What could not be written is in no playlist to come.
         if error != nil { return vaenc_averror(EIO) }
         do {
+            try finishNames()
             let final = Self.finalName(path)
             let isOwn = final == name || begun.contains(final)
             if !overwrite, !isOwn, unsafe access(FileName.cString(final), F_OK) == 0 { throw SystemError.creation(EEXIST, final) }
@@ -133,6 +136,7 @@ import VideoBase
             if let error = writer.error { throw error }
             closedBytes += writer.file.bytesWritten
             try writer.file.commit()
+            if writer.file.path.hasSuffix(Self.unfinished) { unnamed.insert(writer.file.path) }
             if Self.finalName(writer.file.path) == name {
                 hasPlaylist = true
                 claim.cancel()
@@ -148,8 +152,20 @@ import VideoBase
 
     func flush() {}
 
+    /// libavformat does not say that it could not rename a file: it is renamed here.
+    private func finishNames() throws {
+        while let path = unnamed.popFirst() {
+            let final = Self.finalName(path)
+            // SAFETY: rename(2) reads the strings during the call.
+            if unsafe rename(FileName.cString(path), FileName.cString(final)) != 0, errno != ENOENT {
+                throw SystemError.creation(errno, final)
+            }
+        }
+    }
+
     func commit() throws {
         if let error { throw error }
+        try finishNames()
         claim.cancel()
         isCommitted = true
     }
