@@ -45,10 +45,10 @@ else
     echo 'namespace testing { using std::get; }' >"$work/get.h"
     gtest=(-std=c++14 -include tuple -include "$work/get.h" -lgtest)
 fi
-g++ -w -O1 -DPTHREADS $(pkg-config --cflags libdrm) -o "$work/test_va_api" "$source"/test/*.cpp "${gtest[@]}" -lva -lva-drm -lpthread
+g++ -w -O1 -DPTHREADS $(pkg-config --cflags libdrm) -o "$work/test_va_api" "$source"/test/*.cpp "${gtest[@]}" -lva -lva-drm -ldrm -lpthread
 for program in avcenc hevcencode; do
-    cc -w -O1 -DHAVE_VA_DRM=1 -I"$source/common" -o "$work/$program" "$source/encode/$program.c" \
-        "$source/common/va_display.c" "$source/common/va_display_drm.c" -lva -lva-drm -lpthread -lm
+    cc -w -O1 -DHAVE_VA_DRM=1 $(pkg-config --cflags libdrm) -I"$source/common" -o "$work/$program" "$source/encode/$program.c" \
+        "$source/common/va_display.c" "$source/common/va_display_drm.c" -lva -lva-drm -ldrm -lpthread -lm
 done
 cc -O2 -shared -fPIC -o "$work/node.so" "$root/Tests/FakeNode/node.c" -ldl
 

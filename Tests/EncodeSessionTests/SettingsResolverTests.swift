@@ -52,6 +52,21 @@ import VideoBase
         settings.effective.filter(\.differs).map(\.option)
     }
 
+    /// A layer that no picture of a group can have is not promised: with 2^(n−2) pictures or fewer there are no n layers.
+    @Test func layersFitTheGroup() throws {
+        for frames in 1...20 {
+            for layers in 1...4 {
+                var configuration = Self.configuration()
+                configuration.gopFrames = frames
+                configuration.temporalLayers = layers
+                let settings = try settle(configuration)
+                let most = (1...4).last { $0 == 1 || frames > 1 << ($0 - 2) } ?? 1
+                #expect(settings.structure.temporalLayers == min(layers, most), "\(frames) \(layers)")
+                #expect(differences(settings).contains("temporalLayers") == (layers > most), "\(frames) \(layers)")
+            }
+        }
+    }
+
     @Test func defaults() throws {
         let settings = try settle(Self.configuration())
         #expect(settings.profile == .h264High)

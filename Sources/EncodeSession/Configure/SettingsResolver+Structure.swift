@@ -61,7 +61,10 @@ extension SettingsResolver {
         _ interval: Int, _ limits: DeviceLimits, _ grid: BlockGrid, _ reasons: inout Obstacles
     ) -> GOPStructure {
         var structure = GOPStructure(keyInterval: interval, references: 1)
-        structure.temporalLayers = reasons.layers == nil ? asked.temporalLayers ?? 1 : 1
+        // The first picture of the lowest of the other layers lies half a period after the key frame.
+        let mostLayers = interval < 2 ? 1 : 2 + (Int.bitWidth - 1 - (interval - 1).leadingZeroBitCount)
+        structure.temporalLayers = reasons.layers == nil ? min(asked.temporalLayers ?? 1, mostLayers) : 1
+        if let layers = asked.temporalLayers, layers > mostLayers { reasons.layers = reasons.layers ?? "gop holds no more" }
         structure.longTermReferences = reasons.longTerm == nil ? asked.longTermReferences ?? 0 : 0
         if asked.intraRefresh, reasons.refresh == nil {
             let blocks = limits.intraRefresh.contains(.columns) ? grid.columns : grid.rows
