@@ -69,7 +69,9 @@ public final class MediaMuxer: Sendable {
             guard configuration.queueLimit > 0 else {
                 throw VaencError(.usage, "queueLimit \(configuration.queueLimit) is out of range", remedy: "give 1 or more")
             }
-            let sink = try MediaOutput.open(configuration.output, options: configuration.options)
+            let sink = try MediaOutput.open(configuration.output, options: configuration.options) { [weak muxer] in
+                muxer?.state.withLock { $0.isCancelled } ?? true
+            }
             // Cancelled meanwhile.
             if muxer.state.withLock({ if !$0.hasEnded { $0.sink = sink }; return $0.hasEnded }) { return sink.cancel() }
             try muxer.begin()

@@ -277,6 +277,25 @@ import VideoBase
         }
     }
 
+    /// A server that takes the connection and says nothing: whoever has cancelled does not wait for it.
+    @Test func connectionsMayBeCancelled() throws {
+        let listener = unsafe socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        try #require(listener >= 0)
+        defer { close(listener) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isOpen = unsafe withUnsafeMutablePointer(to: &address) { address in
+            unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                unsafe bind(listener, address, length) == 0 && listen(listener, 4) == 0 && getsockname(listener, address, &length) == 0
+            }
+        }
+        try #require(isOpen)
+        let url = "rtmp://127.0.0.1:\(UInt16(bigEndian: address.sin_port))/a/b"
+        #expect(failure { try MediaOutput.open(url) { true } }?.category == .interrupted)
+    }
+
     @Test func fullDevice() throws {
         var options = SinkOptions()
         for format in [OutputFormat.annexb, .avcc] {

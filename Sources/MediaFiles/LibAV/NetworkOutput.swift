@@ -12,6 +12,11 @@ final class Patience: Sendable {
     /// Nanoseconds on the monotonic clock; 0: never.
     private let deadline = Atomic<UInt64>(0)
     private let isShort = Atomic(false)
+    /// While a connection is made: whether it is not wanted any more.
+    private let isCancelled = Mutex<(@Sendable () -> Bool)?>(nil)
+
+    /// A connection begins to be made, or is made (nil).
+    func connect(_ isCancelled: (@Sendable () -> Bool)?) { self.isCancelled.withLock { $0 = isCancelled } }
 
     static var now: UInt64 {
         var time = timespec()
@@ -34,7 +39,8 @@ final class Patience: Sendable {
 
     var isOver: Bool {
         let limit = deadline.load(ordering: .relaxed)
-        return limit != 0 && Self.now > limit
+        if limit != 0, Self.now > limit { return true }
+        return isCancelled.withLock { $0?() } ?? false
     }
 }
 
@@ -51,14 +57,17 @@ final class Patience: Sendable {
     private var sent = 0
 
     /// Connects; blocks for up to ten seconds.
-    /// - Throws: `inputOutput` where there is no connection to be had.
-    init(_ url: String) throws {
+    /// - Parameter isCancelled: asked while it waits: the connection is not wanted any more.
+    /// - Throws: `inputOutput` where there is no connection to be had; `interrupted` where it was cancelled.
+    init(_ url: String, isCancelled: @escaping @Sendable () -> Bool = { false }) throws {
         let av = unsafe try LibAV.load([.codec, .format])
         unsafe self.av = unsafe av
         name = url
         unsafe context = nil
         _ = LibAV.takeLog()
         waiting.begin()
+        waiting.connect(isCancelled)
+        defer { waiting.connect(nil) }
         var callback = unsafe AVIOInterruptCB(
             callback: { opaque in
                 guard let opaque = unsafe opaque else { return 0 }
@@ -72,6 +81,7 @@ final class Patience: Sendable {
         let code = unsafe av.pointee.avio_open2!(&context, FileName.cString(url), write, &callback, &dictionary)
         if code < 0 {
             let words = LibAV.takeLog()
+            if isCancelled() { throw VaencError(.interrupted, "interrupted while connecting to \(url)") }
             throw VaencError(
                 .inputOutput, "cannot connect to \(url) (\(Self.words(code, words, av: waiting.isOver)))",
                 remedy: "check the address, and that a server listens there")

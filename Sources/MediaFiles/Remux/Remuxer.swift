@@ -86,6 +86,8 @@ public final class Remuxer: Sendable {
     private func open() throws -> any SinkDestination {
         var sinkOptions = SinkOptions()
         sinkOptions.overwrite = options.overwrite
-        return try MediaOutput.destination(output, format, sinkOptions)
+        return try MediaOutput.destination(output, format, sinkOptions) { [weak self] in
+            self?.cancelled.load(ordering: .relaxed) ?? true
+        }
     }
 }

@@ -51,24 +51,28 @@ public enum MediaOutput {
     /// Annex B and length-prefixed streams are written by vaenc's own code; containers through libavformat, which is
     /// loaded then. MP4 and MOV are written fragmented to a pipe, which cannot be gone back in. A connection is made
     /// here, for which it blocks for up to ten seconds.
-    /// - Throws: `DescribedError`: `cannotCreate` where the file exists (without `overwrite`) or its folder is missing,
+    /// - Parameter isCancelled: asked while a connection is made: it is not wanted any more. It must not block.
+    /// - Throws: `DescribedError`: `interrupted` then; `cannotCreate` where the file exists (without `overwrite`) or its folder is missing,
     ///   `noPermission`, `usage` for a name that says no format, `inputOutput` where nobody listens, `unavailable` for
     ///   missing libraries.
-    public static func open(_ output: String, options: SinkOptions = SinkOptions()) throws -> any PacketSink {
+    public static func open(
+        _ output: String, options: SinkOptions = SinkOptions(), isCancelled: @escaping @Sendable () -> Bool = { false }
+    ) throws -> any PacketSink {
         try options.check()
         let format = try format(of: output, options: options).format
         if format == .annexb || format == .avcc, !output.contains("://") {
             let file = try openFile(output, format, options)
             return ElementarySink(file, lengthPrefixed: format == .avcc)
         }
-        return ContainerSink(output, try destination(output, format, options), format: format, options: options)
+        return ContainerSink(
+            output, try destination(output, format, options, isCancelled: isCancelled), format: format, options: options)
     }
 
     /// Where a container goes.
     static func destination(
-        _ output: String, _ format: OutputFormat, _ options: SinkOptions
+        _ output: String, _ format: OutputFormat, _ options: SinkOptions, isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws -> sending any SinkDestination {
-        if output.contains("://") { return try connect(output, format) }
+        if output.contains("://") { return try connect(output, format, isCancelled) }
         if format == .hls {
             if output == "-" {
                 throw VaencError(.usage, "HLS is a playlist and files beside it: stdout takes none", remedy: "name a .m3u8 file")
@@ -87,7 +91,9 @@ public enum MediaOutput {
             plays: format == .avcc ? UnfinishedFiles.holdsUnits : ContainerSink.plays)
     }
 
-    private static func connect(_ output: String, _ format: OutputFormat) throws -> NetworkOutput {
+    private static func connect(
+        _ output: String, _ format: OutputFormat, _ isCancelled: @escaping @Sendable () -> Bool
+    ) throws -> NetworkOutput {
         let scheme = output.prefix { $0 != ":" }
         let wanted: OutputFormat? = scheme.hasPrefix("rtmp") ? .flv : scheme == "srt" ? .ts : nil
         guard let wanted else { throw unbuilt(output) }
@@ -95,7 +101,7 @@ public enum MediaOutput {
             throw VaencError(
                 .usage, "\(scheme) carries \(wanted.rawValue), not \(format.rawValue)", remedy: "leave out `format`")
         }
-        return try NetworkOutput(output)
+        return try NetworkOutput(output, isCancelled: isCancelled)
     }
 
     private static func unbuilt(_ output: String) -> VaencError {

@@ -67,7 +67,7 @@ final class EncodeBranch {
         }
         var options = output.sinkOptions
         if hears { options.timeOrigin = .zero }
-        try sink.open(name, options: options, description: description, sounds: feeds.map(\.feed.track))
+        try sink.open(name, options: options, description: description, sounds: feeds.map(\.feed.track), isCancelled: isCancelled)
     }
 
     /// Takes packets of each of the source's streams of sound, and writes what the pictures have reached.

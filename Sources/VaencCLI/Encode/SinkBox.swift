@@ -20,9 +20,13 @@ final class SinkBox: Sendable {
     var bytesWritten: Int { state.withLock { $0.sink?.bytesWritten ?? 0 } }
 
     /// - Parameter sounds: tracks beside the pictures.
-    func open(_ output: String, options: SinkOptions, description: EncoderDescription, sounds: [MediaTrack] = []) throws {
+    /// - Parameter isCancelled: asked while a connection is made: it is not wanted any more.
+    func open(
+        _ output: String, options: SinkOptions, description: EncoderDescription, sounds: [MediaTrack] = [],
+        isCancelled: @escaping @Sendable () -> Bool = { false }
+    ) throws {
         try state.withLock {
-            let sink = try MediaOutput.open(output, options: options)
+            let sink = try MediaOutput.open(output, options: options, isCancelled: isCancelled)
             $0.sink = sink
             opened.withLock { $0 = sink }
             do {
