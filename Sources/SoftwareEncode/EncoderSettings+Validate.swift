@@ -39,6 +39,7 @@ extension EncoderSettings {
                 throw VaencError(.usage, "`\(option)` is \(value)", remedy: "give a number from -6 to 6")
             }
         }
+        try WrongValues.refuse(forcedKeyTimes: c.forcedKeyTimes)
         for region in c.regionsOfInterest { try WrongValues.refuse(region, in: c.size) }
         try WrongValues.refuse(frameRate: c.frameRate)
         if let ratio = c.sampleAspectRatio { try WrongValues.refuse(sampleAspectRatio: ratio) }

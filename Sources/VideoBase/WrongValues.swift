@@ -18,6 +18,12 @@ package enum WrongValues {
         throw VaencError(.usage, "`vbvSize` is \(vbvSize)", remedy: "give a size from 1k to 4G bits")
     }
 
+    /// - Parameter times: in seconds.
+    package static func refuse(forcedKeyTimes times: [Double]) throws(VaencError) {
+        guard let time = times.first(where: { !($0 >= 0 && $0.isFinite) }) else { return }
+        throw VaencError(.usage, "a key frame cannot be forced at \(time) s", remedy: "give a time of 0 or more")
+    }
+
     package static func refuse(frameRate rate: Rational) throws(VaencError) {
         let terms = 1...Int64(Int32.max)
         guard terms.contains(Int64(rate.numerator)), terms.contains(Int64(rate.denominator)), (0.001...1000).contains(rate.value)

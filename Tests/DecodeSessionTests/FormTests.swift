@@ -91,7 +91,7 @@ import VideoBase
         let cases: [(UnitFraming, [UInt8])] = [
             (.annexB, []), (.annexB, [1, 2, 3]), (.annexB, [9, 0, 0, 1, 0x67]), (.lengthPrefixed(4), [0, 0, 0]),
             (.lengthPrefixed(4), [0, 0, 0, 9, 1]), (.lengthPrefixed(2), [0, 2, 1]), (.lengthPrefixed(1), [4, 1, 2]),
-            (.bare, []),
+            (.bare, []), (.bare, [0, 0, 1, 0x67, 66]), (.bare, [0, 0, 0, 1, 0x67, 66]),
         ]
         for (framing, bytes) in cases {
             var configuration = DecompressionConfiguration(codec: .h264)

@@ -140,6 +140,18 @@ import VideoBase
         #expect(try run.finish().count == 4)
     }
 
+    @Test func constantQPsOutOfRangeAreRefused() throws {
+        let run = try Run { $0.qp = 30; $0.rateControl = .cqp; $0.strict = true }
+        try run.encode(2)
+        for qp in [.min, -1, 52, .max] {
+            let error = #expect(throws: VaencError.self) { try run.change { $0.qp = qp } }
+            #expect(error?.category == .usage)
+        }
+        try run.change { $0.qp = 51 }
+        try run.encode(2)
+        #expect(try run.finish().count == 4)
+    }
+
     /// What contradicts itself once changed is refused as the same configuration is, and changes nothing.
     @Test(arguments: [RateController.driver, .vaenc]) func contradictionsAreRefused(_ controller: RateController) throws {
         func ask(_ configuration: inout EncoderConfiguration) {

@@ -65,6 +65,20 @@ import VideoBase
         (start..<start + count).map { MediaTime(value: Int64($0 * 1001), timescale: 30000) }
     }
 
+    /// Times that a container cannot hold are refused: MPEG-TS has 33 bits of 90 kHz, and FLV 24 for the time from decoding to
+    /// presentation.
+    @Test func timesTooFarApart() throws {
+        try Files.withTemporaryFolder { folder in
+            let jump = try Self.packets(Self.regular(3) + [MediaTime(value: 14 * 3600, timescale: 1)])
+            #expect(failure { try Self.write(jump, to: folder + "/jump.ts") }?.category == .badInput)
+            try Self.write(jump, to: folder + "/jump.mkv")
+            try Self.write(jump, to: folder + "/jump.flv")
+            var late = try Self.packets(Self.regular(6))
+            for index in 3..<6 { late[index].presentation = MediaTime(value: Int64(3 * 3600 + index), timescale: 1) }
+            #expect(failure { try Self.write(late, to: folder + "/late.flv") }?.category == .badInput)
+        }
+    }
+
     /// Every container holds the same pictures as the bare stream, none missing, and decodes without a word.
     @Test(arguments: ["mp4", "mov", "mkv", "ts"])
     func holdsTheStream(_ ending: String) throws {

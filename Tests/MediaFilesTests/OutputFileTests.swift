@@ -279,7 +279,7 @@ import VideoBase
 
     /// A server that takes the connection and says nothing: whoever has cancelled does not wait for it.
     @Test func connectionsMayBeCancelled() throws {
-        let listener = unsafe socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         try #require(listener >= 0)
         defer { close(listener) }
         var address = sockaddr_in()

@@ -16,6 +16,23 @@ import VideoBase
         let value = Atomic(0)
     }
 
+    /// Values that AAC does not have, times that are none, and sound after the end are refused.
+    @Test func wrongUseIsRefused() throws {
+        let settings = [0, -1, 96_001, .max].map { AudioSettings(rate: $0) } + [0, -1, 9, .max].map { AudioSettings(channels: $0) }
+            + [0, -5, .max].map { AudioSettings(bitsPerSecond: $0) }
+        for settings in settings {
+            #expect(failure { try AudioTranscoder(pcm: Self.format, settings: settings) }?.category == .usage, "\(settings)")
+        }
+        let transcoder = try AudioTranscoder(pcm: Self.format, settings: Self.settings)
+        for time in [MediaTime(value: .max, timescale: 0), MediaTime(value: 1, timescale: -5), Self.time(.min), Self.time(1 << 40)] {
+            #expect(failure { try transcoder.write(Self.block, at: time) }?.category == .usage, "\(time)")
+        }
+        _ = try transcoder.write(Self.block, at: .zero)
+        #expect(try !transcoder.finish().isEmpty)
+        #expect(failure { try transcoder.write(Self.block, at: Self.time(1)) }?.category == .usage)
+        #expect(try transcoder.finish().isEmpty)
+    }
+
     /// A gap of half an hour is silence, which is encoded second by second, and not as a whole.
     @Test func isFilledInPieces() throws {
         let transcoder = try AudioTranscoder(pcm: Self.format, settings: Self.settings)

@@ -178,6 +178,7 @@ import VideoBase
         #expect(category { $0.quality = 0 } == .usage)
         #expect(category { $0.preset = 8 } == .usage)
         #expect(category { $0.gopFrames = 0 } == .usage)
+        for time in [.nan, -1, .infinity] { #expect(category { $0.forcedKeyTimes = [0.2, time] } == .usage) }
         #expect(category { $0.bFrames = 8 } == .usage)
         #expect(category { $0.temporalLayers = 5 } == .usage)
         #expect(category { $0.vbvInitialPercent = 101 } == .usage)

@@ -8,6 +8,8 @@ enum UnitSplitter {
         switch framing {
         case .bare:
             if bytes.isEmpty { throw malformed("an empty NAL unit") }
+            // No NAL unit has one in it: H.264 7.4.1, H.265 7.4.2.
+            if bytes.starts(with: [0, 0, 1]) || bytes.starts(with: [0, 0, 0, 1]) { throw malformed("a start code before a bare NAL unit") }
             return [bytes[...]]
         case .annexB:
             let units = StartCodes.units(in: bytes)

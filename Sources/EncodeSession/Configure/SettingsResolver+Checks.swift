@@ -22,9 +22,7 @@ extension SettingsResolver {
         try check("longTermReferences", asked.longTermReferences, 0...15)
         try check("maxSliceBytes", asked.maxSliceBytes, WrongValues.sliceBytes)
         try check("maxFrameDelay", asked.maxFrameDelay, 0...64)
-        for time in asked.forcedKeyTimes where !(time >= 0 && time.isFinite) {
-            throw VaencError(.usage, "a key frame cannot be forced at \(time) s", remedy: "give a time of 0 or more")
-        }
+        try WrongValues.refuse(forcedKeyTimes: asked.forcedKeyTimes)
         if let filter = asked.deblocking {
             try check("deblocking alpha", filter.alphaOffset, -6...6)
             try check("deblocking beta", filter.betaOffset, -6...6)

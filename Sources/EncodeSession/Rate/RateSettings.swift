@@ -108,7 +108,9 @@ struct RateSettings: Sendable, Hashable {
         if promisesHRD, new.maxBitrate > maxBitrate || (mode == .cbr && new.bitrate != bitrate) {
             throw VaencError(
                 .unavailable, "the stream's HRD parameters promise \(maxBitrate) bit/s",
-                remedy: "make the session without `hrdParameters`, or with the larger `maxBitrate` from the start")
+                remedy: mode == .cbr
+                    ? "make the session without `hrdParameters`, or keep the rate"
+                    : "make the session without `hrdParameters`, or with the larger `maxBitrate` from the start")
         }
         // The stream says its buffer's size; without, a buffer of a second follows the rate.
         if !hasFixedBuffer, !hasHRD, vbvSize > 0, maxBitrate > 0, new.maxBitrate != maxBitrate {
@@ -161,6 +163,7 @@ struct RateSettings: Sendable, Hashable {
         }
         try WrongValues.refuse(bitrate: change.bitrate, "bitrate")
         try WrongValues.refuse(bitrate: change.maxBitrate, "maxBitrate")
+        try SettingsResolver.check("qp", change.qp, 0...51)
         try SettingsResolver.check("minQP", change.minQP, 0...51)
         try SettingsResolver.check("maxQP", change.maxQP, 0...51)
         for limit in change.dataRateLimits ?? [] { try WrongValues.refuse(limit) }

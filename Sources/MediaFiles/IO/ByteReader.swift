@@ -233,6 +233,16 @@ final class ByteReader: Sendable {
             remedy: "let nothing write to the input meanwhile")
     }
 
+    /// What is to be said of a file that is longer now than when it was opened: what reads it took its end for the file's.
+    var growth: String? {
+        guard let length else { return nil }
+        var status = stat()
+        // SAFETY: fstat fills the structure that it is given.
+        guard unsafe fstat(descriptor, &status) == 0, status.st_size > length else { return nil }
+        return "it grew from \(length) to \(status.st_size) bytes while it was read"
+    }
+    static let growthRemedy = "begin when the file is whole, or pipe it: `tail -c +1 -f FILE | vaenc … -`"
+
     private func waitUntilReadable() throws {
         var files = [
             pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),

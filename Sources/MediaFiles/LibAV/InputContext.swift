@@ -114,6 +114,8 @@ import VideoBase
     }
 
     static let cut = "the file ends early"
+    /// What is to be said where the file became longer while it was read.
+    var growth: String? { reader.growth }
 
     /// What to do about an input that is damaged or cut short: an MP4 whose index comes last cannot be read from a pipe.
     var pipeRemedy: String? { io.isPipe ? Self.pipeRemedy : nil }

@@ -188,15 +188,28 @@ import VideoBase
         try check(code, copies: copies || hasCopies)
     }
 
+    /// How far apart a track's times may lie, in ticks; nil: as far as may be.
+    ///
     /// A sample's duration has 32 bits in MP4 and QuickTime, of which libavformat uses 31, and so has the time from decoding to
-    /// presentation: it would change times that lie farther apart, or refuse them.
+    /// presentation: it would change times that lie farther apart, or refuse them. Of MPEG-TS's times readers take the
+    /// nearest that agrees in 33 bits. In FLV the time from decoding to presentation has 23 bits and a sign.
+    private var farthestTicks: (samples: Int64, presentation: Int64)? {
+        switch format {
+        case "mp4", "mov": (Int64(Int32.max), Int64(Int32.max))
+        case "mpegts", "hls": (1 << 32, 1 << 32)
+        case "flv": (.max, 1 << 23)
+        default: nil
+        }
+    }
+
     private func checkDistance(to time: Int64, shown: Int64, _ length: Int64, _ track: Int) throws {
-        guard format == "mp4" || format == "mov" else { return }
+        guard let farthest = farthestTicks else { return }
         let last = sampleTicks.updateValue(time, forKey: track) ?? time
-        let longest = max(Int128(time) - Int128(last), Int128(length), Int128(shown) - Int128(time))
-        guard longest >= Int128(Int32.max) else { return }
+        let (samples, delay) = (max(Int128(time) - Int128(last), Int128(length)), Int128(shown) - Int128(time))
+        let isDelay = delay >= Int128(farthest.presentation)
+        guard isDelay || samples >= Int128(farthest.samples) else { return }
         let scale = Int128(max(timescale(of: track), 1))
-        let (seconds, limit) = (longest / scale, Int128(Int32.max) / scale)
+        let (seconds, limit) = ((isDelay ? delay : samples) / scale, Int128(isDelay ? farthest.presentation : farthest.samples) / scale)
         throw VaencError(
             .badInput, "\(destination.name) cannot hold times that lie \(seconds) s apart: the limit of \(format) is \(limit) s here",
             remedy: "check the input's times, or choose another `format`, such as mkv")

@@ -220,6 +220,10 @@ import VideoBase
         case .end: return false
         case .broken(let words):
             if LibAV.isNoMemory(words) { throw VaencError.noMemory("to read \(input.name)") }
+            if let growth = input.growth {
+                throw VaencError(
+                    .badInput, "\(input.name) ends after packet \(packetCount), for \(growth)", remedy: ByteReader.growthRemedy)
+            }
             if packetCount == 0, let remedy = input.pipeRemedy { throw InputContext.unreadable(input.name, words, remedy: remedy) }
             throw VaencError(
                 .badInput, "\(input.name) is damaged or cut short after packet \(packetCount) (\(words))",

@@ -2,17 +2,28 @@ public import VideoBase
 
 /// How sound is encoded.
 public struct AudioSettings: Sendable, Hashable {
-    /// Samples of a channel in a second; nil: the input's, or the nearest above it that AAC has.
+    /// Samples of a channel in a second, 1…96000; the nearest rate above it that AAC has is used. nil: the input's, likewise.
     public var rate: Int?
-    /// nil: the input's, eight at most.
+    /// 1…8; nil: the input's, eight at most.
     public var channels: Int?
-    /// nil: 96 kbit/s of one channel, 160 of two, 80 for each of more.
+    /// 1000…5,000,000; nil: 96 kbit/s of one channel, 160 of two, 80 for each of more.
     public var bitsPerSecond: Int?
 
     public init(rate: Int? = nil, channels: Int? = nil, bitsPerSecond: Int? = nil) {
         self.rate = rate
         self.channels = channels
         self.bitsPerSecond = bitsPerSecond
+    }
+
+    /// - Throws: `usage` for a value that AAC does not have.
+    func check() throws(VaencError) {
+        let values = [("rate", rate, 1...96_000), ("number of channels", channels, 1...8), ("bit rate", bitsPerSecond, 1000...5_000_000)]
+        for (name, value, range) in values {
+            guard let value, !range.contains(value) else { continue }
+            throw VaencError(
+                .usage, "AAC has no \(name) of \(value)",
+                remedy: "give a number from \(range.lowerBound) to \(range.upperBound), or nil")
+        }
     }
 
     /// What a microphone is recorded with: one channel at 44.1 kHz and 96 kbit/s.
@@ -50,7 +61,7 @@ public final class AudioTranscoder {
     public private(set) var damagedPackets = 0
 
     /// - Parameter from: what is heard before is left out.
-    /// - Throws: `unavailable` without the libraries or a decoder, `badInput`.
+    /// - Throws: `unavailable` without the libraries or a decoder, `badInput`; `usage` for settings that AAC does not have.
     public convenience init(_ source: MediaTrack, settings: AudioSettings = AudioSettings(), from: MediaTime? = nil) throws {
         try self.init(source, pcm: nil, settings, from)
     }
@@ -61,9 +72,10 @@ public final class AudioTranscoder {
     }
 
     private init(_ source: MediaTrack, pcm: PCMFormat?, _ settings: AudioSettings, _ from: MediaTime?) throws {
+        try settings.check()
         self.pcm = pcm
         decoder = try AudioDecoder(
-            source, rate: { AACEncoder.rate(for: settings.rate ?? $0) }, channels: settings.channels.map { max(1, min(8, $0)) })
+            source, rate: { AACEncoder.rate(for: settings.rate ?? $0) }, channels: settings.channels)
         rate = decoder.rate
         let channels = decoder.channels
         let usual = channels == 1 ? 96_000 : channels == 2 ? 160_000 : 80_000 * channels
@@ -81,8 +93,9 @@ public final class AudioTranscoder {
     func wait(from time: MediaTime) { horizon = time.converted(to: Int32(rate)).value }
 
     /// Takes the source track's next packet.
-    /// - Throws: `interrupted` where it is cancelled while it fills a gap.
+    /// - Throws: `interrupted` where it is cancelled while it fills a gap; `usage` after `finish`.
     public func write(_ packet: TrackPacket) throws -> [TrackPacket] {
+        if hasEnded { throw VaencError(.usage, "sound came after `finish`", remedy: "make another AudioTranscoder for it") }
         try write(packet) { made.append($0) }
         return takeMade()
     }
@@ -114,10 +127,15 @@ public final class AudioTranscoder {
     }
 
     /// Takes samples of the PCM format, heard from that time on.
-    /// - Throws: `usage` where the bytes are no whole samples of all channels.
+    /// - Throws: `usage` where the bytes are no whole samples of all channels, for a time that is none, and after `finish`.
     public func write(_ bytes: [UInt8], at time: MediaTime) throws -> [TrackPacket] {
         guard let pcm, bytes.count % pcm.frameBytes == 0 else {
             throw VaencError(.usage, "\(bytes.count) bytes are no whole samples of all channels")
+        }
+        guard time.isInRange else {
+            throw VaencError(
+                .usage, "sound cannot be heard at \(time)",
+                remedy: "give a time within 2^40 seconds of zero, in fewer than 2^62 ticks of a positive timescale")
         }
         if bytes.isEmpty { return [] }
         let rate = Int32(pcm.rate)

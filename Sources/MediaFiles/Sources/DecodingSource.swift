@@ -238,6 +238,10 @@ package final class DecodingSource: FrameSource {
 
     private func broken(_ state: State, _ words: String) -> VaencError {
         if LibAV.isNoMemory(words) || !MemoryTrial.fitsPictures(state.nativeSize) { return .noMemory("to decode \(reader.name)") }
+        if let growth = reader.growth {
+            return VaencError(
+                .badInput, "\(reader.name) ends after picture \(state.decoded), for \(growth)", remedy: ByteReader.growthRemedy)
+        }
         let remedy = reader.isSeekable ? nil : InputContext.pipeRemedy
         if state.decoded == 0 { return InputContext.unreadable(reader.name, words, remedy: remedy ?? InputContext.layoutRemedy) }
         return VaencError(
