@@ -130,7 +130,7 @@ extension EncoderSettings {
         }
     }
 
-    /// References, layers, slices.
+    /// References, layers, largest slices.
     mutating func mapReferences() {
         let c = configuration
         if let references = c.references {
@@ -142,16 +142,6 @@ extension EncoderSettings {
         }
         if let layers = c.temporalLayers, layers != 1 { lacks("temporalLayers", layers, used: "1") }
         if let kept = c.longTermReferences, kept > 0 { lacks("longTermReferences", kept, used: "0") }
-        let rows = (codedSize.height + 15) / 16
-        if let slices = c.slices {
-            // With slices libx265 keeps a picture back, whatever it is told: a session that waits for each would wait for ever.
-            let keepsBack = codec == .hevc && c.lowLatency
-            let used = keepsBack ? 1 : min(slices, rows)
-            set("slices", used)
-            report(
-                "slices", slices, "\(used)",
-                used == slices ? "as asked" : keepsBack ? "libx265 keeps a picture back where it writes slices" : "the picture has \(rows) macroblock rows")
-        }
         if let bytes = c.maxSliceBytes {
             if codec == .h264 {
                 set("slice-max-size", bytes)

@@ -66,6 +66,7 @@ struct EncoderSettings: Sendable {
         mapStructure()
         mapReferences()
         mapRate()
+        mapSlices()
         try checkPicturesFit()
         try checkSmallSides()
         mapProfile()

@@ -24,6 +24,11 @@ public final class SoftwareEncoder: VideoEncoder {
     /// References that the libraries take where no picture is reordered.
     package static func mostReferences(_ codec: VideoCodec) -> Int { codec == .hevc ? 8 : 16 }
 
+    /// Slices of a picture that the libraries write with a configuration; without a size, with a usual one.
+    package static func mostSlices(_ configuration: EncoderConfiguration) -> Int {
+        EncoderSettings.mostSlices(configuration)
+    }
+
     private struct Prepared {
         var description: EncoderDescription
         var worker: EncodeWorker

@@ -14,6 +14,8 @@ struct DeviceAbilities: Sendable, Hashable {
     private let frameRate: Rational
     /// nil where it is not known.
     private let size: VideoSize?
+    /// Of software.
+    private let mostSlices: Int
     /// nil for software.
     var capability: Capability?
     /// What sessions make of the answers; nil for software.
@@ -35,6 +37,7 @@ struct DeviceAbilities: Sendable, Hashable {
         tier = configuration.tier
         frameRate = configuration.frameRate
         size = configuration.size.width > 0 && configuration.size.height > 0 ? configuration.size : nil
+        mostSlices = report.kind == .software ? SoftwareEncoder.mostSlices(configuration) : 1
         let all = CodecProfile.allCases.filter { $0.codec == configuration.codec }
         if report.kind == .software {
             profiles = all
@@ -103,11 +106,7 @@ struct DeviceAbilities: Sendable, Hashable {
     var longTermReferences: Int { engine?.longTermReferences ?? 0 }
     var temporalLayers: Int { engine?.temporalLayers ?? 1 }
     var intraRefresh: Bool { engine?.intraRefresh ?? true }
-    var slices: [Int] {
-        if let engine { return engine.slices(size) }
-        let rows = size.map { $0.aligned(to: 16).height / 16 } ?? 16
-        return Array(1...(codec == .h264 ? rows : min(rows, 16)))
-    }
+    var slices: [Int] { engine?.slices(size) ?? Array(1...max(mostSlices, 1)) }
     /// Elements of the lists; nil: without limit.
     var regions: Int? { engine?.regions }
     var dataRateLimits: Int? { isSoftware ? 1 : nil }

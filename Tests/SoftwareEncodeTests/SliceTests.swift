@@ -1,0 +1,92 @@
+import BitstreamInspection
+import Testing
+import VideoBase
+
+@testable import SoftwareEncode
+
+/// Slices of the libraries: each picture has as many as the report says.
+@Suite struct SliceTests {
+    private struct Wish: Sendable {
+        var name: String
+        var change: @Sendable (inout EncoderConfiguration) -> Void
+    }
+
+    private static let wishes = [
+        Wish(name: "plain") { _ in },
+        Wish(name: "low latency") { $0.lowLatency = true },
+        Wish(name: "little delay") { $0.maxFrameDelay = 3 },
+        Wish(name: "constant rate") {
+            $0.rateControl = .cbr
+            $0.bitrate = BitsPerSecond(300_000)
+            $0.hrdParameters = true
+            $0.accessUnitDelimiters = true
+        },
+    ]
+
+    /// Slices of each picture, in coding order.
+    private func counts(_ packets: [EncodedPacket], _ codec: VideoCodec) -> [Int] {
+        let bytes = packets.flatMap(\.bytes)
+        if codec == .hevc {
+            let stream = HEVCStream(annexB: bytes)
+            #expect(stream.violations.map(\.description) == [])
+            return stream.frames.map(\.slices.count)
+        }
+        let stream = H264Stream(annexB: bytes)
+        #expect(stream.violations.map(\.description) == [])
+        return stream.frames.map(\.slices.count)
+    }
+
+    /// libx265 crashes, or writes slices without data, in pictures of few columns of blocks, and where a picture has more than 16 NAL
+    /// units; libx264 writes a slice a thread where threads share a picture.
+    @Test(arguments: [VideoCodec.h264, .hevc], [4, 7]) func areThoseReported(_ codec: VideoCodec, preset: Int) throws {
+        let sizes = [(16, 64), (48, 96), (64, 128), (66, 130), (80, 512), (96, 48), (128, 320), (130, 194), (176, 32)]
+        for (width, height) in sizes {
+            for wish in Self.wishes {
+                for slices in [1, 2, 3, 20] {
+                    let (packets, description) = try SoftwareEncoderTests.encode(4, size: VideoSize(width: width, height: height)) {
+                        $0.codec = codec
+                        $0.preset = preset
+                        $0.slices = slices
+                        wish.change(&$0)
+                    }
+                    let what = "\(width)×\(height), \(wish.name), \(slices) slices"
+                    let entry = try #require(description.effective.first { $0.option == "slices" })
+                    #expect(entry.asked == "\(slices)")
+                    #expect(counts(packets, codec).map { "\($0)" } == Array(repeating: entry.used, count: 4), "\(what)")
+                }
+            }
+        }
+    }
+
+    @Test func limits() throws {
+        func most(_ width: Int, _ height: Int, _ change: (inout EncoderConfiguration) -> Void = { _ in }) -> Int {
+            var configuration = EncoderConfiguration(size: VideoSize(width: width, height: height))
+            configuration.codec = .hevc
+            change(&configuration)
+            return SoftwareEncoder.mostSlices(configuration)
+        }
+        #expect(most(128, 320) == 1 && most(130, 320) == 5)
+        #expect(most(64, 128) == 1 && most(128, 128) == 1 && most(128, 128) { $0.preset = 7 } == 4)
+        #expect(most(192, 64) == 1 && most(1920, 1080) == 15 && most(1280, 720) == 12)
+        #expect(most(1920, 1080) { $0.lowLatency = true } == 1)
+        let constant: (inout EncoderConfiguration) -> Void = {
+            $0.rateControl = .cbr
+            $0.bitrate = BitsPerSecond(6_000_000)
+        }
+        #expect(most(1920, 1080, constant) == 15)
+        #expect(most(1920, 1080) { constant(&$0); $0.hrdParameters = true } == 13)
+        #expect(most(1920, 1080) { constant(&$0); $0.hrdParameters = true; $0.accessUnitDelimiters = true } == 12)
+        #expect(most(640, 360) { $0.codec = .h264 } == 23)
+        // Without a size, and with what cannot be encoded.
+        #expect(most(0, 0) == 15 && most(128, 128) { ($0.rateControl, $0.preset) = (.cbr, 7) } == 1)
+
+        var configuration = EncoderConfiguration(size: VideoSize(width: 64, height: 128))
+        configuration.codec = .hevc
+        configuration.slices = 2
+        let entry = try EncoderSettings(configuration).effective.first { $0.option == "slices" }
+        #expect(entry?.used == "1" && entry?.why.contains("three columns of blocks of 64×64") == true)
+        configuration.strict = true
+        let error = #expect(throws: VaencError.self) { try EncoderSettings(configuration) }
+        #expect(error?.category == .unavailable && error?.message.contains("`slices`: asked 2, would be 1") == true)
+    }
+}
