@@ -6,8 +6,10 @@ struct HeaderBudget {
     private var isReported = false
     private let whole: Int
 
+    static func whole(byteCount: Int) -> Int { 250_000 + byteCount / 128 }
+
     init(byteCount: Int) {
-        whole = 250_000 + byteCount / 128
+        whole = Self.whole(byteCount: byteCount)
         left = whole
     }
 

@@ -13,6 +13,21 @@ package enum MemoryTrial {
         return true
     }
 
+    /// Bytes up to which memory is taken without a trial: malloc has some left even where no mapping is possible.
+    private static let small = 1 << 16
+    /// What all else takes meanwhile.
+    private static let margin = 1 << 22
+
+    /// The same for memory whose size a file, a stream or a caller says; of a little it is taken for granted.
+    ///
+    /// - Parameter purpose: what it is for, as `to read movie.mp4`.
+    /// - Throws: `unavailable` where there is none.
+    package static func require(_ byteCount: Int, _ purpose: @autoclosure () -> String) throws(VaencError) {
+        if byteCount <= small { return }
+        let (whole, isOutside) = byteCount.addingReportingOverflow(margin)
+        if isOutside || !fits(whole) { throw VaencError.noMemory(purpose()) }
+    }
+
     /// Whether there is room for a few decoded pictures of that size: what a decoder calls damage may be a lack of it.
     package static func fitsPictures(_ size: VideoSize) -> Bool {
         let (width, height) = (min(max(0, size.width), 1 << 16), min(max(0, size.height), 1 << 16))
@@ -39,5 +54,27 @@ package enum MemoryTrial {
             unsafe free(block)
         }
         return left <= 0
+    }
+}
+
+extension Array {
+    /// Makes room for more elements: an array that grows where there is no memory ends the process.
+    ///
+    /// - Parameters:
+    ///   - ceiling: how many elements there will be in all, as far as that is known: room is made for no more of them.
+    ///   - purpose: what the memory is for, as `to read movie.mp4`.
+    /// - Throws: `unavailable` where there is none.
+    package mutating func makeRoom(
+        for more: Int, ceiling: Int = .max, _ purpose: @autoclosure () -> String
+    ) throws(VaencError) {
+        let needed = count.addingReportingOverflow(more)
+        if !needed.overflow, needed.partialValue <= capacity { return }
+        let doubled = capacity.multipliedReportingOverflow(by: 2)
+        let ahead = doubled.overflow ? Int.max : doubled.partialValue
+        let room = Swift.max(needed.partialValue, needed.partialValue > ceiling ? ahead : Swift.min(ahead, ceiling))
+        let bytes = room.multipliedReportingOverflow(by: MemoryLayout<Element>.stride)
+        if needed.overflow || bytes.overflow { throw VaencError.noMemory(purpose()) }
+        try MemoryTrial.require(bytes.partialValue, purpose())
+        reserveCapacity(room)
     }
 }

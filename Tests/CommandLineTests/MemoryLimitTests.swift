@@ -56,6 +56,61 @@ import Testing
         }
     }
 
+    /// A stream of 60 MB, in each form: `inspect` holds all of it, and an array that grows where there is no memory ended the process.
+    @Test(arguments: ["h264", "avcc", "mp4"]) func largeStreams(_ ending: String) throws {
+        try Files.withTemporaryFolder { folder in
+            let (one, stream, file) = (folder + "/one.h264", folder + "/all.h264", folder + "/all." + ending)
+            try ffmpeg("-i", Fixture.bikes.path(), "-an", "-c", "copy", "-bsf:v", "h264_mp4toannexb", one)
+            let bytes = try Files.read(one)
+            var all: [UInt8] = []
+            for _ in 0..<120 { all += bytes }
+            try Files.write(all, to: stream)
+            if ending == "avcc" { #expect(try ToolRun(["convert", stream, "-o", file]).status == 0) }
+            if ending == "mp4" { try ffmpeg("-i", stream, "-c", "copy", file) }
+            let found = try statuses(["inspect", file, "--json"], Array(stride(from: 60_000, through: 500_000, by: 40_000)))
+            #expect(found.first == 69 && found.last == 0, "\(found)")
+        }
+    }
+
+    /// Many small pictures: what is told of them takes much more than they do.
+    @Test func manyPictures() throws {
+        try Files.withTemporaryFolder { folder in
+            let (one, stream) = (folder + "/one.h265", folder + "/all.h265")
+            try ffmpeg(
+                "-f", "lavfi", "-i", "color=black:s=64x64:r=25", "-frames:v", "1000", "-c:v", "libx265", "-preset", "ultrafast",
+                "-x265-params", "log-level=none:keyint=250", one)
+            let bytes = try Files.read(one)
+            var all: [UInt8] = []
+            for _ in 0..<60 { all += bytes }
+            try Files.write(all, to: stream)
+            let found = try statuses(["inspect", stream, "--json"], Array(stride(from: 60_000, through: 300_000, by: 20_000)))
+            #expect(found.first == 69 && found.last == 0, "\(found)")
+        }
+    }
+
+    /// One NAL unit of 100 MB.
+    @Test func largeUnits() throws {
+        try Files.withTemporaryFolder { folder in
+            let stream = folder + "/unit.h264"
+            try Files.write([0, 0, 0, 1, 0x65] + [UInt8](repeating: 0xFF, count: 100_000_000), to: stream)
+            let all = try statuses(["convert", stream, "-o", "o.avcc"], Array(stride(from: 60_000, through: 660_000, by: 100_000)))
+            #expect(all.first == 69 && all.last == 0, "\(all)")
+        }
+    }
+
+    /// A coded picture is copied beside the decoder.
+    @Test func largePictures() throws {
+        try Files.withTemporaryFolder { folder in
+            let clip = folder + "/clip.mp4"
+            try ffmpeg(
+                "-f", "lavfi", "-i", "testsrc2=s=8192x4320:r=25", "-frames:v", "2", "-c:v", "libx264", "-preset", "ultrafast",
+                "-pix_fmt", "yuv420p", clip)
+            for command in [["decode", clip, "--device", "software", "-o", "o.y4m"], ["compare", clip, clip]] {
+                try statuses(command, Array(stride(from: 250_000, through: 400_000, by: 10_000)))
+            }
+        }
+    }
+
     /// Nothing that is there has to be installed: a library that is not loaded, and a driver that has no memory.
     @Test func nothingIsToBeInstalled() throws {
         try Files.withTemporaryFolder { folder in

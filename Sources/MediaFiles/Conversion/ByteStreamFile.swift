@@ -32,7 +32,7 @@ package struct ByteStreamFile: Sendable {
 
     /// Reads all of a file, or of standard input for `-`.
     /// - Throws: `DescribedError`: `noInput`, `noPermission`, `inputOutput`, `badInput` for what holds no stream at all,
-    ///   `unavailable` for other codecs.
+    ///   `unavailable` for other codecs, and where there is no memory for all of it.
     package init(_ path: String) throws {
         let reader = try ByteReader(path: path)
         let head = try reader.peek(4096)
@@ -43,7 +43,11 @@ package struct ByteStreamFile: Sendable {
         form = "annexb"
         codec = kind?.codec ?? named
         switch kind?.framing ?? (named == nil || ending == "hvcc" ? nil : .annexB) {
-        case .annexB: try read(reader) { piece, bytes in bytes += piece }
+        case .annexB:
+            try read(reader) { piece, file in
+                try file.makeRoom(for: piece.count, reader)
+                file.bytes += piece
+            }
         case .lengthPrefixed(let size): try readPrefixed(reader, size)
         case nil: try readContainer(reader)
         }
@@ -59,23 +63,34 @@ package struct ByteStreamFile: Sendable {
         return low < places.count && places[low].start == offset ? places[low].place : offset
     }
 
-    private mutating func read(_ reader: ByteReader, _ take: ([UInt8], inout [UInt8]) throws -> Void) throws {
+    private mutating func read(_ reader: ByteReader, _ take: ([UInt8], inout ByteStreamFile) throws -> Void) throws {
+        // At once: an array that grows needs its old memory beside the new.
+        if let length = reader.length { try makeRoom(for: max(0, length - reader.position), reader) }
         while true {
             let piece = try reader.readSome(1 << 20)
             if piece.isEmpty { return }
-            try take(piece, &bytes)
+            try take(piece, &self)
         }
+    }
+
+    /// As much of a file is held as it has bytes, or little more.
+    private mutating func makeRoom(for count: Int, _ reader: ByteReader) throws {
+        try bytes.makeRoom(for: count, ceiling: reader.length ?? .max, "to read all of \(reader.name)")
     }
 
     private mutating func readPrefixed(_ reader: ByteReader, _ size: LengthSize) throws {
         form = "avcc"
         var converter = StreamConverter(from: .lengthPrefixed(size), to: .annexB)
         var places: [(start: Int, place: Int)] = []
-        func note(_ unit: ArraySlice<UInt8>, _ offset: Int, _ bytes: inout [UInt8]) {
+        func note(_ unit: ArraySlice<UInt8>, _ offset: Int, _ bytes: inout [UInt8]) throws {
+            try places.makeRoom(for: 1, "to read all of \(reader.name)")
             places.append((bytes.count, offset - size.rawValue))
         }
         do {
-            try read(reader) { piece, bytes in try converter.append(piece, to: &bytes, onUnit: note) }
+            try read(reader) { piece, file in
+                try file.makeRoom(for: piece.count, reader)
+                try converter.append(piece, to: &file.bytes, onUnit: note)
+            }
             try converter.finish(to: &bytes, onUnit: note)
         } catch let error as MalformedStream { fault = error.message }
         self.places = places
@@ -105,10 +120,12 @@ package struct ByteStreamFile: Sendable {
             while let packet = try file.next() {
                 var unit = packet.bytes
                 if let size { try LengthPrefixed.convertToAnnexB(&unit, lengthSize: size) }
+                try packets.makeRoom(for: 1, "to read all of \(reader.name)")
                 packets.append(
                     Packet(
                         start: bytes.count, byteCount: packet.byteCount, presentation: packet.presentation,
                         decode: packet.decode, isKey: packet.isKey))
+                try makeRoom(for: unit.count, reader)
                 bytes += unit
             }
         } catch let error as PacketReader.Break {

@@ -7,7 +7,14 @@ extension MediaInput {
     public static func decoderConfiguration(_ path: String, codec: VideoCodec? = nil) throws -> DecoderConfiguration {
         let reader = try ByteReader(path: path)
         // No record is that long: 31 SPS and 255 PPS, or three arrays, of 64 KiB at most each.
-        let bytes = try reader.read(1 << 25)
+        let limit = 1 << 25
+        var bytes: [UInt8] = []
+        while bytes.count < limit {
+            let piece = try reader.readSome(min(1 << 16, limit - bytes.count))
+            if piece.isEmpty { break }
+            try bytes.makeRoom(for: piece.count, "to read \(reader.name)")
+            bytes += piece
+        }
         do { return try DecoderConfiguration(record: bytes, codec: codec) } catch {
             throw VaencError(.badInput, "\(reader.name): \(error.message)", remedy: error.remedy)
         }

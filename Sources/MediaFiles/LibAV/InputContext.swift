@@ -139,6 +139,11 @@ import VideoBase
     func read(_ packet: UnsafeMutablePointer<AVPacket>) throws -> Reading {
         let reading = try unsafe ahead.isEmpty ? readNext(packet) : takeAhead(packet)
         guard case .packet = reading else { return reading }
+        // What becomes of a packet copies it, some times over, into arrays, which end the process where there is no memory.
+        do { try unsafe MemoryTrial.require(6 * Int(packet.pointee.size), "to read \(name)") } catch {
+            unsafe av.pointee.av_packet_unref!(packet)
+            throw error
+        }
         if let words = fault, try unsafe !isBeforeJump(packet) {
             unsafe av.pointee.av_packet_unref!(packet)
             return .broken(words)

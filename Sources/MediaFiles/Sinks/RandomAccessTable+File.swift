@@ -14,6 +14,8 @@ extension RandomAccessTable {
             let size = number(0..<4) == 1 ? number(8..<16) : number(0..<4)
             guard size >= 8, size <= length - start else { break }
             if header[4..<8].elementsEqual("moov".utf8) {
+                // The boxes are copied into each other, up to the one that holds all of them.
+                try MemoryTrial.require(6 * size, "to complete the index of \(file.path)")
                 guard start + size == length,
                     let movie = try inserted(into: file.read(size, at: start), isQuickTime: isQuickTime)
                 else { break }

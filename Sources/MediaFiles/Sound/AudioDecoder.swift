@@ -173,6 +173,8 @@ import VideoBase
         guard room > 0, let limit = Int32(exactly: room) else {
             throw VaencError(.badInput, "a packet of the sound has \(count) samples", remedy: "leave it out with `AudioMode.none`")
         }
+        // And as much again where the samples are taken and wait for more.
+        try MemoryTrial.require(4 * room * channels * MemoryLayout<Float>.stride, "to decode sound")
         let memory = UnsafeMutablePointer<Float>.allocate(capacity: room * channels)
         defer { unsafe memory.deallocate() }
         var planes: [UnsafeMutablePointer<UInt8>?] = unsafe (0..<channels).map {

@@ -62,7 +62,10 @@ final class PictureReader {
         let width = (size.width + 1) / 2
         let rows = (size.height + 1) / 2
         let planeBytes = width * rows
-        if chroma.isEmpty { chroma = [UInt8](repeating: 0, count: planeBytes * 2) }
+        if chroma.isEmpty {
+            try chroma.makeRoom(for: planeBytes * 2, "for a picture of \(size)")
+            chroma.append(contentsOf: repeatElement(0, count: planeBytes * 2))
+        }
         // SAFETY: `chroma` holds two planes; NV12's second plane has `rows` rows of 2·width bytes.
         return unsafe try chroma.withUnsafeMutableBytes { buffer in
             let base = buffer.baseAddress!

@@ -1,3 +1,5 @@
+import VideoBase
+
 /// Takes the NAL units out of an Annex B byte stream that comes in pieces of any size (H.264 and H.265 annex B).
 ///
 /// Start codes have three bytes or more; zero bytes before the first and behind each NAL unit belong to none. It holds
@@ -19,10 +21,11 @@ public struct AnnexBSplitter: Sendable {
 
     /// Takes the next bytes, and gives each NAL unit that ends in them (header byte first, escaped), with the offset of
     /// its first byte in the stream.
-    /// - Throws: `MalformedStream`, after the good units before it; what `body` throws.
+    /// - Throws: `MalformedStream`, after the good units before it; `VaencError` where there is no memory; what `body` throws.
     public mutating func append(
         _ bytes: some Collection<UInt8>, _ body: (_ unit: ArraySlice<UInt8>, _ offset: Int) throws -> Void
     ) throws {
+        try buffer.makeRoom(for: bytes.count, "for a NAL unit")
         buffer.append(contentsOf: bytes)
         try scan(body)
         let done = unitStart ?? max(0, scanned)

@@ -1,3 +1,5 @@
+import VideoBase
+
 /// Takes the NAL units out of a length-prefixed stream that comes in pieces of any size (ISO/IEC 14496-15 5.2.3).
 ///
 /// It holds one NAL unit and the piece that was given last. After an error it is of no more use.
@@ -17,10 +19,11 @@ public struct LengthPrefixedSplitter: Sendable {
 
     /// Takes the next bytes, and gives each NAL unit that ends in them (header byte first, escaped), with the offset of
     /// its first byte in the stream.
-    /// - Throws: `MalformedStream`, after the good units before it; what `body` throws.
+    /// - Throws: `MalformedStream`, after the good units before it; `VaencError` where there is no memory; what `body` throws.
     public mutating func append(
         _ bytes: some Collection<UInt8>, _ body: (_ unit: ArraySlice<UInt8>, _ offset: Int) throws -> Void
     ) throws {
+        try buffer.makeRoom(for: bytes.count, "for a NAL unit")
         buffer.append(contentsOf: bytes)
         var index = 0
         while buffer.count - index >= lengthSize.rawValue {

@@ -1,3 +1,5 @@
+import VideoBase
+
 /// Turns a stream of NAL units from one framing into another, in pieces of any size.
 ///
 /// NAL units pass through as they are, parameter sets included. Start codes come out with four bytes, which is right
@@ -29,14 +31,15 @@ public struct StreamConverter: Sendable {
     }
 
     /// Takes the next bytes, and appends what is ready of them to `result`.
-    /// - Throws: `MalformedStream`, with the good NAL units before it appended; what `onUnit` throws.
+    /// - Throws: `MalformedStream`, with the good NAL units before it appended; `VaencError` where there is no memory; what
+    ///   `onUnit` throws.
     public mutating func append(
         _ bytes: some Collection<UInt8>, to result: inout [UInt8], onUnit: UnitHandler = { _, _, _ in }
     ) throws {
         let output = output
         let write = { (unit: ArraySlice<UInt8>, offset: Int) in
             try onUnit(unit, offset, &result)
-            try Self.write(unit, at: offset, as: output, to: &result)
+            try Self.add(unit, at: offset, as: output, to: &result)
         }
         try byStartCode?.append(bytes, write)
         try byLength?.append(bytes, write)
@@ -48,7 +51,7 @@ public struct StreamConverter: Sendable {
         let output = output
         try byStartCode?.finish { unit, offset in
             try onUnit(unit, offset, &result)
-            try Self.write(unit, at: offset, as: output, to: &result)
+            try Self.add(unit, at: offset, as: output, to: &result)
         }
         try byLength?.finish()
     }
@@ -62,6 +65,12 @@ public struct StreamConverter: Sendable {
         try converter.append(stream, to: &result)
         try converter.finish(to: &result)
         return result
+    }
+
+    /// The same as `write`, of any length.
+    private static func add(_ unit: ArraySlice<UInt8>, at offset: Int, as framing: Framing, to result: inout [UInt8]) throws {
+        try result.makeRoom(for: unit.count + 4, "for a NAL unit")
+        try write(unit, at: offset, as: framing, to: &result)
     }
 
     /// Appends one NAL unit in a framing; `offset` is for errors.

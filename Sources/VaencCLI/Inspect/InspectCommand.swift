@@ -3,6 +3,7 @@ import BitstreamInspection
 import Glibc
 import MediaFiles
 import Vaenc
+import VideoBase
 
 struct InspectCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -35,6 +36,8 @@ struct InspectCommand: ParsableCommand {
         }
         let input = try ByteStreamFile(file)
         let codec = input.codec ?? .h264
+        try MemoryTrial.require(
+            ReadingCost.bytes(annexB: input.bytes, isHEVC: codec == .hevc), "to list what is in \(file == "-" ? "standard input" : file)")
         let stream: any InspectedStream =
             switch codec {
             case .h264: H264Stream(annexB: input.bytes)
