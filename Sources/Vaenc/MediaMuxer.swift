@@ -87,7 +87,7 @@ public final class MediaMuxer: Sendable {
         }
     }
 
-    /// Says what another track is, before its packets.
+    /// Says what another track is, before its packets. MP4 and MOV hold no track without any: it is left out if none comes.
     public func describe(_ track: MediaTrack) {
         perform { muxer in
             try muxer.checkIsDescribing()

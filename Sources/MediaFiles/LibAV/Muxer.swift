@@ -8,13 +8,20 @@ import VideoBase
 @safe final class Muxer {
     let destination: any MuxerDestination
     // SAFETY: made in init, freed in deinit, used by this object's methods alone; `destination` outlives `context`.
-    private let av: UnsafePointer<VaencLibAV>
-    private var context: UnsafeMutablePointer<AVFormatContext>?
+    let av: UnsafePointer<VaencLibAV>
+    private(set) var context: UnsafeMutablePointer<AVFormatContext>?
     private var packet: UnsafeMutablePointer<AVPacket>?
-    private var tracks: [MediaTrack] = []
+    /// libavformat's name.
+    let format: String
+    var tracks: [AddedTrack] = []
     /// Of tracks of AAC whose headers the container does not hold.
-    private var adtsFilters: [Int: ADTSFilter] = [:]
-    private let format: String
+    var adtsFilters: [Int: ADTSFilter] = [:]
+    /// What the first track is told with the header.
+    var pictureWords: MediaMetadata?
+    /// The index is at the end, or in each fragment.
+    var isFragmented = false
+    /// nil once the header is written.
+    var delayed: DelayedHeader?
     /// HLS tells lengths of segments, which libavformat adds up from the durations that packets say: each picture waits here
     /// until the next one's time is known.
     private var waiting: (packet: TrackPacket, track: Int, origin: MediaTime, copies: Bool)?
@@ -28,7 +35,6 @@ import VideoBase
     /// Packets of an input that are decoded a little later than it says, for two of a track cannot be at one time.
     private(set) var movedCount = 0
 
-    /// - Parameter format: libavformat's name.
     init(format: String, _ destination: any MuxerDestination) throws {
         let av = unsafe try LibAV.load([.codec, .format])
         unsafe self.av = unsafe av
@@ -58,85 +64,11 @@ import VideoBase
         unsafe av.pointee.avformat_free_context!(context)
     }
 
-    private static let noMemory = VaencError.noMemory("to write a container")
-
-    /// Adds a track, before the header is written. `timescale` is asked for; the container may choose its own.
-    /// - Returns: its number.
-    func add(_ track: MediaTrack, timescale: Int32? = nil) throws -> Int {
-        guard let stream = unsafe av.pointee.avformat_new_stream!(context, nil),
-            unsafe vaenc_copy_stream(av, stream, track.stream)
-        else { throw Self.noMemory }
-        unsafe vaenc_fit_codec_tag(av, stream, context!.pointee.oformat)
-        if !track.adtsConfig.isEmpty, format != "mpegts", unsafe !MediaTrack.setExtradata(track.adtsConfig, of: stream, av) {
-            throw Self.noMemory
-        }
-        if format == "mov", let language = track.language, let name = MacintoshLanguage.name(language), name != language {
-            guard unsafe av.pointee.av_dict_set!(&stream.pointee.metadata, "language", name, 0) >= 0 else { throw Self.noMemory }
-        }
-        if let timescale { unsafe stream.pointee.time_base = AVRational(num: 1, den: timescale) }
-        tracks.append(track)
-        return tracks.count - 1
-    }
-
-    /// Takes over a file's metadata, and its chapters between two of its times, before the header is written.
-    func copyFile(from input: InputContext, origin: MediaTime, end: MediaTime?) throws {
-        let scale = Int32(clamping: vaenc_time_base())
-        let (first, last) = (origin.converted(to: scale).value, end?.converted(to: scale).value ?? .max)
-        guard unsafe vaenc_copy_file(av, context!, input.context, first, last) else { throw Self.noMemory }
-    }
-
-    /// Gives the file its tags, and the first track those and the dispositions of the pictures, before the header is written.
-    func describe(_ metadata: MediaMetadata) throws {
-        guard unsafe metadata.describe(context!, av) else { throw Self.noMemory }
-        guard let stream = unsafe context!.pointee.streams[0] else { return }
-        guard unsafe MediaMetadata.set(metadata.pictureTags, in: &stream.pointee.metadata, av) else { throw Self.noMemory }
-        unsafe stream.pointee.disposition |= metadata.pictures.disposition
-        let language = metadata.pictureTags.first { $0.key == "language" }?.value
-        if format == "mov", let language, let name = MacintoshLanguage.name(language) {
-            guard unsafe av.pointee.av_dict_set!(&stream.pointee.metadata, "language", name, 0) >= 0 else { throw Self.noMemory }
-        }
-    }
-
-    /// Adds the chapters between two times, counted from the first: before the header or the trailer is written.
-    func add(chaptersOf metadata: MediaMetadata, from start: MediaTime, to end: MediaTime?) throws {
-        guard unsafe metadata.addChapters(to: context!, from: start, to: end, av) else { throw Self.noMemory }
-    }
-
-    /// - Parameter copies: what does not go into the container is the input's fault.
-    func writeHeader(options: [(name: String, value: String)], copies: Bool = false) throws {
-        var dictionary: OpaquePointer?
-        defer { unsafe av.pointee.av_dict_free!(&dictionary) }
-        for option in options {
-            guard unsafe av.pointee.av_dict_set!(&dictionary, option.name, option.value, 0) >= 0 else { throw Self.noMemory }
-        }
-        let holdsADTS = format == "mpegts" || options.contains { $0 == ("hls_segment_type", "mpegts") }
-        for (index, track) in tracks.enumerated() where !holdsADTS && !track.adtsConfig.isEmpty {
-            adtsFilters[index] = unsafe ADTSFilter(av)
-        }
-        try nameHandlers()
-        destination.willWrite()
-        hasCopies = copies
-        try check(unsafe av.pointee.avformat_write_header!(context, &dictionary), copies: copies)
-    }
-
-    /// MP4 and QuickTime have no place for a track's title but the name of its handler.
-    private func nameHandlers() throws {
-        guard ["mp4", "mov", "hls"].contains(format) else { return }
-        for index in tracks.indices {
-            let stream = unsafe context!.pointee.streams[index]!
-            guard let title = unsafe MediaTrack.text("title", stream.pointee.metadata, av),
-                unsafe MediaTrack.takesTitle(handler: MediaTrack.text("handler_name", stream.pointee.metadata, av))
-            else { continue }
-            guard unsafe av.pointee.av_dict_set!(&stream.pointee.metadata, "handler_name", title, 0) >= 0 else { throw Self.noMemory }
-        }
-    }
-
-    /// Ticks a second of a track's times, once the header is written.
-    func timescale(of track: Int) -> Int32 { unsafe context!.pointee.streams[track]!.pointee.time_base.den }
+    static let noMemory = VaencError.noMemory("to write a container")
 
     /// A time in the track's ticks.
     private func ticks(_ time: MediaTime, _ track: Int) -> Int64 {
-        let base = unsafe context!.pointee.streams[track]!.pointee.time_base
+        let base = unsafe output(of: track).pointee.time_base
         let fine = time.converted(to: base.den).value
         return base.num == 1 ? fine : MediaTime.rounded(Int128(fine), by: Int128(max(base.num, 1)))
     }
@@ -144,7 +76,10 @@ import VideoBase
     /// Writes a track's next packet, in decoding order, with its times counted from `origin` on.
     /// - Parameter copies: it is of an input, whose fault it is if it does not go into the container.
     func write(_ packet: TrackPacket, track: Int, origin: MediaTime, copies: Bool = false) throws {
-        guard format == "hls", tracks[track].kind == .video else { return try put(packet, track, origin, packet.duration, copies) }
+        if delayed != nil { return try hold(packet, track, origin, copies) }
+        tracks[track].packets += 1
+        if tracks[track].stream == nil { return }
+        guard format == "hls", tracks[track].track.kind == .video else { return try put(packet, track, origin, packet.duration, copies) }
         try putWaiting(before: packet)
         waiting = (packet, track, origin, copies)
     }
@@ -177,7 +112,7 @@ import VideoBase
         if copies { (shown, decoded) = moved(shown, decoded, track) }
         let length = ticks(duration, track)
         if let time = decoded ?? shown { try checkDistance(to: time, shown: shown ?? time, length, track) }
-        unsafe scratch.pointee.stream_index = Int32(track)
+        unsafe scratch.pointee.stream_index = Int32(clamping: tracks[track].stream ?? 0)
         unsafe scratch.pointee.pts = shown ?? none
         unsafe scratch.pointee.dts = decoded ?? none
         unsafe scratch.pointee.duration = length
@@ -218,7 +153,7 @@ import VideoBase
     /// Some files round the times of short packets to the same millisecond, which others take as no order.
     private func moved(_ shown: Int64?, _ decoded: Int64?, _ track: Int) -> (Int64?, Int64?) {
         guard let time = decoded ?? shown else { return (shown, decoded) }
-        let stream = unsafe context!.pointee.streams[track]!
+        let stream = unsafe output(of: track)
         // A hundredth of a second.
         let base = unsafe stream.pointee.time_base
         let rounding = Int64(base.den) / max(100 * Int64(base.num), 1)
@@ -233,6 +168,7 @@ import VideoBase
     }
 
     func writeTrailer() throws {
+        try writeDelayed()
         try putWaiting(before: nil)
         destination.willWrite()
         try check(unsafe av.pointee.av_write_trailer!(context), copies: hasCopies)
@@ -241,7 +177,7 @@ import VideoBase
     }
 
     /// Of an input's packets or descriptions, whose fault it is what the container does not take.
-    private var hasCopies = false
+    var hasCopies = false
 
     /// What libavformat says of values that it cannot write. Others are errors of the system.
     private static func refuses(_ code: Int32) -> Bool {
@@ -251,7 +187,7 @@ import VideoBase
     /// AVERROR_PATCHWELCOME: 'P', 'A', 'W', 'E', the first in the low byte.
     private static let notImplemented = -Int32(0x4557_4150)
 
-    private func check(_ code: Int32, copies: Bool = false) throws {
+    func check(_ code: Int32, copies: Bool = false) throws {
         if let error = destination.error { throw error }
         if LibAV.isNoMemory(code) { throw Self.noMemory }
         if code == Self.notImplemented {

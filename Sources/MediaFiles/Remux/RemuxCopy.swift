@@ -142,7 +142,7 @@ import VideoBase
                 missingTimes[index] = MissingDecodeTimes(track, beginsEarly: input.hasEarlyTimes)
             }
             let scale = unsafe isTimed ? track.timeBase.denominator : rate(index, av).reduced.numerator
-            _ = try muxer.add(track, timescale: track.timeBase.numerator == 1 ? Int32(clamping: scale) : nil)
+            _ = muxer.add(track, timescale: track.timeBase.numerator == 1 ? Int32(clamping: scale) : nil)
         }
         if let start = options.start, let wanted { try seek(to: start, wanted) }
         if isOpen, options.start != nil { try tell("start", asked: "0.0", used: "0.0", "as asked") }
@@ -420,6 +420,11 @@ import VideoBase
             try tell(
                 "times", asked: "as in the input", used: "\(muxer.movedCount) packet\(muxer.movedCount == 1 ? "" : "s") a little later",
                 "the input has two of a stream at one time")
+        }
+        for (place, why) in muxer.leftOut {
+            guard let index = places.firstIndex(of: place), let track = streams[index] else { continue }
+            (report.streams[index].leftOut, report.streams[index].packets, report.streams[index].bytes) = (why, 0, 0)
+            try tell(track.name(of: index), asked: "copied", used: "left out", why)
         }
         do { try muxer.writeTrailer() } catch let error as VaencError where isUntimed && error.category == .badInput { throw untimed }
         report.effective += effective

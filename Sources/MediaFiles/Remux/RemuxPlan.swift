@@ -49,7 +49,7 @@ struct RemuxPlan {
             }
             // Tracks that say chapters, and time codes that the metadata say too, are written or reported from there.
             if track.kind == .data, hasChapters && track.isChapters || hasTimeCode && track.isTimeCode { continue }
-            let name = "stream \(index) (\(track.kind.rawValue), \(track.codecName))"
+            let name = track.name(of: index)
             if format.holdsTracks, track.kind == .video && !track.isAttachedPicture || track.kind == .audio {
                 // A sample entry that libavformat does not know: another format does not help.
                 if track.codecName == "none" {

@@ -109,8 +109,8 @@ final class ContainerSink: PacketSink {
             description.codec, isFragmented: isFragmented(state.destination), isSeekable: state.destination.isSeekable,
             survivesKill: self.options.survivesKill, segments: state.destination as? SegmentFolder)
         let timescale = Self.timescale(description.frameRate.reduced.numerator, Int(first.timescale))
-        _ = try muxer.add(video, timescale: timescale)
-        for track in state.tracks { _ = try muxer.add(track) }
+        _ = muxer.add(video, timescale: timescale)
+        for track in state.tracks { _ = muxer.add(track) }
         let origin = self.options.timeOrigin ?? state.early.compactMap(\.packet.presentation).reduce(first, min)
         try muxer.describe(self.options.metadata)
         if chapters(state.destination) == .atStart { try muxer.add(chaptersOf: self.options.metadata, from: origin, to: nil) }
@@ -187,6 +187,13 @@ final class ContainerSink: PacketSink {
                 try writeHeader(&state, first: packet.presentation ?? .zero)
             }
             try state.muxer?.write(packet, track: track, origin: state.origin ?? .zero, copies: true)
+        }
+    }
+
+    var leftOut: [Int: String] {
+        state.withLock { state in
+            guard state.hasHeader, let muxer = state.muxer else { return [:] }
+            return Dictionary(muxer.leftOut.map { ($0.track, $0.why) }) { first, _ in first }
         }
     }
 

@@ -54,6 +54,9 @@ public protocol PacketSink: AnyObject, Sendable {
     /// The next packet of a track, in its decoding order. Tracks may run ahead of each other: they are put in the order of
     /// their times, and wait for each other for up to ten seconds of these.
     func write(_ packet: TrackPacket, track: Int) throws
+    /// Tracks that will not be in the output, by their numbers, and why: MP4 and MOV hold none without a packet, and fragmented MP4 and HLS
+    /// describe some by their first packet, which may come too late. Call it when all packets are written, before `finish`.
+    var leftOut: [Int: String] { get }
     /// Completes the file and gives it its final name. What was written so far is then playable.
     func finish() throws
     /// What blocks on a network, now or later, gives up within two seconds. From any thread, at any time.
@@ -74,6 +77,7 @@ public protocol PacketSink: AnyObject, Sendable {
 
 extension PacketSink {
     public func hurry() {}
+    public var leftOut: [Int: String] { [:] }
 
     public func abandon() -> String? {
         cancel()

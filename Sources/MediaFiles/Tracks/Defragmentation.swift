@@ -56,7 +56,7 @@ enum Defragmentation {
             let track = try input.track(index)
             // A time code's track is written from the metadata.
             let isMedia = track.kind == .video || track.kind == .audio
-            let place = isMedia ? try muxer.add(track, timescale: Int32(clamping: track.timeBase.denominator)) : nil
+            let place = isMedia ? muxer.add(track, timescale: Int32(clamping: track.timeBase.denominator)) : nil
             tracks.append((track, place))
         }
         try muxer.describe(content.metadata)

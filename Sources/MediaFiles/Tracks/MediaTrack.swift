@@ -38,6 +38,11 @@ public import VideoBase
         unsafe String(cString: av.pointee.avcodec_get_name!(stream.pointee.codecpar.pointee.codec_id)!)
     }
 
+    /// Its name in reports.
+    ///
+    /// - Parameter index: of the stream in its file.
+    func name(of index: Int) -> String { "stream \(index) (\(kind.rawValue), \(codecName))" }
+
     /// Samples a second of sound; 0 for others.
     var sampleRate: Int32 { unsafe stream.pointee.codecpar.pointee.sample_rate }
 

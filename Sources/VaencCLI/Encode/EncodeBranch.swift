@@ -52,6 +52,9 @@ final class EncodeBranch {
     /// The index in its file of each of the source's streams of sound.
     private var names: [Int] = []
 
+    /// Why streams of sound, by their places in `feeds`, are not in the output after all.
+    private var feedsLeftOut: [Int: String] = [:]
+
     /// What of each of the source's streams of sound was damaged, as far as it was decoded.
     var damagedSounds: [DamagedSound] {
         feeds.filter { $0.feed.damagedPackets > 0 }.map { DamagedSound(stream: names[$0.stream], packets: $0.feed.damagedPackets) }
@@ -116,6 +119,8 @@ final class EncodeBranch {
             }
             throw VaencError(.badInput, "the input has no frames to encode", remedy: "look at --start, --duration and the input")
         }
+        feedsLeftOut = sink.soundsLeftOut
+        if output.configuration.strict, !interrupted, let error = soundEntries.strictError { throw error }
         try sink.finish()
         isFinished = true
     }
@@ -142,6 +147,20 @@ final class EncodeBranch {
 
     // MARK: What became of wishes
 
+    private var soundEntries: [EffectiveEntry] {
+        var entries = output.sound.entries
+        for (place, why) in feedsLeftOut where feeds.indices.contains(place) {
+            // There is an entry for each of the source's streams where any of them is kept.
+            let stream = feeds[place].stream
+            guard entries.indices.contains(stream) else { continue }
+            let entry = entries[stream]
+            entries[stream] = EffectiveEntry(
+                option: entry.option, asked: entry.asked ?? (entry.used == AudioMode.copy.rawValue ? "copied" : entry.used), used: "left out",
+                why: why)
+        }
+        return entries
+    }
+
     /// What the container makes of wishes, and what of the sound is in it.
     private var contained: [EffectiveEntry] {
         var entries: [EffectiveEntry] = []
@@ -152,7 +171,7 @@ final class EncodeBranch {
                     option: "sampleEntry", asked: entry.rawValue, used: used,
                     why: description.codec == .hevc ? "as asked" : "H.264 has no other"))
         }
-        entries += output.sound.entries
+        entries += soundEntries
         let asksDelimiters = output.configuration.accessUnitDelimiters
         let hasDelimiters = output.format.wantsDelimiters(of: description.codec, asked: asksDelimiters)
         if hasDelimiters != asksDelimiters {

@@ -54,6 +54,14 @@ final class SinkBox: Sendable {
         }
     }
 
+    /// Why tracks of sound, by their places among them, will not be in the output; once all packets are written.
+    var soundsLeftOut: [Int: String] {
+        state.withLock { state in
+            let left = state.sink?.leftOut ?? [:]
+            return Dictionary(state.soundTracks.enumerated().compactMap { place, track in left[track].map { (place, $0) } }) { first, _ in first }
+        }
+    }
+
     /// What blocks on a network gives up soon.
     func hurry() { opened.withLock { $0 }?.hurry() }
 
