@@ -155,9 +155,9 @@ import VideoBase
         // The parameter sets come apart, before the first picture.
         let globalHeader: Int32 = 1 << 22
         unsafe context.pointee.flags |= globalHeader
-        unsafe context.pointee.color_primaries = AVColorPrimaries(rawValue: UInt32(c.color.primaries))
-        unsafe context.pointee.color_trc = AVColorTransferCharacteristic(rawValue: UInt32(c.color.transfer))
-        unsafe context.pointee.colorspace = AVColorSpace(rawValue: UInt32(c.color.matrix))
+        unsafe context.pointee.color_primaries = AVColorPrimaries(rawValue: UInt32(settings.color.primaries))
+        unsafe context.pointee.color_trc = AVColorTransferCharacteristic(rawValue: UInt32(settings.color.transfer))
+        unsafe context.pointee.colorspace = AVColorSpace(rawValue: UInt32(settings.color.matrix))
         unsafe context.pointee.color_range =
             c.color.fullRange.map { $0 ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG } ?? AVCOL_RANGE_UNSPECIFIED
         unsafe set(settings.given(settings.limits), on: context)

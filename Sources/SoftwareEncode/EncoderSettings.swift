@@ -40,6 +40,8 @@ struct EncoderSettings: Sendable {
     var reorderDepth = 0
 
     let configuration: EncoderConfiguration
+    /// What the stream says of its colour.
+    var color: ColorDescription
 
     /// The library's name in libavcodec.
     var encoderName: String { codec == .h264 ? "libx264" : "libx265" }
@@ -53,6 +55,7 @@ struct EncoderSettings: Sendable {
     init(_ configuration: EncoderConfiguration) throws(VaencError) {
         try Self.validate(configuration)
         self.configuration = configuration
+        color = configuration.color
         codec = configuration.codec
         codedSize = configuration.size.aligned(to: 2)
         bufferFormat =
@@ -63,6 +66,7 @@ struct EncoderSettings: Sendable {
             "size", configuration.size, "\(codedSize)",
             codedSize == configuration.size ? "as asked" : "4:2:0 has even sides: odd ones are padded by one")
         mapDepth()
+        mapColor()
         mapStructure()
         mapReferences()
         mapRate()

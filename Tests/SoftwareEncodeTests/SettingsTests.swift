@@ -143,6 +143,30 @@ import VideoBase
             ])
     }
 
+    /// The library opens with every code point that is listed; others become 2, and are told.
+    @Test(arguments: [VideoCodec.h264, .hevc]) func coloursAreThoseThatOpen(_ codec: VideoCodec) throws {
+        for code in (0...255).map(UInt8.init) {
+            let settings = try settings {
+                $0.codec = codec
+                $0.color = ColorDescription(primaries: code, transfer: code, matrix: code)
+            }
+            if code < 32 { _ = try CodecContext(settings) }
+            for (option, used, highest) in [
+                ("colorPrimaries", settings.color.primaries, SoftwareColor.primaries),
+                ("colorTransfer", settings.color.transfer, SoftwareColor.transfer),
+                ("colorMatrix", settings.color.matrix, SoftwareColor.matrix),
+            ] {
+                let isWritten = SoftwareColor.codes(codec, upTo: highest).contains(Int(code))
+                #expect(used == (isWritten ? code : 2), "\(option) \(code)")
+                #expect(settings.effective.contains { $0.option == option && $0.differs } == !isWritten, "\(option) \(code)")
+            }
+        }
+        let error = #expect(throws: VaencError.self) {
+            try settings { $0.codec = codec; $0.color.matrix = 254; $0.strict = true }
+        }
+        #expect(error?.category == .unavailable && error?.message.contains("`colorMatrix`: asked 254") == true, "\(error as Any)")
+    }
+
     @Test func referencesAreThoseThatOpen() throws {
         for (bFrames, most) in [(0, "8"), (1, "7"), (2, "6"), (7, "6")] {
             let entry = try used("references") { $0.codec = .hevc; $0.references = 16; $0.bFrames = bFrames }

@@ -43,6 +43,18 @@ import VAAPI
         session.invalidate()
     }
 
+    /// Code points that libx265 refuses are not listed, and are refused by name.
+    @Test(arguments: ["ColorPrimaries", "TransferFunction", "YCbCrMatrix"]) func coloursOfSoftware(_ name: String) throws {
+        let session = try session(.software, .hevc)
+        let choices = try session.supportedProperties.first { $0.name == name }?.choices ?? []
+        #expect(choices.contains("9") && !choices.contains("3") && !choices.contains("254"))
+        for code in [3, 254] { #expect(category { try session.set(named: name, to: .integer(code)) } == .unavailable) }
+        try session.set(.strict, to: true)
+        try session.set(named: name, to: .integer(Int(choices.last ?? "") ?? -1))
+        try session.prepare()
+        session.invalidate()
+    }
+
     /// Every property of every device can be set before the first frame, and read back; of a wrong type it cannot.
     @Test(arguments: [DeviceSelector.reference, .software], [nil, .h264, .hevc] as [VideoCodec?])
     func allCanBeSet(_ device: DeviceSelector, _ codec: VideoCodec?) throws {

@@ -185,6 +185,25 @@ import VideoBase
         #expect(abilities.levels == [52, 60, 61, 62])
     }
 
+    /// HEVC's levels count the picture that is coded among the stored ones.
+    @Test(arguments: [VideoCodec.h264, .hevc]) func referencesFollowTheLevel(_ codec: VideoCodec) throws {
+        let display = try ReferenceDisplay.open()
+        let report = DeviceReport(display)
+        let device = try DeviceProfile(display)
+        for (size, level) in [(VideoSize(width: 96, height: 80), nil), (VideoSize(width: 352, height: 288), 20)] as [(VideoSize, Int?)] {
+            var base = EncoderConfiguration(size: size)
+            (base.codec, base.level, base.bFrames, base.strict) = (codec, level, 0, true)
+            let abilities = try #require(DeviceAbilities(report, base))
+            for name in ["LongTermReferences", "ReferenceBufferCount"] {
+                let trial = try #require(Self.trials.first { $0.name == name })
+                let property = try #require(AnyProperty.all.first { $0.name == name })
+                for value in trial.values + Self.bounds(property.supported(abilities)) {
+                    judge(trial, property, value, base, report, device)
+                }
+            }
+        }
+    }
+
     /// The level that is asked for has a highest rate, and a largest buffer.
     @Test func boundsFollowTheLevel() throws {
         let report = try #require(Devices.reports(.reference).first)

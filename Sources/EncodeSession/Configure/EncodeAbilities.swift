@@ -4,7 +4,7 @@ package import VideoBase
 /// What sessions take on a device, with one profile at one entry point: the driver's answers, corrected by what is known
 /// of the driver.
 package struct EncodeAbilities: Sendable, Hashable {
-    private let limits: DeviceLimits
+    private var limits: DeviceLimits
     private let hasBFrames: Bool
 
     /// - Parameter driver: what the driver calls itself.
@@ -40,6 +40,24 @@ package struct EncodeAbilities: Sendable, Hashable {
         DriverQuirks.apply(to: &limits, driver: driver)
         self.limits = limits
         hasBFrames = capability.bFrames && limits.maxReferences0 > 0 && limits.futureReferences > 0
+    }
+
+    /// The same with no more pictures stored than a session's level holds of that size (nil: not known).
+    ///
+    /// - Parameter level: the one asked for; nil for the highest.
+    package func holding(_ size: VideoSize?, _ frameRate: Rational, level: Int?, tier: Tier?) -> EncodeAbilities {
+        let size = size ?? limits.minSize
+        guard size.width <= 65535, size.height <= 65535 else { return self }
+        let grid = BlockGrid(limits, size)
+        func fits(_ level: StreamLevel) -> Bool { level.allows(grid, frameRate: frameRate, references: 1, bitrate: nil) }
+        let asked = level.map { StreamLevel.named($0, limits.profile, tier) } ?? []
+        let used: StreamLevel? =
+            asked.isEmpty
+            ? StreamLevel.highest(limits.profile, tier)
+            : asked.last(where: fits) ?? StreamLevel.all(limits.profile, tier).first(where: fits)
+        var result = self
+        if let used { result.limits.maxStored = max(min(limits.maxStored, used.storage(grid)), 1) }
+        return result
     }
 
     /// Every picture is intra: nothing is predicted from.

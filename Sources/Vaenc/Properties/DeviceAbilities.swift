@@ -58,6 +58,7 @@ struct DeviceAbilities: Sendable, Hashable {
         hasFullPower = own.contains { $0.profile == best.profile && $0.entrypoint == "EncSlice" }
         capability = best
         engine = EncodeAbilities(best, driver: report.driver ?? "")
+            .holding(size, frameRate, level: level, tier: tier)
     }
 
     var modes: [RateControlMode] {
@@ -129,6 +130,13 @@ struct DeviceAbilities: Sendable, Hashable {
     /// The libraries sign their streams.
     var canBeAnonymous: Bool { !isSoftware }
     var asyncDepths: ClosedRange<Int> { 1...(isSoftware ? 256 : 64) }
+
+    /// Code points of ITU-T H.273 that a stream may name: sessions on a device write any.
+    ///
+    /// - Parameter highest: of those that the libraries write.
+    func colorCodes(upTo highest: Int) -> [Int] {
+        isSoftware ? SoftwareColor.codes(codec, upTo: highest) : Array(0...255)
+    }
 
     /// Of what can change while some encoder runs.
     func changes(_ property: String) -> Bool {

@@ -1,3 +1,4 @@
+import SoftwareEncode
 import VAAPI
 public import VideoBase
 
@@ -254,15 +255,15 @@ extension SessionProperty where Value == Int {
     /// Frames in flight.
     public static var asyncDepth: Self { Self("AsyncDepth", \.asyncDepth) { .whole($0.asyncDepths) } }
     /// Code points of ITU-T H.273.
-    public static var colorPrimaries: Self { color("ColorPrimaries", \.primaries) }
-    public static var transferFunction: Self { color("TransferFunction", \.transfer) }
-    public static var yCbCrMatrix: Self { color("YCbCrMatrix", \.matrix) }
+    public static var colorPrimaries: Self { color("ColorPrimaries", \.primaries, SoftwareColor.primaries) }
+    public static var transferFunction: Self { color("TransferFunction", \.transfer, SoftwareColor.transfer) }
+    public static var yCbCrMatrix: Self { color("YCbCrMatrix", \.matrix, SoftwareColor.matrix) }
 
     private static func color(
-        _ name: String, _ field: any WritableKeyPath<ColorDescription, UInt8> & Sendable
+        _ name: String, _ field: any WritableKeyPath<ColorDescription, UInt8> & Sendable, _ highest: Int
     ) -> Self {
         Self(
-            name, { _ in .whole(0...255) }, read: { Int($0.color[keyPath: field]) },
+            name, { .choice($0.colorCodes(upTo: highest)) }, read: { Int($0.color[keyPath: field]) },
             write: { $0.color[keyPath: field] = $1.map { UInt8(clamping: $0) } ?? 2 })
     }
 }

@@ -1,0 +1,29 @@
+package import VideoBase
+
+/// What the libraries write of a colour description: libx265 opens with nothing else, and libx264 writes 2 in its place.
+package enum SoftwareColor {
+    // The highest code points of ITU-T H.273.
+    package static let primaries = 12
+    package static let transfer = 18
+    package static let matrix = 14
+
+    /// Code points of one field, rising. 3 is reserved in each, and libx265 refuses it.
+    package static func codes(_ codec: VideoCodec, upTo highest: Int) -> [Int] {
+        (0...highest).filter { codec == .h264 || $0 != 3 }
+    }
+}
+
+extension EncoderSettings {
+    /// The colour description, with 2 (not known) for code points that the library does not write.
+    mutating func mapColor() {
+        color.primaries = written("colorPrimaries", color.primaries, upTo: SoftwareColor.primaries)
+        color.transfer = written("colorTransfer", color.transfer, upTo: SoftwareColor.transfer)
+        color.matrix = written("colorMatrix", color.matrix, upTo: SoftwareColor.matrix)
+    }
+
+    private mutating func written(_ option: String, _ code: UInt8, upTo highest: Int) -> UInt8 {
+        if SoftwareColor.codes(codec, upTo: highest).contains(Int(code)) { return code }
+        report(option, code, "2", "\(encoderName) does not write this code point of ITU-T H.273: 2 stands for not known")
+        return 2
+    }
+}
