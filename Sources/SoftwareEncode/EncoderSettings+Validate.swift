@@ -43,8 +43,8 @@ extension EncoderSettings {
         for region in c.regionsOfInterest { try WrongValues.refuse(region, in: c.size) }
         try WrongValues.refuse(frameRate: c.frameRate)
         if let ratio = c.sampleAspectRatio { try WrongValues.refuse(sampleAspectRatio: ratio) }
-        if let seconds = c.gopSeconds, !(seconds > 0 && seconds < 100_000) {
-            throw VaencError(.usage, "`gopSeconds` \(seconds) is out of range", remedy: "give more than 0")
+        if let seconds = c.gopSeconds, !(seconds > 0 && seconds <= 86400) {
+            throw VaencError(.usage, "`gopSeconds` is \(seconds)", remedy: "give a time above 0 and up to 86400 seconds")
         }
         if let profile = c.profile, profile.codec != c.codec {
             throw VaencError(

@@ -196,6 +196,13 @@ import VideoBase
             } == nil)
     }
 
+    /// As on a device: the bound is named.
+    @Test(arguments: [Double.nan, .infinity, 1e300, 86401, 0, -1]) func timesOfAGroupHaveABound(_ seconds: Double) throws {
+        let error = #expect(throws: VaencError.self) { try settings { $0.gopSeconds = seconds } }
+        #expect(error?.category == .usage && error?.remedy?.contains("86400") == true, "\(error as Any)")
+        _ = try settings { $0.gopSeconds = 86400 }
+    }
+
     @Test func wrongValuesAreUsageErrors() {
         #expect(category { $0.qp = 99 } == .usage)
         #expect(category { $0.qp = -1 } == .usage)
