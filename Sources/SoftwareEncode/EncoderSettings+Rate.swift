@@ -246,7 +246,7 @@ extension EncoderSettings {
         func reason(_ asked: Int?, _ used: Int, _ otherwise: String) -> String {
             guard let asked else { return otherwise }
             if asked == used { return "as asked" }
-            return range.contains(asked) ? "QP 0 is lossless coding in libx264, a profile of its own" : "kept within min-qp and max-qp"
+            return range.contains(asked) ? "QP 0 is lossless coding in libx264, a profile of its own" : "kept within `minQP` and `maxQP`"
         }
         let qp = kept(c.qp ?? 26)
         let qpI = kept(c.qpI ?? qp), qpB = kept(c.qpB ?? qp)

@@ -119,7 +119,7 @@ import VideoBase
         let entry = try used("qpB") {
             $0.qp = 10; $0.qpB = 45; $0.minQP = 20; $0.maxQP = 40
         }
-        #expect(entry?.asked == "45" && entry?.used == "40")
+        #expect(entry?.asked == "45" && entry?.used == "40" && entry?.why == "kept within `minQP` and `maxQP`")
         let note = try used("minQP") {
             $0.qp = 30; $0.minQP = 20
         }

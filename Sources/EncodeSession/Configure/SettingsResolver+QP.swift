@@ -26,7 +26,7 @@ extension SettingsResolver {
                 "quality", asked: "\(asked)", used: self.asked.qp == nil ? "\(p)" : "none",
                 why:
                     self.asked.qp == nil
-                    ? (p == asked ? "as QP" : "kept within `minQP` and `maxQP`") : "qp is given")
+                    ? (p == asked ? "as QP" : "kept within `minQP` and `maxQP`") : "`qp` is given")
         }
         let limited = "kept within `minQP` and `maxQP`"
         report.add(

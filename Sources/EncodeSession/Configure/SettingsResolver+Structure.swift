@@ -19,7 +19,7 @@ extension SettingsResolver {
         }
         let (level, room) = try chooseLevel(limits, grid, wanted, rate, estimate(wanted))
         if wanted.longTermReferences < asked.longTermReferences ?? 0 {
-            reasons.longTerm = reasons.longTerm ?? "refs holds no more"
+            reasons.longTerm = reasons.longTerm ?? "`references` holds no more"
         }
         let used = wanted.fitted(
             list0: limits.predictedReferences, listB0: limits.hevc?.maxDifferingReferences0,
@@ -64,7 +64,7 @@ extension SettingsResolver {
         // The first picture of the lowest of the other layers lies half a period after the key frame.
         let mostLayers = interval < 2 ? 1 : 2 + (Int.bitWidth - 1 - (interval - 1).leadingZeroBitCount)
         structure.temporalLayers = reasons.layers == nil ? min(asked.temporalLayers ?? 1, mostLayers) : 1
-        if let layers = asked.temporalLayers, layers > mostLayers { reasons.layers = reasons.layers ?? "gop holds no more" }
+        if let layers = asked.temporalLayers, layers > mostLayers { reasons.layers = reasons.layers ?? "`gopFrames` holds no more" }
         structure.longTermReferences = reasons.longTerm == nil ? asked.longTermReferences ?? 0 : 0
         if asked.intraRefresh, reasons.refresh == nil {
             let blocks = limits.intraRefresh.contains(.columns) ? grid.columns : grid.rows
@@ -79,7 +79,7 @@ extension SettingsResolver {
         let most = reasons.bFrames == nil ? min(7, interval - 1, delay) : 0
         structure.bFrames = min(asked.bFrames ?? (isLive ? 0 : Self.standardBFrames), most)
         if most < 7, reasons.bFrames == nil {
-            reasons.bFrames = most == delay ? "max-delay holds no more" : "gop holds no more"
+            reasons.bFrames = most == delay ? "`maxFrameDelay` holds no more" : "`gopFrames` holds no more"
         }
         if structure.bFrames < 2 { reasons.pyramid = reasons.pyramid ?? "it takes two B frames" }
         if structure.temporalLayers == 2 { reasons.pyramid = reasons.pyramid ?? "two temporal layers" }
@@ -164,7 +164,7 @@ struct Obstacles {
                 ? "the device predicts from one list only"
                 : limits.futureReferences == 0
                 ? "the device predicts from no picture shown later"
-                : isIntra ?? (asked.lowLatency ? "low latency" : asked.maxFrameDelay == 0 ? "max-delay is 0" : nil)
+                : isIntra ?? (asked.lowLatency ? "low latency" : asked.maxFrameDelay == 0 ? "`maxFrameDelay` is 0" : nil)
         // Which picture is meant, and how long it is kept, is said in the slice header.
         pyramid = isForeign
         layers = asked.temporalLayers == 1 ? nil : isForeign ?? isIntra
