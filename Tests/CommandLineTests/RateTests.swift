@@ -19,6 +19,12 @@ import Testing
             let strict = try EncodeRun(words(line.replacing("a.h264", with: "b.h264")) + ["--strict", "--change-bitrate", "20=90k"], in: folder)
             #expect(strict.status == 69 && strict.errors.contains("--change-bitrate: 20"), "\(strict.errors)")
             #expect(!Files.exists("\(folder)/b.h264"))
+            for key in ["20", "0.9s"] {
+                let forced = try EncodeRun(words(line.replacing("a.h264", with: "b.h264")) + ["--strict", "--force-key", key], in: folder)
+                #expect(forced.status == 69 && forced.errors.contains("forced at \(key)"), "\(forced.errors)")
+            }
+            let last = try EncodeRun(words(line) + ["--strict", "--force-key", "19,0.7s"], in: folder)
+            #expect(last.status == 0, "\(last.errors)")
         }
     }
 

@@ -48,6 +48,23 @@ import Testing
         }
     }
 
+    /// Where the pictures end before a limit, as the input has no more, the sound goes on: to the limit of time, or to its own end.
+    @Test(arguments: ["copy", "aac"]) func limitsBehindThePictures(_ audio: String) throws {
+        try Files.withTemporaryFolder { folder in
+            try ffmpeg(
+                "-f", "lavfi", "-i", "testsrc2=s=64x48:r=25:d=2", "-f", "lavfi", "-i", "sine=d=5", "-c:v", "libx264", "-preset", "ultrafast",
+                "-pix_fmt", "yuv420p", "-c:a", "aac", folder + "/in.mp4")
+            let cases = [(["--duration", "4"], 4.0), (["--duration", "30"], 5), (["--frames", "1000"], 5), (["--frames", "50"], 2), (["--duration", "1"], 1)]
+            for (limits, end) in cases {
+                let run = try EncodeRun(
+                    words("in.mp4 --device software --codec h264 --strict --overwrite -o a.mp4 --audio") + [audio] + limits, in: folder)
+                #expect(run.status == 0, "\(run.errors)")
+                let sound = try #require(try Self.spans("a.mp4", in: folder)["audio"])
+                #expect(abs(sound.end - end) < 0.05, "\(limits): \(sound)")
+            }
+        }
+    }
+
     /// New AAC is heard when the old was: a click every half second stays where it is, to a few samples.
     @Test func delay() throws {
         try Files.withTemporaryFolder { folder in

@@ -100,7 +100,7 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
         let job = EncodeJob(
             source: source, outputs: outputs, rateChanges: try rate.changes(), device: selection,
             requireHardware: device.requireHardware, interruption: interruption, progress: progressStyle(),
-            unasked: unasked, isCut: sourceOptions.frameLimit != nil || sourceOptions.duration != nil,
+            unasked: unasked, limits: (sourceOptions.frameLimit, sourceOptions.duration),
             tellsNotices: !(reporting.json && isOnStdout))
         var (report, failure) = try job.run()
         camera?.complete(&report, tellsNotices: !reporting.json)

@@ -14,8 +14,8 @@ struct EncodeJob {
     let progress: ProgressLine.Style
     /// Options of the effective configuration that have a value always, and were not asked for on the command line.
     let unasked: Set<String>
-    /// The pictures may end before the input does.
-    let isCut: Bool
+    /// How many frames of the input, and how many seconds from the start, are wanted at most.
+    let limits: (frames: Int?, seconds: Double?)
     /// Notices are printed on stderr as they arise; else they stand in the report alone.
     let tellsNotices: Bool
 
@@ -53,10 +53,12 @@ struct EncodeJob {
                 (input.decode, input.scaling, input.captureMemory) = (decodeEntry(decoding), decoding.scaledAt, decoding.captureMemory)
             }
             interrupted = try feed(decoding, group, branches, line: &line, framesRead: &input.framesRead)
-            if !interrupted, outputs.contains(where: \.configuration.strict), let late = lateChangeNotice(input.framesRead) {
-                throw VaencError(.unavailable, "strict: \(late)", remedy: "name an earlier frame, or leave out `strict`")
+            if !interrupted, outputs.contains(where: \.configuration.strict),
+                let late = lateChangeNotice(input.framesRead) ?? forcedNotice(branches[0].tally.snapshot)
+            {
+                throw VaencError(.unavailable, "strict: \(late)", remedy: "name an earlier one, or leave out `strict`")
             }
-            try hearTheRest(branches, interrupted: interrupted)
+            try hearTheRest(branches, interrupted: interrupted, framesRead: input.framesRead)
             try group.completeFrames()
             drop(branches, of: group)
         } catch {
@@ -164,7 +166,7 @@ struct EncodeJob {
     /// Of key frames that were to come after the end.
     private func forcedNotice(_ tally: EncodeTally.Counts) -> String? {
         guard let configuration = outputs.first?.configuration else { return nil }
-        let seconds = tally.mediaSeconds(frameRate: configuration.frameRate)
+        let seconds = (tally.endOfInput(frameRate: configuration.frameRate) - (tally.firstInput ?? .zero)).seconds
         let late =
             configuration.forcedKeyFrames.sorted().filter { $0 >= tally.frames.input }.map { "\($0)" }
             + configuration.forcedKeyTimes.sorted().filter { $0 >= seconds }.map { "\($0)s" }
@@ -246,11 +248,20 @@ struct EncodeJob {
     }
 
     /// The sound ends with the pictures where these are cut or interrupted, else where it ends.
-    private func hearTheRest(_ branches: [EncodeBranch], interrupted: Bool) throws {
+    private func hearTheRest(_ branches: [EncodeBranch], interrupted: Bool, framesRead: Int) throws {
         guard branches.contains(where: \.hears) else { return }
-        let end = isCut || interrupted ? branches[0].tally.snapshot.endOfInput(frameRate: source.info.frameRate) : nil
+        let end = endOfSound(branches[0].tally.snapshot, interrupted: interrupted, framesRead: framesRead)
         let packets = interrupted ? source.takeSounds() : try source.readSounds(until: end)
         for branch in branches where branch.failure == nil { branch.hearLast(packets, end: end) }
+    }
+
+    /// When the sound is to end; nil: with the input. Where the pictures end before a limit, as the input has no more, the sound goes on to it.
+    private func endOfSound(_ counts: EncodeTally.Counts, interrupted: Bool, framesRead: Int) -> MediaTime? {
+        let end = counts.endOfInput(frameRate: source.info.frameRate)
+        if interrupted || framesRead >= limits.frames ?? .max { return end }
+        guard let seconds = limits.seconds else { return nil }
+        let scale = 90_000.0
+        return source.info.isLive ? end : max(end, MediaTime(value: Int64(saturating: (seconds * scale).rounded()), timescale: Int32(scale)))
     }
 
     /// Outputs whose session or sink has failed go no further.
