@@ -18,7 +18,7 @@ extension EncoderSettings {
         } else {
             options.append(("profile", c.codedBitDepth > 8 ? "main10" : "main"))
             if let entropy = c.entropy { report("entropy", entropy.rawValue, "cabac", "HEVC has CABAC only") }
-            if let level = usedLevel { set("level-idc", level) }
+            if let level = usedLevel, takesLevel { set("level-idc", level) }
             // Where it may, the library takes the High tier for what a rate or buffer needs, and with no rate for the level alone.
             let mayBeHigh = c.tier.map { $0 == .high } ?? (c.bitrate != nil || c.maxBitrate != nil)
             set("high-tier", mayBeHigh ? 1 : 0)
@@ -36,6 +36,9 @@ extension EncoderSettings {
             SoftwareLevel.fitting(asked, self, bitrate: (limits.maxRate > 0 ? limits.maxRate : limits.bitrate) * 1000) ?? asked
         }
     }
+
+    /// libx265 does not open with a level and a constant QP, as no rate is promised then (its enforceLevel).
+    var takesLevel: Bool { codec == .h264 || mode != .cqp }
 
     private var usedLevel: String? { usedLevelNumber.map(SoftwareLevel.name) }
 

@@ -89,11 +89,12 @@ public final class SoftwareEncoder: VideoEncoder {
                 option: "profile", asked: c.profile?.shortName, used: headers.profile.shortName,
                 why: c.profile == nil ? chosen : kept))
         let asked = c.level.map { $0 == 9 ? "1b" : "\($0 / 10).\($0 % 10)" }
+        let otherLevel =
+            settings.takesLevel ? "needed by \(settings.codedSize) at \(c.frameRate) and the rate" : "libx265 takes no level with a constant QP"
         entries.append(
             EffectiveEntry(
                 option: "level", asked: asked, used: headers.level,
-                why: asked == nil
-                    ? "by size and rate" : asked == headers.level ? "as asked" : "needed by \(settings.codedSize) at \(c.frameRate) and the rate"))
+                why: asked == nil ? "by size and rate" : asked == headers.level ? "as asked" : otherLevel))
         if let tier = headers.tier {
             entries.append(
                 EffectiveEntry(

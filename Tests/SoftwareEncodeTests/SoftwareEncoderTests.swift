@@ -128,6 +128,17 @@ final class Collector: Sendable {
         #expect(description.parameterSets.count == (codec == .h264 ? 2 : 3))
     }
 
+    /// libx265 opens with a level or a constant QP: the level is left out, which is reported, and refused where it must hold.
+    @Test func levelsBesideConstantQPs() throws {
+        let description = try Self.encode(5) { $0.codec = .hevc; $0.qp = 30; $0.level = 41 }.description
+        let entry = try #require(description.effective.first { $0.option == "level" })
+        #expect(entry.differs && entry.asked == "4.1" && entry.used == description.level && entry.why.contains("constant QP"))
+        #expect(throws: VaencError.self) { try Self.encode(5) { $0.codec = .hevc; $0.qp = 30; $0.level = 41; $0.strict = true } }
+        let rated = try Self.encode(5) { $0.codec = .hevc; $0.bitrate = BitsPerSecond(200_000); $0.level = 41; $0.strict = true }
+        #expect(rated.description.level == "4.1")
+        #expect(try Self.encode(5) { $0.qp = 30; $0.level = 41; $0.strict = true }.description.level == "4.1")
+    }
+
     /// Key frames at times, open GOPs, intra refresh: by their types and their recovery points.
     @Test func structureIsSeenInThePackets() throws {
         let times = try Self.encode(12) { $0.forcedKeyTimes = [0.3, 0.2]; $0.forcedKeyFrames = [2] }.packets
