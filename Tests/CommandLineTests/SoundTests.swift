@@ -57,7 +57,7 @@ import Testing
             let cases = [(["--duration", "4"], 4.0), (["--duration", "30"], 5), (["--frames", "1000"], 5), (["--frames", "50"], 2), (["--duration", "1"], 1)]
             for (limits, end) in cases {
                 let run = try EncodeRun(
-                    words("in.mp4 --device software --codec h264 --strict --overwrite -o a.mp4 --audio") + [audio] + limits, in: folder)
+                    ["in.mp4", "--device", "software", "--codec", "h264", "--strict", "--overwrite", "-o", "a.mp4", "--audio", audio] + limits, in: folder)
                 #expect(run.status == 0, "\(run.errors)")
                 let sound = try #require(try Self.spans("a.mp4", in: folder)["audio"])
                 #expect(abs(sound.end - end) < 0.05, "\(limits): \(sound)")
