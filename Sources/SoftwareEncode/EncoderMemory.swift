@@ -42,7 +42,7 @@ struct EncoderMemory: Sendable, Hashable {
         let samples = (alignedWidth + marginX) * (alignedHeight + marginY) * 3 / 2 * sampleBytes
         let reduced = 4 * (width / 2 + marginX) * (height / 2 + marginY) * sampleBytes
         let bFrames = settings.number("bframes") ?? 0
-        let keyInterval = settings.number("keyint") ?? 250
+        let keyInterval = settings.isAllIntra ? 1 : settings.number("keyint") ?? 250
         picture = samples + reduced + (width / 16) * (height / 16) * (90 + 30 * bFrames)
         coding = samples + alignedWidth * alignedHeight * (isFastest ? 73 : 69) / 10
         frameEncoder = 1_500_000 + 2 * width * height

@@ -34,7 +34,7 @@ extension EncoderSettings {
         // VPS, SPS, PPS and buffering period take some 130 bytes, HDR metadata 45.
         let hasHDR = configuration.masteringDisplay != nil || configuration.contentLight != nil
         let perKey = 160 + (hasHDR ? 50 : 0)
-        let bytes = Double(perPicture) + Double(perKey) / Double(max(value("keyint") ?? 1, 1))
+        let bytes = Double(perPicture) + Double(perKey) / Double(isAllIntra ? 1 : max(value("keyint") ?? 1, 1))
         return Int(saturating: (bytes * 8 * configuration.frameRate.value / 1000).rounded(.up))
     }
 }

@@ -25,6 +25,7 @@ extension EncoderSettings {
         }
         let gop = mapGOP()
         mapBFrames(gop: gop)
+        if isAllIntra { mapAllIntra() }
         if let depth = c.asyncDepth {
             report("asyncDepth", depth, "\(queueDepth)", c.lowLatency ? "low latency waits for each frame" : "as asked")
         }
@@ -37,26 +38,39 @@ extension EncoderSettings {
         var gop = c.gopFrames ?? seconds ?? max(1, Int((5 * c.frameRate.value).rounded()))
         var why = c.gopFrames != nil ? "as asked" : c.gopSeconds.map { "\($0) s" } ?? "5 s"
         if let seconds, seconds < gop { (gop, why) = (seconds, "`gopSeconds` comes first") }
-        set("keyint", gop)
+        isAllIntra = codec == .hevc && gop == 1
+        set("keyint", isAllIntra ? 2 : gop)
         set("min-keyint", 1)
         // Key frames stand where the GOP says, as in hardware.
         set("scenecut", 0)
         report("gop", c.gopFrames, "\(gop)", why)
         var open = c.openGOP
         if c.openGOP {
-            let reason = c.intraRefresh ? "intra refresh has no key frames" : c.bFrames == 0 || c.lowLatency ? "there are no B frames" : nil
+            let reason = c.intraRefresh
+                ? "intra refresh has no key frames"
+                : gop == 1 ? "every picture is a key frame" : c.bFrames == 0 || c.lowLatency ? "there are no B frames" : nil
             if reason != nil { open = false }
             report("openGOP", "on", open ? "on" : "off", reason ?? "as asked")
         }
         set("open-gop", open ? 1 : 0)
         if c.intraRefresh {
-            set("intra-refresh", 1)
-            report("intraRefresh", "on", "on", "as asked: a column moves through the picture")
+            if gop > 1 { set("intra-refresh", 1) }
+            report(
+                "intraRefresh", "on", gop > 1 ? "on" : "off",
+                gop > 1 ? "as asked: a column moves through the picture" : "every picture is intra")
         }
         if let interval = c.idrInterval, interval != 1 {
             report("idrInterval", interval, "1", "\(encoderName) makes every key frame of a closed GOP an IDR picture")
         }
         return gop
+    }
+
+    /// Where libx265 is told that every picture is a key frame it writes the profile Main Intra of the range extensions, which few
+    /// decoders have, and parameter sets of its own with a long message into each picture. It is told of two pictures, each of which
+    /// is forced to be a key frame, and of no tool that intra pictures have no use for.
+    private mutating func mapAllIntra() {
+        for name in ["b-adapt", "rc-lookahead", "cutree", "weightp"] { set(name, 0) }
+        set("ref", 1)
     }
 
     private mutating func mapBFrames(gop: Int) {

@@ -38,6 +38,8 @@ struct EncoderSettings: Sendable {
     let queueDepth: Int
     /// Pictures by which decoding order and display order differ at most: the libraries' delay of decoding times.
     var reorderDepth = 0
+    /// Each picture is to be forced to be a key frame: libx265 is not told that all are.
+    var isAllIntra = false
 
     let configuration: EncoderConfiguration
     /// What the stream says of its colour.

@@ -143,7 +143,7 @@ public final class SoftwareEncoder: VideoEncoder {
             // Completing comes first: what is given meanwhile belongs to the next stretch.
             if state.queue.count >= depth || state.drains { return nil }
             let index = state.taken
-            var forced = options.forceKeyFrame || settings.configuration.forcedKeyFrames.contains(index)
+            var forced = options.forceKeyFrame || settings.isAllIntra || settings.configuration.forcedKeyFrames.contains(index)
             // The library keeps no long-term references: a key frame is what needs nothing that may be lost.
             forced = forced || state.forcesKey || options.refreshFromLongTerm
             state.forcesKey = false

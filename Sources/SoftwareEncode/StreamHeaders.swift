@@ -107,7 +107,7 @@ struct StreamHeaders: Sendable {
 
     /// A packet in the order that H.264 7.4.1.2.3 and HEVC 7.4.2.4.4 ask for: the access unit delimiter, where there is
     /// one, the parameter sets where it is a key frame, and the rest, each behind a start code of four bytes. (libavcodec puts its
-    /// greeting before all, and libx264 once more behind them.)
+    /// greeting before all, and libx264 once more behind them.) Parameter sets of the library's own are left out.
     func arranged(_ packet: [UInt8], isKey: Bool, codec: VideoCodec) -> [UInt8] {
         let units = AnnexB.units(in: packet.span)
         let delimiter = units.first { unit in
@@ -118,8 +118,10 @@ struct StreamHeaders: Sendable {
         result.reserveCapacity(packet.count + bytes.count + units.count)
         if let delimiter { AnnexB.append(packet[delimiter], to: &result) }
         if isKey { result += bytes }
-        let own: [UInt8] = codec == .h264 ? [7, 8] : []
-        for (index, unit) in units.enumerated() where unit != delimiter && !own.contains(packet[unit.lowerBound] & 31) {
+        func isOwn(_ header: UInt8) -> Bool {
+            codec == .h264 ? (7...8).contains(header & 31) : (32...34).contains(header >> 1 & 63)
+        }
+        for (index, unit) in units.enumerated() where unit != delimiter && !isOwn(packet[unit.lowerBound]) {
             // A greeting.
             if index == 0, units.dropFirst().contains(where: { packet[$0].elementsEqual(packet[unit]) }) { continue }
             AnnexB.append(packet[unit], to: &result)

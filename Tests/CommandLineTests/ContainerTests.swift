@@ -61,6 +61,26 @@ import Testing
         }
     }
 
+    /// Where every picture is a key frame, with HRD parameters and without: the software encoders' parameter sets in the container are
+    /// those of the pictures.
+    @Test(arguments: StreamCodec.allCases, ["on", "off"]) func playsIntraPictures(_ codec: StreamCodec, hrd: String) throws {
+        try Files.withTemporaryFolder { folder in
+            let common = [
+                "testsrc:\(Self.width)x\(Self.height)@25:6", "--device", "software", "--codec", codec.rawValue, "--preset", "7", "--gop", "1",
+                "--hrd", hrd, "--bitrate", "1M",
+            ]
+            let outputs = ["a.mp4", "a.mov", "a.mkv", "a.ts", "a.\(codec.fileExtension)"]
+            for options in [outputs.flatMap { ["-o", $0] }, ["--format", "fmp4", "-o", "f.mp4"]] {
+                let run = try EncodeRun(common + options, in: folder)
+                #expect(run.status == 0, "\(options): \(run.errors)")
+            }
+            for path in outputs + ["f.mp4"] {
+                let pictures = try Self.ffmpeg(path, in: folder).pictures
+                #expect(pictures.count == 6 * Self.width * Self.height * 3 / 2, "\(path): \(pictures.count) bytes")
+            }
+        }
+    }
+
     /// What a container or a file's name does not hold is wrong usage, in one line, before anything is made.
     @Test(arguments: [
         ["--codec", "hevc", "-o", "a.flv"], ["--profile", "main10", "-o", "a.flv"], ["--bit-depth", "10", "-o", "a.flv"],

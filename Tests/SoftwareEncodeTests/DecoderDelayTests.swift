@@ -53,6 +53,41 @@ import VideoBase
         }
     }
 
+    /// Where every picture is a key frame, libx265 writes another profile and parameter sets of its own, with other HRD parameters, if it
+    /// is told so.
+    @Test(arguments: [VideoCodec.h264, .hevc], [RateControlMode.cbr, .vbr]) func everyPictureIsAKeyFrame(
+        _ codec: VideoCodec, _ mode: RateControlMode
+    ) throws {
+        for (preset, bitrate) in [(4, 400_000), (7, 50_000_000)] {
+            let (packets, description) = try SoftwareEncoderTests.encode(20, size: Self.size) {
+                $0.codec = codec
+                $0.preset = preset
+                $0.rateControl = mode
+                $0.bitrate = BitsPerSecond(bitrate)
+                $0.hrdParameters = true
+                $0.gopFrames = 1
+                $0.profile = codec == .hevc ? .hevcMain : .h264High
+                $0.transform8x8 = codec == .h264 ? true : nil
+                $0.strict = true
+            }
+            #expect(packets.count == 20 && packets.allSatisfy { $0.isKey && $0.type == .idr })
+            #expect(try violations(packets, codec) == [])
+            let bytes = packets.flatMap(\.bytes)
+            if codec == .h264 {
+                let stream = H264Stream(annexB: bytes)
+                #expect(stream.violations.map(\.description) == [])
+                #expect(stream.nalUnits.count { (7...8).contains($0.type) } == 40)
+                continue
+            }
+            let stream = HEVCStream(annexB: bytes)
+            #expect(stream.violations.map(\.description) == [])
+            #expect(stream.sequenceSets.map(\.profileTierLevel.general.profile_idc) == [1] && description.profile == .hevcMain)
+            // One of each in a picture, and no user data but in the first.
+            let types = stream.nalUnits.map(\.type)
+            #expect(types.count { (32...34).contains($0) } == 60 && types.count { $0 == 39 } < 2 * 20 + 3)
+        }
+    }
+
     /// The library begins a stream of its own after each drain; for the decoder it is one.
     @Test(arguments: [VideoCodec.h264, .hevc], [RateControlMode.cbr, .vbr]) func drainedSessions(
         _ codec: VideoCodec, _ mode: RateControlMode
