@@ -107,7 +107,7 @@ final class EncodeWorker: Sendable {
     private func run(_ first: CodecContext?) {
         var context = first
         var limits = settings.limits
-        var history = TimeHistory(settings)
+        var history = TimeHistory(settings, headers)
         var books = SoftwareBooks(settings, headers)
         do {
             while true {
@@ -189,7 +189,7 @@ final class EncodeWorker: Sendable {
     }
 }
 
-/// The times of the pictures in the encoder, by their number.
+/// The times of the pictures in the encoder, by their number, and what its streams do not know of each other.
 private struct TimeHistory {
     private var entries: [Int64: (timing: FrameTiming, start: Int64, messages: PictureMessages)] = [:]
     private var first: (index: Int64, time: MediaTime)?
@@ -197,11 +197,13 @@ private struct TimeHistory {
     private var oldest: Int64 = 0
     private let frameRate: Rational
     private let keyMessages: PictureMessages
+    private var idrNumbers: IDRNumbers?
     /// Pictures by which decoding order and display order differ at most.
     private let depth: Int64
 
-    init(_ settings: EncoderSettings) {
+    init(_ settings: EncoderSettings, _ headers: StreamHeaders) {
         let configuration = settings.configuration
+        idrNumbers = settings.codec == .h264 ? IDRNumbers(parameterSets: headers.parameterSets) : nil
         depth = Int64(settings.reorderDepth)
         frameRate = configuration.frameRate.reduced
         keyMessages = PictureMessages(keyFramesOf: configuration)
@@ -224,7 +226,8 @@ private struct TimeHistory {
             oldest += 1
         }
         defer { codingIndex += 1 }
-        let arranged = headers.arranged(output.bytes, isKey: output.isKey, codec: codec)
+        let own = headers.arranged(output.bytes, isKey: output.isKey, codec: codec)
+        let arranged = idrNumbers?.renumbered(own, isIDR: output.kind.isIDR) ?? own
         let messages = output.isKey ? keyMessages + entry.messages : entry.messages
         var packet = EncodedPacket(
             codec: codec, bytes: messages.inserted(into: arranged, codec: codec), type: output.type,

@@ -71,29 +71,7 @@ struct StreamHRD: Sendable, Hashable {
 
     /// seq_parameter_set_data(), H.264 7.3.2.1.1, and vui_parameters(), E.1.1.
     private mutating func readH264(_ bits: inout UnescapedBits) -> Bool {
-        bits.position = 8
-        let profile = bits.u(8)
-        bits.position += 16
-        bits.ue()
-        if [100, 110, 122, 244, 44, 83, 86, 118, 128].contains(profile) {
-            if bits.ue() == 3 { bits.position += 1 }
-            bits.ue()
-            bits.ue()
-            bits.position += 1
-            if bits.flag() { return false }  // seq_scaling_matrix_present_flag
-        }
-        bits.ue()
-        switch bits.ue() {  // pic_order_cnt_type
-        case 0: bits.ue()
-        case 2: break
-        default: return false
-        }
-        bits.ue()
-        bits.position += 1
-        bits.ue()
-        bits.ue()
-        if !bits.flag() { bits.position += 1 }  // frame_mbs_only_flag
-        bits.position += 1
+        guard SequenceFields(&bits) != nil else { return false }
         if bits.flag() { for _ in 0..<4 { bits.ue() } }  // frame_cropping_flag
         guard bits.flag() else { return false }  // vui_parameters_present_flag
         Self.skipColour(&bits)

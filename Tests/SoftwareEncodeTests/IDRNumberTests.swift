@@ -1,0 +1,50 @@
+import BitstreamInspection
+import TestOracles
+import Testing
+import VideoBase
+
+@testable import SoftwareEncode
+
+/// IDR pictures that follow each other have different numbers (H.264 7.4.3), over the streams that libx264 begins with a rate and after
+/// a drain, and are the pictures that it coded.
+@Suite struct IDRNumberTests {
+    @Test(arguments: EntropyCoder.allCases, [1, 3]) func differ(_ entropy: EntropyCoder, slices: Int) throws {
+        for (gop, isBaseline) in [(50, false), (1, false), (50, true)] where !isBaseline || entropy == .cavlc {
+            var configuration = EncoderConfiguration(size: VideoSize(width: 96, height: 80))
+            configuration.frameRate = Rational(25)
+            configuration.rateControl = .vbr
+            configuration.bitrate = BitsPerSecond(400_000)
+            configuration.bFrames = 0
+            configuration.gopFrames = gop
+            configuration.entropy = entropy
+            configuration.slices = slices
+            if isBaseline { configuration.profile = .h264ConstrainedBaseline }
+            let collector = Collector()
+            let encoder = try SoftwareEncoder(configuration: configuration) { collector.take($0) }
+            defer { encoder.invalidate() }
+            // A picture or two of each rate, then some after drains.
+            var count = 0
+            for (step, part) in [1, 1, 2, 1, 1].enumerated() {
+                var change = RunningChange()
+                change.bitrate = BitsPerSecond(step % 2 == 0 ? 400_000 : 200_000)
+                try encoder.change(change)
+                try SoftwareEncoderTests.feed(encoder, count..<count + part, size: configuration.size)
+                count += part
+            }
+            for part in [1, 1, 3] {
+                try encoder.completeFrames(until: nil)
+                try SoftwareEncoderTests.feed(encoder, count..<count + part, size: configuration.size)
+                count += part
+            }
+            try encoder.completeFrames(until: nil)
+            #expect(collector.packets.count == count && collector.errors == [])
+            let bytes = collector.packets.flatMap(\.bytes)
+            let stream = H264Stream(annexB: bytes)
+            #expect(stream.violations.map(\.description) == [], "GOP \(gop)")
+            #expect(stream.frames.count { $0.isIDR } == (gop == 1 ? count : 8))
+            #expect(stream.frames.contains { $0.slices.allSatisfy { $0.header.idr_pic_id == 2 } && $0.slices.count == slices })
+            let decoded = ForeignDecoder.libavcodec.decode(bytes, codec: .h264)
+            #expect(decoded.messages.isEmpty && decoded.frames.count == count, "GOP \(gop): \(decoded.messages)")
+        }
+    }
+}
