@@ -64,6 +64,7 @@ extension EncoderSettings {
         }
         let quality: RateControlMode = c.qp ?? c.qpI ?? c.qpB != nil ? .cqp : .icq
         try c.checkContradictions(c.rateControl ?? (c.bitrate != nil ? .vbr : quality))
+        try WrongValues.refuse(size: c.size)
         guard (16...16384).contains(c.size.width), (16...16384).contains(c.size.height) else {
             throw VaencError(
                 .unavailable, "a picture of \(c.size) is outside what the software encoder takes",

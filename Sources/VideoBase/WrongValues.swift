@@ -24,6 +24,11 @@ package enum WrongValues {
         throw VaencError(.usage, "a key frame cannot be forced at \(time) s", remedy: "give a time of 0 or more")
     }
 
+    package static func refuse(size: VideoSize) throws(VaencError) {
+        guard size.width < 1 || size.height < 1 else { return }
+        throw VaencError(.usage, "a picture of \(size) has no samples", remedy: "give sides of 1 or more")
+    }
+
     package static func refuse(frameRate rate: Rational) throws(VaencError) {
         let terms = 1...Int64(Int32.max)
         guard terms.contains(Int64(rate.numerator)), terms.contains(Int64(rate.denominator)), (0.001...1000).contains(rate.value)

@@ -228,6 +228,9 @@ import VideoBase
                 $0.bitrate = BitsPerSecond(2000); $0.maxBitrate = BitsPerSecond(1000)
             } == .usage)
         #expect(category { $0.size = VideoSize(width: 2, height: 2) } == .unavailable)
+        for (width, height) in [(0, 0), (-1, 5), (640, 0), (Int.min, Int.min)] {
+            #expect(category { $0.size = VideoSize(width: width, height: height) } == .usage, "\(width)×\(height)")
+        }
         #expect(category { $0.size = VideoSize(width: 20000, height: 16) } == .unavailable)
     }
 }

@@ -31,9 +31,7 @@ extension SettingsResolver {
         if let seconds = asked.gopSeconds, !(seconds > 0 && seconds <= 86400) {
             throw VaencError(.usage, "`gopSeconds` is \(seconds)", remedy: "give a time above 0 and up to 86400 seconds")
         }
-        guard asked.size.width > 0, asked.size.height > 0 else {
-            throw VaencError(.usage, "a picture of \(asked.size) has no samples", remedy: "give sides of 1 or more")
-        }
+        try WrongValues.refuse(size: asked.size)
         // Sides have 16 bits in HEVC's parameter buffers, and more in no level.
         guard asked.size.width <= 65535, asked.size.height <= 65535 else {
             throw VaencError(
