@@ -150,6 +150,8 @@ extension EncoderSettings {
         func refuse(_ what: String, _ remedy: String = "make a new session") -> VaencError {
             VaencError(.unavailable, "\(encoderName) cannot change \(what) while it runs", remedy: remedy)
         }
+        // What no encoder takes comes before what this one does not.
+        try Self.checkValues(of: change)
         if change.qp != nil { throw refuse("its QP") }
         if change.minQP != nil || change.maxQP != nil { throw refuse("its QP limits") }
         if change.frameRate != nil { throw refuse("the frame rate") }
@@ -176,7 +178,7 @@ extension EncoderSettings {
         base.bufferSize = max(1, Int(saturating: min(Double(base.maxRate) * seconds, Double(Self.highestRate / 1000))))
         next.limits.base = base
         (next.limits.bitrate, next.limits.maxRate, next.limits.bufferSize) = (base.bitrate, base.maxRate, base.bufferSize)
-        try check(change, next.limits)
+        try check(next.limits)
         if let limit = next.limits.windows.min(by: { $0.bytesPerSecond < $1.bytesPerSecond }) { next.apply(limit) }
         return next.limits
     }
@@ -214,10 +216,7 @@ extension EncoderSettings {
     }
 
     /// What the configuration refuses, a change does too.
-    private func check(_ change: RunningChange, _ next: RateLimits) throws(VaencError) {
-        try WrongValues.refuse(bitrate: change.bitrate, "bitrate")
-        try WrongValues.refuse(bitrate: change.maxBitrate, "maxBitrate")
-        for limit in change.dataRateLimits ?? [] { try WrongValues.refuse(limit) }
+    private func check(_ next: RateLimits) throws(VaencError) {
         var asked = configuration
         asked.bitrate = BitsPerSecond(next.bitrate * 1000)
         asked.maxBitrate = BitsPerSecond(next.maxRate * 1000)

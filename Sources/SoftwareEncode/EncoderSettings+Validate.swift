@@ -1,15 +1,27 @@
 import VideoBase
 
 extension EncoderSettings {
+    private static func check(_ value: Int?, _ range: ClosedRange<Int>, _ option: String) throws(VaencError) {
+        if let value, !range.contains(value) {
+            throw VaencError(
+                .usage, "`\(option)` \(value) is out of range",
+                remedy: "use \(range.lowerBound) to \(range.upperBound)")
+        }
+    }
+
+    /// Refuses values that a configuration is refused for, each by itself.
+    static func checkValues(of change: RunningChange) throws(VaencError) {
+        try check(change.qp, 0...51, "qp")
+        try check(change.minQP, 0...51, "minQP")
+        try check(change.maxQP, 0...51, "maxQP")
+        if let rate = change.frameRate { try WrongValues.refuse(frameRate: rate) }
+        try WrongValues.refuse(bitrate: change.bitrate, "bitrate")
+        try WrongValues.refuse(bitrate: change.maxBitrate, "maxBitrate")
+        for limit in change.dataRateLimits ?? [] { try WrongValues.refuse(limit) }
+    }
+
     /// Refuses what no encoder can do: values out of range and wishes that contradict each other.
     static func validate(_ c: EncoderConfiguration) throws(VaencError) {
-        func check(_ value: Int?, _ range: ClosedRange<Int>, _ option: String) throws(VaencError) {
-            if let value, !range.contains(value) {
-                throw VaencError(
-                    .usage, "`\(option)` \(value) is out of range",
-                    remedy: "use \(range.lowerBound) to \(range.upperBound)")
-            }
-        }
         for (value, option) in [
             (c.qp, "qp"), (c.qpI, "qpI"), (c.qpB, "qpB"), (c.minQP, "minQP"), (c.maxQP, "maxQP"),
         ] {

@@ -386,10 +386,17 @@ final class Collector: Sendable {
             { $0.maxBitrate = BitsPerSecond(400_000) }, { $0.bitrate = BitsPerSecond(810_000) },
             { $0.dataRateLimits = [DataRateLimit(bytes: 60_000, seconds: 1)] }, { $0.bitrate = BitsPerSecond(0) },
             { $0.dataRateLimits = [DataRateLimit(bytes: 0, seconds: 1)] }, { $0.bitrate = BitsPerSecond(-1) },
+            { $0.qp = -1 }, { $0.qp = 52 }, { $0.minQP = -1 }, { $0.maxQP = 52 }, { $0.frameRate = Rational(0) },
+            { $0.frameRate = Rational(1, 0) },
         ]
         for body in wrong {
             let error = #expect(throws: VaencError.self) { _ = try change(body) }
             #expect(error?.category == .usage && error?.remedy != nil, "\(error as Any)")
+        }
+        // What some encoder takes, and this one does not.
+        for body in [{ $0.qp = 30 }, { $0.frameRate = Rational(30) }] as [(inout RunningChange) -> Void] {
+            let error = #expect(throws: VaencError.self) { _ = try change(body) }
+            #expect(error?.category == .unavailable, "\(error as Any)")
         }
         #expect(try change { $0.bitrate = BitsPerSecond(700_000) }.maxRate == 800)
         #expect(try change { $0.dataRateLimits = [DataRateLimit(bytes: 75_000, seconds: 1)] }.maxRate == 600)
