@@ -80,6 +80,10 @@ public struct EncoderConfiguration: Sendable, Hashable {
     public var openGOP = false
     /// B pictures between two others, 0…7.
     public var bFrames: Int?
+    /// What the property AllowFrameReordering was set to where `bFrames` does not say it: true leaves their number to the encoder.
+    package var allowsBFrames: Bool?
+    /// The same of AllowTemporalCompression and `gopFrames`.
+    package var allowsPFrames: Bool?
     /// B pictures predict from B pictures, in a pyramid.
     public var bPyramid: Bool?
     /// Entries of list 0.

@@ -246,11 +246,22 @@ import VAAPI
         try session.set(.allowFrameReordering, to: false)
         #expect(session.configuration.bFrames == 0)
         try session.set(.allowFrameReordering, to: true)
-        #expect(session.configuration.bFrames == nil)
+        #expect(session.configuration.bFrames == nil && session.value(.allowFrameReordering) == true)
         try session.set(.allowTemporalCompression, to: false)
         #expect(session.configuration.gopFrames == 1)
         try session.set(.allowTemporalCompression, to: true)
-        #expect(session.configuration.gopFrames == nil)
+        #expect(session.configuration.gopFrames == nil && session.value(.allowTemporalCompression) == true)
+        #expect(
+            session.serializableProperties
+                == ["ExpectedFrameRate": "25/1", "AllowFrameReordering": true, "AllowTemporalCompression": true])
+        // The number says the same, and more.
+        try session.set(.bFrameCount, to: 0)
+        #expect(session.value(.allowFrameReordering) == false)
+        try session.set(.bFrameCount, to: nil)
+        for property in [SessionProperty.allowFrameReordering, .allowTemporalCompression] {
+            try session.set(property, to: nil)
+            #expect(session.value(property) == nil)
+        }
         try session.set(.enableLTR, to: true)
         #expect(session.configuration.longTermReferences == 2)
         try session.set(.enableLTR, to: false)

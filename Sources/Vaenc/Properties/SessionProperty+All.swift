@@ -118,8 +118,9 @@ extension SessionProperty where Value == Bool {
     /// B frames may be used. false is `bFrameCount` 0.
     public static var allowFrameReordering: Self {
         Self(
-            "AllowFrameReordering", { _ in .any }, read: { $0.bFrames.map { $0 > 0 } },
+            "AllowFrameReordering", { _ in .any }, read: { $0.bFrames.map { $0 > 0 } ?? $0.allowsBFrames },
             write: { configuration, value in
+                configuration.allowsBFrames = value == true ? true : nil
                 switch value {
                 case false?: configuration.bFrames = 0
                 default: if configuration.bFrames == 0 { configuration.bFrames = nil }
@@ -130,8 +131,9 @@ extension SessionProperty where Value == Bool {
     /// P and B frames may be used. false makes every frame a key frame.
     public static var allowTemporalCompression: Self {
         Self(
-            "AllowTemporalCompression", { _ in .any }, read: { $0.gopFrames.map { $0 > 1 } },
+            "AllowTemporalCompression", { _ in .any }, read: { $0.gopFrames.map { $0 > 1 } ?? $0.allowsPFrames },
             write: { configuration, value in
+                configuration.allowsPFrames = value == true ? true : nil
                 switch value {
                 case false?: configuration.gopFrames = 1
                 default: if configuration.gopFrames == 1 { configuration.gopFrames = nil }
