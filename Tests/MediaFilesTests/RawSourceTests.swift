@@ -18,6 +18,25 @@ import VideoBase
         return try MediaInput.open(path, options: options)
     }
 
+    /// Planes of another size are refused, and the picture is there for the next call.
+    @Test(arguments: ["raw", "testsrc", "carphone"]) func wrongPlanes(_ kind: String) throws {
+        try Files.withTemporaryFolder { folder in
+            let size = VideoSize(width: 16, height: 8)
+            let input: any FrameSource =
+                switch kind {
+                case "raw": try source(noise(PixelFormat.nv12.frameBytes(size) * 2, seed: 1), folder, .nv12, size)
+                case "testsrc": try MediaInput.open("testsrc:16x8@30:2")
+                default: try MediaInput.open(Fixture.carphone.path())
+                }
+            for wrong in [VideoSize(width: 8, height: 8), VideoSize(width: 1000, height: 1000)] {
+                let error = failure { try PaddedPicture(.nv12, wrong).read(input) }
+                let words = ["\(wrong)", "\(input.info.size)", "give planes"]
+                #expect(error?.category == .usage && words.allSatisfy { error?.message.contains($0) == true }, "\(error as Any)")
+            }
+            #expect(try PaddedPicture(.nv12, input.info.size).read(input) != nil)
+        }
+    }
+
     /// Every small size, odd ones too, read into rows with padding: what is read is what is there, and nothing else is
     /// touched. 35 columns reach the vector loops and their tails.
     @Test func planarBecomesSemiPlanarAtEverySize() throws {

@@ -32,7 +32,7 @@ package final class FrameShaper {
 
     /// Writes a picture of the source's size to `destination`, of the output's size.
     package func shape(_ source: PixelPlanes, to destination: PixelPlanes) throws {
-        unsafe try checkSize(destination)
+        unsafe try destination.check(forPicturesOf: outputSize)
         if parts == .whole {
             unsafe try converter.convert(source, to: destination)
         } else {
@@ -42,7 +42,7 @@ package final class FrameShaper {
 
     /// As above for a picture of any of libav's formats.
     func shape(_ source: PictureView, to destination: PixelPlanes) throws {
-        unsafe try checkSize(destination)
+        unsafe try destination.check(forPicturesOf: outputSize)
         var from = unsafe source
         var to = unsafe PictureView(destination)
         // SAFETY: the parts lie inside the pictures.
@@ -56,11 +56,17 @@ package final class FrameShaper {
         }
         unsafe try converter.scale(from, to: to, within: parts.target != nil)
     }
+}
 
-    private func checkSize(_ destination: PixelPlanes) throws {
-        guard unsafe destination.size == outputSize else {
+extension PixelPlanes {
+    /// Checks what a caller hands over for a source's pictures.
+    ///
+    /// - Throws: `usage` for planes of another size.
+    func check(forPicturesOf size: VideoSize) throws(VaencError) {
+        guard unsafe self.size == size else {
             throw VaencError(
-                .internalFault, "a buffer of \(unsafe destination.size) was given for pictures of \(outputSize)")
+                .usage, "planes of \(unsafe self.size) were given for pictures of \(size)",
+                remedy: "give planes of the size in the source's info")
         }
     }
 }

@@ -48,9 +48,13 @@ public final class PictureSink {
     }
 
     /// Writes a picture of `format` and `size`.
+    /// - Throws: `usage` for another.
     public func write(_ planes: PixelPlanes) throws {
         guard unsafe planes.format == format, unsafe planes.size == size else {
-            throw VaencError(.internalFault, "a picture of \(unsafe planes.size) was given to an output of \(size)")
+            throw VaencError(
+                .usage,
+                "a picture of \(unsafe planes.size) in \(unsafe planes.format.rawValue) was given to an output of \(size) in \(format.rawValue)",
+                remedy: "give pictures of the output's size and format")
         }
         if isY4M {
             let line = Y4MHeader.frameLine

@@ -151,7 +151,9 @@ package final class DecodingSource: FrameSource {
     }
 
     package func readFrame(into planes: PixelPlanes) throws -> FrameTiming? {
-        try read { unsafe try deliver(&$0, to: planes) }
+        // Before a picture is decoded, which would be lost.
+        unsafe try planes.check(forPicturesOf: info.size)
+        return try read { unsafe try deliver(&$0, to: planes) }
     }
 
     /// Decodes the next picture and has `body` take it from the decoder; nil at the end.

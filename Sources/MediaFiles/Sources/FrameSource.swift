@@ -88,7 +88,7 @@ public protocol FrameSource: AnyObject, Sendable {
 
     /// Writes the next picture into `planes`, converted to their format, and returns its time; nil at the end.
     /// `planes.size` must be `info.size`. Only the visible part is written.
-    /// Throws a `DescribedError`: `badInput` where the data ends or breaks inside a picture, after all whole pictures
+    /// Throws a `DescribedError`: `usage` for planes of another size, and no picture is lost then; `badInput` where the data ends or breaks inside a picture, after all whole pictures
     /// were given; `interrupted` after `cancel`.
     func readFrame(into planes: PixelPlanes) throws -> FrameTiming?
 
