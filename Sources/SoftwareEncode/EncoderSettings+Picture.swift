@@ -32,9 +32,16 @@ extension EncoderSettings {
 
     /// The level asked for, raised where the pictures need a higher one.
     var usedLevelNumber: Int? {
-        configuration.level.map { asked in
-            SoftwareLevel.fitting(asked, self, bitrate: (limits.maxRate > 0 ? limits.maxRate : limits.bitrate) * 1000) ?? asked
-        }
+        configuration.level.map { SoftwareLevel.fitting($0, self) ?? $0 }
+    }
+
+    /// The profile whose limits of rate and buffer hold: libx264 writes High only if it uses the 8×8 transform, which its fastest preset
+    /// does if asked, and else Main or Baseline, which have less. nil for HEVC.
+    var profileOfLimits: CodecProfile? {
+        let c = configuration
+        if codec == .hevc { return nil }
+        if let profile = c.profile, profile != .h264High { return profile }
+        return c.transform8x8 ?? (preset < Self.presetNames.count) ? .h264High : .h264Main
     }
 
     /// libx265 does not open with a level and a constant QP, as no rate is promised then (its enforceLevel).

@@ -24,7 +24,7 @@ extension EncoderSettings {
         }
         if let asked = c.level, let used = usedLevelNumber {
             if used < 50 { return }
-            let raised = used == asked ? "" : " (\(SoftwareLevel.name(asked)) is raised to it for the frame rate or bit rate)"
+            let raised = used == asked ? "" : " (\(SoftwareLevel.name(asked)) is raised to it for the frame rate, bit rate or buffer)"
             throw refuse("`level` is \(SoftwareLevel.name(used))\(raised)", "ask for 4.1 or lower, ")
         }
         // In kbit/s. libx265 counts as the table has it, not with the factor of 1.1 for all NAL units.

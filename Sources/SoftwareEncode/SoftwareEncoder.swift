@@ -90,7 +90,9 @@ public final class SoftwareEncoder: VideoEncoder {
                 why: c.profile == nil ? chosen : kept))
         let asked = c.level.map { $0 == 9 ? "1b" : "\($0 / 10).\($0 % 10)" }
         let otherLevel =
-            settings.takesLevel ? "needed by \(settings.codedSize) at \(c.frameRate) and the rate" : "libx265 takes no level with a constant QP"
+            settings.takesLevel
+            ? "needed by \(settings.codedSize) at \(c.frameRate), the bit rate or the buffer"
+            : "libx265 takes no level with a constant QP"
         entries.append(
             EffectiveEntry(
                 option: "level", asked: asked, used: headers.level,

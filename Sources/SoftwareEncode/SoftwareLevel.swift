@@ -8,10 +8,10 @@ enum SoftwareLevel {
     /// (libx264), or refuse (libx265).
     ///
     /// - Returns: nil where no level has that number.
-    static func fitting(_ asked: Int, _ settings: EncoderSettings, bitrate: Int) -> Int? {
+    static func fitting(_ asked: Int, _ settings: EncoderSettings) -> Int? {
         let numbers = numbers(settings.codec)
         guard let first = numbers.firstIndex(of: asked) else { return nil }
-        return numbers[first...].first { allows($0, settings, bitrate) } ?? numbers.last
+        return numbers[first...].first { allows($0, settings) } ?? numbers.last
     }
 
     static func numbers(_ codec: VideoCodec) -> [Int] {
@@ -20,18 +20,21 @@ enum SoftwareLevel {
 
     static func name(_ number: Int) -> String { number == 9 ? "1b" : "\(number / 10).\(number % 10)" }
 
-    private static func allows(_ number: Int, _ settings: EncoderSettings, _ bitrate: Int) -> Bool {
-        let c = settings.configuration
-        let rate = bitrate > 0 ? BitsPerSecond(bitrate) : nil
+    private static func allows(_ number: Int, _ settings: EncoderSettings) -> Bool {
+        let (c, limits) = (settings.configuration, settings.limits)
+        // In thousands; without a highest rate there is no buffer.
+        let (bitrate, buffer) = limits.maxRate > 0 ? (limits.maxRate, limits.bufferSize * 1000) : (limits.bitrate, 0)
+        let rate = bitrate > 0 ? BitsPerSecond(bitrate * 1000) : nil
         switch settings.codec {
         case .h264:
-            return H264Syntax.Level(number: number)?.allows(
-                codedSize: settings.codedSize.aligned(to: 16), frameRate: c.frameRate, references: 1, bitrate: rate,
-                profile: c.profile ?? .h264High) ?? false
+            guard let level = H264Syntax.Level(number: number), let profile = settings.profileOfLimits else { return false }
+            return buffer <= level.maxCPBSize(profile: profile)
+                && level.allows(
+                    codedSize: settings.codedSize.aligned(to: 16), frameRate: c.frameRate, references: 1, bitrate: rate, profile: profile)
         case .hevc:
             guard let level = HEVCSyntax.Level(number: number) else { return false }
             let demand = HEVCSyntax.Level.Demand(
-                codedSize: settings.codedSize.aligned(to: 8), frameRate: c.frameRate, bitrate: rate)
+                codedSize: settings.codedSize.aligned(to: 8), frameRate: c.frameRate, bitrate: rate, cpbSize: buffer)
             return (c.tier.map { [$0] } ?? Tier.allCases).contains { level.allows(demand, tier: $0) }
         }
     }

@@ -30,6 +30,35 @@ import VideoBase
         #expect(error?.category == .usage && error?.remedy?.contains("5.1") == true)
     }
 
+    /// The level holds rate and buffer by the profile that is written: libx264 writes Main with its fastest preset, which has the 8×8 transform
+    /// only if asked.
+    @Test func levelsFollowTheProfile() throws {
+        typealias Change = (inout EncoderConfiguration) -> Void
+        let rate: Change = { ($0.level, $0.bitrate, $0.rateControl) = (31, BitsPerSecond(18_000_000), .cbr) }
+        let buffer: Change = { ($0.level, $0.bitrate, $0.vbvSize) = (31, BitsPerSecond(2_000_000), 25_000_000) }
+        let cases: [(preset: Int, change: Change, profile: CodecProfile, used: String)] = [
+            (6, { rate(&$0) }, .h264High, "3.1"),
+            (7, { rate(&$0) }, .h264Main, "3.2"),
+            (7, { rate(&$0); $0.transform8x8 = true }, .h264High, "3.1"),
+            (6, { rate(&$0); $0.transform8x8 = false }, .h264Main, "3.2"),
+            (6, { rate(&$0); $0.profile = .h264Main }, .h264Main, "3.2"),
+            (6, { rate(&$0); ($0.profile, $0.bFrames) = (.h264ConstrainedBaseline, 0) }, .h264ConstrainedBaseline, "3.2"),
+            // Level 3.2 has buffers of 30 Mbit in High, of 24 Mbit in Main.
+            (6, { buffer(&$0) }, .h264High, "3.2"),
+            (7, { buffer(&$0) }, .h264Main, "4.0"),
+            (7, { buffer(&$0); $0.codec = .hevc }, .hevcMain, "4.0"),
+        ]
+        for (preset, change, profile, used) in cases {
+            let (packets, description) = try SoftwareEncoderTests.encode(2) {
+                $0.preset = preset
+                change(&$0)
+            }
+            #expect(packets.count == 2 && description.profile == profile && description.level.hasPrefix(used), "\(description.level)")
+            let entry = try #require(description.effective.first { $0.option == "level" })
+            #expect(entry.used == used && entry.differs == (used != "3.1"), "\(entry)")
+        }
+    }
+
     /// libx265 has levels from 5 on only for pictures of 32 or more on each side. It refuses others without a reason, and crashes if such
     /// a level is asked for.
     @Test func smallSidesHaveLowLevels() throws {
