@@ -157,6 +157,19 @@ import Vaenc
             small.frameRate = Rational(1, 0)
             #expect(await refusal([Self.packet()], of: small).contains("frame rate"))
         }
+        if ending == "mp4" || ending == "ts" {
+            for apart in [MediaTime.zero, time(1, 1_000_000_000)] {
+                let same = [Self.packet(shown: Self.frame), Self.packet(shown: Self.frame + apart)]
+                #expect(await refusal(same) == "a packet for \(path) is decoded at the time of the one that came before it")
+            }
+        }
+        if ending == "mp4" || ending == "mkv" {
+            for sets in [[], [[1, 2, 3]], description.parameterSets.map { Array($0.prefix(2)) }] as [[[UInt8]]] {
+                var broken = description
+                broken.parameterSets = sets
+                #expect(await refusal([Self.packet()], of: broken) == "the description for \(path) has no whole parameter sets")
+            }
+        }
         if ending == "mp4" || ending == "mkv" { #expect(await refusal([Self.packet([1, 2, 3])]) == "a packet has no NAL unit") }
         for count in [1, 8, 10] {
             let matrix = [Int32](repeating: 1, count: count)

@@ -109,7 +109,7 @@ import VideoBase
         var decoded = packet.decode.map { ticks($0 - origin, track) }
         // Rounded apart, they may change places.
         if let shown, let time = decoded { decoded = min(time, shown) }
-        if copies { (shown, decoded) = moved(shown, decoded, track) }
+        if copies { (shown, decoded) = moved(shown, decoded, track) } else { try checkOrder(decoded ?? shown, track) }
         let length = ticks(duration, track)
         if let time = decoded ?? shown { try checkDistance(to: time, shown: shown ?? time, length, track) }
         unsafe scratch.pointee.stream_index = Int32(clamping: tracks[track].stream ?? 0)
@@ -148,6 +148,17 @@ import VideoBase
         throw VaencError(
             .badInput, "\(destination.name) cannot hold times that lie \(seconds) s apart: the limit of \(format) is \(limit) s here",
             remedy: "check the input's times, or choose another `format`, such as mkv")
+    }
+
+    /// Refuses a packet of an encoder's that is decoded when the one before it is, which libavformat calls an invalid argument.
+    private func checkOrder(_ time: Int64?, _ track: Int) throws {
+        guard let time, unsafe vaenc_wants_growing_times(context!.pointee.oformat) else { return }
+        if let last = lastTicks[track], time <= last {
+            throw VaencError(
+                .usage, "a packet for \(destination.name) is decoded at the time of the one that came before it",
+                remedy: "give packets in decoding order, each decoded at least 1/\(timescale(of: track)) s after the one before")
+        }
+        lastTicks[track] = time
     }
 
     /// Some files round the times of short packets to the same millisecond, which others take as no order.

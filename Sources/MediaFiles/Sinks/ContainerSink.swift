@@ -77,7 +77,9 @@ final class ContainerSink: PacketSink {
             var extradata: [UInt8] = []
             if format.isLengthPrefixed(description.codec) {
                 guard let record = EncodedSample.record(description, keepsParameterSets: keepsParameterSets) else {
-                    throw VaencError(.internalFault, "the encoder gave no parameter sets for \(path)")
+                    throw VaencError(
+                        .usage, "the description for \(path) has no whole parameter sets",
+                        remedy: "give the description of the encoder whose packets come, once it is prepared")
                 }
                 extradata = record
             }
