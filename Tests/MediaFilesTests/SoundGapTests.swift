@@ -23,6 +23,11 @@ import VideoBase
         for settings in settings {
             #expect(failure { try AudioTranscoder(pcm: Self.format, settings: settings) }?.category == .usage, "\(settings)")
         }
+        for (rate, channels, words) in [(0, 1, "1 channel at 0 Hz"), (48_000, 0, "0 channels at 48000 Hz"), (384_001, 9, "9 channels at 384001 Hz")] {
+            let error = failure { try AudioTranscoder(pcm: PCMFormat(sample: .s16, rate: rate, channels: channels)) }
+            let isSaid = error?.message == "sound of \(words) is not taken: use 1 to 8 channels at 1 to 384000 Hz"
+            #expect(error?.category == .usage && isSaid, "\(error as Any)")
+        }
         let transcoder = try AudioTranscoder(pcm: Self.format, settings: Self.settings)
         for time in [MediaTime(value: .max, timescale: 0), MediaTime(value: 1, timescale: -5), Self.time(.min), Self.time(1 << 40)] {
             #expect(failure { try transcoder.write(Self.block, at: time) }?.category == .usage, "\(time)")

@@ -36,7 +36,9 @@ public struct PCMFormat: Sendable, Hashable {
     /// - Throws: `usage` for what is no sound.
     func track() throws -> MediaTrack {
         guard (1...384_000).contains(rate), (1...8).contains(channels) else {
-            throw VaencError(.usage, "sound of \(channels) channels at \(rate) Hz is not taken", remedy: "use 1 to 8 channels")
+            throw VaencError(
+                .usage, "sound of \(channels) channel\(channels == 1 ? "" : "s") at \(rate) Hz is not taken",
+                remedy: "use 1 to 8 channels at 1 to 384000 Hz")
         }
         let av = unsafe try LibAV.load([.codec, .format])
         return unsafe try MediaTrack(av) { stream in
