@@ -54,6 +54,7 @@ extension EncoderSettings {
         try WrongValues.refuse(forcedKeyTimes: c.forcedKeyTimes)
         for region in c.regionsOfInterest { try WrongValues.refuse(region, in: c.size) }
         try WrongValues.refuse(frameRate: c.frameRate)
+        try WrongValues.refuse(masteringDisplay: c.masteringDisplay)
         if let ratio = c.sampleAspectRatio { try WrongValues.refuse(sampleAspectRatio: ratio) }
         if let seconds = c.gopSeconds, !(seconds > 0 && seconds <= 86400) {
             throw VaencError(.usage, "`gopSeconds` is \(seconds)", remedy: "give a time above 0 and up to 86400 seconds")

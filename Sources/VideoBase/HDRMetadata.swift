@@ -47,11 +47,17 @@ public struct MasteringDisplay: Sendable, Hashable, Codable {
             return Point(x: UInt16(pair.first), y: UInt16(pair.second))
         }
         guard pairs.count == 5, let red = point("R"), let green = point("G"), let blue = point("B"),
-            let white = point("WP"), let luminance = pairs["L"], luminance.second < luminance.first
+            let white = point("WP"), let luminance = pairs["L"]
         else { return nil }
         self.init(
             red: red, green: green, blue: blue, white: white, maxLuminance: luminance.first,
             minLuminance: luminance.second)
+        guard isPossible else { return nil }
+    }
+
+    /// The points lie on the scale, and the darkest is below the brightest.
+    package var isPossible: Bool {
+        [red, green, blue, white].allSatisfy { $0.x <= 50000 && $0.y <= 50000 } && minLuminance < maxLuminance
     }
 
     /// In x265's words.

@@ -50,6 +50,13 @@ package enum WrongValues {
         }
     }
 
+    package static func refuse(masteringDisplay display: MasteringDisplay?) throws(VaencError) {
+        guard let display, !display.isPossible else { return }
+        throw VaencError(
+            .usage, "`masteringDisplay` \(display) is not one",
+            remedy: "give points from 0 to 50000, and a largest luminance above the smallest")
+    }
+
     /// A depth that no codec here has, or another than the profile's.
     package static func refuse(
         bitDepth: Int?, profile: CodecProfile?, codec: VideoCodec

@@ -204,6 +204,10 @@ import VideoBase
             { $0.size = VideoSize(width: 0, height: 16) }, { $0.temporalLayers = 5 }, { $0.longTermReferences = 16 },
             { $0.idrInterval = 0 }, { $0.maxSliceBytes = 1 }, { $0.maxFrameDelay = -1 }, { $0.forcedKeyTimes = [-1] },
             { $0.deblocking = Deblocking(alphaOffset: 7) },
+            {
+                $0.masteringDisplay = MasteringDisplay(
+                    red: .init(x: 1, y: 1), green: .init(x: 1, y: 1), blue: .init(x: 1, y: 1), white: .init(x: 1, y: 1), maxLuminance: 1, minLuminance: 2)
+            },
             { $0.regionsOfInterest = [RegionOfInterest(x: 0, y: 0, width: 0, height: 9, qpDelta: 1)] }, { $0.sampleAspectRatio = Rational(-1, 1) },
         ]
         for change in changes { #expect(error(Self.configuration(1280, 720, change))?.category == .usage) }

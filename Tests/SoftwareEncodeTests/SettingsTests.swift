@@ -203,7 +203,7 @@ import VideoBase
         _ = try settings { $0.gopSeconds = 86400 }
     }
 
-    @Test func wrongValuesAreUsageErrors() {
+    @Test func wrongValuesAreUsageErrors() throws {
         #expect(category { $0.qp = 99 } == .usage)
         #expect(category { $0.qp = -1 } == .usage)
         #expect(category { $0.quality = 0 } == .usage)
@@ -223,6 +223,10 @@ import VideoBase
         #expect(category { $0.deblocking = Deblocking(isOn: true, alphaOffset: 0, betaOffset: 7) } == .usage)
         #expect(category { $0.deblocking = Deblocking(isOn: true, alphaOffset: -6, betaOffset: 6) } == nil)
         #expect(category { $0.rateControl = .cbr } == .usage)
+        var display = try #require(MasteringDisplay("G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,1)"))
+        #expect(category { $0.masteringDisplay = display } == nil)
+        display.red.x = 65535
+        #expect(category { $0.masteringDisplay = display } == .usage)
         #expect(
             category {
                 $0.bitrate = BitsPerSecond(2000); $0.maxBitrate = BitsPerSecond(1000)

@@ -39,6 +39,7 @@ extension SettingsResolver {
                 remedy: "scale the pictures to at most 65535x65535 (`SourceOptions.outputSize`)")
         }
         try WrongValues.refuse(frameRate: asked.frameRate)
+        try WrongValues.refuse(masteringDisplay: asked.masteringDisplay)
         if let ratio = asked.sampleAspectRatio { try WrongValues.refuse(sampleAspectRatio: ratio) }
     }
 

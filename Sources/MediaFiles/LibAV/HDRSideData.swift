@@ -7,10 +7,12 @@ import VideoBase
 enum HDRSideData {
     // SAFETY: of all: the caller lends the frame or bytes for the call; side data is as long as it says.
 
+    /// - Returns: nil also for a display that cannot be, which no encoder takes.
     @unsafe static func masteringDisplay(_ bytes: UnsafePointer<UInt8>, _ size: Int) -> MasteringDisplay? {
         var display = VaencMasteringDisplay()
         guard unsafe vaenc_read_mastering_display(bytes, size, &display) else { return nil }
-        return MasteringDisplay(display)
+        let known = MasteringDisplay(display)
+        return known.isPossible ? known : nil
     }
 
     @unsafe static func contentLight(_ bytes: UnsafePointer<UInt8>, _ size: Int) -> ContentLight? {

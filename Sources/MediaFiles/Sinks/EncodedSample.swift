@@ -36,6 +36,7 @@ extension SinkOptions {
         guard displayMatrix.isEmpty || displayMatrix.count == 9 else {
             throw VaencError(.usage, "displayMatrix has \(displayMatrix.count) numbers", remedy: "give nine, or none for upright pictures")
         }
+        try WrongValues.refuse(masteringDisplay: masteringDisplay)
         if let sampleAspectRatio { try WrongValues.refuse(sampleAspectRatio: sampleAspectRatio) }
         if let timeOrigin, !timeOrigin.isInRange {
             throw VaencError(
