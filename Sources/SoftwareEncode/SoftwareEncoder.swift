@@ -88,7 +88,7 @@ public final class SoftwareEncoder: VideoEncoder {
             EffectiveEntry(
                 option: "profile", asked: c.profile?.shortName, used: headers.profile.shortName,
                 why: c.profile == nil ? chosen : kept))
-        let asked = c.level.map { $0 == 9 ? "1b" : "\($0 / 10).\($0 % 10)" }
+        let asked = c.level.map(\.levelName)
         let otherLevel =
             settings.takesLevel
             ? "needed by \(settings.codedSize) at \(c.frameRate), the bit rate or the buffer"

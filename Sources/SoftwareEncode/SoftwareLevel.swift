@@ -18,7 +18,7 @@ enum SoftwareLevel {
         codec == .h264 ? H264Syntax.Level.all.map(\.number) : HEVCSyntax.Level.all.map(\.number)
     }
 
-    static func name(_ number: Int) -> String { number == 9 ? "1b" : "\(number / 10).\(number % 10)" }
+    static func name(_ number: Int) -> String { number.levelName }
 
     private static func allows(_ number: Int, _ settings: EncoderSettings) -> Bool {
         let (c, limits) = (settings.configuration, settings.limits)

@@ -123,3 +123,8 @@ extension ColorDescription {
         return color
     }
 }
+
+extension Int {
+    /// The name of a level by its number, ten times the level; 9 is H.264's 1b. Of no level as well: -1 is -0.1.
+    package var levelName: String { self == 9 ? "1b" : "\(self < 0 ? "-" : "")\(magnitude / 10).\(magnitude % 10)" }
+}

@@ -83,7 +83,7 @@ package enum WrongValues {
         }
         if tier == .high, let level, level < 40 {
             throw VaencError(
-                .usage, "level \(level == 9 ? "1b" : "\(level / 10).\(level % 10)") has no High tier",
+                .usage, "level \(level.levelName) has no High tier",
                 remedy: "use level 4.0 or a higher one, or the Main tier")
         }
     }

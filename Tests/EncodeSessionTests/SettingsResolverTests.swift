@@ -191,6 +191,13 @@ import VideoBase
         }
     }
 
+    @Test func levelsThatAreNone() {
+        for (number, name) in [(-1, "-0.1"), (Int.min, "-922337203685477580.8"), (14, "1.4")] {
+            let refusal = error(Self.configuration(1280, 720) { $0.level = number })
+            #expect(refusal?.category == .usage && refusal?.message == "H.264 has no level \(name)", "\(refusal as Any)")
+        }
+    }
+
     @Test func valuesOutOfRange() {
         let changes: [(inout EncoderConfiguration) -> Void] = [
             { $0.qp = 99 }, { $0.qp = -1 }, { $0.qpI = 52 }, { $0.quality = 0 }, { $0.preset = 8 },

@@ -82,6 +82,11 @@ import VideoBase
         }
     }
 
+    @Test func namesLevels() {
+        #expect([9, 10, 41, 62, 5, 0].map(\.levelName) == ["1b", "1.0", "4.1", "6.2", "0.5", "0.0"])
+        #expect([-1, -10, -41, .min].map(\.levelName) == ["-0.1", "-1.0", "-4.1", "-922337203685477580.8"])
+    }
+
     @Test func saysErrorsInOneLine() {
         let error = VaencError(.badInput, "clip.y4m has no frames", remedy: "look at it with ffprobe")
         #expect("\(error)" == "clip.y4m has no frames: look at it with ffprobe")

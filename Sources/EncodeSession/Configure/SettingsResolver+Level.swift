@@ -50,9 +50,8 @@ extension SettingsResolver {
         guard !levels.isEmpty else {
             var names: [String] = []
             for name in StreamLevel.all(profile).map(\.numberName) where !names.contains(name) { names.append(name) }
-            let asked = number == 9 ? "1b" : "\(number / 10).\(number % 10)"
             throw VaencError(
-                .usage, "\(profile.codec.standardName) has no level \(asked)",
+                .usage, "\(profile.codec.standardName) has no level \(number.levelName)",
                 remedy: "the levels are \(names.joined(separator: " "))")
         }
         return levels
