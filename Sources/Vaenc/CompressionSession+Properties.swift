@@ -181,10 +181,11 @@ extension SessionCore.Stage {
 
 extension Devices {
     /// The properties that sessions on a device have: VTCopySupportedPropertyDictionaryForEncoder. Empty where the device
-    /// does not encode the codec.
+    /// does not encode the codec, and for a profile of another codec.
     public static func supportedProperties(
         _ report: DeviceReport, codec: VideoCodec, profile: CodecProfile? = nil
     ) -> [SupportedProperty] {
+        if let profile, profile.codec != codec { return [] }
         var configuration = EncoderConfiguration(size: VideoSize(width: 0, height: 0))
         configuration.codec = codec
         configuration.profile = profile

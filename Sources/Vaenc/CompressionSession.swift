@@ -50,12 +50,12 @@ public final class CompressionSession: Sendable {
     ///
     /// - Parameter packetCapacity: unread packets at which `encode` waits for the reader. Where nobody reads before all
     ///   is encoded, it must hold the whole stream.
-    /// - Throws: a `DescribedError`: no such device, no permission, a size or option that no device can do.
+    /// - Throws: a `DescribedError`: no such device, no permission, a size or option that no device can do; `usage` for a capacity below 1.
     public convenience init(
         configuration: EncoderConfiguration, device: DeviceSelector = .auto, requireHardware: Bool = false,
         packetCapacity: Int = 256
     ) throws {
-        let channel = PacketChannel(capacity: packetCapacity)
+        let channel = try PacketChannel(asked: packetCapacity, as: "packetCapacity")
         try self.init(configuration, device, requireHardware, channel: channel) { channel.add($0) }
     }
 
@@ -203,10 +203,10 @@ public final class CompressionSession: Sendable {
     }
 
     /// Blocks until the packets of all frames up to `time` (nil: of all) were delivered.
+    ///
+    /// - Throws: `usage` also for a time without a positive timescale.
     @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
-    public func completeFrames(until time: MediaTime? = nil) throws {
-        try core.with { try $0.encoder.completeFrames(until: time) }
-    }
+    public func completeFrames(until time: MediaTime? = nil) throws { try core.completeFrames(until: time) }
 
     /// Blocks until the packets of all frames taken were delivered.
     @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
@@ -277,7 +277,7 @@ public final class CompressionSession: Sendable {
     }
 
     public func completeFrames(until time: MediaTime? = nil) async throws {
-        try await caller.run(.abandons) { [core] _ in try core.with { try $0.encoder.completeFrames(until: time) } }
+        try await caller.run(.abandons) { [core] _ in try core.completeFrames(until: time) }
     }
 
     public func flush() async throws { try await completeFrames() }

@@ -14,6 +14,18 @@ import VAAPI
         return buffer
     }
 
+    /// Nothing fits into less than one; a time that is none has no frames before it.
+    @Test(arguments: [0, -1, Int.min]) func wrongBounds(_ number: Int) throws {
+        #expect(category { _ = try self.session(capacity: number) } == .usage)
+        #expect(category { _ = try DecompressionSession(configuration: DecompressionConfiguration(codec: .h264), device: .software, capacity: number) } == .usage)
+        let session = try session(capacity: 3)
+        try Pictures.encode(0..<1, on: session)
+        let time = MediaTime(value: 1, timescale: Int32(clamping: number))
+        #expect(category { try session.completeFrames(until: time) } == .usage)
+        try session.completeFrames(until: MediaTime(value: 1, timescale: 1))
+        session.invalidate()
+    }
+
     /// `encode` waits while the packets are full, and goes on when one was read.
     @Test func encodeWaitsForItsReader() async throws {
         let session = try session(capacity: 3)

@@ -179,6 +179,9 @@ import VAAPI
             let all = Devices.supportedProperties(report, codec: codec, profile: profile)
             return Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
         }
+        for profile in CodecProfile.allCases {
+            for codec in VideoCodec.allCases { #expect(list(codec, profile).isEmpty == (profile.codec != codec), "\(codec) \(profile)") }
+        }
         let (h264, hevc) = (list(.h264), list(.hevc))
         #expect(Set(h264.keys).subtracting(hevc.keys) == ["H264EntropyMode", "Transform8x8"])
         #expect(Set(hevc.keys).subtracting(h264.keys) == ["Tier"] && hevc["Tier"]?.choices == ["main", "high"])

@@ -34,7 +34,7 @@ public final class DecompressionSession: Sendable {
         configuration: DecompressionConfiguration, device: DeviceSelector = .auto, requireHardware: Bool = false,
         capacity: Int = 16
     ) throws {
-        let channel = DeliveryChannel<DecodedOutput>(capacity: capacity, of: "pictures")
+        let channel = try DeliveryChannel<DecodedOutput>(asked: capacity, as: "capacity", of: "pictures")
         try self.init(configuration, device, requireHardware, channel) { channel.add($0) }
     }
 

@@ -48,6 +48,15 @@ final class DeliveryChannel<Element: Sendable>: Sendable {
         self.noun = noun
     }
 
+    /// With the capacity that a caller asks for.
+    ///
+    /// - Parameter name: of the parameter.
+    /// - Throws: `usage` where nothing fits.
+    convenience init(asked capacity: Int, as name: String, of noun: String = "packets") throws(VaencError) {
+        guard capacity > 0 else { throw VaencError(.usage, "\(name) \(capacity) is out of range", remedy: "give 1 or more") }
+        self.init(capacity: capacity, of: noun)
+    }
+
     // MARK: The session's side
 
     func add(_ result: Result<Element, any Error>) {

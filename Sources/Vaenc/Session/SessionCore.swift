@@ -122,6 +122,16 @@ final class SessionCore: Sendable {
         return nil
     }
 
+    /// - Throws: `usage` also for a time that is none: no frame lies before it.
+    func completeFrames(until time: MediaTime?) throws {
+        if let time, time.timescale <= 0 {
+            throw VaencError(
+                .usage, "frames cannot be completed until \(time.value)/\(time.timescale) s",
+                remedy: "give a time with a positive timescale, or none for all frames")
+        }
+        try with { try $0.encoder.completeFrames(until: time) }
+    }
+
     /// The encoder at this moment, for calls that may block until others have done their work.
     func present() throws -> Stage { try with { $0 } }
 
