@@ -93,10 +93,12 @@ public final class SoftwareEncoder: VideoEncoder {
             settings.takesLevel
             ? "needed by \(settings.codedSize) at \(c.frameRate), the bit rate or the buffer"
             : "libx265 takes no level with a constant QP"
+        // general_level_idc 255 (H.265 Annex A).
+        let noLimits = headers.level == "8.5" ? "no level holds the size, rate and buffer: 8.5 is H.265's name for no limits" : nil
         entries.append(
             EffectiveEntry(
                 option: "level", asked: asked, used: headers.level,
-                why: asked == nil ? "by size and rate" : asked == headers.level ? "as asked" : otherLevel))
+                why: noLimits ?? (asked == nil ? "by size and rate" : asked == headers.level ? "as asked" : otherLevel)))
         if let tier = headers.tier {
             entries.append(
                 EffectiveEntry(

@@ -59,6 +59,19 @@ import VideoBase
         }
     }
 
+    /// Above all levels libx265 writes level 8.5, which limits nothing: the report says so.
+    @Test func levelOfNoLimits() throws {
+        var configuration = EncoderConfiguration(size: VideoSize(width: 64, height: 64))
+        configuration.codec = .hevc
+        configuration.rateControl = .cbr
+        configuration.bitrate = BitsPerSecond(4_000_000_000)
+        let encoder = try SoftwareEncoder(configuration: configuration) { _ in }
+        try encoder.prepare()
+        let entry = try encoder.encoderDescription.effective.first { $0.option == "level" }
+        #expect(entry?.used == "8.5" && entry?.why.contains("no limits") == true, "\(entry as Any)")
+        encoder.invalidate()
+    }
+
     /// libx265 has levels from 5 on only for pictures of 32 or more on each side. It refuses others without a reason, and crashes if such
     /// a level is asked for.
     @Test func smallSidesHaveLowLevels() throws {
