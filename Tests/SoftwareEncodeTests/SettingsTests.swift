@@ -145,7 +145,7 @@ import VideoBase
 
     /// The library opens with every code point that is listed; others become 2, and are told.
     @Test(arguments: [VideoCodec.h264, .hevc]) func coloursAreThoseThatOpen(_ codec: VideoCodec) throws {
-        for code in (0...255).map(UInt8.init) {
+        for code in UInt8.min...UInt8.max {
             let settings = try settings {
                 $0.codec = codec
                 $0.color = ColorDescription(primaries: code, transfer: code, matrix: code)

@@ -261,7 +261,7 @@ import VAAPI
         try session.set(.bFrameCount, to: 0)
         #expect(session.value(.allowFrameReordering) == false)
         try session.set(.bFrameCount, to: nil)
-        for property in [SessionProperty.allowFrameReordering, .allowTemporalCompression] {
+        for property in [SessionProperty<Bool>.allowFrameReordering, .allowTemporalCompression] {
             try session.set(property, to: nil)
             #expect(session.value(property) == nil)
         }
