@@ -85,7 +85,7 @@ final class RawSource: FrameSource {
     func readFrame(into planes: PixelPlanes) throws -> FrameTiming? {
         // Before a picture is read, which would be lost.
         unsafe try planes.check(forPicturesOf: info.size)
-        try state.withLock { state -> FrameTiming? in
+        return try state.withLock { state -> FrameTiming? in
             if state.isClosed || state.index >= frameLimit ?? .max { return nil }
             if isY4M, try !readFrameLine(state.index) { return nil }
             let count = unsafe try state.pictures.read(from: reader, into: planes)
