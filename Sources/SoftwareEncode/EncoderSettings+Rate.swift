@@ -159,7 +159,7 @@ extension EncoderSettings {
         if codec == .hevc { throw refuse("its rate", "use `codec` h264, or make a new session") }
         if limits.bitrate == 0 || limits.maxRate == 0 { throw refuse("the rate of \(mode.rawValue)", "use `rateControl` vbr or cbr") }
         if parameters.contains(where: { $0.name == "nal-hrd" }) {
-            throw refuse("its rate with HRD parameters in the stream", "turn them off")
+            throw refuse("its rate in a stream with HRD parameters", "use `hrdParameters` off, which leaves them out")
         }
         var next = self
         next.limits = limits

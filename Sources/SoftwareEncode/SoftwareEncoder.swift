@@ -29,6 +29,12 @@ public final class SoftwareEncoder: VideoEncoder {
         EncoderSettings.mostSlices(configuration)
     }
 
+    /// The rate can change while a session of this configuration runs: in H.264, without HRD parameters, which libx264 writes for one rate.
+    package static func changesRate(_ configuration: EncoderConfiguration) -> Bool {
+        let writesHRD = configuration.hrdParameters ?? (configuration.rateControl == .cbr)
+        return configuration.codec == .h264 && !writesHRD
+    }
+
     private struct Prepared {
         var description: EncoderDescription
         var worker: EncodeWorker

@@ -377,6 +377,7 @@ import Testing
         ("encode in.mp4 --device software -o in.h264/a.mkv", 73, "what stands for its folder is a file"),
         ("encode in.mp4 --device software -o a.mkv --change-bitrate 2=1M", 64, "--change-bitrate changes a bit rate, and there is none: add --bitrate"),
         ("encode in.mp4 --device software --codec hevc --bitrate 1M -o a.mkv --change-bitrate 2=2M", 69, "use --codec h264"),
+        ("encode in.mp4 --device software --codec h264 --rate-control cbr --bitrate 1M -o a.mkv --change-bitrate 2=2M", 69, "use --hrd off"),
         ("encode in.mp4 --device reference --codec hevc --fps 1000 -o a.mkv", 69, "64×48 at 1000 frames per second exceeds"),
         ("encode in.mp4 --device reference --codec h264 --data-rate-limit 1000/2 --strict -o a.mkv", 69, "--data-rate-limit: asked 1000 bytes in 2.0 s"),
         ("encode in.mp4 --device software --fps 0.001 --strict -o a.mkv", 69, "speed: asked 1x, would be less than 0.001x"),

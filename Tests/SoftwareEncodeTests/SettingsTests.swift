@@ -73,6 +73,24 @@ import VideoBase
         #expect(hevc["strict-cbr"] == "1")
     }
 
+    /// libx264 writes HRD parameters for one rate: a change is refused with the setting that leaves them out.
+    @Test func changesBesideHRDParameters() throws {
+        var change = RunningChange()
+        change.bitrate = BitsPerSecond(1_000_000)
+        let cases: [(mode: RateControlMode, hrd: Bool?, changes: Bool)] = [
+            (.cbr, nil, false), (.cbr, true, false), (.cbr, false, true), (.vbr, nil, true), (.vbr, true, false), (.vbr, false, true),
+        ]
+        for (mode, hrd, changes) in cases {
+            let settings = try settings { ($0.bitrate, $0.rateControl, $0.hrdParameters) = (BitsPerSecond(2_000_000), mode, hrd) }
+            #expect(SoftwareEncoder.changesRate(settings.configuration) == changes)
+            do throws(VaencError) {
+                #expect(try settings.changed(settings.limits, by: change).bitrate == 1000 && changes)
+            } catch {
+                #expect(!changes && error.category == .unavailable && error.remedy?.contains("`hrdParameters` off") == true, "\(error)")
+            }
+        }
+    }
+
     @Test func structure() throws {
         let seconds = try parameters {
             $0.gopSeconds = 2; $0.frameRate = Rational(25)

@@ -16,6 +16,7 @@ struct DeviceAbilities: Sendable, Hashable {
     private let size: VideoSize?
     /// Of software.
     private let mostSlices: Int
+    private let changesRate: Bool
     /// nil for software.
     var capability: Capability?
     /// What sessions make of the answers; nil for software.
@@ -38,6 +39,7 @@ struct DeviceAbilities: Sendable, Hashable {
         frameRate = configuration.frameRate
         size = configuration.size.width > 0 && configuration.size.height > 0 ? configuration.size : nil
         mostSlices = report.kind == .software ? SoftwareEncoder.mostSlices(configuration) : 1
+        changesRate = SoftwareEncoder.changesRate(configuration)
         let all = CodecProfile.allCases.filter { $0.codec == configuration.codec }
         if report.kind == .software {
             profiles = all
@@ -141,6 +143,6 @@ struct DeviceAbilities: Sendable, Hashable {
     /// Of what can change while some encoder runs.
     func changes(_ property: String) -> Bool {
         if !isSoftware { return true }
-        return codec == .h264 && ["AverageBitRate", "VBVMaxBitRate", "DataRateLimits"].contains(property)
+        return changesRate && ["AverageBitRate", "VBVMaxBitRate", "DataRateLimits"].contains(property)
     }
 }
