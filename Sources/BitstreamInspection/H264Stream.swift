@@ -19,8 +19,11 @@ package struct H264Stream: Sendable {
     package internal(set) var mostReferences = 0
 
     /// Reads an Annex B byte stream; never fails.
-    package init(annexB bytes: [UInt8]) {
-        var reader = StreamReader(bytes)
+    ///
+    /// - Parameter recordBytes: so many bytes at its beginning are the parameter sets of a container's decoder configuration record, which
+    ///   belong to no access unit.
+    package init(annexB bytes: [UInt8], recordBytes: Int = 0) {
+        var reader = StreamReader(bytes, recordBytes: recordBytes)
         self = reader.read()
     }
 

@@ -21,8 +21,11 @@ package struct HEVCStream: Sendable {
     package internal(set) var mostReferences = 0
 
     /// Reads an Annex B byte stream; never fails.
-    package init(annexB bytes: [UInt8]) {
-        var reader = HEVCStreamReader(bytes)
+    ///
+    /// - Parameter recordBytes: so many bytes at its beginning are the parameter sets of a container's decoder configuration record, which
+    ///   belong to no access unit.
+    package init(annexB bytes: [UInt8], recordBytes: Int = 0) {
+        var reader = HEVCStreamReader(bytes, recordBytes: recordBytes)
         self = reader.read()
     }
 

@@ -16,9 +16,9 @@ package enum SoftwareColor {
 extension EncoderSettings {
     /// The colour description, with 2 (not known) for code points that the library does not write.
     mutating func mapColor() {
-        color.primaries = written("colorPrimaries", color.primaries, upTo: SoftwareColor.primaries)
-        color.transfer = written("colorTransfer", color.transfer, upTo: SoftwareColor.transfer)
-        color.matrix = written("colorMatrix", color.matrix, upTo: SoftwareColor.matrix)
+        color.primaries = written("color.primaries", color.primaries, upTo: SoftwareColor.primaries)
+        color.transfer = written("color.transfer", color.transfer, upTo: SoftwareColor.transfer)
+        color.matrix = written("color.matrix", color.matrix, upTo: SoftwareColor.matrix)
     }
 
     private mutating func written(_ option: String, _ code: UInt8, upTo highest: Int) -> UInt8 {

@@ -22,6 +22,20 @@ import Testing
         }
     }
 
+    /// Samples of a container may begin with a delimiter: the parameter sets of the container's record lie outside of them.
+    @Test(arguments: ["libx264", "libx265"]) func delimitersInSamples(_ encoder: String) throws {
+        try Files.withTemporaryFolder { folder in
+            try ffmpeg(
+                "-f", "lavfi", "-i", "testsrc2=s=96x64:r=25:d=0.4", "-pix_fmt", "yuv420p", "-c:v", encoder, "-g", "5", "-x265-params",
+                "log-level=none", "-bsf:v", encoder == "libx264" ? "h264_metadata=aud=insert" : "hevc_metadata=aud=insert", folder + "/in.ts")
+            for name in ["a.mp4", "a.mov", "a.mkv"] {
+                try ffmpeg("-i", folder + "/in.ts", "-c", "copy", "\(folder)/\(name)")
+                let run = try ProcessRunner.run(Checkout.vaenc, ["inspect", name], directory: folder)
+                #expect(run.status == 0 && !(run.output + run.errors).contains("delimiter"), "\(name): \(run.output) \(run.errors)")
+            }
+        }
+    }
+
     private func number(_ value: JSONValue?) -> Double? { value?.string.flatMap(Double.init) }
 
     private func expectAgreement(_ file: String, _ report: JSONValue, hasTimes: Bool) throws {

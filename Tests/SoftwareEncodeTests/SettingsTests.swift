@@ -170,9 +170,9 @@ import VideoBase
             }
             if code < 32 { _ = try CodecContext(settings) }
             for (option, used, highest) in [
-                ("colorPrimaries", settings.color.primaries, SoftwareColor.primaries),
-                ("colorTransfer", settings.color.transfer, SoftwareColor.transfer),
-                ("colorMatrix", settings.color.matrix, SoftwareColor.matrix),
+                ("color.primaries", settings.color.primaries, SoftwareColor.primaries),
+                ("color.transfer", settings.color.transfer, SoftwareColor.transfer),
+                ("color.matrix", settings.color.matrix, SoftwareColor.matrix),
             ] {
                 let isWritten = SoftwareColor.codes(codec, upTo: highest).contains(Int(code))
                 #expect(used == (isWritten ? code : 2), "\(option) \(code)")

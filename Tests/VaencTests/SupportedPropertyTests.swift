@@ -129,6 +129,7 @@ import VideoBase
     ) {
         let place = "\(trial.name) \(value), \(base.codec) \(base.profile?.rawValue ?? "any profile"), low power \(base.lowPower as Any)"
         var isTaken = false
+        var refusal = ""
         for context in trial.contexts where !isTaken {
             var configuration = base
             context(&configuration)
@@ -138,11 +139,14 @@ import VideoBase
                 Issue.record("\(place): type")
                 return
             }
-            isTaken = (try? SettingsResolver.resolve(configuration, on: device)) != nil
+            do {
+                _ = try SettingsResolver.resolve(configuration, on: device)
+                isTaken = true
+            } catch { refusal = "\(error)" }
         }
         do {
             _ = try CompressionSession.draft([(property, value)], of: base, chosen: base.codec, on: report)
-            #expect(isTaken, "\(place) may be set, and is not taken")
+            #expect(isTaken, "\(place) may be set, and is not taken: \(refusal)")
         } catch {
             let category = (error as? any DescribedError)?.category
             #expect(!isTaken && (category == .unavailable || category == .usage), "\(place): \(error)")

@@ -30,8 +30,12 @@ struct StreamReader: ByteStreamReader {
     /// Longer than any header that is legal.
     private static let headerLimit = 4096
 
-    init(_ bytes: [UInt8]) {
+    /// Parameter sets before that offset are a container's record.
+    private let recordBytes: Int
+
+    init(_ bytes: [UInt8], recordBytes: Int = 0) {
         self.bytes = bytes
+        self.recordBytes = recordBytes
         budget = HeaderBudget(byteCount: bytes.count)
     }
 
@@ -113,7 +117,7 @@ struct StreamReader: ByteStreamReader {
             _ = try distinctPictures.place(of: set, byteCount: nal.payload.count)
             pictureSets[set.pic_parameter_set_id] = set
         case 9:
-            if let unit, unit.nalUnits.count > 0 { report(.accessUnit, "a delimiter is not first in its access unit") }
+            if let unit, stream.nalUnits[unit.nalUnits].contains(where: { $0.payload.lowerBound >= recordBytes }) { report(.accessUnit, "a delimiter is not first in its access unit") }
             var reader = BitReader(payload(nal))
             unit?.primaryPictureType = reader.bits(3)
             try reader.checkEnd("the delimiter")

@@ -34,8 +34,12 @@ struct HEVCStreamReader: ByteStreamReader {
     /// Longer than any header that is legal: entry points take up to 440 times four bytes.
     private static let headerLimit = 8192
 
-    init(_ bytes: [UInt8]) {
+    /// Parameter sets before that offset are a container's record.
+    private let recordBytes: Int
+
+    init(_ bytes: [UInt8], recordBytes: Int = 0) {
         self.bytes = bytes
+        self.recordBytes = recordBytes
         budget = HeaderBudget(byteCount: bytes.count)
     }
 
@@ -126,7 +130,7 @@ struct HEVCStreamReader: ByteStreamReader {
             picturePlaces[set.pps_pic_parameter_set_id] = place
             if set.pps_extension_present_flag { report(.unsupported, "extensions of a PPS are not read") }
         case 35:
-            if let unit, unit.nalUnits.count > 0 { report(.accessUnit, "a delimiter is not first in its access unit") }
+            if let unit, stream.nalUnits[unit.nalUnits].contains(where: { $0.payload.lowerBound >= recordBytes }) { report(.accessUnit, "a delimiter is not first in its access unit") }
             var reader = BitReader(payload(nal))
             let type = reader.bits(3)
             try reader.checkEnd("the delimiter")

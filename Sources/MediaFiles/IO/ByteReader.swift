@@ -241,7 +241,7 @@ final class ByteReader: Sendable {
         guard unsafe fstat(descriptor, &status) == 0, status.st_size > length else { return nil }
         return "it grew from \(length) to \(status.st_size) bytes while it was read"
     }
-    static let growthRemedy = "begin when the file is whole, or pipe it: `tail -c +1 -f FILE | vaenc … -`"
+    static let growthRemedy = "begin when the file is whole, or read it from a pipe that tail -f FILE writes to"
 
     private func waitUntilReadable() throws {
         var files = [

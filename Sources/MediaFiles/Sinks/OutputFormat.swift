@@ -103,8 +103,9 @@ extension OutputFormat {
         "dvb_subtitle", "dvb_teletext", "timed_id3", "scte_35", "klv",
     ]
 
-    /// What libavformat's table of QuickTime's codecs has, and its muxer takes in MP4 alone or not at all.
-    private static let notInQuickTime: Set<String> = ["opus", "flac", "truehd", "vp8", "vp9", "av1"]
+    /// What libavformat's table of QuickTime's codecs has, and its muxer takes in MP4 alone or not at all; and raw pictures, which it names
+    /// so that readers, its own too, take most of them for others.
+    private static let notInQuickTime: Set<String> = ["opus", "flac", "truehd", "vp8", "vp9", "av1", "rawvideo"]
 
     /// What libavformat's table of FLV's codecs has, and its muxer takes as extensions alone that the specification does not know.
     private static let notInFLV: Set<String> = ["mpeg4", "h263"]

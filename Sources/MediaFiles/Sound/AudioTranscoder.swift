@@ -95,7 +95,7 @@ public final class AudioTranscoder {
     /// Takes the source track's next packet.
     /// - Throws: `interrupted` where it is cancelled while it fills a gap; `usage` after `finish`.
     public func write(_ packet: TrackPacket) throws -> [TrackPacket] {
-        if hasEnded { throw VaencError(.usage, "sound came after `finish`", remedy: "make another AudioTranscoder for it") }
+        if hasEnded { throw VaencError(.usage, "sound came after finish", remedy: "make another AudioTranscoder for it") }
         try write(packet) { made.append($0) }
         return takeMade()
     }

@@ -40,8 +40,8 @@ struct InspectCommand: ParsableCommand {
             ReadingCost.bytes(annexB: input.bytes, isHEVC: codec == .hevc), "to list what is in \(file == "-" ? "standard input" : file)")
         let stream: any InspectedStream =
             switch codec {
-            case .h264: H264Stream(annexB: input.bytes)
-            case .hevc: HEVCStream(annexB: input.bytes)
+            case .h264: H264Stream(annexB: input.bytes, recordBytes: input.headerBytes)
+            case .hevc: HEVCStream(annexB: input.bytes, recordBytes: input.headerBytes)
             }
         var hrd = stream.hrd()
         // Who counts the parameter sets in a container's header, which go before key pictures in a bare stream, is open.
