@@ -76,9 +76,6 @@ import VideoBase
         }
         #expect(try why("longTermReferences") { $0.longTermReferences = 4; $0.references = 2 } == "`references` holds no more")
         #expect(try why("temporalLayers") { $0.temporalLayers = 4; $0.gopFrames = 2 } == "`gopFrames` holds no more")
-        #expect(try why("bFrames") { $0.bFrames = 7; $0.gopFrames = 3 } == "`gopFrames` holds no more")
-        #expect(try why("bFrames") { $0.bFrames = 7; $0.maxFrameDelay = 1 } == "`maxFrameDelay` holds no more")
-        #expect(try why("bFrames") { $0.bFrames = 7; $0.maxFrameDelay = 0 } == "`maxFrameDelay` is 0")
     }
 
     @Test func defaults() throws {

@@ -45,7 +45,7 @@ import VAAPI
                 }
             }
             try await session.completeFrames(until: MediaTime(value: .max, timescale: 1))
-            try await session.completeFrames(until: MediaTime(value: .min, timescale: 0))
+            await #expect(throws: VaencError.self) { try await session.completeFrames(until: MediaTime(value: .min, timescale: 0)) }
             try await session.completeFrames()
             let packets = try await read(count, of: session)
             #expect(packets.count == count)
