@@ -190,10 +190,10 @@ import VideoBase
     }
 
     /// The level says how many pictures are stored.
-    @Test(arguments: [VideoCodec.h264]) func referencesFollowTheLevel(_ codec: VideoCodec) throws {
+    @Test(arguments: [VideoCodec.h264, .hevc]) func referencesFollowTheLevel(_ codec: VideoCodec) throws {
         let display = try ReferenceDisplay.open()
         let report = DeviceReport(display)
-        let device = try DeviceProfile(display)
+        let device = try DeviceProfile(display, codec)
         for (size, level) in [(VideoSize(width: 96, height: 80), nil), (VideoSize(width: 352, height: 288), 20)] as [(VideoSize, Int?)] {
             var base = EncoderConfiguration(size: size)
             (base.codec, base.level, base.bFrames, base.strict) = (codec, level, 0, true)
