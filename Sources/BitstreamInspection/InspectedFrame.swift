@@ -21,7 +21,7 @@ package struct InspectedFrame: Sendable, Hashable {
     package var isReference: Bool
     /// PicOrderCnt, relative to the last IDR picture or memory_management_control_operation 5.
     package var pictureOrderCount: Int
-    /// Counts IDR pictures and memory_management_control_operation 5: the picture order count starts anew.
+    /// Counts IDR pictures and memory_management_control_operation 5: the picture order count restarts.
     package var sequence: Int
     package var frameNumber: Int
     package var isLongTerm = false

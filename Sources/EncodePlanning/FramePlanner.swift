@@ -28,7 +28,7 @@ public struct FramePlanner: Sendable {
     var intraDisplayIndex = 0
     /// Intra pictures since the key frame.
     var intraCount = 0
-    /// Display index where the temporal hierarchy begins anew.
+    /// Display index where the temporal hierarchy restarts.
     var layerOrigin = 0
     var needsKey = true
     var nextToken = 0
@@ -56,7 +56,7 @@ public struct FramePlanner: Sendable {
     /// The plans of the frames that still wait for later ones. More frames may follow.
     public mutating func finish() -> [FramePlan] { retakePending() + codePending() }
 
-    /// Begins anew with a key frame, as a device does that lost everything.
+    /// Restarts with a key frame, as after a device lost everything.
     ///
     /// - Parameters:
     ///   - displayIndices: frames whose plans were given out and that must be planned again.

@@ -197,6 +197,7 @@ private struct TimeHistory {
     private var oldest: Int64 = 0
     private let frameRate: Rational
     private let keyMessages: PictureMessages
+    private let delimits: Bool
     private var idrNumbers: IDRNumbers?
     /// Pictures by which decoding order and display order differ at most.
     private let depth: Int64
@@ -206,6 +207,7 @@ private struct TimeHistory {
         idrNumbers = settings.codec == .h264 ? IDRNumbers(parameterSets: headers.parameterSets) : nil
         depth = Int64(settings.reorderDepth)
         frameRate = configuration.frameRate.reduced
+        delimits = configuration.accessUnitDelimiters
         keyMessages = PictureMessages(keyFramesOf: configuration)
     }
 
@@ -226,7 +228,7 @@ private struct TimeHistory {
             oldest += 1
         }
         defer { codingIndex += 1 }
-        let own = headers.arranged(output.bytes, isKey: output.isKey, codec: codec)
+        let own = headers.arranged(output.bytes, isKey: output.isKey, codec: codec, delimits: delimits)
         let arranged = idrNumbers?.renumbered(own, isIDR: output.kind.isIDR) ?? own
         let messages = output.isKey ? keyMessages + entry.messages : entry.messages
         var packet = EncodedPacket(

@@ -1,3 +1,4 @@
+import HEVCSyntax
 import NALWriting
 import VideoBase
 
@@ -108,7 +109,9 @@ struct StreamHeaders: Sendable {
     /// A packet in the order that H.264 7.4.1.2.3 and HEVC 7.4.2.4.4 ask for: the access unit delimiter, where there is
     /// one, the parameter sets where it is a key frame, and the rest, each behind a start code of four bytes. (libavcodec puts its
     /// greeting before all, and libx264 once more behind them.) Parameter sets of the library's own are left out.
-    func arranged(_ packet: [UInt8], isKey: Bool, codec: VideoCodec) -> [UInt8] {
+    ///
+    /// - Parameter delimits: each is to have a delimiter. libx265 writes none for the first picture that it is given.
+    func arranged(_ packet: [UInt8], isKey: Bool, codec: VideoCodec, delimits: Bool) -> [UInt8] {
         let units = AnnexB.units(in: packet.span)
         let delimiter = units.first { unit in
             let header = packet[unit.lowerBound]
@@ -116,7 +119,11 @@ struct StreamHeaders: Sendable {
         }
         var result: [UInt8] = []
         result.reserveCapacity(packet.count + bytes.count + units.count)
-        if let delimiter { AnnexB.append(packet[delimiter], to: &result) }
+        if let delimiter {
+            AnnexB.append(packet[delimiter], to: &result)
+        } else if delimits, codec == .hevc, isKey {
+            AnnexB.append(AccessUnitDelimiter.unit(for: .i), to: &result)
+        }
         if isKey { result += bytes }
         func isOwn(_ header: UInt8) -> Bool {
             codec == .h264 ? (7...8).contains(header & 31) : (32...34).contains(header >> 1 & 63)

@@ -77,6 +77,8 @@ import Testing
             for path in outputs + ["f.mp4"] {
                 let pictures = try Self.ffmpeg(path, in: folder).pictures
                 #expect(pictures.count == 6 * Self.width * Self.height * 3 / 2, "\(path): \(pictures.count) bytes")
+                let run = try ProcessRunner.run(Checkout.vaenc, ["inspect", path], directory: folder)
+                #expect(run.status == 0 && !run.output.contains("violation"), "\(path): \(run.output) \(run.errors)")
             }
         }
     }

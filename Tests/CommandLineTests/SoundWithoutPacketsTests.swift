@@ -69,18 +69,27 @@ import Testing
         }
     }
 
-    /// The header of fragments waits for the sound, which begins seconds later.
+    /// The header of fragments waits for the sound, which begins seconds later, as long as it can.
     @Test(arguments: ["ac3", "eac3"]) func lateSound(_ sound: String) throws {
         try Files.withTemporaryFolder { folder in
             try RemuxTests.make(
                 "ffmpeg -v error -nostdin -f lavfi -i testsrc2=size=128x96:rate=25:duration=9 -itsoffset 6 -f lavfi -i sine=duration=2:r=48000 "
                     + "-pix_fmt yuv420p -c:v libx265 -preset ultrafast -x265-params log-level=none:keyint=25 -c:a \(sound) in.mkv", in: folder)
-            for output in ["f.mp4"] {
-                let run = try vaenc(["remux", "in.mkv", "-o", output, "--strict", "--format", "fmp4"], in: folder)
-                #expect(run.status == 0, "\(output): \(run.errors)")
-                let spans = try SoundTests.spans(output, in: folder)
-                let video = try #require(spans["video"]), heard = try #require(spans["audio"], "\(output)")
-                #expect(video.count == 225 && abs(heard.start - video.start - 6) < 0.02, "\(output): \(spans)")
+            let run = try vaenc(["remux", "in.mkv", "-o", "f.mp4", "--strict", "--format", "fmp4"], in: folder)
+            #expect(run.status == 0, "\(run.errors)")
+            let spans = try SoundTests.spans("f.mp4", in: folder)
+            let video = try #require(spans["video"]), heard = try #require(spans["audio"])
+            #expect(video.count == 225 && abs(heard.start - video.start - 6) < 0.02, "\(spans)")
+            // HLS describes its tracks when the first segment ends, after four seconds here.
+            for (cut, isThere) in [([], false), (["--start", "2"], false), (["--start", "3"], true)] {
+                let name = "a\(cut.last ?? "").m3u8"
+                let run = try vaenc(["remux", "in.mkv", "-o", name] + cut, in: folder)
+                #expect(run.status == 0 && run.errors.contains("too late to describe it") == !isThere, "\(name): \(run.errors)")
+                let spans = try SoundTests.spans(name, in: folder)
+                #expect(spans["video"]?.count == 225 - 25 * (cut.last.flatMap { Int($0) } ?? 0), "\(name): \(spans)")
+                #expect((spans["audio"] != nil) == isThere, "\(name): \(spans)")
+                let strict = try vaenc(["remux", "in.mkv", "-o", "s-" + name, "--strict"] + cut, in: folder)
+                #expect((strict.status == 69) == !isThere, "\(name): \(strict.errors)")
             }
         }
     }

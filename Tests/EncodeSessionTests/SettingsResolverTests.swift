@@ -72,10 +72,14 @@ import VideoBase
         func why(_ option: String, _ change: (inout EncoderConfiguration) -> Void) throws -> String? {
             var configuration = Self.configuration()
             change(&configuration)
-            return try settle(configuration).effective.first { $0.option == option }?.why
+            let limits = Self.limits { ($0.maxReferences1, $0.futureReferences) = (1, 1) }
+            return try settle(configuration, [limits]).effective.first { $0.option == option }?.why
         }
         #expect(try why("longTermReferences") { $0.longTermReferences = 4; $0.references = 2 } == "`references` holds no more")
         #expect(try why("temporalLayers") { $0.temporalLayers = 4; $0.gopFrames = 2 } == "`gopFrames` holds no more")
+        #expect(try why("bFrames") { $0.bFrames = 7; $0.gopFrames = 3 } == "`gopFrames` holds no more")
+        #expect(try why("bFrames") { $0.bFrames = 7; $0.maxFrameDelay = 1 } == "`maxFrameDelay` holds no more")
+        #expect(try why("bFrames") { $0.bFrames = 7; $0.maxFrameDelay = 0 } == "`maxFrameDelay` is 0")
     }
 
     @Test func defaults() throws {

@@ -128,6 +128,15 @@ final class Collector: Sendable {
         #expect(description.parameterSets.count == (codec == .h264 ? 2 : 3))
     }
 
+    /// Every picture has the delimiter that was asked for, the first too.
+    @Test(arguments: [VideoCodec.h264, .hevc]) func delimiters(_ codec: VideoCodec) throws {
+        for gop in [1, 4] {
+            let packets = try Self.encode(9) { ($0.codec, $0.gopFrames, $0.accessUnitDelimiters) = (codec, gop, true) }.packets
+            let delimiter: [UInt8] = codec == .h264 ? [0, 0, 0, 1, 9] : [0, 0, 0, 1, 70, 1]
+            #expect(packets.count == 9 && packets.allSatisfy { $0.bytes.starts(with: delimiter) }, "\(gop)")
+        }
+    }
+
     /// libx265 opens with a level or a constant QP: the level is left out, which is reported, and refused where it must hold.
     @Test func levelsBesideConstantQPs() throws {
         let description = try Self.encode(5) { $0.codec = .hevc; $0.qp = 30; $0.level = 41 }.description

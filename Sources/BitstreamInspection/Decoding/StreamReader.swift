@@ -117,7 +117,9 @@ struct StreamReader: ByteStreamReader {
             _ = try distinctPictures.place(of: set, byteCount: nal.payload.count)
             pictureSets[set.pic_parameter_set_id] = set
         case 9:
-            if let unit, stream.nalUnits[unit.nalUnits].contains(where: { $0.payload.lowerBound >= recordBytes }) { report(.accessUnit, "a delimiter is not first in its access unit") }
+            if let unit, stream.nalUnits[unit.nalUnits].contains(where: { $0.payload.lowerBound >= recordBytes }) {
+                report(.accessUnit, "a delimiter is not first in its access unit")
+            }
             var reader = BitReader(payload(nal))
             unit?.primaryPictureType = reader.bits(3)
             try reader.checkEnd("the delimiter")

@@ -7,7 +7,7 @@ package struct H264Follower: StreamFollower {
     private var active: SequenceParameters?
     /// prevRefFrameNum; nil before the first picture.
     private var previousFrameNumber: Int?
-    /// Frames that others refer to are gone, until decoding can begin anew.
+    /// Frames that others refer to are gone, until decoding can restart.
     private var isLost = false
     private var order = PictureOrder()
     /// A picture that decoding may begin at has come.

@@ -43,7 +43,7 @@ package struct FollowedPicture: Sendable, Hashable {
     package var isShown = true
     /// It completes the frame of the field before.
     package var isSecondField = false
-    /// Decoding begins anew: what came before must come out first.
+    /// Decoding restarts: what came before must come out first.
     package var beginsAnew = false
 }
 

@@ -130,7 +130,9 @@ struct HEVCStreamReader: ByteStreamReader {
             picturePlaces[set.pps_pic_parameter_set_id] = place
             if set.pps_extension_present_flag { report(.unsupported, "extensions of a PPS are not read") }
         case 35:
-            if let unit, stream.nalUnits[unit.nalUnits].contains(where: { $0.payload.lowerBound >= recordBytes }) { report(.accessUnit, "a delimiter is not first in its access unit") }
+            if let unit, stream.nalUnits[unit.nalUnits].contains(where: { $0.payload.lowerBound >= recordBytes }) {
+                report(.accessUnit, "a delimiter is not first in its access unit")
+            }
             var reader = BitReader(payload(nal))
             let type = reader.bits(3)
             try reader.checkEnd("the delimiter")

@@ -31,7 +31,7 @@ struct FrameClock {
         var gap = 0
         if let lastSequence {
             let step = unsafe buffer.sequence &- lastSequence
-            // A driver that counts anew, or not at all, says nothing.
+            // A driver that restarts its count, or does not count, says nothing.
             if step > 1, step < 1 << 31 { gap = Int(step) - 1 }
         }
         lastSequence = unsafe buffer.sequence

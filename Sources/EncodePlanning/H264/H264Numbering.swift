@@ -59,7 +59,7 @@ public struct H264Numbering: Sendable {
         stored.first { $0.picture.codingIndex == codingIndex }
     }
 
-    /// What is forgotten, then what becomes long-term. The number of indices is said each time: a decoder may have
+    /// What is forgotten, then what becomes long-term. Each time the number of indices is written: a decoder may have
     /// missed the first.
     private func marking(_ plan: FramePlan, _ initial: H264InitialLists) -> [MemoryManagementOperation] {
         var operations: [MemoryManagementOperation] = []

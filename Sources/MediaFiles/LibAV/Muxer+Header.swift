@@ -22,6 +22,10 @@ extension Muxer {
         var missing: Set<Int>
         var packets: [(packet: TrackPacket, track: Int, origin: MediaTime, copies: Bool)] = []
         var byteCount = 0
+        /// When the first picture is shown.
+        var start: MediaTime?
+        /// When the picture is decoded that begins the second segment of HLS.
+        var secondSegment: MediaTime?
     }
 
     /// Bytes that wait for the first packet of a track at most.
@@ -77,9 +81,28 @@ extension Muxer {
     func hold(_ packet: TrackPacket, _ track: Int, _ origin: MediaTime, _ copies: Bool) throws {
         delayed?.packets.append((packet, track, origin, copies))
         delayed?.byteCount += packet.byteCount
-        delayed?.missing.remove(track)
-        guard let delayed, delayed.missing.isEmpty || delayed.byteCount > Self.delayLimit else { return }
+        let time = packet.decode ?? packet.presentation
+        let isOver = format == "hls" && noteSegment(packet, track)
+        // HLS describes all tracks when its first segment ends.
+        let isLate = delayed?.secondSegment.flatMap { end in time.map { !($0 < end) } } ?? false
+        if !isLate { delayed?.missing.remove(track) }
+        guard let delayed, delayed.missing.isEmpty || isOver || delayed.byteCount > Self.delayLimit else { return }
         try writeDelayed()
+    }
+
+    /// Looks for the end of the first segment of HLS, as libavformat sets it: at the first key picture from its length on.
+    ///
+    /// - Returns: whether a second more has passed since, in which packets of other tracks may still come from before.
+    private func noteSegment(_ packet: TrackPacket, _ track: Int) -> Bool {
+        guard tracks[track].track.kind == .video, let shown = packet.presentation else { return false }
+        guard let start = delayed?.start else {
+            delayed?.start = shown
+            return false
+        }
+        let time = packet.decode ?? shown
+        if let end = delayed?.secondSegment { return (time - end).seconds >= 1 }
+        if packet.isKey, (shown - start).seconds >= Double(OutputFormat.segmentSeconds) { delayed?.secondSegment = time }
+        return false
     }
 
     /// Writes the header, without the tracks that could not be described, and what waits for it.

@@ -92,7 +92,7 @@ extension OutputFormat {
                 ("hls_fmp4_init_filename", segments.initialName),
             ]
             // The playlist names whole segments alone, all from the first on.
-            return names + [("hls_time", "4"), ("hls_list_size", "0"), ("hls_playlist_type", "event"), ("hls_flags", "+temp_file")]
+            return names + [("hls_time", "\(Self.segmentSeconds)"), ("hls_list_size", "0"), ("hls_playlist_type", "event"), ("hls_flags", "+temp_file")]
         case .annexb, .avcc, .ts: return []
         }
     }
@@ -102,6 +102,9 @@ extension OutputFormat {
         "h264", "hevc", "mpeg2video", "mpeg1video", "mpeg4", "aac", "aac_latm", "mp2", "mp3", "ac3", "eac3", "dts", "opus",
         "dvb_subtitle", "dvb_teletext", "timed_id3", "scte_35", "klv",
     ]
+
+    /// The length of HLS's segments, each of which ends at the first key picture after it.
+    static let segmentSeconds = 4
 
     /// What libavformat's table of QuickTime's codecs has, and its muxer takes in MP4 alone or not at all; and raw pictures, which it names
     /// so that readers, its own too, take most of them for others.

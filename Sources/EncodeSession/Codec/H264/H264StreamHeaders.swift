@@ -73,7 +73,7 @@ struct H264StreamHeaders: Sendable {
                 .pictureTiming(sps, removalDelay: clock.removal * 2, outputDelay: clock.output * 2))
         }
         if !plan.type.isKey, let count = plan.recoveryFrameCount {
-            // What an intra refresh shows before its end is near, not exact: neither is said to be.
+            // What an intra refresh shows before its end is near, not exact: exact_match_flag is 0.
             messages.append(.recoveryPoint(frameCount: count, isExact: plan.type == .i))
         }
         return messages
