@@ -72,7 +72,7 @@ import VideoBase
         func why(_ option: String, _ change: (inout EncoderConfiguration) -> Void) throws -> String? {
             var configuration = Self.configuration()
             change(&configuration)
-            let limits = Self.limits { ($0.maxReferences1, $0.futureReferences) = (1, 1) }
+            let limits = Self.limits { $0.maxReferences1 = 1 }
             return try settle(configuration, [limits]).effective.first { $0.option == option }?.why
         }
         #expect(try why("longTermReferences") { $0.longTermReferences = 4; $0.references = 2 } == "`references` holds no more")
