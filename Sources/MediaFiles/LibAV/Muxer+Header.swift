@@ -149,6 +149,10 @@ extension Muxer {
                 unsafe vaenc_copy_stream(av, stream, track.stream)
             else { throw Self.noMemory }
             unsafe vaenc_fit_codec_tag(av, stream, context!.pointee.oformat)
+            if format == "mov", unsafe stream.pointee.codecpar.pointee.codec_id == AV_CODEC_ID_RAWVIDEO {
+                // libavformat chooses QuickTime's name of the layout: the one that the track has may be another container's.
+                unsafe stream.pointee.codecpar.pointee.codec_tag = 0
+            }
             if !track.adtsConfig.isEmpty, format != "mpegts", unsafe !MediaTrack.setExtradata(track.adtsConfig, of: stream, av) {
                 throw Self.noMemory
             }

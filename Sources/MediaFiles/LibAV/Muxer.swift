@@ -183,12 +183,21 @@ import VideoBase
         try putWaiting(before: nil)
         destination.willWrite()
         try check(unsafe av.pointee.av_write_trailer!(context), copies: hasCopies)
+        // Of fragmented files libavformat forgets that the description at the beginning could not be written.
+        if isFragmented, Self.beginningFaults.contains(where: LibAV.hasLogged) {
+            throw VaencError(
+                .badInput, "\(destination.name) takes no such stream (\(LibAV.takeLog() ?? "its description could not be written"))",
+                remedy: "check that the input is whole, or choose another format")
+        }
         try destination.flush()
         try check(0)
     }
 
     /// Of an input's packets or descriptions, whose fault it is what the container does not take.
     var hasCopies = false
+
+    /// What libavformat says of tracks that it cannot describe in MP4.
+    private static let beginningFaults = ["Cannot write moov atom", "is not defined by the ISOBMFF", "No valid AC3 bit rate code"]
 
     /// What libavformat says of values that it cannot write. Others are errors of the system.
     private static func refuses(_ code: Int32) -> Bool {

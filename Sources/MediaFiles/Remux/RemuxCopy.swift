@@ -20,6 +20,8 @@ import VideoBase
     private var byteStreams: [Int: ByteStreamPackets] = [:]
     /// Tracks of HEVC that lie behind start codes in the input, and go into MPEG-TS.
     private var delimited: Set<Int> = []
+    /// Of tracks of MPEG-4 Visual that go into MPEG-TS.
+    private var headers: [Int: LeadingHeaders] = [:]
     // SAFETY: made in init, freed in deinit, used by this object's methods alone.
     private var scratch: UnsafeMutablePointer<AVPacket>?
     /// The stream whose key frames the output is cut at; nil: none is needed.
@@ -136,6 +138,7 @@ import VideoBase
                 byteStreams[index] = ByteStreamPackets(track, isDelimited: isDelimited)
             }
             if isDelimited, byteStreams[index] == nil { delimited.insert(index) }
+            if format == .ts || format == .hls { headers[index] = LeadingHeaders(track) }
             let isTimed = orders[index] == nil
             if isTimed {
                 shownTimes[index] = MissingPresentationTimes(track)
@@ -368,7 +371,9 @@ import VideoBase
                 if saysPresentation, isReordered { throw untimed }
             }
             do {
-                let piece = try byteStreams[index]?.piece(packet) ?? (delimited.contains(index) ? packet.delimited() : packet)
+                let piece =
+                    try byteStreams[index]?.piece(packet) ?? headers[index]?.piece(packet)
+                    ?? (delimited.contains(index) ? packet.delimited() : packet)
                 try muxer.write(piece, track: place, origin: origin, copies: true)
             } catch let error as VaencError where error.category == .badInput {
                 throw isUntimed ? untimed : damaged(packet, index, error.message)

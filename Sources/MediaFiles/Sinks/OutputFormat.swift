@@ -110,8 +110,9 @@ extension OutputFormat {
     /// so that readers, its own too, take most of them for others.
     private static let notInQuickTime: Set<String> = ["opus", "flac", "truehd", "vp8", "vp9", "av1", "rawvideo"]
 
-    /// What libavformat's table of FLV's codecs has, and its muxer takes as extensions alone that the specification does not know.
-    private static let notInFLV: Set<String> = ["mpeg4", "h263"]
+    /// What libavformat's table of FLV's codecs has, and its muxer takes as extensions alone that the specification does not know; and
+    /// samples in an order of bytes that readers do not expect.
+    private static let notInFLV: Set<String> = ["mpeg4", "h263", "pcm_s16be"]
 
     /// The sample rates of sound that FLV holds at some rates alone (Adobe's Flash Video File Format Specification 10.1, E.4.2.1), as
     /// libavformat writes them.
@@ -119,7 +120,7 @@ extension OutputFormat {
         let usual: Set<Int32> = [5512, 8000, 11_025, 16_000, 22_050, 44_100]
         return [
             "mp3": [11_025, 22_050, 44_100, 48_000], "speex": [16_000], "nellymoser": usual, "adpcm_swf": usual, "pcm_u8": usual,
-            "pcm_s16le": usual, "pcm_s16be": usual, "pcm_alaw": usual, "pcm_mulaw": usual,
+            "pcm_s16le": usual, "pcm_alaw": usual, "pcm_mulaw": usual,
         ]
     }()
 
@@ -129,9 +130,12 @@ extension OutputFormat {
         return !rates.contains(track.sampleRate)
     }
 
-    /// What the track is, for a message that the format does not hold it: `vp9`, or `mp3 of 8000 Hz` if the rate is the reason.
+    /// What the track is, for a message that the format does not hold it: `vp9`, or `mp3 of 8000 Hz` if the rate is the reason, and
+    /// `rawvideo of yuv420p`.
     package func words(for track: MediaTrack) -> String {
-        lacksRate(of: track) ? "\(track.codecName) of \(track.sampleRate) Hz" : track.codecName
+        if lacksRate(of: track) { return "\(track.codecName) of \(track.sampleRate) Hz" }
+        let layout = track.codecName == "rawvideo" && (self == .mov || self == .mkv) ? track.pixelFormatName : ""
+        return layout.isEmpty ? track.codecName : "\(track.codecName) of \(layout)"
     }
 
     /// Whether a track of a codec can be stored so.
@@ -149,6 +153,7 @@ extension OutputFormat {
         defer { unsafe av.pointee.avformat_free_context!(context) }
         let normal: Int32 = 0
         let (container, codec) = unsafe (context.pointee.oformat!, track.stream.pointee.codecpar.pointee.codec_id)
+        guard unsafe holdsLayout(of: track, container) else { return false }
         if unsafe av.pointee.avformat_query_codec!(container, codec, normal) == 1 { return true }
         // Codecs that Matroska has no name for lie in it as in AVI and WAV, which libavformat does not say when it is asked.
         guard self == .mkv, track.kind == .video || track.kind == .audio else { return false }

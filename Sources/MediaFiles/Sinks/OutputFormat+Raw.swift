@@ -1,0 +1,38 @@
+import CLibAV
+import LibAV
+
+/// Layouts of raw pictures, and of blocks of sound, which containers have to tell.
+extension OutputFormat {
+    /// The layouts, as libavutil names them, that libavformat has names of QuickTime's for. Of others it writes files that nothing can read.
+    private static let rawInQuickTime: Set<String> = [
+        "yuyv422", "uyvy422", "rgb24", "bgr24", "argb", "abgr", "rgba", "bgra", "rgb555be", "rgb555le", "rgb565be", "rgb565le", "rgb48be",
+        "gray16be",
+    ]
+
+    /// Whether a format that holds the codec of a track can tell how the track's packets are laid out.
+    func holdsLayout(of track: MediaTrack, _ container: UnsafePointer<AVOutputFormat>) -> Bool {
+        let parameters = unsafe track.stream.pointee.codecpar!
+        // Decoders read the size of a block in the header, which NUT has none of.
+        if self == .mkv, ["adpcm_ms", "adpcm_ima_wav"].contains(track.codecName) { return unsafe parameters.pointee.block_align > 0 }
+        guard unsafe parameters.pointee.codec_id == AV_CODEC_ID_RAWVIDEO else { return true }
+        switch self {
+        // What AVI has of RGB lies upside down, and says so in a header.
+        case .mov: return unsafe parameters.pointee.extradata_size <= 0 && Self.rawInQuickTime.contains(track.pixelFormatName)
+        case .mkv:
+            // The layout's four-character code is all that it is told by.
+            let tag = unsafe parameters.pointee.codec_tag
+            return unsafe tag != 0 && track.av.pointee.av_codec_get_id!(container.pointee.codec_tag, tag) == AV_CODEC_ID_RAWVIDEO
+        default: return true
+        }
+    }
+}
+
+extension MediaTrack {
+    /// libavutil's name of the layout of pictures; empty where it has none.
+    var pixelFormatName: String {
+        // SAFETY: the name is static.
+        unsafe av.pointee.av_get_pix_fmt_name!(AVPixelFormat(rawValue: stream.pointee.codecpar.pointee.format)).map {
+            unsafe String(cString: $0)
+        } ?? ""
+    }
+}
