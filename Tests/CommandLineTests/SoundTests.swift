@@ -94,7 +94,7 @@ import Testing
     }
 
     /// The places of the samples that are loud after silence.
-    private static func clicks(_ pcm: [UInt8]) -> [Int] {
+    static func clicks(_ pcm: [UInt8]) -> [Int] {
         var places: [Int] = []
         for index in 0..<pcm.count / 2 {
             let sample = Int16(bitPattern: UInt16(pcm[2 * index]) | UInt16(pcm[2 * index + 1]) << 8)

@@ -12,6 +12,8 @@ extension Muxer {
         var stream: Int?
         /// How many came, left out or not.
         var packets = 0
+        /// Ticks that the container has its packets' times later than they are.
+        var delay: Int64 = 0
     }
 
     /// A header that is still to be written, and what comes behind it.
@@ -186,6 +188,21 @@ extension Muxer {
         try nameHandlers()
         destination.willWrite()
         try check(unsafe av.pointee.avformat_write_header!(context, &dictionary), copies: copies)
+        for index in tracks.indices where tracks[index].stream != nil { tracks[index].delay = codecDelay(of: index) }
+    }
+
+    /// What Matroska adds to the times of Opus: its header says what a decoder leaves out at the beginning (RFC 9559, CodecDelay), and players subtract
+    /// that from the times of the blocks. Before FFmpeg 6 libavformat does so when it reads, and does not add it when it writes.
+    private func codecDelay(of track: Int) -> Int64 {
+        let stream = unsafe output(of: track)
+        let parameters = unsafe stream.pointee.codecpar!
+        let (padding, base) = unsafe (parameters.pointee.initial_padding, stream.pointee.time_base)
+        guard format == "matroska", vaenc_libav_major(LibAV.Parts.format.rawValue) < 60, padding > 0, base.num > 0, base.den > 0,
+            unsafe parameters.pointee.codec_id == AV_CODEC_ID_OPUS
+        else { return 0 }
+        // As it is read: of nanoseconds (RFC 7845 4.2 counts in 48 kHz).
+        let nanoseconds = MediaTime.rounded(Int128(padding) * 1_000_000_000, by: 48_000)
+        return MediaTime.rounded(Int128(nanoseconds) * Int128(base.den), by: Int128(base.num) * 1_000_000_000)
     }
 
     /// MP4 and QuickTime have no place for a track's title but the name of its handler.

@@ -105,8 +105,10 @@ import VideoBase
         guard unsafe av.pointee.av_packet_ref!(scratch, packet.packet) >= 0 else { throw Self.noMemory }
         if let filter = adtsFilters[track] { try check(unsafe filter.filter(scratch), copies: copies) }
         let none = vaenc_no_pts()
-        var shown = packet.presentation.map { ticks($0 - origin, track) }
-        var decoded = packet.decode.map { ticks($0 - origin, track) }
+        let delay = tracks[track].delay
+        func place(_ time: MediaTime) -> Int64 { Int64(clamping: Int128(ticks(time - origin, track)) + Int128(delay)) }
+        var shown = packet.presentation.map(place)
+        var decoded = packet.decode.map(place)
         // Rounded apart, they may change places.
         if let shown, let time = decoded { decoded = min(time, shown) }
         if copies { (shown, decoded) = moved(shown, decoded, track) } else { try checkOrder(decoded ?? shown, track) }
