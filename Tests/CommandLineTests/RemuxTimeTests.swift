@@ -271,20 +271,6 @@ import Testing
         }
     }
 
-    /// Readers take raw pictures in QuickTime for others: Matroska alone holds them.
-    @Test func rawPictures() throws {
-        try Files.withTemporaryFolder { folder in
-            try ffmpeg("-f", "lavfi", "-i", "testsrc2=s=64x48:r=25:d=0.2", "-pix_fmt", "yuv420p", folder + "/in.y4m")
-            for name in ["a.mov", "a.mp4", "a.ts"] {
-                let run = try ProcessRunner.run(Checkout.vaenc, ["remux", "in.y4m", "-o", name], directory: folder)
-                #expect(run.status == 64 && run.errors.contains("holds no rawvideo: use mkv"), "\(run.errors)")
-            }
-            let run = try ProcessRunner.run(Checkout.vaenc, ["remux", "in.y4m", "-o", "a.mkv", "--strict"], directory: folder)
-            #expect(run.status == 0, "\(run.errors)")
-            #expect(try SoundTests.hashes("a.mkv", in: folder) == SoundTests.hashes("in.y4m", in: folder))
-        }
-    }
-
     /// Opus and FLAC, which MP4 holds and QuickTime does not.
     @Test(arguments: ["libopus", "flac"]) func soundOfMP4(_ codec: String) throws {
         try Files.withTemporaryFolder { folder in

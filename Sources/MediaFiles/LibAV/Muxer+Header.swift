@@ -151,14 +151,10 @@ extension Muxer {
                 unsafe vaenc_copy_stream(av, stream, track.stream)
             else { throw Self.noMemory }
             unsafe vaenc_fit_codec_tag(av, stream, context!.pointee.oformat)
-            if format == "mov", unsafe stream.pointee.codecpar.pointee.codec_id == AV_CODEC_ID_RAWVIDEO {
-                // libavformat chooses QuickTime's name of the layout: the one that the track has may be another container's.
-                unsafe stream.pointee.codecpar.pointee.codec_tag = 0
-            }
             if !track.adtsConfig.isEmpty, format != "mpegts", unsafe !MediaTrack.setExtradata(track.adtsConfig, of: stream, av) {
                 throw Self.noMemory
             }
-            if let language = track.language { try setLanguage(language, of: stream) }
+            if let language = track.language { try unsafe setLanguage(language, of: stream) }
             if let timescale { unsafe stream.pointee.time_base = AVRational(num: 1, den: timescale) }
             tracks[index].stream = count
             count += 1
@@ -166,7 +162,7 @@ extension Muxer {
         guard let metadata = pictureWords, tracks.first?.stream == 0, let stream = unsafe context!.pointee.streams[0] else { return }
         guard unsafe MediaMetadata.set(metadata.pictureTags, in: &stream.pointee.metadata, av) else { throw Self.noMemory }
         unsafe stream.pointee.disposition |= metadata.pictures.disposition
-        if let language = metadata.pictureTags.first(where: { $0.key == "language" })?.value { try setLanguage(language, of: stream) }
+        if let language = metadata.pictureTags.first(where: { $0.key == "language" })?.value { try unsafe setLanguage(language, of: stream) }
     }
 
     /// QuickTime has names of its own for some languages.

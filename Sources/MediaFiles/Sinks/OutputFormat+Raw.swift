@@ -3,12 +3,6 @@ import LibAV
 
 /// Layouts of raw pictures, and of blocks of sound, which containers have to tell.
 extension OutputFormat {
-    /// The layouts, as libavutil names them, that libavformat has names of QuickTime's for. Of others it writes files that nothing can read.
-    private static let rawInQuickTime: Set<String> = [
-        "yuyv422", "uyvy422", "rgb24", "bgr24", "argb", "abgr", "rgba", "bgra", "rgb555be", "rgb555le", "rgb565be", "rgb565le", "rgb48be",
-        "gray16be",
-    ]
-
     /// Whether a format that holds the codec of a track can tell how the track's packets are laid out.
     func holdsLayout(of track: MediaTrack, _ container: UnsafePointer<AVOutputFormat>) -> Bool {
         let parameters = unsafe track.stream.pointee.codecpar!
@@ -16,8 +10,8 @@ extension OutputFormat {
         if self == .mkv, ["adpcm_ms", "adpcm_ima_wav"].contains(track.codecName) { return unsafe parameters.pointee.block_align > 0 }
         guard unsafe parameters.pointee.codec_id == AV_CODEC_ID_RAWVIDEO else { return true }
         switch self {
-        // What AVI has of RGB lies upside down, and says so in a header.
-        case .mov: return unsafe parameters.pointee.extradata_size <= 0 && Self.rawInQuickTime.contains(track.pixelFormatName)
+        // libavformat names most layouts so that readers, its own too, take them for others, and leaves some pictures out.
+        case .mov: return false
         case .mkv:
             // The layout's four-character code is all that it is told by.
             let tag = unsafe parameters.pointee.codec_tag

@@ -106,9 +106,8 @@ extension OutputFormat {
     /// The length of HLS's segments, each of which ends at the first key picture after it.
     static let segmentSeconds = 4
 
-    /// What libavformat's table of QuickTime's codecs has, and its muxer takes in MP4 alone or not at all; and raw pictures, which it names
-    /// so that readers, its own too, take most of them for others.
-    private static let notInQuickTime: Set<String> = ["opus", "flac", "truehd", "vp8", "vp9", "av1", "rawvideo"]
+    /// What libavformat's table of QuickTime's codecs has, and its muxer takes in MP4 alone or not at all.
+    private static let notInQuickTime: Set<String> = ["opus", "flac", "truehd", "vp8", "vp9", "av1"]
 
     /// What libavformat's table of FLV's codecs has, and its muxer takes as extensions alone that the specification does not know; and
     /// samples in an order of bytes that readers do not expect.
@@ -131,10 +130,10 @@ extension OutputFormat {
     }
 
     /// What the track is, for a message that the format does not hold it: `vp9`, or `mp3 of 8000 Hz` if the rate is the reason, and
-    /// `rawvideo of yuv420p`.
+    /// `rawvideo of yuv420p10le` for MKV, where the layout is the reason.
     package func words(for track: MediaTrack) -> String {
         if lacksRate(of: track) { return "\(track.codecName) of \(track.sampleRate) Hz" }
-        let layout = track.codecName == "rawvideo" && (self == .mov || self == .mkv) ? track.pixelFormatName : ""
+        let layout = track.codecName == "rawvideo" && self == .mkv ? track.pixelFormatName : ""
         return layout.isEmpty ? track.codecName : "\(track.codecName) of \(layout)"
     }
 
