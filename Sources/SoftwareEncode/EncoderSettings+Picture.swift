@@ -35,6 +35,9 @@ extension EncoderSettings {
         configuration.level.map { SoftwareLevel.fitting($0, self) ?? $0 }
     }
 
+    /// The frames that libx264 has a decoder store, whatever `references` is (its sps->i_num_ref_frames).
+    var storedFrames: Int { reorderDepth == 0 ? 1 : reorderDepth == 1 ? 2 : 4 }
+
     /// The profile whose limits of rate and buffer hold: libx264 writes High only if it uses the 8×8 transform, which its fastest preset
     /// does if asked, and else Main or Baseline, which have less. nil for HEVC.
     var profileOfLimits: CodecProfile? {

@@ -150,9 +150,16 @@ extension EncoderSettings {
         if let references = c.references {
             // libx265 counts the pictures that wait to be shown among the eight that a picture may have (H.265 7.4.7.2).
             let most = SoftwareEncoder.mostReferences(codec)
-            let used = codec == .hevc ? min(references, most - reorderDepth) : references
+            let taken = codec == .hevc ? min(references, most - reorderDepth) : references
+            // libx264 only warns of references that the level does not hold, and libx265 takes fewer.
+            let held = takesLevel ? usedLevelNumber.flatMap { SoftwareLevel.references($0, self) } : nil
+            let used = min(taken, max(held ?? taken, 1))
             set("ref", used)
-            report("references", references, "\(used)", used == references ? "as asked" : "libx265 takes eight, reordered pictures among them")
+            let level = usedLevelNumber.map(SoftwareLevel.name) ?? ""
+            report(
+                "references", references, "\(used)",
+                used < taken ? "level \(level) holds no more"
+                    : used == references ? "as asked" : "libx265 takes eight, reordered pictures among them")
         }
         if let layers = c.temporalLayers, layers != 1 { lacks("temporalLayers", layers, used: "1") }
         if let kept = c.longTermReferences, kept > 0 { lacks("longTermReferences", kept, used: "0") }

@@ -30,12 +30,22 @@ enum SoftwareLevel {
             guard let level = H264Syntax.Level(number: number), let profile = settings.profileOfLimits else { return false }
             return buffer <= level.maxCPBSize(profile: profile)
                 && level.allows(
-                    codedSize: settings.codedSize.aligned(to: 16), frameRate: c.frameRate, references: 1, bitrate: rate, profile: profile)
+                    codedSize: settings.codedSize.aligned(to: 16), frameRate: c.frameRate, references: settings.storedFrames, bitrate: rate,
+                    profile: profile)
         case .hevc:
             guard let level = HEVCSyntax.Level(number: number) else { return false }
             let demand = HEVCSyntax.Level.Demand(
                 codedSize: settings.codedSize.aligned(to: 8), frameRate: c.frameRate, bitrate: rate, cpbSize: buffer)
             return (c.tier.map { [$0] } ?? Tier.allCases).contains { level.allows(demand, tier: $0) }
+        }
+    }
+
+    /// The reference frames that a level holds of the pictures' size; nil where no level has that number.
+    static func references(_ number: Int, _ settings: EncoderSettings) -> Int? {
+        switch settings.codec {
+        case .h264: H264Syntax.Level(number: number)?.maxDpbFrames(codedSize: settings.codedSize.aligned(to: 16))
+        // The current picture is among them.
+        case .hevc: HEVCSyntax.Level(number: number).map { $0.maxDpbSize(codedSize: settings.codedSize.aligned(to: 8)) - 1 }
         }
     }
 

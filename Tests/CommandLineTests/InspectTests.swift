@@ -36,6 +36,23 @@ import Testing
         }
     }
 
+    /// Intra refresh has recovery points at P pictures, which libavformat calls key packets.
+    @Test(arguments: ["h264", "mp4", "mkv", "ts"]) func keyPicturesOfIntraRefresh(_ container: String) throws {
+        try Files.withTemporaryFolder { folder in
+            let encoded = try ProcessRunner.run(
+                Checkout.vaenc,
+                [
+                    "encode", "testsrc:96x64@25:25", "--device", "reference", "--codec", "h264", "--intra-refresh", "--gop", "10", "--bframes", "0", "-o",
+                    "a.\(container)",
+                ], directory: folder)
+            try #require(encoded.status == 0, "\(encoded.errors)")
+            let run = try ProcessRunner.run(Checkout.vaenc, ["inspect", "a.\(container)", "--json"], directory: folder)
+            let frames = try #require(JSONValue(run.output)?["frames"]?.array)
+            #expect(frames.count == 25)
+            #expect(frames.filter { $0["key"]?.bool == true }.map { $0["type"]?.string } == ["I"])
+        }
+    }
+
     private func number(_ value: JSONValue?) -> Double? { value?.string.flatMap(Double.init) }
 
     private func expectAgreement(_ file: String, _ report: JSONValue, hasTimes: Bool) throws {

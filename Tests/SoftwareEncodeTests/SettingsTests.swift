@@ -185,6 +185,34 @@ import VideoBase
         #expect(error?.category == .unavailable && error?.message.contains("color.matrix: asked 254") == true, "\(error as Any)")
     }
 
+    /// MaxDpbFrames of H.264 (A.3.1) and MaxDpbSize of HEVC (A.4.2), of which one is the current picture.
+    @Test func levelsLimitReferences() throws {
+        for (codec, size, level, asked, expected) in [
+            (VideoCodec.h264, VideoSize(width: 320, height: 136), 12, 16, "13"), (.h264, VideoSize(width: 320, height: 136), 21, 16, "16"),
+            (.hevc, VideoSize(width: 352, height: 288), 20, 8, "5"), (.hevc, VideoSize(width: 352, height: 288), 21, 8, "8"),
+        ] {
+            let entry = try used("references") {
+                $0.codec = codec
+                $0.size = size
+                $0.level = level
+                $0.references = asked
+                $0.bFrames = 0
+                $0.bitrate = BitsPerSecond(100_000)
+            }
+            #expect(entry?.used == expected && entry?.differs == (expected != "\(asked)"), "\(codec) \(level): \(entry as Any)")
+        }
+        // libx264 has four frames stored for pictures that refer to B pictures: two are too few.
+        let stored = try settings {
+            $0.codec = .h264
+            $0.size = VideoSize(width: 352, height: 288)
+            $0.frameRate = Rational(5, 1)
+            $0.level = 11
+            $0.bFrames = 3
+            $0.bitrate = BitsPerSecond(100_000)
+        }
+        #expect(stored.usedLevelNumber == 12)
+    }
+
     @Test func referencesAreThoseThatOpen() throws {
         for (bFrames, most) in [(0, "8"), (1, "7"), (2, "6"), (7, "6")] {
             let entry = try used("references") { $0.codec = .hevc; $0.references = 16; $0.bFrames = bFrames }

@@ -174,9 +174,13 @@ import VideoBase
 
     /// Moves to the last key frame at or before a time of the stream. False, and nothing is moved, where the container does
     /// not say where one is.
-    func seek(to time: Int64) -> Bool {
-        guard Self.indexed.contains(stream.container), !input.hasEarlyTimes else { return false }
-        return input.seek(streamIndex, to: time) >= 0
+    /// - Throws: `badInput` where reading cannot go on at the beginning after a failed search.
+    func seek(to time: Int64) throws -> Bool {
+        guard input.isSeekable, Self.indexed.contains(stream.container), !input.hasEarlyTimes else { return false }
+        if input.seek(streamIndex, to: time) >= 0 { return true }
+        // The search has dropped the packets that were read ahead.
+        guard input.seekToFirst(streamIndex) >= 0 else { throw InputContext.unreadable(input.name, "its index is damaged") }
+        return true
     }
 
     /// Fills `packet` with the stream's next packet.

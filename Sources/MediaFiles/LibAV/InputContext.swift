@@ -83,12 +83,23 @@ import VideoBase
         unsafe try MediaTrack(context.pointee.streams[index]!, av, adtsConfig: adtsConfigs[index] ?? [])
     }
 
+    /// Pipes are not: libavformat reads on to what it cannot go back from.
+    var isSeekable: Bool { reader.isSeekable }
+
     /// Moves to the last key frame at or before a time of a stream, in its ticks.
     /// - Returns: libavformat's error where it is negative.
     func seek(_ stream: Int, to time: Int64) -> Int32 {
         ahead = []
         let backward: Int32 = 1
         return unsafe av.pointee.av_seek_frame!(context, Int32(stream), time, backward)
+    }
+
+    /// Moves to the first key frame of a stream.
+    /// - Returns: libavformat's error where it is negative.
+    func seekToFirst(_ stream: Int) -> Int32 {
+        ahead = []
+        let forward: Int32 = 0
+        return unsafe av.pointee.av_seek_frame!(context, Int32(stream), 1 - Int64(Int32.max), forward)
     }
 
     deinit {

@@ -175,7 +175,7 @@ import VideoBase
         guard let leader, let track = streams[leader] else { return }
         // The index of AVI goes by decoding times, which may be all that it has.
         let isUnknown = input.container == "avi" && shownTimes[leader] != nil
-        if !orders.isEmpty || !Demuxer.indexed.contains(input.container) || input.hasEarlyTimes || isUnknown {
+        if !input.isSeekable || !orders.isEmpty || !Demuxer.indexed.contains(input.container) || input.hasEarlyTimes || isUnknown {
             search = RemuxStart(time)
             return
         }

@@ -94,7 +94,8 @@ package final class DecodingSource: FrameSource {
             // behind the start would miss what leads it.
             let lead = min(16 / rate.value, 60) / stream.timeBase.value
             let target = Int64(clamping: Int128(origin) - Int128(lead.rounded(.up)))
-            if demuxer.seek(to: target) { decoder.flush() }
+            // From a time before the first picture reading goes on where it is: at the beginning.
+            if target > firstShown, try demuxer.seek(to: target) { decoder.flush() }
         }
         sounds = demuxer.sounds.map {
             SourceSound(track: $0.track, origin: zero, cutsStart: skipped > 0, stream: $0.index)

@@ -122,13 +122,19 @@ extension InspectReport {
                 unit: picture.unitName,
                 qp: slices.isEmpty ? 0 : (Double(slices.reduce(0, +)) / Double(slices.count) * 100).rounded() / 100,
                 bytes: packet?.byteCount ?? picture.byteCount, pts: Nullable(packet?.presentation?.seconds),
-                dts: Nullable(packet?.decode?.seconds), key: packet?.isKey ?? picture.isRandomAccess,
+                dts: Nullable(packet?.decode?.seconds), key: Self.isKey(picture, packet?.isKey),
                 references: picture.references, temporalLayer: Nullable(picture.temporalLayer), slices: picture.sliceCount,
                 pictureOrderCount: picture.pictureOrderCount)
         }
         self.hrd = Nullable(hrd.map(Buffer.init))
         violations = stream.violations.map(Fault.init)
         fault = Nullable(file.fault ?? Self.damage(stream.violations))
+    }
+
+    /// libavformat calls each picture with a recovery point a key packet, whatever the container says: those that intra refresh begins at, too.
+    private static func isKey(_ picture: some InspectedPicture, _ isKeyPacket: Bool?) -> Bool {
+        guard isKeyPacket ?? true else { return false }
+        return picture.isRandomAccess || (isKeyPacket != nil && picture.typeName == "I")
     }
 
     /// The first rule broken that says that something could not be read.
