@@ -22,6 +22,8 @@ enum BareDisplay {
         }
         unsafe state.pointee.fd = -1
         unsafe driver.pointee.pDisplayContext = UnsafeMutableRawPointer(display)
+        // libva sets it when the driver is open: what the driver says of its opening would be lost.
+        unsafe driver.pointee.error_callback = driverMessage
         unsafe driver.pointee.display_type = CUnsignedLong(VA_DISPLAY_DRM_RENDERNODES)
         if !faults.isEmpty {
             let lines = faults.map { "\($0.key)=\($0.value)\n" }.sorted().joined()
@@ -51,6 +53,12 @@ private typealias DriverNames =
     ) -> VAStatus
 
 private func isValid(_ display: VADisplayContextP?) -> CInt { unsafe display == nil ? 0 : 1 }
+
+/// Hands a driver's message on to the display, as libva does.
+private func driverMessage(_ driver: VADriverContextP?, _ message: UnsafePointer<CChar>?) {
+    guard let display = unsafe driver?.pointee.pDisplayContext?.assumingMemoryBound(to: VADisplayContext.self) else { return }
+    unsafe display.pointee.error_callback?(display.pointee.error_callback_user_context, message)
+}
 
 private func destroyDisplay(_ display: VADisplayContextP?) {
     // SAFETY: libva calls this once, last, for the display that `make` allocated.

@@ -109,6 +109,9 @@ import Testing
         try ToolRun(["compare", clip, clip] + layout).expectRefusal(64, "--input-size 176x144 is for raw frames")
         try ToolRun(["compare", clip, clip, "--input-format", "nv12"]).expectRefusal(64, "--input-format nv12 is for raw frames")
         try Files.withTemporaryFolder { folder in
+            // A remedy that is taken: of such a name the layout is not told.
+            try Files.write(Array("no video".utf8), to: "\(folder)/text.mp4")
+            try ToolRun(["compare", clip, "\(folder)/text.mp4"]).expectRefusal(65, "name raw frames .yuv")
             try Files.write(Files.read(raw), to: "\(folder)/raw.bin")
             let run = try ToolRun(["compare", clip, "\(folder)/raw.bin", "--frames", "10", "--json"] + layout)
             #expect(run.status == 0 && run.report?["ssim"]?["all"]?.double == 1, "\(run.errorLines)")

@@ -25,6 +25,21 @@ import Testing
         }
     }
 
+    /// The reference driver's variables: a value that they cannot have is refused, named, with a remedy.
+    @Test(arguments: [
+        ("VAENC_REFERENCE_MODE", "nix"), ("VAENC_REFERENCE_HASH", "sha"), ("VAENC_REFERENCE_NULL_BYTES", "abc"), ("VAENC_REFERENCE_STRICT", "yes"),
+        ("VAENC_REFERENCE_LOG", "2"), ("VAENC_REFERENCE_HEVC", "off"), ("VAENC_REFERENCE_PERSONALITY", "none"),
+    ])
+    func valuesOfVariables(_ name: String, _ value: String) throws {
+        try Files.withTemporaryFolder { folder in
+            let run = try ProcessRunner.run(
+                Checkout.vaenc, ["encode", "testsrc:64x64@25:2", "--device", "reference", "-o", "a.h264"], environment: [name: value], directory: folder)
+            #expect(run.status == 69 && run.errorLines.count == 1, "\(run.status) \(run.errors)")
+            #expect(run.errors.contains("\(name)=\(value) is") && run.errors.contains("\(name) is set"), "\(run.errors)")
+            #expect(Files.list(folder).isEmpty)
+        }
+    }
+
     /// A file that was cut short: the loader would map it, and the process end by SIGBUS.
     @Test func aDriverThatIsCutShort() throws {
         try Files.withTemporaryFolder { folder in

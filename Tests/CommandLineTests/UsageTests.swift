@@ -382,7 +382,7 @@ import Testing
         ("encode in.mp4 --device reference --codec h264 --data-rate-limit 1000/2 --strict -o a.mkv", 69, "--data-rate-limit: asked 1000 bytes in 2.0 s"),
         ("encode in.mp4 --device software --fps 0.001 --strict -o a.mkv", 69, "speed: asked 1x, would be less than 0.001x"),
         ("bench bad --device software --no-ffmpeg", 65, "check that the file is whole; give raw frames as Y4M"),
-        ("bench nowhere.mp4 --device software", 66, "there is no file nowhere.mp4"), ("bench in.mp4 --device software --size 33x33", 65, "scale it to even sides with --size"),
+        ("bench nowhere.mp4 --device software", 66, "there is no file nowhere.mp4"), ("bench in.mp4 --device software --size 33x33", 64, "give even numbers, such as 32×32"),
     ])
     func usualMistakes(_ line: String, _ status: Int, _ words: String) throws {
         try Files.withTemporaryFolder { folder in

@@ -44,7 +44,7 @@ public final class PictureSink {
         try MediaOutput.refuseFolder(path)
         throw VaencError(
             .usage, "\(path) says no format of pictures",
-            remedy: "name it .y4m, or .yuv, .nv12, .p010 for raw pictures; vaenc encode writes video")
+            remedy: "name it .y4m, or .yuv, .nv12, .p010 for raw pictures")
     }
 
     /// Writes a picture of `format` and `size`.

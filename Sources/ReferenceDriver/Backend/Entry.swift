@@ -17,6 +17,10 @@ package func openDriver(_ context: VADriverContextP?, _ environment: Environment
     guard let context = unsafe context, let table = unsafe context.pointee.vtable else {
         return VA_STATUS_ERROR_INVALID_PARAMETER
     }
+    if let fault = environment.fault {
+        unsafe context.pointee.error_callback?(context, "vaenc reference driver: \(fault)\n")
+        return VA_STATUS_ERROR_INVALID_VALUE
+    }
     var capabilities = Capabilities.unrestricted
     if let name = environment.personality {
         guard let personality = Personality.named(name) else {

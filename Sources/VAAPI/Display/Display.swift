@@ -155,7 +155,10 @@ package import VideoBase
         // Nothing has to be installed then.
         if error.isNoMemory { return error.lackingMemory() }
         guard let path else {
-            let told = ["VAENC_REFERENCE_PERSONALITY", "VAENC_FAULT"].first { Environment.value($0) != nil }
+            let named = ["MODE", "NULL_BYTES", "HASH", "LOG", "STRICT", "HEVC", "PROCESSING"].map { "VAENC_REFERENCE_" + $0 }
+            let told =
+                named.first { words?.contains($0 + "=") == true }
+                ?? ["VAENC_REFERENCE_PERSONALITY", "VAENC_FAULT"].first { Environment.value($0) != nil }
             return VAError(
                 call: "vaInitialize", status: status, object: "the reference driver", driverMessage: words,
                 remedy: told.map { "\($0) is set: correct it, or unset it" }

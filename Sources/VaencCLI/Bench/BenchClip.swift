@@ -37,6 +37,7 @@ struct BenchClip: Sendable {
         self.size = VideoSize(width: visible.width & ~1, height: visible.height & ~1)
         frameRate = source.info.frameRate
         guard self.size == visible else {
+            if let size { throw VaencError.usage("--size \(size): the bench takes even sides", remedy: "give even numbers, such as \(self.size)") }
             throw VaencError(.badInput, "\(input) is \(visible): the bench takes even sizes", remedy: "scale it to even sides with --size")
         }
         let written = path

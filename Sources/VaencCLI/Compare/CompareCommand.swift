@@ -31,7 +31,15 @@ struct CompareCommand: ParsableCommand {
             throw VaencError.usage("both inputs are standard input", remedy: "name a file for one of them")
         }
         try input.check([reference, distorted])
-        let sources = try [reference, distorted].map { try MediaInput.open($0, options: try input.options(of: $0)) }
+        let sources = try [reference, distorted].map { name in
+            do { return try MediaInput.open(name, options: try input.options(of: name)) } catch var error as VaencError {
+                // Of names of coded video --input-size and --input-format do not tell.
+                if !MediaInput.mayBeRaw(name), error.remedy?.contains("`inputSize`") == true {
+                    error.remedy = "check that the file is whole, or name raw frames .yuv"
+                }
+                throw error
+            }
+        }
         defer { for source in sources { source.close() } }
         let comparison = try ClipComparison(sources[0], sources[1])
         let infos = sources.map(\.info)

@@ -30,8 +30,10 @@ struct ProbeCommand: ParsableCommand {
         let reports = Devices.reports(selector)
         // A device that was named must be there; a list of what there is cannot fail.
         if selector != .auto, let report = reports.first, !report.usable, report.driver == nil {
+            var remedy: String?
+            if case .pci = selector { remedy = RenderNode.advice() }
             throw VaencError(
-                report.why?.contains("no permission") == true ? .noPermission : .unavailable, report.why ?? "the device does not work")
+                report.why?.contains("no permission") == true ? .noPermission : .unavailable, report.why ?? "the device does not work", remedy: remedy)
         }
         let verified = verify ? reports.map { Devices.verify($0) } : nil
         let text =

@@ -23,7 +23,24 @@ package struct Environment: Sendable {
     /// VAENC_REFERENCE_STRICT=1: what real drivers tolerate is refused.
     package var isStrict: Bool
 
+    /// The first variable with a value that it cannot have, as an error; nil: all are good.
+    package var fault: String?
+
     package init(isStrict: Bool = false) { self.isStrict = isStrict }
+
+    /// The values of variables that name one of a few. An empty variable is none.
+    private static let values = [
+        ("VAENC_REFERENCE_MODE", ["null"]), ("VAENC_REFERENCE_HASH", ["md5"]), ("VAENC_REFERENCE_LOG", ["0", "1"]),
+        ("VAENC_REFERENCE_STRICT", ["0", "1"]), ("VAENC_REFERENCE_HEVC", ["0", "1"]), ("VAENC_REFERENCE_PROCESSING", ["0", "1"]),
+    ]
+
+    private static func firstFault() -> String? {
+        for (name, known) in values {
+            if let text = variable(name), !known.contains(text) { return "\(name)=\(text) is not \(known.joined(separator: " or "))" }
+        }
+        let bytes = "VAENC_REFERENCE_NULL_BYTES"
+        return variable(bytes).flatMap { Int($0).map { $0 >= 0 } == true ? nil : "\(bytes)=\($0) is not a number of bytes" }
+    }
 
     static func current() -> Environment {
         var environment = Environment()
@@ -37,6 +54,7 @@ package struct Environment: Sendable {
         environment.offersHEVC = variable("VAENC_REFERENCE_HEVC") != "0"
         environment.processes = variable("VAENC_REFERENCE_PROCESSING") != "0"
         environment.isStrict = variable("VAENC_REFERENCE_STRICT") == "1"
+        environment.fault = firstFault()
         return environment
     }
 
