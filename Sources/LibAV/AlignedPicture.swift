@@ -11,7 +11,7 @@ import VideoBase
         unsafe self.av = unsafe av
         let size = unsafe picture.size
         guard size.isWithinLimits else {
-            throw VaencError(.unavailable, "a picture of \(size) is too large to convert", remedy: "sizes are \(VideoSize.limitWords)")
+            throw VaencError(.unavailable, "a picture of \(size) cannot be converted", remedy: "sizes are \(VideoSize.limitWords)")
         }
         var view = unsafe picture
         let format = unsafe picture.format

@@ -58,7 +58,7 @@ public final class SessionGroup {
                 remedy: "draw into a buffer of makePixelBuffer")
         }
         // One that cannot be read is no session's fault.
-        if !(buffer is SystemPixelBuffer) { try unsafe buffer.withUnsafePlanes { _ in } }
+        if !(buffer is SystemPixelBuffer) { try unsafe buffer.withUnsafePlanes { unsafe try $0.check(of: buffer) } }
         for index in running {
             guard let last = sessions[index].core.lastPresentation, timing.presentation <= last else { continue }
             throw VaencError(

@@ -40,8 +40,12 @@ extension PixelPlanes {
     /// Checks what a program's own buffer hands over.
     ///
     /// - Throws: `usage` if the planes have another layout than their buffer says, hold less than its size, or lack memory.
-    package func check(of buffer: any PixelBuffer) throws(VaencError) {
-        let (format, size) = (buffer.format, buffer.size)
+    package func check(of buffer: any PixelBuffer) throws(VaencError) { try unsafe check(format: buffer.format, size: buffer.size) }
+
+    /// Checks that the planes hold a picture.
+    ///
+    /// - Throws: `usage`.
+    package func check(format: PixelFormat, size: VideoSize) throws(VaencError) {
         var isWhole = unsafe self.format == format && self.size.width >= size.width && self.size.height >= size.height
         for plane in 0..<format.planeCount {
             let start = unsafe plane == 0 ? bases.0 : plane == 1 ? bases.1 : bases.2

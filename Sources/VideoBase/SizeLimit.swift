@@ -6,7 +6,7 @@ extension VideoSize {
     package static let mostPixels = 256_000_000
 
     /// As help and messages name the limits.
-    package static let limitWords = "at most 16384 on a side and 256 million pixels (16000x16000)"
+    package static let limitWords = "at least 1 and at most 16384 on a side and 256 million pixels (16000x16000)"
 
     /// Whether a picture has at least one pixel and is within the limits. Memory for a picture whose size comes from a file,
     /// an option or a driver is taken after this check alone.

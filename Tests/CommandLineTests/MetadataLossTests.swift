@@ -104,6 +104,24 @@ import Testing
     }
 
     /// Matroska has a time code as a tag: its track is not missed there.
+    /// A service's name of MPEG-TS has at most 246 bytes beside "FFmpeg", the provider's, as libavformat writes it.
+    @Test(arguments: ["a.ts", "a.m3u8"], [246, 247, 250, 256, 3000]) func longTitles(_ name: String, _ count: Int) throws {
+        try Files.withTemporaryFolder { folder in
+            let title = String(repeating: "é", count: count / 2) + (count % 2 == 0 ? "" : "x")
+            try ffmpeg(
+                "-f", "lavfi", "-i", "testsrc2=s=96x64:r=25:d=0.4", "-c:v", "libx264", "-pix_fmt", "yuv420p", "-metadata", "title=" + title,
+                folder + "/in.mp4")
+            let run = try ProcessRunner.run(Checkout.vaenc, ["remux", "in.mp4", "-o", name], directory: folder)
+            #expect(run.status == 0, "\(run.errors)")
+            #expect(run.errors.contains(count > 245 ? "its beginning as the service's name" : "the service's name"), "\(run.errors)")
+            if name == "a.m3u8" { return }
+            let probed = try ProcessRunner.run(
+                "ffprobe", ["-v", "error", "-show_entries", "program_tags=service_name", "-of", "default=nw=1:nk=1", name], directory: folder)
+            let written = probed.output.split(separator: "\n").first.map(String.init) ?? ""
+            #expect(title.hasPrefix(written) && written.utf8.count >= 244, "\(written.utf8.count)")
+        }
+    }
+
     @Test func timeCodes() throws {
         try Files.withTemporaryFolder { folder in
             try ffmpeg(

@@ -3,6 +3,28 @@ import Testing
 
 /// What `vaenc remux` makes of streams that containers hold in different forms: judged by ffmpeg and ffprobe.
 @Suite struct RemuxFormTests {
+    /// Parameter sets that stand in the header alone, behind start codes, as AVI, ASF and NUT may have them.
+    @Test(arguments: [("libx264", "avi"), ("libx264", "asf"), ("libx265", "nut")]) func parameterSetsOfHeaders(_ encoder: String, _ container: String) throws {
+        try Files.withTemporaryFolder { folder in
+            try ffmpeg(
+                "-f", "lavfi", "-i", "testsrc2=s=96x64:r=25:d=1", "-pix_fmt", "yuv420p", "-c:v", encoder, "-bf", "0", "-g", "10", "-x265-params",
+                "log-level=none", "-flags", "+global_header", "\(folder)/in.\(container)")
+            func pictures(_ name: String) throws -> String {
+                let run = try ProcessRunner.run(
+                    "ffmpeg", ["-v", "error", "-nostdin", "-i", name, "-fps_mode", "passthrough", "-f", "framehash", "-"], directory: folder)
+                #expect(run.errors.isEmpty, "\(name): \(run.errors)")
+                return run.output.split(separator: "\n").filter { !$0.hasPrefix("#") }.compactMap { $0.split(separator: ",").last }.joined(separator: "\n")
+            }
+            let expected = try pictures("in.\(container)")
+            #expect(expected.split(separator: "\n").count == 25)
+            for name in ["a.\(encoder == "libx264" ? "h264" : "h265")", "a.ts", "a.mp4", "a.mkv"] {
+                let run = try ProcessRunner.run(Checkout.vaenc, ["remux", "in.\(container)", "-o", name], directory: folder)
+                #expect(run.status == 0, "\(name): \(run.errors)")
+                #expect(try pictures(name) == expected, "\(name)")
+            }
+        }
+    }
+
     private func vaenc(_ arguments: String..., input: [UInt8] = [], in folder: String) throws -> ProcessRunner.Result {
         try ProcessRunner.run(Checkout.vaenc, arguments, input: input, directory: folder, timeout: 60)
     }

@@ -22,6 +22,25 @@ import Testing
         return run.output.split(separator: "\n").map { $0.split(separator: ",").joined(separator: " ") }
     }
 
+    /// Packets of fragmented MP4 do not say how long they are if their codec has no parser: the last one must not be lost in MP4.
+    @Test(arguments: ["flac", "libvorbis", "alac", "libopus"]) func theLastPacketOfFragments(_ sound: String) throws {
+        try Files.withTemporaryFolder { folder in
+            try makeClip(sound, "in.mp4", in: folder)
+            let whole = try streams("in.mp4", in: folder).last
+            var before = "in.mp4"
+            for (name, format) in [("1.mp4", "fmp4"), ("2.mp4", "mp4"), ("3.mp4", "fmp4"), ("4.mp4", "mp4"), ("5.mkv", "mkv")] {
+                let run = try vaenc(["remux", before, "-o", name, "--format", format], in: folder)
+                #expect(run.status == 0, "\(name): \(run.errors)")
+                #expect(try streams(name, in: folder).last == whole, "\(name)")
+                before = name
+            }
+            let run = try vaenc(
+                ["encode", "1.mp4", "--device", "software", "--codec", "h264", "--preset", "7", "--audio", "copy", "-o", "e.mp4"], in: folder)
+            #expect(run.status == 0, "\(run.errors)")
+            #expect(try streams("e.mp4", in: folder).last == whole)
+        }
+    }
+
     /// Fragmented MP4 and HLS of it describe Dolby's codecs by their first packets: what had none could not be read. MP4 and MOV
     /// hold no track without one.
     @Test(arguments: ["ac3", "eac3", "truehd", "aac"], ["h264", "hevc"]) func soundThatEnds(_ sound: String, _ codec: String) throws {

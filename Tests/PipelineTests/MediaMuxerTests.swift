@@ -157,8 +157,9 @@ import Vaenc
             small.frameRate = Rational(1, 0)
             #expect(await refusal([Self.packet()], of: small).contains("frame rate"))
         }
-        if ending == "mp4" || ending == "ts" {
-            for apart in [MediaTime.zero, time(1, 1_000_000_000)] {
+        if ending != "h264" {
+            // MKV and FLV may round two times to one tick.
+            for apart in ending == "mp4" || ending == "ts" ? [MediaTime.zero, time(1, 1_000_000_000)] : [.zero] {
                 let same = [Self.packet(shown: Self.frame), Self.packet(shown: Self.frame + apart)]
                 #expect(await refusal(same) == "a packet for \(path) is decoded at the time of the one that came before it")
             }

@@ -41,6 +41,25 @@ import Vaenc
         #expect(first[0].bytes[4] & 31 == 7 && first[1].bytes[4] >> 1 & 63 == 32)
     }
 
+    /// A program's own buffer, whose planes have no memory.
+    private final class EmptyBuffer: PixelBuffer {
+        let format = PixelFormat.nv12
+        let size = Pictures.size
+        func withUnsafePlanes<R>(_ body: (PixelPlanes) throws -> R) throws -> R {
+            try unsafe body(PixelPlanes(format: format, size: size, allocatedSize: size, bases: (nil, nil, nil), pitches: (1024, 1024, 0)))
+        }
+    }
+
+    @Test func planesWithoutMemoryAreRefused() throws {
+        let group = try SessionGroup([Self.session(.h264, PacketList()), Self.session(.hevc, PacketList())])
+        defer { group.invalidate() }
+        let error = #expect(throws: VaencError.self) { try group.encode(EmptyBuffer(), presentation: Pictures.time(0)) }
+        #expect(error?.category == .usage && error?.message.contains("planes of a buffer") == true, "\(error as Any)")
+        // No session has lost anything by it.
+        try Self.encode(group, 3)
+        #expect(group.failures.isEmpty)
+    }
+
     /// Each stream is what its session makes alone of the same frames, byte for byte.
     @Test(arguments: [DeviceSelector.software, .reference]) func streamsAreThoseOfSessionsAlone(_ device: DeviceSelector) throws {
         func bytes(_ codecs: [VideoCodec], _ encode: (SessionGroup) throws -> Void) throws -> [[UInt8]] {

@@ -182,6 +182,7 @@ extension Muxer {
             adtsFilters[index] = unsafe ADTSFilter(av)
         }
         try nameHandlers()
+        try fitServiceNames()
         destination.willWrite()
         try check(unsafe av.pointee.avformat_write_header!(context, &dictionary), copies: copies)
         for index in tracks.indices where tracks[index].stream != nil { tracks[index].delay = codecDelay(of: index) }
@@ -199,6 +200,14 @@ extension Muxer {
         // As it is read: of nanoseconds (RFC 7845 4.2 counts in 48 kHz).
         let nanoseconds = MediaTime.rounded(Int128(padding) * 1_000_000_000, by: 48_000)
         return MediaTime.rounded(Int128(nanoseconds) * Int128(base.den), by: Int128(base.num) * 1_000_000_000)
+    }
+
+    /// libavformat makes the service's name of the title, and fails where the names are too long for MPEG-TS.
+    private func fitServiceNames() throws {
+        guard format == "mpegts" || format == "hls" else { return }
+        let tags = unsafe MediaMetadata.tags(context!.pointee.metadata, av)
+        let fitting = ServiceNames.fitting(tags)
+        guard unsafe MediaMetadata.set(zip(tags, fitting).filter { $0 != $1 }.map(\.1), in: &context!.pointee.metadata, av) else { throw Self.noMemory }
     }
 
     /// MP4 and QuickTime have no place for a track's title but the name of its handler.

@@ -30,6 +30,10 @@ import VideoBase
     private var shownEnd: MediaTime?
     /// The last decoding time of each track, in its ticks.
     private var lastTicks: [Int: Int64] = [:]
+    /// Of tracks of pictures, before the container rounds it.
+    private var lastDecode: [Int: MediaTime] = [:]
+    /// Of tracks whose packets do not say how long they are, the times of the last three.
+    private var soundTimes: [Int: [MediaTime]] = [:]
     /// The same in MP4 and QuickTime.
     private var sampleTicks: [Int: Int64] = [:]
     /// Packets of an input that are decoded a little later than it says, for two of a track cannot be at one time.
@@ -111,8 +115,8 @@ import VideoBase
         var decoded = packet.decode.map(place)
         // Rounded apart, they may change places.
         if let shown, let time = decoded { decoded = min(time, shown) }
-        if copies { (shown, decoded) = moved(shown, decoded, track) } else { try checkOrder(decoded ?? shown, track) }
-        let length = ticks(duration, track)
+        if copies { (shown, decoded) = moved(shown, decoded, track) } else { try checkOrder(packet.decode ?? packet.presentation, decoded ?? shown, track) }
+        let length = ticks(duration.value > 0 ? duration : usualDuration(of: packet, track) ?? duration, track)
         if let time = decoded ?? shown { try checkDistance(to: time, shown: shown ?? time, length, track) }
         unsafe scratch.pointee.stream_index = Int32(clamping: tracks[track].stream ?? 0)
         unsafe scratch.pointee.pts = shown ?? none
@@ -153,14 +157,34 @@ import VideoBase
     }
 
     /// Refuses a packet of an encoder's that is decoded when the one before it is, which libavformat calls an invalid argument.
-    private func checkOrder(_ time: Int64?, _ track: Int) throws {
-        guard let time, unsafe vaenc_wants_growing_times(context!.pointee.oformat) else { return }
-        if let last = lastTicks[track], time <= last {
+    private func checkOrder(_ exact: MediaTime?, _ time: Int64?, _ track: Int) throws {
+        guard let exact, let time else { return }
+        let mustGrow = unsafe vaenc_wants_growing_times(context!.pointee.oformat)
+        // Some formats round two pictures to one tick, which libavformat takes; but no two are decoded at one time.
+        guard mustGrow || isVideo(track) else { return }
+        defer { lastDecode[track] = exact }
+        if mustGrow ? lastTicks[track].map({ time <= $0 }) ?? false : lastDecode[track].map({ !($0 < exact) }) ?? false {
             throw VaencError(
                 .usage, "a packet for \(destination.name) is decoded at the time of the one that came before it",
                 remedy: "give packets in decoding order, each decoded at least 1/\(timescale(of: track)) s after the one before")
         }
         lastTicks[track] = time
+    }
+
+    private func isVideo(_ track: Int) -> Bool {
+        guard tracks[track].stream != nil else { return false }
+        return unsafe output(of: track).pointee.codecpar.pointee.codec_type == AVMEDIA_TYPE_VIDEO
+    }
+
+    /// How long a packet of sound is that does not say so, as those of fragmented MP4, by the packets before it. libavformat needs it of a track's
+    /// last packet in MP4: the edit list leaves out a packet of no length.
+    private func usualDuration(of packet: TrackPacket, _ track: Int) -> MediaTime? {
+        guard tracks[track].track.kind == .audio, let time = packet.decode ?? packet.presentation else { return nil }
+        var recent = soundTimes[track] ?? []
+        recent.append(time)
+        soundTimes[track] = Array(recent.suffix(3))
+        // The longer distance of two may be a gap.
+        return zip(recent.dropFirst(), recent).map { $0 - $1 }.filter { $0.value > 0 }.min()
     }
 
     /// Some files round the times of short packets to the same millisecond, which others take as no order.

@@ -20,6 +20,8 @@ import VideoBase
     private var byteStreams: [Int: ByteStreamPackets] = [:]
     /// Tracks of HEVC that lie behind start codes in the input, and go into MPEG-TS.
     private var delimited: Set<Int> = []
+    /// Of tracks of H.264 and HEVC behind start codes that go into bare streams and MPEG-TS.
+    private var leadingSets: [Int: LeadingParameterSets] = [:]
     /// Of tracks of MPEG-4 Visual that go into MPEG-TS.
     private var headers: [Int: LeadingHeaders] = [:]
     // SAFETY: made in init, freed in deinit, used by this object's methods alone.
@@ -138,6 +140,9 @@ import VideoBase
                 byteStreams[index] = ByteStreamPackets(track, isDelimited: isDelimited)
             }
             if isDelimited, byteStreams[index] == nil { delimited.insert(index) }
+            // Streams of these repeat their parameter sets, or begin with them.
+            let repeatsSets = ["mpegts", "mpeg", "h264", "hevc"].contains(input.container)
+            if !repeatsSets, format == .avcc || !format.isLengthPrefixed(codec) { leadingSets[index] = LeadingParameterSets(track) }
             if format == .ts || format == .hls { headers[index] = LeadingHeaders(track) }
             let isTimed = orders[index] == nil
             if isTimed {
@@ -371,6 +376,7 @@ import VideoBase
                 if saysPresentation, isReordered { throw untimed }
             }
             do {
+                let packet = try leadingSets[index]?.piece(packet) ?? packet
                 let piece =
                     try byteStreams[index]?.piece(packet) ?? headers[index]?.piece(packet)
                     ?? (delimited.contains(index) ? packet.delimited() : packet)

@@ -126,7 +126,12 @@ struct RemuxPlan {
             let isHeld = track.isAttachedPicture ? format == .mp4 : format == .mkv
             return isHeld ? nil : "\(name) holds no \(track.isAttachedPicture ? "covers here" : "attachments")"
         }
-        if kind == .data, track.codecName == "none" || track.codecName == "bin_data" { return "\(name) has no name for such data" }
+        if kind == .data, track.codecName == "none" || track.codecName == "bin_data" {
+            // QuickTime's time codes and chapters are tracks, which the muxer makes again.
+            let isTimeCode = unsafe track.stream.pointee.codecpar.pointee.codec_tag == 0x6463_6d74
+            if format.hasSampleEntries, isTimeCode || track.codecName == "bin_data" { return isTimeCode ? "the time code is written again" : "the chapters are written again" }
+            return "\(name) has no name for such data"
+        }
         if format == .flv, counts[kind, default: 0] > 0 { return "flv holds one stream of each kind" }
         return try format.holds(track) ? nil : "\(name) holds no \(format.words(for: track))"
     }

@@ -13,6 +13,7 @@ public final class Remuxer: Sendable {
     private let codec: VideoCodec?
     private let reader: ByteReader
     private let cancelled = Atomic(false)
+    private let hasRun = Atomic(false)
     /// What may wait for a network.
     private let patience = Guarded<Patience?>(nil)
 
@@ -45,11 +46,14 @@ public final class Remuxer: Sendable {
         patience.withLock { $0 }?.shorten()
     }
 
-    /// Copies everything. Blocks.
+    /// Copies everything, once. Blocks.
     ///
     /// - Throws: `badInput` where the input is damaged or ends early: nothing stands under the output's name then;
     ///   `cannotCreate`, `inputOutput`, `noPermission`, `unavailable`.
     public func run() throws -> RemuxReport {
+        if hasRun.exchange(true, ordering: .relaxed) {
+            throw VaencError(.usage, "this Remuxer has run already", remedy: "make another one")
+        }
         let input = try InputContext(reader)
         let plan = try RemuxPlan(input, format: format, named: codec, strict: options.strict)
         let destination = try open()

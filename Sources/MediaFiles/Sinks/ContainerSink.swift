@@ -68,7 +68,8 @@ final class ContainerSink: PacketSink {
     func start(_ description: EncoderDescription) throws {
         try state.withLock { state in
             guard format.holds(description.codec) else {
-                throw VaencError(.usage, "\(format.rawValue) holds no \(description.codec.rawValue)")
+                throw VaencError(
+                    .usage, "\(format.rawValue) holds no \(description.codec.rawValue)", remedy: "encode another codec, or use another format")
             }
             try WrongValues.refuse(frameRate: description.frameRate)
             guard description.size.isWithinLimits else {

@@ -11,6 +11,7 @@ public final class PictureSink {
     private let file: OutputFile
     private let isY4M: Bool
     private var row: [UInt8] = []
+    private var hasEnded = false
 
     /// - Parameters:
     ///   - path: `.y4m`, or `-` for Y4M on standard output; `.yuv` for planes of I420, or of what the pictures have; the name
@@ -18,6 +19,9 @@ public final class PictureSink {
     ///   - info: what the pictures are.
     /// - Throws: `usage` for a name of no such format; otherwise as all outputs: `cannotCreate`, `noPermission`.
     public init(_ path: String, of info: SourceInfo, overwrite: Bool) throws {
+        guard info.size.isWithinLimits else {
+            throw VaencError(.usage, "pictures of \(info.size) cannot be written", remedy: "sizes are \(VideoSize.limitWords)")
+        }
         let (format, isY4M) = try Self.format(of: path, info)
         self.format = format
         self.isY4M = isY4M
@@ -48,14 +52,16 @@ public final class PictureSink {
     }
 
     /// Writes a picture of `format` and `size`.
-    /// - Throws: `usage` for another.
+    /// - Throws: `usage` for another, for planes without memory, and after `finish` or `cancel`.
     public func write(_ planes: PixelPlanes) throws {
+        if hasEnded { throw VaencError(.usage, "a picture came after finish or cancel", remedy: "make another PictureSink for it") }
         guard unsafe planes.format == format, unsafe planes.size == size else {
             throw VaencError(
                 .usage,
                 "a picture of \(unsafe planes.size) in \(unsafe planes.format.rawValue) was given to an output of \(size) in \(format.rawValue)",
                 remedy: "give pictures of the output's size and format")
         }
+        try unsafe planes.check(format: format, size: size)
         if isY4M {
             let line = Y4MHeader.frameLine
             try file.write(line.span)
@@ -76,10 +82,16 @@ public final class PictureSink {
     }
 
     /// Gives the file its name.
-    public func finish() throws { try file.commit() }
+    public func finish() throws {
+        hasEnded = true
+        try file.commit()
+    }
 
     /// Leaves nothing. Idempotent; nothing after `finish` has succeeded.
-    public func cancel() { file.cancel() }
+    public func cancel() {
+        hasEnded = true
+        file.cancel()
+    }
 
     public var bytesWritten: Int { file.bytesWritten }
 }

@@ -69,7 +69,10 @@ public final class StillPicture {
         let target = ColorDescription(primaries: 1, transfer: 13, matrix: 6, fullRange: true)
         let converter = PixelConverter(color: color, target: format == .jpeg ? target : nil)
         try unsafe converted.withUnsafePlanes { planes in
-            try unsafe picture.withUnsafePlanes { unsafe try converter.convert($0, to: planes) }
+            try unsafe picture.withUnsafePlanes {
+                try unsafe $0.check(of: picture)
+                try unsafe converter.convert($0, to: planes)
+            }
             let view = unsafe PictureView(planes)
             let layout = unsafe format == .jpeg ? AV_PIX_FMT_YUVJ420P : view.format
             unsafe context.pointee.width = Int32(picture.size.width)

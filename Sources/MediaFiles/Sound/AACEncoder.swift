@@ -79,6 +79,10 @@ import VideoBase
             }
             guard unsafe av.pointee.av_frame_get_buffer!(frame, 0) >= 0 else { throw TrackPacket.noMemory }
             for (channel, plane) in samples.enumerated() {
+                // libavcodec refuses these, and does not say which they are.
+                guard plane.allSatisfy(\.isFinite) else {
+                    throw VaencError(.badInput, "the sound has samples that are no numbers", remedy: "give finite samples, or copy the sound")
+                }
                 // SAFETY: each of the frame's planes has room for nb_samples.
                 unsafe plane.withUnsafeBytes {
                     unsafe UnsafeMutableRawPointer(frame.pointee.extended_data[channel]!)

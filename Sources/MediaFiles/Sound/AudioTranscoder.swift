@@ -130,11 +130,12 @@ public final class AudioTranscoder {
     /// - Throws: `usage` where the bytes are no whole samples of all channels, for a time that is none, and after `finish`.
     public func write(_ bytes: [UInt8], at time: MediaTime) throws -> [TrackPacket] {
         guard let pcm, bytes.count % pcm.frameBytes == 0 else {
-            throw VaencError(.usage, "\(bytes.count) bytes are no whole samples of all channels")
+            throw VaencError(.usage, "\(bytes.count) bytes are not whole samples of all channels",
+                remedy: "give a multiple of \(pcm?.frameBytes ?? 1) bytes")
         }
         guard time.isInRange else {
             throw VaencError(
-                .usage, "sound cannot be heard at \(time)",
+                .usage, "sound cannot be heard at \(time.value)/\(time.timescale) s",
                 remedy: "give a time within 2^40 seconds of zero, in fewer than 2^62 ticks of a positive timescale")
         }
         if bytes.isEmpty { return [] }

@@ -39,7 +39,7 @@ final class TestPattern: FrameSource {
         let count = parts.count == 2 ? (tail.count == 2 ? Int(tail[1]) : 300) : (head.count == 2 ? Int(head[1]) : 300)
         guard let count, count > 0, rate.numerator <= Int32.max, rate.denominator <= Int32.max else { throw wrong }
         guard size.isWithinLimits else {
-            throw VaencError(.usage, "a test pattern of \(size) is too large", remedy: "sizes are \(VideoSize.limitWords)")
+            throw VaencError(.usage, "a test pattern of \(size) is out of range", remedy: "sizes are \(VideoSize.limitWords)")
         }
         if let other = options.inputSize, other != size {
             throw VaencError(.usage, "\(text) is of \(size), not \(other)", remedy: "leave out `inputSize`")

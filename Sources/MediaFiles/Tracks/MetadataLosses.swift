@@ -34,8 +34,16 @@ struct MetadataPlaces {
         let lost = tags.filter { tag in !holds(tag) && !Self.isIdle(tag, among: tags) }
         for tag in lost where tag.key.lowercased() == "title" {
             var entry = noPlace("title", tag.value)
-            if form == .ts { (entry.used, entry.why) = ("the service's name", "\(format.rawValue) has no other place for it") }
+            if form == .ts {
+                let isWhole = ServiceNames.fitting(tags).contains(tag)
+                (entry.used, entry.why) = ("\(isWhole ? "" : "its beginning as ")the service's name", "\(format.rawValue) has no other place for it")
+            }
             entries.append(entry)
+        }
+        if form == .ts {
+            for (tag, used) in zip(tags, ServiceNames.fitting(tags)) where tag.key.lowercased() != "title" && tag != used {
+                entries.append(EffectiveEntry(option: tag.key, asked: tag.value, used: used.value, why: "\(format.rawValue) has no room for more"))
+            }
         }
         for tag in lost where tag.key.lowercased() == "timecode" { entries.append(noPlace("time code", tag.value)) }
         let others = lost.map(\.key).filter { !["title", "timecode"].contains($0.lowercased()) }

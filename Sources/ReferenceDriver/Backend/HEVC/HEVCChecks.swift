@@ -27,8 +27,9 @@ extension VAEncSequenceParameterBufferHEVC {
         try environment.prefer(
             !hasTiming || vui_num_units_in_tick > 0 && vui_time_scale > 0, .timing,
             "vui_num_units_in_tick \(vui_num_units_in_tick) and vui_time_scale \(vui_time_scale)")
-        try require(
-            general_tier_flag == 0 || general_tier_flag == 1 && general_level_idc >= 120,
+        try require(general_tier_flag <= 1, "general_tier_flag \(general_tier_flag)")
+        try environment.prefer(
+            general_tier_flag == 0 || general_level_idc >= 120, .level,
             "general_tier_flag \(general_tier_flag) at general_level_idc \(general_level_idc)")
         let depth = UInt32(entry.bitDepth - 8)
         try require(
