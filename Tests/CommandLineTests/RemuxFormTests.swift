@@ -22,6 +22,46 @@ import Testing
                 #expect(run.status == 0, "\(name): \(run.errors)")
                 #expect(try pictures(name) == expected, "\(name)")
             }
+            let inspected = try ProcessRunner.run(Checkout.vaenc, ["inspect", "in.\(container)", "--json"], directory: folder)
+            #expect(inspected.status == 0 && JSONValue(inspected.output)?["frames"]?.array.count == 25, "\(inspected.errors)")
+        }
+    }
+
+    /// Nothing says what the pictures are: a copy could not be decoded.
+    @Test func noParameterSetsAtAll() throws {
+        try Files.withTemporaryFolder { folder in
+            try ffmpeg(
+                "-f", "lavfi", "-i", "testsrc2=s=96x64:r=25:d=1", "-pix_fmt", "yuv420p", "-c:v", "libx264", "-bf", "0", "-flags", "+global_header",
+                "\(folder)/in.avi")
+            var bytes = try Files.read("\(folder)/in.avi")
+            // The NAL unit types of the sets in the header.
+            for index in 0..<min(bytes.count - 4, 4096) where bytes[index..<index + 3].elementsEqual([0, 0, 1]) && [7, 8].contains(bytes[index + 3] & 31) {
+                bytes[index + 3] = 0x0C
+            }
+            try Files.write(bytes, to: "\(folder)/in.avi")
+            for name in ["a.h264", "a.mp4", "a.mkv", "a.ts"] {
+                let run = try ProcessRunner.run(Checkout.vaenc, ["remux", "in.avi", "-o", name], directory: folder)
+                #expect(run.status == 65 && run.errorLines.count == 1 && Files.list(folder) == ["in.avi"], "\(name): \(run.status) \(run.errors)")
+            }
+        }
+    }
+
+    /// AVI says how long it is.
+    @Test func cutAVI() throws {
+        try Files.withTemporaryFolder { folder in
+            try ffmpeg(
+                "-f", "lavfi", "-i", "testsrc2=s=96x64:r=25:d=1", "-f", "lavfi", "-i", "sine=d=1", "-pix_fmt", "yuv420p", "-c:v", "libx264", "-bf",
+                "0", "-c:a", "mp2", "\(folder)/in.avi")
+            let whole = try Files.read("\(folder)/in.avi")
+            #expect(try ProcessRunner.run(Checkout.vaenc, ["remux", "in.avi", "-o", "a.mkv", "--strict"], directory: folder).status == 0)
+            for part in 1..<20 {
+                try Files.write(Array(whole[..<(whole.count * part / 20)]), to: "\(folder)/cut.avi")
+                for command in [["remux", "cut.avi", "-o", "o.mkv"], ["decode", "cut.avi", "-o", "o.y4m"]] {
+                    let run = try ProcessRunner.run(Checkout.vaenc, command, directory: folder)
+                    #expect(run.status == 65 && run.errorLines.count == 1, "\(part) of 20, \(command): \(run.status) \(run.errors)")
+                }
+            }
+            #expect(Files.list(folder) == ["a.mkv", "cut.avi", "in.avi"])
         }
     }
 

@@ -115,11 +115,18 @@ package struct ByteStreamFile: Sendable {
             } catch { throw VaencError(.badInput, "\(reader.name): \(error.message)", remedy: error.remedy) }
         }
         headerBytes = bytes.count
+        // Streams of these repeat their parameter sets, or begin with them.
+        let repeatsSets = ["mpegts", "mpeg", "h264", "hevc"].contains(form)
+        let sets = repeatsSets ? [] : LeadingParameterSets.sets(of: file.info.headers, codec)
         var packets: [Packet] = []
         do {
             while let packet = try file.next() {
                 var unit = packet.bytes
                 if let size { try LengthPrefixed.convertToAnnexB(&unit, lengthSize: size) }
+                if packets.isEmpty, !sets.isEmpty, !LeadingParameterSets.hasSequence(unit, codec) {
+                    for set in sets { AnnexB.append(set, to: &bytes) }
+                    headerBytes = bytes.count
+                }
                 try packets.makeRoom(for: 1, "to read all of \(reader.name)")
                 packets.append(
                     Packet(

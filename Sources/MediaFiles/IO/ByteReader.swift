@@ -241,6 +241,12 @@ final class ByteReader: Sendable {
         guard unsafe fstat(descriptor, &status) == 0, status.st_size > length else { return nil }
         return "it grew from \(length) to \(status.st_size) bytes while it was read"
     }
+    /// Whether what a file has grown by has been read too.
+    var isAtNewEnd: Bool {
+        var status = stat()
+        // SAFETY: fstat fills the structure that it is given.
+        return unsafe fstat(descriptor, &status) == 0 && position >= status.st_size
+    }
     static let growthRemedy = "begin when the file is whole, or read it from a pipe that tail -f FILE writes to"
 
     private func waitUntilReadable() throws {

@@ -1,7 +1,7 @@
 /// Whether a file ends before what its structure announces, for formats that say how long their parts are. libavformat
 /// takes some of such files as whole: where it meets the end while it looks for the streams.
 enum FileEnd {
-    /// Matroska (RFC 8794, RFC 9559), the ISO base media file format (ISO/IEC 14496-12 4.2) and MPEG-TS (ISO/IEC 13818-1 2.4.3.2,
+    /// Matroska (RFC 8794, RFC 9559), the ISO base media file format (ISO/IEC 14496-12 4.2), AVI (OpenDML 1.02: several RIFF lists) and MPEG-TS (ISO/IEC 13818-1 2.4.3.2,
     /// whose packets alone have a size) are known; false for all others, and for what cannot be moved in. The reader's position stays.
     static func isEarly(_ reader: ByteReader) throws -> Bool {
         guard let length = reader.length else { return false }
@@ -17,7 +17,22 @@ enum FileEnd {
         if first.count >= 8, brands.contains(String(decoding: first[4..<8], as: UTF8.self)) {
             return try boxes(start, length, bytes)
         }
+        if first.count == 12, first.starts(with: "RIFF".utf8), first[8..<12].elementsEqual("AVI ".utf8) { return try lists(start, length, bytes) }
         return try transportPackets(start, length, bytes)
+    }
+
+    /// RIFF lists, whose sizes a program that cannot go back leaves at 0 or the largest number.
+    private static func lists(_ start: Int, _ length: Int, _ bytes: Bytes) throws -> Bool {
+        var place = start
+        while place < length {
+            let header = try bytes(8, place)
+            guard header.count == 8, header.starts(with: "RIFF".utf8) else { return false }
+            let size = header[4..<8].reversed().reduce(0) { $0 << 8 | Int($1) }
+            if size == 0 || size >= 0xFFFF_FFFE { return false }
+            guard size <= length - place - 8 else { return true }
+            place += 8 + size + size % 2
+        }
+        return false
     }
 
     private typealias Bytes = (_ count: Int, _ place: Int) throws -> [UInt8]

@@ -186,6 +186,8 @@ import VideoBase
                 if endsEarly || isCutInPicture || container == "mpegts" && io.isCutTransportStream { return .broken(Self.cut) }
                 // Matroska from a pipe says so and then gives an ordinary end.
                 if let words = LibAV.takeLog(), words.hasPrefix("File ended prematurely") { return .broken(Self.cut) }
+                // Some formats are read to where the file ended when it was opened.
+                if reader.growth != nil, !reader.isAtNewEnd { return .broken(Self.cut) }
                 return .end
             }
             if LibAV.isNoMemory(code) { throw Self.noMemory(reader) }

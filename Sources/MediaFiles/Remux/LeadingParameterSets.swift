@@ -11,14 +11,37 @@ struct LeadingParameterSets {
 
     /// nil for tracks of other codecs, and where the header has no sequence parameter set behind a start code.
     init?(_ track: MediaTrack) {
-        guard let codec = VideoCodec(rawValue: track.codecName), let parameters = unsafe track.stream.pointee.codecpar else { return nil }
-        // SAFETY: extradata_size bytes, which the parameters own, and which are copied.
-        let header: [UInt8] = unsafe Array(
-            UnsafeBufferPointer(start: parameters.pointee.extradata, count: Int(max(0, parameters.pointee.extradata_size))))
-        guard header.starts(with: [0, 0, 1]) || header.starts(with: [0, 0, 0, 1]) else { return nil }
+        guard let codec = VideoCodec(rawValue: track.codecName) else { return nil }
         self.codec = codec
-        sets = AnnexB.split(header).filter { (codec == .hevc ? 32...34 : 7...8).contains(Self.unitType($0[...], codec)) }
-        if !sets.contains(where: isSequence) { return nil }
+        sets = Self.sets(of: Self.header(of: track), codec)
+        if sets.isEmpty { return nil }
+    }
+
+    /// Whether nothing says what a track's pictures are: neither its header nor the packet, which is its first, has a sequence parameter set.
+    static func areMissing(_ track: MediaTrack, first packet: TrackPacket) -> Bool {
+        guard let codec = VideoCodec(rawValue: track.codecName), !track.isAttachedPicture else { return false }
+        let header = Self.header(of: track)
+        // A decoder configuration record begins with 1: packets have lengths then.
+        return header.first != 1 && sets(of: header, codec).isEmpty && !hasSequence(packet.bytes, codec)
+    }
+
+    private static func header(of track: MediaTrack) -> [UInt8] {
+        guard let parameters = unsafe track.stream.pointee.codecpar else { return [] }
+        // SAFETY: extradata_size bytes, which the parameters own, and which are copied.
+        return unsafe Array(
+            UnsafeBufferPointer(start: parameters.pointee.extradata, count: Int(max(0, parameters.pointee.extradata_size))))
+    }
+
+    /// The parameter sets behind start codes in a header; empty where it has no sequence parameter set.
+    static func sets(of header: [UInt8], _ codec: VideoCodec) -> [[UInt8]] {
+        guard header.starts(with: [0, 0, 1]) || header.starts(with: [0, 0, 0, 1]) else { return [] }
+        let sets = AnnexB.split(header).filter { (codec == .hevc ? 32...34 : 7...8).contains(unitType($0, codec)) }
+        return sets.contains { isSequence($0, codec) } ? sets : []
+    }
+
+    /// Whether a packet of NAL units behind start codes has a sequence parameter set.
+    static func hasSequence(_ packet: [UInt8], _ codec: VideoCodec) -> Bool {
+        AnnexB.units(in: packet.span).contains { isSequence(packet[$0], codec) }
     }
 
     /// - Throws: where there is no memory.
@@ -28,7 +51,7 @@ struct LeadingParameterSets {
         let units = AnnexB.units(in: bytes.span)
         guard let firstSlice = units.firstIndex(where: { isSlice(bytes[$0]) }) else { return packet }
         hasBegun = true
-        if units[..<firstSlice].contains(where: { isSequence(bytes[$0]) }) { return packet }
+        if units[..<firstSlice].contains(where: { Self.isSequence(bytes[$0], codec) }) { return packet }
         var stream: [UInt8] = []
         var rest = units[...]
         // A delimiter stands first: H.264 7.4.1.2.3, H.265 7.4.2.4.4.
@@ -41,7 +64,9 @@ struct LeadingParameterSets {
         return try packet.replaced(by: stream)
     }
 
-    private func isSequence(_ unit: some Collection<UInt8>) -> Bool { Self.unitType(unit, codec) == (codec == .hevc ? 33 : 7) }
+    private static func isSequence(_ unit: some Collection<UInt8>, _ codec: VideoCodec) -> Bool {
+        unitType(unit, codec) == (codec == .hevc ? 33 : 7)
+    }
 
     private func isSlice(_ unit: ArraySlice<UInt8>) -> Bool {
         let type = Self.unitType(unit, codec)

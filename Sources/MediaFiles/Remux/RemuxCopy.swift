@@ -376,6 +376,9 @@ import VideoBase
                 if saysPresentation, isReordered { throw untimed }
             }
             do {
+                if report.streams[index].packets == 0, let track = streams[index], LeadingParameterSets.areMissing(track, first: packet) {
+                    throw InputContext.unreadable(input.name, "its \(track.codecName) has no parameter sets")
+                }
                 let packet = try leadingSets[index]?.piece(packet) ?? packet
                 let piece =
                     try byteStreams[index]?.piece(packet) ?? headers[index]?.piece(packet)
