@@ -46,14 +46,14 @@ let package = Package(
         .target(name: "CSDL"),
         // L1
         .target(name: "VideoBase", swiftSettings: strict),
-        .target(name: "NALWriting", dependencies: ["VideoBase"], swiftSettings: strict),
+        .target(name: "NALUnits", dependencies: ["VideoBase"], swiftSettings: strict),
         // What tells libavcodec's whole pictures from others.
-        .target(name: "DamageMarks", dependencies: ["CLibAV"], swiftSettings: strict),
+        .target(name: "DecodeDamageDetection", dependencies: ["CLibAV"], swiftSettings: strict),
         .target(
-            name: "LibAV", dependencies: ["CLibAV", "VideoBase", "NALWriting", "DamageMarks"], swiftSettings: strict),
+            name: "LibAV", dependencies: ["CLibAV", "VideoBase", "NALUnits", "DecodeDamageDetection"], swiftSettings: strict),
         // L2
-        .target(name: "H264Syntax", dependencies: ["VideoBase", "NALWriting"], swiftSettings: strict),
-        .target(name: "HEVCSyntax", dependencies: ["VideoBase", "NALWriting"], swiftSettings: strict),
+        .target(name: "H264Syntax", dependencies: ["VideoBase", "NALUnits"], swiftSettings: strict),
+        .target(name: "HEVCSyntax", dependencies: ["VideoBase", "NALUnits"], swiftSettings: strict),
         // Reads what the writers write, and shares nothing with them.
         .target(name: "BitstreamInspection", swiftSettings: strict),
         .target(name: "EncodePlanning", dependencies: ["VideoBase"], swiftSettings: strict),
@@ -62,13 +62,13 @@ let package = Package(
             name: "VAAPI", dependencies: ["CVA", "CDRM", "VideoBase"], swiftSettings: strict,
             linkerSettings: [.linkedLibrary("va"), .linkedLibrary("va-drm")]),
         // The reference driver's decoding, through libavcodec.
-        .target(name: "ReferenceDecode", dependencies: ["CVA", "CLibAV", "DamageMarks"], swiftSettings: strict),
+        .target(name: "ReferenceDecode", dependencies: ["CVA", "CLibAV", "DecodeDamageDetection"], swiftSettings: strict),
         // Its video processing, through libswscale.
         .target(name: "ReferenceScale", dependencies: ["CLibAV"], swiftSettings: strict),
         // A libva back end, loaded by libva and never linked. It carries its own Swift runtime, hidden, so that it
         // runs in any program.
         .target(
-            name: "ReferenceDriver", dependencies: ["CVA", "DamageMarks", "ReferenceDecode", "ReferenceScale"],
+            name: "ReferenceDriver", dependencies: ["CVA", "DecodeDamageDetection", "ReferenceDecode", "ReferenceScale"],
             swiftSettings: strict),
         // How the driver's file is linked: apart from its code, which tests link as they are linked themselves.
         .target(name: "StandaloneDriver", linkerSettings: driverLinking),
@@ -83,15 +83,15 @@ let package = Package(
         .target(
             name: "EncodeSession",
             dependencies: [
-                "VideoBase", "NALWriting", "H264Syntax", "HEVCSyntax", "EncodePlanning", "RateControl", "VAAPI",
+                "VideoBase", "NALUnits", "H264Syntax", "HEVCSyntax", "EncodePlanning", "RateControl", "VAAPI",
             ],
             swiftSettings: strict),
         .target(
             name: "SoftwareEncode",
-            dependencies: ["CLibAV", "LibAV", "VideoBase", "NALWriting", "H264Syntax", "HEVCSyntax", "RateControl"],
+            dependencies: ["CLibAV", "LibAV", "VideoBase", "NALUnits", "H264Syntax", "HEVCSyntax", "RateControl"],
             swiftSettings: strict),
         .target(
-            name: "MediaFiles", dependencies: ["CLibAV", "LibAV", "VideoBase", "NALWriting", "BitstreamInspection"],
+            name: "MediaFiles", dependencies: ["CLibAV", "LibAV", "VideoBase", "NALUnits", "BitstreamInspection"],
             swiftSettings: strict),
         .target(
             name: "DecodeSession",
@@ -104,7 +104,7 @@ let package = Package(
         .target(
             name: "Vaenc",
             dependencies: [
-                "VideoBase", "NALWriting", "VAAPI", "EncodeSession", "DecodeSession", "SoftwareEncode", "MediaFiles",
+                "VideoBase", "NALUnits", "VAAPI", "EncodeSession", "DecodeSession", "SoftwareEncode", "MediaFiles",
                 "Capture", "Preview", "ReferenceDisplay",
             ],
             swiftSettings: strict),
@@ -113,7 +113,7 @@ let package = Package(
             name: "VaencCLI",
             dependencies: [
                 "Vaenc", "VideoBase", "VAAPI", "MediaFiles", "Capture", "Preview", "DecodeSession", "BitstreamInspection",
-                "NALWriting", argumentParser,
+                "NALUnits", argumentParser,
             ],
             swiftSettings: strict + [.unsafeFlags(ownRuntime)], linkerSettings: [.unsafeFlags(ownRuntime)]),
         // The programs of docs/PROGRAMS.md, with the library alone.
@@ -145,12 +145,12 @@ let package = Package(
                 "EncodeSession", "ExtremeValues", "MediaFiles", "ReferenceDisplay", "TestOracles", "VAAPI", "Vaenc", "VideoBase",
             ]),
         .testTarget(
-            name: "NALWritingTests", dependencies: ["NALWriting", "TestOracles", "VideoBase"], swiftSettings: strict),
+            name: "NALUnitsTests", dependencies: ["NALUnits", "TestOracles", "VideoBase"], swiftSettings: strict),
         .testTarget(
-            name: "H264SyntaxTests", dependencies: ["H264Syntax", "NALWriting", "TestOracles", "VideoBase"],
+            name: "H264SyntaxTests", dependencies: ["H264Syntax", "NALUnits", "TestOracles", "VideoBase"],
             swiftSettings: strict),
         .testTarget(
-            name: "HEVCSyntaxTests", dependencies: ["HEVCSyntax", "NALWriting", "TestOracles", "VideoBase"],
+            name: "HEVCSyntaxTests", dependencies: ["HEVCSyntax", "NALUnits", "TestOracles", "VideoBase"],
             swiftSettings: strict),
         .testTarget(
             name: "VAAPITests", dependencies: ["VAAPI", "ReferenceDisplay", "VideoBase", "TestOracles", "CVA"],
@@ -188,23 +188,23 @@ let package = Package(
         // The programs that vaenc is the counterpart of, each as a command and as a library example.
         .testTarget(
             name: "PipelineTests",
-            dependencies: ["Capture", "MediaFiles", "NALWriting", "TestOracles", "VAAPI", "Vaenc", "VideoBase"],
+            dependencies: ["Capture", "MediaFiles", "NALUnits", "TestOracles", "VAAPI", "Vaenc", "VideoBase"],
             swiftSettings: strict),
         .testTarget(name: "RateControlTests", dependencies: ["RateControl", "VideoBase"], swiftSettings: strict),
         .testTarget(
             name: "MediaFilesTests",
-            dependencies: ["LibAV", "MediaFiles", "SoftwareEncode", "NALWriting", "TestOracles", "VideoBase"],
+            dependencies: ["LibAV", "MediaFiles", "SoftwareEncode", "NALUnits", "TestOracles", "VideoBase"],
             swiftSettings: strict),
         .testTarget(
             name: "SoftwareEncodeTests",
             dependencies: [
-                "SoftwareEncode", "MediaFiles", "BitstreamInspection", "H264Syntax", "NALWriting", "TestOracles", "VideoBase",
+                "SoftwareEncode", "MediaFiles", "BitstreamInspection", "H264Syntax", "NALUnits", "TestOracles", "VideoBase",
             ],
             swiftSettings: strict),
         .testTarget(
             name: "EncodeSessionTests",
             dependencies: [
-                "BitstreamInspection", "EncodeSession", "ExtremeValues", "EncodePlanning", "H264Syntax", "HEVCSyntax", "NALWriting",
+                "BitstreamInspection", "EncodeSession", "ExtremeValues", "EncodePlanning", "H264Syntax", "HEVCSyntax", "NALUnits",
                 "RateControl", "ReferenceDisplay", "TestOracles", "VAAPI", "VideoBase",
             ],
             swiftSettings: strict),

@@ -15,7 +15,7 @@ groups=(
     'VAAPITests|ReferenceDisplayTests|CaptureTests'
     'VaencTests'
     'SoftwareEncodeTests|MediaFilesTests'
-    'BitstreamInspectionTests|NALWritingTests|H264SyntaxTests|HEVCSyntaxTests|EncodePlanningTests|RateControlTests|VideoBaseTests'
+    'BitstreamInspectionTests|NALUnitsTests|H264SyntaxTests|HEVCSyntaxTests|EncodePlanningTests|RateControlTests|VideoBaseTests'
     'OtherProgramsTests'
     'FaultTests'
     'CommandLineTests'

@@ -50,7 +50,7 @@ inside "$here/drivers/collect.sh" "$work/debian13" "$binaries/vaenc" "$shared/to
 python3 "$here/drivers/judge.py" debian13 "$work/debian13" $newer || status=1
 
 # Judged there already: what neither FFmpeg's nor libva's version can change.
-same="BitstreamInspection|EncodePlanning|EncodeSession|Fault|H264Syntax|HEVCSyntax|NALWriting|RateControl|ReferenceDriver|Stream|VideoBase"
+same="BitstreamInspection|EncodePlanning|EncodeSession|Fault|H264Syntax|HEVCSyntax|NALUnits|RateControl|ReferenceDriver|Stream|VideoBase"
 skip="--skip ^(${same})Tests\\."
 [ "${VAENC_NEWER-1}" != all ] || skip=
 if [ "$goal" = --build-tests ]; then

@@ -50,7 +50,7 @@ private struct HeldPicture {
         return result
     }
 
-    package var way: ResilientDecoder.Way { decoder.way }
+    package var way: ResilientDecoder.Backend { decoder.way }
 
     /// - Parameters:
     ///   - device: nil to decode in software, for the reason `why`.

@@ -35,23 +35,23 @@ struct DependencyLog: Sendable {
 
     /// Coding indices of the lost pictures of this coded video sequence and of all that depend on them; nil where that
     /// is not known any more.
-    func spoiled(byLosing displayIndices: Set<Int>, since keyDisplayIndex: Int) -> Set<Int>? {
-        var spoiled: Set<Int> = []
+    func invalidated(byLosing displayIndices: Set<Int>, since keyDisplayIndex: Int) -> Set<Int>? {
+        var invalidated: Set<Int> = []
         var found = 0
         for entry in entries {
             let isLost = displayIndices.contains(entry.displayIndex)
             if isLost { found += 1 }
-            if isLost || entry.references.contains(where: spoiled.contains) { spoiled.insert(entry.codingIndex) }
+            if isLost || entry.references.contains(where: invalidated.contains) { invalidated.insert(entry.codingIndex) }
             // A receiver without the commands lets the sliding window drop another short-term picture: which of them it
             // still has is not known.
             if isLost, entry.hasCommands {
                 for other in entries where other.codingIndex < entry.codingIndex && !other.isLongTerm {
-                    spoiled.insert(other.codingIndex)
+                    invalidated.insert(other.codingIndex)
                 }
             }
         }
-        guard isCut, let last = entries.last else { return spoiled }
+        guard isCut, let last = entries.last else { return invalidated }
         let sought = displayIndices.count { $0 >= keyDisplayIndex && $0 <= last.displayIndex }
-        return found < sought ? nil : spoiled
+        return found < sought ? nil : invalidated
     }
 }

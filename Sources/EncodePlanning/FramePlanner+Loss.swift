@@ -20,8 +20,8 @@ extension FramePlanner {
     public mutating func invalidate(displayIndices: some Sequence<Int>) {
         let lost = Set(displayIndices)
         guard !lost.isEmpty, sequenceIndex >= 0 else { return }
-        let spoiled = log.spoiled(byLosing: lost, since: keyDisplayIndex)
-        for index in buffer.entries.indices where spoiled?.contains(buffer.entries[index].codingIndex) ?? true {
+        let invalidated = log.invalidated(byLosing: lost, since: keyDisplayIndex)
+        for index in buffer.entries.indices where invalidated?.contains(buffer.entries[index].codingIndex) ?? true {
             buffer.entries[index].isLost = true
         }
         let isAnythingLeft = buffer.entries.contains {

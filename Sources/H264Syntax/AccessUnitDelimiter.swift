@@ -1,4 +1,4 @@
-import NALWriting
+import NALUnits
 
 /// access_unit_delimiter_rbsp(), H.264 7.3.2.4.
 public enum AccessUnitDelimiter {

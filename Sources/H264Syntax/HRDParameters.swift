@@ -1,4 +1,4 @@
-public import NALWriting
+public import NALUnits
 public import VideoBase
 
 /// hrd_parameters(), H.264 E.1.2, with one schedule (cpb_cnt_minus1 0). Fields have the standard's names and values.

@@ -1,4 +1,4 @@
-import NALWriting
+import NALUnits
 
 /// nal_unit_type, H.264 Table 7-1: the types that an encoder of frames writes.
 public enum NALUnitType: UInt8, Sendable {

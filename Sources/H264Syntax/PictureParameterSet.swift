@@ -1,4 +1,4 @@
-import NALWriting
+import NALUnits
 public import VideoBase
 
 /// pic_parameter_set_rbsp(), H.264 7.3.2.2, with one slice group. Fields have the standard's names and values.

@@ -1,4 +1,4 @@
-import NALWriting
+import NALUnits
 
 /// Prefix NAL units (type 14), H.264 7.3.2.12 and G.7.3.1.1: they give a base layer's slices the temporal layer that
 /// the slices themselves cannot say. Decoders of the base profiles pass over them.

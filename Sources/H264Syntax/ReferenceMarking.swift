@@ -1,4 +1,4 @@
-import NALWriting
+import NALUnits
 import VideoBase
 
 /// One step of ref_pic_list_modification(), H.264 7.3.3.1 and 8.2.4.3.

@@ -1,4 +1,4 @@
-public import NALWriting
+public import NALUnits
 
 /// The messages of the hypothetical reference decoder and of random access, H.264 D.1.
 extension SEIMessage {

@@ -1,4 +1,4 @@
-public import NALWriting
+public import NALUnits
 public import VideoBase
 
 /// seq_parameter_set_data(), H.264 7.3.2.1.1, for progressive 8-bit 4:2:0 with picture order count type 0.

@@ -1,4 +1,4 @@
-public import NALWriting
+public import NALUnits
 package import VideoBase
 
 /// slice_type modulo 5, H.264 Table 7-6.

@@ -1,4 +1,4 @@
-public import NALWriting
+public import NALUnits
 
 extension SEIMessage {
     /// The NAL unit that carries the messages, without a start code.

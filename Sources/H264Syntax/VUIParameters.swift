@@ -1,4 +1,4 @@
-public import NALWriting
+public import NALUnits
 public import VideoBase
 
 /// vui_parameters(), H.264 E.1.1. Fields have the standard's names; what is nil is not present.

@@ -1,4 +1,4 @@
-import NALWriting
+import NALUnits
 
 /// access_unit_delimiter_rbsp(), H.265 7.3.2.5.
 public enum AccessUnitDelimiter {

@@ -1,4 +1,4 @@
-public import NALWriting
+public import NALUnits
 public import VideoBase
 
 /// hrd_parameters(1, …), H.265 E.2.2, of whole access units, with one schedule (cpb_cnt_minus1 0). Fields have the

@@ -1,4 +1,4 @@
-import NALWriting
+import NALUnits
 
 /// nal_unit_type, H.265 Table 7-1: the types of the base layer.
 public enum NALUnitType: UInt8, Sendable, CaseIterable {

@@ -1,4 +1,4 @@
-import NALWriting
+import NALUnits
 
 /// pic_parameter_set_rbsp(), H.265 7.3.2.3.1, without scaling lists and extensions. Fields have the standard's names
 /// and values.

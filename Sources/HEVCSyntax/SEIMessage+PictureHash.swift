@@ -1,4 +1,4 @@
-public import NALWriting
+public import NALUnits
 
 /// What a decoder's pictures must come to.
 extension SEIMessage {

@@ -1,4 +1,4 @@
-public import NALWriting
+public import NALUnits
 public import VideoBase
 
 /// seq_parameter_set_rbsp(), H.265 7.3.2.2.1, for progressive 4:2:0 without scaling lists and PCM blocks.

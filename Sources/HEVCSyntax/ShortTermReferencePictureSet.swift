@@ -1,4 +1,4 @@
-import NALWriting
+import NALUnits
 
 /// st_ref_pic_set(), H.265 7.3.7, written out (inter_ref_pic_set_prediction_flag 0): the short-term pictures that stay
 /// in the decoded picture buffer, by how far their picture order counts are from the current picture's.

@@ -1,4 +1,4 @@
-public import NALWriting
+public import NALUnits
 import VideoBase
 
 extension SliceSegmentHeader {

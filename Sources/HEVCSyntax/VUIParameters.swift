@@ -1,4 +1,4 @@
-public import NALWriting
+public import NALUnits
 public import VideoBase
 
 /// vui_parameters(), H.265 E.2.1. Fields have the standard's names; what is nil is not present.

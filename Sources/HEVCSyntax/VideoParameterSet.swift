@@ -1,4 +1,4 @@
-import NALWriting
+import NALUnits
 public import VideoBase
 
 /// What a decoder must hold to show pictures in order, H.265 7.4.3.1 and 7.4.3.2.1, of one temporal sub-layer and those

@@ -50,7 +50,7 @@ public final class PreviewWindow: Sendable {
     deinit { link.withLock { $0.isClosing = true } }
 
     /// Neither the user nor `close` has closed it.
-    public var isOpen: Bool { link.withQuietLock { $0.isOpen && !$0.isClosing } }
+    public var isOpen: Bool { link.withLockWithoutNotifying { $0.isOpen && !$0.isClosing } }
 
     public func setTitle(_ title: String) { link.withLock { $0.title = title } }
 

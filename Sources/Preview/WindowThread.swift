@@ -56,7 +56,7 @@ enum WindowThread {
     // SAFETY: window, renderer and texture are made here, used on this thread alone, and freed before it ends.
     private static func show(_ size: VideoSize, _ link: Monitor<WindowLink>, _ sdl: UnsafePointer<VaencSDL>) throws {
         let (width, height) = (Int32(size.width), Int32(size.height))
-        let title = link.withQuietLock { $0.title }
+        let title = link.withLockWithoutNotifying { $0.title }
         let flags = SDL_WINDOW_RESIZABLE.rawValue
         guard let window = unsafe sdl.pointee.SDL_CreateWindow!(title, visiblePosition, visiblePosition, width, height, flags)
         else { throw unsafe failure("SDL_CreateWindow", sdl) }

@@ -112,21 +112,21 @@ package struct PictureRateController: Sendable {
         if picture.isIntra { intraPeriod = picture.distanceToIntra }
         // The model's first guess is of natural pictures.
         steady.begin(guess: equalQP(picture.isIntra && picture.distanceToIntra != 1 ? RatePicture(type: .p) : picture), slope: Self.slope, count: targets.framesPerSecond)
-        let projection = Projection(self)
+        let lookahead = BufferLookahead(self)
         let wanted = wantedQP(picture)
         let free = limitedStep(wanted, picture)
         let base = boundedStep(free, picture)
         let exact = base + offset(picture)
         var qp = Int((exact + (picture.isIntra ? 0 : roundingError)).rounded())
         qp = min(max(qp, targets.qpRange.lowerBound), targets.qpRange.upperBound)
-        while qp < targets.qpRange.upperBound, !projection.fits(picture, qp: qp) { qp += 1 }
+        while qp < targets.qpRange.upperBound, !lookahead.fits(picture, qp: qp) { qp += 1 }
         if !picture.isIntra { roundingError = min(max(roundingError + exact - Double(qp), -0.5), 0.5) }
         baseQP = free
         mayJump = false
         pending.append(
             Pending(
                 picture: picture, qp: qp, expectedBits: model.bits(picture.kind, qp: Double(qp)),
-                ceiling: projection.ceiling(picture), ceilingAtCut: projection.ceiling(picture, hardness: 4)))
+                ceiling: lookahead.ceiling(picture), ceilingAtCut: lookahead.ceiling(picture, hardness: 4)))
         return qp
     }
 
@@ -212,7 +212,7 @@ package struct PictureRateController: Sendable {
         }
         var alone = self
         alone.pending.removeAll()
-        let projection = Projection(alone)
+        let lookahead = BufferLookahead(alone)
         // One that is only harder must fit; one that begins a scene is not finer than others that did.
         let isScene = Double(bits) > 2 * expected
         let typical = isScene ? steady.typical(slope: Self.slope) + offset(done.picture) : Double(done.qp)
@@ -221,7 +221,7 @@ package struct PictureRateController: Sendable {
         var qp = done.qp
         while qp < limit {
             let own = Double(bits) * exp2(-slope * Double(qp - done.qp) / 6)
-            if Double(qp) >= typical.rounded(), projection.fits(done.picture, qp: qp, own: own) { break }
+            if Double(qp) >= typical.rounded(), lookahead.fits(done.picture, qp: qp, own: own) { break }
             qp += 1
         }
         return qp >= done.qp + 2 ? qp : nil

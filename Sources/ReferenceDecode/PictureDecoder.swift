@@ -1,5 +1,5 @@
 internal import CLibAV
-internal import DamageMarks
+internal import DecodeDamageDetection
 internal import Glibc
 
 /// Decodes one stream with libavcodec's own decoder, a picture or field at a time, on the caller's thread.

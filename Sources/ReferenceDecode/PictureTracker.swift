@@ -1,5 +1,5 @@
 internal import CLibAV
-internal import DamageMarks
+internal import DecodeDamageDetection
 internal import Glibc
 
 /// Where a decoder's newest picture is: it asks for memory before it decodes.
@@ -40,7 +40,7 @@ internal import Glibc
         let code = unsafe av.pointee.avcodec_default_get_buffer2?(context, frame, flags) ?? -1
         if vaenc_errno_of(code) == ENOMEM { lacksMemory = true }
         guard code >= 0, !(isHEVC && isKnown) else { return code }
-        if isHEVC { unsafe UnwrittenMarks.put(in: frame, isDeep: Self.isDeep(frame)) }
+        if isHEVC { unsafe UnwrittenSampleDetector.put(in: frame, isDeep: Self.isDeep(frame)) }
         unsafe av.pointee.av_frame_unref?(newest)
         let kept = unsafe av.pointee.av_frame_ref?(newest, frame) ?? -1
         isKnown = kept >= 0
@@ -63,7 +63,7 @@ internal import Glibc
     /// Parts of the packet's picture were left out.
     var hasUnwritten: Bool {
         guard isHEVC, let newest = unsafe current else { return false }
-        return unsafe UnwrittenMarks.remain(in: newest, isDeep: Self.isDeep(newest), mayBeFields: false)
+        return unsafe UnwrittenSampleDetector.remain(in: newest, isDeep: Self.isDeep(newest), mayBeFields: false)
     }
 
     /// What the decoder has noted on its own frame.

@@ -43,7 +43,7 @@ final class EncodeWorker: Sendable {
         var isRunning = false
         var thread: pthread_t?
         /// Limits that pictures broke, and pictures that broke the buffer or a data-rate limit.
-        var broken = BrokenLimits()
+        var broken = LimitViolations()
         var tooLarge = 0
 
         /// Nothing more comes out but the packet that the handler has.
@@ -108,7 +108,7 @@ final class EncodeWorker: Sendable {
         var context = first
         var limits = settings.limits
         var history = TimeHistory(settings, headers)
-        var books = SoftwareBooks(settings, headers)
+        var books = SoftwareRateCompliance(settings, headers)
         do {
             while true {
                 let work: Work = monitor.wait { state in
@@ -163,7 +163,7 @@ final class EncodeWorker: Sendable {
         }
     }
 
-    private func deliver(from encoder: CodecContext, _ history: inout TimeHistory, _ books: inout SoftwareBooks) throws {
+    private func deliver(from encoder: CodecContext, _ history: inout TimeHistory, _ books: inout SoftwareRateCompliance) throws {
         while let output = try encoder.receive() {
             guard var packet = history.packet(output, headers, settings.codec) else {
                 throw VaencError(.internalFault, "the software encoder gave a packet of an unknown picture")

@@ -14,10 +14,10 @@ extension EncoderSettings {
         try check(change.qp, 0...51, "qp")
         try check(change.minQP, 0...51, "minQP")
         try check(change.maxQP, 0...51, "maxQP")
-        if let rate = change.frameRate { try WrongValues.refuse(frameRate: rate) }
-        try WrongValues.refuse(bitrate: change.bitrate, "bitrate")
-        try WrongValues.refuse(bitrate: change.maxBitrate, "maxBitrate")
-        for limit in change.dataRateLimits ?? [] { try WrongValues.refuse(limit) }
+        if let rate = change.frameRate { try Validation.refuse(frameRate: rate) }
+        try Validation.refuse(bitrate: change.bitrate, "bitrate")
+        try Validation.refuse(bitrate: change.maxBitrate, "maxBitrate")
+        for limit in change.dataRateLimits ?? [] { try Validation.refuse(limit) }
     }
 
     /// Refuses what no encoder can do: values out of range and wishes that contradict each other.
@@ -39,23 +39,23 @@ extension EncoderSettings {
         try check(c.longTermReferences, 0...15, "longTermReferences")
         try check(c.vbvInitialPercent, 0...100, "vbvInitialPercent")
         try check(c.maxFrameDelay, 0...64, "maxFrameDelay")
-        try check(c.maxSliceBytes, WrongValues.sliceBytes, "maxSliceBytes")
-        try check(c.maxFrameBytes, WrongValues.frameBytes, "maxFrameBytes")
-        try WrongValues.refuse(bitrate: c.bitrate, "bitrate")
-        try WrongValues.refuse(bitrate: c.maxBitrate, "maxBitrate")
-        try WrongValues.refuse(vbvSize: c.vbvSize)
-        for limit in c.dataRateLimits { try WrongValues.refuse(limit) }
+        try check(c.maxSliceBytes, Validation.sliceBytes, "maxSliceBytes")
+        try check(c.maxFrameBytes, Validation.frameBytes, "maxFrameBytes")
+        try Validation.refuse(bitrate: c.bitrate, "bitrate")
+        try Validation.refuse(bitrate: c.maxBitrate, "maxBitrate")
+        try Validation.refuse(vbvSize: c.vbvSize)
+        for limit in c.dataRateLimits { try Validation.refuse(limit) }
         if let filter = c.deblocking {
             for (value, option) in [(filter.alphaOffset, "deblocking alpha"), (filter.betaOffset, "deblocking beta")]
             where !(-6...6).contains(value) {
                 throw VaencError(.usage, "`\(option)` is \(value)", remedy: "give a number from -6 to 6")
             }
         }
-        try WrongValues.refuse(forcedKeyTimes: c.forcedKeyTimes)
-        for region in c.regionsOfInterest { try WrongValues.refuse(region, in: c.size) }
-        try WrongValues.refuse(frameRate: c.frameRate)
-        try WrongValues.refuse(masteringDisplay: c.masteringDisplay)
-        if let ratio = c.sampleAspectRatio { try WrongValues.refuse(sampleAspectRatio: ratio) }
+        try Validation.refuse(forcedKeyTimes: c.forcedKeyTimes)
+        for region in c.regionsOfInterest { try Validation.refuse(region, in: c.size) }
+        try Validation.refuse(frameRate: c.frameRate)
+        try Validation.refuse(masteringDisplay: c.masteringDisplay)
+        if let ratio = c.sampleAspectRatio { try Validation.refuse(sampleAspectRatio: ratio) }
         if let seconds = c.gopSeconds, !(seconds > 0 && seconds <= 86400) {
             throw VaencError(.usage, "`gopSeconds` is \(seconds)", remedy: "give a time above 0 and up to 86400 seconds")
         }
@@ -64,8 +64,8 @@ extension EncoderSettings {
                 .usage, "the profile \(profile.rawValue) is not one of \(c.codec.rawValue)",
                 remedy: "leave out the profile, or change the codec")
         }
-        try WrongValues.refuse(bitDepth: c.bitDepth, profile: c.profile, codec: c.codec)
-        try WrongValues.refuse(tier: c.tier, level: c.level, codec: c.codec)
+        try Validation.refuse(bitDepth: c.bitDepth, profile: c.profile, codec: c.codec)
+        try Validation.refuse(tier: c.tier, level: c.level, codec: c.codec)
         if let level = c.level, !SoftwareLevel.numbers(c.codec).contains(level) {
             throw VaencError(
                 .usage, "\(c.codec == .h264 ? "H.264" : "HEVC") has no level \(SoftwareLevel.name(level))",
@@ -77,7 +77,7 @@ extension EncoderSettings {
         }
         let quality: RateControlMode = c.qp ?? c.qpI ?? c.qpB != nil ? .cqp : .icq
         try c.checkContradictions(c.rateControl ?? (c.bitrate != nil ? .vbr : quality))
-        try WrongValues.refuse(size: c.size)
+        try Validation.refuse(size: c.size)
         guard (16...16384).contains(c.size.width), (16...16384).contains(c.size.height) else {
             throw VaencError(
                 .unavailable, "a picture of \(c.size) is outside what the software encoder takes",

@@ -1,4 +1,4 @@
-import NALWriting
+import NALUnits
 
 /// The idr_pic_id of IDR pictures in H.264, which must differ in two that follow each other (7.4.3). libx264 writes 0 and 1 in turn, and
 /// begins with 0 in each of its streams: after a drain or a change of the rate two pictures can have the same.

@@ -1,5 +1,5 @@
 import H264Syntax
-import NALWriting
+import NALUnits
 import VideoBase
 
 /// SEI messages of a picture that the library does not write: they go before its first slice.

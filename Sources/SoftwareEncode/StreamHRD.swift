@@ -1,4 +1,4 @@
-import NALWriting
+import NALUnits
 import VideoBase
 
 /// hrd_parameters() of a library's SPS: one schedule over all NAL units (H.264 E.1.2, H.265 E.2.2), as libx264 and

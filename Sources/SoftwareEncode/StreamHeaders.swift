@@ -1,5 +1,5 @@
 import HEVCSyntax
-import NALWriting
+import NALUnits
 import VideoBase
 
 /// What the parameter sets of an encoder's stream say.

@@ -1,4 +1,4 @@
-import NALWriting
+import NALUnits
 import VideoBase
 
 /// What a packet of a library says of itself, read from its NAL units.

@@ -2,7 +2,7 @@ package import EncodeSession
 public import FoundationEssentials
 public import VAAPI
 public import VideoBase
-public import struct NALWriting.MalformedStream
+public import struct NALUnits.MalformedStream
 
 // Programs that show `localizedDescription` show the error's own line, in place of Foundation's default text. Only this library
 // imports Foundation's part for that: the engine and the driver do without it.

@@ -194,7 +194,7 @@ public final class MediaMuxer: Sendable {
             state.early = []
             return state.hasEnded ? nil : state.sink
         }
-        sink?.hurry()
+        sink?.abortBlockingIO()
         thread.add { sink?.cancel() }
     }
 

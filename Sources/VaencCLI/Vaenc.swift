@@ -54,7 +54,7 @@ struct VaencCommand: ParsableCommand {
             var command = try parseAsRoot(arguments)
             try RepeatedOptions.check(arguments, of: type(of: command))
             try EmptyValues.check(arguments, of: type(of: command))
-            try DeviceWatch.checkEnvironment()
+            try DriverCallWatchdog.checkEnvironment()
             if !(command is any InterruptibleCommand) { Interruption.letThrough() }
             try command.run()
         } catch {

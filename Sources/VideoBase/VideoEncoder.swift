@@ -122,7 +122,7 @@ public struct EncoderStatistics: Sendable, Hashable, Codable {
     public var limitsBroken = 0
     /// Pictures that did not keep to what was asked, by limit: one that breaks two counts under both. Counted through
     /// VA-API.
-    public var broken = BrokenLimits()
+    public var broken = LimitViolations()
     /// What the driver was told where it controls the rate, the latest last; of a long session the first and the
     /// latest 255.
     public var driverRates: [DriverRate] = []

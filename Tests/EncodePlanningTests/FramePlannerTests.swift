@@ -66,7 +66,7 @@ import VideoBase
 
     /// The plan of a steady stream needs no modification and no marking: the lists are the initial ones.
     @Test func steadyStreamCostsNoBits() {
-        var numbering = H264Numbering(references: 4)
+        var numbering = H264ReferenceState(references: 4)
         for plan in plans(GOPStructure(keyInterval: 300, references: 4), frames: 600) {
             let numbers = numbering.number(plan)
             #expect(numbers.modifications0.isEmpty && numbers.marking.isEmpty)

@@ -33,8 +33,8 @@ struct Receiver {
 }
 
 @Suite struct LossTests {
-    private func numbering(_ structure: GOPStructure) -> H264Numbering {
-        H264Numbering(
+    private func numbering(_ structure: GOPStructure) -> H264ReferenceState {
+        H264ReferenceState(
             references: structure.storage, longTermReferences: structure.longTermReferences, log2_max_frame_num: 5,
             log2_max_pic_order_cnt_lsb: 6)
     }

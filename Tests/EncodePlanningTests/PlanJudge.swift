@@ -5,7 +5,7 @@ import VideoBase
 /// models. Faults are texts, so that a sweep can say which run they come from.
 struct PlanJudge {
     let structure: GOPStructure
-    var numbering: H264Numbering
+    var numbering: H264ReferenceState
     var decoder: DecoderModel
     private var output: OutputModel
     private(set) var faults: [String] = []
@@ -19,7 +19,7 @@ struct PlanJudge {
 
     init(_ structure: GOPStructure, log2_max_frame_num: Int = 4, log2_max_pic_order_cnt_lsb: Int = 6) {
         self.structure = structure
-        numbering = H264Numbering(
+        numbering = H264ReferenceState(
             references: structure.storage, longTermReferences: structure.longTermReferences,
             log2_max_frame_num: log2_max_frame_num, log2_max_pic_order_cnt_lsb: log2_max_pic_order_cnt_lsb)
         decoder = DecoderModel(

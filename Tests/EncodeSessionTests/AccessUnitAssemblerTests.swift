@@ -1,6 +1,6 @@
 import EncodePlanning
 import H264Syntax
-import NALWriting
+import NALUnits
 import Testing
 import VideoBase
 
@@ -10,14 +10,14 @@ import VideoBase
     static let slice: [UInt8] = [0x41, 0x9A, 0x80, 0x11]
     static let key: [UInt8] = [0x65, 0x88, 0x80, 0x22]
 
-    static func lowering(_ change: (inout EncoderConfiguration) -> Void = { _ in }) throws -> H264Lowering {
+    static func adapter(_ change: (inout EncoderConfiguration) -> Void = { _ in }) throws -> H264Adapter {
         let configuration = SettingsResolverTests.configuration(640, 360, change)
         let device = DeviceProfile(driver: "a driver", limits: [SettingsResolverTests.limits()])
-        return try #require(try SettingsResolver.resolve(configuration, on: device).lowering() as? H264Lowering)
+        return try #require(try SettingsResolver.resolve(configuration, on: device).adapter() as? H264Adapter)
     }
 
     static func headers(_ change: (inout EncoderConfiguration) -> Void = { _ in }) throws -> H264StreamHeaders {
-        try lowering(change).stream.headers
+        try adapter(change).stream.headers
     }
 
     private func stream(_ units: [[UInt8]], startCode: [UInt8] = [0, 0, 0, 1]) -> [UInt8] {
@@ -38,11 +38,11 @@ import VideoBase
 
     /// What comes out for a driver's `bytes`.
     private func assembled(
-        _ lowering: H264Lowering, _ bytes: [UInt8], _ type: PictureType, prefix: [UInt8]? = nil
+        _ adapter: H264Adapter, _ bytes: [UInt8], _ type: PictureType, prefix: [UInt8]? = nil
     ) throws -> [[UInt8]] {
-        var assembler = AccessUnitAssembler(.h264, lowering)
+        var assembler = AccessUnitAssembler(.h264, adapter)
         var bytes = bytes
-        try assembler.assemble(&bytes, leading(lowering.stream.headers, type), prefix: prefix)
+        try assembler.assemble(&bytes, leading(adapter.stream.headers, type), prefix: prefix)
         let units = AnnexB.split(bytes)
         #expect(bytes == stream(units))
         return units
@@ -53,48 +53,48 @@ import VideoBase
     }
 
     @Test func asExpectedStays() throws {
-        let lowering = try Self.lowering()
-        let headers = lowering.stream.headers
+        let adapter = try Self.adapter()
+        let headers = adapter.stream.headers
         let filler: [UInt8] = [0x0C, 0xFF, 0xFF, 0x80]
         let first = [headers.spsUnit, headers.ppsUnit, identifier(headers), Self.key, Self.key, filler]
-        #expect(try assembled(lowering, stream(first), .idr) == first)
-        #expect(try assembled(lowering, stream([Self.slice]), .p) == [Self.slice])
+        #expect(try assembled(adapter, stream(first), .idr) == first)
+        #expect(try assembled(adapter, stream([Self.slice]), .p) == [Self.slice])
     }
 
     @Test func whatIsMissingIsAdded() throws {
-        let lowering = try Self.lowering { $0.accessUnitDelimiters = true }
-        let headers = lowering.stream.headers
+        let adapter = try Self.adapter { $0.accessUnitDelimiters = true }
+        let headers = adapter.stream.headers
         let delimiter: [UInt8] = [0x09, 0x10]
         let whole = [delimiter, headers.spsUnit, headers.ppsUnit, identifier(headers), Self.key]
-        #expect(try assembled(lowering, stream([Self.key]), .idr) == whole)
-        #expect(try assembled(lowering, stream([headers.spsUnit, Self.key]), .idr) == whole)
-        #expect(try assembled(lowering, stream([Self.slice]), .p) == [[0x09, 0x30], Self.slice])
+        #expect(try assembled(adapter, stream([Self.key]), .idr) == whole)
+        #expect(try assembled(adapter, stream([headers.spsUnit, Self.key]), .idr) == whole)
+        #expect(try assembled(adapter, stream([Self.slice]), .p) == [[0x09, 0x30], Self.slice])
         #expect(
-            try assembled(lowering, stream([Self.slice, Self.slice]), .p, prefix: [0x6E, 1, 2])
+            try assembled(adapter, stream([Self.slice, Self.slice]), .p, prefix: [0x6E, 1, 2])
                 == [[0x09, 0x30], [0x6E, 1, 2], Self.slice, [0x6E, 1, 2], Self.slice])
     }
 
     /// Filler and SEI before the slices are the driver's own; after them filler counts.
     @Test func oneCopyAndFourByteStartCodes() throws {
-        let lowering = try Self.lowering { $0.identifier = false }
-        let headers = lowering.stream.headers
+        let adapter = try Self.adapter { $0.identifier = false }
+        let headers = adapter.stream.headers
         let filler: [UInt8] = [0x0C, 0xFF, 0x80]
         let twice = [
             [0x09, 0x10], headers.spsUnit, headers.spsUnit, headers.ppsUnit, headers.ppsUnit, filler,
             [0x06, 0x01, 0x01, 0x00, 0x80], Self.key, filler,
         ]
         let wanted = [headers.spsUnit, headers.ppsUnit, Self.key, filler]
-        #expect(try assembled(lowering, stream(twice, startCode: [0, 0, 1]), .idr) == wanted)
-        #expect(try assembled(lowering, stream([Self.slice]) + [0, 0, 0], .p) == [Self.slice])
+        #expect(try assembled(adapter, stream(twice, startCode: [0, 0, 1]), .idr) == wanted)
+        #expect(try assembled(adapter, stream([Self.slice]) + [0, 0, 0], .p) == [Self.slice])
         // Parameter sets before a picture that is no key frame say nothing new.
-        #expect(try assembled(lowering, stream([headers.spsUnit, headers.ppsUnit, Self.slice]), .p) == [Self.slice])
+        #expect(try assembled(adapter, stream([headers.spsUnit, headers.ppsUnit, Self.slice]), .p) == [Self.slice])
     }
 
     @Test func noSliceIsAnError() throws {
-        let lowering = try Self.lowering()
-        let headers = lowering.stream.headers
+        let adapter = try Self.adapter()
+        let headers = adapter.stream.headers
         for bytes in [[], stream([headers.spsUnit]), [1, 2, 3]] {
-            #expect(throws: VaencError.self) { _ = try assembled(lowering, bytes, .p) }
+            #expect(throws: VaencError.self) { _ = try assembled(adapter, bytes, .p) }
         }
     }
 
@@ -102,8 +102,8 @@ import VideoBase
     /// (log2_max_frame_num 5, log2_max_pic_order_cnt_lsb 5, no 8×8 transform, QP 26); constraint flags and VUI become
     /// ours. FFmpeg's trace_headers reads the result so.
     @Test func driversOwnParameterSets() throws {
-        let lowering = try Self.lowering { $0.identifier = false }
-        let headers = lowering.stream.headers
+        let adapter = try Self.adapter { $0.identifier = false }
+        let headers = adapter.stream.headers
         let theirs: [UInt8] = [
             0x67, 0x64, 0x44, 0x1E, 0xAC, 0x54, 0x80, 0xA0, 0x2F, 0xF9, 0x61, 0x00, 0x00, 0x03, 0x00, 0x01, 0x00, 0x00,
             0x03, 0x00, 0x3C, 0x0F, 0x08, 0x84, 0x6A,
@@ -113,7 +113,7 @@ import VideoBase
             0x03, 0x00, 0x3C, 0x8F, 0x08, 0x04, 0x2A,
         ]
         let pps: [UInt8] = [0x68, 0xEE, 0x3C, 0x80]
-        var assembler = AccessUnitAssembler(.h264, lowering)
+        var assembler = AccessUnitAssembler(.h264, adapter)
         var bytes = stream([[0x09, 0x10], theirs, pps, Self.key])
         try assembler.assemble(&bytes, leading(headers, .idr))
         #expect(AnnexB.split(bytes) == [adopted, pps, Self.key])

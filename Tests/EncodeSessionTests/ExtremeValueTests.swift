@@ -43,8 +43,8 @@ import VideoBase
             #expect([.usage, .unavailable].contains(error.category), "\(error)")
             return false
         }
-        var lowering = settings.lowering()
-        #expect(lowering.parameterSets.count >= 2)
+        var adapter = settings.adapter()
+        #expect(adapter.parameterSets.count >= 2)
         let session = RateSession(settings)
         var planner = FramePlanner(structure: settings.structure)
         var counter = PictureClock.Counter()
@@ -56,9 +56,9 @@ import VideoBase
                 }
             }
             _ = session.decide(plan)
-            _ = lowering.number(plan)
+            _ = adapter.number(plan)
             let clock = counter.next(plan, reorderDepth: settings.structure.reorderDepth)
-            #expect(!lowering.leading(plan, FrameOptions(), clock, delay: session.initialDelay).units.isEmpty || !plan.type.isKey)
+            #expect(!adapter.leading(plan, FrameOptions(), clock, delay: session.initialDelay).units.isEmpty || !plan.type.isKey)
             var bytes = [UInt8](repeating: 0x55, count: [0, 1, 5, 70_000][index % 4])
             var units = bytes.isEmpty ? [] : [0..<bytes.count]
             // Filler of gigabytes would be right, and slow.

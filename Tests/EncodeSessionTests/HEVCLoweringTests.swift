@@ -1,6 +1,6 @@
 import EncodePlanning
 import HEVCSyntax
-import NALWriting
+import NALUnits
 import TestOracles
 import Testing
 import VAAPI
@@ -43,25 +43,25 @@ import VideoBase
 
     /// The slice headers of a stream, as FFmpeg reads them behind the stream's own parameter sets.
     private func written(_ settings: EncodeSettings, frames: Int, forced: Int = 1000) throws -> [Written] {
-        let lowering = try #require(settings.lowering() as? HEVCLowering)
+        let adapter = try #require(settings.adapter() as? HEVCAdapter)
         var planner = FramePlanner(structure: settings.structure)
         var numbering = HEVCNumbering(
             longTermReferences: settings.structure.longTermReferences,
-            log2_max_pic_order_cnt_lsb: lowering.stream.headers.sps.log2_max_pic_order_cnt_lsb)
+            log2_max_pic_order_cnt_lsb: adapter.stream.headers.sps.log2_max_pic_order_cnt_lsb)
         let plans = (0..<frames).flatMap { planner.add(forceKey: $0 == forced) } + planner.finish()
         var counter = PictureClock.Counter()
         var stream: [UInt8] = []
         var numbers: [HEVCPictureNumbers] = []
         for plan in plans {
             let clock = counter.next(plan, reorderDepth: settings.structure.reorderDepth)
-            for unit in lowering.leading(plan, FrameOptions(), clock, delay: nil).units {
+            for unit in adapter.leading(plan, FrameOptions(), clock, delay: nil).units {
                 AnnexB.append(unit, to: &stream)
             }
             numbers.append(numbering.number(plan))
-            for slice in lowering.stream.slices {
+            for slice in adapter.stream.slices {
                 let header = SliceSegmentHeader(
-                    plan, numbers[numbers.count - 1], lowering.stream.headers, firstBlock: slice.lowerBound, qp: 30)
-                let packed = PackedHeader(header, lowering.stream.headers)
+                    plan, numbers[numbers.count - 1], adapter.stream.headers, firstBlock: slice.lowerBound, qp: 30)
+                let packed = PackedHeader(header, adapter.stream.headers)
                 #expect(packed.hasEmulationBytes && packed.bitLength == packed.bytes.count * 8)
                 // Slice data that nobody reads.
                 stream += packed.bytes + [0x55, 0xAA, 0x80]
@@ -111,7 +111,7 @@ import VideoBase
             $0.bFrames = 0
         }
         #expect(settings.effective.contains { $0.option == "pFrames" && $0.used == "B with equal lists" })
-        let headers = try #require(settings.lowering() as? HEVCLowering).stream.headers
+        let headers = try #require(settings.adapter() as? HEVCAdapter).stream.headers
         #expect(headers.pps.num_ref_idx_l1_default_active == 3)
         for picture in try written(settings, frames: 8) where picture.plan.type == .p {
             let header = SliceSegmentHeader(picture.plan, picture.numbers, headers, firstBlock: 0, qp: 30)
@@ -139,14 +139,14 @@ import VideoBase
             $0.hrdParameters = true
             $0.temporalLayers = 2
         }
-        let lowering = try #require(settings.lowering() as? HEVCLowering)
+        let adapter = try #require(settings.adapter() as? HEVCAdapter)
         let (plan, options) = AccessUnitAssemblerTests.options(.idr)
         // Timing is read behind a slice, which says the set that it goes by.
         let slice = SliceSegmentHeader(
             nal_unit_type: .idrWithRADL, slice_type: .i, slice_pic_order_cnt_lsb: 0, qp: 30)
-        let picture: [UInt8] = PackedHeader(slice, lowering.stream.headers).bytes + [0x55, 0xAA, 0x80]
-        var stream = stream(lowering.parameterSets) + picture
-        for unit in lowering.leading(plan, options, PictureClock(removal: 3, output: 2), delay: nil).units {
+        let picture: [UInt8] = PackedHeader(slice, adapter.stream.headers).bytes + [0x55, 0xAA, 0x80]
+        var stream = stream(adapter.parameterSets) + picture
+        for unit in adapter.leading(plan, options, PictureClock(removal: 3, output: 2), delay: nil).units {
             AnnexB.append(unit, to: &stream)
         }
         stream += picture
@@ -161,7 +161,7 @@ import VideoBase
         ]
         for (field, value) in expected { #expect(trace[field].first == value, "\(field)") }
         #expect(settings.level.name == "4.0" && settings.pixelFormat == .p010)
-        let sequence = try #require(lowering.sequence as? HEVCSequenceParameters)
+        let sequence = try #require(adapter.sequence as? HEVCSequenceParameters)
         #expect(sequence.generalLevelIDC == 120 && sequence.bitDepthLumaMinus8 == 2 && !sequence.generalHighTier)
         #expect(sequence.picWidthInLumaSamples == 1376 && sequence.picHeightInLumaSamples == 768)
     }
@@ -169,7 +169,7 @@ import VideoBase
     /// A driver's set: its description of how pictures are coded, with our level, window and VUI.
     @Test func driversOwnSequenceParameterSet() throws {
         let settings = try Self.settle(Self.limits(), 1366, 768)
-        let ours = try #require(settings.lowering() as? HEVCLowering).stream.headers.sps
+        let ours = try #require(settings.adapter() as? HEVCAdapter).stream.headers.sps
         #expect(DriverHEVCSequenceParameterSet(unit: ours.unit)?.adopting(ours) == ours.unit)
         var theirs = ours
         theirs.pic_width_in_luma_samples = 1408
@@ -199,19 +199,19 @@ import VideoBase
 
     /// Units behind the slices stay, those before them that are the driver's own go.
     @Test func accessUnits() throws {
-        let lowering = try Self.settle { $0.identifier = false }.lowering()
-        var assembler = AccessUnitAssembler(.hevc, lowering)
+        let adapter = try Self.settle { $0.identifier = false }.adapter()
+        var assembler = AccessUnitAssembler(.hevc, adapter)
         let (plan, options) = AccessUnitAssemblerTests.options(.idr)
         let slice: [UInt8] = [19 << 1, 1, 0xAF]
         let hash: [UInt8] = [40 << 1, 1, 0x84, 0x80]
         let filler: [UInt8] = [38 << 1, 1, 0xFF, 0x80]
-        let wanted = lowering.parameterSets + [slice, slice, hash, filler]
+        let wanted = adapter.parameterSets + [slice, slice, hash, filler]
         let delimiter: [UInt8] = [35 << 1, 1, 0x10]
         let information: [UInt8] = [39 << 1, 1, 0x80]
-        let theirs = [delimiter] + lowering.parameterSets.dropFirst() + [information, slice, slice, hash, filler]
+        let theirs = [delimiter] + adapter.parameterSets.dropFirst() + [information, slice, slice, hash, filler]
         for units in [wanted, theirs] {
             var bytes = stream(units)
-            try assembler.assemble(&bytes, lowering.leading(plan, options, PictureClock(), delay: nil))
+            try assembler.assemble(&bytes, adapter.leading(plan, options, PictureClock(), delay: nil))
             #expect(AnnexB.split(bytes) == wanted)
         }
         #expect(AccessUnitAssembler.slices(in: stream(wanted), AnnexB.units(in: stream(wanted).span), .hevc) == [3, 3])

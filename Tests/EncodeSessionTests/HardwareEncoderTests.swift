@@ -1,6 +1,6 @@
 import Glibc
 import H264Syntax
-import NALWriting
+import NALUnits
 import ReferenceDisplay
 import Synchronization
 import TestOracles

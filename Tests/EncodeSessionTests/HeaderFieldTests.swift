@@ -96,9 +96,9 @@ import VideoBase
             SettingsResolverTests.configuration(640, 360),
             on: DeviceProfile(driver: "a driver", limits: [SettingsResolverTests.limits()]))
         settings.buffer = BufferModel(bitrate: 640_000, size: 320_000, isConstant: true)
-        let lowering = settings.lowering()
+        let adapter = settings.adapter()
         let (plan, options) = AccessUnitAssemblerTests.options(.idr)
-        let units = lowering.leading(plan, options, PictureClock(removal: 3, output: 2), delay: nil)
+        let units = adapter.leading(plan, options, PictureClock(removal: 3, output: 2), delay: nil)
         let trace = try Files.withTemporaryFolder { folder -> TraceHeaders in
             // A picture of one I slice whose data trace_headers does not read.
             let slice: [UInt8] = [0x65, 0x88, 0x80, 0x40, 0x03, 0xF0, 0x80]

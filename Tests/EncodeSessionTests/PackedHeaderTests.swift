@@ -10,7 +10,7 @@ import VideoBase
 @Suite struct PackedHeaderTests {
     private func plans(_ count: Int) -> [(FramePlan, H264PictureNumbers)] {
         var planner = FramePlanner(structure: GOPStructure(keyInterval: 300, references: 1))
-        var numbering = H264Numbering(references: 1)
+        var numbering = H264ReferenceState(references: 1)
         return (0..<count).flatMap { _ in planner.add().map { ($0, numbering.number($0)) } }
     }
 
@@ -42,7 +42,7 @@ import VideoBase
         }
         let device = DeviceProfile(driver: "a driver", limits: [SettingsResolverTests.limits()])
         let settings = try SettingsResolver.resolve(configuration, on: device)
-        let headers = try #require(settings.lowering() as? H264Lowering).stream.headers
+        let headers = try #require(settings.adapter() as? H264Adapter).stream.headers
         let sequence = H264SequenceParameters(headers, settings)
         #expect(sequence.levelIDC == 30 && sequence.maxNumRefFrames == 3 && sequence.intraIDRPeriod == 150)
         #expect(sequence.pictureWidthInMBs == 41 && sequence.pictureHeightInMBs == 23)

@@ -51,7 +51,7 @@ import VideoBase
                         let rate = settings.rate
                         let name = "\(offered.map(\.rawValue).sorted()), \(wanted), \(controller as Any), \(hasOneQP)"
                         #expect(offered.contains(rate.deviceMode), "\(name)")
-                        if rate.isOwn {
+                        if rate.usesVaencRateControl {
                             own += 1
                             #expect(!hasOneQP && [.cbr, .vbr, .qvbr].contains(rate.mode), "\(name)")
                             #expect(controller == .vaenc || !offered.contains(wanted), "\(name)")

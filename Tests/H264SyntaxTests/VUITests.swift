@@ -1,5 +1,5 @@
 import H264Syntax
-import NALWriting
+import NALUnits
 import Testing
 import VideoBase
 

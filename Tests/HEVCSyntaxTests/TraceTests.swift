@@ -1,5 +1,5 @@
 import HEVCSyntax
-import NALWriting
+import NALUnits
 import TestOracles
 import Testing
 import VideoBase

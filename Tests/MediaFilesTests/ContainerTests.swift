@@ -1,5 +1,5 @@
 import Glibc
-import NALWriting
+import NALUnits
 import Testing
 import TestOracles
 import VideoBase

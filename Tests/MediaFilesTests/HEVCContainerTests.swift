@@ -1,4 +1,4 @@
-import NALWriting
+import NALUnits
 import Testing
 import TestOracles
 import VideoBase

@@ -32,15 +32,15 @@ import Testing
     /// Packs the headers that the buffers ask for; `first` is the picture's whose sequence holds.
     private func pack(
         _ buffers: inout HEVCClient.Buffers, _ sequence: VAEncSequenceParameterBufferHEVC, isEscaped: Bool,
-        window: HEVCSequenceHeader.Window? = nil
+        window: HEVCSequenceParameterSet.Window? = nil
     ) {
-        var header = HEVCSequenceHeader(sequence)
+        var header = HEVCSequenceParameterSet(sequence)
         header.window = window
-        let picture = HEVCPictureHeader(buffers.picture!)
+        let picture = HEVCPictureParameterSet(buffers.picture!)
         var sets: [(UInt32, [UInt8])] = []
         if buffers.sequence != nil {
             sets = [
-                (Self.sequenceType, HEVCVideoHeader(header).nalUnit()), (Self.sequenceType, header.nalUnit()),
+                (Self.sequenceType, HEVCVideoParameterSet(header).nalUnit()), (Self.sequenceType, header.nalUnit()),
                 (Self.pictureType, picture.nalUnit()),
             ]
         }
@@ -118,7 +118,7 @@ import Testing
     /// cu_qp_delta in where QPs change inside pictures.
     @Test func mesa25WritesSetsAnew() throws {
         func run(
-            _ width: Int, _ height: Int, window: HEVCSequenceHeader.Window?, misc: [[UInt8]] = []
+            _ width: Int, _ height: Int, window: HEVCSequenceParameterSet.Window?, misc: [[UInt8]] = []
         ) throws -> TraceHeaders {
             let stream = client("radeonsi25-navi31", width, height)
             var sequence = try #require(stream.buffers(HEVCClient.lowDelay(1)[0]).sequence)

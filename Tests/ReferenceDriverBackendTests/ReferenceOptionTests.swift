@@ -123,7 +123,7 @@ import Testing
         let (one, two) = scenes
         let stream = StreamClient(width: 128, height: 96, packedHeaders: 0x1f, kept: 8)
         stream.frames = [two, one, two, two, one, one]
-        var sequence = SequenceHeader()
+        var sequence = SequenceParameterSet()
         sequence.profileIdc = 100
         sequence.levelIdc = 40
         sequence.maxNumRefFrames = 3
@@ -133,7 +133,7 @@ import Testing
         sequence.log2MaxFrameNum = 8
         sequence.log2MaxPictureOrderCountLsb = 8
         sequence.direct8x8Inference = true
-        var set = PictureHeader()
+        var set = PictureParameterSet()
         set.deblockingControlPresent = true
         set.highFields = .init()
         var (pictures, shown): ([[UInt8]], [PlanarFrame]) = ([], [])

@@ -141,11 +141,11 @@ import Testing
     @Test(arguments: [false, true]) func emptySlicesDecode(_ cabac: Bool) {
         let width = 40
         let height = 23
-        var sequence = SequenceHeader()
+        var sequence = SequenceParameterSet()
         sequence.pictureOrderCountType = 2
         sequence.widthInMacroblocks = width
         sequence.heightInMapUnits = height
-        var picture = PictureHeader()
+        var picture = PictureParameterSet()
         picture.cabac = cabac
         picture.deblockingControlPresent = true
         var empty = EmptySlices(widthInMacroblocks: width)

@@ -36,8 +36,8 @@ struct RandomSyntax {
         for index in 0..<options.pictures { pictures.append(makePicture(index)) }
     }
 
-    var sequence: SequenceHeader {
-        var sequence = SequenceHeader()
+    var sequence: SequenceParameterSet {
+        var sequence = SequenceParameterSet()
         sequence.profileIdc = options.transform8x8 ? 100 : 77
         sequence.levelIdc = 40
         sequence.pictureOrderCountType = 2
@@ -47,8 +47,8 @@ struct RandomSyntax {
         return sequence
     }
 
-    func picture(cabac: Bool) -> PictureHeader {
-        var picture = PictureHeader()
+    func picture(cabac: Bool) -> PictureParameterSet {
+        var picture = PictureParameterSet()
         picture.cabac = cabac
         picture.deblockingControlPresent = true
         if options.transform8x8 { picture.highFields = .init(transform8x8: true) }

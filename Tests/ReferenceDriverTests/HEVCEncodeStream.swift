@@ -60,7 +60,7 @@ struct HEVCEncodeStream {
         sps.putUnsigned(job.transformDepthInter)
         sps.putUnsigned(job.transformDepthIntra)
         // Scaling lists, AMP, SAO, PCM.
-        for flag in [false, job.allowsAsymmetric, hasSAO, false] { sps.put(flag) }
+        for flag in [false, job.amp_enabled_flag, hasSAO, false] { sps.put(flag) }
         sps.putUnsigned(0)
         // Long-term pictures, none of them in the SPS.
         sps.put(true)
@@ -74,7 +74,7 @@ struct HEVCEncodeStream {
         pps.putUnsigned(0)
         pps.putUnsigned(0)
         pps.put(0, 5)
-        pps.put(job.hidesSigns)
+        pps.put(job.sign_data_hiding_enabled_flag)
         // cabac_init_present_flag.
         pps.put(true)
         for _ in 0..<2 { pps.putUnsigned(0) }

@@ -123,10 +123,10 @@ import Testing
             encoding.temporalMotion = true
             encoding.hasSAO = true
             encoding.configure = { job in
-                job.allowsAsymmetric = true
+                job.amp_enabled_flag = true
                 job.transformDepthInter = 1
                 job.transformDepthIntra = 1
-                job.hidesSigns = quality % 3 == 0
+                job.sign_data_hiding_enabled_flag = quality % 3 == 0
                 job.constrainedIntraPrediction = quality % 3 == 1
                 job.strongIntraSmoothing = true
                 job.hasTransformSkip = quality % 3 == 2
@@ -177,11 +177,11 @@ import Testing
         encoding.configure = { job in
             job.transformDepthInter = depths.0
             job.transformDepthIntra = depths.1
-            job.allowsAsymmetric = flags[0]
+            job.amp_enabled_flag = flags[0]
             job.strongIntraSmoothing = flags[1]
             job.constrainedIntraPrediction = flags[2] && (unit == 3 || !isCut)
             job.hasTransformSkip = flags[3]
-            job.hidesSigns = flags[4]
+            job.sign_data_hiding_enabled_flag = flags[4]
             job.filtersAcrossTiles = flags[5]
             job.qpDeltaDepth = groupDepth
             job.log2ParallelMergeLevel = mergeLevel

@@ -88,7 +88,7 @@ struct HEVCEncoding {
         return "\(grid), \(bitDepth) bits, \(structure), QP \(qp) + \(qpStep), slices of \(sliceLength), tiles "
             + "\(tileColumns)×\(tileRows), SAO \(hasSAO), TMVP \(temporalMotion), long-term \(hasLongTerm); depths "
             + "\(job.transformDepthInter) \(job.transformDepthIntra), constrained \(job.constrainedIntraPrediction), skip "
-            + "\(job.hasTransformSkip), hidden \(job.hidesSigns), across tiles \(job.filtersAcrossTiles), delta "
+            + "\(job.hasTransformSkip), hidden \(job.sign_data_hiding_enabled_flag), across tiles \(job.filtersAcrossTiles), delta "
             + "\(job.qpDeltaDepth ?? -1), merge level \(job.log2ParallelMergeLevel), offsets \(job.cbQPOffset) "
             + "\(job.crQPOffset); slice's \(slice.cbQPOffset) \(slice.crQPOffset), deblocking off "
             + "\(slice.disablesDeblocking) \(slice.betaOffset) \(slice.tcOffset), across \(slice.filtersAcrossSlices)"
@@ -232,12 +232,12 @@ struct HEVCEncoding {
         let planes = picture.planes(Sample.self)
         var bytes: [UInt8] = []
         bytes.reserveCapacity(grid.width * grid.height * 3)
-        for (lane, stride, scale) in [
+        for (elements, stride, scale) in [
             (planes.luma, planes.stride, 1), (planes.cb, planes.chromaStride, 2), (planes.cr, planes.chromaStride, 2),
         ] {
             for y in 0..<grid.height / scale {
                 for x in 0..<grid.width / scale {
-                    let sample = UInt16(lane[y * stride + x])
+                    let sample = UInt16(elements[y * stride + x])
                     bytes.append(UInt8(truncatingIfNeeded: sample))
                     if bitDepth > 8 { bytes.append(UInt8(sample >> 8)) }
                 }

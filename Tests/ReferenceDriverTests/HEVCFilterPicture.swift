@@ -22,11 +22,11 @@ struct HEVCFilterPicture<Sample: HEVCSample> {
         storage.begin()
         let small = HEVCGrid(width: 16, height: 16, log2CodingTreeBlock: 4)
         references = (0..<2).map { _ in HEVCReconstructedPicture(grid: small, bitDepth: Sample.bitDepth) }
-        let empty = LaneStorage<UInt8>(count: 64, repeating: 0)
+        let empty = ElementStorage<UInt8>(count: 64, repeating: 0)
         var job = HEVCPictureJob(
             grid: grid,
             source: HEVCSource(
-                luma: empty.lane, chroma: empty.lane, lumaPitch: 8, chromaPitch: 8, width: 0, height: 0),
+                luma: empty.elements, chroma: empty.elements, lumaPitch: 8, chromaPitch: 8, width: 0, height: 0),
             reconstruction: picture, poc: 0, slices: [])
         job.bitDepth = Sample.bitDepth
         if Bool.random(using: &generator) && grid.columns > 1 {
@@ -99,7 +99,7 @@ struct HEVCFilterPicture<Sample: HEVCSample> {
                     let block = (x / 8 * 7 + y / 8 * 13) % 11
                     let base = y / 16 % 5 == 4 ? (block > 5 ? 252 : 2) : 90 + block * 2 + (x + y) % 8 / 3
                     let value = base * scale + Int.random(in: 0..<noise * scale, using: &generator)
-                    plane.lane[y * plane.stride + x] = Sample(min(value, Sample.largest))
+                    plane.elements[y * plane.stride + x] = Sample(min(value, Sample.largest))
                 }
             }
         }
@@ -108,7 +108,7 @@ struct HEVCFilterPicture<Sample: HEVCSample> {
     func samples(_ component: Int) -> [[Int]] {
         let plane = planes.plane(component)
         return (0..<grid.height >> (component == 0 ? 0 : 1)).map { y in
-            (0..<grid.width >> (component == 0 ? 0 : 1)).map { Int(plane.lane[y * plane.stride + $0]) }
+            (0..<grid.width >> (component == 0 ? 0 : 1)).map { Int(plane.elements[y * plane.stride + $0]) }
         }
     }
 

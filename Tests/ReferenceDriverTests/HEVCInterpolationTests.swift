@@ -31,16 +31,16 @@ import Testing
                 for y in 0..<h {
                     for x in 0..<w {
                         let value = Int.random(in: 0...1 << Sample.bitDepth, using: &generator)
-                        plane.lane[y * plane.stride + x] = Sample(truncatingIfNeeded: min(value, Sample.largest))
+                        plane.elements[y * plane.stride + x] = Sample(truncatingIfNeeded: min(value, Sample.largest))
                         if Int.random(in: 0..<3, using: &generator) == 0 {
-                            plane.lane[y * plane.stride + x] = value & 1 == 0 ? 0 : Sample(Sample.largest)
+                            plane.elements[y * plane.stride + x] = value & 1 == 0 ? 0 : Sample(Sample.largest)
                         }
                     }
                 }
                 for y in -margin..<h + margin {
                     for x in -margin..<w + margin where !(0..<w).contains(x) || !(0..<h).contains(y) {
-                        plane.lane[y * plane.stride + x] =
-                            plane.lane[min(max(y, 0), h - 1) * plane.stride + min(max(x, 0), w - 1)]
+                        plane.elements[y * plane.stride + x] =
+                            plane.elements[min(max(y, 0), h - 1) * plane.stride + min(max(x, 0), w - 1)]
                     }
                 }
             }
@@ -54,7 +54,7 @@ import Testing
         let count = taps[0].count
         let first = 1 - count / 2
         func sample(_ x: Int, _ y: Int) -> Int {
-            Int(plane.lane[min(max(y, 0), height - 1) * plane.stride + min(max(x, 0), width - 1)])
+            Int(plane.elements[min(max(y, 0), height - 1) * plane.stride + min(max(x, 0), width - 1)])
         }
         func row(_ y: Int) -> Int { (0..<count).reduce(0) { $0 + taps[fx][$1] * sample(x + first + $1, y) } }
         let shift1 = Sample.bitDepth - 8
@@ -69,9 +69,9 @@ import Testing
         let source = Picture<Sample>(width: 88, height: 72, &generator)
         let planes = source.planes
         typealias Filter = HEVCInterpolation<Sample>
-        let (a, b) = (LaneStorage<Int16>(count: Filter.count, repeating: 0), LaneStorage<Int16>(count: Filter.count, repeating: 0))
-        let scratch = LaneStorage<Int16>(count: Filter.scratchCount, repeating: 0)
-        let out = LaneStorage<Sample>(count: 64 * 64, repeating: 0)
+        let (a, b) = (ElementStorage<Int16>(count: Filter.count, repeating: 0), ElementStorage<Int16>(count: Filter.count, repeating: 0))
+        let scratch = ElementStorage<Int16>(count: Filter.scratchCount, repeating: 0)
+        let out = ElementStorage<Sample>(count: 64 * 64, repeating: 0)
         let sizes = [(8, 4), (4, 8), (16, 16), (12, 16), (16, 4), (24, 32), (64, 16), (64, 64)]
         var wrong = 0
         for (width, height) in sizes {
@@ -84,11 +84,11 @@ import Testing
                 let y = Int.random(in: 0...(72 - height) / 4, using: &generator) * 4
                 if fx < 4 && fy < 4 {
                     let vector = MotionVector(x: Int16(4 * mx + fx), y: Int16(4 * my + fy))
-                    Filter.luma(planes, x: x, y: y, vector, width: width, height: height, scratch: scratch.lane, to: a.lane)
+                    Filter.luma(planes, x: x, y: y, vector, width: width, height: height, scratch: scratch.elements, to: a.elements)
                     for j in 0..<height {
                         for i in 0..<width {
                             let right = plain(planes.plane(0), 88, 72, x + i + mx, y + j + my, Self.luma, fx, fy)
-                            if Int(a.lane[j * 64 + i]) != right { wrong += 1 }
+                            if Int(a.elements[j * 64 + i]) != right { wrong += 1 }
                         }
                     }
                 }
@@ -96,29 +96,29 @@ import Testing
                 let (w, h) = (width / 2, height / 2)
                 for (component, block) in [(1, a), (2, b)] {
                     Filter.chroma(
-                        planes.plane(component).lane, planes, x: x / 2, y: y / 2, vector, width: w, height: h,
-                        scratch: scratch.lane, to: block.lane)
+                        planes.plane(component).elements, planes, x: x / 2, y: y / 2, vector, width: w, height: h,
+                        scratch: scratch.elements, to: block.elements)
                     for j in 0..<h {
                         for i in 0..<w {
                             let right = plain(
                                 planes.plane(component), 44, 36, x / 2 + i + mx, y / 2 + j + my, Self.chroma, fx, fy)
-                            if Int(block.lane[j * 64 + i]) != right { wrong += 1 }
+                            if Int(block.elements[j * 64 + i]) != right { wrong += 1 }
                         }
                     }
                 }
                 // The two blocks as one prediction and as a pair; what stands beside them stays.
-                out.lane.fill(Sample(truncatingIfNeeded: 77), count: 64 * 64)
-                HEVCInterPrediction<Sample>.both(a.lane, b.lane, width: w, height: h, to: out.lane, stride: 64)
-                wrong += mistakes(out.lane, w, h) { (Int(a.lane[$0]) + Int(b.lane[$0]), 15 - Sample.bitDepth) }
-                HEVCInterPrediction<Sample>.one(a.lane, width: w, height: h, to: out.lane, stride: 64)
-                wrong += mistakes(out.lane, w, h) { (Int(a.lane[$0]), 14 - Sample.bitDepth) }
+                out.elements.fill(Sample(truncatingIfNeeded: 77), count: 64 * 64)
+                HEVCInterPrediction<Sample>.both(a.elements, b.elements, width: w, height: h, to: out.elements, stride: 64)
+                wrong += mistakes(out.elements, w, h) { (Int(a.elements[$0]) + Int(b.elements[$0]), 15 - Sample.bitDepth) }
+                HEVCInterPrediction<Sample>.one(a.elements, width: w, height: h, to: out.elements, stride: 64)
+                wrong += mistakes(out.elements, w, h) { (Int(a.elements[$0]), 14 - Sample.bitDepth) }
             }
         }
         #expect(wrong == 0)
     }
 
     private func mistakes<Sample: HEVCSample>(
-        _ out: Lane<Sample>, _ width: Int, _ height: Int, _ value: (Int) -> (Int, Int)
+        _ out: ElementPointer<Sample>, _ width: Int, _ height: Int, _ value: (Int) -> (Int, Int)
     ) -> Int {
         (0..<64 * 64).count { place in
             guard place % 64 < width, place / 64 < height else { return out[place] != 77 }

@@ -106,9 +106,9 @@ struct HEVCIntraTests {
         let most = (1 << depth) - 1
         var generator = SplitMix64(state: UInt64(depth * 100 + log2 * 2 + (isLuma ? 1 : 0)))
         let stride = 160
-        let plane = LaneStorage<Sample>(count: stride * 140, repeating: 0)
-        let output = LaneStorage<Sample>(count: 40 * 33, repeating: 0)
-        let block = plane.lane + (66 * stride + 66)
+        let plane = ElementStorage<Sample>(count: stride * 140, repeating: 0)
+        let output = ElementStorage<Sample>(count: 40 * 33, repeating: 0)
+        let block = plane.elements + (66 * stride + 66)
         let storage = HEVCIntraStorage<Sample>()
         let references = HEVCIntraReferences(storage)
         defer { withExtendedLifetime(storage) {} }
@@ -127,7 +127,7 @@ struct HEVCIntraTests {
                     default:
                         value = 100 + slope * (x + y - 130) / 8 + (x == 66 + 63 ? bump : 0) + (x + y) % 2
                     }
-                    plane.lane[y * stride + x] = Sample(value)
+                    plane.elements[y * stride + x] = Sample(value)
                 }
             }
             let draws = round % 4
@@ -149,11 +149,11 @@ struct HEVCIntraTests {
                 let p = isLuma ? Self.filtered(edge, size, mode: mode, strong: strong, depth: depth) : edge
                 // DC's and the straight modes' edge filters take what is not filtered, which is all they predict from.
                 let expected = Self.predicted(p, size, mode: mode, isLuma: isLuma, depth: depth)
-                output.lane.fill(3, count: output.count)
-                references.predict(mode: mode, log2Size: log2, isLuma: isLuma, to: output.lane, 40)
-                let found = (0..<size).map { y in (0..<size).map { Int(output.lane[y * 40 + $0]) } }
+                output.elements.fill(3, count: output.count)
+                references.predict(mode: mode, log2Size: log2, isLuma: isLuma, to: output.elements, 40)
+                let found = (0..<size).map { y in (0..<size).map { Int(output.elements[y * 40 + $0]) } }
                 #expect(found == expected, "\(size) mode \(mode) round \(round)")
-                #expect(output.lane[size] == 3 && output.lane[size * 40] == 3)
+                #expect(output.elements[size] == 3 && output.elements[size * 40] == 3)
             }
         }
     }
@@ -175,8 +175,8 @@ struct HEVCIntraTests {
         let storage = HEVCPictureTableStorage(grid)
         let tables = storage.tables
         storage.begin()
-        let tileLane = LaneStorage<Int32>(count: grid.codingTrees, repeating: 0)
-        for address in 0..<grid.codingTrees { tileLane.lane[address] = Int32(tiles.tileID[address]) }
+        let tileLane = ElementStorage<Int32>(count: grid.codingTrees, repeating: 0)
+        for address in 0..<grid.codingTrees { tileLane.elements[address] = Int32(tiles.tileID[address]) }
         var generator = SplitMix64(state: 4)
         for unit in 0..<grid.minimumColumns * grid.minimumRows {
             tables.mode[unit] = Bool.random(using: &generator) ? .intra : .inter
@@ -216,7 +216,7 @@ struct HEVCIntraTests {
                                     && tiles.tileID[other] == tiles.tileID[address] && (isIntra || !isConstrained)
                             }
                             let found = HEVCIntraNeighbours(
-                                x: x, y: y, size: size, grid, tables, tiles: tileLane.lane,
+                                x: x, y: y, size: size, grid, tables, tiles: tileLane.elements,
                                 isConstrained: isConstrained)
                             var wanted = HEVCIntraNeighbours(left: 0, above: 0, corner: expected(x - 1, y - 1))
                             for i in 0..<size / 2 {

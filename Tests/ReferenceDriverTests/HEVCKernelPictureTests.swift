@@ -7,25 +7,25 @@ struct HEVCKernelPictureTests {
     private func checkImport<Sample: HEVCSample>(_ type: Sample.Type, isP010: Bool, _ width: Int, _ height: Int) {
         var generator = SplitMix64(state: UInt64(width * 100 + height))
         let pitch = isP010 ? 256 : 144
-        let surface = LaneStorage<UInt8>(count: pitch * 200, repeating: 0)
-        for i in 0..<surface.count { surface.lane[i] = UInt8.random(in: 0...255, using: &generator) }
-        let chroma = surface.lane + 100 * pitch
+        let surface = ElementStorage<UInt8>(count: pitch * 200, repeating: 0)
+        for i in 0..<surface.count { surface.elements[i] = UInt8.random(in: 0...255, using: &generator) }
+        let chroma = surface.elements + 100 * pitch
         let grid = HEVCGrid(width: (width + 7) & ~7, height: (height + 7) & ~7, log2CodingTreeBlock: 5)
         let picture = HEVCReconstructedPicture(grid: grid, bitDepth: Sample.bitDepth)
         let planes = picture.planes(Sample.self)
         HEVCSourceImport.load(
             HEVCSource(
-                luma: surface.lane, chroma: chroma, lumaPitch: pitch, chromaPitch: pitch, width: width,
+                luma: surface.elements, chroma: chroma, lumaPitch: pitch, chromaPitch: pitch, width: width,
                 height: height, isP010: isP010), into: planes, grid)
-        func value(_ lane: Lane<UInt8>, _ x: Int, _ y: Int) -> Int {
+        func value(_ elements: ElementPointer<UInt8>, _ x: Int, _ y: Int) -> Int {
             let place = y * pitch + x * (isP010 ? 2 : 1)
-            let ten = isP010 ? (Int(lane[place]) | Int(lane[place + 1]) << 8) >> 6 : Int(lane[place]) << 2
+            let ten = isP010 ? (Int(elements[place]) | Int(elements[place + 1]) << 8) >> 6 : Int(elements[place]) << 2
             return Sample.bitDepth == 10 ? ten : ten >> 2
         }
         var wrong = 0
         for y in 0..<grid.rows * 32 {
             for x in 0..<grid.columns * 32 {
-                if Int(planes.luma[y * planes.stride + x]) != value(surface.lane, min(x, width - 1), min(y, height - 1))
+                if Int(planes.luma[y * planes.stride + x]) != value(surface.elements, min(x, width - 1), min(y, height - 1))
                 {
                     wrong += 1
                 }
@@ -55,21 +55,21 @@ struct HEVCKernelPictureTests {
         let grid = HEVCGrid(width: width, height: height)
         let picture = HEVCReconstructedPicture(grid: grid, bitDepth: Sample.bitDepth)
         let planes = picture.planes(Sample.self)
-        func fill(_ lane: Lane<Sample>, _ stride: Int, _ width: Int, _ height: Int) {
+        func fill(_ elements: ElementPointer<Sample>, _ stride: Int, _ width: Int, _ height: Int) {
             for y in 0..<height {
-                for x in 0..<width { lane[y * stride + x] = Sample.random(in: 0...255, using: &generator) }
+                for x in 0..<width { elements[y * stride + x] = Sample.random(in: 0...255, using: &generator) }
             }
         }
         fill(planes.luma, planes.stride, width, height)
         fill(planes.cb, planes.chromaStride, width / 2, height / 2)
         fill(planes.cr, planes.chromaStride, width / 2, height / 2)
         HEVCBorder.extend(planes)
-        func wrong(_ lane: Lane<Sample>, _ stride: Int, _ width: Int, _ height: Int, _ margin: Int) -> Int {
+        func wrong(_ elements: ElementPointer<Sample>, _ stride: Int, _ width: Int, _ height: Int, _ margin: Int) -> Int {
             var count = 0
             for y in -margin..<height + margin {
                 for x in -margin..<width + margin {
-                    let inside = lane[min(max(y, 0), height - 1) * stride + min(max(x, 0), width - 1)]
-                    if lane[y * stride + x] != inside { count += 1 }
+                    let inside = elements[min(max(y, 0), height - 1) * stride + min(max(x, 0), width - 1)]
+                    if elements[y * stride + x] != inside { count += 1 }
                 }
             }
             return count

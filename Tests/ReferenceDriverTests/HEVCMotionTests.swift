@@ -14,15 +14,15 @@ import Testing
         let tiles: HEVCTiles
         var job: HEVCPictureJob
         let storage: HEVCPictureTableStorage
-        let tileLane: LaneStorage<Int32>
+        let tileLane: ElementStorage<Int32>
         var textbook: Textbook
         var slice: HEVCSliceJob
         var number: Int32 = -1
         var unitNumber = 0
         var predictor: HEVCMotionPredictor
         let references = HEVCMotionReferences()
-        let candidates = LaneStorage<HEVCMotion>(count: 5, repeating: HEVCMotion())
-        let source = LaneStorage<UInt8>(count: 64, repeating: 0)
+        let candidates = ElementStorage<HEVCMotion>(count: 5, repeating: HEVCMotion())
+        let source = ElementStorage<UInt8>(count: 64, repeating: 0)
         var compared = 0
         var wrong: [String] = []
 
@@ -42,8 +42,8 @@ import Testing
             tiles = HEVCTiles(columnBounds: bounds(grid.columns), rowBounds: bounds(grid.rows))
             storage = HEVCPictureTableStorage(grid)
             storage.begin()
-            tileLane = LaneStorage(count: grid.codingTrees, repeating: 0)
-            for (address, tile) in tiles.tileID.enumerated() { tileLane.lane[address] = Int32(tile) }
+            tileLane = ElementStorage(count: grid.codingTrees, repeating: 0)
+            for (address, tile) in tiles.tileID.enumerated() { tileLane.elements[address] = Int32(tile) }
             let target = HEVCReconstructedPicture(grid: grid, bitDepth: 8)
             slice = HEVCSliceJob(
                 firstCodingTree: 0, codingTreeCount: grid.codingTrees, type: seed % 4 == 0 ? .p : .b, qp: 26,
@@ -51,7 +51,7 @@ import Testing
             job = HEVCPictureJob(
                 grid: grid,
                 source: HEVCSource(
-                    luma: source.lane, chroma: source.lane, lumaPitch: 0, chromaPitch: 0, width: grid.width,
+                    luma: source.elements, chroma: source.elements, lumaPitch: 0, chromaPitch: 0, width: grid.width,
                     height: grid.height),
                 reconstruction: target, poc: random(-3...300), slices: [])
             job.tiles = tiles
@@ -64,7 +64,7 @@ import Testing
             textbook.poc = job.poc
             textbook.log2ParallelMerge = job.log2ParallelMergeLevel
             predictor = HEVCMotionPredictor(
-                slice, job, storage.tables, tiles: tileLane.lane, references: references)
+                slice, job, storage.tables, tiles: tileLane.elements, references: references)
             self.generator = generator
             // What is not decoded yet is rubbish.
             for place in 0..<blocks { storage.tables.motion[place] = Self.convert(randomMotion(count: 1)) }
@@ -121,7 +121,7 @@ import Testing
                 copy.poc1 = Int32(area.pictures[1].poc)
                 copy.isLongTerm0 = area.pictures[0].isLongTerm
                 copy.isLongTerm1 = area.pictures[1].isLongTerm
-                picture.motion.lane[place] = copy
+                picture.motion.elements[place] = copy
             }
             textbook.stored = stored
             textbook.storedPOC = picture.poc
@@ -155,7 +155,7 @@ import Testing
             textbook.mergeCount = slice.mergeCandidates
             textbook.isB = slice.type == .b
             predictor = HEVCMotionPredictor(
-                slice, job, storage.tables, tiles: tileLane.lane, references: self.references)
+                slice, job, storage.tables, tiles: tileLane.elements, references: self.references)
         }
 
         mutating func run() {
@@ -231,15 +231,15 @@ import Testing
         }
 
         mutating func compare(_ block: HEVCMotionBlock, _ plain: Textbook.Block, _ expected: [Textbook.Motion]) {
-            predictor.merge(block, into: candidates.lane)
+            predictor.merge(block, into: candidates.elements)
             for (index, motion) in expected.enumerated() {
                 compared += 1
-                if candidates.lane[index] != Self.convert(motion) { wrong.append("merge \(index) of \(plain)") }
+                if candidates.elements[index] != Self.convert(motion) { wrong.append("merge \(index) of \(plain)") }
             }
             // With a last index, all up to it are the same.
             let last = random(0...(expected.count - 1))
-            predictor.merge(block, into: candidates.lane, last: last)
-            for index in 0...last where candidates.lane[index] != Self.convert(expected[index]) {
+            predictor.merge(block, into: candidates.elements, last: last)
+            for index in 0...last where candidates.elements[index] != Self.convert(expected[index]) {
                 wrong.append("merge \(index) up to \(last) of \(plain)")
             }
             let around = predictor.availability.neighbours(block)

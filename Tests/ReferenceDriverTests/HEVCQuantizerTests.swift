@@ -17,21 +17,21 @@ struct HEVCQuantizerTests {
     @Test(arguments: [8, 10], [2, 3, 4, 5]) func scalingIsTheDecoders(_ depth: Int, _ log2: Int) {
         let size = 1 << log2
         var generator = SplitMix64(state: 7)
-        let levels = LaneStorage<Int16>(count: 1024, repeating: 0)
-        let coefficients = LaneStorage<Int16>(count: 1024, repeating: 0)
+        let levels = ElementStorage<Int16>(count: 1024, repeating: 0)
+        let coefficients = ElementStorage<Int16>(count: 1024, repeating: 0)
         for qp in -6 * (depth - 8)...51 {
             let quantizer = HEVCQuantizer(qp: qp, bitDepth: depth)
             for round in 0..<6 {
                 let limit = [1, 20, 32767][round % 3]
                 for i in 0..<size * size {
-                    levels.lane[i] = Int16(Int.random(in: -limit - 1...limit, using: &generator))
+                    levels.elements[i] = Int16(Int.random(in: -limit - 1...limit, using: &generator))
                 }
                 quantizer.scale(
-                    levels.lane, log2Size: log2, extent: HEVCExtent(columns: size, rows: size), to: coefficients.lane)
+                    levels.elements, log2Size: log2, extent: HEVCExtent(columns: size, rows: size), to: coefficients.elements)
                 var wrong = 0
                 for i in 0..<size * size {
-                    let expected = scaled(Int(levels.lane[i]), qp: qp, log2: log2, depth: depth)
-                    if Int(coefficients.lane[i]) != expected { wrong += 1 }
+                    let expected = scaled(Int(levels.elements[i]), qp: qp, log2: log2, depth: depth)
+                    if Int(coefficients.elements[i]) != expected { wrong += 1 }
                 }
                 #expect(wrong == 0, "QP \(qp)")
             }
@@ -42,8 +42,8 @@ struct HEVCQuantizerTests {
     @Test(arguments: [8, 10], [2, 3, 4, 5]) func quantisingDividesByTheStep(_ depth: Int, _ log2: Int) {
         let size = 1 << log2
         var generator = SplitMix64(state: 8)
-        let coefficients = LaneStorage<Int16>(count: 1024, repeating: 0)
-        let levels = LaneStorage<Int16>(count: 1024, repeating: 0)
+        let coefficients = ElementStorage<Int16>(count: 1024, repeating: 0)
+        let levels = ElementStorage<Int16>(count: 1024, repeating: 0)
         for qp in -6 * (depth - 8)...51 {
             let quantizer = HEVCQuantizer(qp: qp, bitDepth: depth)
             let qP = qp + 6 * (depth - 8)
@@ -58,19 +58,19 @@ struct HEVCQuantizerTests {
                 for y in 0..<size {
                     for x in 0..<size {
                         let inside = round < 4 || (x < corner.columns && y < corner.rows)
-                        coefficients.lane[y * size + x] =
+                        coefficients.elements[y * size + x] =
                             inside ? Int16(Int.random(in: -limit - 1...limit, using: &generator)) : 0
                     }
                 }
                 let result = quantizer.quantize(
-                    coefficients.lane, log2Size: log2, rounding: rounding, to: levels.lane)
+                    coefficients.elements, log2Size: log2, rounding: rounding, to: levels.elements)
                 var wrong = 0
                 var count = 0
                 var extent = HEVCExtent(columns: 0, rows: 0)
                 for y in 0..<size {
                     for x in 0..<size {
-                        let level = Int(levels.lane[y * size + x])
-                        let exact = Double(coefficients.lane[y * size + x]) / step
+                        let level = Int(levels.elements[y * size + x])
+                        let exact = Double(coefficients.elements[y * size + x]) / step
                         let magnitude = min(abs(exact) + Double(rounding) / 256, 32767.5)
                         if abs(abs(Double(level)) + 0.5 - magnitude) > 0.51 + abs(exact) / 8192 { wrong += 1 }
                         if level != 0 && (level < 0) != (exact < 0) { wrong += 1 }

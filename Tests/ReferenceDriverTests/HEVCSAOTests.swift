@@ -5,7 +5,7 @@ import Testing
 /// Sample adaptive offset against H.265 8.7.3 written out plainly, and its choice against trying everything.
 struct HEVCSAOTests {
     private func component(_ tree: HEVCCodingTree, _ plane: Int) -> HEVCSAOParameters.Component {
-        let sao = tree.sao.lane[0]
+        let sao = tree.sao.elements[0]
         return plane == 0 ? sao.luma : (plane == 1 ? sao.cb : sao.cr)
     }
 
@@ -93,7 +93,7 @@ struct HEVCSAOTests {
                         sao.luma = randomComponent(depth: Sample.bitDepth, &generator)
                         sao.cb = randomComponent(depth: Sample.bitDepth, &generator)
                         sao.cr = randomComponent(depth: Sample.bitDepth, &generator)
-                        tree.sao.lane[0] = sao
+                        tree.sao.elements[0] = sao
                     }
                     let before = (0..<3).map { picture.samples($0) }
                     let expected = (0..<3).map { applied(picture, trees, plane: $0) }
@@ -142,7 +142,7 @@ struct HEVCSAOTests {
                             let near = rows[y][max(x - 1, 0)] + rows[y][min(x + 1, rows[y].count - 1)]
                             let move = (rows[y][x] >> (Sample.bitDepth - 5)) % 3 * (1 << (Sample.bitDepth - 8))
                             let value = round % 2 == 0 ? rows[y][x] + move : (2 * rows[y][x] + near + 2) / 4
-                            to.lane[y * to.stride + x] = Sample(min(value, Sample.largest))
+                            to.elements[y * to.stride + x] = Sample(min(value, Sample.largest))
                         }
                     }
                 }
@@ -151,7 +151,7 @@ struct HEVCSAOTests {
                     bounds: bounds, tiles: made.job.tiles, source: sourcePlanes, planes: made.planes, lambda: 4
                 ).run(trees)
                 for (address, tree) in trees.enumerated() {
-                    let sao = tree.sao.lane[0]
+                    let sao = tree.sao.elements[0]
                     let column = address % made.grid.columns
                     for (isMerged, other) in [
                         (sao.mergesLeft, address - 1), (sao.mergesUp, address - made.grid.columns),
@@ -160,7 +160,7 @@ struct HEVCSAOTests {
                         #expect(other >= 0 && (!sao.mergesLeft || column > 0))
                         #expect(made.tables.slice[other] == made.tables.slice[address])
                         #expect(made.job.tiles.tileID[other] == made.job.tiles.tileID[address])
-                        let taken = trees[other].sao.lane[0]
+                        let taken = trees[other].sao.elements[0]
                         for plane in 0..<3 {
                             #expect(component(tree, plane).offsets == component(trees[other], plane).offsets)
                             #expect(component(tree, plane).kind == component(trees[other], plane).kind)
@@ -184,7 +184,7 @@ struct HEVCSAOTests {
                     var sum = 0
                     for (y, row) in made.samples(plane).enumerated() {
                         for (x, value) in row.enumerated() {
-                            let d = value - Int(to.lane[y * to.stride + x])
+                            let d = value - Int(to.elements[y * to.stride + x])
                             sum += d * d
                         }
                     }

@@ -3,31 +3,31 @@ import TestOracles
 
 /// A frame as a client's surface: NV12 or P010.
 struct HEVCSurface {
-    private let luma: LaneStorage<UInt8>
-    private let chroma: LaneStorage<UInt8>
+    private let luma: ElementStorage<UInt8>
+    private let chroma: ElementStorage<UInt8>
     let source: HEVCSource
 
     init(_ frame: PlanarFrame) {
         let size = frame.bytesPerSample
         let count = frame.width * frame.height
-        luma = LaneStorage(count: count * size, repeating: 0)
-        chroma = LaneStorage(count: count / 2 * size, repeating: 0)
-        func put(_ lane: Lane<UInt8>, _ place: Int, _ index: Int) {
+        luma = ElementStorage(count: count * size, repeating: 0)
+        chroma = ElementStorage(count: count / 2 * size, repeating: 0)
+        func put(_ elements: ElementPointer<UInt8>, _ place: Int, _ index: Int) {
             if size == 1 {
-                lane[place] = frame.bytes[index]
+                elements[place] = frame.bytes[index]
             } else {
                 let value = (UInt16(frame.bytes[2 * index]) | UInt16(frame.bytes[2 * index + 1]) << 8) << 6
-                lane[2 * place] = UInt8(truncatingIfNeeded: value)
-                lane[2 * place + 1] = UInt8(value >> 8)
+                elements[2 * place] = UInt8(truncatingIfNeeded: value)
+                elements[2 * place + 1] = UInt8(value >> 8)
             }
         }
-        for i in 0..<count { put(luma.lane, i, i) }
+        for i in 0..<count { put(luma.elements, i, i) }
         for i in 0..<count / 4 {
-            put(chroma.lane, 2 * i, count + i)
-            put(chroma.lane, 2 * i + 1, count + count / 4 + i)
+            put(chroma.elements, 2 * i, count + i)
+            put(chroma.elements, 2 * i + 1, count + count / 4 + i)
         }
         source = HEVCSource(
-            luma: luma.lane, chroma: chroma.lane, lumaPitch: frame.width * size, chromaPitch: frame.width * size,
+            luma: luma.elements, chroma: chroma.elements, lumaPitch: frame.width * size, chromaPitch: frame.width * size,
             width: frame.width, height: frame.height, isP010: size == 2)
     }
 }

@@ -7,13 +7,13 @@ struct HEVCSyntaxHeaders {
     var bitDepth = 8
     var transformDepthInter = 0
     var transformDepthIntra = 0
-    var allowsAsymmetric = false
+    var amp_enabled_flag = false
     var hasSAO = false
     var temporalMotion = false
     var strongIntraSmoothing = false
     var constrainedIntraPrediction = false
     var hasTransformSkip = false
-    var hidesSigns = false
+    var sign_data_hiding_enabled_flag = false
     var qpDeltaDepth: Int?
     var log2ParallelMergeLevel = 2
     var hasHeaderExtension = false
@@ -62,7 +62,7 @@ struct HEVCSyntaxHeaders {
         sps.putUnsigned(transformDepthInter)
         sps.putUnsigned(transformDepthIntra)
         // Scaling lists, AMP, SAO, PCM.
-        for flag in [false, allowsAsymmetric, hasSAO, false] { sps.put(flag) }
+        for flag in [false, amp_enabled_flag, hasSAO, false] { sps.put(flag) }
         sps.putUnsigned(0)
         for flag in [false, temporalMotion, strongIntraSmoothing, false, false] { sps.put(flag) }
         sps.putTrailingBits()
@@ -71,7 +71,7 @@ struct HEVCSyntaxHeaders {
         pps.putUnsigned(0)
         pps.putUnsigned(0)
         pps.put(0, 5)
-        pps.put(hidesSigns)
+        pps.put(sign_data_hiding_enabled_flag)
         // cabac_init_present_flag.
         pps.put(true)
         for _ in 0..<2 { pps.putUnsigned(0) }

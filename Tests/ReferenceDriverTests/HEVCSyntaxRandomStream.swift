@@ -15,7 +15,7 @@ struct HEVCRandomStream {
     var headers: HEVCSyntaxHeaders
     var pictures: [Picture] = []
     private let reference: HEVCReconstructedPicture
-    private let source = LaneStorage<UInt8>(count: 64, repeating: 0)
+    private let source = ElementStorage<UInt8>(count: 64, repeating: 0)
     private let writer: HEVCSliceWriter
 
     /// The first picture is intra, the others by turns what `contents` says.
@@ -94,16 +94,16 @@ struct HEVCRandomStream {
         var job = HEVCPictureJob(
             grid: headers.grid,
             source: HEVCSource(
-                luma: source.lane, chroma: source.lane, lumaPitch: 0, chromaPitch: 0, width: headers.grid.width,
+                luma: source.elements, chroma: source.elements, lumaPitch: 0, chromaPitch: 0, width: headers.grid.width,
                 height: headers.grid.height),
             reconstruction: reference, poc: poc, slices: slices)
         job.tiles = headers.tiles
         job.bitDepth = headers.bitDepth
         job.transformDepthInter = headers.transformDepthInter
         job.transformDepthIntra = headers.transformDepthIntra
-        job.allowsAsymmetric = headers.allowsAsymmetric
+        job.amp_enabled_flag = headers.amp_enabled_flag
         job.hasTransformSkip = headers.hasTransformSkip
-        job.hidesSigns = headers.hidesSigns
+        job.sign_data_hiding_enabled_flag = headers.sign_data_hiding_enabled_flag
         job.qpDeltaDepth = headers.qpDeltaDepth
         return job
     }

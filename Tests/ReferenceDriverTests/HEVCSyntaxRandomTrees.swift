@@ -54,7 +54,7 @@ struct HEVCRandomTrees {
         self.slice = slice
         areas[address] = headers.tiles.tileID[address] << 16 | number
         // What must not be read is rubbish.
-        for place in 0..<6144 { tree.levels.lane[place] = 77 }
+        for place in 0..<6144 { tree.levels.elements[place] = 77 }
         makeSAO()
         makeQuadtree(
             x: (address % grid.columns) << grid.log2CodingTreeBlock,
@@ -78,7 +78,7 @@ struct HEVCRandomTrees {
         let kind: HEVCSAOParameters.Kind = pick([.off, .band, .edge])
         sao.cb = makeOffsets(kind)
         sao.cr = makeOffsets(kind)
-        tree.sao.lane[0] = sao
+        tree.sao.elements[0] = sao
     }
 
     private mutating func makeOffsets(_ kind: HEVCSAOParameters.Kind) -> HEVCSAOParameters.Component {
@@ -143,17 +143,17 @@ struct HEVCRandomTrees {
             setModes(x: x, y: y, size: 1 << log2Size, 1)
             var partitions: [HEVCPartition] = [.part2Nx2N, .part2NxN, .partNx2N]
             if isSmallest && log2Size > 3 { partitions.append(.partNxN) }
-            if !isSmallest && headers.allowsAsymmetric {
+            if !isSmallest && headers.amp_enabled_flag {
                 partitions += [.part2NxnU, .part2NxnD, .partnLx2N, .partnRx2N]
             }
             unit.partition = pick(partitions)
             for _ in 0..<unit.partition.count {
                 makePrediction(isSmall: log2Size == 3 && unit.partition != .part2Nx2N)
             }
-            let isMerged = tree.predictions.lane[Int(unit.firstPrediction)].mergeIndex >= 0
+            let isMerged = tree.predictions.elements[Int(unit.firstPrediction)].mergeIndex >= 0
             unit.hasTransformTree = chance(60) || unit.partition == .part2Nx2N && isMerged
         }
-        tree.units.lane[tree.unitCount] = unit
+        tree.units.elements[tree.unitCount] = unit
         tree.unitCount += 1
         if unit.mode == .intra || unit.hasTransformTree {
             levelRange = 1...(chance(10) ? options.largestLevel : pick([1, 2, 4]))
@@ -162,7 +162,7 @@ struct HEVCRandomTrees {
     }
 
     private mutating func append(_ prediction: HEVCPredictionUnit) {
-        tree.predictions.lane[tree.predictionCount] = prediction
+        tree.predictions.elements[tree.predictionCount] = prediction
         tree.predictionCount += 1
     }
 
@@ -246,7 +246,7 @@ struct HEVCRandomTrees {
         node.luma = isIntra || depth > 0 || node.cb || node.cr ? chance(60) : true
         node.skips = headers.hasTransformSkip ? UInt8.random(in: 0...7, using: &generator) : 0
         let index = tree.nodeCount
-        tree.nodes.lane[index] = node
+        tree.nodes.elements[index] = node
         tree.nodeCount += 1
         let mask = grid.codingTreeSize - 1
         if node.isSplit {
@@ -277,8 +277,8 @@ struct HEVCRandomTrees {
                 level = Int.random(in: levelRange, using: &generator) * (chance(50) ? 1 : -1)
                 count += 1
             }
-            tree.levels.lane[start + place] = Int16(level)
+            tree.levels.elements[start + place] = Int16(level)
         }
-        if count == 0 { tree.levels.lane[start + Int.random(in: 0..<(1 << (2 * log2Size)), using: &generator)] = 1 }
+        if count == 0 { tree.levels.elements[start + Int.random(in: 0..<(1 << (2 * log2Size)), using: &generator)] = 1 }
     }
 }

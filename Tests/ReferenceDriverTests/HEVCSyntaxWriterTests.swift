@@ -13,9 +13,9 @@ import Testing
         headers.transformDepthInter = 2
         headers.transformDepthIntra = seed % 3
         headers.hasSAO = true
-        headers.allowsAsymmetric = true
+        headers.amp_enabled_flag = true
         headers.qpDeltaDepth = 1
-        headers.hidesSigns = seed % 2 == 0
+        headers.sign_data_hiding_enabled_flag = seed % 2 == 0
         headers.hasHeaderExtension = seed % 2 == 1
         return headers
     }
@@ -104,30 +104,30 @@ import Testing
     /// The count of a block's bits is what the encoder needs whose contexts know such a block, to within what they learn
     /// on the way.
     @Test func countedBitsAreWritten() {
-        let states = LaneStorage<UInt8>(count: ArithmeticEncoder.stateCount, repeating: 0)
-        let output = LaneStorage<UInt8>(count: 1 << 16, repeating: 0)
-        let scratch = LaneStorage<Int32>(count: HEVCResidualCoder.scratchCount, repeating: 0)
-        let coder = HEVCResidualCoder(scratch: scratch.lane)
-        ArithmeticEncoder.layStates(states.lane, tables: .shared)
+        let states = ElementStorage<UInt8>(count: ArithmeticEncoder.stateCount, repeating: 0)
+        let output = ElementStorage<UInt8>(count: 1 << 16, repeating: 0)
+        let scratch = ElementStorage<Int32>(count: HEVCResidualCoder.scratchCount, repeating: 0)
+        let coder = HEVCResidualCoder(scratch: scratch.elements)
+        ArithmeticEncoder.layStates(states.elements, tables: .shared)
         var generator = SplitMix64(state: 3)
         var (counted, written) = (0, 0)
         for log2Size in 2...5 {
             for density in [2, 10, 40] {
                 for _ in 0..<50 {
-                    let levels = LaneStorage<Int16>(count: 1 << (2 * log2Size), repeating: 0)
-                    levels.lane[Int.random(in: 0..<levels.count, using: &generator)] = 1
+                    let levels = ElementStorage<Int16>(count: 1 << (2 * log2Size), repeating: 0)
+                    levels.elements[Int.random(in: 0..<levels.count, using: &generator)] = 1
                     for place in 0..<levels.count where Int.random(in: 0..<100, using: &generator) < density {
-                        levels.lane[place] = Int16.random(in: -3...3, using: &generator)
+                        levels.elements[place] = Int16.random(in: -3...3, using: &generator)
                     }
-                    levels.lane[0] = 40
-                    let block = HEVCResidualBlock(levels: levels.lane, log2Size: log2Size)
-                    HEVCContexts.initialise(states.lane, type: .i, cabacInitFlag: false, qp: 30)
-                    var first = ArithmeticEncoder(destination: output.lane, byteCount: 0, states: states.lane)
+                    levels.elements[0] = 40
+                    let block = HEVCResidualBlock(levels: levels.elements, log2Size: log2Size)
+                    HEVCContexts.initialise(states.elements, type: .i, cabacInitFlag: false, qp: 30)
+                    var first = ArithmeticEncoder(destination: output.elements, byteCount: 0, states: states.elements)
                     coder.code(block, &first)
-                    var bins = HEVCBinCount(states: states.lane, prices: HEVCBinPrices.shared.prices.lane)
+                    var bins = HEVCBinCount(states: states.elements, prices: HEVCBinPrices.shared.prices.elements)
                     coder.code(block, &bins)
                     counted += bins.cost
-                    var encoder = ArithmeticEncoder(destination: output.lane, byteCount: 0, states: states.lane)
+                    var encoder = ArithmeticEncoder(destination: output.elements, byteCount: 0, states: states.elements)
                     coder.code(block, &encoder)
                     written += encoder.bitCount + 1
                 }
@@ -139,9 +139,9 @@ import Testing
 
     /// Bins of known price: contexts at state 0 cost one bit, bypass bins one each.
     @Test func bitsOfElements() {
-        let states = LaneStorage<UInt8>(count: HEVCContexts.count, repeating: 1)
+        let states = ElementStorage<UInt8>(count: HEVCContexts.count, repeating: 1)
         func cost(_ body: (inout HEVCBinCount) -> Void) -> Double {
-            var bins = HEVCBinCount(states: states.lane, prices: HEVCBinPrices.shared.prices.lane)
+            var bins = HEVCBinCount(states: states.elements, prices: HEVCBinPrices.shared.prices.elements)
             body(&bins)
             return Double(bins.cost) / 32768
         }
@@ -161,7 +161,7 @@ import Testing
         ]
         for (name, expected, found) in known { #expect(found == expected, "\(name)") }
         // At state 62 the more probable bin costs next to nothing, the other 5.65 bits.
-        states.lane.fill(2 * 62 + 1, count: states.count)
+        states.elements.fill(2 * 62 + 1, count: states.count)
         let probable = cost { $0.codeSplit(true, increment: 0) }
         let improbable = cost { $0.codeSplit(false, increment: 0) }
         #expect(abs(probable - 0.029) < 0.002)

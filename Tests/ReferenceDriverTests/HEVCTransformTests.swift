@@ -85,8 +85,8 @@ struct HEVCTransformTests {
         let size = 1 << log2
         var generator = SplitMix64(state: UInt64(depth * 8 + log2))
         let transform = HEVCTransform(bitDepth: depth)
-        let coefficients = LaneStorage<Int16>(count: 1024, repeating: 0)
-        let residual = LaneStorage<Int16>(count: 40 * 32, repeating: 0)
+        let coefficients = ElementStorage<Int16>(count: 1024, repeating: 0)
+        let residual = ElementStorage<Int16>(count: 40 * 32, repeating: 0)
         for isSine in log2 == 2 ? [false, true] : [false] {
             let m = Self.matrix(size, sine: isSine)
             for round in 0..<160 {
@@ -104,11 +104,11 @@ struct HEVCTransformTests {
                         x < extent.columns && y < extent.rows ? content(kind, limit: limit, &generator) : 0
                     }
                 }
-                for y in 0..<size { for x in 0..<size { coefficients.lane[y * size + x] = Int16(d[y][x]) } }
+                for y in 0..<size { for x in 0..<size { coefficients.elements[y * size + x] = Int16(d[y][x]) } }
                 transform.inverse(
-                    coefficients.lane, log2Size: log2, isSine: isSine, extent: extent, to: residual.lane, stride: 40)
+                    coefficients.elements, log2Size: log2, isSine: isSine, extent: extent, to: residual.elements, stride: 40)
                 let expected = Self.inverse(d, m, bitDepth: depth)
-                let found = (0..<size).map { y in (0..<size).map { Int(residual.lane[y * 40 + $0]) } }
+                let found = (0..<size).map { y in (0..<size).map { Int(residual.elements[y * 40 + $0]) } }
                 #expect(found == expected, "\(size) \(kind) \(extent) round \(round)")
             }
         }
@@ -119,8 +119,8 @@ struct HEVCTransformTests {
         let size = 1 << log2
         var generator = SplitMix64(state: UInt64(depth * 16 + log2))
         let transform = HEVCTransform(bitDepth: depth)
-        let coefficients = LaneStorage<Int16>(count: 1024, repeating: 0)
-        let residual = LaneStorage<Int16>(count: 40 * 32, repeating: 0)
+        let coefficients = ElementStorage<Int16>(count: 1024, repeating: 0)
+        let residual = ElementStorage<Int16>(count: 40 * 32, repeating: 0)
         let most = (1 << depth) - 1
         for isSine in log2 == 2 ? [false, true] : [false] {
             let m = Self.matrix(size, sine: isSine)
@@ -138,15 +138,15 @@ struct HEVCTransformTests {
                         }
                     }
                 }
-                for y in 0..<size { for x in 0..<size { residual.lane[y * 40 + x] = Int16(r[y][x]) } }
+                for y in 0..<size { for x in 0..<size { residual.elements[y * 40 + x] = Int16(r[y][x]) } }
                 transform.forward(
-                    residual.lane, stride: 40, log2Size: log2, isSine: isSine, to: coefficients.lane)
+                    residual.elements, stride: 40, log2Size: log2, isSine: isSine, to: coefficients.elements)
                 let exact = Self.product(Self.product(m, r), Self.transposed(m))
                 let scale = Double(1 << (depth - 9 + 2 * log2 + 6))
                 var worst = 0.0
                 for y in 0..<size {
                     for x in 0..<size {
-                        worst = max(worst, abs(Double(coefficients.lane[y * size + x]) - Double(exact[y][x]) / scale))
+                        worst = max(worst, abs(Double(coefficients.elements[y * size + x]) - Double(exact[y][x]) / scale))
                     }
                 }
                 #expect(worst < 4, "\(size) round \(round)")
@@ -158,17 +158,17 @@ struct HEVCTransformTests {
         let transform = HEVCTransform(bitDepth: depth)
         let size = 1 << log2
         var generator = SplitMix64(state: 5)
-        let residual = LaneStorage<Int16>(count: 1024, repeating: 0)
-        let coefficients = LaneStorage<Int16>(count: 1024, repeating: 0)
+        let residual = ElementStorage<Int16>(count: 1024, repeating: 0)
+        let coefficients = ElementStorage<Int16>(count: 1024, repeating: 0)
         let most = Int16(1 << depth) - 1
-        for i in 0..<size * size { residual.lane[i] = Int16.random(in: -most...most, using: &generator) }
-        transform.forwardSkip(residual.lane, stride: size, log2Size: log2, to: coefficients.lane)
-        let before = (0..<size * size).map { residual.lane[$0] }
-        transform.inverseSkip(coefficients.lane, log2Size: log2, to: residual.lane, stride: size)
-        #expect((0..<size * size).map { residual.lane[$0] } == before)
+        for i in 0..<size * size { residual.elements[i] = Int16.random(in: -most...most, using: &generator) }
+        transform.forwardSkip(residual.elements, stride: size, log2Size: log2, to: coefficients.elements)
+        let before = (0..<size * size).map { residual.elements[$0] }
+        transform.inverseSkip(coefficients.elements, log2Size: log2, to: residual.elements, stride: size)
+        #expect((0..<size * size).map { residual.elements[$0] } == before)
         // A coefficient of its own, by 8.6.4.2: tsShift is 5 + Log2(nTbS).
-        coefficients.lane[0] = 321
-        transform.inverseSkip(coefficients.lane, log2Size: log2, to: residual.lane, stride: size)
-        #expect(Int(residual.lane[0]) == (321 << (5 + log2) + 1 << (19 - depth)) >> (20 - depth))
+        coefficients.elements[0] = 321
+        transform.inverseSkip(coefficients.elements, log2Size: log2, to: residual.elements, stride: size)
+        #expect(Int(residual.elements[0]) == (321 << (5 + log2) + 1 << (19 - depth)) >> (20 - depth))
     }
 }

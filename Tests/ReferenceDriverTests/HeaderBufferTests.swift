@@ -34,8 +34,8 @@ struct ClientBuffers {
         setList1([])
     }
 
-    var sequenceHeader: SequenceHeader { SequenceHeader(sequence, profile: profile) }
-    var pictureHeader: PictureHeader { PictureHeader(picture, profile: profile) }
+    var sequenceHeader: SequenceParameterSet { SequenceParameterSet(sequence, profile: profile) }
+    var pictureHeader: PictureParameterSet { PictureParameterSet(picture, profile: profile) }
     var sliceHeader: SliceHeader {
         SliceHeader(slice, picture: picture, sequence: sequenceHeader, picture: pictureHeader)
     }
@@ -370,8 +370,8 @@ struct ClientBuffers {
             if let header = packed.sliceHeader {
                 _ = SliceHeader(header, sequence: buffers.sequenceHeader, picture: buffers.pictureHeader)
             }
-            _ = SequenceHeader(rbsp: rubbish)
-            _ = PictureHeader(rbsp: rubbish)
+            _ = SequenceParameterSet(rbsp: rubbish)
+            _ = PictureParameterSet(rbsp: rubbish)
         }
     }
 }

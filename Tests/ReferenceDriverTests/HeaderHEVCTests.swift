@@ -27,16 +27,16 @@ import Testing
     func whatForeignHeadersSayIsWrittenBack(options: String) throws {
         let frames = try Fixture.carphone.frames(9).map { $0.cropped(x: 0, y: 0, width: 170, height: 138) }
         let stream = try ForeignEncoder.x265(frames, options: options + ":log-level=none:info=0:wpp=0:frame-threads=1")
-        var sequence: HEVCSequenceHeader?
-        var picture: HEVCPictureHeader?
+        var sequence: HEVCSequenceParameterSet?
+        var picture: HEVCPictureParameterSet?
         var slices = 0
         for unit in units(stream) {
             switch unit[0] >> 1 {
             case 33:
-                sequence = HEVCSequenceHeader(rbsp: rbsp(unit))
+                sequence = HEVCSequenceParameterSet(rbsp: rbsp(unit))
                 #expect(sequence?.nalUnit() == [0, 0, 0, 1] + unit)
             case 34:
-                picture = HEVCPictureHeader(rbsp: rbsp(unit))
+                picture = HEVCPictureParameterSet(rbsp: rbsp(unit))
                 #expect(picture?.nalUnit() == [0, 0, 0, 1] + unit)
             case 0...21:
                 let payload = rbsp(unit)
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test func listsFollowTheSet() {
-        var sequence = HEVCSequenceHeader()
+        var sequence = HEVCSequenceParameterSet()
         sequence.longTerm = []
         var header = HEVCSliceHeader()
         header.unitType = 1
@@ -100,19 +100,19 @@ import Testing
     }
 
     @Test func cutHeadersAreNone() throws {
-        var sequence = HEVCSequenceHeader()
+        var sequence = HEVCSequenceParameterSet()
         (sequence.width, sequence.height) = (200, 136)
         sequence.referenceSets = [HEVCReferenceSet([.init(delta: -1, isUsed: true)])]
-        var picture = HEVCPictureHeader()
+        var picture = HEVCPictureParameterSet()
         picture.tiles = .init(columns: 2, rows: 1)
         let unit = sequence.nalUnit()
         let whole = EmulationPrevention.unescape(unit.dropFirst(6))
-        #expect(HEVCSequenceHeader(rbsp: whole)?.nalUnit() == unit)
+        #expect(HEVCSequenceParameterSet(rbsp: whole)?.nalUnit() == unit)
         for count in 0..<whole.count - 1 {
-            #expect(HEVCSequenceHeader(rbsp: Array(whole[..<count]))?.nalUnit() != unit)
+            #expect(HEVCSequenceParameterSet(rbsp: Array(whole[..<count]))?.nalUnit() != unit)
         }
         let other = picture.nalUnit()
-        #expect(HEVCPictureHeader(rbsp: EmulationPrevention.unescape(other.dropFirst(6)))?.nalUnit() == other)
+        #expect(HEVCPictureParameterSet(rbsp: EmulationPrevention.unescape(other.dropFirst(6)))?.nalUnit() == other)
         var header = HEVCSliceHeader()
         header.unitType = 1
         header.type = .p

@@ -10,8 +10,8 @@ import Testing
         let frames = try Fixture.carphone.frames(3).map { $0.cropped(x: 0, y: 0, width: 90, height: 70) }
         let stream = try ForeignEncoder.x264(frames, options: "qp=30:bframes=0:ref=3:weightp=0:cabac=1:8x8dct=1")
         let packed = PackedHeader(data: stream, bitLength: 8 * stream.count, hasEmulationBytes: true)
-        let sequence = SequenceHeader(rbsp: try #require(packed.payloads(ofType: 7).first))
-        let picture = PictureHeader(rbsp: try #require(packed.payloads(ofType: 8).first))
+        let sequence = SequenceParameterSet(rbsp: try #require(packed.payloads(ofType: 7).first))
+        let picture = PictureParameterSet(rbsp: try #require(packed.payloads(ofType: 8).first))
         #expect(sequence?.profileIdc == 100)
         #expect(sequence?.widthInMacroblocks == 6 && sequence?.heightInMapUnits == 5)
         #expect(sequence?.cropping == .init(right: 3, bottom: 5))
@@ -29,7 +29,7 @@ import Testing
         var generator = SplitMix64(state: 4)
         func pick(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &generator) }
         for _ in 0..<500 {
-            var sequence = SequenceHeader()
+            var sequence = SequenceParameterSet()
             sequence.profileIdc = [66, 77, 100].randomElement(using: &generator)!
             sequence.id = pick(0...31)
             sequence.log2MaxFrameNum = pick(4...16)
@@ -42,8 +42,8 @@ import Testing
             sequence.widthInMacroblocks = pick(1...500)
             sequence.heightInMapUnits = pick(1...500)
             if pick(0...1) == 1 { sequence.cropping = .init(left: pick(0...9), bottom: pick(0...9)) }
-            #expect(SequenceHeader(rbsp: payload(sequence.nalUnit())) == sequence)
-            var picture = PictureHeader()
+            #expect(SequenceParameterSet(rbsp: payload(sequence.nalUnit())) == sequence)
+            var picture = PictureParameterSet()
             picture.id = pick(0...255)
             picture.sequenceId = pick(0...31)
             picture.cabac = Bool.random(using: &generator)
@@ -58,7 +58,7 @@ import Testing
             if sequence.profileIdc == 100 {
                 picture.highFields = .init(transform8x8: pick(0...1) == 1, secondChromaQPIndexOffset: pick(-12...12))
             }
-            #expect(PictureHeader(rbsp: payload(picture.nalUnit())) == picture)
+            #expect(PictureParameterSet(rbsp: payload(picture.nalUnit())) == picture)
             let header = slice(sequence, picture, &generator)
             let bits = header.bits(sequence: sequence, picture: picture)
             #expect(SliceHeader(bits, sequence: sequence, picture: picture) == header)
@@ -72,7 +72,7 @@ import Testing
 
     /// A random header that has only what its parameter sets let it have.
     private func slice(
-        _ sequence: SequenceHeader, _ picture: PictureHeader, _ generator: inout SplitMix64
+        _ sequence: SequenceParameterSet, _ picture: PictureParameterSet, _ generator: inout SplitMix64
     ) -> SliceHeader {
         var random = generator
         func pick(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
@@ -131,7 +131,7 @@ import Testing
     }
 
     @Test func contradictionsAreNamed() {
-        var picture = PictureHeader()
+        var picture = PictureParameterSet()
         picture.cabac = true
         picture.deblockingControlPresent = true
         var asked = SliceHeader()

@@ -49,11 +49,11 @@ struct PixelsDeblockingTests {
     }
 
     /// Random samples, near each other as often as not, and random thresholds per position.
-    private func fill(_ lane: Lane<UInt8>, _ generator: inout SplitMix64) -> [Line] {
+    private func fill(_ elements: ElementPointer<UInt8>, _ generator: inout SplitMix64) -> [Line] {
         let base = Int.random(in: 0...255, using: &generator)
         let spread = [1, 4, 12, 40, 255].randomElement(using: &generator)!
         for i in 0..<512 {
-            lane[i] = UInt8(max(0, min(255, base + Int.random(in: -spread...spread, using: &generator))))
+            elements[i] = UInt8(max(0, min(255, base + Int.random(in: -spread...spread, using: &generator))))
         }
         return (0..<8).map { _ in
             Line(
@@ -74,7 +74,7 @@ struct PixelsDeblockingTests {
 
     /// What should stand around the edge; `across` is the step across it and `along` the one along it.
     private func check(
-        _ before: [UInt8], _ lane: Lane<UInt8>, _ lines: [Line], strong: Bool, edge: Int, across: Int, along: Int,
+        _ before: [UInt8], _ elements: ElementPointer<UInt8>, _ lines: [Line], strong: Bool, edge: Int, across: Int, along: Int,
         chroma: Bool, _ what: String
     ) {
         var expected = before
@@ -92,43 +92,43 @@ struct PixelsDeblockingTests {
                 expected[at + d * across] = UInt8(q[d])
             }
         }
-        let same = (0..<512).allSatisfy { lane[$0] == expected[$0] }
+        let same = (0..<512).allSatisfy { elements[$0] == expected[$0] }
         #expect(same, "\(what), strong \(strong)")
     }
 
     @Test(arguments: [false, true]) func edgesAreTheStandards(_ strong: Bool) {
         var generator = SplitMix64(state: 31)
-        let storage = LaneStorage<UInt8>(count: 512, repeating: 0)
-        let lane = storage.lane
+        let storage = ElementStorage<UInt8>(count: 512, repeating: 0)
+        let elements = storage.elements
         for _ in 0..<4000 {
-            var lines = fill(lane, &generator)
+            var lines = fill(elements, &generator)
             if strong { for i in lines.indices { lines[i].clipping = 0 } }
-            var before = (0..<512).map { lane[$0] }
+            var before = (0..<512).map { elements[$0] }
             let edge = 8 * 32 + 8
-            EdgeFilter.lumaRow(lane + edge, 32, strength(lines), strong: strong)
-            check(before, lane, lines, strong: strong, edge: edge, across: 32, along: 1, chroma: false, "luma row")
+            EdgeFilter.lumaRow(elements + edge, 32, strength(lines), strong: strong)
+            check(before, elements, lines, strong: strong, edge: edge, across: 32, along: 1, chroma: false, "luma row")
 
-            before = (0..<512).map { lane[$0] }
-            EdgeFilter.lumaColumn(lane + edge, 32, strength(lines), strong: strong)
-            check(before, lane, lines, strong: strong, edge: edge, across: 1, along: 32, chroma: false, "luma column")
+            before = (0..<512).map { elements[$0] }
+            EdgeFilter.lumaColumn(elements + edge, 32, strength(lines), strong: strong)
+            check(before, elements, lines, strong: strong, edge: edge, across: 1, along: 32, chroma: false, "luma column")
 
-            before = (0..<512).map { lane[$0] }
-            EdgeFilter.chromaRow(lane + edge, 32, strength(lines), strong: strong)
-            check(before, lane, lines, strong: strong, edge: edge, across: 32, along: 1, chroma: true, "chroma row")
+            before = (0..<512).map { elements[$0] }
+            EdgeFilter.chromaRow(elements + edge, 32, strength(lines), strong: strong)
+            check(before, elements, lines, strong: strong, edge: edge, across: 32, along: 1, chroma: true, "chroma row")
 
             // Pairs: Cb and Cr with thresholds of their own.
-            before = (0..<512).map { lane[$0] }
+            before = (0..<512).map { elements[$0] }
             let others = lines.reversed().map { $0 }
-            EdgeFilter.chromaColumn(lane + edge, 32, cb: strength(lines), cr: strength(others), strong: strong)
+            EdgeFilter.chromaColumn(elements + edge, 32, cb: strength(lines), cr: strength(others), strong: strong)
             var half = before
             for i in 0..<8 {
-                for x in [-4, -2, 0, 2] { half[edge + i * 32 + x] = lane[edge + i * 32 + x] }
+                for x in [-4, -2, 0, 2] { half[edge + i * 32 + x] = elements[edge + i * 32 + x] }
             }
-            let merged = LaneStorage<UInt8>(count: 512, repeating: 0)
-            for i in 0..<512 { merged.lane[i] = half[i] }
+            let merged = ElementStorage<UInt8>(count: 512, repeating: 0)
+            for i in 0..<512 { merged.elements[i] = half[i] }
             check(
-                before, merged.lane, lines, strong: strong, edge: edge, across: 2, along: 32, chroma: true, "Cb column")
-            check(half, lane, others, strong: strong, edge: edge + 1, across: 2, along: 32, chroma: true, "Cr column")
+                before, merged.elements, lines, strong: strong, edge: edge, across: 2, along: 32, chroma: true, "Cb column")
+            check(half, elements, others, strong: strong, edge: edge + 1, across: 2, along: 32, chroma: true, "Cr column")
         }
     }
 }

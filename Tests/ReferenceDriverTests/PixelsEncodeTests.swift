@@ -73,10 +73,10 @@ struct PixelsEncodeTests {
     /// Untouched pictures are grey, in either layout.
     @Test func freshPicturesAreGrey() {
         let picture = ReconstructedPicture(widthInMacroblocks: 1, heightInMacroblocks: 1)
-        let row = LaneStorage<UInt8>(count: 16, repeating: 0)
-        picture.copyLumaRow(7, count: 16, to: row.lane)
-        #expect((0..<16).allSatisfy { row.lane[$0] == 128 })
-        picture.copyChromaRow(7, count: 8, toPairs: row.lane)
-        #expect((0..<16).allSatisfy { row.lane[$0] == 128 })
+        let row = ElementStorage<UInt8>(count: 16, repeating: 0)
+        picture.copyLumaRow(7, count: 16, to: row.elements)
+        #expect((0..<16).allSatisfy { row.elements[$0] == 128 })
+        picture.copyChromaRow(7, count: 8, toPairs: row.elements)
+        #expect((0..<16).allSatisfy { row.elements[$0] == 128 })
     }
 }

@@ -79,8 +79,8 @@ struct PixelsEncoding {
         return PlanarFrame(width: width, height: height, bytes: bytes)!
     }
 
-    var sequence: SequenceHeader {
-        var sequence = SequenceHeader()
+    var sequence: SequenceParameterSet {
+        var sequence = SequenceParameterSet()
         sequence.profileIdc = transform8x8 || chromaOffsets.0 != chromaOffsets.1 ? 100 : 77
         sequence.pictureOrderCountType = bipredictive > 0 ? 0 : 2
         sequence.log2MaxPictureOrderCountLsb = 8
@@ -103,8 +103,8 @@ struct PixelsEncoding {
         references + (bipredictive > 0 ? 1 : 0) + (bipredictive > 0 && layers != .flat ? 1 : 0)
     }
 
-    private var picture: PictureHeader {
-        var picture = PictureHeader()
+    private var picture: PictureParameterSet {
+        var picture = PictureParameterSet()
         picture.cabac = cabac
         picture.deblockingControlPresent = true
         picture.constrainedIntraPrediction = constrainedIntra
@@ -168,15 +168,15 @@ struct PixelsEncoding {
                 frameNum = 0
             }
             let target = ReconstructedPicture(widthInMacroblocks: columns, heightInMacroblocks: rows)
-            let luma = LaneStorage<UInt8>(count: width * height, repeating: 0)
-            let chroma = LaneStorage<UInt8>(count: width * height / 2, repeating: 0)
+            let luma = ElementStorage<UInt8>(count: width * height, repeating: 0)
+            let chroma = ElementStorage<UInt8>(count: width * height / 2, repeating: 0)
             for (i, byte) in source.nv12.enumerated() {
-                if i < luma.count { luma.lane[i] = byte } else { chroma.lane[i - luma.count] = byte }
+                if i < luma.count { luma.elements[i] = byte } else { chroma.elements[i - luma.count] = byte }
             }
             var job = PictureJob(
                 widthInMacroblocks: columns, heightInMacroblocks: rows,
                 source: SourcePicture(
-                    luma: luma.lane, chroma: chroma.lane, lumaPitch: width, chromaPitch: width, width: width,
+                    luma: luma.elements, chroma: chroma.elements, lumaPitch: width, chromaPitch: width, width: width,
                     height: height),
                 reconstruction: target, transform8x8: transform8x8, constrainedIntraPrediction: constrainedIntra,
                 chromaQPIndexOffset: chromaOffsets.0, secondChromaQPIndexOffset: chromaOffsets.1, quality: quality,
@@ -215,7 +215,7 @@ struct PixelsEncoding {
     }
 
     private func sliceJobs(
-        _ step: Step, _ frameNum: Int, _ kept: [Kept], _ sequence: SequenceHeader, _ picture: PictureHeader
+        _ step: Step, _ frameNum: Int, _ kept: [Kept], _ sequence: SequenceParameterSet, _ picture: PictureParameterSet
     ) -> [SliceJob] {
         let total = sequence.widthInMacroblocks * sequence.heightInMapUnits
         let count = min(slices, total)
@@ -252,16 +252,16 @@ struct PixelsEncoding {
 
     private func copy(_ picture: ReconstructedPicture) -> PlanarFrame {
         var bytes: [UInt8] = []
-        let row = LaneStorage<UInt8>(count: width, repeating: 0)
-        let other = LaneStorage<UInt8>(count: width, repeating: 0)
+        let row = ElementStorage<UInt8>(count: width, repeating: 0)
+        let other = ElementStorage<UInt8>(count: width, repeating: 0)
         for y in 0..<height {
-            picture.copyLumaRow(y, count: width, to: row.lane)
-            for x in 0..<width { bytes.append(row.lane[x]) }
+            picture.copyLumaRow(y, count: width, to: row.elements)
+            for x in 0..<width { bytes.append(row.elements[x]) }
         }
         for plane in 0..<2 {
             for y in 0..<height / 2 {
-                picture.copyChromaRow(y, count: width / 2, toCb: row.lane, cr: other.lane)
-                for x in 0..<width / 2 { bytes.append(plane == 0 ? row.lane[x] : other.lane[x]) }
+                picture.copyChromaRow(y, count: width / 2, toCb: row.elements, cr: other.elements)
+                for x in 0..<width / 2 { bytes.append(plane == 0 ? row.elements[x] : other.elements[x]) }
             }
         }
         return PlanarFrame(width: width, height: height, bytes: bytes)!

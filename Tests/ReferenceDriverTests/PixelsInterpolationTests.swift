@@ -15,14 +15,14 @@ struct PixelsInterpolationTests {
         }
         for i in luma.indices { luma[i] = sample() }
         for i in chroma.indices { chroma[i] = sample() }
-        let y = LaneStorage<UInt8>(count: luma.count, repeating: 0)
-        let uv = LaneStorage<UInt8>(count: chroma.count, repeating: 0)
-        for i in luma.indices { y.lane[i] = luma[i] }
-        for i in chroma.indices { uv.lane[i] = chroma[i] }
+        let y = ElementStorage<UInt8>(count: luma.count, repeating: 0)
+        let uv = ElementStorage<UInt8>(count: chroma.count, repeating: 0)
+        for i in luma.indices { y.elements[i] = luma[i] }
+        for i in chroma.indices { uv.elements[i] = chroma[i] }
         let picture = ReconstructedPicture(widthInMacroblocks: width / 16, heightInMacroblocks: height / 16)
         picture.fill(
             from: SourcePicture(
-                luma: y.lane, chroma: uv.lane, lumaPitch: width, chromaPitch: width, width: width, height: height))
+                luma: y.elements, chroma: uv.elements, lumaPitch: width, chromaPitch: width, width: width, height: height))
         return (picture, luma, chroma)
     }
 
@@ -66,7 +66,7 @@ struct PixelsInterpolationTests {
         let (picture, samples, _) = picture(&generator, extreme: extreme)
         let planes = picture.planes
         let geometry = PlaneGeometry(widthInMacroblocks: width / 16, heightInMacroblocks: height / 16)
-        let block = LaneStorage<UInt8>(count: 16 * 32 + 64, repeating: 0)
+        let block = ElementStorage<UInt8>(count: 16 * 32 + 64, repeating: 0)
         for (left, top) in [
             (0, 0), (5, 9), (-24, -24), (-3, 11), (width - 8, height - 8), (width + 8, height + 8), (9, -17),
         ] {
@@ -75,11 +75,11 @@ struct PixelsInterpolationTests {
                 let y = top * 4 + (top + 16 > height + 23 ? 0 : fraction >> 2)
                 for size in [8, 16] {
                     MotionCompensation.luma(
-                        planes, stride: geometry.stride, x: x, y: y, width: size, height: size, to: block.lane, 32)
+                        planes, stride: geometry.stride, x: x, y: y, width: size, height: size, to: block.elements, 32)
                     var wrong = 0
                     for row in 0..<size {
                         for column in 0..<size
-                        where Int(block.lane[row * 32 + column])
+                        where Int(block.elements[row * 32 + column])
                             != luma(samples, x + 4 * column, y + 4 * row)
                         { wrong += 1 }
                     }
@@ -94,8 +94,8 @@ struct PixelsInterpolationTests {
         let (picture, _, samples) = picture(&generator, extreme: false)
         let planes = picture.planes
         let geometry = PlaneGeometry(widthInMacroblocks: width / 16, heightInMacroblocks: height / 16)
-        let cb = LaneStorage<UInt8>(count: 512, repeating: 0)
-        let cr = LaneStorage<UInt8>(count: 512, repeating: 0)
+        let cb = ElementStorage<UInt8>(count: 512, repeating: 0)
+        let cr = ElementStorage<UInt8>(count: 512, repeating: 0)
         func whole(_ plane: Int, _ x: Int, _ y: Int) -> Int {
             Int(samples[max(0, min(height / 2 - 1, y)) * width + 2 * max(0, min(width / 2 - 1, x)) + plane])
         }
@@ -110,14 +110,14 @@ struct PixelsInterpolationTests {
                 let (x, y) = (left * 8 + (fraction & 7), top * 8 + (fraction >> 3))
                 for size in [4, 8] {
                     MotionCompensation.chroma(
-                        planes, stride: geometry.stride, x: x, y: y, width: size, height: size, toCb: cb.lane,
-                        cr: cr.lane, 32)
+                        planes, stride: geometry.stride, x: x, y: y, width: size, height: size, toCb: cb.elements,
+                        cr: cr.elements, 32)
                     var wrong = 0
                     for row in 0..<size {
                         for column in 0..<size {
                             let at = row * 32 + column
-                            if Int(cb.lane[at]) != expected(0, x + 8 * column, y + 8 * row) { wrong += 1 }
-                            if Int(cr.lane[at]) != expected(1, x + 8 * column, y + 8 * row) { wrong += 1 }
+                            if Int(cb.elements[at]) != expected(0, x + 8 * column, y + 8 * row) { wrong += 1 }
+                            if Int(cr.elements[at]) != expected(1, x + 8 * column, y + 8 * row) { wrong += 1 }
                         }
                     }
                     #expect(wrong == 0, "at (\(x), \(y)) in eighths, \(size)×\(size)")
@@ -129,13 +129,13 @@ struct PixelsInterpolationTests {
     /// Costs against plain sums.
     @Test func costsAreExact() {
         var generator = SplitMix64(state: 13)
-        let a = LaneStorage<UInt8>(count: 512, repeating: 0)
-        let b = LaneStorage<UInt8>(count: 1024, repeating: 0)
+        let a = ElementStorage<UInt8>(count: 512, repeating: 0)
+        let b = ElementStorage<UInt8>(count: 1024, repeating: 0)
         for round in 0..<60 {
-            for i in 0..<512 { a.lane[i] = round % 2 == 0 ? UInt8.random(in: 0...255, using: &generator) : 255 }
-            for i in 0..<1024 { b.lane[i] = round % 3 == 0 ? UInt8.random(in: 0...255, using: &generator) : 0 }
+            for i in 0..<512 { a.elements[i] = round % 2 == 0 ? UInt8.random(in: 0...255, using: &generator) : 255 }
+            for i in 0..<1024 { b.elements[i] = round % 3 == 0 ? UInt8.random(in: 0...255, using: &generator) : 0 }
             func difference(_ x: Int, _ y: Int) -> Int {
-                Int(a.lane[y * Scratch.sourceStride + x]) - Int(b.lane[y * 32 + x])
+                Int(a.elements[y * Scratch.sourceStride + x]) - Int(b.elements[y * 32 + x])
             }
             for (width, height) in [(16, 16), (16, 8), (8, 16), (8, 8)] {
                 var absolute = 0
@@ -148,20 +148,20 @@ struct PixelsInterpolationTests {
                 }
                 let sad =
                     width == 16
-                    ? BlockCost.sad16(a.lane, b.lane, 32, height: height)
-                    : BlockCost.sad8(a.lane, b.lane, 32, height: height)
+                    ? BlockCost.sad16(a.elements, b.elements, 32, height: height)
+                    : BlockCost.sad8(a.elements, b.elements, 32, height: height)
                 #expect(sad == absolute)
-                #expect(BlockCost.squares(a.lane, b.lane, 32, width: width, height: height) == squares)
+                #expect(BlockCost.squares(a.elements, b.elements, 32, width: width, height: height) == squares)
                 var transformed = 0
                 for y in stride(from: 0, to: height, by: 4) {
                     for x in stride(from: 0, to: width, by: 4) {
                         transformed += hadamard(4) { difference(x + $0, y + $1) }
                     }
                 }
-                #expect(BlockCost.satd(a.lane, b.lane, 32, width: width, height: height) == transformed / 2)
+                #expect(BlockCost.satd(a.elements, b.elements, 32, width: width, height: height) == transformed / 2)
             }
-            #expect(BlockCost.satd4x4(a.lane, b.lane, 32) == hadamard(4, difference) / 2)
-            #expect(BlockCost.satd8x8(a.lane, b.lane, 32) == (hadamard(8, difference) + 2) / 4)
+            #expect(BlockCost.satd4x4(a.elements, b.elements, 32) == hadamard(4, difference) / 2)
+            #expect(BlockCost.satd8x8(a.elements, b.elements, 32) == (hadamard(8, difference) + 2) / 4)
         }
     }
 

@@ -4,9 +4,9 @@ import Testing
 
 /// Intra prediction modes against the formulas of H.264 8.3 written out sample by sample.
 struct PixelsIntraTests {
-    private let edges = LaneStorage<UInt8>(count: IntraEdges.byteCount, repeating: 0)
-    private let block = LaneStorage<UInt8>(count: 1024, repeating: 0)
-    private let scratch = LaneStorage<UInt8>(count: 128, repeating: 0)
+    private let edges = ElementStorage<UInt8>(count: IntraEdges.byteCount, repeating: 0)
+    private let block = ElementStorage<UInt8>(count: 1024, repeating: 0)
+    private let scratch = ElementStorage<UInt8>(count: 128, repeating: 0)
 
     /// predNxN[x, y] for neighbours p(x, −1) and p(−1, y); 8.3.1.2 and 8.3.2.2 share their formulas.
     private func expected(
@@ -56,7 +56,7 @@ struct PixelsIntraTests {
 
     @Test(arguments: [4, 8]) func directionalModesAreTheStandards(_ size: Int) {
         var generator = SplitMix64(state: 21)
-        let edges = IntraEdges(edges.lane)
+        let edges = IntraEdges(edges.elements)
         for round in 0..<100 {
             for i in -1...(3 * size + 1) {
                 edges.samples[i] =
@@ -73,15 +73,15 @@ struct PixelsIntraTests {
                 {
                     if size == 4 {
                         IntraDirectional.predict4x4(
-                            mode: mode, edges, left: left, top: top, to: block.lane, 32, scratch: scratch.lane)
+                            mode: mode, edges, left: left, top: top, to: block.elements, 32, scratch: scratch.elements)
                     } else {
                         IntraDirectional.predict8x8(
-                            mode: mode, edges, left: left, top: top, to: block.lane, 32, scratch: scratch.lane)
+                            mode: mode, edges, left: left, top: top, to: block.elements, 32, scratch: scratch.elements)
                     }
                     var wrong = 0
                     for y in 0..<size {
                         for x in 0..<size
-                        where Int(block.lane[y * 32 + x])
+                        where Int(block.elements[y * 32 + x])
                             != expected(size, mode, x, y, left: left, top: top, p)
                         { wrong += 1 }
                     }
@@ -91,13 +91,13 @@ struct PixelsIntraTests {
         }
     }
 
-    private func surround(_ generator: inout SplitMix64, _ round: Int) -> Lane<UInt8> {
+    private func surround(_ generator: inout SplitMix64, _ round: Int) -> ElementPointer<UInt8> {
         for i in 0..<block.count {
-            block.lane[i] =
+            block.elements[i] =
                 round % 3 == 0
                 ? (Bool.random(using: &generator) ? 255 : 0) : UInt8.random(in: 0...255, using: &generator)
         }
-        return block.lane + 40
+        return block.elements + 40
     }
 
     /// (8-121) and (8-142): `scale` is 5 or 34.
@@ -114,13 +114,13 @@ struct PixelsIntraTests {
 
     @Test func wholeModesAreTheStandards() {
         var generator = SplitMix64(state: 22)
-        let to = LaneStorage<UInt8>(count: 1024, repeating: 0)
+        let to = ElementStorage<UInt8>(count: 1024, repeating: 0)
         for round in 0..<100 {
             let around = surround(&generator, round)
             func p(_ x: Int, _ y: Int) -> Int { Int(around[y * 32 + x]) }
             for mode in 0..<4 {
                 for (left, top) in mode == 2 ? availability : [(true, true)] {
-                    IntraPlanar.predict16x16(mode: mode, around: around, left: left, top: top, to: to.lane)
+                    IntraPlanar.predict16x16(mode: mode, around: around, left: left, top: top, to: to.elements)
                     var wrong = 0
                     for y in 0..<16 {
                         for x in 0..<16 {
@@ -128,7 +128,7 @@ struct PixelsIntraTests {
                                 mode == 3
                                 ? plane(16, x, y, scale: 5, p)
                                 : expected(16, mode, x, y, left: left, top: top, p)
-                            if Int(to.lane[y * 32 + x]) != value { wrong += 1 }
+                            if Int(to.elements[y * 32 + x]) != value { wrong += 1 }
                         }
                     }
                     #expect(wrong == 0, "mode \(mode)")
@@ -139,7 +139,7 @@ struct PixelsIntraTests {
 
     @Test func chromaModesAreTheStandards() {
         var generator = SplitMix64(state: 23)
-        let to = LaneStorage<UInt8>(count: 1024, repeating: 0)
+        let to = ElementStorage<UInt8>(count: 1024, repeating: 0)
         for round in 0..<100 {
             let around = surround(&generator, round)
             func p(_ x: Int, _ y: Int) -> Int { Int(around[y * 32 + x]) }
@@ -156,7 +156,7 @@ struct PixelsIntraTests {
             }
             for mode in 0..<4 {
                 for (left, top) in mode == 0 ? availability : [(true, true)] {
-                    IntraPlanar.predictChroma(mode: mode, around: around, left: left, top: top, to: to.lane)
+                    IntraPlanar.predictChroma(mode: mode, around: around, left: left, top: top, to: to.elements)
                     var wrong = 0
                     for y in 0..<8 {
                         for x in 0..<8 {
@@ -167,7 +167,7 @@ struct PixelsIntraTests {
                                 case 2: p(x, -1)
                                 default: plane(8, x, y, scale: 34, p)
                                 }
-                            if Int(to.lane[y * 32 + x]) != value { wrong += 1 }
+                            if Int(to.elements[y * 32 + x]) != value { wrong += 1 }
                         }
                     }
                     #expect(wrong == 0, "mode \(mode), left \(left), top \(top)")

@@ -4,9 +4,9 @@ import Testing
 
 /// Transforms and quantisers against H.264 8.5 written out plainly.
 struct PixelsTransformTests {
-    private let source = LaneStorage<UInt8>(count: 512, repeating: 0)
-    private let block = LaneStorage<UInt8>(count: 1024, repeating: 0)
-    private let coefficients = LaneStorage<Int16>(count: 64, repeating: 0)
+    private let source = ElementStorage<UInt8>(count: 512, repeating: 0)
+    private let block = ElementStorage<UInt8>(count: 1024, repeating: 0)
+    private let coefficients = ElementStorage<Int16>(count: 64, repeating: 0)
     private let quantizers = QuantizerTables()
 
     private func multiply(_ a: [[Double]], _ b: [[Double]]) -> [[Double]] {
@@ -24,8 +24,8 @@ struct PixelsTransformTests {
 
     /// Fills source and prediction; sharp content where `extreme`.
     private func fill(_ generator: inout SplitMix64, extreme: Bool) {
-        for i in 0..<source.count { source.lane[i] = sample(&generator, extreme) }
-        for i in 0..<block.count { block.lane[i] = sample(&generator, extreme) }
+        for i in 0..<source.count { source.elements[i] = sample(&generator, extreme) }
+        for i in 0..<block.count { block.elements[i] = sample(&generator, extreme) }
     }
 
     private func sample(_ generator: inout SplitMix64, _ extreme: Bool) -> UInt8 {
@@ -35,8 +35,8 @@ struct PixelsTransformTests {
     private func difference(_ size: Int, column: Int = 0) -> [[Double]] {
         (0..<size).map { y in
             (0..<size).map { x in
-                Double(source.lane[y * Scratch.sourceStride + x + column])
-                    - Double(block.lane[y * Scratch.workStride + x + column])
+                Double(source.elements[y * Scratch.sourceStride + x + column])
+                    - Double(block.elements[y * Scratch.workStride + x + column])
             }
         }
     }
@@ -45,12 +45,12 @@ struct PixelsTransformTests {
         var generator = SplitMix64(state: 1)
         for round in 0..<200 {
             fill(&generator, extreme: round % 2 == 0)
-            ForwardTransform.pair(source.lane, block.lane, Scratch.workStride, to: coefficients.lane)
+            ForwardTransform.pair(source.elements, block.elements, Scratch.workStride, to: coefficients.elements)
             for half in 0..<2 {
                 let expected = multiply(multiply(core4, difference(4, column: 4 * half)), transpose(core4))
                 for row in 0..<4 {
                     for column in 0..<4 {
-                        #expect(Double(coefficients.lane[column * 8 + row + 4 * half]) == expected[row][column])
+                        #expect(Double(coefficients.elements[column * 8 + row + 4 * half]) == expected[row][column])
                     }
                 }
             }
@@ -62,11 +62,11 @@ struct PixelsTransformTests {
         var generator = SplitMix64(state: 2)
         for round in 0..<200 {
             fill(&generator, extreme: round % 2 == 0)
-            ForwardTransform.block8x8(source.lane, block.lane, Scratch.workStride, to: coefficients.lane)
+            ForwardTransform.block8x8(source.elements, block.elements, Scratch.workStride, to: coefficients.elements)
             let expected = multiply(multiply(core8, difference(8)), transpose(core8))
             for row in 0..<8 {
                 for column in 0..<8 {
-                    #expect(abs(Double(coefficients.lane[column * 8 + row]) - expected[row][column]) < 12)
+                    #expect(abs(Double(coefficients.elements[column * 8 + row]) - expected[row][column]) < 12)
                 }
             }
         }
@@ -108,7 +108,7 @@ struct PixelsTransformTests {
         var generator = SplitMix64(state: 3)
         for round in 0..<400 {
             fill(&generator, extreme: round % 2 == 0)
-            let before = (0..<block.count).map { Int(block.lane[$0]) }
+            let before = (0..<block.count).map { Int(block.elements[$0]) }
             var d: [[[Int]]] = []
             for half in 0..<(size == 4 ? 2 : 1) {
                 let limit = [3, 40, 700][round % 3]
@@ -116,21 +116,21 @@ struct PixelsTransformTests {
                     (0..<size).map { _ in (0..<size).map { _ in Int.random(in: -limit...limit, using: &generator) } })
                 for row in 0..<size {
                     for column in 0..<size {
-                        coefficients.lane[column * 8 + row + 4 * half] = Int16(d[half][row][column])
+                        coefficients.elements[column * 8 + row + 4 * half] = Int16(d[half][row][column])
                     }
                 }
             }
             if size == 4 {
-                InverseTransform.addPair(coefficients.lane, to: block.lane, Scratch.workStride)
+                InverseTransform.addPair(coefficients.elements, to: block.elements, Scratch.workStride)
             } else {
-                InverseTransform.add8x8(coefficients.lane, to: block.lane, Scratch.workStride)
+                InverseTransform.add8x8(coefficients.elements, to: block.elements, Scratch.workStride)
             }
             for half in d.indices {
                 let residual = inverse(d[half])
                 for row in 0..<size {
                     for column in 0..<size {
                         let at = row * Scratch.workStride + column + 4 * half
-                        #expect(Int(block.lane[at]) == max(0, min(255, before[at] + residual[row][column])))
+                        #expect(Int(block.elements[at]) == max(0, min(255, before[at] + residual[row][column])))
                     }
                 }
             }
@@ -167,28 +167,28 @@ struct PixelsTransformTests {
             for round in 0..<40 {
                 fill(&generator, extreme: false)
                 // A smooth prediction error, so that nothing clips at ±2047.
-                for i in 0..<source.count { source.lane[i] = UInt8(100 + Int(source.lane[i]) % 60) }
-                for i in 0..<block.count { block.lane[i] = UInt8(100 + Int(block.lane[i]) % 60) }
+                for i in 0..<source.count { source.elements[i] = UInt8(100 + Int(source.elements[i]) % 60) }
+                for i in 0..<block.count { block.elements[i] = UInt8(100 + Int(block.elements[i]) % 60) }
                 let intra = round % 2 == 0
                 let large = round % 4 < 2
                 if large {
-                    ForwardTransform.block8x8(source.lane, block.lane, Scratch.workStride, to: coefficients.lane)
-                    _ = quantizer.quantize8x8(coefficients.lane, intra: intra)
-                    quantizer.scale8x8(coefficients.lane)
-                    InverseTransform.add8x8(coefficients.lane, to: block.lane, Scratch.workStride)
+                    ForwardTransform.block8x8(source.elements, block.elements, Scratch.workStride, to: coefficients.elements)
+                    _ = quantizer.quantize8x8(coefficients.elements, intra: intra)
+                    quantizer.scale8x8(coefficients.elements)
+                    InverseTransform.add8x8(coefficients.elements, to: block.elements, Scratch.workStride)
                 } else {
-                    ForwardTransform.pair(source.lane, block.lane, Scratch.workStride, to: coefficients.lane)
-                    _ = quantizer.quantizePair(coefficients.lane, intra: intra)
-                    quantizer.scalePair(coefficients.lane)
-                    InverseTransform.addPair(coefficients.lane, to: block.lane, Scratch.workStride)
+                    ForwardTransform.pair(source.elements, block.elements, Scratch.workStride, to: coefficients.elements)
+                    _ = quantizer.quantizePair(coefficients.elements, intra: intra)
+                    quantizer.scalePair(coefficients.elements)
+                    InverseTransform.addPair(coefficients.elements, to: block.elements, Scratch.workStride)
                 }
                 var squares = 0.0
                 let rows = large ? 8 : 4
                 for y in 0..<rows {
                     for x in 0..<8 {
                         let error =
-                            Double(source.lane[y * Scratch.sourceStride + x])
-                            - Double(block.lane[y * Scratch.workStride + x])
+                            Double(source.elements[y * Scratch.sourceStride + x])
+                            - Double(block.elements[y * Scratch.workStride + x])
                         squares += error * error
                     }
                 }

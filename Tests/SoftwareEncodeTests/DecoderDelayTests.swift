@@ -1,5 +1,5 @@
 import BitstreamInspection
-import NALWriting
+import NALUnits
 import Testing
 import VideoBase
 

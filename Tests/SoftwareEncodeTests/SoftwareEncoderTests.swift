@@ -1,7 +1,7 @@
 import BitstreamInspection
 import H264Syntax
 import MediaFiles
-import NALWriting
+import NALUnits
 import Synchronization
 import Testing
 import TestOracles

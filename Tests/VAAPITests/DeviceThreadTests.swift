@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test func mayEndOnItself() throws {
-        let done = Gate()
+        let done = OneShotEvent()
         let box = Shared<DeviceThread?>(try DeviceThread())
         box.value?.async {
             box.change { $0 = nil }
@@ -61,12 +61,12 @@ import Testing
     /// A call that does not come back keeps its thread and its job; the jobs after it go on, see a device that hangs,
     /// and nobody who waits for the thread waits for that one.
     @Test func leavesAThreadBehindInACallThatDoesNotComeBack() throws {
-        let watch = DeviceWatch(limitNanoseconds: 50_000_000)
-        let other = DeviceWatch(limitNanoseconds: 60_000_000_000)
-        let (comesBack, cameBack) = (Gate(), Gate())
+        let watch = DriverCallWatchdog(limitNanoseconds: 50_000_000)
+        let other = DriverCallWatchdog(limitNanoseconds: 60_000_000_000)
+        let (comesBack, cameBack) = (OneShotEvent(), OneShotEvent())
         let lost = Shared<[String]>([])
         let seen = Shared<[String]>([])
-        func attempt(_ watch: DeviceWatch, _ name: String, _ body: @escaping @Sendable () -> Void) {
+        func attempt(_ watch: DriverCallWatchdog, _ name: String, _ body: @escaping @Sendable () -> Void) {
             do {
                 try watch.run(name) { body() }
                 seen.change { $0.append(name) }
@@ -93,7 +93,7 @@ import Testing
 
     /// Many calls on many threads, each with its own limit: those that come back in time are never lost.
     @Test func looksAfterManyCallsAtOnce() throws {
-        let watches = (0..<8).map { _ in DeviceWatch(limitNanoseconds: 5_000_000_000) }
+        let watches = (0..<8).map { _ in DriverCallWatchdog(limitNanoseconds: 5_000_000_000) }
         let lost = Shared(0)
         let count = Shared(0)
         do {
@@ -136,7 +136,7 @@ import Testing
 
     /// Who has waited for a call has its result alone, however long the thread that made the call is kept from going on.
     @Test func holdsNothingOfACallThatCameBack() throws {
-        let watch = DeviceWatch(limitNanoseconds: 60_000_000_000)
+        let watch = DriverCallWatchdog(limitNanoseconds: 60_000_000_000)
         var shared = 0
         for number in 0..<5000 {
             var result = try watch.run("call") { [Shared(number)] }
@@ -152,8 +152,8 @@ import Testing
 
     /// A call inside a call belongs to the outer one.
     @Test func callsInsideCallsHaveTheTimeOfTheOuterOne() throws {
-        let outer = DeviceWatch(limitNanoseconds: 10_000_000_000)
-        let inner = DeviceWatch(limitNanoseconds: 1)
+        let outer = DriverCallWatchdog(limitNanoseconds: 10_000_000_000)
+        let inner = DriverCallWatchdog(limitNanoseconds: 1)
         let thread = try DeviceThread()
         thread.makesCalls { _ in }
         let answer = try thread.sync { () throws -> Int in

@@ -17,8 +17,8 @@ import Testing
     @Test func callsUnderWayEndFirst() async {
         await #expect(processExitsWith: .exitCode(0)) {
             Self.registerDriver()
-            let watch = DeviceWatch(limitNanoseconds: 10_000_000_000)
-            let hasBegun = Gate()
+            let watch = DriverCallWatchdog(limitNanoseconds: 10_000_000_000)
+            let hasBegun = OneShotEvent()
             let caller = try DeviceThread()
             caller.async {
                 watch.release {
@@ -35,7 +35,7 @@ import Testing
     @Test func aCallThatDoesNotComeBackHoldsNothingUp() async {
         await #expect(processExitsWith: .exitCode(3)) {
             Self.registerDriver()
-            let watch = DeviceWatch(limitNanoseconds: 20_000_000)
+            let watch = DriverCallWatchdog(limitNanoseconds: 20_000_000)
             #expect(throws: VAError.self) { try watch.run("vaSyncSurface") { sleep(600) } }
             exit(1)
         }
@@ -45,7 +45,7 @@ import Testing
         await #expect(processExitsWith: .exitCode(7)) {
             // Runs after the handler that ends calls.
             atexit {
-                let watch = DeviceWatch(limitNanoseconds: 1_000_000_000)
+                let watch = DriverCallWatchdog(limitNanoseconds: 1_000_000_000)
                 watch.release { _exit(1) }
                 do { try watch.run("vaEndPicture") { _exit(2) } } catch is VAError { _exit(4) } catch { _exit(7) }
             }

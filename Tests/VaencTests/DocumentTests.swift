@@ -79,7 +79,7 @@ import Testing
         }
         let library = [
             "Vaenc", "EncodeSession", "VideoBase", "VAAPI", "SoftwareEncode", "Capture", "DecodeSession", "RateControl", "EncodePlanning",
-            "LibAV", "MediaFiles", "NALWriting", "H264Syntax", "HEVCSyntax", "ReferenceDisplay", "Preview",
+            "LibAV", "MediaFiles", "NALUnits", "H264Syntax", "HEVCSyntax", "ReferenceDisplay", "Preview",
         ]
         for line in try sources(library).split(separator: "\n") where !line.drop(while: { $0 == " " }).hasPrefix("//") {
             for literal in line.matches(of: #/"[^"]*"/#) {

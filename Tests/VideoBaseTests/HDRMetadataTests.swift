@@ -33,15 +33,15 @@ import VideoBase
     /// The numbers alone may be wrong as well.
     @Test func displaysThatCannotBe() throws {
         let display = try #require(MasteringDisplay(words))
-        try WrongValues.refuse(masteringDisplay: display)
-        try WrongValues.refuse(masteringDisplay: nil)
+        try Validation.refuse(masteringDisplay: display)
+        try Validation.refuse(masteringDisplay: nil)
         let changes: [(inout MasteringDisplay) -> Void] = [
             { $0.red.x = 50001 }, { $0.white.y = 65535 }, { $0.minLuminance = $0.maxLuminance }, { $0.maxLuminance = 0 },
         ]
         for change in changes {
             var wrong = display
             change(&wrong)
-            let error = #expect(throws: VaencError.self) { try WrongValues.refuse(masteringDisplay: wrong) }
+            let error = #expect(throws: VaencError.self) { try Validation.refuse(masteringDisplay: wrong) }
             #expect(error?.category == .usage && error?.remedy?.contains("50000") == true, "\(error as Any)")
         }
     }

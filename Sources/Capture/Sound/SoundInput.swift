@@ -60,9 +60,9 @@ public final class SoundInput: Sendable {
 
     deinit { link.withLock { $0.isClosing = true } }
 
-    public var counts: Counts { link.withQuietLock { $0.counts } }
+    public var counts: Counts { link.withLockWithoutNotifying { $0.counts } }
     /// Why there is no more; nil while there is.
-    public var end: CaptureEnd? { link.withQuietLock { $0.end } }
+    public var end: CaptureEnd? { link.withLockWithoutNotifying { $0.end } }
 
     /// What was heard since it was asked last. Does not block.
     public func take() -> [Block] { link.withLock { $0.takeBlocks() } }
@@ -76,11 +76,11 @@ public final class SoundInput: Sendable {
     }
 
     /// When the first sample was heard of those that nobody has taken yet; nil where there are none.
-    package var firstTime: MediaTime? { link.withQuietLock { $0.blocks.first?.time } }
+    package var firstTime: MediaTime? { link.withLockWithoutNotifying { $0.blocks.first?.time } }
 
     /// Takes note of silence that stands for sound which never came.
     package func countSilence(_ samples: Int) {
-        link.withQuietLock { link in
+        link.withLockWithoutNotifying { link in
             link.counts.gaps += 1
             link.counts.samplesFilled += samples
         }

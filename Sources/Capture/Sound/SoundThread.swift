@@ -12,7 +12,7 @@ enum SoundThread {
             let resampler = try DriftResampler(device)
             var clock = SoundClock(rate: device.rate)
             link.withLock { $0.info = SoundInput.Info(name: name, rate: device.rate, channels: device.channels) }
-            while !link.withQuietLock({ $0.isClosing }) {
+            while !link.withLockWithoutNotifying({ $0.isClosing }) {
                 guard let end = try step(device, resampler, &clock, link) else { continue }
                 link.withLock { $0.end = end }
                 return

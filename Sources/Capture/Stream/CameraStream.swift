@@ -42,7 +42,7 @@ public final class CameraStream: Sendable {
 
     public var counts: CaptureCounts { link.withLock { $0.counts } }
     /// All that was wanted has come, and was read.
-    package var isPast: Bool { link.withQuietLock { $0.isPast && $0.queue.isEmpty } }
+    package var isPast: Bool { link.withLockWithoutNotifying { $0.isPast && $0.queue.isEmpty } }
 
     /// What comes at that time or later is let go, and counted nowhere. A reader that was held up finds what came before.
     package func end(at time: MediaTime) { link.withLock { $0.until = time } }
@@ -97,7 +97,7 @@ public final class CameraStream: Sendable {
     }
 
     /// Takes note of a picture that was read, and is of no use.
-    package func countUnused() { link.withQuietLock { $0.counts.unused += 1 } }
+    package func countUnused() { link.withLockWithoutNotifying { $0.counts.unused += 1 } }
 
     /// Has it run before anyone reads, or after. It does not come to rest again before it is closed.
     package func enter(_ phase: StreamPhase) {

@@ -42,7 +42,7 @@ struct StreamThread {
 
     private mutating func loop() -> CaptureEnd {
         while true {
-            let (returned, isClosing) = link.withQuietLock { link in
+            let (returned, isClosing) = link.withLockWithoutNotifying { link in
                 defer { link.returned = [] }
                 return (link.returned, link.isClosing)
             }

@@ -25,7 +25,7 @@ package import VideoBase
 /// a fault of the device costs time, and no picture.
 @safe package final class ResilientDecoder: PictureDecoder {
     /// Where pictures are decoded.
-    package enum Way: Sendable, Hashable {
+    package enum Backend: Sendable, Hashable {
         case device
         case software(why: String)
     }
@@ -37,7 +37,7 @@ package import VideoBase
     private let renewed: () throws -> Display?
     package private(set) var device: DecodeDevice?
     private(set) var decoder: VideoDecoder
-    package private(set) var way: Way
+    package private(set) var way: Backend
     /// Times that the device was given up.
     package private(set) var rebuilds = 0
     /// What is broken is to be known by picture: one thread decodes, from the first fault on.

@@ -1,6 +1,6 @@
 import H264Syntax
 import HEVCSyntax
-import NALWriting
+import NALUnits
 import VideoBase
 
 /// What a NAL unit is, whatever the codec.

@@ -8,8 +8,8 @@ extension SettingsResolver {
         try check("qpB", asked.qpB, 0...51)
         try check("minQP", asked.minQP, 0...51)
         try check("maxQP", asked.maxQP, 0...51)
-        try WrongValues.refuse(bitDepth: asked.bitDepth, profile: asked.profile, codec: asked.codec)
-        try WrongValues.refuse(tier: asked.tier, level: asked.level, codec: asked.codec)
+        try Validation.refuse(bitDepth: asked.bitDepth, profile: asked.profile, codec: asked.codec)
+        try Validation.refuse(tier: asked.tier, level: asked.level, codec: asked.codec)
         try check("quality", asked.quality, 1...51)
         try check("preset", asked.preset, 1...7)
         try check("gopFrames", asked.gopFrames, 1...Int(Int32.max))
@@ -20,27 +20,27 @@ extension SettingsResolver {
         try check("idrInterval", asked.idrInterval, 1...Int(Int32.max))
         try check("temporalLayers", asked.temporalLayers, 1...4)
         try check("longTermReferences", asked.longTermReferences, 0...15)
-        try check("maxSliceBytes", asked.maxSliceBytes, WrongValues.sliceBytes)
+        try check("maxSliceBytes", asked.maxSliceBytes, Validation.sliceBytes)
         try check("maxFrameDelay", asked.maxFrameDelay, 0...64)
-        try WrongValues.refuse(forcedKeyTimes: asked.forcedKeyTimes)
+        try Validation.refuse(forcedKeyTimes: asked.forcedKeyTimes)
         if let filter = asked.deblocking {
             try check("deblocking alpha", filter.alphaOffset, -6...6)
             try check("deblocking beta", filter.betaOffset, -6...6)
         }
-        for region in asked.regionsOfInterest { try WrongValues.refuse(region, in: asked.size) }
+        for region in asked.regionsOfInterest { try Validation.refuse(region, in: asked.size) }
         if let seconds = asked.gopSeconds, !(seconds > 0 && seconds <= 86400) {
             throw VaencError(.usage, "`gopSeconds` is \(seconds)", remedy: "give a time above 0 and up to 86400 seconds")
         }
-        try WrongValues.refuse(size: asked.size)
+        try Validation.refuse(size: asked.size)
         // Sides have 16 bits in HEVC's parameter buffers, and more in no level.
         guard asked.size.width <= 65535, asked.size.height <= 65535 else {
             throw VaencError(
                 .unavailable, "a picture of \(asked.size) is larger than any level allows",
                 remedy: "scale the pictures to at most 65535x65535 (`SourceOptions.outputSize`)")
         }
-        try WrongValues.refuse(frameRate: asked.frameRate)
-        try WrongValues.refuse(masteringDisplay: asked.masteringDisplay)
-        if let ratio = asked.sampleAspectRatio { try WrongValues.refuse(sampleAspectRatio: ratio) }
+        try Validation.refuse(frameRate: asked.frameRate)
+        try Validation.refuse(masteringDisplay: asked.masteringDisplay)
+        if let ratio = asked.sampleAspectRatio { try Validation.refuse(sampleAspectRatio: ratio) }
     }
 
     private func check(_ option: String, _ value: Int?, _ range: ClosedRange<Int>) throws {

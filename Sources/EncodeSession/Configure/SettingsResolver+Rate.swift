@@ -25,14 +25,14 @@ extension SettingsResolver {
             }
             if let qp = asked.qp { report.add("qp", asked: "\(qp)", used: "none", why: "a bit rate is aimed at") }
         }
-        if rate.driverChoosesQP || rate.isOwn { reportQPLimits() }
+        if rate.driverChoosesQP || rate.usesVaencRateControl { reportQPLimits() }
         chooseMacroblockRateControl(limits, &rate)
         return rate
     }
 
     private func checkRates(_ wanted: RateControlMode) throws {
-        try WrongValues.refuse(bitrate: asked.bitrate, "bitrate")
-        try WrongValues.refuse(bitrate: asked.maxBitrate, "maxBitrate")
+        try Validation.refuse(bitrate: asked.bitrate, "bitrate")
+        try Validation.refuse(bitrate: asked.maxBitrate, "maxBitrate")
         if [.cbr, .vbr, .avbr].contains(wanted), asked.bitrate == nil {
             throw VaencError(
                 .usage, "rate control \(wanted.rawValue) needs a rate", remedy: "add `bitrate`, as `bitrate` 6M")
@@ -41,12 +41,12 @@ extension SettingsResolver {
             throw VaencError(
                 .usage, "rate control qvbr needs a rate", remedy: "add `maxBitrate` or `bitrate`, as `bitrate` 6M")
         }
-        try WrongValues.refuse(vbvSize: asked.vbvSize)
+        try Validation.refuse(vbvSize: asked.vbvSize)
         if let percent = asked.vbvInitialPercent, !(0...100).contains(percent) {
             throw VaencError(.usage, "`vbvInitialPercent` is \(percent)", remedy: "give a number from 0 to 100")
         }
-        for limit in asked.dataRateLimits { try WrongValues.refuse(limit) }
-        try Self.check("maxFrameBytes", asked.maxFrameBytes, WrongValues.frameBytes)
+        for limit in asked.dataRateLimits { try Validation.refuse(limit) }
+        try Self.check("maxFrameBytes", asked.maxFrameBytes, Validation.frameBytes)
         try asked.checkContradictions(wanted)
     }
 
@@ -195,7 +195,7 @@ extension SettingsResolver {
             "vbvInitial", asked: asked.vbvInitialPercent, used: percent,
             why: asked.vbvInitialPercent == nil ? Reason.standard : Reason.asked)
         rate.hasHRD = asked.hrdParameters ?? true
-        rate.promisesHRD = asked.hrdParameters == true
+        rate.requiresHRDConformance = asked.hrdParameters == true
         report.add(
             "hrdParameters", asked: asked.hrdParameters.map { $0 ? "on" : "off" }, used: rate.hasHRD ? "on" : "off",
             why: asked.hrdParameters == nil ? "the rate control keeps a buffer" : Reason.asked)
@@ -244,27 +244,27 @@ extension SettingsResolver {
     private mutating func chooseLimits(_ rate: inout RateSettings, _ limits: DeviceLimits) {
         rate.maxFrameBytes = asked.maxFrameBytes
         if let bytes = asked.maxFrameBytes {
-            let isKept = rate.isOwn || limits.limitsFrameBytes
+            let isKept = rate.usesVaencRateControl || limits.limitsFrameBytes
             if !isKept { rate.maxFrameBytes = nil }
             report.add(
                 "maxFrameBytes", asked: "\(bytes)", used: isKept ? "\(bytes)" : "none",
-                why: rate.isOwn ? Reason.asked : isKept ? "the driver's to keep" : "the driver limits no picture's size")
+                why: rate.usesVaencRateControl ? Reason.asked : isKept ? "the driver's to keep" : "the driver limits no picture's size")
         }
         rate.limits = asked.dataRateLimits
-        rate.asksLimits = !rate.limits.isEmpty
+        rate.hasRequestedDataRateLimits = !rate.limits.isEmpty
         rate.asksMaximum = asked.maxBitrate != nil
         if !asked.dataRateLimits.isEmpty {
             let text = limitWords
             report.add(
-                "dataRateLimits", asked: text, used: rate.isOwn ? text : "`maxBitrate` alone",
-                why: rate.isOwn ? Reason.asked : "drivers keep no windows\(windowsRemedy(limits))")
+                "dataRateLimits", asked: text, used: rate.usesVaencRateControl ? text : "`maxBitrate` alone",
+                why: rate.usesVaencRateControl ? Reason.asked : "drivers keep no windows\(windowsRemedy(limits))")
         } else if limits.hevc == nil, (asked.bFrames ?? 1) == 0 || limits.maxReferences1 == 0, rate.mode != .cbr {
             // H.264 without B frames: 1.5 times the average over a second, as VideoToolbox's clients set it.
             let bytes = min(rate.bitrate + rate.bitrate / 2, rate.maxBitrate) / 8
-            if rate.isOwn { rate.limits = [DataRateLimit(bytes: bytes, seconds: 1)] }
+            if rate.usesVaencRateControl { rate.limits = [DataRateLimit(bytes: bytes, seconds: 1)] }
             report.add(
                 "dataRateLimits", asked: nil, used: "\(bytes) bytes in 1.0 s",
-                why: rate.isOwn ? "H.264 without B frames" : "H.264 without B frames; as the driver's maximum")
+                why: rate.usesVaencRateControl ? "H.264 without B frames" : "H.264 without B frames; as the driver's maximum")
         }
     }
 

@@ -1,5 +1,5 @@
 import EncodePlanning
-import NALWriting
+import NALUnits
 import VideoBase
 
 /// Makes access units of what drivers give out, the same from all of them: our delimiter, parameter sets and SEI, then
@@ -10,14 +10,14 @@ import VideoBase
 /// driver adds goes: it would speak of a rate control that the VUI does not describe.
 struct AccessUnitAssembler: Sendable {
     private let codec: VideoCodec
-    private let lowering: any CodecLowering
+    private let adapter: any CodecAdapter
     /// Parameter sets as the stream carries them.
     private(set) var parameterSets: [[UInt8]]
 
-    init(_ codec: VideoCodec, _ lowering: any CodecLowering) {
+    init(_ codec: VideoCodec, _ adapter: any CodecAdapter) {
         self.codec = codec
-        self.lowering = lowering
-        parameterSets = lowering.parameterSets
+        self.adapter = adapter
+        parameterSets = adapter.parameterSets
     }
 
     /// The picture's own headers, written now that it is known what was coded before it.
@@ -29,7 +29,7 @@ struct AccessUnitAssembler: Sendable {
         _ bytes: inout [UInt8], _ picture: InFlightPicture, delay: SEIMessage.InitialRemovalDelay?
     ) throws -> [Range<Int>] {
         try assemble(
-            &bytes, lowering.leading(picture.plan, picture.frame.options, picture.clock, delay: delay),
+            &bytes, adapter.leading(picture.plan, picture.frame.options, picture.clock, delay: delay),
             prefix: picture.numbered.prefix)
     }
 
@@ -65,7 +65,7 @@ struct AccessUnitAssembler: Sendable {
                     "update the driver, try `rateController` vaenc where it controls the rate, or use `DeviceSelector.software`")
         }
         // The slices are written for the driver's parameter sets.
-        if !sets.isEmpty { parameterSets = lowering.adopting(sets, into: parameterSets) }
+        if !sets.isEmpty { parameterSets = adapter.adopting(sets, into: parameterSets) }
         var leading = leading
         if !leading.parameterSets.isEmpty { leading.parameterSets = parameterSets }
         var output: [UInt8] = []

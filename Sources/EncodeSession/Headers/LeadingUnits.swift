@@ -1,5 +1,5 @@
 import EncodePlanning
-import NALWriting
+import NALUnits
 import VideoBase
 
 /// NAL units before the slices of a picture, without start codes.

@@ -1,4 +1,4 @@
-import NALWriting
+import NALUnits
 import VAAPI
 
 extension PackedHeader {

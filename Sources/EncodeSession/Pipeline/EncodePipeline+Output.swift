@@ -1,5 +1,5 @@
 import EncodePlanning
-import NALWriting
+import NALUnits
 import RateControl
 import Synchronization
 import VAAPI

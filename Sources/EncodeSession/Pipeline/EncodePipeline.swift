@@ -43,7 +43,7 @@ final class EncodePipeline: Sendable {
     }
 
     let start: Start
-    let watch: DeviceWatch
+    let watch: DriverCallWatchdog
     let settings: EncodeSettings
     let inputs: InputPool
     let state: Monitor<State>
@@ -69,7 +69,7 @@ final class EncodePipeline: Sendable {
         inputs kept: InputPool? = nil, codedScale: Int = 1, timeoutNanoseconds: UInt64,
         handler: @escaping PacketHandler
     ) throws {
-        let lowering = settings.lowering()
+        let adapter = settings.adapter()
         let objects = try DeviceObjects(display, settings, inputs: kept?.surfaces, codedScale: codedScale)
         self.start = start
         watch = display.watch
@@ -83,12 +83,12 @@ final class EncodePipeline: Sendable {
             Submission(
                 planner: FramePlanner(structure: settings.structure), forcedKeys: settings.forcedKeys))
         submitter = Mutex(
-            PictureSubmitter(settings, lowering, objects, picturesSinceBuffering: rate.picturesSinceBuffering))
+            PictureSubmitter(settings, adapter, objects, picturesSinceBuffering: rate.picturesSinceBuffering))
         let packsParameterSets = objects.packed.contains(.sequence)
-        var assembler = AccessUnitAssembler(settings.profile.codec, lowering)
+        var assembler = AccessUnitAssembler(settings.profile.codec, adapter)
         if !packsParameterSets || settings.limits.rewritesParameterSets {
-            let added = try HeaderTrial.run(
-                settings, lowering, objects, inputs: inputs, timeoutNanoseconds: timeoutNanoseconds, &assembler)
+            let added = try ParameterSetProbe.run(
+                settings, adapter, objects, inputs: inputs, timeoutNanoseconds: timeoutNanoseconds, &assembler)
             rate.startOver(addedBits: added * 8)
         }
         self.assembler = Mutex(assembler)

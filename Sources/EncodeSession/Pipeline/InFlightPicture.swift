@@ -39,7 +39,7 @@ struct InFlightPicture: Sendable {
     let frame: TakenFrame
     let submitted: SubmittedPicture
     let clock: PictureClock
-    let numbered: any NumberedPicture
+    let numbered: any PictureSyntax
     /// nil where the driver chooses.
     let qp: Int?
     /// Hands the picture to the device once more with another QP; valid while nothing was submitted since.

@@ -5,24 +5,24 @@ import VideoBase
 /// Turns a plan into VA buffers and hands the picture to the device.
 struct PictureSubmitter: Sendable {
     private let writer: PictureWriter
-    private var lowering: any CodecLowering
+    private var adapter: any CodecAdapter
     private var clock: PictureClock.Counter
 
     /// - Parameter picturesSinceBuffering: of the stream so far.
     init(
-        _ settings: EncodeSettings, _ lowering: any CodecLowering, _ objects: DeviceObjects,
+        _ settings: EncodeSettings, _ adapter: any CodecAdapter, _ objects: DeviceObjects,
         picturesSinceBuffering: Int = 0
     ) {
         clock = PictureClock.Counter(sinceBuffering: picturesSinceBuffering)
-        writer = PictureWriter(settings, lowering, objects)
-        self.lowering = lowering
+        writer = PictureWriter(settings, adapter, objects)
+        self.adapter = adapter
     }
 
     /// Numbers the picture and hands it to the device.
     mutating func submit(
         _ plan: FramePlan, _ frame: TakenFrame, _ decision: RateSession.Decision, into output: CodedBuffer
     ) throws -> InFlightPicture {
-        let numbered = lowering.number(plan)
+        let numbered = adapter.number(plan)
         let clock = self.clock.next(plan, reorderDepth: writer.reorderDepth)
         let encode = { @Sendable [writer] (decision: RateSession.Decision) throws -> SubmittedPicture in
             try writer.encode(plan, numbered, clock, frame, decision, into: output)
@@ -41,12 +41,12 @@ struct PictureSubmitter: Sendable {
 /// Writes the buffers of pictures whose numbers are known.
 private final class PictureWriter: Sendable {
     private let settings: EncodeSettings
-    private let lowering: any CodecLowering
+    private let adapter: any CodecAdapter
     private let objects: DeviceObjects
 
-    init(_ settings: EncodeSettings, _ lowering: any CodecLowering, _ objects: DeviceObjects) {
+    init(_ settings: EncodeSettings, _ adapter: any CodecAdapter, _ objects: DeviceObjects) {
         self.settings = settings
-        self.lowering = lowering
+        self.adapter = adapter
         self.objects = objects
     }
 
@@ -54,15 +54,15 @@ private final class PictureWriter: Sendable {
 
     /// Buffers in the order that drivers know from other clients: sequence, settings, picture, headers, slices.
     func encode(
-        _ plan: FramePlan, _ numbered: any NumberedPicture, _ clock: PictureClock, _ frame: TakenFrame,
+        _ plan: FramePlan, _ numbered: any PictureSyntax, _ clock: PictureClock, _ frame: TakenFrame,
         _ decision: RateSession.Decision, into output: CodedBuffer
     ) throws -> SubmittedPicture {
         var picture = Picture(begin: objects.context, on: frame.surface, frame: frame.index)
-        if plan.type == .idr { try picture.render(lowering.sequence) }
+        if plan.type == .idr { try picture.render(adapter.sequence) }
         let parameters = decision.parameters + MiscParameters.list(plan, frame.options, settings)
         for parameters in parameters { try picture.render(parameters) }
         try picture.render(numbered.picture(objects.reconstructions, output))
-        try renderHeaders(lowering.leading(plan, frame.options, clock, delay: nil), plan, into: &picture)
+        try renderHeaders(adapter.leading(plan, frame.options, clock, delay: nil), plan, into: &picture)
         for slice in numbered.slices(
             qp: decision.qp, objects.reconstructions, packed: objects.packed.contains(.slice))
         {

@@ -7,7 +7,7 @@ extension RateSession {
     /// From the next picture that is planned on.
     func change(_ change: RunningChange) throws {
         try state.withLock { state in
-            if let rate = change.frameRate { try WrongValues.refuse(frameRate: rate) }
+            if let rate = change.frameRate { try Validation.refuse(frameRate: rate) }
             let new = try state.rate.changed(
                 by: change, frameRate: change.frameRate ?? state.frameRate,
                 highest: .highest(settings.profile))
@@ -25,7 +25,7 @@ extension RateSession {
                     b: (qps.b + step).clamped(to: range))
             }
             if let rate = change.frameRate {
-                guard !new.promisesHRD || rate.reduced == state.frameRate.reduced else {
+                guard !new.requiresHRDConformance || rate.reduced == state.frameRate.reduced else {
                     throw VaencError(
                         .unavailable, "the stream's HRD parameters promise \(state.frameRate.words) frames per second",
                         remedy: "make the session without `hrdParameters`")

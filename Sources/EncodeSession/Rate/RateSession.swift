@@ -1,5 +1,5 @@
 import EncodePlanning
-import NALWriting
+import NALUnits
 import RateControl
 import Synchronization
 import VAAPI
@@ -45,7 +45,7 @@ final class RateSession: Sendable {
         /// vaenc's own.
         var controller: PictureRateController?
         var hrd: HRDTiming?
-        var limits: LimitBooks
+        var limits: RateComplianceTracker
         /// Since the latest that began a buffering period, that one included.
         var pictures = 0
     }
@@ -72,9 +72,9 @@ final class RateSession: Sendable {
     init(_ settings: EncodeSettings) {
         self.settings = settings
         let rate = settings.rate
-        isSerial = rate.isOwn
-        var books = Books(limits: LimitBooks(settings))
-        if rate.isOwn { books.controller = PictureRateController(Self.targets(rate, settings.frameRate, settings)) }
+        isSerial = rate.usesVaencRateControl
+        var books = Books(limits: RateComplianceTracker(settings))
+        if rate.usesVaencRateControl { books.controller = PictureRateController(Self.targets(rate, settings.frameRate, settings)) }
         if let buffer = settings.buffer {
             books.hrd = HRDTiming(
                 bitrate: buffer.bitrate, bufferSize: buffer.size, initialFullness: rate.vbvInitial,
@@ -245,7 +245,7 @@ final class RateSession: Sendable {
 
     /// Pictures that broke a limit and stand, because not even the highest QP makes them fit, or because the driver
     /// chose theirs: by limit, and those too large for the decoder's buffer, a window or the largest picture.
-    var broken: (limits: BrokenLimits, tooLarge: Int) {
+    var broken: (limits: LimitViolations, tooLarge: Int) {
         state.withLock { ($0.books.limits.broken, $0.books.limits.tooLarge) }
     }
 
@@ -255,9 +255,9 @@ final class RateSession: Sendable {
         let rate = state.withLock { $0.rate }
         return broken.first { limit in
             switch limit {
-            case .buffer: rate.promisesHRD
+            case .buffer: rate.requiresHRDConformance
             case .frameBytes, .sliceBytes: true
-            case .dataRate: rate.asksLimits
+            case .dataRate: rate.hasRequestedDataRateLimits
             case .maximum: rate.asksMaximum
             case .level: settings.asksLevel
             }

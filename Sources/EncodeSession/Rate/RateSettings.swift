@@ -23,20 +23,20 @@ struct RateSettings: Sendable, Hashable {
     /// Asked for and default limits over windows; kept by vaenc's own controller alone.
     var limits: [DataRateLimit] = []
     /// `limits`, and the highest rate, were asked for.
-    var asksLimits = false
+    var hasRequestedDataRateLimits = false
     var asksMaximum = false
     var macroblockRateControl: Bool?
     /// The stream says what a decoder's buffer needs.
     var hasHRD = false
     /// It was asked to.
-    var promisesHRD = false
+    var requiresHRDConformance = false
 
     /// vaenc chooses each picture's QP by its rate.
-    var isOwn: Bool { controller == .vaenc }
+    var usesVaencRateControl: Bool { controller == .vaenc }
     /// The driver chooses the QP.
-    var driverChoosesQP: Bool { mode != .cqp && !isOwn }
+    var driverChoosesQP: Bool { mode != .cqp && !usesVaencRateControl }
     /// The mode that the device is put into.
-    var deviceMode: RateControlMode { isOwn ? .cqp : mode }
+    var deviceMode: RateControlMode { usesVaencRateControl ? .cqp : mode }
 
     /// VAConfigAttribRateControl.
     var attribute: UInt32 { RateControlModes(deviceMode).rawValue }
@@ -88,7 +88,7 @@ struct RateSettings: Sendable, Hashable {
             }
             new.limits = limits.map { limit in
                 // A limit that was derived from the rate goes with it.
-                !asksLimits && limit.seconds == 1 && limit.bytes == maxBitrate / 8
+                !hasRequestedDataRateLimits && limit.seconds == 1 && limit.bytes == maxBitrate / 8
                     ? DataRateLimit(bytes: new.maxBitrate / 8, seconds: 1) : limit
             }
         }
@@ -102,10 +102,10 @@ struct RateSettings: Sendable, Hashable {
         if let high = change.maxQP { new.maxQP = high }
         if let limits = change.dataRateLimits {
             new.limits = limits
-            new.asksLimits = true
+            new.hasRequestedDataRateLimits = true
         }
         try new.asConfiguration(frameRate).checkContradictions(mode)
-        if promisesHRD, new.maxBitrate > maxBitrate || (mode == .cbr && new.bitrate != bitrate) {
+        if requiresHRDConformance, new.maxBitrate > maxBitrate || (mode == .cbr && new.bitrate != bitrate) {
             throw VaencError(
                 .unavailable, "the stream's HRD parameters promise \(maxBitrate) bit/s",
                 remedy: mode == .cbr
@@ -156,17 +156,17 @@ struct RateSettings: Sendable, Hashable {
                 remedy: "use `rateControl` vbr or cbr from the start")
         }
         // Windows are kept by vaenc's own controller, or by none: effective says so where they were asked for before.
-        guard isOwn || change.dataRateLimits?.isEmpty != false else {
+        guard usesVaencRateControl || change.dataRateLimits?.isEmpty != false else {
             throw VaencError(
                 .unavailable, "the driver controls the rate, and drivers keep no data-rate limits",
                 remedy: "make the session with limits, or with vaenc's rate controller, where the device takes a QP for each picture; or change the highest rate")
         }
-        try WrongValues.refuse(bitrate: change.bitrate, "bitrate")
-        try WrongValues.refuse(bitrate: change.maxBitrate, "maxBitrate")
+        try Validation.refuse(bitrate: change.bitrate, "bitrate")
+        try Validation.refuse(bitrate: change.maxBitrate, "maxBitrate")
         try SettingsResolver.check("qp", change.qp, 0...51)
         try SettingsResolver.check("minQP", change.minQP, 0...51)
         try SettingsResolver.check("maxQP", change.maxQP, 0...51)
-        for limit in change.dataRateLimits ?? [] { try WrongValues.refuse(limit) }
+        for limit in change.dataRateLimits ?? [] { try Validation.refuse(limit) }
     }
 
     /// What is controlled, as a configuration would ask for it.
@@ -175,7 +175,7 @@ struct RateSettings: Sendable, Hashable {
         asked.frameRate = frameRate
         if maxBitrate > 0 { (asked.bitrate, asked.maxBitrate) = (BitsPerSecond(bitrate), BitsPerSecond(maxBitrate)) }
         if hasFixedBuffer { asked.vbvSize = vbvSize }
-        if asksLimits { asked.dataRateLimits = limits }
+        if hasRequestedDataRateLimits { asked.dataRateLimits = limits }
         (asked.minQP, asked.maxQP, asked.maxFrameBytes) = (minQP, maxQP, maxFrameBytes)
         return asked
     }

@@ -14,12 +14,12 @@ extension StreamLimits {
     /// With another rate; windows are kept by vaenc's own controller alone.
     mutating func follow(_ rate: RateSettings, _ frameRate: Rational) {
         self.frameRate = frameRate
-        windows = rate.isOwn ? rate.limits : []
+        windows = rate.usesVaencRateControl ? rate.limits : []
         maxBitrate = rate.mode == .vbr || rate.mode == .qvbr ? rate.maxBitrate : nil
     }
 }
 
-extension LimitBooks {
+extension RateComplianceTracker {
     init(_ settings: EncodeSettings) { self.init(StreamLimits(settings)) }
 
     /// From a picture on.

@@ -93,7 +93,7 @@ extension Supervisor {
             }
             if frame.isAtHome(in: pool) { return frame }
             do {
-                return FrameRescue.move(frame, to: try pool.take(), of: pool)
+                return FrameMigration.move(frame, to: try pool.take(), of: pool)
             } catch is InputPool.Replaced { continue }
         }
     }

@@ -116,7 +116,7 @@ extension Supervisor {
                 timeoutNanoseconds: limits.pictureNanoseconds, handler: handler)
             let moved =
                 kept != nil
-                ? frames.filter { !$0.isLost } : frames.compactMap { FrameRescue.move($0, to: pipeline.inputs) }
+                ? frames.filter { !$0.isLost } : frames.compactMap { FrameMigration.move($0, to: pipeline.inputs) }
             return Made(pipeline: pipeline, display: display, frames: moved)
         }
     }

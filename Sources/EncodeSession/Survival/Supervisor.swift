@@ -40,7 +40,7 @@ final class Supervisor: Sendable {
         var codedScale = 1
         /// What pipelines are made with.
         var settings: EncodeSettings
-        var hints = RefusedHints()
+        var hints = OptionalSettingsFallback()
         /// Times up to which callers wait for packets; nil for all.
         var awaited: [MediaTime?] = []
     }
@@ -320,7 +320,7 @@ final class Supervisor: Sendable {
             }
             if state.hints.failed(error), state.settings.hasHints {
                 if settings.isStrict {
-                    error = RefusedHints.strictError(error)
+                    error = OptionalSettingsFallback.strictError(error)
                     return false
                 }
                 state.settings = state.settings.withoutHints

@@ -14,10 +14,10 @@ package struct SurvivalLimits: Sendable, Hashable {
 
     package init() {}
 
-    /// With `DeviceWatch.usualLimit` for a picture.
+    /// With `DriverCallWatchdog.usualLimit` for a picture.
     package static func of(_ kind: DeviceKind) -> SurvivalLimits {
         var limits = SurvivalLimits()
-        limits.pictureNanoseconds = DeviceWatch.usualLimit(of: kind)
+        limits.pictureNanoseconds = DriverCallWatchdog.usualLimit(of: kind)
         return limits
     }
 }

@@ -1,5 +1,5 @@
 package import CLibAV
-import DamageMarks
+import DecodeDamageDetection
 import Glibc
 import Synchronization
 package import VideoBase
@@ -32,7 +32,7 @@ package import VideoBase
     package private(set) var packet: UnsafeMutablePointer<AVPacket>?
     package private(set) var frame: UnsafeMutablePointer<AVFrame>?
     /// nil on a device, and for codecs whose decoder tells what is missing.
-    private var tails: SliceTails?
+    private var tails: SliceSentinels?
     private let marksMemory: Bool
     /// What the decoder's threads note when they ask for a picture's memory.
     private let requests = MemoryRequests()
@@ -76,7 +76,7 @@ package import VideoBase
         if marksMemory { unsafe Self.mark(opened, requests) }
         if !tellsMissing {
             let extradata = unsafe UnsafeBufferPointer(start: opened.pointee.extradata, count: Int(opened.pointee.extradata_size))
-            tails = unsafe SliceTails(identifier, extradata: Array(extradata))
+            tails = unsafe SliceSentinels(identifier, extradata: Array(extradata))
         }
         let code = unsafe av.pointee.avcodec_open2!(opened, codec, nil)
         if LibAV.isNoMemory(code) { throw VaencError.noMemory("for a decoder") }
@@ -127,7 +127,7 @@ package import VideoBase
             else { return vaenc_averror(ENOMEM) }
             let code = unsafe av.pointee.avcodec_default_get_buffer2!(context, frame, flags)
             if LibAV.isNoMemory(code) { unsafe Unmanaged<MemoryRequests>.fromOpaque(opaque).takeUnretainedValue().noteRefusal() }
-            if code >= 0 { unsafe UnwrittenMarks.put(in: frame, isDeep: VideoDecoder.isDeep(frame, av)) }
+            if code >= 0 { unsafe UnwrittenSampleDetector.put(in: frame, isDeep: VideoDecoder.isDeep(frame, av)) }
             return code
         }
     }
@@ -205,7 +205,7 @@ package import VideoBase
         try checkMemory()
         if latestCode >= 0 {
             if marksMemory, let frame = unsafe frame {
-                isUnwritten = unsafe UnwrittenMarks.remain(in: frame, isDeep: Self.isDeep(frame, av), mayBeFields: !isHEVC)
+                isUnwritten = unsafe UnwrittenSampleDetector.remain(in: frame, isDeep: Self.isDeep(frame, av), mayBeFields: !isHEVC)
             }
             return .frame
         }

@@ -1,4 +1,4 @@
-import NALWriting
+import NALUnits
 package import VideoBase
 
 /// The video stream of a file of any kind as one Annex B byte stream in memory, for looking into it.

@@ -1,4 +1,4 @@
-import NALWriting
+import NALUnits
 import VideoBase
 
 /// The parameter sets that a stream has before its first picture: found for a record, or put there from one.

@@ -1,4 +1,4 @@
-public import NALWriting
+public import NALUnits
 public import VideoBase
 
 extension MediaInput {

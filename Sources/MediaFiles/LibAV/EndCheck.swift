@@ -1,6 +1,6 @@
 import CLibAV
 import LibAV
-import NALWriting
+import NALUnits
 import VideoBase
 
 /// Whether the last picture of an HEVC stream is whole, where nothing says how long it should be.

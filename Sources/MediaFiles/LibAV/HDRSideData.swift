@@ -1,6 +1,6 @@
 import CLibAV
 import LibAV
-import NALWriting
+import NALUnits
 import VideoBase
 
 /// HDR metadata that FFmpeg attaches to streams and pictures.

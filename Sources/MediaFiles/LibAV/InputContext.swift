@@ -1,6 +1,6 @@
 import CLibAV
 import LibAV
-import NALWriting
+import NALUnits
 import VideoBase
 
 /// A file that libavformat has opened and looked into: its streams, and their packets as they come. One thread at a time.

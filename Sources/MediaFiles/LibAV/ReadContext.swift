@@ -1,7 +1,7 @@
 import CLibAV
 import Glibc
 import LibAV
-import NALWriting
+import NALUnits
 
 /// An AVIOContext that reads a `ByteReader`, so that errors keep their errno and name and `cancel` reaches a read.
 @safe final class ReadContext {

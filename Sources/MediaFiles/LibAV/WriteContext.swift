@@ -1,7 +1,7 @@
 import CLibAV
 import Glibc
 import LibAV
-import NALWriting
+import NALUnits
 
 /// An AVIOContext that writes an `OutputFile`, so that errors keep their errno and the file's name.
 @safe final class WriteContext: SinkDestination {

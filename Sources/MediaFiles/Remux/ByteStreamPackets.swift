@@ -1,6 +1,6 @@
 import CLibAV
 import LibAV
-import NALWriting
+import NALUnits
 import VideoBase
 
 /// Makes pieces of a byte stream of the packets of a track of H.264 or HEVC, in which NAL units stand behind lengths. Decoding can

@@ -1,5 +1,5 @@
 import CLibAV
-import NALWriting
+import NALUnits
 import VideoBase
 
 /// Puts the parameter sets of H.264 and HEVC, which AVI and ASF may have in front of all packets alone, before the pictures that decoding can

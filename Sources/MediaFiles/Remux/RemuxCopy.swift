@@ -1,6 +1,6 @@
 import CLibAV
 import LibAV
-import NALWriting
+import NALUnits
 import VideoBase
 
 /// One run of packets from a file to a container. One thread at a time.

@@ -32,7 +32,7 @@ public final class Remuxer: Sendable {
         if let duration = options.duration, !(duration > 0 && duration < 1e9) {
             throw VaencError(.usage, "`duration` \(duration) is out of range", remedy: "give seconds, more than 0 and less than 1000000000")
         }
-        if let rate = options.frameRate { try WrongValues.refuse(frameRate: rate) }
+        if let rate = options.frameRate { try Validation.refuse(frameRate: rate) }
         self.input = input
         self.output = output
         self.options = options

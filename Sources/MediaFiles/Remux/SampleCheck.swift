@@ -1,5 +1,5 @@
 import CLibAV
-import NALWriting
+import NALUnits
 
 /// Whether the packets of a track of H.264 or HEVC are made of whole NAL units behind lengths. libavformat copies them into
 /// containers of the same kind without a look.

@@ -36,7 +36,7 @@ final class ContainerSink: PacketSink {
     private static let earlyLimit = 4096
 
     /// What waits for a network is told so while another thread holds the state.
-    private let hurrying: @Sendable () -> Void
+    private let abortingBlockingIO: @Sendable () -> Void
 
     init(_ path: String, _ destination: sending any SinkDestination, format: OutputFormat, options: SinkOptions) {
         self.path = path
@@ -44,7 +44,7 @@ final class ContainerSink: PacketSink {
         self.options = options
         keptPart = (destination as? WriteContext)?.file.keptPart
         let patience = destination.patience
-        hurrying = { patience?.shorten() }
+        abortingBlockingIO = { patience?.shorten() }
         state = Guarded(State(destination: destination))
     }
 
@@ -71,7 +71,7 @@ final class ContainerSink: PacketSink {
                 throw VaencError(
                     .usage, "\(format.rawValue) holds no \(description.codec.rawValue)", remedy: "encode another codec, or use another format")
             }
-            try WrongValues.refuse(frameRate: description.frameRate)
+            try Validation.refuse(frameRate: description.frameRate)
             guard description.size.isWithinLimits else {
                 throw VaencError(.usage, "size \(description.size) is out of range", remedy: "sizes are \(VideoSize.limitWords)")
             }
@@ -232,7 +232,7 @@ final class ContainerSink: PacketSink {
         }
     }
 
-    func hurry() { hurrying() }
+    func abortBlockingIO() { abortingBlockingIO() }
 
     func abandon() -> String? {
         state.withLock { state in

@@ -1,4 +1,4 @@
-import NALWriting
+import NALUnits
 import VideoBase
 
 /// A stream by itself: packets one after the other, in Annex B or length-prefixed form. The parameter sets are in the

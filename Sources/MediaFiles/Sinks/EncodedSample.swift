@@ -1,4 +1,4 @@
-import NALWriting
+import NALUnits
 import VideoBase
 
 extension EncodedPacket {
@@ -36,8 +36,8 @@ extension SinkOptions {
         guard displayMatrix.isEmpty || displayMatrix.count == 9 else {
             throw VaencError(.usage, "displayMatrix has \(displayMatrix.count) numbers", remedy: "give nine, or none for upright pictures")
         }
-        try WrongValues.refuse(masteringDisplay: masteringDisplay)
-        if let sampleAspectRatio { try WrongValues.refuse(sampleAspectRatio: sampleAspectRatio) }
+        try Validation.refuse(masteringDisplay: masteringDisplay)
+        if let sampleAspectRatio { try Validation.refuse(sampleAspectRatio: sampleAspectRatio) }
         if let timeOrigin, !timeOrigin.isInRange {
             throw VaencError(
                 .usage, "timeOrigin \(timeOrigin.value)/\(timeOrigin.timescale) s is out of range",

@@ -60,7 +60,7 @@ public protocol PacketSink: AnyObject, Sendable {
     /// Completes the file and gives it its final name. What was written so far is then playable.
     func finish() throws
     /// What blocks on a network, now or later, gives up within two seconds. From any thread, at any time.
-    func hurry()
+    func abortBlockingIO()
     /// Removes what was written, unless `finish` has succeeded. Idempotent.
     func cancel()
     /// The same after an error, except that what plays of a recording (`SinkOptions.survivesKill`) stays, unfinished.
@@ -76,7 +76,7 @@ public protocol PacketSink: AnyObject, Sendable {
 }
 
 extension PacketSink {
-    public func hurry() {}
+    public func abortBlockingIO() {}
     public var leftOut: [Int: String] { [:] }
 
     public func abandon() -> String? {

@@ -1,4 +1,4 @@
-import NALWriting
+import NALUnits
 import VideoBase
 
 /// Which samples of an MP4 or MOV track decoding may begin at, and the boxes of its sample table that say so.

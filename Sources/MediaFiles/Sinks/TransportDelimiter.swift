@@ -1,4 +1,4 @@
-import NALWriting
+import NALUnits
 
 /// Access unit delimiters of HEVC in MPEG-TS, which has one in each access unit (H.222.0 2.17.1). libavformat puts one before
 /// each access unit that has none, always with TemporalId 0; H.265 7.4.2.2 asks for that of the access unit.

@@ -1,7 +1,7 @@
 import BitstreamInspection
 import CLibAV
 import LibAV
-import NALWriting
+import NALUnits
 import VideoBase
 
 /// Follows an input's stream beside its decoder, which conceals pictures that are missing between two packets and says nothing.

@@ -1,6 +1,6 @@
 import CLibAV
 import LibAV
-import NALWriting
+import NALUnits
 import VideoBase
 
 extension MediaTrack {

@@ -1,6 +1,6 @@
 import CLibAV
 import LibAV
-import NALWriting
+import NALUnits
 public import VideoBase
 
 /// A piece of a track, in the form in which its container holds it. It does not change once it is made.

@@ -6,14 +6,14 @@ struct Deblocker {
     let planes: ReferencePlanes
     let tables: PictureTables
     /// By slice number.
-    let slices: Lane<SliceFiltering>
+    let slices: ElementPointer<SliceFiltering>
     /// QP_C by QP_Y, 52 for Cb then 52 for Cr.
-    let chromaQPs: Lane<Int8>
-    let alpha: Lane<Int16>
-    let beta: Lane<Int16>
-    let clipping: Lane<Int16>
+    let chromaQPs: ElementPointer<Int8>
+    let alpha: ElementPointer<Int16>
+    let beta: ElementPointer<Int16>
+    let clipping: ElementPointer<Int16>
     /// bS of the macroblock: 4 to an edge, 4 vertical edges then 4 horizontal.
-    let strengths: Lane<UInt8>
+    let strengths: ElementPointer<UInt8>
     /// Some macroblocks predict from list 1.
     let comparesBothLists: Bool
 
@@ -76,7 +76,7 @@ struct Deblocker {
     }
 
     @inline(never) private func filterChroma(
-        _ chroma: Lane<UInt8>, _ index: Int, vertical: Bool, _ packed: UInt32, _ qp: Int, _ otherQP: Int,
+        _ chroma: ElementPointer<UInt8>, _ index: Int, vertical: Bool, _ packed: UInt32, _ qp: Int, _ otherQP: Int,
         _ slice: SliceFiltering, strong: Bool
     ) {
         let cb = limits((Int(chromaQPs[qp]) &+ Int(chromaQPs[otherQP]) &+ 1) &>> 1, slice)

@@ -1,9 +1,9 @@
 /// The thresholds of H.264 8.7.2.2, tables 8-16 and 8-17.
 final class DeblockingTables: Sendable {
     /// α, β and t_C0 by index; t_C0 four to an index, by bS (0 for bS 0).
-    let alpha = LaneStorage<Int16>(count: 52, repeating: 0)
-    let beta = LaneStorage<Int16>(count: 52, repeating: 0)
-    let clipping = LaneStorage<Int16>(count: 52 * 4, repeating: 0)
+    let alpha = ElementStorage<Int16>(count: 52, repeating: 0)
+    let beta = ElementStorage<Int16>(count: 52, repeating: 0)
+    let clipping = ElementStorage<Int16>(count: 52 * 4, repeating: 0)
 
     init() {
         let alphas: [Int16] = [
@@ -15,8 +15,8 @@ final class DeblockingTables: Sendable {
             16, 17, 17, 18, 18,
         ]
         for i in 16..<52 {
-            alpha.lane[i] = alphas[i - 16]
-            beta.lane[i] = betas[i - 16]
+            alpha.elements[i] = alphas[i - 16]
+            beta.elements[i] = betas[i - 16]
         }
         // From index 17 on, bS 1, 2 and 3.
         let clips: [(Int16, Int16, Int16)] = [
@@ -26,9 +26,9 @@ final class DeblockingTables: Sendable {
             (6, 8, 11), (6, 8, 13), (7, 10, 14), (8, 11, 16), (9, 12, 18), (10, 13, 20), (11, 15, 23), (13, 17, 25),
         ]
         for (i, clip) in clips.enumerated() {
-            clipping.lane[(17 + i) * 4 + 1] = clip.0
-            clipping.lane[(17 + i) * 4 + 2] = clip.1
-            clipping.lane[(17 + i) * 4 + 3] = clip.2
+            clipping.elements[(17 + i) * 4 + 1] = clip.0
+            clipping.elements[(17 + i) * 4 + 2] = clip.1
+            clipping.elements[(17 + i) * 4 + 3] = clip.2
         }
     }
 }

@@ -105,7 +105,7 @@ package enum EdgeFilter {
     // MARK: Edges in memory
 
     /// Eight luma samples along a horizontal edge above `edge`.
-    @inline(__always) package static func lumaRow(_ edge: Lane<UInt8>, _ stride: Int, _ s: Strength, strong: Bool) {
+    @inline(__always) package static func lumaRow(_ edge: ElementPointer<UInt8>, _ stride: Int, _ s: Strength, strong: Bool) {
         @inline(__always) func row(_ y: Int) -> Words { edge.load(y &* stride, as: HalfBytes.self).words }
         var line = LumaLine(
             p3: strong ? row(-4) : Words(repeating: 0), p2: row(-3), p1: row(-2), p0: row(-1), q0: row(0), q1: row(1),
@@ -124,7 +124,7 @@ package enum EdgeFilter {
     }
 
     /// Eight rows of luma across a vertical edge left of `edge`.
-    @inline(__always) package static func lumaColumn(_ edge: Lane<UInt8>, _ stride: Int, _ s: Strength, strong: Bool) {
+    @inline(__always) package static func lumaColumn(_ edge: ElementPointer<UInt8>, _ stride: Int, _ s: Strength, strong: Bool) {
         let start = edge - 4
         let t = square(start, stride).transposed
         var line = LumaLine(p3: t.r0, p2: t.r1, p1: t.r2, p0: t.r3, q0: t.r4, q1: t.r5, q2: t.r6, q3: t.r7)
@@ -134,7 +134,7 @@ package enum EdgeFilter {
     }
 
     /// Four chroma pairs along a horizontal edge above `edge`.
-    @inline(__always) package static func chromaRow(_ edge: Lane<UInt8>, _ stride: Int, _ s: Strength, strong: Bool) {
+    @inline(__always) package static func chromaRow(_ edge: ElementPointer<UInt8>, _ stride: Int, _ s: Strength, strong: Bool) {
         @inline(__always) func row(_ y: Int) -> Words { edge.load(y &* stride, as: HalfBytes.self).words }
         var p0 = row(-1)
         var q0 = row(0)
@@ -145,7 +145,7 @@ package enum EdgeFilter {
 
     /// Eight rows of chroma pairs across a vertical edge left of `edge`.
     @inline(__always) package static func chromaColumn(
-        _ edge: Lane<UInt8>, _ stride: Int, cb: Strength, cr: Strength, strong: Bool
+        _ edge: ElementPointer<UInt8>, _ stride: Int, cb: Strength, cr: Strength, strong: Bool
     ) {
         let start = edge - 4
         var t = square(start, stride).transposed
@@ -154,19 +154,19 @@ package enum EdgeFilter {
         store(t.transposed, start, stride)
     }
 
-    @inline(__always) private static func square(_ lane: Lane<UInt8>, _ stride: Int) -> Block8x8 {
-        @inline(__always) func row(_ y: Int) -> Words { lane.load(y &* stride, as: HalfBytes.self).words }
+    @inline(__always) private static func square(_ elements: ElementPointer<UInt8>, _ stride: Int) -> Block8x8 {
+        @inline(__always) func row(_ y: Int) -> Words { elements.load(y &* stride, as: HalfBytes.self).words }
         return Block8x8(row(0), row(1), row(2), row(3), row(4), row(5), row(6), row(7))
     }
 
-    @inline(__always) private static func store(_ b: Block8x8, _ lane: Lane<UInt8>, _ stride: Int) {
-        lane.store(0, b.r0.clippedBytes)
-        lane.store(stride, b.r1.clippedBytes)
-        lane.store(2 &* stride, b.r2.clippedBytes)
-        lane.store(3 &* stride, b.r3.clippedBytes)
-        lane.store(4 &* stride, b.r4.clippedBytes)
-        lane.store(5 &* stride, b.r5.clippedBytes)
-        lane.store(6 &* stride, b.r6.clippedBytes)
-        lane.store(7 &* stride, b.r7.clippedBytes)
+    @inline(__always) private static func store(_ b: Block8x8, _ elements: ElementPointer<UInt8>, _ stride: Int) {
+        elements.store(0, b.r0.clippedBytes)
+        elements.store(stride, b.r1.clippedBytes)
+        elements.store(2 &* stride, b.r2.clippedBytes)
+        elements.store(3 &* stride, b.r3.clippedBytes)
+        elements.store(4 &* stride, b.r4.clippedBytes)
+        elements.store(5 &* stride, b.r5.clippedBytes)
+        elements.store(6 &* stride, b.r6.clippedBytes)
+        elements.store(7 &* stride, b.r7.clippedBytes)
     }
 }

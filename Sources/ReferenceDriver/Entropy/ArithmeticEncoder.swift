@@ -10,10 +10,10 @@ struct ArithmeticEncoder {
     private var range: UInt64 = 510
     /// Bits ready to leave. The first bit of all is never sent (firstBitFlag).
     private var queued = -1
-    private var destination: Lane<UInt8>
+    private var destination: ElementPointer<UInt8>
     private(set) var byteCount: Int
     /// Context states (2·pStateIdx + valMPS), then `EntropyTables.arithmetic`: one base for all that a bin needs.
-    private let states: Lane<UInt8>
+    private let states: ElementPointer<UInt8>
 
     private static let rangesStart = CABACInitialValues.contextCount
     private static let transitionsStart = rangesStart + 256
@@ -21,22 +21,22 @@ struct ArithmeticEncoder {
     static let stateCount = transitionsStart + 256
 
     /// Starts at byte `byteCount` of `destination`; `states` is as `layStates` left it, with its contexts set.
-    init(destination: Lane<UInt8>, byteCount: Int, states: Lane<UInt8>) {
+    init(destination: ElementPointer<UInt8>, byteCount: Int, states: ElementPointer<UInt8>) {
         self.destination = destination
         self.byteCount = byteCount
         self.states = states
     }
 
     /// Puts the tables behind the contexts.
-    static func layStates(_ states: Lane<UInt8>, tables: EntropyTables) {
-        (states + rangesStart).copy(from: tables.arithmetic.lane, count: 512)
+    static func layStates(_ states: ElementPointer<UInt8>, tables: EntropyTables) {
+        (states + rangesStart).copy(from: tables.arithmetic.elements, count: 512)
     }
 
     /// Bits written so far, to within the ten that the coder holds back.
     var bitCount: Int { 8 * byteCount + max(queued, 0) }
 
     /// Goes on in other memory, into which the owner has copied what was written.
-    mutating func move(to destination: Lane<UInt8>) { self.destination = destination }
+    mutating func move(to destination: ElementPointer<UInt8>) { self.destination = destination }
 
     /// EncodeDecision for inner loops.
     @inline(__always) mutating func encodeInline(_ context: Int, _ bin: Int) {
@@ -105,7 +105,7 @@ struct ArithmeticEncoder {
 
     /// Sends 32 of `queued` bits; returns `low` without them and the new count of bytes.
     @inline(never) private static func drained(
-        _ low: UInt64, _ queued: Int, _ destination: Lane<UInt8>, _ byteCount: Int
+        _ low: UInt64, _ queued: Int, _ destination: ElementPointer<UInt8>, _ byteCount: Int
     ) -> (UInt64, Int) {
         let keep = UInt64(truncatingIfNeeded: queued &- 22)
         let word = low &>> keep
@@ -116,7 +116,7 @@ struct ArithmeticEncoder {
 
     /// Adds the carry to what stands in memory before `byteCount`.
     @inline(__always) private static func propagateCarry(
-        _ carry: UInt64, _ destination: Lane<UInt8>, _ byteCount: Int
+        _ carry: UInt64, _ destination: ElementPointer<UInt8>, _ byteCount: Int
     ) {
         guard carry != 0 else { return }
         var index = byteCount &- 1

@@ -22,8 +22,8 @@ extension CABACCoder {
     mutating func writeResidual(
         _ macroblock: borrowing MacroblockSyntax, transform8x8: Bool, neighbours: (UInt8, UInt8), grid: BlockCountGrid
     ) -> UInt8 {
-        let levels = macroblock.levels.lane
-        let counts = macroblock.nonZeroCounts.lane
+        let levels = macroblock.levels.elements
+        let counts = macroblock.nonZeroCounts.elements
         let pattern = macroblock.codedBlockPattern
         var flags: UInt8 = 0
         let intra16x16 = macroblock.kind == .intra16x16
@@ -78,7 +78,7 @@ extension CABACCoder {
     }
 
     @inline(__always) private mutating func writeBlock(
-        _ levels: Lane<Int16>, mask: UInt32, _ category: Category, _ place: Int, _ grid: BlockCountGrid
+        _ levels: ElementPointer<Int16>, mask: UInt32, _ category: Category, _ place: Int, _ grid: BlockCountGrid
     ) {
         arithmetic.encode(category.flag + grid.flagContext(place), mask != 0 ? 1 : 0)
         guard mask != 0 else { return }
@@ -87,7 +87,7 @@ extension CABACCoder {
     }
 
     /// A block of up to 16 levels with at least one that is not zero, as `mask` says.
-    @inline(never) private mutating func writeLevels(_ levels: Lane<Int16>, mask: UInt32, _ category: Category) {
+    @inline(never) private mutating func writeLevels(_ levels: ElementPointer<Int16>, mask: UInt32, _ category: Category) {
         // From here on the coder stands in registers.
         var coder = arithmetic
         let last = 31 &- mask.leadingZeroBitCount
@@ -105,7 +105,7 @@ extension CABACCoder {
     }
 
     /// An 8×8 block of 64 levels, ctxBlockCat 5; nothing where all are zero.
-    @inline(never) private mutating func writeLevels8x8(_ levels: Lane<Int16>) {
+    @inline(never) private mutating func writeLevels8x8(_ levels: ElementPointer<Int16>) {
         let mask = levels.nonZeroMask64()
         guard mask != 0 else { return }
         var coder = arithmetic
@@ -125,7 +125,7 @@ extension CABACCoder {
 
     /// coeff_abs_level_minus1 and coeff_sign_flag from the highest frequency down: UEG0 with uCoff 14.
     @inline(__always) private static func writeMagnitudes(
-        _ coder: inout ArithmeticEncoder, _ levels: Lane<Int16>, mask: UInt64, start: Int, largestLimit: Int
+        _ coder: inout ArithmeticEncoder, _ levels: ElementPointer<Int16>, mask: UInt64, start: Int, largestLimit: Int
     ) {
         var rest = mask
         // ctxIdxInc of the first bin, 1…4 while no level was above 1, then 0; of the others, 5 and up.

@@ -5,12 +5,12 @@ struct CABACCoder {
     private var begun = false
     /// The macroblock before had an mb_qp_delta other than 0.
     private var hadDelta = false
-    let offsets8x8 = EntropyTables.shared.contextOffsets8x8.lane
+    let offsets8x8 = EntropyTables.shared.contextOffsets8x8.elements
 
     init(arithmetic: ArithmeticEncoder) { self.arithmetic = arithmetic }
 
     /// Sets every context's state for a slice, 9.3.1.1.
-    static func initialise(_ contexts: Lane<UInt8>, slice: EntropySlice) {
+    static func initialise(_ contexts: ElementPointer<UInt8>, slice: EntropySlice) {
         let values: [Int8]
         if slice.type == .i {
             values = CABACInitialValues.intra
@@ -201,7 +201,7 @@ struct CABACCoder {
         _ macroblock: borrowing MacroblockSyntax, left: NeighbourRecord, top: NeighbourRecord
     ) {
         if macroblock.kind != .intra16x16 {
-            let modes = macroblock.intraModes.lane
+            let modes = macroblock.intraModes.elements
             for block in stride(from: 0, to: 16, by: macroblock.kind == .intra8x8 ? 4 : 1) {
                 let mode = Int(modes[block])
                 arithmetic.encode(68, mode < 0 ? 1 : 0)
@@ -259,9 +259,9 @@ struct CABACCoder {
         for quadrant in 0..<4 where direct >> quadrant & 1 == 0 {
             for list in 0..<lists {
                 let at = 4 * list + quadrant
-                let reference = macroblock.referenceIndices.lane[at]
+                let reference = macroblock.referenceIndices.elements[at]
                 if lists == 2 && reference < 0 { continue }
-                let difference = macroblock.motionDifferences.lane[at]
+                let difference = macroblock.motionDifferences.elements[at]
                 record.motion[2 * at] = UInt8(min(difference.x.magnitude, 64))
                 record.motion[2 * at + 1] = UInt8(min(difference.y.magnitude, 64))
                 if reference > 0 { record.references |= 1 << UInt8(at) }
@@ -281,7 +281,7 @@ struct CABACCoder {
                     ? ours >> UInt8(quadrant - 2)
                     : top.references >> UInt8(4 * list + quadrant + 2)
                 writeReference(
-                    Int(macroblock.referenceIndices.lane[4 * list + quadrant]),
+                    Int(macroblock.referenceIndices.elements[4 * list + quadrant]),
                     context: Int(besideBits & 1) + 2 * Int(aboveBits & 1))
             }
         }
@@ -292,7 +292,7 @@ struct CABACCoder {
                 let above = 8 * list + (quadrant & 2 != 0 ? 2 * (quadrant - 2) : 2 * (quadrant + 2))
                 let besideMotion = quadrant & 1 != 0 ? record.motion : left.motion
                 let aboveMotion = quadrant & 2 != 0 ? record.motion : top.motion
-                let difference = macroblock.motionDifferences.lane[4 * list + quadrant]
+                let difference = macroblock.motionDifferences.elements[4 * list + quadrant]
                 writeDifference(
                     Int(difference.x), start: 40, neighbours: Int(besideMotion[beside]) + Int(aboveMotion[above]))
                 writeDifference(

@@ -4,8 +4,8 @@ extension CAVLCCoder {
     private static let chromaDCTokens = 4 * 68
 
     mutating func writeResidual(_ macroblock: borrowing MacroblockSyntax, grid: BlockCountGrid, transform8x8: Bool) {
-        let levels = macroblock.levels.lane
-        let counts = macroblock.nonZeroCounts.lane
+        let levels = macroblock.levels.elements
+        let counts = macroblock.nonZeroCounts.elements
         let pattern = macroblock.codedBlockPattern
         let intra16x16 = macroblock.kind == .intra16x16
         if intra16x16 {
@@ -51,12 +51,12 @@ extension CAVLCCoder {
         }
     }
 
-    @inline(__always) private func tokens(_ grid: BlockCountGrid, _ place: Int) -> Lane<UInt16> {
+    @inline(__always) private func tokens(_ grid: BlockCountGrid, _ place: Int) -> ElementPointer<UInt16> {
         coeffToken + Int(coeffTokenStart[grid.predictedCount(place)])
     }
 
     /// Parts an 8×8 block's levels into four blocks, every fourth level each, in `blockScratch`.
-    @inline(__always) private func interleave(_ levels: Lane<Int16>) {
+    @inline(__always) private func interleave(_ levels: ElementPointer<Int16>) {
         for part in 0..<4 {
             let (first, second) = zip(
                 levels.load(16 &* part, as: Words.self), levels.load(16 &* part &+ 8, as: Words.self))
@@ -70,7 +70,7 @@ extension CAVLCCoder {
 
     /// Writes a block of `capacity` levels, whose bit in `mask` is set where they are not zero; returns how many.
     @inline(__always) private mutating func writeBlock(
-        _ levels: Lane<Int16>, mask: UInt32, capacity: Int, tokens: Lane<UInt16>
+        _ levels: ElementPointer<Int16>, mask: UInt32, capacity: Int, tokens: ElementPointer<UInt16>
     ) -> Int {
         if mask == 0 {
             sink.put(packed: tokens[0])
@@ -80,7 +80,7 @@ extension CAVLCCoder {
     }
 
     @inline(never) private mutating func writeLevels(
-        _ levels: Lane<Int16>, mask: UInt32, capacity: Int, tokens: Lane<UInt16>
+        _ levels: ElementPointer<Int16>, mask: UInt32, capacity: Int, tokens: ElementPointer<UInt16>
     ) -> Int {
         // From here on the sink stands in registers.
         var bits = sink

@@ -3,30 +3,30 @@ struct CAVLCCoder {
     var sink: SliceBitSink
     /// mb_skip_run so far.
     private var skipRun = 0
-    let levelScratch: Lane<Int16>
-    let positionScratch: Lane<Int16>
-    let blockScratch: Lane<Int16>
-    let coeffToken: Lane<UInt16>
-    let coeffTokenStart: Lane<UInt16>
-    let totalZeros: Lane<UInt16>
-    let totalZerosChromaDC: Lane<UInt16>
-    let runBefore: Lane<UInt16>
-    let patternCodes: Lane<UInt8>
+    let levelScratch: ElementPointer<Int16>
+    let positionScratch: ElementPointer<Int16>
+    let blockScratch: ElementPointer<Int16>
+    let coeffToken: ElementPointer<UInt16>
+    let coeffTokenStart: ElementPointer<UInt16>
+    let totalZeros: ElementPointer<UInt16>
+    let totalZerosChromaDC: ElementPointer<UInt16>
+    let runBefore: ElementPointer<UInt16>
+    let patternCodes: ElementPointer<UInt8>
 
     /// Elements that `scratch` must have.
     static let scratchCount = 16 + 16 + 64
 
-    init(sink: SliceBitSink, scratch: Lane<Int16>, tables: EntropyTables) {
+    init(sink: SliceBitSink, scratch: ElementPointer<Int16>, tables: EntropyTables) {
         self.sink = sink
         levelScratch = scratch
         positionScratch = scratch + 16
         blockScratch = scratch + 32
-        coeffToken = tables.coeffToken.lane
-        coeffTokenStart = tables.coeffTokenStart.lane
-        totalZeros = tables.totalZeros.lane
-        totalZerosChromaDC = tables.totalZerosChromaDC.lane
-        runBefore = tables.runBefore.lane
-        patternCodes = tables.patternCodes.lane
+        coeffToken = tables.coeffToken.elements
+        coeffTokenStart = tables.coeffTokenStart.elements
+        totalZeros = tables.totalZeros.elements
+        totalZerosChromaDC = tables.totalZerosChromaDC.elements
+        runBefore = tables.runBefore.elements
+        patternCodes = tables.patternCodes.elements
     }
 
     /// `grid` holds the neighbours' counts, and gets this macroblock's. `transform8x8` is transform_size_8x8_flag.
@@ -102,7 +102,7 @@ struct CAVLCCoder {
 
     private mutating func writeIntraModes(_ macroblock: borrowing MacroblockSyntax) {
         if macroblock.kind != .intra16x16 {
-            let modes = macroblock.intraModes.lane
+            let modes = macroblock.intraModes.elements
             for block in stride(from: 0, to: 16, by: macroblock.kind == .intra8x8 ? 4 : 1) {
                 let mode = modes[block]
                 if mode < 0 { sink.put(1, 1) } else { sink.put(UInt32(mode), 4) }
@@ -119,13 +119,13 @@ struct CAVLCCoder {
             if range == 0 { continue }
             let quadrants = macroblock.codedQuadrants(slice, list: list)
             for quadrant in 0..<4 where quadrants & 1 << quadrant != 0 {
-                sink.putTruncated(Int(macroblock.referenceIndices.lane[4 * list + quadrant]), range: range)
+                sink.putTruncated(Int(macroblock.referenceIndices.elements[4 * list + quadrant]), range: range)
             }
         }
         for list in 0..<lists {
             let quadrants = macroblock.codedQuadrants(slice, list: list)
             for quadrant in 0..<4 where quadrants & 1 << quadrant != 0 {
-                let difference = macroblock.motionDifferences.lane[4 * list + quadrant]
+                let difference = macroblock.motionDifferences.elements[4 * list + quadrant]
                 sink.putSigned(Int(difference.x))
                 sink.putSigned(Int(difference.y))
             }

@@ -49,8 +49,8 @@ package struct EmptySlices {
 
     /// In CAVLC a P slice is one mb_skip_run, and every macroblock of an I slice the same eight bits.
     private func writeCAVLC(_ slice: EntropySlice, count: Int, header: SliceHeaderBits) -> [UInt8] {
-        let output = LaneStorage<UInt8>(count: header.payload.count + count + 64, repeating: 0)
-        var sink = SliceBitSink(output.lane)
+        let output = ElementStorage<UInt8>(count: header.payload.count + count + 64, repeating: 0)
+        var sink = SliceBitSink(output.elements)
         sink.put(header)
         if slice.type == .i {
             // mb_type 3 (DC, nothing coded), intra_chroma_pred_mode 0, mb_qp_delta 0, coeff_token of no levels.
@@ -62,7 +62,7 @@ package struct EmptySlices {
         sink.align(with: 0)
         sink.flush()
         return withExtendedLifetime(output) {
-            EmulationPrevention.escape(output.lane, count: sink.byteCount, after: header.prefix)
+            EmulationPrevention.escape(output.elements, count: sink.byteCount, after: header.prefix)
         }
     }
 

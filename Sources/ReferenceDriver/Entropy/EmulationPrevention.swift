@@ -5,7 +5,7 @@ struct EmulationCount {
     private var zeros = 0
 
     /// Goes on to byte `end`.
-    mutating func count(_ source: Lane<UInt8>, upTo end: Int) {
+    mutating func count(_ source: ElementPointer<UInt8>, upTo end: Int) {
         while read < end {
             let byte = source[read]
             if zeros >= 2 && byte <= 3 {
@@ -23,10 +23,10 @@ package enum EmulationPrevention {
     /// `prefix` as it is, then `count` bytes of RBSP in which a 3 goes before every byte 0…3 that follows two zeros.
     ///
     /// SAFETY: the array has room for the worst case, a 3 after every two bytes; `source` is vouched for by its maker.
-    static func escape(_ source: Lane<UInt8>, count: Int, after prefix: [UInt8]) -> [UInt8] {
+    static func escape(_ source: ElementPointer<UInt8>, count: Int, after prefix: [UInt8]) -> [UInt8] {
         unsafe [UInt8](unsafeUninitializedCapacity: prefix.count + count + count / 2 + 8) { buffer, initialized in
             guard let base = buffer.baseAddress else { return }
-            let output = unsafe Lane(base)
+            let output = unsafe ElementPointer(base)
             for (index, byte) in prefix.enumerated() { output[index] = byte }
             var written = prefix.count
             var read = 0
@@ -74,9 +74,9 @@ package enum EmulationPrevention {
 
     /// The same for bytes in an array.
     package static func escape(_ bytes: [UInt8], after prefix: [UInt8] = []) -> [UInt8] {
-        let storage = LaneStorage<UInt8>(count: bytes.count, repeating: 0)
-        for (index, byte) in bytes.enumerated() { storage.lane[index] = byte }
-        // The lane must outlive its use.
-        return withExtendedLifetime(storage) { escape(storage.lane, count: bytes.count, after: prefix) }
+        let storage = ElementStorage<UInt8>(count: bytes.count, repeating: 0)
+        for (index, byte) in bytes.enumerated() { storage.elements[index] = byte }
+        // The pointer must outlive its use.
+        return withExtendedLifetime(storage) { escape(storage.elements, count: bytes.count, after: prefix) }
     }
 }

@@ -6,76 +6,76 @@ final class EntropyTables: Sendable {
     /// chroma DC.
     ///
     /// A packed code word has its number of bits in the low byte and its value above.
-    let coeffToken: LaneStorage<UInt16>
+    let coeffToken: ElementStorage<UInt16>
     /// The table of `coeffToken` for each nC from 0 to 16, times 68.
-    let coeffTokenStart: LaneStorage<UInt16>
+    let coeffTokenStart: ElementStorage<UInt16>
     /// Packed code words of total_zeros: `16·(tzVlcIndex − 1) + total_zeros`.
-    let totalZeros: LaneStorage<UInt16>
+    let totalZeros: ElementStorage<UInt16>
     /// The same for chroma DC.
-    let totalZerosChromaDC: LaneStorage<UInt16>
+    let totalZerosChromaDC: ElementStorage<UInt16>
     /// Packed code words of run_before: `16·(min(zerosLeft, 7) − 1) + run_before`.
-    let runBefore: LaneStorage<UInt16>
+    let runBefore: ElementStorage<UInt16>
     /// codeNum of coded_block_pattern, by its value: inter in 0…47, intra 4×4 and 8×8 in 48…95.
-    let patternCodes: LaneStorage<UInt8>
+    let patternCodes: ElementStorage<UInt8>
 
     /// rangeTabLPS of table 9-44, `4·pStateIdx + qCodIRangeIdx`, then from 256 on the state after a bin,
     /// `2·state + bin`, where a state is `2·pStateIdx + valMPS`.
-    let arithmetic: LaneStorage<UInt8>
+    let arithmetic: ElementStorage<UInt8>
     /// Offsets of significant_coeff_flag (0…62) and last_significant_coeff_flag (64…126) contexts in 8×8 blocks of
     /// frames, table 9-43.
-    let contextOffsets8x8: LaneStorage<UInt8>
+    let contextOffsets8x8: ElementStorage<UInt8>
 
     private init() {
         let tokens = [
             CAVLCCodeWords.coeffToken0, CAVLCCodeWords.coeffToken2, CAVLCCodeWords.coeffToken4,
             CAVLCCodeWords.coeffToken8, CAVLCCodeWords.coeffTokenChromaDC,
         ]
-        coeffToken = LaneStorage(count: 68 * tokens.count, repeating: 0)
+        coeffToken = ElementStorage(count: 68 * tokens.count, repeating: 0)
         for (index, words) in tokens.enumerated() {
-            Self.pack(words, rowLength: 4, into: coeffToken.lane + 68 * index)
+            Self.pack(words, rowLength: 4, into: coeffToken.elements + 68 * index)
         }
         coeffTokenStart = Self.storage((0...16).map { UInt16($0 < 2 ? 0 : $0 < 4 ? 68 : $0 < 8 ? 136 : 204) })
-        totalZeros = LaneStorage(count: 16 * 15, repeating: 0)
-        Self.pack(CAVLCCodeWords.totalZeros, rowLength: 16, into: totalZeros.lane)
-        totalZerosChromaDC = LaneStorage(count: 16 * 3, repeating: 0)
-        Self.pack(CAVLCCodeWords.totalZerosChromaDC, rowLength: 16, into: totalZerosChromaDC.lane)
-        runBefore = LaneStorage(count: 16 * 7, repeating: 0)
-        Self.pack(CAVLCCodeWords.runBefore, rowLength: 16, into: runBefore.lane)
+        totalZeros = ElementStorage(count: 16 * 15, repeating: 0)
+        Self.pack(CAVLCCodeWords.totalZeros, rowLength: 16, into: totalZeros.elements)
+        totalZerosChromaDC = ElementStorage(count: 16 * 3, repeating: 0)
+        Self.pack(CAVLCCodeWords.totalZerosChromaDC, rowLength: 16, into: totalZerosChromaDC.elements)
+        runBefore = ElementStorage(count: 16 * 7, repeating: 0)
+        Self.pack(CAVLCCodeWords.runBefore, rowLength: 16, into: runBefore.elements)
 
         patternCodes = Self.storage(CAVLCCodeWords.patternCodes)
 
-        arithmetic = LaneStorage(count: 512, repeating: 0)
-        for (index, range) in CABACStateTables.rangeOfLPS.enumerated() { arithmetic.lane[index] = range }
+        arithmetic = ElementStorage(count: 512, repeating: 0)
+        for (index, range) in CABACStateTables.rangeOfLPS.enumerated() { arithmetic.elements[index] = range }
         for state in 0..<64 {
             for mps in 0...1 {
                 let place = 256 + 4 * state + 2 * mps
                 // At pStateIdx 0 a less probable symbol swaps the two. 63 is no state of a context.
                 let mpsAfterLPS = state == 0 ? 1 - mps : mps
-                arithmetic.lane[place + mps] = UInt8(2 * min(state + 1, 62) + mps)
-                arithmetic.lane[place + 1 - mps] = 2 * CABACStateTables.stateAfterLPS[state] + UInt8(mpsAfterLPS)
+                arithmetic.elements[place + mps] = UInt8(2 * min(state + 1, 62) + mps)
+                arithmetic.elements[place + 1 - mps] = 2 * CABACStateTables.stateAfterLPS[state] + UInt8(mpsAfterLPS)
             }
         }
-        contextOffsets8x8 = LaneStorage(count: 128, repeating: 0)
+        contextOffsets8x8 = ElementStorage(count: 128, repeating: 0)
         for (index, offset) in CABACStateTables.significantOffsets8x8.enumerated() {
-            contextOffsets8x8.lane[index] = offset
+            contextOffsets8x8.elements[index] = offset
         }
         for (index, offset) in CABACStateTables.lastOffsets8x8.enumerated() {
-            contextOffsets8x8.lane[64 + index] = offset
+            contextOffsets8x8.elements[64 + index] = offset
         }
     }
 
-    private static func storage<Element>(_ values: [Element]) -> LaneStorage<Element> {
-        let storage = LaneStorage<Element>(count: values.count, repeating: values[0])
-        for (index, value) in values.enumerated() { storage.lane[index] = value }
+    private static func storage<Element>(_ values: [Element]) -> ElementStorage<Element> {
+        let storage = ElementStorage<Element>(count: values.count, repeating: values[0])
+        for (index, value) in values.enumerated() { storage.elements[index] = value }
         return storage
     }
 
     /// Reads rows of code words, each padded to `rowLength` entries.
-    private static func pack(_ text: String, rowLength: Int, into lane: Lane<UInt16>) {
+    private static func pack(_ text: String, rowLength: Int, into elements: ElementPointer<UInt16>) {
         for (row, line) in text.split(separator: "\n").enumerated() {
             for (column, word) in line.split(separator: " ").enumerated() {
                 let value = word.utf8.reduce(UInt16(0)) { $0 << 1 | UInt16($1 & 1) }
-                lane[row * rowLength + column] = value << 8 | UInt16(word.utf8.count)
+                elements[row * rowLength + column] = value << 8 | UInt16(word.utf8.count)
             }
         }
     }

@@ -1,4 +1,4 @@
-extension Lane where Element == Int16 {
+extension ElementPointer where Element == Int16 {
     /// Bit i of the result: element i, of 16, is not zero.
     ///
     /// By words of four elements: the compiler takes shifts of `SIMD8<Int16>` apart into one extract for each element.

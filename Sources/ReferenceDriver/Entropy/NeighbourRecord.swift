@@ -41,9 +41,9 @@ struct NeighbourRecord: BitwiseCopyable, Sendable {
 /// bytes a row: luma from row 1, column 1, Cb from row 6, column 1, Cr from row 6, column 5.
 struct BlockCountGrid {
     static let size = 64
-    private let lane: Lane<UInt8>
+    private let elements: ElementPointer<UInt8>
 
-    init(_ lane: Lane<UInt8>) { self.lane = lane }
+    init(_ elements: ElementPointer<UInt8>) { self.elements = elements }
 
     /// The place of a luma 4×4 block, by luma4x4BlkIdx.
     @inline(__always) static func luma(_ block: Int) -> Int {
@@ -58,50 +58,50 @@ struct BlockCountGrid {
     }
 
     @inline(__always) subscript(_ place: Int) -> UInt8 {
-        get { lane[place] }
-        nonmutating set { lane[place] = newValue }
+        get { elements[place] }
+        nonmutating set { elements[place] = newValue }
     }
 
     /// Sets a luma 8×8 block's four places.
     @inline(__always) func setLuma8x8(_ block: Int, _ value: UInt8) {
         let place = Self.luma(4 * block)
-        lane.store(place, SIMD2<UInt8>(repeating: value))
-        lane.store(place + 8, SIMD2<UInt8>(repeating: value))
+        elements.store(place, SIMD2<UInt8>(repeating: value))
+        elements.store(place + 8, SIMD2<UInt8>(repeating: value))
     }
 
     /// nC of 9.2.1 for a place.
     @inline(__always) func predictedCount(_ place: Int) -> Int {
-        let sum = Int(lane[place &- 1]) &+ Int(lane[place &- 8])
+        let sum = Int(elements[place &- 1]) &+ Int(elements[place &- 8])
         return sum < 64 ? (sum &+ 1) &>> 1 : sum & 63
     }
 
     /// ctxIdxInc of coded_block_flag for a place.
     @inline(__always) func flagContext(_ place: Int) -> Int {
-        (lane[place &- 1] != 0 ? 1 : 0) &+ (lane[place &- 8] != 0 ? 2 : 0)
+        (elements[place &- 1] != 0 ? 1 : 0) &+ (elements[place &- 8] != 0 ? 2 : 0)
     }
 
     /// Puts the neighbours' edges around a macroblock without levels.
     @inline(__always) func start(left: NeighbourRecord, top: NeighbourRecord) {
-        lane.store(1, top.bottomLuma)
-        lane.store(41, SIMD2(top.chroma[0], top.chroma[1]))
-        lane.store(45, SIMD2(top.chroma[2], top.chroma[3]))
+        elements.store(1, top.bottomLuma)
+        elements.store(41, SIMD2(top.chroma[0], top.chroma[1]))
+        elements.store(45, SIMD2(top.chroma[2], top.chroma[3]))
         for y in 0..<4 {
-            lane[8 + 8 * y] = left.rightLuma[y]
-            lane.store(9 + 8 * y, SIMD4<UInt8>.zero)
+            elements[8 + 8 * y] = left.rightLuma[y]
+            elements.store(9 + 8 * y, SIMD4<UInt8>.zero)
         }
         for y in 0..<2 {
-            lane[48 + 8 * y] = left.chroma[4 + y]
-            lane.store(49 + 8 * y, SIMD2<UInt8>.zero)
-            lane[52 + 8 * y] = left.chroma[6 + y]
-            lane.store(53 + 8 * y, SIMD2<UInt8>.zero)
+            elements[48 + 8 * y] = left.chroma[4 + y]
+            elements.store(49 + 8 * y, SIMD2<UInt8>.zero)
+            elements[52 + 8 * y] = left.chroma[6 + y]
+            elements.store(53 + 8 * y, SIMD2<UInt8>.zero)
         }
     }
 
     /// Keeps the macroblock's own edges.
     @inline(__always) func finish(_ record: inout NeighbourRecord) {
-        record.bottomLuma = lane.load(33)
-        record.rightLuma = SIMD4(lane[12], lane[20], lane[28], lane[36])
+        record.bottomLuma = elements.load(33)
+        record.rightLuma = SIMD4(elements[12], elements[20], elements[28], elements[36])
         record.chroma = SIMD8(
-            lane[57], lane[58], lane[61], lane[62], lane[50], lane[58], lane[54], lane[62])
+            elements[57], elements[58], elements[61], elements[62], elements[50], elements[58], elements[54], elements[62])
     }
 }

@@ -1,19 +1,19 @@
 /// Writes bits, most significant first, 32 at a time into memory that its owner keeps large enough.
 struct SliceBitSink {
-    private var destination: Lane<UInt8>
+    private var destination: ElementPointer<UInt8>
     /// Bytes written to `destination`.
     private(set) var byteCount = 0
     private var accumulator: UInt64 = 0
     /// Bits of `accumulator` that are not yet in memory, 0…31 between calls.
     private var pending = 0
 
-    init(_ destination: Lane<UInt8>) { self.destination = destination }
+    init(_ destination: ElementPointer<UInt8>) { self.destination = destination }
 
     var bitCount: Int { 8 * byteCount + pending }
     var isAligned: Bool { pending & 7 == 0 }
 
     /// Goes on in other memory, into which the owner has copied what was written.
-    mutating func move(to destination: Lane<UInt8>) { self.destination = destination }
+    mutating func move(to destination: ElementPointer<UInt8>) { self.destination = destination }
 
     /// Writes the low `count` bits of `value`, which has no others set; `count` is 0…32.
     @inline(__always) mutating func put(_ value: UInt32, _ count: Int) {

@@ -36,11 +36,11 @@ extension EntropySlice {
 /// Call `begin`, then `write` for each macroblock in raster order from the slice's first on, then `finish`.
 package final class SliceEntropyWriter {
     private let width: Int
-    private let records: LaneStorage<NeighbourRecord>
-    private let counts = LaneStorage<UInt8>(count: BlockCountGrid.size, repeating: 0)
-    private let states = LaneStorage<UInt8>(count: ArithmeticEncoder.stateCount, repeating: 0)
-    private let scratch = LaneStorage<Int16>(count: CAVLCCoder.scratchCount, repeating: 0)
-    private var output = LaneStorage<UInt8>(count: 1 << 16, repeating: 0)
+    private let records: ElementStorage<NeighbourRecord>
+    private let counts = ElementStorage<UInt8>(count: BlockCountGrid.size, repeating: 0)
+    private let states = ElementStorage<UInt8>(count: ArithmeticEncoder.stateCount, repeating: 0)
+    private let scratch = ElementStorage<Int16>(count: CAVLCCoder.scratchCount, repeating: 0)
+    private var output = ElementStorage<UInt8>(count: 1 << 16, repeating: 0)
     private var slice = EntropySlice()
     private var prefix: [UInt8] = []
     private var cavlc: CAVLCCoder
@@ -51,11 +51,11 @@ package final class SliceEntropyWriter {
 
     package init(widthInMacroblocks: Int) {
         width = widthInMacroblocks
-        records = LaneStorage(count: widthInMacroblocks, repeating: NeighbourRecord())
-        cavlc = CAVLCCoder(sink: SliceBitSink(output.lane), scratch: scratch.lane, tables: .shared)
+        records = ElementStorage(count: widthInMacroblocks, repeating: NeighbourRecord())
+        cavlc = CAVLCCoder(sink: SliceBitSink(output.elements), scratch: scratch.elements, tables: .shared)
         cabac = CABACCoder(
-            arithmetic: ArithmeticEncoder(destination: output.lane, byteCount: 0, states: states.lane))
-        ArithmeticEncoder.layStates(states.lane, tables: .shared)
+            arithmetic: ArithmeticEncoder(destination: output.elements, byteCount: 0, states: states.elements))
+        ArithmeticEncoder.layStates(states.elements, tables: .shared)
     }
 
     /// Starts a slice; whatever was not finished is dropped.
@@ -69,17 +69,17 @@ package final class SliceEntropyWriter {
         marked = nil
         emulated = EmulationCount()
         reserve(used: 0, more: header.payload.count + Self.largestMacroblock)
-        var sink = SliceBitSink(output.lane)
+        var sink = SliceBitSink(output.elements)
         sink.put(header)
         if slice.cabac {
             sink.align(with: 1)
             sink.flush()
-            CABACCoder.initialise(states.lane, slice: slice)
+            CABACCoder.initialise(states.elements, slice: slice)
             cabac = CABACCoder(
                 arithmetic: ArithmeticEncoder(
-                    destination: output.lane, byteCount: sink.byteCount, states: states.lane))
+                    destination: output.elements, byteCount: sink.byteCount, states: states.elements))
         } else {
-            cavlc = CAVLCCoder(sink: sink, scratch: scratch.lane, tables: .shared)
+            cavlc = CAVLCCoder(sink: sink, scratch: scratch.elements, tables: .shared)
         }
     }
 
@@ -96,9 +96,9 @@ package final class SliceEntropyWriter {
             !slice.cabac
             ? NeighbourRecord.unavailableCounts
             : macroblock.kind.isIntra ? NeighbourRecord.unavailableToIntra : NeighbourRecord.unavailableToInter
-        let left = hasLeft ? records.lane[column - 1] : none
-        let top = hasTop ? records.lane[column] : none
-        let grid = BlockCountGrid(counts.lane)
+        let left = hasLeft ? records.elements[column - 1] : none
+        let top = hasTop ? records.elements[column] : none
+        let grid = BlockCountGrid(counts.elements)
         var record = NeighbourRecord()
         if macroblock.kind != .skip {
             grid.start(left: left, top: top)
@@ -130,7 +130,7 @@ package final class SliceEntropyWriter {
             cavlc = coder
         }
         if macroblock.kind != .skip { grid.finish(&record) }
-        records.lane[column] = record
+        records.elements[column] = record
     }
 
     // MARK: Going back
@@ -146,8 +146,8 @@ package final class SliceEntropyWriter {
         marked = (cavlc, cabac)
         guard slice.cabac else { return }
         var index = cabac.arithmetic.byteCount - 1
-        while index >= 0 && output.lane[index] == 0xFF { index -= 1 }
-        markedByte = (index, index < 0 ? 0 : output.lane[index])
+        while index >= 0 && output.elements[index] == 0xFF { index -= 1 }
+        markedByte = (index, index < 0 ? 0 : output.elements[index])
     }
 
     /// Takes back what was written since `mark`. Only `finish` may follow.
@@ -155,12 +155,12 @@ package final class SliceEntropyWriter {
         guard let marked else { return }
         cavlc = marked.cavlc
         cabac = marked.cabac
-        cavlc.sink.move(to: output.lane)
-        cabac.arithmetic.move(to: output.lane)
+        cavlc.sink.move(to: output.elements)
+        cabac.arithmetic.move(to: output.elements)
         guard slice.cabac else { return }
         let start = markedByte.index + 1
-        if start > 0 { output.lane[markedByte.index] = markedByte.value }
-        for index in start..<max(start, cabac.arithmetic.byteCount) { output.lane[index] = 0xFF }
+        if start > 0 { output.elements[markedByte.index] = markedByte.value }
+        for index in start..<max(start, cabac.arithmetic.byteCount) { output.elements[index] = 0xFF }
     }
 
     /// Bytes that the NAL unit has at most if the slice ends here.
@@ -168,9 +168,9 @@ package final class SliceEntropyWriter {
         // Bytes that no carry reaches any more are counted; of the few others every second may need a 3 before it.
         var settled = slice.cabac ? cabac.arithmetic.byteCount : cavlc.sink.byteCount
         if slice.cabac {
-            repeat { settled -= 1 } while settled > 0 && output.lane[settled] == 0xFF
+            repeat { settled -= 1 } while settled > 0 && output.elements[settled] == 0xFF
         }
-        emulated.count(output.lane, upTo: max(settled, 0))
+        emulated.count(output.elements, upTo: max(settled, 0))
         // What the coders hold back, a run of skipped macroblocks and the trailing bits.
         let bytes = bitCount / 8 + 8
         return prefix.count + bytes + emulated.found + (bytes - max(settled, 0)) / 2
@@ -180,7 +180,7 @@ package final class SliceEntropyWriter {
     /// prevention.
     package func finish() -> [UInt8] {
         let count = slice.cabac ? cabac.finish() : cavlc.finish()
-        return EmulationPrevention.escape(output.lane, count: count, after: prefix)
+        return EmulationPrevention.escape(output.elements, count: count, after: prefix)
     }
 
     /// Makes room for `more` bytes after `used`.
@@ -189,10 +189,10 @@ package final class SliceEntropyWriter {
     }
 
     @inline(never) private func grow(used: Int, more: Int) {
-        let larger = LaneStorage<UInt8>(count: max(2 * output.count, used + more), repeating: 0)
-        larger.lane.copy(from: output.lane, count: used)
+        let larger = ElementStorage<UInt8>(count: max(2 * output.count, used + more), repeating: 0)
+        larger.elements.copy(from: output.elements, count: used)
         output = larger
-        cavlc.sink.move(to: larger.lane)
-        cabac.arithmetic.move(to: larger.lane)
+        cavlc.sink.move(to: larger.elements)
+        cabac.arithmetic.move(to: larger.elements)
     }
 }

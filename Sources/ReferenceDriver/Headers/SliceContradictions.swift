@@ -2,7 +2,7 @@ extension SliceHeader {
     /// How this header, as a client packed it, contradicts the one that the client's parameter buffers ask for:
     /// what would make the slice data undecodable or decode to other pictures, one line each. Empty where it agrees.
     package func contradictions(
-        with expected: SliceHeader, picture: PictureHeader, comparesQP: Bool = true
+        with expected: SliceHeader, picture: PictureParameterSet, comparesQP: Bool = true
     ) -> [String] {
         var found: [String] = []
         func compare(_ name: String, _ packed: Int, _ asked: Int) {

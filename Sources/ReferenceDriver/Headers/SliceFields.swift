@@ -13,7 +13,7 @@ package struct SliceFields: Equatable, Sendable {
     }
 
     /// Finds them in a header; nil where it cannot be read.
-    package init?(_ header: SliceHeaderBits, sequence: SequenceHeader, picture: PictureHeader) {
+    package init?(_ header: SliceHeaderBits, sequence: SequenceParameterSet, picture: PictureParameterSet) {
         var fields = SliceFields(firstMacroblock: 0..<0, qpDelta: 0..<0)
         guard SliceHeader(header, sequence: sequence, picture: picture, fields: &fields) != nil else { return nil }
         self = fields

@@ -8,7 +8,7 @@ extension SliceHeader {
     /// references slide.
     package init(
         _ slice: VAEncSliceParameterBufferH264, picture buffer: VAEncPictureParameterBufferH264,
-        sequence: SequenceHeader, picture: PictureHeader
+        sequence: SequenceParameterSet, picture: PictureParameterSet
     ) {
         let fields = unsafe buffer.pic_fields.bits
         isIDR = fields.idr_pic_flag != 0
@@ -39,7 +39,7 @@ extension SliceHeader {
     }
 
     private mutating func setModifications(
-        _ slice: VAEncSliceParameterBufferH264, _ buffer: VAEncPictureParameterBufferH264, sequence: SequenceHeader
+        _ slice: VAEncSliceParameterBufferH264, _ buffer: VAEncPictureParameterBufferH264, sequence: SequenceParameterSet
     ) {
         guard let type, type != .i else { return }
         let maxFrameNum = 1 << sequence.log2MaxFrameNum

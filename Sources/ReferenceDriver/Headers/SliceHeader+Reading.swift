@@ -1,14 +1,14 @@
 extension SliceHeader {
     /// Reads a slice header as the parameter sets say; nil where it is cut short, out of range, of a field or of an
     /// SP or SI slice. The header's bits past deblocking are not looked at.
-    package init?(_ header: SliceHeaderBits, sequence: SequenceHeader, picture: PictureHeader) {
+    package init?(_ header: SliceHeaderBits, sequence: SequenceParameterSet, picture: PictureParameterSet) {
         var fields = SliceFields(firstMacroblock: 0..<0, qpDelta: 0..<0)
         self.init(header, sequence: sequence, picture: picture, fields: &fields)
     }
 
     /// Says in `fields`, too, where some of them stand.
     init?(
-        _ header: SliceHeaderBits, sequence: SequenceHeader, picture: PictureHeader, fields: inout SliceFields
+        _ header: SliceHeaderBits, sequence: SequenceParameterSet, picture: PictureParameterSet, fields: inout SliceFields
     ) {
         guard let nalHeader = header.prefix.last else { return nil }
         nalRefIdc = Int(nalHeader >> 5 & 3)

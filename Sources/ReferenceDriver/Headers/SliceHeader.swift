@@ -77,7 +77,7 @@ package struct SliceHeader: Equatable, Sendable {
     package var type: SliceType? { rawType % 5 < 3 ? SliceType(rawValue: UInt8(rawType % 5)) : nil }
 
     /// Whether the syntax has a pred_weight_table.
-    package func hasWeights(_ picture: PictureHeader) -> Bool {
+    package func hasWeights(_ picture: PictureParameterSet) -> Bool {
         type == .p && picture.weightedPrediction || type == .b && picture.weightedBipredIdc == 1
     }
 
@@ -95,7 +95,7 @@ package struct SliceHeader: Equatable, Sendable {
 
 extension SliceHeader {
     /// The header as bits behind a start code, three bytes long where another slice of the picture is before it.
-    package func bits(sequence: SequenceHeader, picture: PictureHeader) -> SliceHeaderBits {
+    package func bits(sequence: SequenceParameterSet, picture: PictureParameterSet) -> SliceHeaderBits {
         var bits = HeaderBitWriter()
         write(to: &bits, sequence: sequence, picture: picture)
         let startCode: [UInt8] = firstMacroblock == 0 ? [0, 0, 0, 1] : [0, 0, 1]
@@ -104,7 +104,7 @@ extension SliceHeader {
             bitCount: bits.bitCount)
     }
 
-    private func write(to bits: inout HeaderBitWriter, sequence: SequenceHeader, picture: PictureHeader) {
+    private func write(to bits: inout HeaderBitWriter, sequence: SequenceParameterSet, picture: PictureParameterSet) {
         bits.putUnsigned(firstMacroblock)
         bits.putUnsigned(rawType)
         bits.putUnsigned(pictureId)

@@ -2,7 +2,7 @@
 enum BlockAverage {
     /// Of two blocks whose rows are `stride` apart, 16 or 8 wide.
     @inline(never) static func mix(
-        _ a: Lane<UInt8>, _ b: Lane<UInt8>, to destination: Lane<UInt8>, _ stride: Int, width: Int, height: Int
+        _ a: ElementPointer<UInt8>, _ b: ElementPointer<UInt8>, to destination: ElementPointer<UInt8>, _ stride: Int, width: Int, height: Int
     ) {
         if width == 16 {
             for y in 0..<height {
@@ -19,7 +19,7 @@ enum BlockAverage {
 
     /// Of the first `count` (4 or 8) samples of each row alone.
     @inline(never) static func mixChroma(
-        _ a: Lane<UInt8>, _ b: Lane<UInt8>, to destination: Lane<UInt8>, _ stride: Int, count: Int, height: Int
+        _ a: ElementPointer<UInt8>, _ b: ElementPointer<UInt8>, to destination: ElementPointer<UInt8>, _ stride: Int, count: Int, height: Int
     ) {
         if count == 8 {
             mix(a, b, to: destination, stride, width: 8, height: height)

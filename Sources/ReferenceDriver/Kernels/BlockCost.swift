@@ -3,7 +3,7 @@
 /// The loops over constant widths compile to sums of absolute differences and multiply-adds.
 package enum BlockCost {
     @inline(__always) private static func absolute(
-        _ a: Lane<UInt8>, _ b: Lane<UInt8>, _ stride: Int, width: Int, height: Int
+        _ a: ElementPointer<UInt8>, _ b: ElementPointer<UInt8>, _ stride: Int, width: Int, height: Int
     ) -> Int {
         var sum: Int32 = 0
         for y in 0..<height {
@@ -18,29 +18,29 @@ package enum BlockCost {
     }
 
     /// Sum of absolute differences of a 16×`height` block.
-    @inline(never) package static func sad16(_ a: Lane<UInt8>, _ b: Lane<UInt8>, _ stride: Int, height: Int) -> Int {
+    @inline(never) package static func sad16(_ a: ElementPointer<UInt8>, _ b: ElementPointer<UInt8>, _ stride: Int, height: Int) -> Int {
         absolute(a, b, stride, width: 16, height: height)
     }
 
     /// Sum of absolute differences of an 8×`height` block.
-    @inline(never) package static func sad8(_ a: Lane<UInt8>, _ b: Lane<UInt8>, _ stride: Int, height: Int) -> Int {
+    @inline(never) package static func sad8(_ a: ElementPointer<UInt8>, _ b: ElementPointer<UInt8>, _ stride: Int, height: Int) -> Int {
         absolute(a, b, stride, width: 8, height: height)
     }
 
     /// Sum of absolute differences of two 4×4 blocks side by side.
-    @inline(__always) static func sad8x4(_ a: Lane<UInt8>, _ b: Lane<UInt8>, _ stride: Int) -> Int {
+    @inline(__always) static func sad8x4(_ a: ElementPointer<UInt8>, _ b: ElementPointer<UInt8>, _ stride: Int) -> Int {
         absolute(a, b, stride, width: 8, height: 4)
     }
 
     @inline(__always) static func sad(
-        _ a: Lane<UInt8>, _ b: Lane<UInt8>, _ stride: Int, width: Int, height: Int
+        _ a: ElementPointer<UInt8>, _ b: ElementPointer<UInt8>, _ stride: Int, width: Int, height: Int
     ) -> Int {
         width == 16 ? sad16(a, b, stride, height: height) : sad8(a, b, stride, height: height)
     }
 
     /// Sum of squared differences of a `width`×`height` block, `width` a multiple of 8.
     @inline(never) package static func squares(
-        _ a: Lane<UInt8>, _ b: Lane<UInt8>, _ stride: Int, width: Int, height: Int
+        _ a: ElementPointer<UInt8>, _ b: ElementPointer<UInt8>, _ stride: Int, width: Int, height: Int
     ) -> Int {
         var sum: Int32 = 0
         var x0 = 0
@@ -55,7 +55,7 @@ package enum BlockCost {
     }
 
     /// Sum of squared differences of a 4×4 block.
-    @inline(__always) static func squares4x4(_ a: Lane<UInt8>, _ b: Lane<UInt8>, _ stride: Int) -> Int {
+    @inline(__always) static func squares4x4(_ a: ElementPointer<UInt8>, _ b: ElementPointer<UInt8>, _ stride: Int) -> Int {
         var sum: Int32 = 0
         for y in 0..<4 {
             for x in 0..<4 {
@@ -66,7 +66,7 @@ package enum BlockCost {
         return Int(sum)
     }
 
-    @inline(__always) private static func difference(_ a: Lane<UInt8>, _ b: Lane<UInt8>) -> Words {
+    @inline(__always) private static func difference(_ a: ElementPointer<UInt8>, _ b: ElementPointer<UInt8>) -> Words {
         a.load(0, as: HalfBytes.self).words &- b.load(0, as: HalfBytes.self).words
     }
 
@@ -79,7 +79,7 @@ package enum BlockCost {
     }
 
     /// Halved sum of absolute 4×4 Hadamard coefficients of two blocks side by side, as eight partial sums.
-    @inline(__always) private static func transformed8x4(_ a: Lane<UInt8>, _ b: Lane<UInt8>, _ stride: Int) -> Words {
+    @inline(__always) private static func transformed8x4(_ a: ElementPointer<UInt8>, _ b: ElementPointer<UInt8>, _ stride: Int) -> Words {
         let rows = BlockPair(
             difference(a, b),
             difference(a + Scratch.sourceStride, b + stride),
@@ -96,7 +96,7 @@ package enum BlockCost {
 
     /// SATD of a `width`×`height` block, multiples of 8 and 4: half the sum of absolute 4×4 Hadamard coefficients.
     @inline(never) package static func satd(
-        _ a: Lane<UInt8>, _ b: Lane<UInt8>, _ stride: Int, width: Int, height: Int
+        _ a: ElementPointer<UInt8>, _ b: ElementPointer<UInt8>, _ stride: Int, width: Int, height: Int
     ) -> Int {
         var sum = 0
         var x = 0
@@ -114,7 +114,7 @@ package enum BlockCost {
     }
 
     /// SATD of one 4×4 block.
-    @inline(never) package static func satd4x4(_ a: Lane<UInt8>, _ b: Lane<UInt8>, _ stride: Int) -> Int {
+    @inline(never) package static func satd4x4(_ a: ElementPointer<UInt8>, _ b: ElementPointer<UInt8>, _ stride: Int) -> Int {
         @inline(__always) func row(_ y: Int) -> Words {
             // The four samples on the right of the block belong to others: both sides are cut to the left half.
             let p: UInt32 = (a + y &* Scratch.sourceStride).load(0)
@@ -130,7 +130,7 @@ package enum BlockCost {
     }
 
     /// A quarter of the sum of absolute 8×8 Hadamard coefficients: comparable with `satd` of the same block.
-    @inline(never) package static func satd8x8(_ a: Lane<UInt8>, _ b: Lane<UInt8>, _ stride: Int) -> Int {
+    @inline(never) package static func satd8x8(_ a: ElementPointer<UInt8>, _ b: ElementPointer<UInt8>, _ stride: Int) -> Int {
         @inline(__always) func row(_ y: Int) -> Words { difference(a + y &* Scratch.sourceStride, b + y &* stride) }
         @inline(__always) func butterflies(_ r: Block8x8) -> Block8x8 {
             let a0 = r.r0 &+ r.r4

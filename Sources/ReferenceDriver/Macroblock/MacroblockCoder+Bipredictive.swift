@@ -31,7 +31,7 @@ extension MacroblockCoder {
             best = whole.cost
             kind = .inter16x16
         }
-        if effort.partitions { choosePairs(found, directCosts, &best) }
+        if preset.partitions { choosePairs(found, directCosts, &best) }
         switch kind {
         case .direct: setDirect(15)
         case .inter16x16: setMotion(15, whole.motion)
@@ -41,13 +41,13 @@ extension MacroblockCoder {
             decideIntraAlone()
             return
         }
-        if effort.decidesByCost {
+        if preset.decidesByCost {
             decidePairsByCost(whole, searchCost: best, mayBeDirect: mayBeDirect)
             return
         }
         compensate()
         var interCost = best
-        if !effort.hadamard {
+        if !preset.hadamard {
             interCost = BlockCost.satd(fenc, inter.luma, Scratch.workStride, width: 16, height: 16) &+ 4 &* lambda
         }
         if decideIntra(against: interCost) {

@@ -2,7 +2,7 @@
 
 extension MacroblockCoder {
     /// The best intra_chroma_pred_mode and its cost, predicted in place in `candidate`.
-    mutating func predictIntraChroma(_ candidate: CandidateLanes) -> (mode: Int, cost: Int) {
+    mutating func predictIntraChroma(_ candidate: CandidatePointers) -> (mode: Int, cost: Int) {
         loadChromaNeighbourhood(candidate)
         let stride = Scratch.workStride
         var best = (mode: 0, cost: Int.max)
@@ -29,7 +29,7 @@ extension MacroblockCoder {
     }
 
     /// Codes the residual over the chroma prediction that stands in `candidate`; 0 nothing, 1 DC only, 2 DC and AC.
-    mutating func codeChroma(_ candidate: CandidateLanes, intra: Bool) -> Int {
+    mutating func codeChroma(_ candidate: CandidatePointers, intra: Bool) -> Int {
         let cb = codeChromaPlane(0, fencCb, candidate.cb, cbQuantizer, candidate, intra: intra)
         let cr = codeChromaPlane(1, fencCr, candidate.cr, crQuantizer, candidate, intra: intra)
         let pattern = max(cb, cr)
@@ -37,8 +37,8 @@ extension MacroblockCoder {
     }
 
     @inline(never) private mutating func codeChromaPlane(
-        _ plane: Int, _ original: Lane<UInt8>, _ block: Lane<UInt8>, _ quantizer: Quantizer,
-        _ candidate: CandidateLanes, intra: Bool
+        _ plane: Int, _ original: ElementPointer<UInt8>, _ block: ElementPointer<UInt8>, _ quantizer: Quantizer,
+        _ candidate: CandidatePointers, intra: Bool
     ) -> Int {
         let stride = Scratch.workStride
         if !intra && BlockCost.sad8(original, block, stride, height: 8) < quantizer.silence4x4 {

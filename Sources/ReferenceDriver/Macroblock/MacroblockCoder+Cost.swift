@@ -141,11 +141,11 @@ extension MacroblockCoder {
     /// Bits in 256ths as squared errors: λ = 0.85 · 2^((QP − 12) / 3), less a part as in `LevelChooser`.
     mutating func weigh(_ bits: Int) -> Int { (bits &* squareLambda) &>> 16 }
 
-    private mutating func lumaCost(_ candidate: CandidateLanes) -> Int {
+    private mutating func lumaCost(_ candidate: CandidatePointers) -> Int {
         BlockCost.squares(fenc, candidate.luma, Scratch.workStride, width: 16, height: 16)
     }
 
-    mutating func samplesCost(_ candidate: CandidateLanes) -> Int {
+    mutating func samplesCost(_ candidate: CandidatePointers) -> Int {
         lumaCost(candidate)
             &+ BlockCost.squares(fencCb, candidate.cb, Scratch.workStride, width: 8, height: 8)
             &+ BlockCost.squares(fencCr, candidate.cr, Scratch.workStride, width: 8, height: 8)
@@ -188,7 +188,7 @@ extension MacroblockCoder {
     }
 
     /// Levels and coded block pattern of the candidate, as `codedBlockPattern` and `transform8x8` have it.
-    mutating func levelBits(_ candidate: CandidateLanes) -> Int {
+    mutating func levelBits(_ candidate: CandidatePointers) -> Int {
         let model = chooser.model
         let intra = kind.isIntra
         let counts = candidate.counts

@@ -28,7 +28,7 @@ extension MacroblockCoder {
         // not have come yet.
         let seesStale = isGuarded && !refresh.isRows && x &+ 1 >= refresh.renewed && hasTopRight && !constrainedIntra
         let triesSmall = !seesStale && (
-            !inP || effort.smallIntraInP && wholeCost < interCost &+ interCost / 2
+            !inP || preset.smallIntraInP && wholeCost < interCost &+ interCost / 2
             || choice == .intra16x16)
         if triesSmall {
             if allowsTransform8x8, let coded = codeIntra8x8(intra8, limit: best &- typeCost) {
@@ -55,7 +55,7 @@ extension MacroblockCoder {
         return true
     }
 
-    var finalCandidate: CandidateLanes {
+    var finalCandidate: CandidatePointers {
         switch kind {
         case .intra4x4: intra4
         case .intra8x8: intra8
@@ -95,24 +95,24 @@ extension MacroblockCoder {
                 for list in 0..<(sliceType == .b ? 2 : 1) {
                     select(list)
                     predictMotion(
-                        differences: syntax.motionDifferences.lane + 4 &* list,
-                        indices: syntax.referenceIndices.lane + 4 &* list)
+                        differences: syntax.motionDifferences.elements + 4 &* list,
+                        indices: syntax.referenceIndices.elements + 4 &* list)
                 }
                 if sliceType == .b { select(0) }
             }
         }
         if kind == .skip { return }
         if kind == .intra4x4 || kind == .intra8x8 {
-            syntax.intraModes.lane.copy(from: candidate.modes + 16, count: 16)
+            syntax.intraModes.elements.copy(from: candidate.modes + 16, count: 16)
         }
         copyLevels(candidate, to: syntax)
-        if effort.choosesLevels || effort.decidesByCost { learnLevels(syntax) }
+        if preset.choosesLevels || preset.decidesByCost { learnLevels(syntax) }
     }
 
     /// Copies the levels of coded blocks, and clears the counts of the others.
-    private mutating func copyLevels(_ candidate: CandidateLanes, to syntax: MacroblockSyntax) {
-        let counts = syntax.nonZeroCounts.lane
-        let levels = syntax.levels.lane
+    private mutating func copyLevels(_ candidate: CandidatePointers, to syntax: MacroblockSyntax) {
+        let counts = syntax.nonZeroCounts.elements
+        let levels = syntax.levels.elements
         counts.store(0, SIMD16<UInt8>(repeating: 0))
         counts.store(11, SIMD16<UInt8>(repeating: 0))
         for quarter in 0..<4 where codedBlockPattern &>> quarter & 1 != 0 {
@@ -140,7 +140,7 @@ extension MacroblockCoder {
     }
 
     /// By 4×4 block in raster order.
-    private mutating func nonZeroBits(_ candidate: CandidateLanes) -> UInt16 {
+    private mutating func nonZeroBits(_ candidate: CandidatePointers) -> UInt16 {
         if codedBlockPattern & 15 == 0 { return 0 }
         var bits = 0
         for index in 0..<16 where codedBlockPattern &>> (index &>> 2) & 1 != 0 {
@@ -219,7 +219,7 @@ extension MacroblockCoder {
     }
 
     /// The reference indices and vector differences of the partitions, by 8×8 block, the same in a partition's blocks.
-    mutating func predictMotion(differences: Lane<MotionVector>, indices: Lane<Int8>) {
+    mutating func predictMotion(differences: ElementPointer<MotionVector>, indices: ElementPointer<Int8>) {
         let final = motionCache + MotionSearch.candidates
         for i in 0..<4 {
             final[i] = motionCache[MotionCache.quadrant(i)]
@@ -250,8 +250,8 @@ extension MacroblockCoder {
     }
 
     @inline(__always) private mutating func put(
-        _ block: Int, _ blocks: Int, _ prediction: MotionVector, _ differences: Lane<MotionVector>,
-        _ indices: Lane<Int8>
+        _ block: Int, _ blocks: Int, _ prediction: MotionVector, _ differences: ElementPointer<MotionVector>,
+        _ indices: ElementPointer<Int8>
     ) {
         let motion = motionCache[MotionSearch.candidates &+ block]
         let difference = motion - prediction

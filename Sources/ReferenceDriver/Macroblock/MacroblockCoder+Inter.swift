@@ -14,19 +14,19 @@ extension MacroblockCoder {
         var best = chooseInter16x16()
         kind = .inter16x16
         let whole = best
-        if effort.partitions { choosePartitions(whole, &best.cost) }
+        if preset.partitions { choosePartitions(whole, &best.cost) }
         if kind == .inter16x16 { setMotion(15, whole.motion, reference: whole.reference) }
         if !best.isUsable {
             decideIntraAlone()
             return
         }
-        if effort.decidesByCost {
+        if preset.decidesByCost {
             decideByCost(whole, searchCost: best.cost, maySkip: maySkip)
             return
         }
         compensate()
         var interCost = best.cost
-        if !effort.hadamard {
+        if !preset.hadamard {
             interCost =
                 BlockCost.satd(fenc, inter.luma, Scratch.workStride, width: 16, height: 16)
                 &+ motionCost(Int(whole.motion.x), Int(whole.motion.y), predict16x16(whole.reference))
@@ -101,7 +101,7 @@ extension MacroblockCoder {
     private mutating func chooseInter16x16() -> MotionChoice {
         var best = MotionChoice()
         let partition = Partition(x: 0, y: 0, width: 16, height: 16)
-        for reference in 0..<min(referenceCount, effort.references) {
+        for reference in 0..<min(referenceCount, preset.references) {
             var candidates = 0
             @inline(__always) func add(_ motion: MotionVector) {
                 motionCache[MotionSearch.candidates &+ candidates] = motion
@@ -126,9 +126,9 @@ extension MacroblockCoder {
         _ partition: Partition, index: Int, hint: MotionChoice, second: MotionChoice
     ) -> MotionChoice {
         var best = MotionChoice()
-        let count = min(referenceCount, effort.references)
+        let count = min(referenceCount, preset.references)
         for reference in 0..<count {
-            if reference != hint.reference && !effort.partitionReferences { continue }
+            if reference != hint.reference && !preset.partitionReferences { continue }
             motionCache[MotionSearch.candidates] = hint.motion
             motionCache[MotionSearch.candidates + 1] = second.motion
             let predictor =
@@ -260,8 +260,8 @@ extension MacroblockCoder {
     }
 
     /// Levels worth less are dropped; where levels are chosen by cost, all that are left are worth it.
-    private var worthOfQuarter: Int { effort.choosesLevels ? 1 : 3 }
-    private var worthOfMacroblock: Int { effort.choosesLevels ? 1 : 4 }
+    private var worthOfQuarter: Int { preset.choosesLevels ? 1 : 3 }
+    private var worthOfMacroblock: Int { preset.choosesLevels ? 1 : 4 }
 
     mutating func codeInter4x4Transform() -> Int {
         let stride = Scratch.workStride

@@ -91,7 +91,7 @@ extension MacroblockCoder {
     /// Scans the levels of a pair's blocks into `candidate`; what they are worth, no longer counted once
     /// `worthSoFar` is `enough`.
     @inline(__always) mutating func scanPair(
-        _ pair: Int, _ c: Lane<Int16>, _ any: SIMD2<UInt64>, _ candidate: CandidateLanes, firstLevel: Int,
+        _ pair: Int, _ c: ElementPointer<Int16>, _ any: SIMD2<UInt64>, _ candidate: CandidatePointers, firstLevel: Int,
         worthSoFar: Int, enough: Int
     ) -> Int {
         var worth = 0

@@ -21,14 +21,14 @@ extension MacroblockCoder {
 
     /// predIntra4x4PredMode and predIntra8x8PredMode, H.264 8.3.1.1 and 8.3.2.1. `modes` holds the macroblock's own in
     /// raster order.
-    @inline(__always) mutating func predictedMode(_ modes: Lane<Int8>, column: Int, row: Int) -> Int {
+    @inline(__always) mutating func predictedMode(_ modes: ElementPointer<Int8>, column: Int, row: Int) -> Int {
         let left = column > 0 ? Int(modes[row &* 4 &+ column &- 1]) : modeLeft(row)
         let above = row > 0 ? Int(modes[row &* 4 &- 4 &+ column]) : modeAbove(column)
         return left < 0 || above < 0 ? IntraMode.dc : min(left, above)
     }
 
     /// Collects the neighbours of a 4×4 block into `edges`.
-    @inline(__always) private mutating func gatherEdges4x4(_ block: Lane<UInt8>, hasAboveRight: Bool) {
+    @inline(__always) private mutating func gatherEdges4x4(_ block: ElementPointer<UInt8>, hasAboveRight: Bool) {
         let stride = Scratch.workStride
         let e = edges.samples
         let left: (UInt8, UInt8, UInt8, UInt8) = (
@@ -50,7 +50,7 @@ extension MacroblockCoder {
     }
 
     /// Codes the luma as intra 4×4 into `candidate`; its cost, or nil once that passes `limit`.
-    mutating func codeIntra4x4(_ candidate: CandidateLanes, limit: Int) -> (cost: Int, pattern: Int)? {
+    mutating func codeIntra4x4(_ candidate: CandidatePointers, limit: Int) -> (cost: Int, pattern: Int)? {
         loadLumaNeighbourhood(candidate)
         let stride = Scratch.workStride
         var cost = 0
@@ -69,7 +69,7 @@ extension MacroblockCoder {
             gatherEdges4x4(block, hasAboveRight: hasAboveRight)
             let predicted = predictedMode(candidate.modes, column: column, row: row)
             var allowed = IntraMode.allowed(left: hasLeft, top: hasTop, corner: hasCorner)
-            if !effort.allIntraModes { allowed &= 0b111 | 1 << predicted }
+            if !preset.allIntraModes { allowed &= 0b111 | 1 << predicted }
             var best = Int.max
             var mode = IntraMode.dc
             while allowed != 0 {

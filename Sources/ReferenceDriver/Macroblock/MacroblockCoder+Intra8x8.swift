@@ -2,7 +2,7 @@
 
 extension MacroblockCoder {
     /// Collects the neighbours of an 8×8 block and filters them, H.264 8.3.2.2.1, into `edges`.
-    private mutating func gatherEdges8x8(_ block: Lane<UInt8>, left: Bool, top: Bool, corner: Bool, aboveRight: Bool) {
+    private mutating func gatherEdges8x8(_ block: ElementPointer<UInt8>, left: Bool, top: Bool, corner: Bool, aboveRight: Bool) {
         let stride = Scratch.workStride
         let e = rawEdges.samples
         for i in 0..<8 { e[7 &- i] = block[i &* stride &- 1] }
@@ -33,7 +33,7 @@ extension MacroblockCoder {
     }
 
     /// Codes the luma as intra 8×8 into `candidate`; its cost, or nil once that passes `limit`.
-    mutating func codeIntra8x8(_ candidate: CandidateLanes, limit: Int) -> (cost: Int, pattern: Int)? {
+    mutating func codeIntra8x8(_ candidate: CandidatePointers, limit: Int) -> (cost: Int, pattern: Int)? {
         loadLumaNeighbourhood(candidate)
         let stride = Scratch.workStride
         var cost = 0
@@ -50,7 +50,7 @@ extension MacroblockCoder {
             gatherEdges8x8(block, left: left, top: top, corner: corner, aboveRight: aboveRight)
             let predicted = predictedMode(candidate.modes, column: column &* 2, row: row &* 2)
             var allowed = IntraMode.allowed(left: left, top: top, corner: corner)
-            if !effort.allIntraModes { allowed &= 0b111 | 1 << predicted }
+            if !preset.allIntraModes { allowed &= 0b111 | 1 << predicted }
             var best = Int.max
             var mode = IntraMode.dc
             while allowed != 0 {

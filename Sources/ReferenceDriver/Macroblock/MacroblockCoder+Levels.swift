@@ -1,24 +1,24 @@
-// Quantising by dead zone or, where the effort says so, level by level for the least cost.
+// Quantising by dead zone or, where the preset says so, level by level for the least cost.
 
 extension MacroblockCoder {
     /// Quantises two 4×4 blocks in place, coefficients before `first` being 0; non-zero where each has levels.
     @inline(__always) mutating func quantizePair(
-        _ c: Lane<Int16>, _ quantizer: Quantizer, from first: Int, kind: LevelModel.Kind, intra: Bool
+        _ c: ElementPointer<Int16>, _ quantizer: Quantizer, from first: Int, kind: LevelModel.Kind, intra: Bool
     ) -> SIMD2<UInt64> {
-        if !effort.choosesLevels { return quantizer.quantizePair(c, intra: intra) }
+        if !preset.choosesLevels { return quantizer.quantizePair(c, intra: intra) }
         return SIMD2(
             UInt64(choose4x4(c, quantizer, from: first, kind: kind, intra: intra)),
             UInt64(choose4x4(c + 4, quantizer, from: first, kind: kind, intra: intra)))
     }
 
     /// Quantises the first block of a pair in place.
-    @inline(__always) mutating func quantizeSingle(_ c: Lane<Int16>) -> SIMD2<UInt64> {
-        if !effort.choosesLevels { return quantizer.quantizePair(c, intra: true) }
+    @inline(__always) mutating func quantizeSingle(_ c: ElementPointer<Int16>) -> SIMD2<UInt64> {
+        if !preset.choosesLevels { return quantizer.quantizePair(c, intra: true) }
         return SIMD2(UInt64(choose4x4(c, quantizer, from: 0, kind: .luma4x4, intra: true)), 0)
     }
 
     private mutating func choose4x4(
-        _ c: Lane<Int16>, _ quantizer: Quantizer, from first: Int, kind: LevelModel.Kind, intra: Bool
+        _ c: ElementPointer<Int16>, _ quantizer: Quantizer, from first: Int, kind: LevelModel.Kind, intra: Bool
     ) -> Int {
         chooser.quantize(
             c, quantizer.numerators4x4, scan4x4, shift: 8 &+ quantizer.period, from: first, count: 16, kind: kind,
@@ -26,8 +26,8 @@ extension MacroblockCoder {
     }
 
     /// Quantises an 8×8 block in place: whether it has levels.
-    @inline(__always) mutating func quantize8x8(_ c: Lane<Int16>, intra: Bool) -> Bool {
-        if !effort.choosesLevels { return quantizer.quantize8x8(c, intra: intra) }
+    @inline(__always) mutating func quantize8x8(_ c: ElementPointer<Int16>, intra: Bool) -> Bool {
+        if !preset.choosesLevels { return quantizer.quantize8x8(c, intra: intra) }
         return chooser.quantize(
             c, quantizer.numerators8x8, scan8x8, shift: 8 &+ quantizer.period, from: 0, count: 64, kind: .luma8x8,
             intra: intra) != 0
@@ -35,8 +35,8 @@ extension MacroblockCoder {
 
     /// Lets the model of levels see what was coded.
     mutating func learnLevels(_ syntax: MacroblockSyntax) {
-        let levels = syntax.levels.lane
-        let counts = syntax.nonZeroCounts.lane
+        let levels = syntax.levels.elements
+        let counts = syntax.nonZeroCounts.elements
         let intra = kind.isIntra
         let model = chooser.model
         if transform8x8 {

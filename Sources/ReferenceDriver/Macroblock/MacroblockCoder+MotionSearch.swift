@@ -111,7 +111,7 @@ extension MacroblockCoder {
         }
         // A large hexagon walks, two samples a step.
         var round = 0
-        while round < effort.hexagons {
+        while round < preset.hexagons {
             round &+= 1
             let (centreX, centreY) = (bestX, bestY)
             if centreX &- 2 < minX || centreX &+ 2 > maxX || centreY &- 2 < minY || centreY &+ 2 > maxY { break }
@@ -127,7 +127,7 @@ extension MacroblockCoder {
             if bestX == centreX && bestY == centreY { break }
         }
         round = 0
-        while round < effort.diamonds {
+        while round < preset.diamonds {
             round &+= 1
             let (centreX, centreY) = (bestX, bestY)
             if centreX <= minX || centreX >= maxX || centreY <= minY || centreY >= maxY { break }
@@ -150,7 +150,7 @@ extension MacroblockCoder {
 
     /// Cost of the samples at a quarter-sample vector, without the vector's bits.
     @inline(__always) private mutating func fractionalCost(
-        _ partition: Partition, _ planes: ReferencePlanes, _ original: Lane<UInt8>, _ motionX: Int, _ motionY: Int
+        _ partition: Partition, _ planes: ReferencePlanes, _ original: ElementPointer<UInt8>, _ motionX: Int, _ motionY: Int
     ) -> Int {
         let source = MotionCompensation.LumaPlanes(
             planes, stride: stride, x: (x &* 16 &+ partition.x) &* 4 &+ motionX,
@@ -163,7 +163,7 @@ extension MacroblockCoder {
             MotionCompensation.average(
                 source, stride, samples, samplesStride, partition.width, partition.height)
         }
-        if effort.hadamard {
+        if preset.hadamard {
             return BlockCost.satd(
                 original, samples, samplesStride, width: partition.width, height: partition.height)
         }
@@ -171,13 +171,13 @@ extension MacroblockCoder {
     }
 
     @inline(__always) private mutating func refine(
-        _ partition: Partition, _ planes: ReferencePlanes, _ original: Lane<UInt8>, predictor: MotionVector,
+        _ partition: Partition, _ planes: ReferencePlanes, _ original: ElementPointer<UInt8>, predictor: MotionVector,
         startX: Int, startY: Int, minX: Int, maxX: Int, minY: Int, maxY: Int, wholeCost: Int, reference: Int
     ) -> MotionChoice {
         var bestX = startX
         var bestY = startY
         var best = wholeCost
-        if effort.hadamard {
+        if preset.hadamard {
             best = fractionalCost(partition, planes, original, bestX, bestY) &+ motionCost(bestX, bestY, predictor)
         }
         // The prediction itself costs next to no bits.
@@ -197,7 +197,7 @@ extension MacroblockCoder {
         }
         var step = 2
         while step > 0 {
-            var rounds = step == 2 ? effort.halfSteps : effort.quarterSteps
+            var rounds = step == 2 ? preset.halfSteps : preset.quarterSteps
             var cameFrom = -1
             while rounds > 0 {
                 rounds &-= 1

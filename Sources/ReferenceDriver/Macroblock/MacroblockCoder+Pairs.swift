@@ -112,10 +112,10 @@ extension MacroblockCoder {
     }
 
     /// By the measure that vectors are refined with.
-    @inline(__always) mutating func distortion(_ samples: Lane<UInt8>, _ partition: Partition) -> Int {
+    @inline(__always) mutating func distortion(_ samples: ElementPointer<UInt8>, _ partition: Partition) -> Int {
         let original = fenc + (partition.y &* Scratch.sourceStride &+ partition.x)
         let stride = Scratch.workStride
-        if effort.hadamard {
+        if preset.hadamard {
             return BlockCost.satd(original, samples, stride, width: partition.width, height: partition.height)
         }
         return BlockCost.sad(original, samples, stride, width: partition.width, height: partition.height)
@@ -132,8 +132,8 @@ extension MacroblockCoder {
         for list in 0..<2 {
             select(list)
             var best = MotionChoice()
-            for reference in 0..<min(referenceCount, effort.references) {
-                if !isWhole && reference != hints[list].reference && !effort.partitionReferences { continue }
+            for reference in 0..<min(referenceCount, preset.references) {
+                if !isWhole && reference != hints[list].reference && !preset.partitionReferences { continue }
                 var count = 0
                 @inline(__always) func add(_ motion: MotionVector) {
                     motionCache[MotionSearch.candidates &+ count] = motion
@@ -192,7 +192,7 @@ extension MacroblockCoder {
         var motions = [found[0].motion, found[1].motion] as InlineArray<2, MotionVector>
         var predictors = motions
         var fixedCost = 0
-        let blocks = [pairs + Scratch.pairBytes, pairs + 2 &* Scratch.pairBytes] as InlineArray<2, Lane<UInt8>>
+        let blocks = [pairs + Scratch.pairBytes, pairs + 2 &* Scratch.pairBytes] as InlineArray<2, ElementPointer<UInt8>>
         for list in 0..<2 {
             select(list)
             predictors[list] = predictor(partition, found[list].reference)
@@ -209,7 +209,7 @@ extension MacroblockCoder {
         BlockAverage.mix(blocks[0], blocks[1], to: mean, stride, width: w, height: h)
         var best = distortion(mean, partition) &+ bits[0] &+ bits[1] &+ fixedCost
         // Far behind one list alone, refining will not catch up.
-        let rounds = best > limit &+ limit &>> 2 ? 0 : effort.pairRounds
+        let rounds = best > limit &+ limit &>> 2 ? 0 : preset.pairRounds
         let trialBlock = pairs + 3 &* Scratch.pairBytes
         var idle = 0
         for turn in 0..<2 &* rounds {
@@ -222,7 +222,7 @@ extension MacroblockCoder {
             for i in 0..<8 {
                 // Sides, then corners.
                 let (dx, dy) = i < 4 ? MotionSearch.diamond(i) : (i & 1 &* 2 &- 1, i & 2 &- 1)
-                if i >= 4 && effort.pairRounds < 3 { break }
+                if i >= 4 && preset.pairRounds < 3 { break }
                 let (toX, toY) = (Int(centre.x) &+ dx, Int(centre.y) &+ dy)
                 if !range.holds(toX, toY) { continue }
                 let cost = motionCost(toX, toY, predictors[list])
@@ -253,7 +253,7 @@ extension MacroblockCoder {
 
     /// Predicts a partition's luma from the selected list.
     @inline(__always) private mutating func fetch(
-        _ partition: Partition, _ reference: Int, _ motion: MotionVector, to block: Lane<UInt8>
+        _ partition: Partition, _ reference: Int, _ motion: MotionVector, to block: ElementPointer<UInt8>
     ) {
         MotionCompensation.luma(
             references[reference], stride: stride, x: (x &* 16 &+ partition.x) &* 4 &+ Int(motion.x),

@@ -38,11 +38,11 @@ extension MacroblockCoder {
         }
     }
 
-    var reconstructedLuma: Lane<UInt8> { planes.luma + (y &* 16 &* stride &+ x &* 16) }
-    var reconstructedChroma: Lane<UInt8> { planes.chroma + (y &* 8 &* stride &+ x &* 16) }
+    var reconstructedLuma: ElementPointer<UInt8> { planes.luma + (y &* 16 &* stride &+ x &* 16) }
+    var reconstructedChroma: ElementPointer<UInt8> { planes.chroma + (y &* 8 &* stride &+ x &* 16) }
 
     /// Puts the samples around the macroblock around the luma of `candidate`.
-    mutating func loadLumaNeighbourhood(_ candidate: CandidateLanes) {
+    mutating func loadLumaNeighbourhood(_ candidate: CandidatePointers) {
         let from = reconstructedLuma
         let to = candidate.luma
         // Unavailable samples are read too, from inside the margin, and not used.
@@ -53,7 +53,7 @@ extension MacroblockCoder {
     }
 
     /// Puts the samples around the macroblock around the chroma of `candidate`.
-    mutating func loadChromaNeighbourhood(_ candidate: CandidateLanes) {
+    mutating func loadChromaNeighbourhood(_ candidate: CandidatePointers) {
         let from = reconstructedChroma
         let (cb, cr) = (candidate.cb, candidate.cr)
         let above: Bytes = from.load(0 &- stride)
@@ -67,12 +67,12 @@ extension MacroblockCoder {
         }
     }
 
-    mutating func storeLuma(_ from: Lane<UInt8>) {
+    mutating func storeLuma(_ from: ElementPointer<UInt8>) {
         let to = reconstructedLuma
         for row in 0..<16 { to.store(row &* stride, from.load(row &* Scratch.workStride, as: Bytes.self)) }
     }
 
-    mutating func storeChroma(_ cb: Lane<UInt8>, _ cr: Lane<UInt8>) {
+    mutating func storeChroma(_ cb: ElementPointer<UInt8>, _ cr: ElementPointer<UInt8>) {
         let to = reconstructedChroma
         for row in 0..<8 {
             let u: HalfBytes = cb.load(row &* Scratch.workStride)

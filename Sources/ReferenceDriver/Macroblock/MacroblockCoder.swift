@@ -11,32 +11,32 @@ struct MacroblockCoder {
     let source: SourcePicture
     let planes: ReferencePlanes
     let tables: PictureTables
-    let effort: Effort
+    let preset: SpeedPreset
     let allowsTransform8x8: Bool
     let constrainedIntra: Bool
     let chromaOffsets: SIMD2<Int>
     /// Vertical motion vectors stay within ± this many quarter samples.
     let verticalRange: Int
-    let quantizers: Lane<Quantizer>
+    let quantizers: ElementPointer<Quantizer>
     /// Some slice of the picture is a B slice.
     let hasBipredictiveSlices: Bool
     let macroblockQPs: [UInt8]?
     /// `ReconstructedPicture.stillBlocks` of this picture.
-    let stillBlocks: Lane<UInt8>
+    let stillBlocks: ElementPointer<UInt8>
     let refresh: RefreshGuard
     /// As `referencesOfLists`.
-    let cleanLimits: Lane<Int32>
+    let cleanLimits: ElementPointer<Int32>
 
     // The slice.
     var sliceNumber: Int32 = 0
     var sliceType = SliceType.i
     var referenceCounts = SIMD2(0, 0)
     /// The same of the first picture of list 1; nil where that is a long-term reference.
-    var colocatedStillBlocks: Lane<UInt8>?
+    var colocatedStillBlocks: ElementPointer<UInt8>?
     var direct8x8Inference = true
     /// The planes of the lists' pictures, `listLength` to each list, and which distinct picture each is.
-    let referencesOfLists: Lane<ReferencePlanes>
-    let referenceIdentities: Lane<Int8>
+    let referencesOfLists: ElementPointer<ReferencePlanes>
+    let referenceIdentities: ElementPointer<Int8>
     static let listLength = 32
     /// QP_Y,PRED: of the macroblock before in the slice.
     var lastQP = 26
@@ -69,36 +69,36 @@ struct MacroblockCoder {
     var isNeighbourhoodLoaded = false
 
     // Scratch memory.
-    let fenc: Lane<UInt8>
-    let fencCb: Lane<UInt8>
-    let fencCr: Lane<UInt8>
-    let coefficients: Lane<Int16>
-    let trial: Lane<UInt8>
+    let fenc: ElementPointer<UInt8>
+    let fencCb: ElementPointer<UInt8>
+    let fencCr: ElementPointer<UInt8>
+    let coefficients: ElementPointer<Int16>
+    let trial: ElementPointer<UInt8>
     let edges: IntraEdges
     let rawEdges: IntraEdges
-    let rows: Lane<UInt8>
-    let scan8x8: Lane<UInt8>
-    let scan4x4: Lane<UInt8>
+    let rows: ElementPointer<UInt8>
+    let scan8x8: ElementPointer<UInt8>
+    let scan4x4: ElementPointer<UInt8>
     let chooser: LevelChooser
-    let motionBits: Lane<UInt16>
+    let motionBits: ElementPointer<UInt16>
     /// The list that the next five are of.
     var list = 0
-    var references: Lane<ReferencePlanes>
+    var references: ElementPointer<ReferencePlanes>
     var referenceCount = 0
     /// Vectors and references around and in the macroblock, see `MotionCache`.
-    var motionCache: Lane<MotionVector>
-    var referenceCache: Lane<Int8>
-    let motionCaches: Lane<MotionVector>
-    let referenceCaches: Lane<Int8>
+    var motionCache: ElementPointer<MotionVector>
+    var referenceCache: ElementPointer<Int8>
+    let motionCaches: ElementPointer<MotionVector>
+    let referenceCaches: ElementPointer<Int8>
     /// Blocks that bi-prediction is made of.
-    let pairs: Lane<UInt8>
-    var inter: CandidateLanes
-    let intra16: CandidateLanes
-    let intra4: CandidateLanes
-    let intra8: CandidateLanes
+    let pairs: ElementPointer<UInt8>
+    var inter: CandidatePointers
+    let intra16: CandidatePointers
+    let intra4: CandidatePointers
+    let intra8: CandidatePointers
     /// What other ways of inter coding are tried in.
-    var spare: CandidateLanes
-    var other: CandidateLanes
+    var spare: CandidatePointers
+    var other: CandidatePointers
 
     // What was decided.
     var kind = MacroblockKind.skip
@@ -116,9 +116,9 @@ struct MacroblockCoder {
     var qpSum = 0
 
     init(
-        job: PictureJob, geometry: PlaneGeometry, tables: PictureTables, scratch: Scratch, quantizers: Lane<Quantizer>,
-        references: Lane<ReferencePlanes>, referenceIdentities: Lane<Int8>, refresh: RefreshGuard,
-        cleanLimits: Lane<Int32>
+        job: PictureJob, geometry: PlaneGeometry, tables: PictureTables, scratch: Scratch, quantizers: ElementPointer<Quantizer>,
+        references: ElementPointer<ReferencePlanes>, referenceIdentities: ElementPointer<Int8>, refresh: RefreshGuard,
+        cleanLimits: ElementPointer<Int32>
     ) {
         self.geometry = geometry
         width = job.widthInMacroblocks
@@ -127,7 +127,7 @@ struct MacroblockCoder {
         source = job.source
         planes = job.reconstruction.planes
         self.tables = tables
-        effort = Effort(quality: job.quality, choosesLevels: job.choosesLevels)
+        preset = SpeedPreset(quality: job.quality, choosesLevels: job.choosesLevels)
         allowsTransform8x8 = job.transform8x8
         constrainedIntra = job.constrainedIntraPrediction
         chromaOffsets = SIMD2(job.chromaQPIndexOffset, job.secondChromaQPIndexOffset)
@@ -144,31 +144,31 @@ struct MacroblockCoder {
         quantizer = quantizers[26]
         cbQuantizer = quantizers[26]
         crQuantizer = quantizers[26]
-        fenc = scratch.source.lane
-        fencCb = scratch.source.lane + Scratch.sourceChroma
-        fencCr = scratch.source.lane + (Scratch.sourceChroma + 8)
-        coefficients = scratch.coefficients.lane
-        trial = scratch.trial.lane
-        edges = IntraEdges(scratch.edges.lane)
-        rawEdges = IntraEdges(scratch.edges.lane + IntraEdges.byteCount)
-        rows = scratch.rows.lane
-        scan8x8 = scratch.scan8x8.lane
-        scan4x4 = scratch.scan4x4.lane
+        fenc = scratch.source.elements
+        fencCb = scratch.source.elements + Scratch.sourceChroma
+        fencCr = scratch.source.elements + (Scratch.sourceChroma + 8)
+        coefficients = scratch.coefficients.elements
+        trial = scratch.trial.elements
+        edges = IntraEdges(scratch.edges.elements)
+        rawEdges = IntraEdges(scratch.edges.elements + IntraEdges.byteCount)
+        rows = scratch.rows.elements
+        scan8x8 = scratch.scan8x8.elements
+        scan4x4 = scratch.scan4x4.elements
         chooser = LevelChooser(
-            model: LevelModel(chances: scratch.levelChances.lane, costs: scratch.levelCosts.lane),
-            sizes: scratch.sizes.lane, choices: scratch.choices.lane, costs: scratch.choiceCosts.lane)
-        motionBits = scratch.motionBits.lane
-        motionCache = scratch.motion.lane
-        referenceCache = scratch.references.lane
-        motionCaches = scratch.motion.lane
-        referenceCaches = scratch.references.lane
-        pairs = scratch.pairs.lane
-        inter = CandidateLanes(scratch, 0)
-        intra16 = CandidateLanes(scratch, 1)
-        intra4 = CandidateLanes(scratch, 2)
-        intra8 = CandidateLanes(scratch, 3)
-        spare = CandidateLanes(scratch, 4)
-        other = CandidateLanes(scratch, 5)
+            model: LevelModel(chances: scratch.levelChances.elements, costs: scratch.levelCosts.elements),
+            sizes: scratch.sizes.elements, choices: scratch.choices.elements, costs: scratch.choiceCosts.elements)
+        motionBits = scratch.motionBits.elements
+        motionCache = scratch.motion.elements
+        referenceCache = scratch.references.elements
+        motionCaches = scratch.motion.elements
+        referenceCaches = scratch.references.elements
+        pairs = scratch.pairs.elements
+        inter = CandidatePointers(scratch, 0)
+        intra16 = CandidatePointers(scratch, 1)
+        intra4 = CandidatePointers(scratch, 2)
+        intra8 = CandidatePointers(scratch, 3)
+        spare = CandidatePointers(scratch, 4)
+        other = CandidatePointers(scratch, 5)
     }
 
     mutating func begin(_ slice: SliceJob, number: Int) {

@@ -34,17 +34,17 @@ package struct MacroblockSyntax {
     /// Bits of the quadrants of inter 8×8 in B slices that are B_Direct_8x8.
     package var directQuadrants = 0
     /// -1: `prev_intra_pred_mode_flag` is 1; else `rem_intra_pred_mode`. By luma4x4BlkIdx; 8×8 blocks use 0, 4, 8, 12.
-    let intraModes = LaneStorage<Int8>(count: 16, repeating: -1)
+    let intraModes = ElementStorage<Int8>(count: 16, repeating: -1)
     /// `ref_idx_l0` (and, at 4…7, `ref_idx_l1`) by 8×8 quadrant, the same in all quadrants of a partition; in B slices
     /// −1 where a list is not used. List 1 is not read in P slices.
-    let referenceIndices = LaneStorage<Int8>(count: 8, repeating: 0)
+    let referenceIndices = ElementStorage<Int8>(count: 8, repeating: 0)
     /// `mvd_l0` (and, at 4…7, `mvd_l1`) by 8×8 quadrant, the same in all quadrants of a partition.
-    let motionDifferences = LaneStorage<MotionVector>(count: 8, repeating: .zero)
+    let motionDifferences = ElementStorage<MotionVector>(count: 8, repeating: .zero)
     /// Transform levels in zig-zag order, see `MacroblockLevels`. Entries of blocks that `codedBlockPattern`
     /// says are not coded are not read.
-    let levels = LaneStorage<Int16>(count: MacroblockLevels.count, repeating: 0)
+    let levels = ElementStorage<Int16>(count: MacroblockLevels.count, repeating: 0)
     /// Non-zero levels by block, see `MacroblockLevels`; 0 for blocks that are not coded.
-    let nonZeroCounts = LaneStorage<UInt8>(count: MacroblockLevels.blockCount, repeating: 0)
+    let nonZeroCounts = ElementStorage<UInt8>(count: MacroblockLevels.blockCount, repeating: 0)
 
     package init() {}
 }

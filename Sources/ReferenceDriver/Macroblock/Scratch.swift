@@ -13,42 +13,42 @@ package final class Scratch: Sendable {
     static let workBytes = 26 * 32 + 64
     static let candidates = 6
 
-    let source = LaneStorage<UInt8>(count: 24 * 16 + 64, repeating: 0)
-    let work = LaneStorage<UInt8>(count: Scratch.workBytes * Scratch.candidates, repeating: 0)
-    let levels = LaneStorage<Int16>(count: MacroblockLevels.count * Scratch.candidates, repeating: 0)
-    let counts = LaneStorage<UInt8>(count: 32 * Scratch.candidates, repeating: 0)
-    let modes = LaneStorage<Int8>(count: 32 * Scratch.candidates, repeating: 0)
-    let coefficients = LaneStorage<Int16>(count: 512, repeating: 0)
+    let source = ElementStorage<UInt8>(count: 24 * 16 + 64, repeating: 0)
+    let work = ElementStorage<UInt8>(count: Scratch.workBytes * Scratch.candidates, repeating: 0)
+    let levels = ElementStorage<Int16>(count: MacroblockLevels.count * Scratch.candidates, repeating: 0)
+    let counts = ElementStorage<UInt8>(count: 32 * Scratch.candidates, repeating: 0)
+    let modes = ElementStorage<Int8>(count: 32 * Scratch.candidates, repeating: 0)
+    let coefficients = ElementStorage<Int16>(count: 512, repeating: 0)
     /// Blocks that are looked at and thrown away, `workStride` apart.
-    let trial = LaneStorage<UInt8>(count: 24 * 32 + 64, repeating: 0)
-    let edges = LaneStorage<UInt8>(count: IntraEdges.byteCount * 2, repeating: 0)
-    let rows = LaneStorage<UInt8>(count: 128, repeating: 0)
+    let trial = ElementStorage<UInt8>(count: 24 * 32 + 64, repeating: 0)
+    let edges = ElementStorage<UInt8>(count: IntraEdges.byteCount * 2, repeating: 0)
+    let rows = ElementStorage<UInt8>(count: 128, repeating: 0)
     /// Of both lists, `motionPlaces` each.
-    let motion = LaneStorage<MotionVector>(count: 2 * Scratch.motionPlaces, repeating: .zero)
-    let references = LaneStorage<Int8>(count: 2 * Scratch.motionPlaces, repeating: -2)
+    let motion = ElementStorage<MotionVector>(count: 2 * Scratch.motionPlaces, repeating: .zero)
+    let references = ElementStorage<Int8>(count: 2 * Scratch.motionPlaces, repeating: -2)
     static let motionPlaces = 64
     /// Blocks that bi-prediction is made of, `workStride` apart and `pairBytes` each.
-    let pairs = LaneStorage<UInt8>(count: 4 * Scratch.pairBytes + 64, repeating: 0)
+    let pairs = ElementStorage<UInt8>(count: 4 * Scratch.pairBytes + 64, repeating: 0)
     static let pairBytes = 16 * Scratch.workStride
-    let scan8x8 = LaneStorage<UInt8>(count: 64, repeating: 0)
-    let scan4x4 = LaneStorage<UInt8>(count: 16, repeating: 0)
-    let levelChances = LaneStorage<UInt16>(count: LevelModel.contextCount, repeating: 0)
-    let levelCosts = LaneStorage<UInt16>(count: 256, repeating: 0)
-    let sizes = LaneStorage<Int32>(count: 64, repeating: 0)
-    let choices = LaneStorage<Int32>(count: 64, repeating: 0)
-    let choiceCosts = LaneStorage<Int>(count: 64, repeating: 0)
+    let scan8x8 = ElementStorage<UInt8>(count: 64, repeating: 0)
+    let scan4x4 = ElementStorage<UInt8>(count: 16, repeating: 0)
+    let levelChances = ElementStorage<UInt16>(count: LevelModel.contextCount, repeating: 0)
+    let levelCosts = ElementStorage<UInt16>(count: 256, repeating: 0)
+    let sizes = ElementStorage<Int32>(count: 64, repeating: 0)
+    let choices = ElementStorage<Int32>(count: 64, repeating: 0)
+    let choiceCosts = ElementStorage<Int>(count: 64, repeating: 0)
     /// Bits of a motion vector difference's component by its magnitude, in sixteenths.
-    let motionBits = LaneStorage<UInt16>(count: Scratch.motionBitCount, repeating: 0)
+    let motionBits = ElementStorage<UInt16>(count: Scratch.motionBitCount, repeating: 0)
     static let motionBitCount = 20000
 
     init() {
-        for i in 0..<16 { scan4x4.lane[i] = UInt8(Scan.positions4x4[i]) }
-        LevelModel(chances: levelChances.lane, costs: levelCosts.lane).reset()
-        for i in 0..<64 { scan8x8.lane[i] = UInt8(Scan.positions8x8[i]) }
+        for i in 0..<16 { scan4x4.elements[i] = UInt8(Scan.positions4x4[i]) }
+        LevelModel(chances: levelChances.elements, costs: levelCosts.elements).reset()
+        for i in 0..<64 { scan8x8.elements[i] = UInt8(Scan.positions8x8[i]) }
         for i in 0..<Self.motionBitCount {
             // An Exp-Golomb code's length, smoothed as arithmetic coding smooths it.
             let fraction = Scratch.log2(i + 1)
-            motionBits.lane[i] = UInt16(2 * fraction + (i > 0 ? 27 : 11))
+            motionBits.elements[i] = UInt16(2 * fraction + (i > 0 ? 27 : 11))
         }
     }
 
@@ -60,21 +60,21 @@ package final class Scratch: Sendable {
 }
 
 /// Where one way of coding a macroblock's samples leaves its results.
-struct CandidateLanes {
-    var luma: Lane<UInt8>
-    let cb: Lane<UInt8>
-    let cr: Lane<UInt8>
-    var levels: Lane<Int16>
-    var counts: Lane<UInt8>
-    let modes: Lane<Int8>
+struct CandidatePointers {
+    var luma: ElementPointer<UInt8>
+    let cb: ElementPointer<UInt8>
+    let cr: ElementPointer<UInt8>
+    var levels: ElementPointer<Int16>
+    var counts: ElementPointer<UInt8>
+    let modes: ElementPointer<Int8>
 
     init(_ scratch: Scratch, _ index: Int) {
-        let work = scratch.work.lane + index * Scratch.workBytes
+        let work = scratch.work.elements + index * Scratch.workBytes
         luma = work + Scratch.workLuma
         cb = work + Scratch.workCb
         cr = work + Scratch.workCr
-        levels = scratch.levels.lane + index * MacroblockLevels.count
-        counts = scratch.counts.lane + index * 32
-        modes = scratch.modes.lane + index * 32
+        levels = scratch.levels.elements + index * MacroblockLevels.count
+        counts = scratch.counts.elements + index * 32
+        modes = scratch.modes.elements + index * 32
     }
 }

@@ -137,18 +137,18 @@ struct BlockPair {
         self.r3 = r3
     }
 
-    @inline(__always) init(_ lane: Lane<Int16>) {
-        r0 = lane.load(0)
-        r1 = lane.load(8)
-        r2 = lane.load(16)
-        r3 = lane.load(24)
+    @inline(__always) init(_ elements: ElementPointer<Int16>) {
+        r0 = elements.load(0)
+        r1 = elements.load(8)
+        r2 = elements.load(16)
+        r3 = elements.load(24)
     }
 
-    @inline(__always) func store(_ lane: Lane<Int16>) {
-        lane.store(0, r0)
-        lane.store(8, r1)
-        lane.store(16, r2)
-        lane.store(24, r3)
+    @inline(__always) func store(_ elements: ElementPointer<Int16>) {
+        elements.store(0, r0)
+        elements.store(8, r1)
+        elements.store(16, r2)
+        elements.store(24, r3)
     }
 
     @inline(__always) var transposed: BlockPair {
@@ -186,21 +186,21 @@ struct Block8x8 {
         self.r7 = r7
     }
 
-    @inline(__always) init(_ lane: Lane<Int16>) {
+    @inline(__always) init(_ elements: ElementPointer<Int16>) {
         self.init(
-            lane.load(0), lane.load(8), lane.load(16), lane.load(24),
-            lane.load(32), lane.load(40), lane.load(48), lane.load(56))
+            elements.load(0), elements.load(8), elements.load(16), elements.load(24),
+            elements.load(32), elements.load(40), elements.load(48), elements.load(56))
     }
 
-    @inline(__always) func store(_ lane: Lane<Int16>) {
-        lane.store(0, r0)
-        lane.store(8, r1)
-        lane.store(16, r2)
-        lane.store(24, r3)
-        lane.store(32, r4)
-        lane.store(40, r5)
-        lane.store(48, r6)
-        lane.store(56, r7)
+    @inline(__always) func store(_ elements: ElementPointer<Int16>) {
+        elements.store(0, r0)
+        elements.store(8, r1)
+        elements.store(16, r2)
+        elements.store(24, r3)
+        elements.store(32, r4)
+        elements.store(40, r5)
+        elements.store(48, r6)
+        elements.store(56, r7)
     }
 
     @inline(__always) var transposed: Block8x8 {

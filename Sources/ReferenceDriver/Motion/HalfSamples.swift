@@ -32,14 +32,14 @@ extension ReferencePlanes {
     /// Fills the three half-sample planes from the extended luma plane, `HalfSamples.reach` samples around the picture.
     func interpolateHalfSamples(_ geometry: PlaneGeometry) {
         let reach = HalfSamples.reach
-        let sums = LaneStorage<Int16>(count: geometry.width + 2 * reach + 32, repeating: 0)
+        let sums = ElementStorage<Int16>(count: geometry.width + 2 * reach + 32, repeating: 0)
         for y in -reach..<geometry.height + reach {
-            interpolateRow(y, geometry, sums.lane + (reach + 8))
+            interpolateRow(y, geometry, sums.elements + (reach + 8))
         }
     }
 
     /// One row of the three planes. `sums` takes the row's unrounded vertical sums, from x = −reach − 8 on.
-    @inline(__always) func interpolateRow(_ y: Int, _ geometry: PlaneGeometry, _ sums: Lane<Int16>) {
+    @inline(__always) func interpolateRow(_ y: Int, _ geometry: PlaneGeometry, _ sums: ElementPointer<Int16>) {
         let reach = HalfSamples.reach
         let stride = geometry.stride
         let row = luma + y * stride

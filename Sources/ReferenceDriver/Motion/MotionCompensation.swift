@@ -2,8 +2,8 @@
 package enum MotionCompensation {
     /// Where the luma samples of a block at a quarter-sample position come from: one plane, or the average of two.
     struct LumaPlanes {
-        let first: Lane<UInt8>
-        let second: Lane<UInt8>
+        let first: ElementPointer<UInt8>
+        let second: ElementPointer<UInt8>
         let averaged: Bool
 
         /// `x` and `y` are the block's position in the picture in quarter samples. By the fractions, of the plane
@@ -26,7 +26,7 @@ package enum MotionCompensation {
     /// Luma of a `width`×`height` block (8 or 16) at quarter-sample position (`x`, `y`).
     @inline(__always) package static func luma(
         _ planes: ReferencePlanes, stride: Int, x: Int, y: Int, width: Int, height: Int,
-        to destination: Lane<UInt8>, _ destinationStride: Int
+        to destination: ElementPointer<UInt8>, _ destinationStride: Int
     ) {
         let source = LumaPlanes(planes, stride: stride, x: x, y: y)
         if source.averaged {
@@ -37,7 +37,7 @@ package enum MotionCompensation {
     }
 
     @inline(never) static func average(
-        _ source: LumaPlanes, _ stride: Int, _ destination: Lane<UInt8>, _ destinationStride: Int,
+        _ source: LumaPlanes, _ stride: Int, _ destination: ElementPointer<UInt8>, _ destinationStride: Int,
         _ width: Int, _ height: Int
     ) {
         if width == 16 {
@@ -54,7 +54,7 @@ package enum MotionCompensation {
     }
 
     @inline(never) static func copy(
-        _ source: Lane<UInt8>, _ stride: Int, _ destination: Lane<UInt8>, _ destinationStride: Int,
+        _ source: ElementPointer<UInt8>, _ stride: Int, _ destination: ElementPointer<UInt8>, _ destinationStride: Int,
         _ width: Int, _ height: Int
     ) {
         if width == 16 {
@@ -72,15 +72,15 @@ package enum MotionCompensation {
     /// are the numbers of luma's quarter samples: H.264 8.4.2.2.2.
     @inline(never) package static func chroma(
         _ planes: ReferencePlanes, stride: Int, x: Int, y: Int, width: Int, height: Int,
-        toCb cb: Lane<UInt8>, cr: Lane<UInt8>, _ destinationStride: Int
+        toCb cb: ElementPointer<UInt8>, cr: ElementPointer<UInt8>, _ destinationStride: Int
     ) {
         let origin = planes.chroma + ((y &>> 3) &* stride &+ (x &>> 3) &* 2)
         let right = Words(repeating: Int16(truncatingIfNeeded: x & 7))
         let left = 8 &- right
         let below = Words(repeating: Int16(truncatingIfNeeded: y & 7))
         let above = 8 &- below
-        @inline(__always) func mixed(_ lane: Lane<UInt8>) -> Words {
-            lane.load(0, as: HalfBytes.self).words &* left &+ lane.load(2, as: HalfBytes.self).words &* right
+        @inline(__always) func mixed(_ elements: ElementPointer<UInt8>) -> Words {
+            elements.load(0, as: HalfBytes.self).words &* left &+ elements.load(2, as: HalfBytes.self).words &* right
         }
         @inline(__always) func sample(_ a: Words, _ b: Words) -> HalfBytes {
             ((a &* above &+ b &* below &+ 32) &>> 6).bytes

@@ -9,15 +9,15 @@ package final class PictureEncoder {
     private let tables: PictureTableStorage
     private let quantizerTables = QuantizerTables()
     /// One quantiser to a QP. Its lanes look into `quantizerTables`.
-    private let quantizers: LaneStorage<Quantizer>
-    private let references: LaneStorage<ReferencePlanes>
-    private let referenceIdentities = LaneStorage<Int8>(count: 64, repeating: -1)
+    private let quantizers: ElementStorage<Quantizer>
+    private let references: ElementStorage<ReferencePlanes>
+    private let referenceIdentities = ElementStorage<Int8>(count: 64, repeating: -1)
     /// By list and index as `references`: where samples end that intra refresh lets renewed macroblocks use.
-    private let cleanLimits = LaneStorage<Int32>(count: 64, repeating: 0)
+    private let cleanLimits = ElementStorage<Int32>(count: 64, repeating: 0)
     private var refresh = RefreshRounds.h264
     private let deblocking = DeblockingTables()
-    private let chromaQPs = LaneStorage<Int8>(count: 104, repeating: 0)
-    private let strengths = LaneStorage<UInt8>(count: 32, repeating: 0)
+    private let chromaQPs = ElementStorage<Int8>(count: 104, repeating: 0)
+    private let strengths = ElementStorage<UInt8>(count: 32, repeating: 0)
     private let entropy: SliceEntropyWriter
 
     package init(widthInMacroblocks: Int, heightInMacroblocks: Int) {
@@ -25,9 +25,9 @@ package final class PictureEncoder {
         self.heightInMacroblocks = heightInMacroblocks
         geometry = PlaneGeometry(widthInMacroblocks: widthInMacroblocks, heightInMacroblocks: heightInMacroblocks)
         tables = PictureTableStorage(macroblocks: widthInMacroblocks * heightInMacroblocks)
-        quantizers = LaneStorage(count: 52, repeating: quantizerTables[0])
-        for qp in 0..<52 { quantizers.lane[qp] = quantizerTables[qp] }
-        references = LaneStorage(count: 64, repeating: ReferencePlanes(geometry, scratch.source.lane))
+        quantizers = ElementStorage(count: 52, repeating: quantizerTables[0])
+        for qp in 0..<52 { quantizers.elements[qp] = quantizerTables[qp] }
+        references = ElementStorage(count: 64, repeating: ReferencePlanes(geometry, scratch.source.elements))
         entropy = SliceEntropyWriter(widthInMacroblocks: widthInMacroblocks)
     }
 
@@ -42,9 +42,9 @@ package final class PictureEncoder {
             rows: job.heightInMacroblocks)
         job.reconstruction.renewal = renewal
         var coder = MacroblockCoder(
-            job: job, geometry: geometry, tables: tables.tables, scratch: scratch, quantizers: quantizers.lane,
-            references: references.lane, referenceIdentities: referenceIdentities.lane, refresh: refreshGuard,
-            cleanLimits: cleanLimits.lane)
+            job: job, geometry: geometry, tables: tables.tables, scratch: scratch, quantizers: quantizers.elements,
+            references: references.elements, referenceIdentities: referenceIdentities.elements, refresh: refreshGuard,
+            cleanLimits: cleanLimits.elements)
         var result = PictureResult(slices: [])
         result.slices.reserveCapacity(job.slices.count)
         var syntax = MacroblockSyntax()
@@ -114,11 +114,11 @@ package final class PictureEncoder {
             for (index, picture) in pictures.prefix(MacroblockCoder.listLength).enumerated() {
                 let place = list * MacroblockCoder.listLength + index
                 picture.finishForReference()
-                references.lane[place] = picture.planes
-                cleanLimits.lane[place] = refresh.limit(
+                references.elements[place] = picture.planes
+                cleanLimits.elements[place] = refresh.limit(
                     picture.renewal, columns: widthInMacroblocks, rows: heightInMacroblocks, log2Unit: 4)
                 let known = distinct.firstIndex { $0 === picture }
-                referenceIdentities.lane[place] = Int8(truncatingIfNeeded: known ?? distinct.count)
+                referenceIdentities.elements[place] = Int8(truncatingIfNeeded: known ?? distinct.count)
                 if known == nil { distinct.append(picture) }
             }
         }
@@ -131,16 +131,16 @@ package final class PictureEncoder {
         distinct.removeAll()
         if job.slices.allSatisfy({ $0.disableDeblockingFilterIdc == 1 }) { return }
         for qp in 0..<52 {
-            chromaQPs.lane[qp] = Int8(TransformTables.chromaQP(qp, offset: job.chromaQPIndexOffset))
-            chromaQPs.lane[52 + qp] = Int8(TransformTables.chromaQP(qp, offset: job.secondChromaQPIndexOffset))
+            chromaQPs.elements[qp] = Int8(TransformTables.chromaQP(qp, offset: job.chromaQPIndexOffset))
+            chromaQPs.elements[52 + qp] = Int8(TransformTables.chromaQP(qp, offset: job.secondChromaQPIndexOffset))
         }
-        let filtering = LaneStorage(count: slices.count, repeating: SliceFiltering(mode: 1, offsetA: 0, offsetB: 0))
-        for (number, slice) in slices.enumerated() { filtering.lane[number] = slice }
+        let filtering = ElementStorage(count: slices.count, repeating: SliceFiltering(mode: 1, offsetA: 0, offsetB: 0))
+        for (number, slice) in slices.enumerated() { filtering.elements[number] = slice }
         let deblocker = Deblocker(
             width: widthInMacroblocks, height: heightInMacroblocks, stride: geometry.stride,
-            planes: job.reconstruction.planes, tables: tables.tables, slices: filtering.lane, chromaQPs: chromaQPs.lane,
-            alpha: deblocking.alpha.lane, beta: deblocking.beta.lane, clipping: deblocking.clipping.lane,
-            strengths: strengths.lane, comparesBothLists: job.slices.contains { $0.type == .b })
+            planes: job.reconstruction.planes, tables: tables.tables, slices: filtering.elements, chromaQPs: chromaQPs.elements,
+            alpha: deblocking.alpha.elements, beta: deblocking.beta.elements, clipping: deblocking.clipping.elements,
+            strengths: strengths.elements, comparesBothLists: job.slices.contains { $0.type == .b })
         withExtendedLifetime(filtering) {
             for y in 0..<heightInMacroblocks { deblocker.filterRow(y) }
         }

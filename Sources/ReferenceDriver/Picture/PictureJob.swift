@@ -132,15 +132,15 @@ package struct PictureJob: Sendable {
 ///
 /// SAFETY: the backend keeps the surface's memory alive and unmapped for writing while the job runs.
 @safe package struct SourcePicture: @unchecked Sendable {
-    package var luma: Lane<UInt8>
-    package var chroma: Lane<UInt8>
+    package var luma: ElementPointer<UInt8>
+    package var chroma: ElementPointer<UInt8>
     package var lumaPitch: Int
     package var chromaPitch: Int
     package var width: Int
     package var height: Int
 
     package init(
-        luma: Lane<UInt8>, chroma: Lane<UInt8>, lumaPitch: Int, chromaPitch: Int, width: Int, height: Int
+        luma: ElementPointer<UInt8>, chroma: ElementPointer<UInt8>, lumaPitch: Int, chromaPitch: Int, width: Int, height: Int
     ) {
         self.luma = luma
         self.chroma = chroma

@@ -24,25 +24,25 @@ package struct PlaneGeometry: Sendable {
     package var byteCount: Int { 4 * lumaPlaneBytes + (height / 2 + 2 * Self.chromaMargin) * stride + 64 }
 }
 
-/// The planes of one picture, each lane at the sample (0, 0).
+/// The planes of one picture, each pointer at the sample (0, 0).
 package struct ReferencePlanes: BitwiseCopyable, Sendable {
-    package let luma: Lane<UInt8>
+    package let luma: ElementPointer<UInt8>
     /// Bytes from a luma sample to the same sample of the next plane: half-sample positions b (right), h (below)
     /// and j (both) of H.264 figure 8-4 follow in this order.
     package let planeBytes: Int
     /// Cb and Cr interleaved.
-    package let chroma: Lane<UInt8>
+    package let chroma: ElementPointer<UInt8>
 
-    package init(_ geometry: PlaneGeometry, _ base: Lane<UInt8>) {
+    package init(_ geometry: PlaneGeometry, _ base: ElementPointer<UInt8>) {
         let margin = PlaneGeometry.margin
         luma = base + (margin * geometry.stride + margin)
         planeBytes = geometry.lumaPlaneBytes
         chroma = base + (4 * geometry.lumaPlaneBytes + PlaneGeometry.chromaMargin * geometry.stride + margin)
     }
 
-    package var right: Lane<UInt8> { luma + planeBytes }
-    package var below: Lane<UInt8> { luma + 2 * planeBytes }
-    package var both: Lane<UInt8> { luma + 3 * planeBytes }
+    package var right: ElementPointer<UInt8> { luma + planeBytes }
+    package var below: ElementPointer<UInt8> { luma + 2 * planeBytes }
+    package var both: ElementPointer<UInt8> { luma + 3 * planeBytes }
 
     /// Once the samples inside the picture stand: repeats the borders and fills the half-sample planes.
     package func finish(_ geometry: PlaneGeometry) {
@@ -57,7 +57,7 @@ package struct ReferencePlanes: BitwiseCopyable, Sendable {
     }
 
     /// Repeats the first and last column and row of a plane that is filled from `inset` samples outside the picture.
-    private func extend(_ plane: Lane<UInt8>, _ geometry: PlaneGeometry, fromRow: Int, toRow: Int, by inset: Int) {
+    private func extend(_ plane: ElementPointer<UInt8>, _ geometry: PlaneGeometry, fromRow: Int, toRow: Int, by inset: Int) {
         let margin = PlaneGeometry.margin
         let stride = geometry.stride
         for y in fromRow..<toRow {

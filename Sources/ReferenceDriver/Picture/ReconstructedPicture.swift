@@ -5,10 +5,10 @@
 package final class ReconstructedPicture: @unchecked Sendable {
     package let widthInMacroblocks: Int
     package let heightInMacroblocks: Int
-    private var storage: LaneStorage<UInt8>?
+    private var storage: ElementStorage<UInt8>?
     /// By 8×8 block, 2·width to a row: 1 where it was predicted from the first picture of its list by hardly any
     /// motion, which stills direct prediction of B slices (colZeroFlag of H.264 8.4.1.2.2).
-    private var stillness: LaneStorage<UInt8>?
+    private var stillness: ElementStorage<UInt8>?
     /// The samples stand, but neither the margins nor the half-sample planes.
     private var isUnfinished = false
     /// Only the encoder that made the picture looks at this.
@@ -22,10 +22,10 @@ package final class ReconstructedPicture: @unchecked Sendable {
     /// The samples, allocated when first asked for.
     package var planes: ReferencePlanes {
         let geometry = PlaneGeometry(widthInMacroblocks: widthInMacroblocks, heightInMacroblocks: heightInMacroblocks)
-        if let storage { return ReferencePlanes(geometry, storage.lane) }
-        let fresh = LaneStorage<UInt8>(count: geometry.byteCount, repeating: 128)
+        if let storage { return ReferencePlanes(geometry, storage.elements) }
+        let fresh = ElementStorage<UInt8>(count: geometry.byteCount, repeating: 128)
         storage = fresh
-        return ReferencePlanes(geometry, fresh.lane)
+        return ReferencePlanes(geometry, fresh.elements)
     }
 
     /// Makes every sample 128.
@@ -36,11 +36,11 @@ package final class ReconstructedPicture: @unchecked Sendable {
     }
 
     /// See `stillness`; allocated when first asked for.
-    var stillBlocks: Lane<UInt8> {
-        if let stillness { return stillness.lane }
-        let fresh = LaneStorage<UInt8>(count: 4 * widthInMacroblocks * heightInMacroblocks, repeating: 0)
+    var stillBlocks: ElementPointer<UInt8> {
+        if let stillness { return stillness.elements }
+        let fresh = ElementStorage<UInt8>(count: 4 * widthInMacroblocks * heightInMacroblocks, repeating: 0)
         stillness = fresh
-        return fresh.lane
+        return fresh.elements
     }
 
     /// Once the samples stand: completes the planes now, or when they are first referred to.
@@ -84,17 +84,17 @@ package final class ReconstructedPicture: @unchecked Sendable {
     }
 
     /// Copies the first `count` samples of luma row `y`.
-    package func copyLumaRow(_ y: Int, count: Int, to destination: Lane<UInt8>) {
+    package func copyLumaRow(_ y: Int, count: Int, to destination: ElementPointer<UInt8>) {
         destination.copy(from: planes.luma + y * stride, count: count)
     }
 
     /// Copies the first `count` Cb/Cr pairs of chroma row `y` (half height): 2·`count` bytes, Cb first, as NV12 has them.
-    package func copyChromaRow(_ y: Int, count: Int, toPairs destination: Lane<UInt8>) {
+    package func copyChromaRow(_ y: Int, count: Int, toPairs destination: ElementPointer<UInt8>) {
         destination.copy(from: planes.chroma + y * stride, count: 2 * count)
     }
 
     /// Copies the first `count` samples of chroma row `y` (half height), each plane to its own place.
-    package func copyChromaRow(_ y: Int, count: Int, toCb cb: Lane<UInt8>, cr: Lane<UInt8>) {
+    package func copyChromaRow(_ y: Int, count: Int, toCb cb: ElementPointer<UInt8>, cr: ElementPointer<UInt8>) {
         let row = planes.chroma + y * stride
         for x in 0..<count {
             cb[x] = row[2 * x]

@@ -6,13 +6,13 @@
 package struct IntraEdges {
     /// Space for entries −8…31 in each of the three rows.
     package static let byteCount = 144
-    package let samples: Lane<UInt8>
+    package let samples: ElementPointer<UInt8>
     /// (e[i] + e[i + 1] + 1) >> 1
-    package let averages: Lane<UInt8>
+    package let averages: ElementPointer<UInt8>
     /// (e[i − 1] + 2·e[i] + e[i + 1] + 2) >> 2
-    package let smooth: Lane<UInt8>
+    package let smooth: ElementPointer<UInt8>
 
-    package init(_ storage: Lane<UInt8>) {
+    package init(_ storage: ElementPointer<UInt8>) {
         samples = storage + 8
         averages = storage + 56
         smooth = storage + 104
@@ -63,7 +63,7 @@ enum IntraMode {
 /// Predicts N×N luma blocks; `size` is 4 or 8 and known where it is inlined.
 package enum IntraDirectional {
     @inline(__always) private static func row(
-        _ size: Int, _ y: Int, _ source: Lane<UInt8>, _ destination: Lane<UInt8>, _ stride: Int
+        _ size: Int, _ y: Int, _ source: ElementPointer<UInt8>, _ destination: ElementPointer<UInt8>, _ stride: Int
     ) {
         if size == 4 {
             destination.store(y &* stride, source.load(0, as: UInt32.self))
@@ -72,7 +72,7 @@ package enum IntraDirectional {
         }
     }
 
-    @inline(__always) private static func flat(_ size: Int, _ y: Int, _ value: UInt8, _ d: Lane<UInt8>, _ stride: Int) {
+    @inline(__always) private static func flat(_ size: Int, _ y: Int, _ value: UInt8, _ d: ElementPointer<UInt8>, _ stride: Int) {
         if size == 4 {
             d.store(y &* stride, UInt32(value) &* 0x0101_0101)
         } else {
@@ -81,7 +81,7 @@ package enum IntraDirectional {
     }
 
     /// The mean of what is available of the left side and the top, 128 where nothing is.
-    @inline(__always) static func mean(_ size: Int, _ e: Lane<UInt8>, left: Bool, top: Bool) -> UInt8 {
+    @inline(__always) static func mean(_ size: Int, _ e: ElementPointer<UInt8>, left: Bool, top: Bool) -> UInt8 {
         var sum = 0
         if left { for i in 0..<size { sum &+= Int(e[i]) } }
         if top { for i in 0..<size { sum &+= Int(e[size &+ 1 &+ i]) } }
@@ -92,8 +92,8 @@ package enum IntraDirectional {
     }
 
     @inline(__always) static func predict(
-        _ size: Int, mode: Int, _ edges: IntraEdges, left: Bool, top: Bool, to d: Lane<UInt8>, _ stride: Int,
-        scratch s: Lane<UInt8>
+        _ size: Int, mode: Int, _ edges: IntraEdges, left: Bool, top: Bool, to d: ElementPointer<UInt8>, _ stride: Int,
+        scratch s: ElementPointer<UInt8>
     ) {
         let e = edges.samples
         let a = edges.averages
@@ -146,15 +146,15 @@ package enum IntraDirectional {
     }
 
     @inline(never) package static func predict4x4(
-        mode: Int, _ edges: IntraEdges, left: Bool, top: Bool, to destination: Lane<UInt8>, _ stride: Int,
-        scratch: Lane<UInt8>
+        mode: Int, _ edges: IntraEdges, left: Bool, top: Bool, to destination: ElementPointer<UInt8>, _ stride: Int,
+        scratch: ElementPointer<UInt8>
     ) {
         predict(4, mode: mode, edges, left: left, top: top, to: destination, stride, scratch: scratch)
     }
 
     @inline(never) package static func predict8x8(
-        mode: Int, _ edges: IntraEdges, left: Bool, top: Bool, to destination: Lane<UInt8>, _ stride: Int,
-        scratch: Lane<UInt8>
+        mode: Int, _ edges: IntraEdges, left: Bool, top: Bool, to destination: ElementPointer<UInt8>, _ stride: Int,
+        scratch: ElementPointer<UInt8>
     ) {
         predict(8, mode: mode, edges, left: left, top: top, to: destination, stride, scratch: scratch)
     }

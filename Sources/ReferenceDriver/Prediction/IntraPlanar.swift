@@ -2,7 +2,7 @@
 package enum IntraPlanar {
     /// Intra16x16PredMode: 0 vertical, 1 horizontal, 2 DC, 3 plane.
     @inline(never) package static func predict16x16(
-        mode: Int, around block: Lane<UInt8>, left: Bool, top: Bool, to destination: Lane<UInt8>
+        mode: Int, around block: ElementPointer<UInt8>, left: Bool, top: Bool, to destination: ElementPointer<UInt8>
     ) {
         let stride = Scratch.workStride
         switch mode {
@@ -25,7 +25,7 @@ package enum IntraPlanar {
 
     /// intra_chroma_pred_mode: 0 DC, 1 horizontal, 2 vertical, 3 plane; one 8×8 block.
     @inline(never) package static func predictChroma(
-        mode: Int, around block: Lane<UInt8>, left: Bool, top: Bool, to destination: Lane<UInt8>
+        mode: Int, around block: ElementPointer<UInt8>, left: Bool, top: Bool, to destination: ElementPointer<UInt8>
     ) {
         let stride = Scratch.workStride
         switch mode {
@@ -41,7 +41,7 @@ package enum IntraPlanar {
         }
     }
 
-    private static func chromaDC(around block: Lane<UInt8>, left: Bool, top: Bool, to destination: Lane<UInt8>) {
+    private static func chromaDC(around block: ElementPointer<UInt8>, left: Bool, top: Bool, to destination: ElementPointer<UInt8>) {
         let stride = Scratch.workStride
         var above = SIMD2<Int>(0, 0)
         var beside = SIMD2<Int>(0, 0)
@@ -67,7 +67,7 @@ package enum IntraPlanar {
         }
     }
 
-    @inline(__always) private static func plane(size: Int, around block: Lane<UInt8>, to destination: Lane<UInt8>) {
+    @inline(__always) private static func plane(size: Int, around block: ElementPointer<UInt8>, to destination: ElementPointer<UInt8>) {
         let stride = Scratch.workStride
         let half = size / 2
         var horizontal = 0

@@ -11,13 +11,13 @@ package enum ForwardTransform {
 
     @inline(__always) static func transform(_ p: BlockPair) -> BlockPair { pass(pass(p).transposed) }
 
-    @inline(__always) private static func difference(_ a: Lane<UInt8>, _ b: Lane<UInt8>) -> Words {
+    @inline(__always) private static func difference(_ a: ElementPointer<UInt8>, _ b: ElementPointer<UInt8>) -> Words {
         a.load(0, as: HalfBytes.self).words &- b.load(0, as: HalfBytes.self).words
     }
 
     /// Two 4×4 blocks side by side: 32 coefficients.
     @inline(__always) package static func pair(
-        _ source: Lane<UInt8>, _ prediction: Lane<UInt8>, _ stride: Int, to coefficients: Lane<Int16>
+        _ source: ElementPointer<UInt8>, _ prediction: ElementPointer<UInt8>, _ stride: Int, to coefficients: ElementPointer<Int16>
     ) {
         transform(
             BlockPair(
@@ -30,7 +30,7 @@ package enum ForwardTransform {
 
     /// One 4×4 block, laid out as the first of a pair; the second's coefficients are 0.
     @inline(__always) static func single(
-        _ source: Lane<UInt8>, _ prediction: Lane<UInt8>, _ stride: Int, to coefficients: Lane<Int16>
+        _ source: ElementPointer<UInt8>, _ prediction: ElementPointer<UInt8>, _ stride: Int, to coefficients: ElementPointer<Int16>
     ) {
         @inline(__always) func row(_ y: Int) -> Words {
             let p: UInt32 = (source + y &* Scratch.sourceStride).load(0)
@@ -64,7 +64,7 @@ package enum ForwardTransform {
 
     /// One 8×8 block: 64 coefficients.
     @inline(never) package static func block8x8(
-        _ source: Lane<UInt8>, _ prediction: Lane<UInt8>, _ stride: Int, to coefficients: Lane<Int16>
+        _ source: ElementPointer<UInt8>, _ prediction: ElementPointer<UInt8>, _ stride: Int, to coefficients: ElementPointer<Int16>
     ) {
         @inline(__always) func row(_ y: Int) -> Words {
             difference(source + y &* Scratch.sourceStride, prediction + y &* stride)
@@ -74,12 +74,12 @@ package enum ForwardTransform {
     }
 
     /// The Hadamard transform of 16 DC values in raster order, halved towards zero as the encoder's side of 8.5.10.
-    static func lumaDC(_ dc: Lane<Int16>) {
+    static func lumaDC(_ dc: ElementPointer<Int16>) {
         hadamard4x4(dc) { ($0 &+ 1) &>> 1 }
     }
 
     /// H.264 (8-320) without its scaling: rows and columns of ±1.
-    @inline(__always) static func hadamard4x4(_ dc: Lane<Int16>, _ round: (Int32) -> Int32) {
+    @inline(__always) static func hadamard4x4(_ dc: ElementPointer<Int16>, _ round: (Int32) -> Int32) {
         var first: (SIMD4<Int32>, SIMD4<Int32>, SIMD4<Int32>, SIMD4<Int32>) = (
             row(dc, 0), row(dc, 4), row(dc, 8), row(dc, 12)
         )
@@ -103,7 +103,7 @@ package enum ForwardTransform {
         }
     }
 
-    @inline(__always) private static func row(_ dc: Lane<Int16>, _ index: Int) -> SIMD4<Int32> {
+    @inline(__always) private static func row(_ dc: ElementPointer<Int16>, _ index: Int) -> SIMD4<Int32> {
         SIMD4<Int32>(truncatingIfNeeded: dc.load(index, as: SIMD4<Int16>.self))
     }
 }

@@ -9,12 +9,12 @@ package enum InverseTransform {
         return BlockPair(e0 &+ e3, e1 &+ e2, e1 &- e2, e0 &- e3)
     }
 
-    @inline(__always) private static func residual(_ coefficients: Lane<Int16>) -> BlockPair {
+    @inline(__always) private static func residual(_ coefficients: ElementPointer<Int16>) -> BlockPair {
         pass(pass(BlockPair(coefficients)).transposed)
     }
 
     /// Adds two 4×4 blocks side by side.
-    @inline(__always) package static func addPair(_ coefficients: Lane<Int16>, to samples: Lane<UInt8>, _ stride: Int) {
+    @inline(__always) package static func addPair(_ coefficients: ElementPointer<Int16>, to samples: ElementPointer<UInt8>, _ stride: Int) {
         let r = residual(coefficients)
         add(r.r0, samples)
         add(r.r1, samples + stride)
@@ -23,13 +23,13 @@ package enum InverseTransform {
     }
 
     /// Adds the first 4×4 block of a pair.
-    @inline(__always) package static func addSingle(_ coefficients: Lane<Int16>, to samples: Lane<UInt8>, _ stride: Int)
+    @inline(__always) package static func addSingle(_ coefficients: ElementPointer<Int16>, to samples: ElementPointer<UInt8>, _ stride: Int)
     {
         let r = residual(coefficients)
-        @inline(__always) func addRow(_ words: Words, _ lane: Lane<UInt8>) {
-            let four: UInt32 = lane.load(0)
+        @inline(__always) func addRow(_ words: Words, _ elements: ElementPointer<UInt8>) {
+            let four: UInt32 = elements.load(0)
             let sum = SIMD2<UInt32>(four, 0).sampleWords &+ ((words &+ 32) &>> 6)
-            lane.store(0, sum.clippedBytes.lowHalf)
+            elements.store(0, sum.clippedBytes.lowHalf)
         }
         addRow(r.r0, samples)
         addRow(r.r1, samples + stride)
@@ -37,9 +37,9 @@ package enum InverseTransform {
         addRow(r.r3, samples + 3 &* stride)
     }
 
-    @inline(__always) private static func add(_ words: Words, _ lane: Lane<UInt8>) {
-        let sum = lane.load(0, as: HalfBytes.self).words &+ ((words &+ 32) &>> 6)
-        lane.store(0, sum.clippedBytes)
+    @inline(__always) private static func add(_ words: Words, _ elements: ElementPointer<UInt8>) {
+        let sum = elements.load(0, as: HalfBytes.self).words &+ ((words &+ 32) &>> 6)
+        elements.store(0, sum.clippedBytes)
     }
 
     @inline(__always) private static func pass(_ r: Block8x8) -> Block8x8 {
@@ -63,7 +63,7 @@ package enum InverseTransform {
     }
 
     /// Adds one 8×8 block.
-    @inline(never) package static func add8x8(_ coefficients: Lane<Int16>, to samples: Lane<UInt8>, _ stride: Int) {
+    @inline(never) package static func add8x8(_ coefficients: ElementPointer<Int16>, to samples: ElementPointer<UInt8>, _ stride: Int) {
         let r = pass(pass(Block8x8(coefficients)).transposed)
         add(r.r0, samples)
         add(r.r1, samples + stride)

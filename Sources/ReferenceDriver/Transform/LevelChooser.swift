@@ -3,9 +3,9 @@
 struct LevelChooser {
     let model: LevelModel
     /// Per coefficient: its size in 256ths of a quantiser step, the level chosen, and that level's cost.
-    let sizes: Lane<Int32>
-    let choices: Lane<Int32>
-    let costs: Lane<Int>
+    let sizes: ElementPointer<Int32>
+    let choices: ElementPointer<Int32>
+    let costs: ElementPointer<Int>
 
     /// What 1/256 bit weighs against a squared error in 65536ths of a squared quantiser step. λ = 0.85 · 2^((QP − 12) / 3)
     /// and a step of 0.625 · 2^(QP / 6) make it 34 at any QP; less measures better, as pictures to come predict from
@@ -16,7 +16,7 @@ struct LevelChooser {
     /// Quantises the `count` coefficients at `positions` of `c` in place, those before `first` left alone; the number of
     /// levels that are not 0. `shift` turns coefficient · numerator into 256ths of a step.
     @inline(never) func quantize(
-        _ c: Lane<Int16>, _ numerators: Lane<UInt16>, _ positions: Lane<UInt8>, shift: Int, from first: Int,
+        _ c: ElementPointer<Int16>, _ numerators: ElementPointer<UInt16>, _ positions: ElementPointer<UInt8>, shift: Int, from first: Int,
         count: Int, kind: LevelModel.Kind, intra: Bool
     ) -> Int {
         let base = LevelModel.base(kind, intra: intra)

@@ -11,11 +11,11 @@ struct LevelModel {
     static let contextCount = 8 * perKind
 
     /// The chance of a 1, in 65536ths.
-    let chances: Lane<UInt16>
+    let chances: ElementPointer<UInt16>
     /// Bits, in 256ths, of an event by its chance in 256ths.
-    let costs: Lane<UInt16>
+    let costs: ElementPointer<UInt16>
 
-    init(chances: Lane<UInt16>, costs: Lane<UInt16>) {
+    init(chances: ElementPointer<UInt16>, costs: ElementPointer<UInt16>) {
         self.chances = chances
         self.costs = costs
     }
@@ -97,7 +97,7 @@ struct LevelModel {
 
     /// Bits, in 256ths, of a block's levels in scan order, of which `nonZero` are not 0.
     @inline(never) func blockCost(
-        _ levels: Lane<Int16>, from first: Int, count: Int, nonZero: Int, kind: Kind, intra: Bool
+        _ levels: ElementPointer<Int16>, from first: Int, count: Int, nonZero: Int, kind: Kind, intra: Bool
     ) -> Int {
         let base = Self.base(kind, intra: intra)
         var bits = 0
@@ -130,7 +130,7 @@ struct LevelModel {
     }
 
     /// Learns from a coded block's levels in scan order, of which `nonZero` are not 0.
-    func learn(_ levels: Lane<Int16>, from first: Int, count: Int, nonZero: Int, kind: Kind, intra: Bool) {
+    func learn(_ levels: ElementPointer<Int16>, from first: Int, count: Int, nonZero: Int, kind: Kind, intra: Bool) {
         let base = Self.base(kind, intra: intra)
         var left = nonZero
         var i = first

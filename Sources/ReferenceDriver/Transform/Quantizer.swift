@@ -5,17 +5,17 @@ package struct Quantizer: BitwiseCopyable, Sendable {
     /// For the two 4×4 blocks of a pair: multiplier, and scale << QP / 6.
     /// Where the absolute differences of a 4×4 block sum up to less, every inter level of its 4×4 transform is 0.
     package let silence4x4: Int
-    package let numerators4x4: Lane<UInt16>
-    let scales4x4: Lane<Int16>
-    package let numerators8x8: Lane<UInt16>
+    package let numerators4x4: ElementPointer<UInt16>
+    let scales4x4: ElementPointer<Int16>
+    package let numerators8x8: ElementPointer<UInt16>
     /// Scale << max(0, QP / 6 − 2).
-    let scales8x8: Lane<Int16>
+    let scales8x8: ElementPointer<Int16>
     /// What is added to a coefficient's magnitude, inter then intra: the part of a step that rounds up.
-    let roundings4x4: Lane<UInt16>
-    let roundings8x8: Lane<UInt16>
+    let roundings4x4: ElementPointer<UInt16>
+    let roundings8x8: ElementPointer<UInt16>
 
-    @inline(__always) static func rounding(_ lane: Lane<UInt16>, count: Int, intra: Bool) -> Lane<UInt16> {
-        lane + (intra ? count : 0)
+    @inline(__always) static func rounding(_ elements: ElementPointer<UInt16>, count: Int, intra: Bool) -> ElementPointer<UInt16> {
+        elements + (intra ? count : 0)
     }
 
     /// The DC coefficient's multiplier (>> 15 + QP / 6) and scale (without << QP / 6 taken out).
@@ -23,7 +23,7 @@ package struct Quantizer: BitwiseCopyable, Sendable {
     @inline(__always) var scaleDC: Int { Int(scales4x4[0]) }
 
     /// Quantises a pair in place. Non-zero where the first and the second block have levels.
-    @inline(__always) package func quantizePair(_ c: Lane<Int16>, intra: Bool) -> SIMD2<UInt64> {
+    @inline(__always) package func quantizePair(_ c: ElementPointer<Int16>, intra: Bool) -> SIMD2<UInt64> {
         let rounding = Self.rounding(roundings4x4, count: 32, intra: intra)
         var any = Words(repeating: 0)
         var i = 0
@@ -37,7 +37,7 @@ package struct Quantizer: BitwiseCopyable, Sendable {
     }
 
     /// Quantises an 8×8 block in place: whether it has levels.
-    @inline(never) package func quantize8x8(_ c: Lane<Int16>, intra: Bool) -> Bool {
+    @inline(never) package func quantize8x8(_ c: ElementPointer<Int16>, intra: Bool) -> Bool {
         let rounding = Self.rounding(roundings8x8, count: 64, intra: intra)
         var any = Words(repeating: 0)
         var i = 0
@@ -55,7 +55,7 @@ package struct Quantizer: BitwiseCopyable, Sendable {
     static let largestLevel = 2047
 
     @inline(__always) private static func quantize(
-        _ c: Lane<Int16>, _ numerators: Lane<UInt16>, _ roundings: Lane<UInt16>, _ shift: Words
+        _ c: ElementPointer<Int16>, _ numerators: ElementPointer<UInt16>, _ roundings: ElementPointer<UInt16>, _ shift: Words
     ) -> Words {
         let value: Words = c.load(0)
         let sign = value &>> 15
@@ -67,7 +67,7 @@ package struct Quantizer: BitwiseCopyable, Sendable {
     }
 
     /// Scales a pair's levels in place, H.264 8.5.12.1 with flat matrices.
-    @inline(__always) package func scalePair(_ c: Lane<Int16>) {
+    @inline(__always) package func scalePair(_ c: ElementPointer<Int16>) {
         var i = 0
         while i < 32 {
             c.store(i, c.load(i, as: Words.self) &* scales4x4.load(i))
@@ -76,7 +76,7 @@ package struct Quantizer: BitwiseCopyable, Sendable {
     }
 
     /// Scales an 8×8 block's levels in place, 8.5.13.1 with flat matrices.
-    @inline(never) package func scale8x8(_ c: Lane<Int16>) {
+    @inline(never) package func scale8x8(_ c: ElementPointer<Int16>) {
         if period >= 2 {
             var i = 0
             while i < 64 {
@@ -104,16 +104,16 @@ package struct Quantizer: BitwiseCopyable, Sendable {
 
 /// The quantisers of all QPs.
 package final class QuantizerTables: Sendable {
-    private let words: LaneStorage<UInt16>
-    private let signedWords: LaneStorage<Int16>
+    private let words: ElementStorage<UInt16>
+    private let signedWords: ElementStorage<Int16>
     private let silence: [Int]
     private static let perQP = 32 + 64 + 2 * 32 + 2 * 64
     private static let signedPerQP = 32 + 64
 
     /// `interRounding` and `intraRounding`: the part of a quantiser step, in 64ths, that rounds up.
     package init(interRounding: Int = 22, intraRounding: Int = 21) {
-        words = LaneStorage(count: 52 * Self.perQP, repeating: 0)
-        signedWords = LaneStorage(count: 52 * Self.signedPerQP, repeating: 0)
+        words = ElementStorage(count: 52 * Self.perQP, repeating: 0)
+        signedWords = ElementStorage(count: 52 * Self.signedPerQP, repeating: 0)
         silence = (0..<52).map { Self.silence($0, rounding: interRounding) }
         for qp in 0..<52 {
             let (period, remainder) = (qp / 6, qp % 6)
@@ -156,8 +156,8 @@ package final class QuantizerTables: Sendable {
     }
 
     package subscript(_ qp: Int) -> Quantizer {
-        let base = words.lane + qp * Self.perQP
-        let signed = signedWords.lane + qp * Self.signedPerQP
+        let base = words.elements + qp * Self.perQP
+        let signed = signedWords.elements + qp * Self.signedPerQP
         return Quantizer(
             period: qp / 6, silence4x4: silence[qp], numerators4x4: base, scales4x4: signed, numerators8x8: base + 32,
             scales8x8: signed + 32,

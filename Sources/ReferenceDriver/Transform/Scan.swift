@@ -6,7 +6,7 @@ package enum Scan {
     package static let positions8x8 = TransformTables.zigzag8x8.map { $0 % 8 * 8 + $0 / 8 }
 
     /// Writes a 4×4 block's levels in scan order; how many are not 0.
-    @inline(__always) static func block4x4(_ c: Lane<Int16>, to levels: Lane<Int16>) -> Int {
+    @inline(__always) static func block4x4(_ c: ElementPointer<Int16>, to levels: ElementPointer<Int16>) -> Int {
         let low = Words(c[0], c[8], c[1], c[2], c[9], c[16], c[24], c[17])
         let high = Words(c[10], c[3], c[11], c[18], c[25], c[26], c[19], c[27])
         levels.store(0, low)
@@ -24,7 +24,7 @@ package enum Scan {
     }
 
     /// Writes an 8×8 block's levels in scan order; how many are not 0.
-    @inline(never) static func block8x8(_ c: Lane<Int16>, _ positions: Lane<UInt8>, to levels: Lane<Int16>) -> Int {
+    @inline(never) static func block8x8(_ c: ElementPointer<Int16>, _ positions: ElementPointer<UInt8>, to levels: ElementPointer<Int16>) -> Int {
         var count = 0
         var i = 0
         while i < 64 {
@@ -38,7 +38,7 @@ package enum Scan {
 
     /// What a block's levels are worth keeping, from `first` to `count`: more than 8 where a level is not ±1; else
     /// up to 3 for each ±1, less the more zeros stand before it.
-    @inline(never) static func worth(_ levels: Lane<Int16>, from first: Int, count: Int) -> Int {
+    @inline(never) static func worth(_ levels: ElementPointer<Int16>, from first: Int, count: Int) -> Int {
         var worth = 0
         var run = 0
         var i = first

@@ -24,7 +24,7 @@ package import VideoBase
     /// The VA-API version of the libva that is loaded: `1.17`.
     package let version: String
     /// Through which calls are made that must not keep their caller.
-    package let watch: DeviceWatch
+    package let watch: DriverCallWatchdog
     let messages: MessageLog
     let abilities: DriverAbilities
     let images = ImagePool()
@@ -39,7 +39,7 @@ package import VideoBase
     /// - Throws: `VAError` or `VaencError`: `.unavailable` where the path is no render node or has no driver that
     ///   starts, `.noPermission` where it may not be opened.
     package static func open(renderNode path: String) throws -> Display {
-        try inAFewTries { try openOnce(renderNode: path, DeviceWatch.usualLimit(of: .vaapi)) }
+        try inAFewTries { try openOnce(renderNode: path, DriverCallWatchdog.usualLimit(of: .vaapi)) }
     }
 
     /// Opens a display whose driver may fail to start for a moment: five times, with pauses of 5, 10, 20 and 40 ms.
@@ -82,7 +82,7 @@ package import VideoBase
         unsafe messages.attach(to: handle)
         // SAFETY: the handle stays valid: it is ended below or in deinit, and not at all where a call does not end.
         nonisolated(unsafe) let started = unsafe handle
-        let watch = DeviceWatch(limitNanoseconds: limitNanoseconds ?? DeviceWatch.usualLimit(of: kind)) {
+        let watch = DriverCallWatchdog(limitNanoseconds: limitNanoseconds ?? DriverCallWatchdog.usualLimit(of: kind)) {
             unsafe HungDisplays.keep(started, messages)
         }
         ProcessEnd.driverWillBeLoaded()

@@ -49,14 +49,14 @@ final class CameraImport: Sendable {
         private let `import`: CameraImport
 
         init(_ frame: CapturedFrame, _ `import`: CameraImport) { (self.frame, self.import) = (frame, `import`) }
-        deinit { `import`.state.withQuietLock { $0.held -= 1 } }
+        deinit { `import`.state.withLockWithoutNotifying { $0.held -= 1 } }
     }
 
     /// The picture as the device has it; nil where it must be copied: the driver does not take the memory, or the encoder has so
     /// many pictures that the camera would have nowhere to put more.
     func buffer(of frame: CapturedFrame) -> SurfaceBuffer? {
         let surface = surface(of: frame)
-        let isTaken = state.withQuietLock { state in
+        let isTaken = state.withLockWithoutNotifying { state in
             guard surface != nil, state.held < limit else {
                 state.copied += 1
                 return false
@@ -71,20 +71,20 @@ final class CameraImport: Sendable {
 
     private func surface(of frame: CapturedFrame) -> Surface? {
         guard let memory = frame.dmaBuffer else { return refuse("the camera exports no DMA-BUFs") }
-        let (known, refusal) = state.withQuietLock { ($0.surfaces[memory.descriptor], $0.refusal) }
+        let (known, refusal) = state.withLockWithoutNotifying { ($0.surfaces[memory.descriptor], $0.refusal) }
         if known != nil || refusal != nil { return known }
         do {
             let object = SharedPicture.Object(
                 descriptor: memory.descriptor, byteCount: memory.byteCount, modifier: SharedPicture.linear)
             let planes = zip(memory.offsets, memory.pitches).map { SharedPicture.Plane(object: 0, offset: $0, pitch: $1) }
             let picture = try SharedPicture(format: memory.format, size: memory.size, borrowing: [object], planes: planes)
-            let isFirst = state.withQuietLock { $0.surfaces.isEmpty }
+            let isFirst = state.withLockWithoutNotifying { $0.surfaces.isEmpty }
             let surface = try display.watch.run("vaCreateSurfaces", "a camera's buffer", .setUp) { [display] in
                 let surface = try Surface.make(display, in: picture)
                 if isFirst, memory.format != .nv12 { try Self.tryProcessing(surface) }
                 return surface
             }
-            state.withQuietLock { $0.surfaces[memory.descriptor] = surface }
+            state.withLockWithoutNotifying { $0.surfaces[memory.descriptor] = surface }
             return surface
         } catch {
             return refuse("\(error)")
@@ -100,12 +100,12 @@ final class CameraImport: Sendable {
     }
 
     private func refuse(_ why: String) -> Surface? {
-        state.withQuietLock { $0.refusal = $0.refusal ?? why }
+        state.withLockWithoutNotifying { $0.refusal = $0.refusal ?? why }
         return nil
     }
 
     /// What became of the pictures.
     var account: (imported: Int, copied: Int, refusal: String?) {
-        state.withQuietLock { ($0.imported, $0.copied, $0.refusal) }
+        state.withLockWithoutNotifying { ($0.imported, $0.copied, $0.refusal) }
     }
 }

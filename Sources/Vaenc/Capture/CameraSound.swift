@@ -27,7 +27,7 @@ final class CameraSound: Sendable {
         let work = Monitor(SoundWork())
         self.work = work
         let encoding = Monitor(SoundEncoding(input, encoder, work))
-        guard OwnThread.start({ encoding.withQuietLock { $0.run() } }) else {
+        guard OwnThread.start({ encoding.withLockWithoutNotifying { $0.run() } }) else {
             throw VaencError.noThread("to encode the sound")
         }
     }

@@ -7,7 +7,7 @@ extension CameraSource {
 
     public func takeSound() -> [TrackPacket] {
         guard let microphone, let zero = origin.settled.map(zero) else { return [] }
-        let (isCancelled, last) = state.withQuietLock { ($0.isCancelled, $0.lastTime ?? 0) }
+        let (isCancelled, last) = state.withLockWithoutNotifying { ($0.isCancelled, $0.lastTime ?? 0) }
         if !isCancelled {
             return microphone.take(from: zero, until: MediaTime(value: last, timescale: 1_000_000) - zero)
         }
@@ -22,7 +22,7 @@ extension CameraSource {
 
     /// Of the last picture that was given.
     private func pictureEnd(_ zero: MediaTime) -> MediaTime {
-        let last = state.withQuietLock { $0.lastTime } ?? 0
+        let last = state.withLockWithoutNotifying { $0.lastTime } ?? 0
         let length = Int64(saturating: 1e6 / info.frameRate.value)
         return MediaTime(value: Int64(clamping: Int128(last) + Int128(length)), timescale: 1_000_000) - zero
     }
@@ -60,10 +60,10 @@ extension CameraSource {
     }
 
     /// Why the camera that was recorded last ended; nil where it did not.
-    public var end: CaptureEnd? { cameras[state.withQuietLock { $0.current }].stream.end }
+    public var end: CaptureEnd? { cameras[state.withLockWithoutNotifying { $0.current }].stream.end }
 
     /// The same as an error; nil where it did not end before it should.
     public var failure: VaencError? {
-        end.flatMap { $0.error(cameras[state.withQuietLock { $0.current }].stream.info.path) }
+        end.flatMap { $0.error(cameras[state.withLockWithoutNotifying { $0.current }].stream.info.path) }
     }
 }

@@ -210,16 +210,16 @@ public final class CameraSource: FrameSource {
 
     /// When the camera got its turn; 0 for the first.
     private var lastSwitchTime: Double {
-        let switched = state.withQuietLock { $0.switched }
+        let switched = state.withLockWithoutNotifying { $0.switched }
         return switched > 0 ? switches[switched - 1].time : 0
     }
 
     /// Sees to the next switch; true where the picture is after it and the next camera has its turn.
     private func prepare(_ elapsed: Double) -> Bool {
-        let (switched, readiness) = state.withQuietLock { ($0.switched, $0.next) }
+        let (switched, readiness) = state.withLockWithoutNotifying { ($0.switched, $0.next) }
         guard switched < switches.count else { return false }
         let next = switches[switched]
-        let current = state.withQuietLock { $0.current }
+        let current = state.withLockWithoutNotifying { $0.current }
         // Cameras take a while until they give pictures. Then the queue holds a few: one is there when the time comes.
         if readiness < .warm, next.camera != current, elapsed >= next.time - 2 {
             cameras[next.camera].stream.enter(.warm)
@@ -257,7 +257,7 @@ public final class CameraSource: FrameSource {
 
     func shape(_ frame: CapturedFrame, of camera: Camera, to planes: PixelPlanes) throws {
         unsafe try frame.withUnsafePlanes { picture in
-            try camera.shaper.withQuietLock { shaper in unsafe try shaper.shape(picture, to: planes) }
+            try camera.shaper.withLockWithoutNotifying { shaper in unsafe try shaper.shape(picture, to: planes) }
         }
     }
 

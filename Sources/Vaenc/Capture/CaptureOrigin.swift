@@ -16,5 +16,5 @@ public final class CaptureOrigin: Sendable {
     }
 
     /// nil before the first sample.
-    public var settled: MediaTime? { time.withQuietLock { $0 } }
+    public var settled: MediaTime? { time.withLockWithoutNotifying { $0 } }
 }

@@ -121,6 +121,6 @@ struct SoundEncoding {
 
     private func encode(_ bytes: [UInt8], at time: MediaTime) throws {
         let packets = try encoder.write(bytes, at: time)
-        if !packets.isEmpty { work.withQuietLock { $0.packets += packets } }
+        if !packets.isEmpty { work.withLockWithoutNotifying { $0.packets += packets } }
     }
 }

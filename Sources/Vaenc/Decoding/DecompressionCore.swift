@@ -11,12 +11,12 @@ final class DecompressionCore: Sendable {
         /// What ended the session.
         var failure: (any Error)?
         var statistics = DecoderStatistics()
-        var place: DecodePlace
+        var place: DecodeBackend
     }
 
     private let state: Monitor<State>
     /// What was asked for; a device may turn out not to take the stream.
-    private let chosen: DecodePlace
+    private let chosen: DecodeBackend
     private let outlet: @Sendable (Result<DecodedOutput, any Error>) -> Void
     /// Threads that run the outlet with a picture.
     private let handlers = HandlerThreads()
@@ -24,7 +24,7 @@ final class DecompressionCore: Sendable {
     static let invalidated = VaencError(.usage, "the session was invalidated", remedy: "make a new one")
 
     init(
-        _ configuration: DecompressionConfiguration, on device: DecodeDevice?, _ place: DecodePlace,
+        _ configuration: DecompressionConfiguration, on device: DecodeDevice?, _ place: DecodeBackend,
         _ outlet: @escaping @Sendable (Result<DecodedOutput, any Error>) -> Void
     ) throws {
         self.outlet = outlet
@@ -47,7 +47,7 @@ final class DecompressionCore: Sendable {
     }
 
     var statistics: DecoderStatistics { state.withLock { $0.statistics } }
-    var place: DecodePlace { state.withLock { $0.place } }
+    var place: DecodeBackend { state.withLock { $0.place } }
 
     /// Runs `body` with the pipeline, after those before.
     ///

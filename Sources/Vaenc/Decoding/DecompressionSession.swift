@@ -55,7 +55,7 @@ public final class DecompressionSession: Sendable {
         _ channel: DeliveryChannel<DecodedOutput>?, _ outlet: @escaping Handler
     ) throws {
         self.channel = channel
-        let (device, place) = try DecodePlace.choose(device, configuration.codec, requireHardware: requireHardware)
+        let (device, place) = try DecodeBackend.choose(device, configuration.codec, requireHardware: requireHardware)
         core = try DecompressionCore(configuration, on: device, place, outlet)
     }
 
@@ -73,7 +73,7 @@ public final class DecompressionSession: Sendable {
     public var statistics: DecoderStatistics { core.statistics }
 
     /// Where pictures are decoded, as far as it is known yet.
-    public var place: DecodePlace { core.place }
+    public var place: DecodeBackend { core.place }
 
     // MARK: Calls that block
 

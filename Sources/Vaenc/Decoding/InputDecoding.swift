@@ -7,7 +7,7 @@ import VideoBase
 /// Has a device decode an input, where it can.
 public final class InputDecoding {
     public let source: any FrameSource
-    private let chosen: DecodePlace
+    private let chosen: DecodeBackend
     private let decoder: ResilientDecoder?
     /// On the device that decodes; nil where pictures are scaled in memory, or there is none.
     private let scaling: InputScaling?
@@ -31,11 +31,11 @@ public final class InputDecoding {
             if requireHardware {
                 throw VaencError(.unavailable, "no device decodes the input: \(why)", remedy: "leave out `requireHardware`")
             }
-            _ = try DecodePlace.displays(device)
+            _ = try DecodeBackend.displays(device)
             self.init(source, .software(why))
             return
         }
-        let (device, place) = try DecodePlace.choose(
+        let (device, place) = try DecodeBackend.choose(
             device, codec, bitDepth: source.info.bitDepth, requireHardware: requireHardware)
         if let device {
             try self.init(source, on: device, scaling: .intoMemory(source.info, from: device))
@@ -44,7 +44,7 @@ public final class InputDecoding {
         }
     }
 
-    init(_ source: any FrameSource, _ place: DecodePlace) {
+    init(_ source: any FrameSource, _ place: DecodeBackend) {
         self.source = source
         chosen = place
         (decoder, scaling) = (nil, nil)
@@ -123,7 +123,7 @@ public final class InputDecoding {
     }
 
     /// Where pictures are decoded, as far as it is known yet: a device may turn out not to take the stream.
-    public var place: DecodePlace {
+    public var place: DecodeBackend {
         if case .software(let why)? = decoder?.way { return .software(why) }
         return chosen
     }

@@ -1,4 +1,4 @@
-internal import NALWriting
+internal import NALUnits
 public import VideoBase
 
 /// What a session gives out NAL unit by NAL unit.

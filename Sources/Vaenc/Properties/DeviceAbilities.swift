@@ -92,7 +92,7 @@ struct DeviceAbilities: Sendable, Hashable {
     /// The libraries limit slices alone.
     var limitsFrameBytes: Bool { engine?.limitsFrameBytes ?? false }
     var sliceBytes: ClosedRange<Int>? {
-        engine?.limitsSliceBytes ?? (codec == .h264) ? WrongValues.sliceBytes : nil
+        engine?.limitsSliceBytes ?? (codec == .h264) ? Validation.sliceBytes : nil
     }
     var macroblockRateControl: Bool { engine?.macroblockRateControl ?? true }
     var trellis: Bool { engine?.trellis ?? true }

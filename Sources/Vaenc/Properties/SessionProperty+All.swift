@@ -25,7 +25,7 @@ extension SessionProperty where Value == [DataRateLimit] {
                 return abilities.controlsRate ? .any : nil
             },
             read: { $0.dataRateLimits }, write: { $0.dataRateLimits = $1 ?? [] }, change: { $0.dataRateLimits = $1 },
-            check: { limits, _ in for limit in limits { try WrongValues.refuse(limit) } })
+            check: { limits, _ in for limit in limits { try Validation.refuse(limit) } })
     }
 }
 
@@ -40,7 +40,7 @@ extension SessionProperty where Value == [RegionOfInterest] {
             },
             read: { $0.regionsOfInterest }, write: { $0.regionsOfInterest = $1 ?? [] },
             check: { regions, configuration in
-                for region in regions { try WrongValues.refuse(region, in: configuration.size) }
+                for region in regions { try Validation.refuse(region, in: configuration.size) }
             })
     }
 }
@@ -67,14 +67,14 @@ extension SessionProperty where Value == Rational {
         Self(
             "ExpectedFrameRate", { .range(0.001, $0.highestFrameRate) }, read: { $0.frameRate },
             write: { $0.frameRate = $1 ?? Rational(30) }, change: { $0.frameRate = $1 },
-            check: { rate, _ in try WrongValues.refuse(frameRate: rate) })
+            check: { rate, _ in try Validation.refuse(frameRate: rate) })
     }
 
     /// Width of a sample over its height.
     public static var pixelAspectRatio: Self {
         Self(
             "PixelAspectRatio", { _ in .any }, read: { $0.sampleAspectRatio }, write: { $0.sampleAspectRatio = $1 },
-            check: { ratio, _ in try WrongValues.refuse(sampleAspectRatio: ratio) })
+            check: { ratio, _ in try Validation.refuse(sampleAspectRatio: ratio) })
     }
 }
 
@@ -223,7 +223,7 @@ extension SessionProperty where Value == Int {
         Self("VBVInitialDelayPercentage", \.vbvInitialPercent) { $0.hasRate ? .whole(0...100) : nil }
     }
     public static var maxFrameBytes: Self {
-        Self("MaxFrameBytes", \.maxFrameBytes) { $0.limitsFrameBytes ? .whole(WrongValues.frameBytes) : nil }
+        Self("MaxFrameBytes", \.maxFrameBytes) { $0.limitsFrameBytes ? .whole(Validation.frameBytes) : nil }
     }
     public static var maxSliceBytes: Self {
         Self("MaxH264SliceBytes", \.maxSliceBytes) { .whole($0.sliceBytes) }

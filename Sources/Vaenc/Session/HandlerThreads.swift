@@ -8,15 +8,15 @@ final class HandlerThreads: Sendable {
     /// Runs `body`, which calls the handler.
     func running(_ body: () -> Void) {
         let own = pthread_self()
-        threads.withQuietLock { $0.append(own) }
+        threads.withLockWithoutNotifying { $0.append(own) }
         body()
-        threads.withQuietLock { threads in
+        threads.withLockWithoutNotifying { threads in
             if let index = threads.lastIndex(of: own) { threads.remove(at: index) }
         }
     }
 
     /// The calling thread runs the handler.
-    var isInHandler: Bool { threads.withQuietLock { $0.contains(pthread_self()) } }
+    var isInHandler: Bool { threads.withLockWithoutNotifying { $0.contains(pthread_self()) } }
 
     /// - Throws: `usage` in the handler.
     func check() throws(VaencError) {

@@ -111,7 +111,7 @@ final class SerialThread: Sendable {
     var isWorking: Bool { queue.withLock { $0.isWorking } }
 
     /// The calling thread is this one, which does none of its work while it waits.
-    var isCurrent: Bool { queue.withQuietLock { $0.thread == pthread_self() } }
+    var isCurrent: Bool { queue.withLockWithoutNotifying { $0.thread == pthread_self() } }
 
     /// Runs `job` after what was given before.
     func add(_ job: @escaping @Sendable () -> Void) {
@@ -144,7 +144,7 @@ final class SerialThread: Sendable {
     }
 
     private static func work(_ queue: Monitor<Queue>) {
-        queue.withQuietLock { $0.thread = pthread_self() }
+        queue.withLockWithoutNotifying { $0.thread = pthread_self() }
         while true {
             let job: (@Sendable () -> Void)?? = queue.wait { queue in
                 queue.isWorking = !queue.jobs.isEmpty

@@ -51,7 +51,7 @@ public enum DriverTrials {
     private static func run(_ what: [String], _ kind: DeviceKind, _ path: String?) throws -> TrialChild? {
         guard isForeign(kind), Environment.value("VAENC_DRIVER_TRIALS") != "0", !state.withLock({ $0.isServing }), let program else { return nil }
         // Many calls and pictures, each with the device's limit.
-        let (limit, isTooLong) = DeviceWatch.usualLimit(of: kind).multipliedReportingOverflow(by: 6)
+        let (limit, isTooLong) = DriverCallWatchdog.usualLimit(of: kind).multipliedReportingOverflow(by: 6)
         return TrialChild.run(program, [command] + what, silenceNanoseconds: isTooLong ? .max : limit)
     }
 
@@ -156,7 +156,7 @@ public enum DriverTrials {
         case "verify":
             guard arguments.count == 4, let first = Int(arguments[2]), let end = Int(arguments[3]), first <= end else { return 64 }
             verify(first..<end, selector)
-        case "open": _ = try? DecodePlace.choose(selector, .h264, requireHardware: true)
+        case "open": _ = try? DecodeBackend.choose(selector, .h264, requireHardware: true)
         case "encode":
             guard let configuration = EncoderConfiguration(trialArguments: arguments.dropFirst(2)) else { return 64 }
             let made = try? EncoderChoice.makeEncoder(

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Glibc
 import MediaFiles
-import NALWriting
+import NALUnits
 import Vaenc
 
 struct ConvertCommand: ParsableCommand, InterruptibleCommand {

@@ -74,17 +74,17 @@ final class EncodeBranch {
     }
 
     /// Takes packets of each of the source's streams of sound, and writes what the pictures have reached.
-    func hear(_ packets: [[TrackPacket]], until time: MediaTime) {
-        hear(packets) { try $0.write($1, until: time, to: $2) }
+    func appendAudio(_ packets: [[TrackPacket]], until time: MediaTime) {
+        appendAudio(packets) { try $0.write($1, until: time, to: $2) }
     }
 
     /// Takes the last packets of sound.
     /// - Parameter end: of the pictures, where the sound is to end with them.
-    func hearLast(_ packets: [[TrackPacket]], end: MediaTime?) {
-        hear(packets) { try $0.finish($1, end: end, to: $2) }
+    func finishAudio(_ packets: [[TrackPacket]], end: MediaTime?) {
+        appendAudio(packets) { try $0.finish($1, end: end, to: $2) }
     }
 
-    private func hear(
+    private func appendAudio(
         _ packets: [[TrackPacket]], _ body: (SoundFeed, [TrackPacket], (TrackPacket) throws -> Void) throws -> Void
     ) {
         for (index, (stream, feed)) in feeds.enumerated() where packets.indices.contains(stream) {

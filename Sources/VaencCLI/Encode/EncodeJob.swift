@@ -36,7 +36,7 @@ struct EncodeJob {
         let kept = branches.compactMap(\.sink.keptNotice)
         interruption.whenFirst { [source, sinks = branches.map(\.sink)] in
             source.cancel()
-            for sink in sinks { sink.hurry() }
+            for sink in sinks { sink.abortBlockingIO() }
         }
         interruption.whenSecond { [sinks = branches.map(\.sink)] in sinks.compactMap { $0.abandonSoon() } }
         var line = ProgressLine(
@@ -233,7 +233,7 @@ struct EncodeJob {
             var options = FrameOptions()
             options.dynamicHDR = source.dynamicHDR
             try group.encode(buffer, presentation: timing.presentation, duration: timing.duration, options: options)
-            hear(branches, timing)
+            appendAudio(branches, timing)
             if let branch = branches.first(where: { $0.failure == nil }) {
                 line.update(branch.tally, lost: source.picturesLost)
             }
@@ -241,10 +241,10 @@ struct EncodeJob {
     }
 
     /// The sound that was read along with a picture.
-    private func hear(_ branches: [EncodeBranch], _ timing: FrameTiming) {
+    private func appendAudio(_ branches: [EncodeBranch], _ timing: FrameTiming) {
         guard branches.contains(where: \.hears) else { return }
         let packets = source.takeSounds()
-        for branch in branches where branch.failure == nil { branch.hear(packets, until: timing.presentation) }
+        for branch in branches where branch.failure == nil { branch.appendAudio(packets, until: timing.presentation) }
     }
 
     /// The sound ends with the pictures where these are cut or interrupted, else where it ends.
@@ -252,7 +252,7 @@ struct EncodeJob {
         guard branches.contains(where: \.hears) else { return }
         let end = endOfSound(branches[0].tally.snapshot, interrupted: interrupted, framesRead: framesRead)
         let packets = interrupted ? source.takeSounds() : try source.readSounds(until: end)
-        for branch in branches where branch.failure == nil { branch.hearLast(packets, end: end) }
+        for branch in branches where branch.failure == nil { branch.finishAudio(packets, end: end) }
     }
 
     /// When the sound is to end; nil: with the input. Where the pictures end before a limit, as the input has no more, the sound goes on to it.

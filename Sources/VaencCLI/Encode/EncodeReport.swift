@@ -59,7 +59,7 @@ struct EncodeReport: Encodable, Sendable {
         /// Pictures too large for the buffer or a limit of the rate.
         var limitsBroken = 0
         /// Pictures that did not keep to a limit, by limit.
-        var broken = BrokenLimits()
+        var broken = LimitViolations()
         /// What the driver was told where it controls the rate.
         var driverRates: [DriverRate] = []
     }

@@ -63,7 +63,7 @@ final class SinkBox: Sendable {
     }
 
     /// What blocks on a network gives up soon.
-    func hurry() { opened.withLock { $0 }?.hurry() }
+    func abortBlockingIO() { opened.withLock { $0 }?.abortBlockingIO() }
 
     func fail(_ error: any Error) {
         state.withLock { if $0.failure == nil { $0.failure = error } }
@@ -87,7 +87,7 @@ final class SinkBox: Sendable {
     /// Ends writing for a program that is about to end: gives up soon where a write to a stalled reader holds the sink.
     /// - Returns: the path of what stays of a recording; nil where nothing does, or that is not known.
     func abandonSoon() -> String? {
-        hurry()
+        abortBlockingIO()
         for _ in 0..<20 {
             if let kept = state.withLockIfAvailable({ $0.sink?.abandon() }) { return kept }
             usleep(10_000)

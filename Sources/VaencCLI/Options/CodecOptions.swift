@@ -50,12 +50,12 @@ struct CodecOptions: ParsableArguments {
         configuration.entropy = wanted == .hevc && others.contains(.h264) ? nil : entropy
         // What the options leave no choice about, in the order in which the session would have it.
         let codec = CodecChoice.bound(by: configuration)?.codec
-        try WrongValues.refuse(
+        try Validation.refuse(
             bitDepth: configuration.bitDepth, profile: configuration.profile, codec: codec ?? .hevc)
         if configuration.tier != nil, codec == .h264 {
             throw VaencError.usage("--tier is an option of HEVC", remedy: "leave it out, or add --codec hevc: H.264 has no tiers")
         }
-        try WrongValues.refuse(tier: configuration.tier, level: configuration.level, codec: .hevc)
+        try Validation.refuse(tier: configuration.tier, level: configuration.level, codec: .hevc)
         if configuration.entropy != nil, codec == .hevc {
             throw VaencError.usage("--entropy is an option of H.264", remedy: "leave it out: HEVC always uses CABAC")
         }

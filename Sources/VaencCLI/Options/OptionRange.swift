@@ -5,8 +5,8 @@ enum OptionRange {
     static let qp = 0...51
     static let quality = 1...51
     static let percent = 0...100
-    static let frameBytes = WrongValues.frameBytes
-    static let sliceBytes = WrongValues.sliceBytes
+    static let frameBytes = Validation.frameBytes
+    static let sliceBytes = Validation.sliceBytes
     static let preset = 1...7
     static let gop = 1...1_000_000
     static let idrInterval = 1...10_000

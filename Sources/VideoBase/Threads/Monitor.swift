@@ -34,14 +34,14 @@ internal import Glibc
     package func wakeOne() { _ = unsafe pthread_cond_signal(condition) }
 
     /// Runs `body` with the value and wakes nobody: for changes that nobody waits for.
-    package func withQuietLock<R>(_ body: (inout Value) throws -> R) rethrows -> R {
+    package func withLockWithoutNotifying<R>(_ body: (inout Value) throws -> R) rethrows -> R {
         _ = unsafe pthread_mutex_lock(mutex)
         defer { _ = unsafe pthread_mutex_unlock(mutex) }
         return try body(&value)
     }
 
     /// Like `wait`, and wakes nobody afterwards.
-    package func waitQuietly<R>(_ body: (inout Value) throws -> R?) rethrows -> R {
+    package func waitWithoutNotifying<R>(_ body: (inout Value) throws -> R?) rethrows -> R {
         _ = unsafe pthread_mutex_lock(mutex)
         defer { _ = unsafe pthread_mutex_unlock(mutex) }
         while true {

@@ -1,5 +1,5 @@
 import H264Syntax
-import NALWriting
+import NALUnits
 import VideoBase
 
 /// A sequence parameter set that a driver wrote, read as far as it must be to put our cropping and VUI behind its

@@ -1,6 +1,6 @@
 import EncodePlanning
 import H264Syntax
-import NALWriting
+import NALUnits
 import VideoBase
 
 /// The headers that hold for a whole H.264 stream, as values and as NAL units.

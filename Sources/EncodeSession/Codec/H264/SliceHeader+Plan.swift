@@ -1,6 +1,6 @@
 import EncodePlanning
 import H264Syntax
-import NALWriting
+import NALUnits
 import VAAPI
 import VideoBase
 

@@ -1,6 +1,6 @@
 import EncodePlanning
 import HEVCSyntax
-import NALWriting
+import NALUnits
 import VAAPI
 import VideoBase
 

@@ -1,6 +1,6 @@
 import EncodePlanning
 import HEVCSyntax
-import NALWriting
+import NALUnits
 import VideoBase
 
 /// The headers that hold for a whole HEVC stream, as values and as NAL units.

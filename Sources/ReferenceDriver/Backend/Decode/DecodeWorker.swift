@@ -42,10 +42,10 @@ extension DecodedPicture {
     /// Copies what `layout`, NV12 or P010, has room for.
     fileprivate func copy(to memory: HostMemory, _ layout: PlaneLayout) {
         // SAFETY: rows and columns are inside the picture's planes, which the decoder keeps during the call.
-        let lanes = unsafe planes.map { unsafe Lane($0) }
+        let lanes = unsafe planes.map { unsafe ElementPointer($0) }
         let (columns, rows) = (min(width, layout.width), min(height, layout.height))
         for row in 0..<rows {
-            let target = memory.lane(at: layout.offsets[0] + row * layout.pitches[0])
+            let target = memory.elements(at: layout.offsets[0] + row * layout.pitches[0])
             let source = lanes[0] + row * strides[0]
             if layout.isWide {
                 target.putHigh(source, count: columns)
@@ -54,7 +54,7 @@ extension DecodedPicture {
             }
         }
         for row in 0..<(rows + 1) / 2 {
-            let target = memory.lane(at: layout.offsets[1] + row * layout.pitches[1])
+            let target = memory.elements(at: layout.offsets[1] + row * layout.pitches[1])
             let (cb, cr) = (lanes[1] + row * strides[1], lanes[2] + row * strides[2])
             if layout.isWide {
                 target.putHighPairs(cb, cr, count: (columns + 1) / 2)
@@ -65,9 +65,9 @@ extension DecodedPicture {
     }
 }
 
-extension Lane<UInt8> {
+extension ElementPointer<UInt8> {
     /// Stores words of 10 bits as P010 does, in the high bits.
-    fileprivate func putHigh(_ words: Lane<UInt8>, count: Int) {
+    fileprivate func putHigh(_ words: ElementPointer<UInt8>, count: Int) {
         var index = 0
         while index + 16 <= count {
             store(2 * index, words.load(2 * index, as: SIMD16<UInt16>.self) &<< 6)
@@ -79,7 +79,7 @@ extension Lane<UInt8> {
         }
     }
 
-    fileprivate func putHighPairs(_ cb: Lane<UInt8>, _ cr: Lane<UInt8>, count: Int) {
+    fileprivate func putHighPairs(_ cb: ElementPointer<UInt8>, _ cr: ElementPointer<UInt8>, count: Int) {
         var index = 0
         while index + 8 <= count {
             var pairs = SIMD16<UInt16>()

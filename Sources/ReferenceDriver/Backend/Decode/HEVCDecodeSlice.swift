@@ -1,5 +1,5 @@
 internal import CVA
-internal import DamageMarks
+internal import DecodeDamageDetection
 
 /// A slice segment with a header of the driver's own, which says what the client's buffers say (H.265 7.3.6.1) and goes with
 /// the parameter sets of `HEVCDecodeSets`. The data behind it are the client's.
@@ -22,7 +22,7 @@ struct HEVCDecodeSlice {
         let data = try dataStart()
         // A skipped leading picture becomes a trailing one: whether it can be decoded is for the client to say.
         let header = type == 8 || type == 9 ? [unit[0] & 0x81 | (type - 8) << 1, unit[1]] : Array(unit.prefix(2))
-        return try DecodePacket.unit(header, self.header()) + unit[data...] + SliceTail.bytes(isHEVC: true)
+        return try DecodePacket.unit(header, self.header()) + unit[data...] + SliceSentinel.bytes(isHEVC: true)
     }
 
     /// Where the slice data begin: the client counts without emulation prevention bytes.

@@ -35,7 +35,7 @@ final class Context: @unchecked Sendable {
 
     init(
         id: VAContextID, config: Config.Choice, width: Int, height: Int, environment: Environment,
-        manners: DriverManners, counts: CopyCounts, decoder: DecodeWorker?, monitor: Monitor
+        behavior: DriverBehavior, counts: CopyCounts, decoder: DecodeWorker?, monitor: Monitor
     ) {
         self.decoder = decoder
         self.id = id
@@ -45,7 +45,7 @@ final class Context: @unchecked Sendable {
         stream = StreamState(columns: widthInMacroblocks, rows: heightInMacroblocks)
         self.environment = environment
         self.monitor = monitor
-        encoder = EncodeWorker(codec: config.entry.codec, environment: environment, manners: manners, counts: counts)
+        encoder = EncodeWorker(codec: config.entry.codec, environment: environment, behavior: behavior, counts: counts)
     }
 
     /// Throws unless `surface` holds pictures of the context's size and bit depth.

@@ -18,7 +18,7 @@ extension Driver {
             return contexts.insert {
                 Context(
                     id: $0, config: config.choice, width: width, height: height, environment: environment,
-                    manners: capabilities.manners, counts: counts, decoder: decoder, monitor: monitor)
+                    behavior: capabilities.behavior, counts: counts, decoder: decoder, monitor: monitor)
             }.id
         }
     }

@@ -29,7 +29,7 @@ extension Driver {
             if missing >= filler.leastBytes { units.append(filler.bytes(missing)) }
             coded.write(
                 units, headers: checked.units.leading.count, averageQP: checked.averageQP,
-                maximumFrameBits: stream.maximumFrameBits, manners: capabilities.manners)
+                maximumFrameBits: stream.maximumFrameBits, behavior: capabilities.behavior)
         } else {
             try submit(checked, picture, stream, coded, context, backend)
         }

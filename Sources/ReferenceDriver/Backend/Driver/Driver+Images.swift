@@ -34,7 +34,7 @@ extension Driver {
     func deriveImage(_ id: VASurfaceID) throws -> VAImage {
         try monitor.withLock {
             let surface = try surface(id)
-            if capabilities.manners.losesDerivedP010, surface.isWide {
+            if capabilities.behavior.losesDerivedP010, surface.isWide {
                 let layout = surface.layout
                 guard let memory = HostMemory(byteCount: layout.byteCount) else {
                     throw Refusal.allocation("no memory for an image of surface \(id)")

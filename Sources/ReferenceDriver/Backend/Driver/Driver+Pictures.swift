@@ -66,7 +66,7 @@ extension Driver {
             picture.announced = nil
             if let header = try RenderedHeader(
                 announced, try buffer.data(), context.config, environment,
-                ignoresUnnamed: capabilities.manners.ignoresUnnamedHeaders)
+                ignoresUnnamed: capabilities.behavior.ignoresUnnamedHeaders)
             {
                 picture.packed.append(header)
             }
@@ -76,7 +76,7 @@ extension Driver {
             case .regions(let regions): picture.regions = regions
             case .intraRefresh(let refresh): picture.intraRefresh = refresh
             case .skippedPictures(let skip): picture.skip = skip
-            case let lasting: try stream.apply(lasting, levels: entry.qualityLevels, capabilities.manners)
+            case let lasting: try stream.apply(lasting, levels: entry.qualityLevels, capabilities.behavior)
             }
         default:
             throw Refusal(VA_STATUS_ERROR_UNSUPPORTED_BUFFERTYPE, "buffer type \(buffer.type.rawValue) is not rendered")
@@ -85,12 +85,12 @@ extension Driver {
 }
 
 extension StreamState {
-    fileprivate mutating func apply(_ parameter: MiscParameter, levels: Int, _ manners: DriverManners) throws {
+    fileprivate mutating func apply(_ parameter: MiscParameter, levels: Int, _ behavior: DriverBehavior) throws {
         switch parameter {
         case .qualityLevel(let level):
             guard level <= levels else { throw Refusal.invalidParameter("quality level \(level) of \(levels)") }
             quality =
-                manners.quality?(Int(level)) ?? (level == 0 ? Self.defaultQuality : min(Int(level), Self.worstQuality))
+                behavior.quality?(Int(level)) ?? (level == 0 ? Self.defaultQuality : min(Int(level), Self.worstQuality))
         case .maximumFrameSize(let bits):
             maximumFrameBits = Int(bits)
         case .maximumSliceSize(let bits):

@@ -22,7 +22,7 @@ final class EncodeTask: PictureTask, @unchecked Sendable {
         guard let result else { return }
         coded.write(
             result.units, headers: picture.leading.count, averageQP: result.averageQP,
-            maximumFrameBits: picture.maximumFrameBits, flags: result.flags, manners: worker.manners)
+            maximumFrameBits: picture.maximumFrameBits, flags: result.flags, behavior: worker.behavior)
         if !picture.isSkipped { worker.counts.encoded += 1 }
     }
 }

@@ -4,7 +4,7 @@ internal import CVA
 final class EncodeWorker: @unchecked Sendable {
     private let codec: DriverCodec
     private let environment: Environment
-    let manners: DriverManners
+    let behavior: DriverBehavior
     let counts: CopyCounts
 
     private var encoder: CodecEncoder?
@@ -12,10 +12,10 @@ final class EncodeWorker: @unchecked Sendable {
     private var recording: ReconstructionFile?
     private var isRecordingOpened = false
 
-    init(codec: DriverCodec, environment: Environment, manners: DriverManners, counts: CopyCounts) {
+    init(codec: DriverCodec, environment: Environment, behavior: DriverBehavior, counts: CopyCounts) {
         self.codec = codec
         self.environment = environment
-        self.manners = manners
+        self.behavior = behavior
         self.counts = counts
     }
 

@@ -3,8 +3,8 @@ internal import CVA
 extension HEVCBackend {
     /// Parameter sets as the client's headers and slices take them, and as they stand in the stream.
     struct Sets {
-        var asked: (sequence: HEVCSequenceHeader, picture: HEVCPictureHeader)
-        var written: (sequence: HEVCSequenceHeader, picture: HEVCPictureHeader)
+        var asked: (sequence: HEVCSequenceParameterSet, picture: HEVCPictureParameterSet)
+        var written: (sequence: HEVCSequenceParameterSet, picture: HEVCPictureParameterSet)
     }
 
     /// The sets of a picture; puts what the driver writes into `units`.
@@ -14,9 +14,9 @@ extension HEVCBackend {
     ) throws -> Sets {
         let isRandomAccess = parameters.nal_unit_type >= 16
         let changesQP = context.config.rateMode != nil || stream.hevc.hasRegions
-        var asked = (HEVCSequenceHeader(sequence), HEVCPictureHeader(parameters))
-        if manners.writesOwnSets {
-            asked = manners.own(asked, features, window: stream.hevc.parameterSets.packedWindow, changesQP: changesQP)
+        var asked = (HEVCSequenceParameterSet(sequence), HEVCPictureParameterSet(parameters))
+        if behavior.writesOwnSets {
+            asked = behavior.own(asked, features, window: stream.hevc.parameterSets.packedWindow, changesQP: changesQP)
             units.rewrite { type, _ in (32...35).contains(type) ? [] : nil }
             let sets = try stream.hevc.parameterSets.resolve(asked, isRandomAccess: isRandomAccess)
             units.insert(sets.written)
@@ -26,33 +26,33 @@ extension HEVCBackend {
         let sets = try stream.hevc.parameterSets.resolve(asked, isRandomAccess: isRandomAccess)
         units.insert(sets.written)
         let found = (sets.sequence, sets.picture)
-        guard manners.rewritesHeaders else { return Sets(asked: found, written: found) }
-        let (manners, features) = (manners, features)
+        guard behavior.rewritesHeaders else { return Sets(asked: found, written: found) }
+        let (behavior, features) = (behavior, features)
         var hasPicture = false
         units.rewrite { type, rbsp in
             switch type {
             case 33:
-                return HEVCSequenceHeader(rbsp: rbsp).map {
-                    manners.rewritten(($0, found.1), features, changesQP: changesQP).sequence.nalUnit()
+                return HEVCSequenceParameterSet(rbsp: rbsp).map {
+                    behavior.rewritten(($0, found.1), features, changesQP: changesQP).sequence.nalUnit()
                 }
             case 34:
                 hasPicture = true
-                return HEVCPictureHeader(rbsp: rbsp).map {
-                    manners.rewritten((found.0, $0), features, changesQP: changesQP).picture.nalUnit()
+                return HEVCPictureParameterSet(rbsp: rbsp).map {
+                    behavior.rewritten((found.0, $0), features, changesQP: changesQP).picture.nalUnit()
                 }
             default: return nil
             }
         }
-        let written = manners.rewritten(found, features, changesQP: changesQP)
+        let written = behavior.rewritten(found, features, changesQP: changesQP)
         if !hasPicture && stream.hevc.writtenPicture != written.picture { units.insert([written.picture.nalUnit()]) }
         stream.hevc.writtenPicture = written.picture
         return Sets(asked: found, written: written)
     }
 
-    private var features: HEVCFeatures { HEVCFeatures(context.config.entry, manners) }
+    private var features: HEVCFeatures { HEVCFeatures(context.config.entry, behavior) }
 
     /// Throws where there are more tiles than the stream's level allows (A.4.1).
-    func checkLevel(_ tiles: HEVCTiles, _ sequence: HEVCSequenceHeader) throws {
+    func checkLevel(_ tiles: HEVCTiles, _ sequence: HEVCSequenceParameterSet) throws {
         let (columns, rows) = (tiles.columnBounds.count - 1, tiles.rowBounds.count - 1)
         let most = sequence.profileLevel.mostTiles
         try require(
@@ -85,7 +85,7 @@ extension HEVCBackend {
     }
 
     func checkOffsets(_ slices: [VAEncSliceParameterBufferHEVC]) throws {
-        guard manners.needsUniformOffsets, let first = slices.first else { return }
+        guard behavior.needsUniformOffsets, let first = slices.first else { return }
         let flags = { (slice: VAEncSliceParameterBufferHEVC) in
             let fields = unsafe slice.slice_fields.bits
             return [fields.slice_sao_luma_flag, fields.slice_sao_chroma_flag]

@@ -8,7 +8,7 @@ extension HEVCBackend {
         _ units: StreamUnits, _ sets: Sets, _ stream: StreamState
     ) throws {
         var end = 0
-        guard !parameters.isIDR, !manners.writesOwnSets, let packed = units.slices.first,
+        guard !parameters.isIDR, !behavior.writesOwnSets, let packed = units.slices.first,
             let header = HEVCSliceHeader(packed, sequence: sets.asked.sequence, picture: sets.asked.picture, end: &end)
         else { return }
         let size = 1 << sets.asked.sequence.log2MaxPictureOrderCountLsb

@@ -4,8 +4,8 @@ internal import CVA
 struct HEVCSlices {
     var jobs: [HEVCSliceJob]
     var headers: [HEVCSliceHeader]
-    var sequence: HEVCSequenceHeader
-    var picture: HEVCPictureHeader
+    var sequence: HEVCSequenceParameterSet
+    var picture: HEVCPictureParameterSet
     var tiles: HEVCTiles
     var pictureOrderCount: Int
     var isReference: Bool
@@ -16,7 +16,7 @@ struct HEVCStream {
     var sequence: VAEncSequenceParameterBufferHEVC?
     var parameterSets = HEVCParameterSets()
     /// Where the driver writes clients' sets anew: the picture's that stands in the stream.
-    var writtenPicture: HEVCPictureHeader?
+    var writtenPicture: HEVCPictureParameterSet?
     /// Of the last picture that is a reference.
     var pictureOrderCount = 0
     /// Regions of interest have been asked for: QPs change inside pictures from then on.
@@ -28,7 +28,7 @@ struct HEVCBackend: PictureBackend {
     let driver: Driver
     let context: Context
 
-    var manners: HEVCManners { driver.capabilities.manners.hevc }
+    var behavior: HEVCBehavior { driver.capabilities.behavior.hevc }
 
     func check(_ picture: EncodePicture, _ stream: inout StreamState) throws -> CheckedPicture<HEVCSlices> {
         try require(picture.announced == nil, "packed header parameters without their data")
@@ -43,16 +43,16 @@ struct HEVCBackend: PictureBackend {
             throw Refusal.invalidParameter("a picture without a picture parameter buffer")
         }
         try parameters.setUnitType(packed: picture.packed, context.environment)
-        try sequence.check(context, manners)
+        try sequence.check(context, behavior)
         try stream.setSize(
             width: Int(sequence.pic_width_in_luma_samples), height: Int(sequence.pic_height_in_luma_samples), context)
-        try parameters.check(context.config, HEVCSequenceHeader(sequence), manners)
+        try parameters.check(context.config, HEVCSequenceParameterSet(sequence), behavior)
         stream.hevc.sequence = sequence
         try stream.begin(isRandomAccess: parameters.nal_unit_type >= 16, context.environment)
         stream.hevc.hasRegions = stream.hevc.hasRegions || picture.regions != nil
 
         var units = try StreamUnits(picture.packed, codec: .hevc) {
-            try stream.hevc.parameterSets.note($0, isOnlyRead: manners.writesOwnSets)
+            try stream.hevc.parameterSets.note($0, isOnlyRead: behavior.writesOwnSets)
         }
         let sets = try parameterSets(sequence, parameters, &units, &stream)
         try renumber(&parameters, &buffers.slices, units, sets, stream)
@@ -68,11 +68,11 @@ struct HEVCBackend: PictureBackend {
             stream.maximumSliceBytes == 0 || !tiles.isEnabled, "a limit of slices' bytes in a picture of several tiles")
 
         try checkLevel(tiles, written.sequence)
-        for slice in buffers.slices { try slice.check(parameters, context.config, manners) }
-        let given = HEVCSequenceHeader(sequence).grid
+        for slice in buffers.slices { try slice.check(parameters, context.config, behavior) }
+        let given = HEVCSequenceParameterSet(sequence).grid
         try checkCoverage(
-            buffers.slices, manners.hasOwnBlocks ? HEVCTiles(given) : tiles, manners.hasOwnBlocks ? given : grid)
-        try units.checkSlices(count: buffers.slices.count, driver.capabilities.manners)
+            buffers.slices, behavior.hasOwnBlocks ? HEVCTiles(given) : tiles, behavior.hasOwnBlocks ? given : grid)
+        try units.checkSlices(count: buffers.slices.count, driver.capabilities.behavior)
         try checkOffsets(buffers.slices)
         var slices = HEVCSlices(
             jobs: [], headers: [], sequence: written.sequence, picture: written.picture, tiles: tiles,
@@ -80,7 +80,7 @@ struct HEVCBackend: PictureBackend {
             isReference: parameters.nal_unit_type >= 16 || parameters.nal_unit_type & 1 != 0)
         var references: [Surface] = []
         let planner = HEVCSlicePlan(backend: self, parameters: parameters, asked: sets.asked, written: written)
-        let layout = manners.layout(
+        let layout = behavior.layout(
             buffers.slices.map { (Int($0.slice_segment_address), Int($0.num_ctu_in_slice)) }, of: grid.codingTrees)
         for (index, place) in layout.enumerated() {
             let slice = buffers.slices[min(index, buffers.slices.count - 1)]
@@ -138,7 +138,7 @@ struct HEVCBackend: PictureBackend {
         let grid = slices.sequence.grid
         let (target, memory) = (surfaces.target, surfaces.memory)
         let source = HEVCSource(
-            luma: memory.lane(at: target.layout.offsets[0]), chroma: memory.lane(at: target.layout.offsets[1]),
+            luma: memory.elements(at: target.layout.offsets[0]), chroma: memory.elements(at: target.layout.offsets[1]),
             lumaPitch: target.layout.pitches[0], chromaPitch: target.layout.pitches[1],
             width: min(target.width, grid.width), height: min(target.height, grid.height), isP010: target.isWide)
         var job = job(slices, source, reconstruction(surfaces.destination, slices.sequence))
@@ -152,7 +152,7 @@ struct HEVCBackend: PictureBackend {
     }
 
     /// Where a picture for `surface` goes: the picture that is there, if it is such a one, or a new one.
-    private func reconstruction(_ surface: Surface, _ sequence: HEVCSequenceHeader) -> HEVCReconstructedPicture {
+    private func reconstruction(_ surface: Surface, _ sequence: HEVCSequenceParameterSet) -> HEVCReconstructedPicture {
         if let picture = surface.reconstruction?.hevc, picture.grid == sequence.grid,
             picture.bitDepth == sequence.bitDepthLuma
         {
@@ -173,11 +173,11 @@ struct HEVCBackend: PictureBackend {
         job.bitDepth = sequence.bitDepthLuma
         job.transformDepthInter = sequence.transformDepthInter
         job.transformDepthIntra = sequence.transformDepthIntra
-        job.allowsAsymmetric = sequence.allowsAsymmetric
+        job.amp_enabled_flag = sequence.amp_enabled_flag
         job.strongIntraSmoothing = sequence.strongIntraSmoothing
         job.constrainedIntraPrediction = picture.constrainedIntraPrediction
         job.hasTransformSkip = picture.hasTransformSkip
-        job.hidesSigns = picture.hidesSigns
+        job.sign_data_hiding_enabled_flag = picture.sign_data_hiding_enabled_flag
         job.qpDeltaDepth = picture.qpDeltaDepth
         job.log2ParallelMergeLevel = picture.log2ParallelMergeLevel
         job.cbQPOffset = picture.cbQPOffset

@@ -39,7 +39,7 @@ extension HEVCSliceHeader {
     /// long-term pictures, or fewer pictures; or a long-term picture is in a later cycle of slice_pic_order_cnt_lsb than
     /// the current one, and delta_poc_msb_cycle_lt has no sign (7.4.7.1).
     func checkReferences(
-        of picture: VAEncPictureParameterBufferHEVC, _ sequence: HEVCSequenceHeader
+        of picture: VAEncPictureParameterBufferHEVC, _ sequence: HEVCSequenceParameterSet
     ) throws {
         guard !isIDR else { return }
         let frames = FixedArray.values(picture.reference_frames, as: VAPictureHEVC.self, count: 15).filter(\.isValid)

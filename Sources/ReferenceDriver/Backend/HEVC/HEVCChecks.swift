@@ -18,7 +18,7 @@ extension VAEncSequenceParameterBufferHEVC {
     }
 
     /// Checks ranges and what the encoder can do; the size is checked with the context's.
-    func check(_ context: Context, _ manners: HEVCManners) throws {
+    func check(_ context: Context, _ behavior: HEVCBehavior) throws {
         let fields = unsafe seq_fields.bits
         let entry = context.config.entry
         let environment = context.environment
@@ -42,12 +42,12 @@ extension VAEncSequenceParameterBufferHEVC {
             "bit_depth_luma_minus8 \(fields.bit_depth_luma_minus8) in a config of \(entry.bitDepth) bits")
         try require(fields.scaling_list_enabled_flag == 0, "scaling lists are not supported")
         try require(fields.pcm_enabled_flag == 0, "PCM is not supported")
-        let features = HEVCFeatures(entry, manners)
+        let features = HEVCFeatures(entry, behavior)
         try features.check(.asymmetricPartitions, fields.amp_enabled_flag != 0)
         try features.check(.sampleAdaptiveOffset, fields.sample_adaptive_offset_enabled_flag != 0)
         try features.check(.temporalVectors, fields.sps_temporal_mvp_enabled_flag != 0)
         try features.check(.strongIntraSmoothing, fields.strong_intra_smoothing_enabled_flag != 0)
-        try HEVCBlockSizes(entry).check(HEVCSequenceHeader(self), manners)
+        try HEVCBlockSizes(entry).check(HEVCSequenceParameterSet(self), behavior)
     }
 }
 
@@ -67,7 +67,7 @@ extension VAEncPictureParameterBufferHEVC {
     }
 
     /// Checks ranges and what the encoder can do; `sequence` is checked.
-    func check(_ config: Config.Choice, _ sequence: HEVCSequenceHeader, _ manners: HEVCManners) throws {
+    func check(_ config: Config.Choice, _ sequence: HEVCSequenceParameterSet, _ behavior: HEVCBehavior) throws {
         let fields = unsafe pic_fields.bits
         let depth = sequence.log2CodingTreeBlock - sequence.log2MinCodingBlock
         try require(pic_init_qp <= 51, "pic_init_qp \(pic_init_qp)")
@@ -92,7 +92,7 @@ extension VAEncPictureParameterBufferHEVC {
         try require(fields.scaling_list_data_present_flag == 0, "scaling lists are not supported")
         let refersToItself = unsafe scc_fields.bits.pps_curr_pic_ref_enabled_flag != 0
         try require(!refersToItself, "a picture that is its own reference")
-        let features = HEVCFeatures(config.entry, manners)
+        let features = HEVCFeatures(config.entry, behavior)
         try features.check(.signHiding, fields.sign_data_hiding_enabled_flag != 0)
         try features.check(.constrainedIntra, fields.constrained_intra_pred_flag != 0)
         try features.check(.transformSkip, fields.transform_skip_enabled_flag != 0)
@@ -126,7 +126,7 @@ extension VAEncPictureParameterBufferHEVC {
         try require(config.entry.value(VAConfigAttribEncTileSupport) ?? 0 != 0, "tiles are not supported")
         let (columns, rows) = (Int(num_tile_columns_minus1) + 1, Int(num_tile_rows_minus1) + 1)
         try require(columns <= 20 && rows <= 22 && columns * rows > 1, "\(columns)x\(rows) tiles")
-        guard let tiles = HEVCPictureHeader(self).tiles?.bounds(grid) else {
+        guard let tiles = HEVCPictureParameterSet(self).tiles?.bounds(grid) else {
             throw Refusal.invalidParameter("tiles that are not the picture's \(grid.columns)x\(grid.rows) coding trees")
         }
         // ColumnWidthInLumaSamples and RowHeightInLumaSamples of Main and Main 10, A.3.2 and A.3.3.
@@ -141,7 +141,7 @@ extension VAEncPictureParameterBufferHEVC {
 extension VAEncSliceParameterBufferHEVC {
     /// Checks ranges of what the slice says itself.
     func check(
-        _ picture: VAEncPictureParameterBufferHEVC, _ config: Config.Choice, _ manners: HEVCManners
+        _ picture: VAEncPictureParameterBufferHEVC, _ config: Config.Choice, _ behavior: HEVCBehavior
     ) throws {
         let fields = unsafe slice_fields.bits
         try require(slice_type <= 2, "slice_type \(slice_type)")
@@ -162,7 +162,7 @@ extension VAEncSliceParameterBufferHEVC {
         try require(
             (-6...6).contains(slice_beta_offset_div2) && (-6...6).contains(slice_tc_offset_div2),
             "a deblocking offset outside -6…6")
-        try HEVCFeatures(config.entry, manners).check(
+        try HEVCFeatures(config.entry, behavior).check(
             .deblockingDisable, fields.slice_deblocking_filter_disabled_flag != 0)
         guard slice_type < 2 else { return }
         try require((1...5).contains(max_num_merge_cand), "max_num_merge_cand \(max_num_merge_cand)")

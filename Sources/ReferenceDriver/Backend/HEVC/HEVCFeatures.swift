@@ -16,12 +16,12 @@ struct HEVCFeatures {
     }
 
     private let word: UInt32?
-    private let manners: HEVCManners
+    private let behavior: HEVCBehavior
 
     /// A driver that does not answer is asked for nothing that it would refuse.
-    init(_ entry: Capabilities.Entry, _ manners: HEVCManners) {
+    init(_ entry: Capabilities.Entry, _ behavior: HEVCBehavior) {
         word = entry.value(VAConfigAttribEncHEVCFeatures)
-        self.manners = manners
+        self.behavior = behavior
     }
 
     /// The attribute names it.
@@ -29,7 +29,7 @@ struct HEVCFeatures {
 
     func check(_ feature: Feature, _ isUsed: Bool) throws {
         try require(
-            !isUsed || has(feature) || manners.honoursUnnamed.contains(feature) || manners.ignoresUnnamed,
+            !isUsed || has(feature) || behavior.honoursUnnamed.contains(feature) || behavior.ignoresUnnamed,
             "\(feature), which this driver's HEVC encoder does not have")
     }
 
@@ -46,9 +46,9 @@ struct HEVCBlockSizes {
     private func field(_ index: Int) -> Int { Int((word ?? 0) >> UInt32(2 * index) & 3) }
 
     /// Throws where block sizes, in powers of two, are none that the driver takes.
-    func check(_ sequence: HEVCSequenceHeader, _ manners: HEVCManners) throws {
+    func check(_ sequence: HEVCSequenceParameterSet, _ behavior: HEVCBehavior) throws {
         try require(sequence.hasSoundBlocks, "block sizes that do not go together")
-        guard word != nil, !manners.hasOwnBlocks else { return }
+        guard word != nil, !behavior.hasOwnBlocks else { return }
         try require(
             (3 + field(1)...max(3 + field(0), 3 + field(1))).contains(sequence.log2CodingTreeBlock),
             "coding tree blocks of \(1 << sequence.log2CodingTreeBlock)")

@@ -3,23 +3,23 @@
 enum HEVCNullSlices {
     /// Each slice's NAL unit.
     static func units(
-        for slices: [HEVCSliceJob], _ sequence: HEVCSequenceHeader, _ picture: HEVCPictureHeader, _ tiles: HEVCTiles
+        for slices: [HEVCSliceJob], _ sequence: HEVCSequenceParameterSet, _ picture: HEVCPictureParameterSet, _ tiles: HEVCTiles
     ) -> [[UInt8]] {
         let grid = sequence.grid
-        let nothing = LaneStorage<UInt8>(count: 1, repeating: 0)
+        let nothing = ElementStorage<UInt8>(count: 1, repeating: 0)
         var job = HEVCPictureJob(
             grid: grid,
             source: HEVCSource(
-                luma: nothing.lane, chroma: nothing.lane, lumaPitch: 0, chromaPitch: 0, width: 0, height: 0),
+                luma: nothing.elements, chroma: nothing.elements, lumaPitch: 0, chromaPitch: 0, width: 0, height: 0),
             reconstruction: HEVCReconstructedPicture(
                 grid: HEVCGrid(width: 8, height: 8), bitDepth: sequence.bitDepthLuma), poc: 0, slices: slices)
         job.tiles = tiles
         job.bitDepth = sequence.bitDepthLuma
         job.transformDepthInter = sequence.transformDepthInter
         job.transformDepthIntra = sequence.transformDepthIntra
-        job.allowsAsymmetric = sequence.allowsAsymmetric
+        job.amp_enabled_flag = sequence.amp_enabled_flag
         job.hasTransformSkip = picture.hasTransformSkip
-        job.hidesSigns = picture.hidesSigns
+        job.sign_data_hiding_enabled_flag = picture.sign_data_hiding_enabled_flag
         job.qpDeltaDepth = picture.qpDeltaDepth
         let writer = HEVCSliceWriter(grid)
         let tree = HEVCCodingTree()
@@ -43,7 +43,7 @@ enum HEVCNullSlices {
         tree.unitCount = 0
         tree.predictionCount = 0
         tree.nodeCount = 0
-        tree.sao.lane[0] = HEVCSAOParameters()
+        tree.sao.elements[0] = HEVCSAOParameters()
         let shift = grid.log2CodingTreeBlock
         addUnits(
             tree, x: (address % grid.columns) << shift, y: (address / grid.columns) << shift, log2Size: shift, slice, grid)
@@ -70,13 +70,13 @@ enum HEVCNullSlices {
         unit.qp = Int8(slice.qp)
         unit.firstPrediction = UInt16(tree.predictionCount)
         unit.firstNode = UInt16(tree.nodeCount)
-        tree.units.lane[tree.unitCount] = unit
+        tree.units.elements[tree.unitCount] = unit
         tree.unitCount += 1
         var prediction = HEVCPredictionUnit()
         // DC is the second of the most probable modes where all neighbours are DC, or none.
         prediction.mpmIndex = 1
         prediction.mergeIndex = 0
-        tree.predictions.lane[tree.predictionCount] = prediction
+        tree.predictions.elements[tree.predictionCount] = prediction
         tree.predictionCount += 1
         if slice.type == .i { addNode(tree, log2Size: log2Size, grid) }
     }
@@ -84,7 +84,7 @@ enum HEVCNullSlices {
     private static func addNode(_ tree: HEVCCodingTree, log2Size: Int, _ grid: HEVCGrid) {
         var node = HEVCTransformNode()
         node.isSplit = log2Size > grid.log2MaxTransformBlock
-        tree.nodes.lane[tree.nodeCount] = node
+        tree.nodes.elements[tree.nodeCount] = node
         tree.nodeCount += 1
         if node.isSplit {
             for _ in 0..<4 { addNode(tree, log2Size: log2Size - 1, grid) }

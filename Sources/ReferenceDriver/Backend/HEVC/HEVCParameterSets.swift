@@ -2,19 +2,19 @@ internal import CVA
 
 /// The HEVC parameter sets that stand in a stream so far, by id, and who wrote them.
 struct HEVCParameterSets {
-    private var sequences: [Int: HEVCSequenceHeader] = [:]
-    private var pictures: [Int: HEVCPictureHeader] = [:]
+    private var sequences: [Int: HEVCSequenceParameterSet] = [:]
+    private var pictures: [Int: HEVCPictureParameterSet] = [:]
     /// Ids that the client packed itself: the driver leaves those to it.
     private var packedVideos: Set<Int> = []
     private var packedSequences: Set<Int> = []
     private var packedPictures: Set<Int> = []
     /// The conformance window of the sequence that the client packed last.
-    private(set) var packedWindow: HEVCSequenceHeader.Window?
+    private(set) var packedWindow: HEVCSequenceParameterSet.Window?
 
     /// Takes note of the parameter sets in a client's packed header. Where `isOnlyRead` the driver writes its own.
     mutating func note(_ header: PackedHeader, isOnlyRead: Bool) throws {
         for payload in header.payloads(ofType: 33) {
-            guard let sequence = HEVCSequenceHeader(rbsp: payload) else {
+            guard let sequence = HEVCSequenceParameterSet(rbsp: payload) else {
                 throw Refusal.invalidParameter("a packed sequence parameter set that cannot be read")
             }
             packedWindow = sequence.window
@@ -24,13 +24,13 @@ struct HEVCParameterSets {
         }
         if isOnlyRead { return }
         for payload in header.payloads(ofType: 32) {
-            guard let id = HEVCVideoHeader.id(rbsp: payload) else {
+            guard let id = HEVCVideoParameterSet.id(rbsp: payload) else {
                 throw Refusal.invalidParameter("a packed video parameter set that cannot be read")
             }
             packedVideos.insert(id)
         }
         for payload in header.payloads(ofType: 34) {
-            guard let picture = HEVCPictureHeader(rbsp: payload) else {
+            guard let picture = HEVCPictureParameterSet(rbsp: payload) else {
                 throw Refusal.invalidParameter("a packed picture parameter set that cannot be read")
             }
             pictures[picture.id] = picture
@@ -41,8 +41,8 @@ struct HEVCParameterSets {
     /// The sets that a picture uses, and the NAL units of those that the driver has to write: the client packed none,
     /// and the picture is one to start with or the set changes. `asked` is what the buffers ask for.
     mutating func resolve(
-        _ asked: (sequence: HEVCSequenceHeader, picture: HEVCPictureHeader), isRandomAccess: Bool
-    ) throws -> (sequence: HEVCSequenceHeader, picture: HEVCPictureHeader, written: [[UInt8]]) {
+        _ asked: (sequence: HEVCSequenceParameterSet, picture: HEVCPictureParameterSet), isRandomAccess: Bool
+    ) throws -> (sequence: HEVCSequenceParameterSet, picture: HEVCPictureParameterSet, written: [[UInt8]]) {
         var written: [[UInt8]] = []
         let pictureID = asked.picture.id
         let sequenceID =
@@ -51,10 +51,10 @@ struct HEVCParameterSets {
             var sequence = asked.sequence
             sequence.id = sequenceID
             sequences[sequenceID] = sequence
-            if !packedVideos.contains(sequence.videoID) { written.append(HEVCVideoHeader(sequence).nalUnit()) }
+            if !packedVideos.contains(sequence.videoID) { written.append(HEVCVideoParameterSet(sequence).nalUnit()) }
             written.append(sequence.nalUnit())
         } else if let sequence = sequences[sequenceID], isRandomAccess, !packedVideos.contains(sequence.videoID) {
-            written.append(HEVCVideoHeader(sequence).nalUnit())
+            written.append(HEVCVideoParameterSet(sequence).nalUnit())
         }
         if !packedPictures.contains(pictureID), isRandomAccess || pictures[pictureID] != asked.picture {
             pictures[pictureID] = asked.picture
@@ -73,9 +73,9 @@ private func same<Value: Equatable>(_ name: String, _ packed: Value, _ asked: Va
     try require(packed == asked, "\(name) is \(packed) in the packed parameter set, \(asked) in the buffer")
 }
 
-extension HEVCSequenceHeader {
+extension HEVCSequenceParameterSet {
     /// Throws where a decoder of `self` could not decode what `asked` makes the driver encode.
-    fileprivate func checkAgrees(with asked: HEVCSequenceHeader) throws {
+    fileprivate func checkAgrees(with asked: HEVCSequenceParameterSet) throws {
         try same("scaling_list_enabled_flag", hasScalingLists, false)
         try same("pcm_enabled_flag", hasPCM, false)
         try same("chroma_format_idc", chromaFormatIdc, asked.chromaFormatIdc)
@@ -88,8 +88,8 @@ extension HEVCSequenceHeader {
         try same("the largest transform block", log2MaxTransformBlock, asked.log2MaxTransformBlock)
         try same("max_transform_hierarchy_depth_inter", transformDepthInter, asked.transformDepthInter)
         try same("max_transform_hierarchy_depth_intra", transformDepthIntra, asked.transformDepthIntra)
-        try same("amp_enabled_flag", allowsAsymmetric, asked.allowsAsymmetric)
-        try same("sample_adaptive_offset_enabled_flag", hasOffsets, asked.hasOffsets)
+        try same("amp_enabled_flag", amp_enabled_flag, asked.amp_enabled_flag)
+        try same("sample_adaptive_offset_enabled_flag", sample_adaptive_offset_enabled_flag, asked.sample_adaptive_offset_enabled_flag)
         try same("sps_temporal_mvp_enabled_flag", hasTemporalVectors, asked.hasTemporalVectors)
         try same("strong_intra_smoothing_enabled_flag", strongIntraSmoothing, asked.strongIntraSmoothing)
     }
@@ -108,11 +108,11 @@ extension HEVCSequenceHeader {
     }
 }
 
-extension HEVCPictureHeader {
-    fileprivate func checkAgrees(with asked: HEVCPictureHeader, _ grid: HEVCGrid) throws {
+extension HEVCPictureParameterSet {
+    fileprivate func checkAgrees(with asked: HEVCPictureParameterSet, _ grid: HEVCGrid) throws {
         try same("pps_scaling_list_data_present_flag", hasScalingLists, false)
         try same("dependent_slice_segments_enabled_flag", hasDependentSegments, asked.hasDependentSegments)
-        try same("sign_data_hiding_enabled_flag", hidesSigns, asked.hidesSigns)
+        try same("sign_data_hiding_enabled_flag", sign_data_hiding_enabled_flag, asked.sign_data_hiding_enabled_flag)
         try same("init_qp", initialQP, asked.initialQP)
         try same("constrained_intra_pred_flag", constrainedIntraPrediction, asked.constrainedIntraPrediction)
         try same("transform_skip_enabled_flag", hasTransformSkip, asked.hasTransformSkip)

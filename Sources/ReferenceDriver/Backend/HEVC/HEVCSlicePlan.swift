@@ -11,8 +11,8 @@ struct HEVCSlicePlan {
     let backend: HEVCBackend
     let parameters: VAEncPictureParameterBufferHEVC
     /// The sets that the client's headers are of, and those that stand in the stream.
-    let asked: (sequence: HEVCSequenceHeader, picture: HEVCPictureHeader)
-    let written: (sequence: HEVCSequenceHeader, picture: HEVCPictureHeader)
+    let asked: (sequence: HEVCSequenceParameterSet, picture: HEVCPictureParameterSet)
+    let written: (sequence: HEVCSequenceParameterSet, picture: HEVCPictureParameterSet)
 
     private var isRewritten: Bool { asked != written }
 
@@ -23,8 +23,8 @@ struct HEVCSlicePlan {
     ) throws -> (HEVCSliceHeader, SliceHeaderBits) {
         var expected = HEVCSliceHeader(
             slice, picture: parameters, sequence: asked.sequence, picture: asked.picture)
-        guard let packed, !backend.manners.writesOwnSets else {
-            if backend.manners.writesOwnSets {
+        guard let packed, !backend.behavior.writesOwnSets else {
+            if backend.behavior.writesOwnSets {
                 try makeOwn(&expected, slice)
             } else {
                 try expected.checkReferences(of: parameters, asked.sequence)
@@ -46,15 +46,15 @@ struct HEVCSlicePlan {
     /// Takes out what the sets in the stream have not.
     private func leaveOut(_ header: inout HEVCSliceHeader) {
         if !written.sequence.hasTemporalVectors { header.hasTemporalVectors = false }
-        if !written.sequence.hasOffsets { (header.offsetsLuma, header.offsetsChroma) = (false, false) }
+        if !written.sequence.sample_adaptive_offset_enabled_flag { (header.offsetsLuma, header.offsetsChroma) = (false, false) }
     }
 
     /// What Mesa 22.3.6 makes of a slice: the picture before is its only reference, whatever the flags of
     /// reference_frames say.
     private func makeOwn(_ header: inout HEVCSliceHeader, _ slice: VAEncSliceParameterBufferHEVC) throws {
         header.pictureID = 0
-        header.offsetsLuma = written.sequence.hasOffsets
-        header.offsetsChroma = written.sequence.hasOffsets
+        header.offsetsLuma = written.sequence.sample_adaptive_offset_enabled_flag
+        header.offsetsChroma = written.sequence.sample_adaptive_offset_enabled_flag
         header.qpDelta += Int(parameters.pic_init_qp) - written.picture.initialQP
         header.mergeCandidates = 5
         guard header.type != .i else {

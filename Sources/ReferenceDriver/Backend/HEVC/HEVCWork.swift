@@ -3,12 +3,12 @@ struct HEVCWork: Sendable {
     var job: HEVCPictureJob
     /// Of the job's slices.
     var headers: [HEVCSliceHeader]
-    var sequence: HEVCSequenceHeader
-    var picture: HEVCPictureHeader
+    var sequence: HEVCSequenceParameterSet
+    var picture: HEVCPictureParameterSet
     /// A hash of the decoded picture follows it in the stream.
     var writesHash: Bool
 
-    func job(_ orders: EncodeOrders) -> HEVCPictureJob {
+    func job(_ orders: EncodePassParameters) -> HEVCPictureJob {
         var job = job
         var headers = headers
         if let qp = orders.qp {
@@ -37,7 +37,7 @@ struct HEVCWork: Sendable {
     }
 
     /// The QP of each 16×16 area, from that of the slice that its coding tree unit is in.
-    private func areaQPs(_ job: HEVCPictureJob, _ orders: EncodeOrders) -> [Int8] {
+    private func areaQPs(_ job: HEVCPictureJob, _ orders: EncodePassParameters) -> [Int8] {
         let grid = job.grid
         var sliceQPs = [Int](repeating: 0, count: grid.codingTrees)
         for slice in job.slices {

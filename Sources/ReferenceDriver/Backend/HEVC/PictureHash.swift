@@ -6,15 +6,15 @@ enum PictureHash {
         var hashes = [MD5(), MD5(), MD5()]
         let scale = picture.isWide ? 2 : 1
         let bytes = scale * picture.width
-        let (row, other) = (LaneStorage<UInt8>(count: bytes, repeating: 0), LaneStorage<UInt8>(count: bytes, repeating: 0))
+        let (row, other) = (ElementStorage<UInt8>(count: bytes, repeating: 0), ElementStorage<UInt8>(count: bytes, repeating: 0))
         for y in 0..<picture.height {
-            picture.copyLumaRow(y, count: picture.width, to: row.lane)
-            hashes[0].add((0..<bytes).lazy.map { row.lane[$0] })
+            picture.copyLumaRow(y, count: picture.width, to: row.elements)
+            hashes[0].add((0..<bytes).lazy.map { row.elements[$0] })
         }
         for y in 0..<picture.height / 2 {
-            picture.copyChromaRow(y, count: picture.width / 2, toCb: row.lane, cr: other.lane)
-            hashes[1].add((0..<bytes / 2).lazy.map { row.lane[$0] })
-            hashes[2].add((0..<bytes / 2).lazy.map { other.lane[$0] })
+            picture.copyChromaRow(y, count: picture.width / 2, toCb: row.elements, cr: other.elements)
+            hashes[1].add((0..<bytes / 2).lazy.map { row.elements[$0] })
+            hashes[2].add((0..<bytes / 2).lazy.map { other.elements[$0] })
         }
         let digests = hashes.indices.flatMap { hashes[$0].finish() }
         // payloadType 132, payloadSize, hash_type 0, the three digests, rbsp_trailing_bits.

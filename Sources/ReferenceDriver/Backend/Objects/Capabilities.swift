@@ -42,7 +42,7 @@ struct Capabilities: Sendable {
 
     var vendor: String
     var entries: [Entry]
-    var manners = DriverManners()
+    var behavior = DriverBehavior()
 
     var has10Bits: Bool {
         entries.contains { $0.bitDepth > 8 } || processedFormats & UInt32(VA_RT_FORMAT_YUV420_10) != 0

@@ -28,7 +28,7 @@ enum CodecEncoder {
     }
 
     /// Encodes a picture that the encoder takes.
-    func encode(_ work: EncodeWork, _ orders: EncodeOrders) -> EncodedSlices {
+    func encode(_ work: EncodeWork, _ orders: EncodePassParameters) -> EncodedSlices {
         switch (self, work) {
         case (.h264(let encoder), .h264(let work)):
             let job = work.job(orders)
@@ -45,7 +45,7 @@ enum CodecEncoder {
     }
 
     private func encodeHEVC(
-        _ work: HEVCWork, _ orders: EncodeOrders, _ encode: (HEVCPictureJob) -> PictureResult
+        _ work: HEVCWork, _ orders: EncodePassParameters, _ encode: (HEVCPictureJob) -> PictureResult
     ) -> EncodedSlices {
         let job = work.job(orders)
         let areas = job.grid.areaColumns * job.grid.areaRows

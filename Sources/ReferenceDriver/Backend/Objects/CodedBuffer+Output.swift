@@ -1,13 +1,13 @@
 internal import CVA
 
 extension CodedBuffer {
-    /// Writes NAL units one after the other, as many as fit whole, in one segment, or in several as `manners` say: the
+    /// Writes NAL units one after the other, as many as fit whole, in one segment, or in several as `behavior` say: the
     /// first `headers` of them then are headers.
     ///
     /// A unit that does not fit, and all after it, are left out, and the status has the overflow flags.
     func write(
         _ units: [[UInt8]], headers: Int, averageQP: Int, maximumFrameBits: Int, flags: UInt32 = 0,
-        manners: DriverManners
+        behavior: DriverBehavior
     ) {
         var count = 0
         var status = UInt32(averageQP) & UInt32(VA_CODED_BUF_STATUS_PICTURE_AVE_QP_MASK) | flags
@@ -17,7 +17,7 @@ extension CodedBuffer {
                 status |= UInt32(VA_CODED_BUF_STATUS_SLICE_OVERFLOW_MASK | VA_CODED_BUF_STATUS_FRAME_SIZE_OVERFLOW)
                 break
             }
-            if manners.chainsHeaders && index < headers {
+            if behavior.chainsHeaders && index < headers {
                 segments += StreamUnits.units(in: unit).map {
                     Segment(
                         offset: count + $0.lowerBound, count: $0.count,
@@ -29,7 +29,7 @@ extension CodedBuffer {
         if maximumFrameBits > 0, 8 * count > maximumFrameBits {
             status |= UInt32(VA_CODED_BUF_STATUS_FRAME_SIZE_OVERFLOW)
         }
-        if manners.hasNoStatus { status = 0 }
+        if behavior.hasNoStatus { status = 0 }
         let start = segments.last.map { $0.offset + $0.count } ?? 0
         setSegments(segments + [Segment(offset: start, count: count - start, status: status)])
     }

@@ -6,18 +6,18 @@ struct PixelArea {
     var x: Int
     var y: Int
 
-    func luma(row: Int) -> Lane<UInt8> {
-        memory.lane(at: layout.offsets[0] + (y + row) * layout.pitches[0] + x)
+    func luma(row: Int) -> ElementPointer<UInt8> {
+        memory.elements(at: layout.offsets[0] + (y + row) * layout.pitches[0] + x)
     }
 
     /// Cb/Cr pairs of a semi-planar layout.
-    func pairs(row: Int) -> Lane<UInt8> {
-        memory.lane(at: layout.offsets[1] + (y / 2 + row) * layout.pitches[1] + x)
+    func pairs(row: Int) -> ElementPointer<UInt8> {
+        memory.elements(at: layout.offsets[1] + (y / 2 + row) * layout.pitches[1] + x)
     }
 
     /// A chroma plane of a planar layout.
-    func chroma(plane: Int, row: Int) -> Lane<UInt8> {
-        memory.lane(at: layout.offsets[plane] + (y / 2 + row) * layout.pitches[plane] + x / 2)
+    func chroma(plane: Int, row: Int) -> ElementPointer<UInt8> {
+        memory.elements(at: layout.offsets[plane] + (y / 2 + row) * layout.pitches[plane] + x / 2)
     }
 
     /// Copies `width` × `height` samples, with their chroma, into `target`, converting between 4:2:0 formats of 8 bits.
@@ -59,13 +59,13 @@ struct PixelArea {
         }
     }
 
-    func start(plane index: Int, row: Int) -> Lane<UInt8> {
+    func start(plane index: Int, row: Int) -> ElementPointer<UInt8> {
         let plane = layout.format.planes[index]
-        return memory.lane(
+        return memory.elements(
             at: layout.offsets[index] + (y >> plane.down + row) * layout.pitches[index] + x >> plane.across * plane.bytes)
     }
 
-    private func split(_ pairs: Lane<UInt8>, cb: Lane<UInt8>, cr: Lane<UInt8>, count: Int) {
+    private func split(_ pairs: ElementPointer<UInt8>, cb: ElementPointer<UInt8>, cr: ElementPointer<UInt8>, count: Int) {
         var column = 0
         while column + 16 <= count {
             let vector = pairs.load(2 * column, as: SIMD32<UInt8>.self)
@@ -81,9 +81,9 @@ struct PixelArea {
     }
 }
 
-extension Lane<UInt8> {
+extension ElementPointer<UInt8> {
     /// Stores `count` pairs of bytes, one of each plane.
-    func putPairs(cb: Lane<UInt8>, cr: Lane<UInt8>, count: Int) {
+    func putPairs(cb: ElementPointer<UInt8>, cr: ElementPointer<UInt8>, count: Int) {
         var column = 0
         while column + 16 <= count {
             var vector = SIMD32<UInt8>()

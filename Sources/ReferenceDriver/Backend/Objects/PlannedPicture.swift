@@ -28,8 +28,8 @@ struct PlannedPicture: Sendable {
 
 extension PlannedPicture {
     /// What to encode at the slices' QPs, or at `qp` in all of them.
-    func orders(qp: Int?) -> EncodeOrders {
-        EncodeOrders(
+    func orders(qp: Int?) -> EncodePassParameters {
+        EncodePassParameters(
             qp: qp, columns: columns, activity: activity,
             qpLimits: rate.map { $0.settings.minimumQP...$0.settings.maximumQP } ?? 0...51, qpDeltas: qpDeltas,
             maximumSliceBytes: maximumSliceBytes)

@@ -36,7 +36,7 @@ enum Reconstruction: Sendable {
     }
 
     /// Copies the first `count` samples of luma row `y`.
-    func copyLumaRow(_ y: Int, count: Int, to destination: Lane<UInt8>) {
+    func copyLumaRow(_ y: Int, count: Int, to destination: ElementPointer<UInt8>) {
         switch self {
         case .h264(let picture):
             picture.copyLumaRow(y, count: count, to: destination)
@@ -50,7 +50,7 @@ enum Reconstruction: Sendable {
     }
 
     /// Copies the first `count` Cb/Cr pairs of chroma row `y` (half height), Cb first.
-    func copyChromaRow(_ y: Int, count: Int, toPairs destination: Lane<UInt8>) {
+    func copyChromaRow(_ y: Int, count: Int, toPairs destination: ElementPointer<UInt8>) {
         switch self {
         case .h264(let picture):
             picture.copyChromaRow(y, count: count, toPairs: destination)
@@ -72,7 +72,7 @@ enum Reconstruction: Sendable {
     }
 
     /// Copies the first `count` samples of chroma row `y` (half height), each plane to its own place.
-    func copyChromaRow(_ y: Int, count: Int, toCb cb: Lane<UInt8>, cr: Lane<UInt8>) {
+    func copyChromaRow(_ y: Int, count: Int, toCb cb: ElementPointer<UInt8>, cr: ElementPointer<UInt8>) {
         switch self {
         case .h264(let picture):
             picture.copyChromaRow(y, count: count, toCb: cb, cr: cr)
@@ -88,9 +88,9 @@ enum Reconstruction: Sendable {
     }
 }
 
-extension Lane<UInt8> {
+extension ElementPointer<UInt8> {
     /// Stores words as two bytes each, the low one first.
-    fileprivate func put(_ words: Lane<UInt16>, count: Int) {
+    fileprivate func put(_ words: ElementPointer<UInt16>, count: Int) {
         for x in 0..<count { store(2 * x, words[x].littleEndian) }
     }
 }

@@ -39,19 +39,19 @@ final class ReconstructionFile {
         out.reserveCapacity(scale * (crop.width * crop.height + 2 * columns * rows))
         let right = crop.left + crop.width
         let bytes = scale * right
-        let row = LaneStorage<UInt8>(count: bytes, repeating: 0)
-        let (cb, cr) = (LaneStorage<UInt8>(count: bytes, repeating: 0), LaneStorage<UInt8>(count: bytes, repeating: 0))
+        let row = ElementStorage<UInt8>(count: bytes, repeating: 0)
+        let (cb, cr) = (ElementStorage<UInt8>(count: bytes, repeating: 0), ElementStorage<UInt8>(count: bytes, repeating: 0))
         for y in crop.top..<crop.top + crop.height {
-            picture.copyLumaRow(y, count: right, to: row.lane)
-            out.append(row.lane, scale * crop.left..<bytes)
+            picture.copyLumaRow(y, count: right, to: row.elements)
+            out.append(row.elements, scale * crop.left..<bytes)
         }
         var crPlane: [UInt8] = []
         crPlane.reserveCapacity(scale * columns * rows)
         let visible = scale * (crop.left / 2)..<scale * (crop.left / 2 + columns)
         for y in crop.top / 2..<crop.top / 2 + rows {
-            picture.copyChromaRow(y, count: crop.left / 2 + columns, toCb: cb.lane, cr: cr.lane)
-            out.append(cb.lane, visible)
-            crPlane.append(cr.lane, visible)
+            picture.copyChromaRow(y, count: crop.left / 2 + columns, toCb: cb.elements, cr: cr.elements)
+            out.append(cb.elements, visible)
+            crPlane.append(cr.elements, visible)
         }
         out += crPlane
         return out
@@ -59,8 +59,8 @@ final class ReconstructionFile {
 }
 
 extension [UInt8] {
-    /// SAFETY: the caller names a range that is inside the lane's memory.
-    fileprivate mutating func append(_ lane: Lane<UInt8>, _ range: Range<Int>) {
-        unsafe append(contentsOf: UnsafeBufferPointer(start: lane.base + range.lowerBound, count: range.count))
+    /// SAFETY: the caller names a range that is inside the pointer's memory.
+    fileprivate mutating func append(_ elements: ElementPointer<UInt8>, _ range: Range<Int>) {
+        unsafe append(contentsOf: UnsafeBufferPointer(start: elements.base + range.lowerBound, count: range.count))
     }
 }

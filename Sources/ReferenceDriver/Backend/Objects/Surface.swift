@@ -58,13 +58,13 @@ final class Surface {
         }
         guard let storage else { throw Refusal.allocation("no memory for a \(width)x\(height) surface") }
         if memoryIsStale, let reconstruction {
-            let luma = storage.lane(at: layout.offsets[0])
-            let chroma = storage.lane(at: layout.offsets[1])
+            let luma = storage.elements(at: layout.offsets[0])
+            let chroma = storage.elements(at: layout.offsets[1])
             let columns = min(width, reconstruction.width)
             let rows = min(height, reconstruction.height)
-            let storage = LaneStorage<UInt8>(count: 2 * (columns + 1), repeating: 0)
+            let storage = ElementStorage<UInt8>(count: 2 * (columns + 1), repeating: 0)
             defer { withExtendedLifetime(storage) {} }
-            let samples = storage.lane
+            let samples = storage.elements
             for y in 0..<rows {
                 reconstruction.copyLumaRow(y, count: columns, to: samples)
                 put(samples, isWide: reconstruction.isWide, to: luma + y * layout.pitches[0], count: columns)
@@ -81,7 +81,7 @@ final class Surface {
     }
 
     /// Stores a row of bytes, or of words of 10 bits, in the surface's format.
-    private func put(_ samples: Lane<UInt8>, isWide areWide: Bool, to row: Lane<UInt8>, count: Int) {
+    private func put(_ samples: ElementPointer<UInt8>, isWide areWide: Bool, to row: ElementPointer<UInt8>, count: Int) {
         if !areWide && !isWide { return row.copy(from: samples, count: count) }
         for index in 0..<count {
             let value = areWide ? samples.load(2 * index, as: UInt16.self).littleEndian : UInt16(samples[index]) << 2

@@ -1,7 +1,7 @@
 internal import CVA
 
 /// How drivers differ in what no attribute says.
-struct DriverManners: Sendable {
+struct DriverBehavior: Sendable {
     /// Packed headers of a kind that the config does not name are ignored; otherwise they are refused.
     var ignoresUnnamedHeaders = false
     /// Every slice needs a packed header.
@@ -18,7 +18,7 @@ struct DriverManners: Sendable {
     var losesDerivedP010 = false
     /// The encoder counts only these structures of slices, and refuses others.
     var keepsSliceStructure = false
-    var hevc = HEVCManners()
+    var hevc = HEVCBehavior()
 }
 
 /// VAENC_REFERENCE_PERSONALITY: the reference driver restricted to what a real driver said that it can do.
@@ -37,7 +37,7 @@ enum Personality {
             // Of what the real driver makes surfaces of, what the reference driver does too.
             capabilities.memoryTypes &= UInt32(parts[2], radix: 16) ?? 0
             capabilities.entries = parts[3].split(separator: " ").compactMap { entry($0, sets) }
-            capabilities.manners = manners(of: name)
+            capabilities.behavior = behavior(of: name)
             return capabilities
         }
         return nil
@@ -61,38 +61,38 @@ enum Personality {
             maximumHeight: numbers[6], surfaceAlignment: numbers.count > 7 ? numbers[7] : nil)
     }
 
-    private static func manners(of name: String) -> DriverManners {
-        var manners = DriverManners()
+    private static func behavior(of name: String) -> DriverBehavior {
+        var behavior = DriverBehavior()
         if name.hasPrefix("radeonsi-") {
             // Mesa 22.3.6: writes all headers itself.
-            manners.ignoresUnnamedHeaders = true
-            manners.hasNoStatus = true
+            behavior.ignoresUnnamedHeaders = true
+            behavior.hasNoStatus = true
             // The copy is of the luma plane, and the chroma plane is behind its end.
-            manners.losesDerivedP010 = name.hasSuffix("navi10")
-            manners.keepsSliceStructure = true
-            manners.quality = presets
-            manners.hevc.ignoresUnnamed = true
-            manners.hevc.hasOwnBlocks = true
-            manners.hevc.writesOwnSets = true
-            manners.hevc.hasOwnOffsets = !name.hasSuffix("raven")
-            manners.hevc.alignment = (64, 16)
-            manners.hevc.evensSlices = true
+            behavior.losesDerivedP010 = name.hasSuffix("navi10")
+            behavior.keepsSliceStructure = true
+            behavior.quality = presets
+            behavior.hevc.ignoresUnnamed = true
+            behavior.hevc.hasOwnBlocks = true
+            behavior.hevc.writesOwnSets = true
+            behavior.hevc.hasOwnOffsets = !name.hasSuffix("raven")
+            behavior.hevc.alignment = (64, 16)
+            behavior.hevc.evensSlices = true
         } else if name.hasPrefix("radeonsi25-") {
             // Mesa 25.0.7: streams without packed slice headers came out broken.
-            manners.needsSliceHeaders = true
-            manners.rewritesHeaders = true
-            manners.chainsHeaders = true
-            manners.quality = presets
-            manners.hevc.ignoresUnnamed = true
-            manners.hevc.hasOwnBlocks = true
-            manners.hevc.rewritesHeaders = true
-            manners.hevc.alignment = (64, 16)
-            manners.hevc.evensSlices = true
+            behavior.needsSliceHeaders = true
+            behavior.rewritesHeaders = true
+            behavior.chainsHeaders = true
+            behavior.quality = presets
+            behavior.hevc.ignoresUnnamed = true
+            behavior.hevc.hasOwnBlocks = true
+            behavior.hevc.rewritesHeaders = true
+            behavior.hevc.alignment = (64, 16)
+            behavior.hevc.evensSlices = true
         } else if name.hasPrefix("iHD") {
-            manners.hevc.needsUniformOffsets = true
-            manners.hevc.honoursUnnamed = [.strongIntraSmoothing, .constrainedIntra, .deblockingDisable]
+            behavior.hevc.needsUniformOffsets = true
+            behavior.hevc.honoursUnnamed = [.strongIntraSmoothing, .constrainedIntra, .deblockingDisable]
         }
-        return manners
+        return behavior
     }
 
     /// AMD's quality level: a valid bit, then speed, balanced, quality or high quality. The valid bit alone, a 1, is

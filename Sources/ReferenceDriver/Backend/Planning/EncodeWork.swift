@@ -27,7 +27,7 @@ enum EncodeWork: Sendable {
 }
 
 /// How a picture is to be encoded this time.
-struct EncodeOrders {
+struct EncodePassParameters {
     /// In all slices; nil: their own QPs.
     var qp: Int?
     /// 16×16 areas to a row of `activity` and `qpDeltas`.
@@ -60,7 +60,7 @@ struct H264Work: Sendable {
     /// pic_init_qp of the picture parameter set.
     var initialQP: Int
 
-    func job(_ orders: EncodeOrders) -> PictureJob {
+    func job(_ orders: EncodePassParameters) -> PictureJob {
         var job = job
         if let qp = orders.qp {
             for index in job.slices.indices {

@@ -5,7 +5,7 @@ struct H264Slices {
     var jobs: [SliceJob]
     /// What stands in their headers.
     var fields: [SliceFields]
-    var picture: PictureHeader
+    var picture: PictureParameterSet
     var isReference: Bool
     /// Macroblocks of the picture.
     var columns: Int
@@ -17,7 +17,7 @@ struct H264Backend: PictureBackend {
     let driver: Driver
     let context: Context
 
-    private var manners: DriverManners { driver.capabilities.manners }
+    private var behavior: DriverBehavior { driver.capabilities.behavior }
 
     func check(_ picture: EncodePicture, _ stream: inout StreamState) throws -> CheckedPicture<H264Slices> {
         try require(picture.announced == nil, "packed header parameters without their data")
@@ -42,9 +42,9 @@ struct H264Backend: PictureBackend {
             sequence, parameters, profile: DriverProfile(context.config.entry.profile))
         units.insert(sets.written)
         var written = sets.picture
-        if manners.rewritesHeaders {
+        if behavior.rewritesHeaders {
             units.rewritePictureSets()
-            written.initialQP = PictureHeader.usualQP
+            written.initialQP = PictureParameterSet.usualQP
         }
         units.end(parameters.last_picture)
         let crop = try sets.sequence.visibleArea()
@@ -57,8 +57,8 @@ struct H264Backend: PictureBackend {
         try sequence.checkReferences(of: parameters, slices, context.environment)
         for slice in slices { try slice.check(picture: parameters, context.config) }
         try planner.checkCoverage(slices, macroblocks: columns * rows)
-        try units.checkSlices(count: slices.count, manners)
-        if manners.keepsSliceStructure {
+        try units.checkSlices(count: slices.count, behavior)
+        if behavior.keepsSliceStructure {
             try planner.checkStructure(slices, widthInMacroblocks: columns)
         }
         var jobs: [SliceJob] = []
@@ -66,7 +66,7 @@ struct H264Backend: PictureBackend {
         var references: [Surface] = []
         for (index, slice) in slices.enumerated() {
             var header = try planner.header(slice, packed: units.slices.isEmpty ? nil : units.slices[index])
-            if manners.rewritesHeaders {
+            if behavior.rewritesHeaders {
                 header = try planner.rewritten(header, for: written)
             }
             guard let places = SliceFields(header, sequence: sets.sequence, picture: written) else {
@@ -116,7 +116,7 @@ struct H264Backend: PictureBackend {
         let (columns, rows) = (picture.slices.columns, picture.slices.rows)
         let (target, memory) = (surfaces.target, surfaces.memory)
         let source = SourcePicture(
-            luma: memory.lane(at: target.layout.offsets[0]), chroma: memory.lane(at: target.layout.offsets[1]),
+            luma: memory.elements(at: target.layout.offsets[0]), chroma: memory.elements(at: target.layout.offsets[1]),
             lumaPitch: target.layout.pitches[0], chromaPitch: target.layout.pitches[1],
             width: min(target.width, 16 * columns), height: min(target.height, 16 * rows))
         var job = PictureJob(

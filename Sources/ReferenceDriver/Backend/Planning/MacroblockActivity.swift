@@ -2,7 +2,7 @@ internal import Glibc
 
 /// A client's luma samples.
 struct SourceLuma {
-    var bytes: Lane<UInt8>
+    var bytes: ElementPointer<UInt8>
     /// Bytes from row to row.
     var pitch: Int
     var width: Int

@@ -2,8 +2,8 @@ internal import CVA
 
 /// The parameter sets that stand in a stream so far, by id, and who wrote them.
 struct ParameterSets {
-    private var sequences: [Int: SequenceHeader] = [:]
-    private var pictures: [Int: PictureHeader] = [:]
+    private var sequences: [Int: SequenceParameterSet] = [:]
+    private var pictures: [Int: PictureParameterSet] = [:]
     /// Ids that the client packed itself: the driver leaves those to it.
     private var packedSequences: Set<Int> = []
     private var packedPictures: Set<Int> = []
@@ -11,14 +11,14 @@ struct ParameterSets {
     /// Takes note of the parameter sets in a client's packed header.
     mutating func note(_ header: PackedHeader) throws {
         for payload in header.payloads(ofType: 7) {
-            guard let sequence = SequenceHeader(rbsp: payload) else {
+            guard let sequence = SequenceParameterSet(rbsp: payload) else {
                 throw Refusal.invalidParameter("a packed sequence parameter set that cannot be read")
             }
             sequences[sequence.id] = sequence
             packedSequences.insert(sequence.id)
         }
         for payload in header.payloads(ofType: 8) {
-            guard let picture = PictureHeader(rbsp: payload) else {
+            guard let picture = PictureParameterSet(rbsp: payload) else {
                 throw Refusal.invalidParameter("a packed picture parameter set that cannot be read")
             }
             pictures[picture.id] = picture
@@ -31,10 +31,10 @@ struct ParameterSets {
     mutating func resolve(
         _ sequence: VAEncSequenceParameterBufferH264, _ picture: VAEncPictureParameterBufferH264,
         profile: DriverProfile
-    ) throws -> (sequence: SequenceHeader, picture: PictureHeader, written: [[UInt8]]) {
+    ) throws -> (sequence: SequenceParameterSet, picture: PictureParameterSet, written: [[UInt8]]) {
         let isIDR = unsafe picture.pic_fields.bits.idr_pic_flag != 0
         var written: [[UInt8]] = []
-        let asked = (SequenceHeader(sequence, profile: profile), PictureHeader(picture, profile: profile))
+        let asked = (SequenceParameterSet(sequence, profile: profile), PictureParameterSet(picture, profile: profile))
         if !packedSequences.contains(asked.0.id), isIDR || sequences[asked.0.id] != asked.0 {
             sequences[asked.0.id] = asked.0
             written.append(asked.0.nalUnit())
@@ -58,9 +58,9 @@ struct ParameterSets {
     }
 }
 
-extension SequenceHeader {
+extension SequenceParameterSet {
     /// Throws where a decoder of `self` could not decode what `asked` makes the driver encode.
-    fileprivate func checkAgrees(with asked: SequenceHeader) throws {
+    fileprivate func checkAgrees(with asked: SequenceParameterSet) throws {
         try require(
             widthInMacroblocks == asked.widthInMacroblocks && heightInMapUnits == asked.heightInMapUnits,
             "the packed sequence parameter set has another size than the sequence buffer")
@@ -84,8 +84,8 @@ extension SequenceHeader {
     }
 }
 
-extension PictureHeader {
-    fileprivate func checkAgrees(with asked: PictureHeader) throws {
+extension PictureParameterSet {
+    fileprivate func checkAgrees(with asked: PictureParameterSet) throws {
         func same<Value: Equatable>(_ name: String, _ packed: Value, _ wanted: Value) throws {
             try require(
                 packed == wanted, "\(name) is \(packed) in the packed picture parameter set, \(wanted) in the buffer")

@@ -3,8 +3,8 @@ internal import CVA
 /// Slices of a picture on their way from buffers to jobs.
 struct SlicePlan {
     let parameters: VAEncPictureParameterBufferH264
-    let sequence: SequenceHeader
-    let picture: PictureHeader
+    let sequence: SequenceParameterSet
+    let picture: PictureParameterSet
     let config: Config.Choice
     let environment: Environment
 
@@ -79,7 +79,7 @@ struct SlicePlan {
     }
 
     /// The header as another picture parameter set has it, which differs in pic_init_qp only.
-    func rewritten(_ header: SliceHeaderBits, for other: PictureHeader) throws -> SliceHeaderBits {
+    func rewritten(_ header: SliceHeaderBits, for other: PictureParameterSet) throws -> SliceHeaderBits {
         guard var fields = SliceHeader(header, sequence: sequence, picture: picture) else {
             throw Refusal.invalidParameter("a slice header that cannot be read")
         }

@@ -49,8 +49,8 @@ struct StreamUnits {
     /// Writes H.264 picture parameter sets anew, with pic_init_qp 26.
     mutating func rewritePictureSets() {
         rewrite { type, rbsp in
-            guard type == 8, var picture = PictureHeader(rbsp: rbsp) else { return nil }
-            picture.initialQP = PictureHeader.usualQP
+            guard type == 8, var picture = PictureParameterSet(rbsp: rbsp) else { return nil }
+            picture.initialQP = PictureParameterSet.usualQP
             return picture.nalUnit()
         }
     }
@@ -93,11 +93,11 @@ struct StreamUnits {
     }
 
     /// Throws unless there are headers for all slices, or none where the driver writes them.
-    func checkSlices(count: Int, _ manners: DriverManners) throws {
+    func checkSlices(count: Int, _ behavior: DriverBehavior) throws {
         try require(
             slices.isEmpty || slices.count == count, "\(slices.count) packed slice headers for \(count) slices")
         try require(
-            !manners.needsSliceHeaders || !slices.isEmpty, "slices without packed headers, which this driver needs")
+            !behavior.needsSliceHeaders || !slices.isEmpty, "slices without packed headers, which this driver needs")
     }
 
     private func belongsAfterSlices(_ bytes: [UInt8]) -> Bool {

@@ -23,7 +23,7 @@ extension PixelArea {
         }
     }
 
-    private func meanOfBytes(_ above: Lane<UInt8>, _ below: Lane<UInt8>, _ result: Lane<UInt8>, _ count: Int) {
+    private func meanOfBytes(_ above: ElementPointer<UInt8>, _ below: ElementPointer<UInt8>, _ result: ElementPointer<UInt8>, _ count: Int) {
         var offset = 0
         while offset + 16 <= count {
             result.store(offset, mean(above.load(offset, as: SIMD16<UInt8>.self), below.load(offset)))
@@ -35,7 +35,7 @@ extension PixelArea {
         }
     }
 
-    private func meanOfWords(_ above: Lane<UInt8>, _ below: Lane<UInt8>, _ result: Lane<UInt8>, _ count: Int) {
+    private func meanOfWords(_ above: ElementPointer<UInt8>, _ below: ElementPointer<UInt8>, _ result: ElementPointer<UInt8>, _ count: Int) {
         var offset = 0
         while offset + 16 <= count {
             result.store(offset, mean(above.load(offset, as: SIMD8<UInt16>.self), below.load(offset)))

@@ -98,9 +98,9 @@ internal import Glibc
         return true
     }
 
-    /// A lane of bytes from `offset` on, which must be inside.
-    func lane(at offset: Int) -> Lane<UInt8> {
+    /// A pointer of bytes from `offset` on, which must be inside.
+    func elements(at offset: Int) -> ElementPointer<UInt8> {
         precondition(offset >= 0 && offset <= byteCount)
-        return unsafe Lane((base + offset).assumingMemoryBound(to: UInt8.self))
+        return unsafe ElementPointer((base + offset).assumingMemoryBound(to: UInt8.self))
     }
 }

@@ -111,29 +111,29 @@ package final class HEVCCodingTree: Sendable {
     static let predictionLimit = 256
     static let nodeLimit = 341
 
-    package let counts = LaneStorage<Int32>(count: 3, repeating: 0)
+    package let counts = ElementStorage<Int32>(count: 3, repeating: 0)
     /// In coding order. Where the coding quadtree splits follows from their sizes and the picture's.
-    package let units = LaneStorage<HEVCCodingUnit>(count: unitLimit, repeating: HEVCCodingUnit())
-    package let predictions = LaneStorage<HEVCPredictionUnit>(count: predictionLimit, repeating: HEVCPredictionUnit())
-    package let nodes = LaneStorage<HEVCTransformNode>(count: nodeLimit, repeating: HEVCTransformNode())
-    package let sao = LaneStorage<HEVCSAOParameters>(count: 1, repeating: HEVCSAOParameters())
+    package let units = ElementStorage<HEVCCodingUnit>(count: unitLimit, repeating: HEVCCodingUnit())
+    package let predictions = ElementStorage<HEVCPredictionUnit>(count: predictionLimit, repeating: HEVCPredictionUnit())
+    package let nodes = ElementStorage<HEVCTransformNode>(count: nodeLimit, repeating: HEVCTransformNode())
+    package let sao = ElementStorage<HEVCSAOParameters>(count: 1, repeating: HEVCSAOParameters())
     /// Transform levels: each block's n·n in raster order, without a gap, at `HEVCLevels`. Those of blocks whose cbf
     /// is 0 are not read.
-    package let levels = LaneStorage<Int16>(count: HEVCLevels.count, repeating: 0)
+    package let levels = ElementStorage<Int16>(count: HEVCLevels.count, repeating: 0)
 
     package init() {}
 
     package var unitCount: Int {
-        get { Int(counts.lane[0]) }
-        set { counts.lane[0] = Int32(truncatingIfNeeded: newValue) }
+        get { Int(counts.elements[0]) }
+        set { counts.elements[0] = Int32(truncatingIfNeeded: newValue) }
     }
     package var predictionCount: Int {
-        get { Int(counts.lane[1]) }
-        set { counts.lane[1] = Int32(truncatingIfNeeded: newValue) }
+        get { Int(counts.elements[1]) }
+        set { counts.elements[1] = Int32(truncatingIfNeeded: newValue) }
     }
     package var nodeCount: Int {
-        get { Int(counts.lane[2]) }
-        set { counts.lane[2] = Int32(truncatingIfNeeded: newValue) }
+        get { Int(counts.elements[2]) }
+        set { counts.elements[2] = Int32(truncatingIfNeeded: newValue) }
     }
 }
 

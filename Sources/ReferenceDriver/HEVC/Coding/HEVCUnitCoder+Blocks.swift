@@ -1,14 +1,14 @@
 /// One transform block to code.
 struct HEVCBlockTask<Sample: HEVCSample> {
     let component: HEVCComponent
-    let source: Lane<Sample>
+    let source: ElementPointer<Sample>
     let sourceStride: Int
     /// `target` itself where `isInPlace`.
-    let prediction: Lane<Sample>
+    let prediction: ElementPointer<Sample>
     let predictionStride: Int
-    let target: Lane<Sample>
+    let target: ElementPointer<Sample>
     let targetStride: Int
-    let levels: Lane<Int16>
+    let levels: ElementPointer<Int16>
     let log2Size: Int
     let isSine: Bool
     let isIntra: Bool
@@ -40,11 +40,11 @@ extension HEVCUnitCoder {
         let plainCost = (plainError &<< 8) &+ weighed(count.cost)
         transform.forward(residual, stride: size, log2Size: block.log2Size, isSine: block.isSine, to: coefficients)
         let rounding =
-            effort.choosesLevels ? 128 : block.isIntra ? HEVCQuantizer.intraRounding : HEVCQuantizer.interRounding
+            preset.choosesLevels ? 128 : block.isIntra ? HEVCQuantizer.intraRounding : HEVCQuantizer.interRounding
         var quantized = quantizer(block.component).quantize(
             coefficients, log2Size: block.log2Size, rounding: rounding, to: block.levels)
-        if effort.choosesLevels && quantized.count > 0 { quantized = chooseLevels(block) }
-        if hidesSigns && quantized.count > 1 {
+        if preset.choosesLevels && quantized.count > 0 { quantized = chooseLevels(block) }
+        if sign_data_hiding_enabled_flag && quantized.count > 1 {
             hideSigns(block)
             quantized.extent = extent(block)
         }
@@ -66,7 +66,7 @@ extension HEVCUnitCoder {
         residualCoder.code(
             HEVCResidualBlock(
                 levels: block.levels, log2Size: block.log2Size, isChroma: block.component != .luma, scan: block.scan,
-                hidesSigns: hidesSigns), &count)
+                sign_data_hiding_enabled_flag: sign_data_hiding_enabled_flag), &count)
         return count.cost
     }
 

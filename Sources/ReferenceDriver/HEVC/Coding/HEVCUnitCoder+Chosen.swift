@@ -69,7 +69,7 @@ extension HEVCUnitCoder {
                 block.levels[i] = isSet ? Int16(truncatingIfNeeded: chooser.choose(.levels, large) &- large / 2) : 0
             }
         }
-        if hidesSigns { hideSigns(block) }
+        if sign_data_hiding_enabled_flag { hideSigns(block) }
         let extent = extent(block)
         result.hasLevels = extent.columns > 0
         if result.hasLevels { reconstruct(block, extent, skips: result.skips) } else { result.skips = false }

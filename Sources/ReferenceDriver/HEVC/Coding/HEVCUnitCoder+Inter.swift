@@ -45,7 +45,7 @@ extension HEVCUnitCoder {
         predictChroma(part, motion, isCb: false, to: target.cr + place, target.chromaStride)
     }
 
-    @inline(never) func predictLuma(_ part: HEVCPart, _ motion: HEVCMotion, to target: Lane<Sample>, _ stride: Int) {
+    @inline(never) func predictLuma(_ part: HEVCPart, _ motion: HEVCMotion, to target: ElementPointer<Sample>, _ stride: Int) {
         let first = wide
         let second = wide + HEVCInterpolation<Sample>.count
         let temporary = wide + 2 &* HEVCInterpolation<Sample>.count
@@ -74,13 +74,13 @@ extension HEVCUnitCoder {
     }
 
     @inline(never) private func predictChroma(
-        _ part: HEVCPart, _ motion: HEVCMotion, isCb: Bool, to target: Lane<Sample>, _ stride: Int
+        _ part: HEVCPart, _ motion: HEVCMotion, isCb: Bool, to target: ElementPointer<Sample>, _ stride: Int
     ) {
         let first = wide
         let second = wide + HEVCInterpolation<Sample>.count
         let temporary = wide + 2 &* HEVCInterpolation<Sample>.count
         let (width, height) = (part.width >> 1, part.height >> 1)
-        func interpolate(_ list: Int, _ block: Lane<Int16>) {
+        func interpolate(_ list: Int, _ block: ElementPointer<Int16>) {
             let from = planes(list, motion.reference(list))
             HEVCInterpolation.chroma(
                 isCb ? from.cb : from.cr, from, x: part.x >> 1, y: part.y >> 1, motion.vector(list), width: width,
@@ -160,7 +160,7 @@ extension HEVCUnitCoder {
             count.codeMode(isIntra: false)
             count.codeInterPartition(
                 unit.partition, log2Size: Int(unit.log2Size), isSmallest: Int(unit.log2Size) == grid.log2MinCodingBlock,
-                allowsAsymmetric: allowsAsymmetric)
+                amp_enabled_flag: amp_enabled_flag)
         }
         return count.cost
     }
@@ -174,7 +174,7 @@ extension HEVCUnitCoder {
         if !isSkipped {
             var partitions = [HEVCPartition.part2Nx2N, .part2NxN, .partNx2N]
             if log2Size > grid.log2MinCodingBlock {
-                if allowsAsymmetric { partitions += [.part2NxnU, .part2NxnD, .partnLx2N, .partnRx2N] }
+                if amp_enabled_flag { partitions += [.part2NxnU, .part2NxnD, .partnLx2N, .partnRx2N] }
             } else if log2Size > 3 {
                 partitions.append(.partNxN)
             }

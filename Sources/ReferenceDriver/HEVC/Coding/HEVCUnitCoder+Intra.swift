@@ -55,7 +55,7 @@ extension HEVCUnitCoder {
     }
 
     @inline(__always) func predictIntra(
-        _ component: HEVCComponent, _ x: Int, _ y: Int, log2Size: Int, mode: Int, to target: Lane<Sample>,
+        _ component: HEVCComponent, _ x: Int, _ y: Int, log2Size: Int, mode: Int, to target: ElementPointer<Sample>,
         _ stride: Int
     ) {
         loadIntraReferences(component, x, y, log2Size: log2Size)

@@ -1,5 +1,5 @@
 /// Places for what was coded best, by the size of its block.
-enum HEVCSlots {
+enum BestUnitCache {
     static func unit(_ log2Size: Int) -> Int { log2Size &- 3 }
     /// Transform blocks of 4×4 are never kept.
     static func transform(_ log2Size: Int) -> Int { 4 &+ log2Size &- 3 }
@@ -7,7 +7,7 @@ enum HEVCSlots {
 
 extension HEVCUnitCoder {
     private func kept(_ slot: Int) -> HEVCBlockPlanes<Sample> {
-        HEVCBlockPlanes(scratch.keptSamples.lane + slot &* HEVCScratch<Sample>.samples)
+        HEVCBlockPlanes(scratch.keptSamples.elements + slot &* HEVCScratch<Sample>.samples)
     }
 
     /// Copies a block of all planes away.
@@ -47,21 +47,21 @@ extension HEVCUnitCoder {
 
     /// A block's levels are all that stands at its place in z-order.
     func keepLevels(_ x: Int, _ y: Int, log2Size: Int, slot: Int) {
-        let place = scratch.keptLevels.lane + slot &* HEVCLevels.count
-        copyLevels(x, y, log2Size: log2Size) { lane, first, count, offset in
-            (place + offset).copy(from: lane + first, count: count)
+        let place = scratch.keptLevels.elements + slot &* HEVCLevels.count
+        copyLevels(x, y, log2Size: log2Size) { elements, first, count, offset in
+            (place + offset).copy(from: elements + first, count: count)
         }
     }
 
     func restoreLevels(_ x: Int, _ y: Int, log2Size: Int, slot: Int) {
-        let place = scratch.keptLevels.lane + slot &* HEVCLevels.count
-        copyLevels(x, y, log2Size: log2Size) { lane, first, count, offset in
-            (lane + first).copy(from: place + offset, count: count)
+        let place = scratch.keptLevels.elements + slot &* HEVCLevels.count
+        copyLevels(x, y, log2Size: log2Size) { elements, first, count, offset in
+            (elements + first).copy(from: place + offset, count: count)
         }
     }
 
     @inline(__always) private func copyLevels(
-        _ x: Int, _ y: Int, log2Size: Int, _ copy: (Lane<Int16>, Int, Int, Int) -> Void
+        _ x: Int, _ y: Int, log2Size: Int, _ copy: (ElementPointer<Int16>, Int, Int, Int) -> Void
     ) {
         let (column, row) = (x & levelMask, y & levelMask)
         let count = 1 &<< (2 &* log2Size)
@@ -73,17 +73,17 @@ extension HEVCUnitCoder {
     /// Keeps the unit that was coded last, before it is committed, with what stands of it in the tree from `place` on.
     mutating func keep(_ unit: HEVCCodingUnit, _ coded: HEVCCoded, since place: HEVCTreePlace) {
         let log2Size = Int(unit.log2Size)
-        let slot = HEVCSlots.unit(log2Size)
+        let slot = BestUnitCache.unit(log2Size)
         var kept = HEVCKeptUnit()
         kept.unit = unit
         kept.nodeCount = nodeCount &- place.nodes
         kept.predictionCount = predictionCount &- place.predictions
         kept.hasLevels = coded.hasLevels
         kept.cost = coded.cost
-        scratch.keptUnits.lane[slot] = kept
-        (scratch.keptPredictions.lane + 4 &* slot).copy(
+        scratch.keptUnits.elements[slot] = kept
+        (scratch.keptPredictions.elements + 4 &* slot).copy(
             from: predictions + place.predictions, count: kept.predictionCount)
-        (scratch.keptNodes.lane + HEVCCodingTree.nodeLimit &* slot).copy(
+        (scratch.keptNodes.elements + HEVCCodingTree.nodeLimit &* slot).copy(
             from: nodes + place.nodes, count: kept.nodeCount)
         keepSamples(Int(unit.x), Int(unit.y), log2Size: log2Size, slot: slot)
         if coded.hasLevels { keepLevels(Int(unit.x), Int(unit.y), log2Size: log2Size, slot: slot) }
@@ -92,12 +92,12 @@ extension HEVCUnitCoder {
     /// Puts the kept unit of a size back to `place`.
     mutating func restore(log2Size: Int, to place: HEVCTreePlace) -> HEVCKeptUnit {
         go(to: place)
-        let slot = HEVCSlots.unit(log2Size)
-        let kept = scratch.keptUnits.lane[slot]
+        let slot = BestUnitCache.unit(log2Size)
+        let kept = scratch.keptUnits.elements[slot]
         (predictions + place.predictions).copy(
-            from: scratch.keptPredictions.lane + 4 &* slot, count: kept.predictionCount)
+            from: scratch.keptPredictions.elements + 4 &* slot, count: kept.predictionCount)
         (nodes + place.nodes).copy(
-            from: scratch.keptNodes.lane + HEVCCodingTree.nodeLimit &* slot, count: kept.nodeCount)
+            from: scratch.keptNodes.elements + HEVCCodingTree.nodeLimit &* slot, count: kept.nodeCount)
         predictionCount = place.predictions &+ kept.predictionCount
         nodeCount = place.nodes &+ kept.nodeCount
         let (x, y) = (Int(kept.unit.x), Int(kept.unit.y))

@@ -4,13 +4,13 @@
 struct HEVCLevelCosts {
     static let count = 32 * 32
     /// What the chosen level costs more than no level without bits, in 256ths of a squared sample.
-    let levels: Lane<Float>
+    let levels: ElementPointer<Float>
     /// Of that, its sig_coeff_flag.
-    let flags: Lane<Float>
+    let flags: ElementPointer<Float>
     /// coded_sub_block_flag, by sub-block in the scan.
-    let subBlocks: Lane<Float>
+    let subBlocks: ElementPointer<Float>
 
-    init(_ memory: Lane<Float>) {
+    init(_ memory: ElementPointer<Float>) {
         levels = memory
         flags = memory + Self.count
         subBlocks = memory + 2 * Self.count
@@ -70,11 +70,11 @@ extension HEVCUnitCoder {
         let isChroma = block.component != .luma
         let quantizer = quantizer(block.component)
         let tables = HEVCResidualTables.shared
-        let order = tables.subBlocks.lane + 64 &* HEVCResidualTables.subBlockRow(log2Size: log2Size, scan: block.scan)
-        let places = tables.positions.lane + 16 &* block.scan
-        let rows = tables.significant.lane
+        let order = tables.subBlocks.elements + 64 &* HEVCResidualTables.subBlockRow(log2Size: log2Size, scan: block.scan)
+        let places = tables.positions.elements + 16 &* block.scan
+        let rows = tables.significant.elements
             + 16 &* HEVCResidualTables.significantRow(log2Size: log2Size, isChroma: isChroma, scan: block.scan)
-        let costs = HEVCLevelCosts(scratch.levelCosts.lane)
+        let costs = HEVCLevelCosts(scratch.levelCosts.elements)
         let counter = counter
         let weight = Float(squareLambda) / 32768
         let shift = 14 &+ quantizer.period &+ quantizer.excess(log2Size)
@@ -188,8 +188,8 @@ extension HEVCUnitCoder {
     ) -> HEVCQuantized {
         let log2Size = block.log2Size
         let tables = HEVCResidualTables.shared
-        let order = tables.subBlocks.lane + 64 &* HEVCResidualTables.subBlockRow(log2Size: log2Size, scan: block.scan)
-        let places = tables.positions.lane + 16 &* block.scan
+        let order = tables.subBlocks.elements + 64 &* HEVCResidualTables.subBlockRow(log2Size: log2Size, scan: block.scan)
+        let places = tables.positions.elements + 16 &* block.scan
         let counter = counter
         let task = HEVCResidualBlock(
             levels: block.levels, log2Size: log2Size, isChroma: block.component != .luma, scan: block.scan)

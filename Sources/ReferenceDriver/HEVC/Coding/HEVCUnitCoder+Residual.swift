@@ -39,7 +39,7 @@ extension HEVCUnitCoder {
             prediction: prediction,
             chromaMode: HEVCChromaMode.mode(
                 Int(unit.chromaMode), luma: Int(predictions[Int(unit.firstPrediction)].intraMode)),
-            splits: effort.transformSplits)
+            splits: preset.transformSplits)
     }
 
     /// Codes the transform tree of a unit; its nodes go to the end of the tree's.
@@ -71,7 +71,7 @@ extension HEVCUnitCoder {
         var whole = codeLeaf(task, x, y, log2Size: log2Size, depth: depth, part: part)
         whole.cost &+= weighed(count.cost)
         if depth >= task.splits || !whole.hasLevels || task.isLumaAlone { return whole }
-        let slot = HEVCSlots.transform(log2Size)
+        let slot = BestUnitCache.transform(log2Size)
         keepSamples(x, y, log2Size: log2Size, slot: slot)
         keepLevels(x, y, log2Size: log2Size, slot: slot)
         let node = nodes[first]

@@ -17,7 +17,7 @@ extension HEVCUnitCoder {
     func hideSigns(_ block: HEVCBlockTask<Sample>) {
         let quantizer = quantizer(block.component)
         let size = 1 &<< block.log2Size
-        let places = HEVCResidualTables.shared.positions.lane + 16 &* block.scan
+        let places = HEVCResidualTables.shared.positions.elements + 16 &* block.scan
         let shift = 14 &+ quantizer.period &+ quantizer.excess(block.log2Size)
         for top in stride(from: 0, to: size, by: 4) {
             for left in stride(from: 0, to: size, by: 4) {

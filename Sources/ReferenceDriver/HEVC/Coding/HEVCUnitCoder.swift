@@ -13,16 +13,16 @@ struct HEVCUnitCoder<Sample: HEVCSample> {
     let source: HEVCPlanes<Sample>
     let planes: HEVCPlanes<Sample>
     let tables: HEVCPictureTables
-    let tileOfTree: Lane<Int32>
-    let effort: HEVCEffort
+    let tileOfTree: ElementPointer<Int32>
+    let preset: HEVCSpeedPreset
     let chooser: (any HEVCChooser)?
     let transformDepthInter: Int
     let transformDepthIntra: Int
-    let allowsAsymmetric: Bool
+    let amp_enabled_flag: Bool
     let strongSmoothing: Bool
     let constrainedIntra: Bool
     let hasTransformSkip: Bool
-    let hidesSigns: Bool
+    let sign_data_hiding_enabled_flag: Bool
     let hasQPDelta: Bool
     let log2Group: Int
     let areaQPs: [Int8]?
@@ -42,8 +42,8 @@ struct HEVCUnitCoder<Sample: HEVCSample> {
     var motionPredictor: HEVCMotionPredictor
     let motionReferences: HEVCMotionReferences
     /// By list and index: the planes, and where samples end that intra refresh lets renewed blocks use.
-    let references: Lane<HEVCPlanes<Sample>>
-    let cleanLimits: Lane<Int32>
+    let references: ElementPointer<HEVCPlanes<Sample>>
+    let cleanLimits: ElementPointer<Int32>
     let job: HEVCPictureJob
     var group = HEVCQuantizationGroup()
     /// What a bit weighs against squared errors, and against sums of differences, in 256ths.
@@ -66,33 +66,33 @@ struct HEVCUnitCoder<Sample: HEVCSample> {
     var unitCount = 0
     var predictionCount = 0
     var nodeCount = 0
-    var units: Lane<HEVCCodingUnit>
-    var predictions: Lane<HEVCPredictionUnit>
-    var nodes: Lane<HEVCTransformNode>
-    var levels: Lane<Int16>
+    var units: ElementPointer<HEVCCodingUnit>
+    var predictions: ElementPointer<HEVCPredictionUnit>
+    var nodes: ElementPointer<HEVCTransformNode>
+    var levels: ElementPointer<Int16>
     /// The states of the slice's contexts as they were before the tree.
-    var states: Lane<UInt8>
-    let prices = HEVCBinPrices.shared.prices.lane
+    var states: ElementPointer<UInt8>
+    let prices = HEVCBinPrices.shared.prices.elements
 
     // Scratch memory.
     let scratch: HEVCScratch<Sample>
     let transform: HEVCTransform
     let residualCoder: HEVCResidualCoder
-    let residual: Lane<Int16>
-    let coefficients: Lane<Int16>
-    let scaled: Lane<Int16>
+    let residual: ElementPointer<Int16>
+    let coefficients: ElementPointer<Int16>
+    let scaled: ElementPointer<Int16>
 
     /// Where a unit's prediction is made.
     let predictedBlock: HEVCBlockPlanes<Sample>
 
     /// Blocks at 14 bits: two, and what interpolation works in.
-    let wide: Lane<Int16>
+    let wide: ElementPointer<Int16>
     /// Merge candidates.
-    let candidates: Lane<HEVCMotion>
+    let candidates: ElementPointer<HEVCMotion>
     /// The block that a pair's moving one is averaged with, at 14 bits.
-    let pairBlock: Lane<Int16>
+    let pairBlock: ElementPointer<Int16>
     /// What was found last for each reference, by list and index.
-    let latestVectors: Lane<MotionVector>
+    let latestVectors: ElementPointer<MotionVector>
     /// Where predictions are tried.
     let trialBlock: HEVCBlockPlanes<Sample>
     var rounds = RefreshRounds.hevc
@@ -104,7 +104,7 @@ struct HEVCUnitCoder<Sample: HEVCSample> {
     var qpSum = 0
 
     init(
-        _ job: HEVCPictureJob, source: HEVCPlanes<Sample>, tables: HEVCPictureTables, tileOfTree: Lane<Int32>,
+        _ job: HEVCPictureJob, source: HEVCPlanes<Sample>, tables: HEVCPictureTables, tileOfTree: ElementPointer<Int32>,
         scratch: HEVCScratch<Sample>, transform: HEVCTransform, refresh: RefreshGuard,
         chooser: (any HEVCChooser)?
     ) {
@@ -117,15 +117,15 @@ struct HEVCUnitCoder<Sample: HEVCSample> {
         planes = job.reconstruction.planes()
         self.tables = tables
         self.tileOfTree = tileOfTree
-        effort = HEVCEffort(quality: job.quality, choosesLevels: job.choosesLevels)
+        preset = HEVCSpeedPreset(quality: job.quality, choosesLevels: job.choosesLevels)
         self.chooser = chooser
         transformDepthInter = job.transformDepthInter
         transformDepthIntra = job.transformDepthIntra
-        allowsAsymmetric = job.allowsAsymmetric
+        amp_enabled_flag = job.amp_enabled_flag
         strongSmoothing = job.strongIntraSmoothing
         constrainedIntra = job.constrainedIntraPrediction
         hasTransformSkip = job.hasTransformSkip
-        hidesSigns = job.hidesSigns
+        sign_data_hiding_enabled_flag = job.sign_data_hiding_enabled_flag
         hasQPDelta = job.qpDeltaDepth != nil
         log2Group = grid.log2CodingTreeBlock - (job.qpDeltaDepth ?? 0)
         areaQPs = job.qpDeltaDepth == nil ? nil : job.areaQPs
@@ -134,32 +134,32 @@ struct HEVCUnitCoder<Sample: HEVCSample> {
         self.job = job
         slice = job.slices[0]
         motionReferences = scratch.motionReferences
-        references = scratch.references.lane
-        cleanLimits = scratch.cleanLimits.lane
-        wide = scratch.wide.lane
-        pairBlock = scratch.pair.lane
-        latestVectors = scratch.latestVectors.lane
-        trialBlock = HEVCBlockPlanes(scratch.predictions.lane + HEVCScratch<Sample>.samples)
-        candidates = scratch.candidates.lane
+        references = scratch.references.elements
+        cleanLimits = scratch.cleanLimits.elements
+        wide = scratch.wide.elements
+        pairBlock = scratch.pair.elements
+        latestVectors = scratch.latestVectors.elements
+        trialBlock = HEVCBlockPlanes(scratch.predictions.elements + HEVCScratch<Sample>.samples)
+        candidates = scratch.candidates.elements
         motionPredictor = HEVCMotionPredictor(
             job.slices[0], job, tables, tiles: tileOfTree, references: scratch.motionReferences)
         lumaQuantizer = HEVCQuantizer(qp: 26, bitDepth: Sample.bitDepth)
         cbQuantizer = lumaQuantizer
         crQuantizer = lumaQuantizer
         // Those of the tree are set with each.
-        units = scratch.noUnits.lane
-        predictions = scratch.keptPredictions.lane
-        nodes = scratch.keptNodes.lane
-        levels = scratch.keptLevels.lane
-        states = scratch.noStates.lane
+        units = scratch.noUnits.elements
+        predictions = scratch.keptPredictions.elements
+        nodes = scratch.keptNodes.elements
+        levels = scratch.keptLevels.elements
+        states = scratch.noStates.elements
         self.scratch = scratch
         self.transform = transform
-        residualCoder = HEVCResidualCoder(scratch: scratch.residualScratch.lane)
-        residual = scratch.residual.lane
-        coefficients = scratch.coefficients.lane
-        scaled = scratch.scaled.lane
+        residualCoder = HEVCResidualCoder(scratch: scratch.residualScratch.elements)
+        residual = scratch.residual.elements
+        coefficients = scratch.coefficients.elements
+        scaled = scratch.scaled.elements
         intraReferences = HEVCIntraReferences(scratch.intra)
-        predictedBlock = HEVCBlockPlanes(scratch.predictions.lane)
+        predictedBlock = HEVCBlockPlanes(scratch.predictions.elements)
     }
 
     @inline(__always) var levelMask: Int { grid.codingTreeSize &- 1 }
@@ -215,7 +215,7 @@ struct HEVCUnitCoder<Sample: HEVCSample> {
     @inline(__always) var counter: HEVCBinCount { HEVCBinCount(states: states, prices: prices) }
 
     /// Chooses, codes and reconstructs a coding tree unit, but for the loop filters.
-    mutating func code(_ address: Int, into tree: HEVCCodingTree, states: Lane<UInt8>) {
+    mutating func code(_ address: Int, into tree: HEVCCodingTree, states: ElementPointer<UInt8>) {
         self.address = address
         let column = address % grid.columns
         let row = address / grid.columns
@@ -225,10 +225,10 @@ struct HEVCUnitCoder<Sample: HEVCSample> {
         let place = refresh.isRows ? row : column
         isGuarded = place < refresh.renewed
         mustBeIntra = refresh.forced.contains(place)
-        units = tree.units.lane
-        predictions = tree.predictions.lane
-        nodes = tree.nodes.lane
-        levels = tree.levels.lane
+        units = tree.units.elements
+        predictions = tree.predictions.elements
+        nodes = tree.nodes.elements
+        levels = tree.levels.elements
         self.states = states
         unitCount = 0
         predictionCount = 0
@@ -241,7 +241,7 @@ struct HEVCUnitCoder<Sample: HEVCSample> {
         tree.unitCount = unitCount
         tree.predictionCount = predictionCount
         tree.nodeCount = nodeCount
-        tree.sao.lane[0] = HEVCSAOParameters()
+        tree.sao.elements[0] = HEVCSAOParameters()
         count()
     }
 

@@ -26,10 +26,10 @@ extension ArithmeticEncoder: HEVCBinSink {
 struct HEVCBinCount: HEVCBinSink {
     /// Bits · 32768.
     private(set) var cost = 0
-    private let states: Lane<UInt8>
-    private let prices: Lane<UInt32>
+    private let states: ElementPointer<UInt8>
+    private let prices: ElementPointer<UInt32>
 
-    @inline(__always) init(states: Lane<UInt8>, prices: Lane<UInt32>) {
+    @inline(__always) init(states: ElementPointer<UInt8>, prices: ElementPointer<UInt32>) {
         self.states = states
         self.prices = prices
     }
@@ -51,14 +51,14 @@ final class HEVCBinPrices: Sendable {
     static let shared = HEVCBinPrices()
 
     /// Bits · 32768 by 2·pStateIdx, of the more probable bin, then of the other.
-    let prices = LaneStorage<UInt32>(count: 128, repeating: 0)
+    let prices = ElementStorage<UInt32>(count: 128, repeating: 0)
 
     private init() {
         // The states stand for probabilities of the less probable bin from 0.5 down to 0.01875 in equal ratios.
         for state in 0..<64 {
             let probability = 0.5 * pow(0.01875 / 0.5, Double(state) / 63)
-            prices.lane[2 * state] = UInt32(-log2(1 - probability) * 32768 + 0.5)
-            prices.lane[2 * state + 1] = UInt32(-log2(probability) * 32768 + 0.5)
+            prices.elements[2 * state] = UInt32(-log2(1 - probability) * 32768 + 0.5)
+            prices.elements[2 * state + 1] = UInt32(-log2(probability) * 32768 + 0.5)
         }
     }
 }

@@ -101,7 +101,7 @@ enum HEVCContexts {
     private static let b = initialValues.flatMap(\.b)
 
     /// Sets every context's state (2·pStateIdx + valMPS) for a slice or tile, 9.3.2.2; `qp` is SliceQpY.
-    static func initialise(_ states: Lane<UInt8>, type: SliceType, cabacInitFlag: Bool, qp: Int) {
+    static func initialise(_ states: ElementPointer<UInt8>, type: SliceType, cabacInitFlag: Bool, qp: Int) {
         let values =
             switch type {
             case .i: intra

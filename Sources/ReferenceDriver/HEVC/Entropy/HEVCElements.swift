@@ -22,7 +22,7 @@ extension HEVCBinSink {
 
     /// part_mode of an inter unit, 9.3.3.7.
     mutating func codeInterPartition(
-        _ partition: HEVCPartition, log2Size: Int, isSmallest: Bool, allowsAsymmetric: Bool
+        _ partition: HEVCPartition, log2Size: Int, isSmallest: Bool, amp_enabled_flag: Bool
     ) {
         let first = HEVCContexts.partition
         if partition == .part2Nx2N {
@@ -34,7 +34,7 @@ extension HEVCBinSink {
         code(first + 1, isHorizontal ? 1 : 0)
         if isSmallest {
             if log2Size > 3 && !isHorizontal { code(first + 2, partition == .partNx2N ? 1 : 0) }
-        } else if allowsAsymmetric {
+        } else if amp_enabled_flag {
             let isSymmetric = partition == .part2NxN || partition == .partNx2N
             code(first + 3, isSymmetric ? 1 : 0)
             if !isSymmetric { codeBypass(partition == .part2NxnD || partition == .partnRx2N ? 1 : 0, 1) }

@@ -1,14 +1,14 @@
 /// A transform block as residual_coding() takes it, H.265 7.3.8.11.
 struct HEVCResidualBlock {
     /// n·n in raster order, not all zero.
-    var levels: Lane<Int16>
+    var levels: ElementPointer<Int16>
     /// 2…5, of the block itself.
     var log2Size: Int
     var isChroma = false
     /// scanIdx of 7.4.9.11: 0 diagonal, 1 horizontal, 2 vertical.
     var scan = 0
     /// sign_data_hiding_enabled_flag.
-    var hidesSigns = false
+    var sign_data_hiding_enabled_flag = false
 
     /// scanIdx of an intra block by its prediction mode, 7.4.9.11.
     @inline(__always) static func scan(intraMode: Int, log2Size: Int, isChroma: Bool) -> Int {
@@ -17,7 +17,7 @@ struct HEVCResidualBlock {
     }
 }
 
-extension Lane where Element == Int16 {
+extension ElementPointer where Element == Int16 {
     /// Bit x + 4·y of the result: the level (x, y) of the 4×4 that begins here is not zero. `stride` is in levels.
     @inline(__always) func nonZeroMask4x4(stride: Int) -> Int {
         let first = load(0, as: UInt64.self)
@@ -39,17 +39,17 @@ extension Lane where Element == Int16 {
 
 /// Codes the levels of transform blocks into a sink. Its memory belongs to its owner.
 struct HEVCResidualCoder {
-    private let positions = HEVCResidualTables.shared.positions.lane
-    private let masks = HEVCResidualTables.shared.masks.lane
-    private let subBlocks = HEVCResidualTables.shared.subBlocks.lane
-    private let significant = HEVCResidualTables.shared.significant.lane
+    private let positions = HEVCResidualTables.shared.positions.elements
+    private let masks = HEVCResidualTables.shared.masks.elements
+    private let subBlocks = HEVCResidualTables.shared.subBlocks.elements
+    private let significant = HEVCResidualTables.shared.significant.elements
     /// Magnitudes of a sub-block in the order of coding.
-    private let magnitudes: Lane<Int32>
+    private let magnitudes: ElementPointer<Int32>
 
     /// Elements that `scratch` must have.
     static let scratchCount = 16
 
-    init(scratch: Lane<Int32>) { magnitudes = scratch }
+    init(scratch: ElementPointer<Int32>) { magnitudes = scratch }
 
     /// All of residual_coding() after transform_skip_flag.
     @inline(__always) func code<Sink: HEVCBinSink>(_ block: HEVCResidualBlock, _ sink: inout Sink) {
@@ -111,7 +111,7 @@ struct HEVCResidualCoder {
                     let set = (index == 0 || block.isChroma ? 0 : 2) &+ (wasAboveOne ? 1 : 0)
                     wasAboveOne = codeLevels(
                         subBlock(block.levels, place, log2Size), mask, places, log2Size: log2Size, set: set,
-                        isChroma: block.isChroma, hidesSigns: block.hidesSigns, &sink)
+                        isChroma: block.isChroma, sign_data_hiding_enabled_flag: block.sign_data_hiding_enabled_flag, &sink)
                 }
             }
             if index == 0 { break }
@@ -120,11 +120,11 @@ struct HEVCResidualCoder {
         }
     }
 
-    @inline(__always) private func subBlock(_ levels: Lane<Int16>, _ place: Int, _ log2Size: Int) -> Lane<Int16> {
+    @inline(__always) private func subBlock(_ levels: ElementPointer<Int16>, _ place: Int, _ log2Size: Int) -> ElementPointer<Int16> {
         levels + ((place & 7) &<< 2 &+ (place &>> 3) &<< (log2Size &+ 2))
     }
 
-    @inline(__always) private func scanMask(_ masks: Lane<UInt16>, _ raster: Int) -> Int {
+    @inline(__always) private func scanMask(_ masks: ElementPointer<UInt16>, _ raster: Int) -> Int {
         Int(masks[raster & 255] | masks[256 &+ raster &>> 8])
     }
 
@@ -166,8 +166,8 @@ struct HEVCResidualCoder {
     /// The magnitudes and signs of a sub-block with levels where `mask` says. Returns whether a
     /// coeff_abs_level_greater1_flag was 1, which moves the next sub-block's contexts.
     @inline(__always) private func codeLevels<Sink: HEVCBinSink>(
-        _ levels: Lane<Int16>, _ mask: Int, _ places: Lane<UInt8>, log2Size: Int, set: Int, isChroma: Bool,
-        hidesSigns: Bool, _ sink: inout Sink
+        _ levels: ElementPointer<Int16>, _ mask: Int, _ places: ElementPointer<UInt8>, log2Size: Int, set: Int, isChroma: Bool,
+        sign_data_hiding_enabled_flag: Bool, _ sink: inout Sink
     ) -> Bool {
         let highest = 63 &- mask.leadingZeroBitCount
         let lowest = mask.trailingZeroBitCount
@@ -205,7 +205,7 @@ struct HEVCResidualCoder {
             sink.codeInline(
                 HEVCContexts.aboveTwo &+ set &+ (isChroma ? 4 : 0), magnitudes[firstAbove] > 2 ? 1 : 0)
         }
-        if hidesSigns && highest &- lowest > 3 {
+        if sign_data_hiding_enabled_flag && highest &- lowest > 3 {
             sink.codeBypass(signs &>> 1, count &- 1)
         } else {
             sink.codeBypass(signs, count)

@@ -3,14 +3,14 @@ final class HEVCResidualTables: Sendable {
     static let shared = HEVCResidualTables()
 
     /// x | y << 2 of a sub-block's positions, 16 for each scanIdx: ScanOrder[2], H.265 6.5.3 to 6.5.5.
-    let positions = LaneStorage<UInt8>(count: 48, repeating: 0)
+    let positions = ElementStorage<UInt8>(count: 48, repeating: 0)
     /// By scanIdx and eight bits of a mask in raster order, those of rows 0 and 1, then (from 256 on) of rows 2 and 3:
     /// the bits by place in the scan.
-    let masks = LaneStorage<UInt16>(count: 3 * 512, repeating: 0)
+    let masks = ElementStorage<UInt16>(count: 3 * 512, repeating: 0)
     /// x | y << 3 of a block's sub-blocks in the scan, 64 for each row of `subBlockRow`.
-    let subBlocks = LaneStorage<UInt8>(count: 64 * 8, repeating: 0)
+    let subBlocks = ElementStorage<UInt8>(count: 64 * 8, repeating: 0)
     /// Contexts of sig_coeff_flag by place in the scan, 16 for each row of `significantRow`, 9.3.4.2.5.
-    let significant = LaneStorage<UInt8>(count: 16 * 54, repeating: 0)
+    let significant = ElementStorage<UInt8>(count: 16 * 54, repeating: 0)
 
     /// The row of `subBlocks`: diagonal for each size, then those that scanIdx changes for 8×8.
     @inline(__always) static func subBlockRow(log2Size: Int, scan: Int) -> Int {
@@ -31,16 +31,16 @@ final class HEVCResidualTables: Sendable {
         for scan in 0..<3 {
             let order = Self.order(log2: 2, scan: scan)
             for (place, (x, y)) in order.enumerated() {
-                positions.lane[16 * scan + place] = UInt8(x | y << 2)
+                positions.elements[16 * scan + place] = UInt8(x | y << 2)
                 let bit = x | y << 2
                 for mask in 0..<256 where mask >> (bit & 7) & 1 != 0 {
-                    masks.lane[512 * scan + bit / 8 * 256 + mask] |= 1 << UInt16(place)
+                    masks.elements[512 * scan + bit / 8 * 256 + mask] |= 1 << UInt16(place)
                 }
             }
             for log2Size in 2...5 where scan == 0 || log2Size == 3 {
                 let row = Self.subBlockRow(log2Size: log2Size, scan: scan)
                 for (place, (x, y)) in Self.order(log2: log2Size - 2, scan: scan).enumerated() {
-                    subBlocks.lane[64 * row + place] = UInt8(x | y << 3)
+                    subBlocks.elements[64 * row + place] = UInt8(x | y << 3)
                 }
             }
             for isChroma in [false, true] {
@@ -51,7 +51,7 @@ final class HEVCResidualTables: Sendable {
                             let context = Self.significantContext(
                                 x, y, log2Size: log2Size, isChroma: isChroma, scan: scan, neighbours: row & 3,
                                 isFirst: row >= 4)
-                            significant.lane[16 * (first + row) + place] = UInt8(HEVCContexts.significant + context)
+                            significant.elements[16 * (first + row) + place] = UInt8(HEVCContexts.significant + context)
                         }
                     }
                 }

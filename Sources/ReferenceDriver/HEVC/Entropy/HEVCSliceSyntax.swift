@@ -19,9 +19,9 @@ struct HEVCSliceSyntax {
     var mvdL1Zero = false
     var transformDepthInter = 0
     var transformDepthIntra = 0
-    var allowsAsymmetric = false
+    var amp_enabled_flag = false
     var hasTransformSkip = false
-    var hidesSigns = false
+    var sign_data_hiding_enabled_flag = false
     /// cu_qp_delta_enabled_flag and Log2MinCuQpDeltaSize.
     var hasQPDelta = false
     var log2QuantizationGroup = 6
@@ -48,9 +48,9 @@ struct HEVCSliceSyntax {
         mvdL1Zero = slice.mvdL1Zero
         transformDepthInter = job.transformDepthInter
         transformDepthIntra = job.transformDepthIntra
-        allowsAsymmetric = job.allowsAsymmetric
+        amp_enabled_flag = job.amp_enabled_flag
         hasTransformSkip = job.hasTransformSkip
-        hidesSigns = job.hidesSigns
+        sign_data_hiding_enabled_flag = job.sign_data_hiding_enabled_flag
         hasQPDelta = job.qpDeltaDepth != nil
         log2QuantizationGroup = log2CodingTreeBlock - (job.qpDeltaDepth ?? 0)
         saoLuma = slice.saoLuma

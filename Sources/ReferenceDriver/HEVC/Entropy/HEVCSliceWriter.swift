@@ -4,12 +4,12 @@
 /// Call `begin`, then `write` for each coding tree unit in tile scan from the slice's first on, then `finish`.
 package final class HEVCSliceWriter {
     private let grid: HEVCGrid
-    private let records: LaneStorage<HEVCUnitRecord>
+    private let records: ElementStorage<HEVCUnitRecord>
     /// By coding tree unit, raster: the slice that wrote it last.
-    private let sliceOfTree: LaneStorage<Int32>
-    private let states = LaneStorage<UInt8>(count: ArithmeticEncoder.stateCount, repeating: 0)
-    private let scratch = LaneStorage<Int32>(count: HEVCResidualCoder.scratchCount, repeating: 0)
-    private var output = LaneStorage<UInt8>(count: 1 << 17, repeating: 0)
+    private let sliceOfTree: ElementStorage<Int32>
+    private let states = ElementStorage<UInt8>(count: ArithmeticEncoder.stateCount, repeating: 0)
+    private let scratch = ElementStorage<Int32>(count: HEVCResidualCoder.scratchCount, repeating: 0)
+    private var output = ElementStorage<UInt8>(count: 1 << 17, repeating: 0)
     private var syntax = HEVCSliceSyntax()
     private var tiles: HEVCTiles
     private var coder: HEVCTreeCoder
@@ -28,12 +28,12 @@ package final class HEVCSliceWriter {
     package init(_ grid: HEVCGrid) {
         self.grid = grid
         tiles = HEVCTiles(grid)
-        records = LaneStorage(count: grid.minimumColumns * grid.minimumRows, repeating: 0)
-        sliceOfTree = LaneStorage(count: grid.codingTrees, repeating: -1)
+        records = ElementStorage(count: grid.minimumColumns * grid.minimumRows, repeating: 0)
+        sliceOfTree = ElementStorage(count: grid.codingTrees, repeating: -1)
         coder = HEVCTreeCoder(
-            arithmetic: ArithmeticEncoder(destination: output.lane, byteCount: 0, states: states.lane),
-            syntax: syntax, records: records.lane, scratch: scratch.lane)
-        ArithmeticEncoder.layStates(states.lane, tables: .shared)
+            arithmetic: ArithmeticEncoder(destination: output.elements, byteCount: 0, states: states.elements),
+            syntax: syntax, records: records.elements, scratch: scratch.elements)
+        ArithmeticEncoder.layStates(states.elements, tables: .shared)
     }
 
     /// Starts a slice of a picture on the writer's grid; whatever was not finished is dropped. `contextStates` are those
@@ -52,13 +52,13 @@ package final class HEVCSliceWriter {
         headerBytes = header.prefix.count + header.payload.count * 3 / 2 + 2
         initialiseContexts()
         coder = HEVCTreeCoder(
-            arithmetic: ArithmeticEncoder(destination: output.lane, byteCount: 0, states: states.lane),
-            syntax: syntax, records: records.lane, scratch: scratch.lane)
+            arithmetic: ArithmeticEncoder(destination: output.elements, byteCount: 0, states: states.elements),
+            syntax: syntax, records: records.elements, scratch: scratch.elements)
     }
 
     private func initialiseContexts() {
         HEVCContexts.initialise(
-            states.lane, type: syntax.type, cabacInitFlag: syntax.cabacInitFlag, qp: syntax.qp)
+            states.elements, type: syntax.type, cabacInitFlag: syntax.cabacInitFlag, qp: syntax.qp)
     }
 
     /// Writes the coding tree unit of raster address `address`.
@@ -73,9 +73,9 @@ package final class HEVCSliceWriter {
             subsets.append(coder.arithmetic.byteCount)
             initialiseContexts()
             coder.arithmetic = ArithmeticEncoder(
-                destination: output.lane, byteCount: coder.arithmetic.byteCount, states: states.lane)
+                destination: output.elements, byteCount: coder.arithmetic.byteCount, states: states.elements)
         }
-        sliceOfTree.lane[address] = slice
+        sliceOfTree.elements[address] = slice
         let column = address % grid.columns
         let neighbours = HEVCTreeNeighbours(
             hasLeft: column > 0 && isNeighbour(address - 1, tile: tile),
@@ -87,14 +87,14 @@ package final class HEVCSliceWriter {
     }
 
     private func isNeighbour(_ address: Int, tile: Int) -> Bool {
-        sliceOfTree.lane[address] == slice && tiles.tileID[address] == tile
+        sliceOfTree.elements[address] == slice && tiles.tileID[address] == tile
     }
 
     /// Bits of the slice's data so far, before emulation prevention. A few are held back.
     package var bitCount: Int { coder.arithmetic.bitCount }
 
     /// The states of the slice's contexts as they are at the moment, for a `HEVCBinCount`.
-    var contextStates: Lane<UInt8> { states.lane }
+    var contextStates: ElementPointer<UInt8> { states.elements }
 
     // MARK: Going back
 
@@ -109,26 +109,26 @@ package final class HEVCSliceWriter {
     package func mark() {
         marked = coder
         var index = coder.arithmetic.byteCount - 1
-        while index >= 0 && output.lane[index] == 0xFF { index -= 1 }
-        markedByte = (index, index < 0 ? 0 : output.lane[index])
+        while index >= 0 && output.elements[index] == 0xFF { index -= 1 }
+        markedByte = (index, index < 0 ? 0 : output.elements[index])
     }
 
     /// Takes back what was written since `mark`. Only `finish` may follow.
     package func returnToMark() {
         guard let marked else { return }
         coder = marked
-        coder.arithmetic.move(to: output.lane)
+        coder.arithmetic.move(to: output.elements)
         let start = markedByte.index + 1
-        if start > 0 { output.lane[markedByte.index] = markedByte.value }
-        for index in start..<max(start, coder.arithmetic.byteCount) { output.lane[index] = 0xFF }
+        if start > 0 { output.elements[markedByte.index] = markedByte.value }
+        for index in start..<max(start, coder.arithmetic.byteCount) { output.elements[index] = 0xFF }
     }
 
     /// Bytes that the NAL unit has at most if the slice ends here; without tiles.
     package func mostBytes() -> Int {
         // Bytes that no carry reaches any more are counted; of the few others every second may need a 3 before it.
         var settled = coder.arithmetic.byteCount
-        repeat { settled -= 1 } while settled > 0 && output.lane[settled] == 0xFF
-        emulated.count(output.lane, upTo: max(settled, 0))
+        repeat { settled -= 1 } while settled > 0 && output.elements[settled] == 0xFF
+        emulated.count(output.elements, upTo: max(settled, 0))
         // What the coder holds back, and the trailing bits.
         let bytes = bitCount / 8 + 8
         return headerBytes + bytes + emulated.found + (bytes - max(settled, 0)) / 2
@@ -142,11 +142,11 @@ package final class HEVCSliceWriter {
         let count = coder.finish()
         // Every subset, and the header, ends in a byte with a bit set: each can be escaped by itself.
         guard !subsets.isEmpty else {
-            return EmulationPrevention.escape(output.lane, count: count, after: headerBytes(entryPoints: []))
+            return EmulationPrevention.escape(output.elements, count: count, after: headerBytes(entryPoints: []))
         }
         let bounds = [0] + subsets + [count]
         let escaped = zip(bounds, bounds.dropFirst()).map { start, end in
-            EmulationPrevention.escape(output.lane + start, count: end - start, after: [])
+            EmulationPrevention.escape(output.elements + start, count: end - start, after: [])
         }
         return headerBytes(entryPoints: escaped.dropLast().map(\.count)) + escaped.joined()
     }
@@ -178,9 +178,9 @@ package final class HEVCSliceWriter {
     }
 
     @inline(never) private func grow(used: Int, more: Int) {
-        let larger = LaneStorage<UInt8>(count: max(2 * output.count, used + more), repeating: 0)
-        larger.lane.copy(from: output.lane, count: used)
+        let larger = ElementStorage<UInt8>(count: max(2 * output.count, used + more), repeating: 0)
+        larger.elements.copy(from: output.elements, count: used)
         output = larger
-        coder.arithmetic.move(to: larger.lane)
+        coder.arithmetic.move(to: larger.elements)
     }
 }

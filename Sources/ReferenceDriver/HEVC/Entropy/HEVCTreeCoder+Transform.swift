@@ -1,27 +1,27 @@
 /// What all of a unit's transform tree needs.
 struct HEVCTransformTree {
-    let levels: Lane<Int16>
-    let nodes: Lane<HEVCTransformNode>
+    let levels: ElementPointer<Int16>
+    let nodes: ElementPointer<HEVCTransformNode>
     let qpDelta: Int
     let isIntra: Bool
     /// IntraSplitFlag.
     let isIntraSplit: Bool
     /// MaxTrafoDepth.
     let maxDepth: Int
-    private let predictions: Lane<HEVCPredictionUnit>
+    private let predictions: ElementPointer<HEVCPredictionUnit>
     /// IntraPredModeC, 8.4.3.
     let chromaMode: Int
     /// Makes coordinates relative to the coding tree unit.
     let mask: Int
 
     init(_ tree: borrowing HEVCCodingTree, _ unit: HEVCCodingUnit, _ syntax: HEVCSliceSyntax) {
-        levels = tree.levels.lane
-        nodes = tree.nodes.lane
+        levels = tree.levels.elements
+        nodes = tree.nodes.elements
         qpDelta = Int(unit.qpDelta)
         isIntra = unit.mode == .intra
         isIntraSplit = isIntra && unit.partition == .partNxN
         maxDepth = isIntra ? syntax.transformDepthIntra + (isIntraSplit ? 1 : 0) : syntax.transformDepthInter
-        predictions = tree.predictions.lane + Int(unit.firstPrediction)
+        predictions = tree.predictions.elements + Int(unit.firstPrediction)
         chromaMode = HEVCChromaMode.mode(Int(unit.chromaMode), luma: Int(predictions[0].intraMode))
         mask = 1 << syntax.log2CodingTreeBlock - 1
     }
@@ -97,7 +97,7 @@ extension HEVCTreeCoder {
             writeResidual(
                 HEVCResidualBlock(
                     levels: tree.levels + HEVCLevels.luma(x: x & tree.mask, y: y & tree.mask), log2Size: log2Size,
-                    scan: tree.lumaScan(part, log2Size: log2Size), hidesSigns: syntax.hidesSigns))
+                    scan: tree.lumaScan(part, log2Size: log2Size), sign_data_hiding_enabled_flag: syntax.sign_data_hiding_enabled_flag))
         }
         if log2Size > 2 { writeChroma(tree, x: x, y: y, log2Size: log2Size - 1, entry) }
     }
@@ -116,7 +116,7 @@ extension HEVCTreeCoder {
         writeResidual(
             HEVCResidualBlock(
                 levels: tree.levels + levels, log2Size: log2Size, isChroma: true,
-                scan: tree.chromaScan(log2Size: log2Size), hidesSigns: syntax.hidesSigns))
+                scan: tree.chromaScan(log2Size: log2Size), sign_data_hiding_enabled_flag: syntax.sign_data_hiding_enabled_flag))
     }
 
     @inline(never) private mutating func writeResidual(_ block: HEVCResidualBlock) {

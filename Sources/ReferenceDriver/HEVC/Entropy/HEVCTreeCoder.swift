@@ -3,7 +3,7 @@ struct HEVCTreeCoder {
     var arithmetic: ArithmeticEncoder
     let syntax: HEVCSliceSyntax
     let residual: HEVCResidualCoder
-    private let records: Lane<HEVCUnitRecord>
+    private let records: ElementPointer<HEVCUnitRecord>
     /// Not the first unit of the slice: end_of_slice_segment_flag of the one before is due.
     private var begun = false
     /// IsCuQpDeltaCoded.
@@ -14,7 +14,7 @@ struct HEVCTreeCoder {
     var node = 0
 
     init(
-        arithmetic: ArithmeticEncoder, syntax: HEVCSliceSyntax, records: Lane<HEVCUnitRecord>, scratch: Lane<Int32>
+        arithmetic: ArithmeticEncoder, syntax: HEVCSliceSyntax, records: ElementPointer<HEVCUnitRecord>, scratch: ElementPointer<Int32>
     ) {
         self.arithmetic = arithmetic
         self.syntax = syntax
@@ -45,7 +45,7 @@ struct HEVCTreeCoder {
     mutating func write(_ tree: borrowing HEVCCodingTree, x: Int, y: Int, neighbours: HEVCTreeNeighbours) {
         self.neighbours = neighbours
         unit = 0
-        if syntax.saoLuma || syntax.saoChroma { writeSAO(tree.sao.lane[0]) }
+        if syntax.saoLuma || syntax.saoChroma { writeSAO(tree.sao.elements[0]) }
         writeQuadtree(tree, x: x, y: y, log2Size: syntax.log2CodingTreeBlock)
     }
 
@@ -75,7 +75,7 @@ struct HEVCTreeCoder {
 
     /// coding_quadtree(). Where it splits says the next unit's size.
     private mutating func writeQuadtree(_ tree: borrowing HEVCCodingTree, x: Int, y: Int, log2Size: Int) {
-        let next = tree.units.lane[unit]
+        let next = tree.units.elements[unit]
         let isSplit = Int(next.log2Size) < log2Size
         let size = 1 << log2Size
         if log2Size > syntax.log2MinCodingBlock && x + size <= syntax.width && y + size <= syntax.height {
@@ -125,7 +125,7 @@ struct HEVCTreeCoder {
             arithmetic.codeSkip(unit.mode == .skip, increment: increment)
         }
         record(unit)
-        let predictions = tree.predictions.lane + Int(unit.firstPrediction)
+        let predictions = tree.predictions.elements + Int(unit.firstPrediction)
         if unit.mode == .skip {
             arithmetic.codeMergeIndex(Int(predictions[0].mergeIndex), count: syntax.mergeCandidates)
             return
@@ -139,7 +139,7 @@ struct HEVCTreeCoder {
         } else {
             arithmetic.codeInterPartition(
                 unit.partition, log2Size: log2Size, isSmallest: isSmallest,
-                allowsAsymmetric: syntax.allowsAsymmetric)
+                amp_enabled_flag: syntax.amp_enabled_flag)
             for part in 0..<unit.partition.count {
                 writePrediction(predictions[part], unit, part: part)
             }
@@ -163,7 +163,7 @@ struct HEVCTreeCoder {
         }
     }
 
-    private mutating func writeIntraModes(_ predictions: Lane<HEVCPredictionUnit>, count: Int, chroma: Int) {
+    private mutating func writeIntraModes(_ predictions: ElementPointer<HEVCPredictionUnit>, count: Int, chroma: Int) {
         for part in 0..<count { arithmetic.codePreviousMode(predictions[part].mpmIndex >= 0) }
         for part in 0..<count {
             let prediction = predictions[part]

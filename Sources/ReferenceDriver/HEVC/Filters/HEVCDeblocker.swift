@@ -150,7 +150,7 @@ struct HEVCDeblocker<Sample: HEVCSample> {
 private struct EdgeLine<Sample: HEVCSample> {
     let p3, p2, p1, p0, q0, q1, q2, q3: Int
 
-    @inline(__always) init(_ at: Lane<Sample>, _ across: Int) {
+    @inline(__always) init(_ at: ElementPointer<Sample>, _ across: Int) {
         p3 = Int(at[-4 &* across])
         p2 = Int(at[-3 &* across])
         p1 = Int(at[-2 &* across])
@@ -169,7 +169,7 @@ private struct EdgeLine<Sample: HEVCSample> {
         bend < beta >> 2 && abs(p3 - p0) + abs(q0 - q3) < beta >> 3 && abs(p0 - q0) < (5 * tc + 1) >> 1
     }
 
-    @inline(__always) func storeStrong(_ at: Lane<Sample>, _ across: Int, _ tc: Int) {
+    @inline(__always) func storeStrong(_ at: ElementPointer<Sample>, _ across: Int, _ tc: Int) {
         func near(_ value: Int, _ old: Int) -> Sample {
             Sample(truncatingIfNeeded: min(max(value, old - 2 * tc), old + 2 * tc))
         }
@@ -181,7 +181,7 @@ private struct EdgeLine<Sample: HEVCSample> {
         at[2 &* across] = near((p0 + q0 + q1 + 3 * q2 + 2 * q3 + 4) >> 3, q2)
     }
 
-    @inline(__always) func storeNormal(_ at: Lane<Sample>, _ across: Int, _ tc: Int, innerP: Bool, innerQ: Bool) {
+    @inline(__always) func storeNormal(_ at: ElementPointer<Sample>, _ across: Int, _ tc: Int, innerP: Bool, innerQ: Bool) {
         func clipped(_ value: Int) -> Sample {
             Sample(truncatingIfNeeded: min(max(value, 0), (1 << Sample.bitDepth) - 1))
         }

@@ -23,7 +23,7 @@ struct HEVCSliceFilters: BitwiseCopyable, Sendable {
 struct HEVCFilterBounds {
     let grid: HEVCGrid
     /// By coding tree unit in raster order, as `HEVCPictureTables.slice`.
-    let slice: Lane<Int32>
+    let slice: ElementPointer<Int32>
     let slices: [HEVCSliceFilters]
     private let tileID: [Int]
     private let crossesTiles: Bool
@@ -31,7 +31,7 @@ struct HEVCFilterBounds {
     private let pictures: [Int16]
 
     /// - Parameter slices: those that were coded, in order: `sliceByteLimit` makes more than the job has.
-    init(_ job: HEVCPictureJob, slices: [HEVCSliceJob], slice: Lane<Int32>) {
+    init(_ job: HEVCPictureJob, slices: [HEVCSliceJob], slice: ElementPointer<Int32>) {
         grid = job.grid
         self.slice = slice
         self.slices = slices.map(HEVCSliceFilters.init)

@@ -23,7 +23,7 @@ struct HEVCSAODecision<Sample: HEVCSample> {
 
     /// Fills `sao` of the trees, which stand in raster order.
     func run(_ trees: [HEVCCodingTree]) {
-        for address in trees.indices { trees[address].sao.lane[0] = choose(address, trees) }
+        for address in trees.indices { trees[address].sao.elements[0] = choose(address, trees) }
     }
 
     private func choose(_ address: Int, _ trees: [HEVCCodingTree]) -> HEVCSAOParameters {
@@ -44,7 +44,7 @@ struct HEVCSAODecision<Sample: HEVCSample> {
         cost += lambda * Double((left == nil ? 0 : 1) + (above == nil ? 0 : 1))
         for (other, isLeft) in [(left, true), (above, false)] {
             guard let other else { continue }
-            var merged = trees[other].sao.lane[0]
+            var merged = trees[other].sao.elements[0]
             (merged.mergesLeft, merged.mergesUp) = (isLeft, !isLeft)
             let price = Double(change(merged)) + lambda * (isLeft || left == nil ? 1 : 2)
             if price < cost { (parameters, cost) = (merged, price) }
@@ -68,7 +68,7 @@ struct HEVCSAODecision<Sample: HEVCSample> {
             let (width, height) = (grid.width >> shift, grid.height >> shift)
             let (plane, original) = (planes.plane(component), source.plane(component))
             statistics[component].gather(
-                plane.lane, stride: plane.stride, source: original.lane, sourceStride: original.stride,
+                plane.elements, stride: plane.stride, source: original.elements, sourceStride: original.stride,
                 x: column * size..<min((column + 1) * size, width), y: row * size..<min((row + 1) * size, height),
                 width: width, height: height)
         }

@@ -14,7 +14,7 @@ struct HEVCSAOFilter<Sample: HEVCSample> {
             let shift = component == 0 ? 0 : 1
             let (width, height) = (bounds.grid.width >> shift, bounds.grid.height >> shift)
             let (plane, copy) = (planes.plane(component), scratch.plane(component))
-            for y in 0..<height { (copy.lane + y * copy.stride).copy(from: plane.lane + y * plane.stride, count: width) }
+            for y in 0..<height { (copy.elements + y * copy.stride).copy(from: plane.elements + y * plane.stride, count: width) }
             for address in trees.indices {
                 let parameters = Self.component(trees[address], component)
                 switch parameters.kind {
@@ -27,7 +27,7 @@ struct HEVCSAOFilter<Sample: HEVCSample> {
     }
 
     private static func component(_ tree: HEVCCodingTree, _ component: Int) -> HEVCSAOParameters.Component {
-        let sao = tree.sao.lane[0]
+        let sao = tree.sao.elements[0]
         return component == 0 ? sao.luma : component == 1 ? sao.cb : sao.cr
     }
 
@@ -54,8 +54,8 @@ struct HEVCSAOFilter<Sample: HEVCSample> {
         for index in 0..<4 { offsets[(Int(parameters.band) + index) & 31] = parameters.offsets[index] }
         let shift = Sample.bitDepth - 5
         for y in area.y {
-            let from = copy.lane + y * copy.stride
-            let to = plane.lane + y * plane.stride
+            let from = copy.elements + y * copy.stride
+            let to = plane.elements + y * plane.stride
             for x in area.x {
                 let value = Int(from[x])
                 to[x] = clipped(value + Int(offsets[value >> shift]))
@@ -75,8 +75,8 @@ struct HEVCSAOFilter<Sample: HEVCSample> {
         let (dx, dy) = [(1, 0), (0, 1), (1, 1), (-1, 1)][Int(parameters.edgeClass)]
         let sees = seen(address)
         for y in area.y {
-            let from = copy.lane + y * copy.stride
-            let to = plane.lane + y * plane.stride
+            let from = copy.elements + y * copy.stride
+            let to = plane.elements + y * plane.stride
             func filter(_ x: Int) {
                 let kind = 2 + sign(from[x], from[x - step]) + sign(from[x], from[x + step])
                 to[x] = clipped(Int(from[x]) + Int(byKind[kind]))

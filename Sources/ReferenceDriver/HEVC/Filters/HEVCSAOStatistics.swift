@@ -7,16 +7,16 @@ struct HEVCSAOStatistics {
     static let kinds = 52
 
     /// By kind.
-    private let counts: LaneStorage<Int32>
-    private let sums: LaneStorage<Int32>
+    private let counts: ElementStorage<Int32>
+    private let sums: ElementStorage<Int32>
 
     init() {
-        counts = LaneStorage(count: Self.kinds, repeating: 0)
-        sums = LaneStorage(count: Self.kinds, repeating: 0)
+        counts = ElementStorage(count: Self.kinds, repeating: 0)
+        sums = ElementStorage(count: Self.kinds, repeating: 0)
     }
 
-    @inline(__always) func count(_ kind: Int) -> Int { Int(counts.lane[kind]) }
-    @inline(__always) func sum(_ kind: Int) -> Int { Int(sums.lane[kind]) }
+    @inline(__always) func count(_ kind: Int) -> Int { Int(counts.elements[kind]) }
+    @inline(__always) func sum(_ kind: Int) -> Int { Int(sums.elements[kind]) }
 
     /// What adding `offset` to the samples of a kind adds to the squared error.
     @inline(__always) func change(_ kind: Int, by offset: Int) -> Int {
@@ -25,11 +25,11 @@ struct HEVCSAOStatistics {
 
     /// Samples (x0, y0)…(x1, y1), the last not included; those on the plane's border count for bands alone.
     func gather<Sample: HEVCSample>(
-        _ plane: Lane<Sample>, stride: Int, source: Lane<Sample>, sourceStride: Int, x: Range<Int>, y: Range<Int>,
+        _ plane: ElementPointer<Sample>, stride: Int, source: ElementPointer<Sample>, sourceStride: Int, x: Range<Int>, y: Range<Int>,
         width: Int, height: Int
     ) {
-        counts.lane.fill(0, count: Self.kinds)
-        sums.lane.fill(0, count: Self.kinds)
+        counts.elements.fill(0, count: Self.kinds)
+        sums.elements.fill(0, count: Self.kinds)
         let shift = Sample.bitDepth - 5
         for row in y {
             let line = plane + row * stride
@@ -62,8 +62,8 @@ struct HEVCSAOStatistics {
     }
 
     @inline(__always) private func add(_ kind: Int, _ lack: Int32) {
-        counts.lane[kind] &+= 1
-        sums.lane[kind] &+= lack
+        counts.elements[kind] &+= 1
+        sums.elements[kind] &+= lack
     }
 
     @inline(__always) private func lack<Sample: HEVCSample>(_ source: Sample, _ value: Sample) -> Int32 {

@@ -7,7 +7,7 @@ extension HEVCSliceHeader {
     /// sets that stand in the stream.
     package init(
         _ slice: VAEncSliceParameterBufferHEVC, picture buffer: VAEncPictureParameterBufferHEVC,
-        sequence: HEVCSequenceHeader, picture: HEVCPictureHeader
+        sequence: HEVCSequenceParameterSet, picture: HEVCPictureParameterSet
     ) {
         let fields = unsafe slice.slice_fields.bits
         unitType = Int(buffer.nal_unit_type)
@@ -19,8 +19,8 @@ extension HEVCSliceHeader {
         pictureOrderCountLsb = count & (1 << sequence.log2MaxPictureOrderCountLsb - 1)
         if !isIDR { setReferences(buffer, count, sequence) }
         hasTemporalVectors = !isIDR && sequence.hasTemporalVectors && fields.slice_temporal_mvp_enabled_flag != 0
-        offsetsLuma = sequence.hasOffsets && fields.slice_sao_luma_flag != 0
-        offsetsChroma = sequence.hasOffsets && fields.slice_sao_chroma_flag != 0
+        offsetsLuma = sequence.sample_adaptive_offset_enabled_flag && fields.slice_sao_luma_flag != 0
+        offsetsChroma = sequence.sample_adaptive_offset_enabled_flag && fields.slice_sao_chroma_flag != 0
         let given = [Int(slice.num_ref_idx_l0_active_minus1) + 1, Int(slice.num_ref_idx_l1_active_minus1) + 1]
         for list in 0..<listCount { referenceCounts[list] = min(given[list], 15) }
         overridesReferenceCounts =
@@ -40,7 +40,7 @@ extension HEVCSliceHeader {
             picture.filtersAcrossSlices && fields.slice_loop_filter_across_slices_enabled_flag != 0
     }
 
-    private mutating func setDeblocking(_ slice: VAEncSliceParameterBufferHEVC, _ picture: HEVCPictureHeader) {
+    private mutating func setDeblocking(_ slice: VAEncSliceParameterBufferHEVC, _ picture: HEVCPictureParameterSet) {
         let control = picture.deblocking ?? .init()
         disablesDeblocking = unsafe slice.slice_fields.bits.slice_deblocking_filter_disabled_flag != 0
         betaOffsetDiv2 = Int(slice.slice_beta_offset_div2)
@@ -54,7 +54,7 @@ extension HEVCSliceHeader {
 
     /// The reference picture set that holds the buffer's reference frames: those without flags stay for later pictures.
     private mutating func setReferences(
-        _ buffer: VAEncPictureParameterBufferHEVC, _ count: Int, _ sequence: HEVCSequenceHeader
+        _ buffer: VAEncPictureParameterBufferHEVC, _ count: Int, _ sequence: HEVCSequenceParameterSet
     ) {
         let frames = FixedArray.values(buffer.reference_frames, as: VAPictureHEVC.self, count: 15).filter(\.isValid)
         referenceSet = HEVCReferenceSet(
@@ -73,8 +73,8 @@ extension HEVCSliceHeader {
 
     /// What brings the lists into the buffer's order.
     private mutating func setLists(
-        _ slice: VAEncSliceParameterBufferHEVC, _ count: Int, _ sequence: HEVCSequenceHeader,
-        _ picture: HEVCPictureHeader
+        _ slice: VAEncSliceParameterBufferHEVC, _ count: Int, _ sequence: HEVCSequenceParameterSet,
+        _ picture: HEVCPictureParameterSet
     ) {
         // In their initial order, each picture once.
         var plain = self

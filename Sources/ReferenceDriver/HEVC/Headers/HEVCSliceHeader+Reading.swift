@@ -2,7 +2,7 @@ extension HEVCSliceHeader {
     /// Reads a slice segment header as the parameter sets say; nil where it is cut short, out of range, of a dependent
     /// segment or of weighted prediction. `end`: the bits before entry points.
     package init?(
-        _ header: SliceHeaderBits, sequence: HEVCSequenceHeader, picture: HEVCPictureHeader, end: inout Int
+        _ header: SliceHeaderBits, sequence: HEVCSequenceParameterSet, picture: HEVCPictureParameterSet, end: inout Int
     ) {
         guard header.prefix.count >= 2, !(picture.weightedPrediction || picture.weightedBipred) else { return nil }
         unitType = Int(header.prefix[header.prefix.count - 2] >> 1 & 63)
@@ -27,7 +27,7 @@ extension HEVCSliceHeader {
         if !isIDR {
             guard readReferences(&bits, sequence) else { return nil }
         }
-        if sequence.hasOffsets {
+        if sequence.sample_adaptive_offset_enabled_flag {
             offsetsLuma = bits.flag()
             offsetsChroma = bits.flag()
         }
@@ -48,7 +48,7 @@ extension HEVCSliceHeader {
         if bits.failed { return nil }
     }
 
-    private mutating func readDeblocking(_ bits: inout HeaderBitReader, _ picture: HEVCPictureHeader) {
+    private mutating func readDeblocking(_ bits: inout HeaderBitReader, _ picture: HEVCPictureParameterSet) {
         let control = picture.deblocking ?? .init()
         if control.canBeOverridden { overridesDeblocking = bits.flag() }
         disablesDeblocking = control.isDisabled
@@ -62,7 +62,7 @@ extension HEVCSliceHeader {
         }
     }
 
-    private mutating func readReferences(_ bits: inout HeaderBitReader, _ sequence: HEVCSequenceHeader) -> Bool {
+    private mutating func readReferences(_ bits: inout HeaderBitReader, _ sequence: HEVCSequenceParameterSet) -> Bool {
         pictureOrderCountLsb = Int(bits.get(sequence.log2MaxPictureOrderCountLsb))
         let sets = sequence.referenceSets
         if bits.flag() {
@@ -104,7 +104,7 @@ extension HEVCSliceHeader {
         return !bits.failed
     }
 
-    private mutating func readInter(_ bits: inout HeaderBitReader, _ picture: HEVCPictureHeader) -> Bool {
+    private mutating func readInter(_ bits: inout HeaderBitReader, _ picture: HEVCPictureParameterSet) -> Bool {
         overridesReferenceCounts = bits.flag()
         for list in 0..<listCount {
             referenceCounts[list] =

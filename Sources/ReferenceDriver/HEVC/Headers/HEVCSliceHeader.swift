@@ -68,7 +68,7 @@ package struct HEVCSliceHeader: Equatable, Sendable {
     }
 
     /// The header's bits, up to where entry points stand, and a NAL unit header for temporal sub-layer 0 before them.
-    package func bits(sequence: HEVCSequenceHeader, picture: HEVCPictureHeader) -> SliceHeaderBits {
+    package func bits(sequence: HEVCSequenceParameterSet, picture: HEVCPictureParameterSet) -> SliceHeaderBits {
         var bits = HeaderBitWriter()
         bits.put(address == 0)
         if isIRAP { bits.put(noOutputOfPriorPictures) }
@@ -81,7 +81,7 @@ package struct HEVCSliceHeader: Equatable, Sendable {
         bits.putUnsigned(Int(type == .b ? 0 : type == .p ? 1 : 2))
         if picture.hasOutputFlag { bits.put(isOutput) }
         if !isIDR { putReferences(&bits, sequence) }
-        if sequence.hasOffsets {
+        if sequence.sample_adaptive_offset_enabled_flag {
             bits.put(offsetsLuma)
             bits.put(offsetsChroma)
         }
@@ -106,7 +106,7 @@ package struct HEVCSliceHeader: Equatable, Sendable {
             prefix: [0, 0, 0, 1, UInt8(unitType << 1), 1], payload: bits.bytes, bitCount: bits.bitCount)
     }
 
-    private func putReferences(_ bits: inout HeaderBitWriter, _ sequence: HEVCSequenceHeader) {
+    private func putReferences(_ bits: inout HeaderBitWriter, _ sequence: HEVCSequenceParameterSet) {
         let lsbBits = sequence.log2MaxPictureOrderCountLsb
         bits.put(UInt32(pictureOrderCountLsb), lsbBits)
         bits.put(referenceSetIndex != nil)
@@ -141,7 +141,7 @@ package struct HEVCSliceHeader: Equatable, Sendable {
         if sequence.hasTemporalVectors { bits.put(hasTemporalVectors) }
     }
 
-    private func putInter(_ bits: inout HeaderBitWriter, _ picture: HEVCPictureHeader) {
+    private func putInter(_ bits: inout HeaderBitWriter, _ picture: HEVCPictureParameterSet) {
         bits.put(overridesReferenceCounts)
         if overridesReferenceCounts {
             for list in 0..<listCount { bits.putUnsigned(referenceCounts[list] - 1) }
@@ -164,7 +164,7 @@ package struct HEVCSliceHeader: Equatable, Sendable {
     /// Ceil(Log2(`count`)).
     static func bits(for count: Int) -> Int { count > 1 ? Int.bitWidth - (count - 1).leadingZeroBitCount : 0 }
 
-    static func addressBits(_ sequence: HEVCSequenceHeader) -> Int { bits(for: sequence.grid.codingTrees) }
+    static func addressBits(_ sequence: HEVCSequenceParameterSet) -> Int { bits(for: sequence.grid.codingTrees) }
 
     /// A reference picture as the header names it: its PicOrderCntVal, or the low bits of it.
     package struct Reference: Equatable, Sendable {
@@ -176,7 +176,7 @@ package struct HEVCSliceHeader: Equatable, Sendable {
 
     /// RefPicList0 and RefPicList1 of a picture of PicOrderCntVal `count`, 8.3.4; nil where the header names none, or
     /// entries outside.
-    package func lists(pictureOrderCount count: Int, sequence: HEVCSequenceHeader) -> [[Reference]]? {
+    package func lists(pictureOrderCount count: Int, sequence: HEVCSequenceParameterSet) -> [[Reference]]? {
         guard listCount > 0 else { return [[], []] }
         func used(_ entries: [HEVCReferenceSet.Entry]) -> [Reference] {
             entries.filter(\.isUsed).map { Reference(pictureOrderCount: count + $0.delta, isLongTerm: false) }

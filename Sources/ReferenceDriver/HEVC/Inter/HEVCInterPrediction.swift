@@ -2,7 +2,7 @@
 enum HEVCInterPrediction<Sample: HEVCSample> {
     /// Of one reference.
     @inline(never) static func one(
-        _ block: Lane<Int16>, width: Int, height: Int, to samples: Lane<Sample>, stride: Int
+        _ block: ElementPointer<Int16>, width: Int, height: Int, to samples: ElementPointer<Sample>, stride: Int
     ) {
         let shift = Int16(truncatingIfNeeded: 14 &- Sample.bitDepth)
         let round = Words(repeating: 1 &<< (shift &- 1))
@@ -14,7 +14,7 @@ enum HEVCInterPrediction<Sample: HEVCSample> {
 
     /// Of two references.
     @inline(never) static func both(
-        _ a: Lane<Int16>, _ b: Lane<Int16>, width: Int, height: Int, to samples: Lane<Sample>, stride: Int
+        _ a: ElementPointer<Int16>, _ b: ElementPointer<Int16>, width: Int, height: Int, to samples: ElementPointer<Sample>, stride: Int
     ) {
         let shift = Int32(truncatingIfNeeded: 15 &- Sample.bitDepth)
         let round = Quads(repeating: 1 &<< (shift &- 1))
@@ -27,7 +27,7 @@ enum HEVCInterPrediction<Sample: HEVCSample> {
     }
 
     @inline(__always) private static func forRows(
-        _ width: Int, _ height: Int, _ samples: Lane<Sample>, _ stride: Int, _ words: (Int) -> Words
+        _ width: Int, _ height: Int, _ samples: ElementPointer<Sample>, _ stride: Int, _ words: (Int) -> Words
     ) {
         for y in 0..<height {
             let to = samples + y &* stride

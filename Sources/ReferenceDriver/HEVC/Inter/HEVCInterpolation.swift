@@ -16,8 +16,8 @@ enum HEVCInterpolation<Sample: HEVCSample> {
     /// where the margin repeats the border as well.
     static func luma(
         _ planes: HEVCPlanes<Sample>, x: Int, y: Int, _ vector: MotionVector, width: Int, height: Int,
-        scratch: Lane<Int16>,
-        to block: Lane<Int16>
+        scratch: ElementPointer<Int16>,
+        to block: ElementPointer<Int16>
     ) {
         let at = planes.luma + lumaPlace(planes, x, y, vector)
         let taps = HEVCInterpolationTaps.shared
@@ -37,9 +37,9 @@ enum HEVCInterpolation<Sample: HEVCSample> {
 
     /// A chroma block at (x, y) in chroma samples, moved by `vector` in eighths of them, 8.5.3.3.3.2.
     static func chroma(
-        _ plane: Lane<Sample>, _ planes: HEVCPlanes<Sample>, x: Int, y: Int, _ vector: MotionVector, width: Int,
+        _ plane: ElementPointer<Sample>, _ planes: HEVCPlanes<Sample>, x: Int, y: Int, _ vector: MotionVector, width: Int,
         height: Int,
-        scratch: Lane<Int16>, to block: Lane<Int16>
+        scratch: ElementPointer<Int16>, to block: ElementPointer<Int16>
     ) {
         let at = plane + chromaPlace(planes, x, y, vector)
         let taps = HEVCInterpolationTaps.shared
@@ -76,7 +76,7 @@ enum HEVCInterpolation<Sample: HEVCSample> {
     }
 
     @inline(never) private static func copy(
-        _ from: Lane<Sample>, _ fromStride: Int, _ width: Int, _ height: Int, _ block: Lane<Int16>
+        _ from: ElementPointer<Sample>, _ fromStride: Int, _ width: Int, _ height: Int, _ block: ElementPointer<Int16>
     ) {
         for y in 0..<height {
             let row = from + y &* fromStride
@@ -91,7 +91,7 @@ enum HEVCInterpolation<Sample: HEVCSample> {
 
     /// Sums of eight samples' products, which sixteen bits hold where samples have eight: the taps' magnitudes add up
     /// to 112. `at`: the sample of the first tap; `step`: to the next tap's.
-    @inline(__always) private static func products(_ at: Lane<Sample>, _ step: Int, _ taps: HEVCTaps) -> Words {
+    @inline(__always) private static func products(_ at: ElementPointer<Sample>, _ step: Int, _ taps: HEVCTaps) -> Words {
         let near =
             at.words(0) &* taps.tap(0) &+ at.words(step) &* taps.tap(1) &+ at.words(2 &* step) &* taps.tap(2)
             &+ at.words(3 &* step) &* taps.tap(3)
@@ -104,7 +104,7 @@ enum HEVCInterpolation<Sample: HEVCSample> {
 
     /// From samples, along their rows.
     private static func filterAlong(
-        _ from: Lane<Sample>, _ fromStride: Int, _ taps: HEVCTaps, _ width: Int, _ height: Int, _ block: Lane<Int16>
+        _ from: ElementPointer<Sample>, _ fromStride: Int, _ taps: HEVCTaps, _ width: Int, _ height: Int, _ block: ElementPointer<Int16>
     ) {
         filter(from + taps.first, fromStride, step: 1, taps, width, height, block)
     }
@@ -112,8 +112,8 @@ enum HEVCInterpolation<Sample: HEVCSample> {
     /// From samples, the first of which is the first tap's, to the next tap's by `step`. Written for both directions:
     /// where the optimiser knows that samples overlap, it takes vectors to pieces.
     @inline(never) private static func filter(
-        _ from: Lane<Sample>, _ fromStride: Int, step: Int, _ taps: HEVCTaps, _ width: Int, _ height: Int,
-        _ block: Lane<Int16>
+        _ from: ElementPointer<Sample>, _ fromStride: Int, step: Int, _ taps: HEVCTaps, _ width: Int, _ height: Int,
+        _ block: ElementPointer<Int16>
     ) {
         let pairs = taps.count / 2
         let shifts = Quads(repeating: Int32(truncatingIfNeeded: Sample.bitDepth &- 8))
@@ -148,8 +148,8 @@ enum HEVCInterpolation<Sample: HEVCSample> {
 
     /// From samples, down their columns.
     @inline(never) private static func filterDown(
-        _ from: Lane<Sample>, _ fromStride: Int, _ taps: HEVCTaps, _ width: Int, _ height: Int,
-        _ scratch: Lane<Int16>, _ block: Lane<Int16>
+        _ from: ElementPointer<Sample>, _ fromStride: Int, _ taps: HEVCTaps, _ width: Int, _ height: Int,
+        _ scratch: ElementPointer<Int16>, _ block: ElementPointer<Int16>
     ) {
         let top = from + taps.first &* fromStride
         if Sample.bitDepth == 8 || height < 8 {
@@ -176,7 +176,7 @@ enum HEVCInterpolation<Sample: HEVCSample> {
 
     /// Down the columns of rows that were filtered along already, from the first tap's row on.
     @inline(never) private static func filterDownAgain(
-        _ scratch: Lane<Int16>, _ taps: HEVCTaps, _ width: Int, _ height: Int, _ block: Lane<Int16>
+        _ scratch: ElementPointer<Int16>, _ taps: HEVCTaps, _ width: Int, _ height: Int, _ block: ElementPointer<Int16>
     ) {
         let pairs = scratch + rowsCount
         var x = 0
@@ -198,7 +198,7 @@ enum HEVCInterpolation<Sample: HEVCSample> {
 
     /// Eight columns out of their rows, each interleaved with the next.
     @inline(__always) private static func sumPairs(
-        _ rows: Lane<Int16>, _ taps: HEVCTaps, shift: Int32, _ height: Int, _ block: Lane<Int16>
+        _ rows: ElementPointer<Int16>, _ taps: HEVCTaps, shift: Int32, _ height: Int, _ block: ElementPointer<Int16>
     ) {
         let shifts = Quads(repeating: shift)
         let count = taps.count / 2

@@ -13,13 +13,13 @@ final class HEVCInterpolationTaps: Sendable {
     ]
     private static let lumaWords = 96
     private static let chromaWords = 48
-    private let storage = LaneStorage<Int16>(count: 4 * lumaWords + 8 * chromaWords, repeating: 0)
+    private let storage = ElementStorage<Int16>(count: 4 * lumaWords + 8 * chromaWords, repeating: 0)
 
     private init() {
-        func put(_ filter: [Int16], _ lane: Lane<Int16>) {
+        func put(_ filter: [Int16], _ elements: ElementPointer<Int16>) {
             for (tap, value) in filter.enumerated() {
-                for i in 0..<4 { lane[tap / 2 * 8 + 2 * i + tap % 2] = value }
-                for i in 0..<8 { lane[filter.count * 4 + tap * 8 + i] = value }
+                for i in 0..<4 { elements[tap / 2 * 8 + 2 * i + tap % 2] = value }
+                for i in 0..<8 { elements[filter.count * 4 + tap * 8 + i] = value }
             }
         }
         for (fraction, filter) in Self.lumaFilters.enumerated() { put(filter, luma(fraction).pairs) }
@@ -28,18 +28,18 @@ final class HEVCInterpolationTaps: Sendable {
 
     /// By the fraction in quarter samples.
     @inline(__always) func luma(_ fraction: Int) -> HEVCTaps {
-        HEVCTaps(pairs: storage.lane + fraction &* Self.lumaWords, count: 8)
+        HEVCTaps(pairs: storage.elements + fraction &* Self.lumaWords, count: 8)
     }
 
     /// By the fraction in eighths of a sample.
     @inline(__always) func chroma(_ fraction: Int) -> HEVCTaps {
-        HEVCTaps(pairs: storage.lane + (4 &* Self.lumaWords &+ fraction &* Self.chromaWords), count: 4)
+        HEVCTaps(pairs: storage.elements + (4 &* Self.lumaWords &+ fraction &* Self.chromaWords), count: 4)
     }
 }
 
 /// One filter of eight taps, for the places −3…4, or of four, for −1…2.
 struct HEVCTaps: BitwiseCopyable {
-    let pairs: Lane<Int16>
+    let pairs: ElementPointer<Int16>
     let count: Int
 
     @inline(__always) var first: Int { 1 &- count / 2 }

@@ -4,7 +4,7 @@ extension HEVCIntraNeighbours {
     ///
     /// `tiles`: TileId by raster address. The tables must tell the slice of the block's own coding tree unit.
     init(
-        x: Int, y: Int, size: Int, _ grid: HEVCGrid, _ tables: HEVCPictureTables, tiles: Lane<Int32>,
+        x: Int, y: Int, size: Int, _ grid: HEVCGrid, _ tables: HEVCPictureTables, tiles: ElementPointer<Int32>,
         isConstrained: Bool
     ) {
         let log2Tree = grid.log2CodingTreeBlock

@@ -36,7 +36,7 @@ extension HEVCIntraReferences {
     @inline(never)
     @_specialize(where Sample == UInt8)
     @_specialize(where Sample == UInt16)
-    package func predict(mode: Int, log2Size: Int, isLuma: Bool, to destination: Lane<Sample>, _ stride: Int) {
+    package func predict(mode: Int, log2Size: Int, isLuma: Bool, to destination: ElementPointer<Sample>, _ stride: Int) {
         let size = 1 &<< log2Size
         let isFiltered = isLuma && HEVCIntraMode.isFiltered(mode, log2Size: log2Size)
         let e = isFiltered ? filtered : plain
@@ -75,7 +75,7 @@ extension HEVCIntraReferences {
 
     /// References for a negative angle: the first side's, and before them the other's, projected.
     private func project(
-        _ ahead: Lane<Sample>, _ side: Lane<Sample>, _ angle: Int, _ inverse: Int, _ size: Int
+        _ ahead: ElementPointer<Sample>, _ side: ElementPointer<Sample>, _ angle: Int, _ inverse: Int, _ size: Int
     ) {
         projected.copy(from: ahead, count: size &+ 1)
         let last = (size &* angle) &>> 5
@@ -87,7 +87,7 @@ extension HEVCIntraReferences {
     }
 
     /// Eight samples, from x on, of row y of the prediction along the first side.
-    @inline(__always) private func line(_ reference: Lane<Sample>, _ angle: Int, x: Int, y: Int) -> Words {
+    @inline(__always) private func line(_ reference: ElementPointer<Sample>, _ angle: Int, x: Int, y: Int) -> Words {
         let position = (y &+ 1) &* angle
         let place = x &+ position &>> 5 &+ 1
         let fraction = Int16(truncatingIfNeeded: position & 31)
@@ -96,7 +96,7 @@ extension HEVCIntraReferences {
         return (a &* (32 &- fraction) &+ b &* fraction &+ 16) &>> 5
     }
 
-    private func down(_ reference: Lane<Sample>, _ angle: Int, _ size: Int, _ destination: Lane<Sample>, _ stride: Int)
+    private func down(_ reference: ElementPointer<Sample>, _ angle: Int, _ size: Int, _ destination: ElementPointer<Sample>, _ stride: Int)
     {
         if size == 4 {
             for y in 0..<4 { destination.storeFourWords(y &* stride, line(reference, angle, x: 0, y: y)) }
@@ -112,7 +112,7 @@ extension HEVCIntraReferences {
     }
 
     private func across(
-        _ reference: Lane<Sample>, _ angle: Int, _ size: Int, _ destination: Lane<Sample>, _ stride: Int
+        _ reference: ElementPointer<Sample>, _ angle: Int, _ size: Int, _ destination: ElementPointer<Sample>, _ stride: Int
     ) {
         @inline(__always) func row(_ x: Int, _ y: Int) -> Words { line(reference, angle, x: x, y: y) }
         if size == 4 {
@@ -149,7 +149,7 @@ extension HEVCIntraReferences {
         }
     }
 
-    private func planar(_ e: Lane<Sample>, _ log2Size: Int, _ destination: Lane<Sample>, _ stride: Int) {
+    private func planar(_ e: ElementPointer<Sample>, _ log2Size: Int, _ destination: ElementPointer<Sample>, _ stride: Int) {
         let size = 1 &<< log2Size
         let right = Int16(truncatingIfNeeded: e[size &+ 1])
         let below = Int16(truncatingIfNeeded: e[-1 &- size])
@@ -177,7 +177,7 @@ extension HEVCIntraReferences {
         }
     }
 
-    private func dc(_ log2Size: Int, hasEdgeFilter: Bool, _ destination: Lane<Sample>, _ stride: Int) {
+    private func dc(_ log2Size: Int, hasEdgeFilter: Bool, _ destination: ElementPointer<Sample>, _ stride: Int) {
         let e = plain
         let size = 1 &<< log2Size
         var sum = size

@@ -18,7 +18,7 @@ package struct HEVCIntraNeighbours: Equatable, BitwiseCopyable, Sendable {
 
 /// Memory for the samples around one block.
 package final class HEVCIntraStorage<Sample: HEVCSample>: Sendable {
-    let samples = LaneStorage<Sample>(count: 5 * HEVCIntraReferences<Sample>.pitch, repeating: 0)
+    let samples = ElementStorage<Sample>(count: 5 * HEVCIntraReferences<Sample>.pitch, repeating: 0)
 
     package init() {}
 }
@@ -33,15 +33,15 @@ package struct HEVCIntraReferences<Sample: HEVCSample>: BitwiseCopyable {
     static var pitch: Int { 176 }
     private static var corner: Int { 80 }
 
-    let plain: Lane<Sample>
-    let mirrored: Lane<Sample>
-    let filtered: Lane<Sample>
-    let filteredMirrored: Lane<Sample>
+    let plain: ElementPointer<Sample>
+    let mirrored: ElementPointer<Sample>
+    let filtered: ElementPointer<Sample>
+    let filteredMirrored: ElementPointer<Sample>
     /// References of negative angles, by H.265 (8-53) and (8-61).
-    let projected: Lane<Sample>
+    let projected: ElementPointer<Sample>
 
     package init(_ storage: HEVCIntraStorage<Sample>) {
-        let first = storage.samples.lane + Self.corner
+        let first = storage.samples.elements + Self.corner
         plain = first
         mirrored = first + Self.pitch
         filtered = first + 2 * Self.pitch
@@ -54,7 +54,7 @@ package struct HEVCIntraReferences<Sample: HEVCSample>: BitwiseCopyable {
     @_specialize(where Sample == UInt8)
     @_specialize(where Sample == UInt16)
     package func load(
-        _ block: Lane<Sample>, stride: Int, log2Size: Int, isLuma: Bool, _ neighbours: HEVCIntraNeighbours,
+        _ block: ElementPointer<Sample>, stride: Int, log2Size: Int, isLuma: Bool, _ neighbours: HEVCIntraNeighbours,
         strongSmoothing: Bool
     ) {
         let size = 1 &<< log2Size
@@ -70,7 +70,7 @@ package struct HEVCIntraReferences<Sample: HEVCSample>: BitwiseCopyable {
     }
 
     @inline(__always) private func gather(
-        _ block: Lane<Sample>, _ stride: Int, _ size: Int, unit: Int, _ neighbours: HEVCIntraNeighbours
+        _ block: ElementPointer<Sample>, _ stride: Int, _ size: Int, unit: Int, _ neighbours: HEVCIntraNeighbours
     ) {
         let e = plain
         let units = 2 &* size / unit
@@ -125,7 +125,7 @@ package struct HEVCIntraReferences<Sample: HEVCSample>: BitwiseCopyable {
         }
     }
 
-    @inline(__always) private func mirror(_ from: Lane<Sample>, _ to: Lane<Sample>, _ size: Int) {
+    @inline(__always) private func mirror(_ from: ElementPointer<Sample>, _ to: ElementPointer<Sample>, _ size: Int) {
         let end = 2 &* size
         for i in 0...end {
             to[i] = from[0 &- i]

@@ -6,8 +6,8 @@ package enum HEVCBlock {
     @_specialize(where Sample == UInt8)
     @_specialize(where Sample == UInt16)
     package static func residual<Sample: HEVCSample>(
-        _ source: Lane<Sample>, _ sourceStride: Int, minus prediction: Lane<Sample>, _ predictionStride: Int,
-        width: Int, height: Int, to residual: Lane<Int16>, _ stride: Int
+        _ source: ElementPointer<Sample>, _ sourceStride: Int, minus prediction: ElementPointer<Sample>, _ predictionStride: Int,
+        width: Int, height: Int, to residual: ElementPointer<Int16>, _ stride: Int
     ) {
         for y in 0..<height {
             let a = source + y &* sourceStride
@@ -27,8 +27,8 @@ package enum HEVCBlock {
     @_specialize(where Sample == UInt8)
     @_specialize(where Sample == UInt16)
     package static func add<Sample: HEVCSample>(
-        _ residual: Lane<Int16>, _ stride: Int, to prediction: Lane<Sample>, _ predictionStride: Int,
-        width: Int, height: Int, into destination: Lane<Sample>, _ destinationStride: Int
+        _ residual: ElementPointer<Int16>, _ stride: Int, to prediction: ElementPointer<Sample>, _ predictionStride: Int,
+        width: Int, height: Int, into destination: ElementPointer<Sample>, _ destinationStride: Int
     ) {
         // What exceeds the range of samples by itself is cut first: the sum stays within 16 bits.
         let most = Sample.largestWord
@@ -53,7 +53,7 @@ package enum HEVCBlock {
     @_specialize(where Sample == UInt8)
     @_specialize(where Sample == UInt16)
     package static func copy<Sample: HEVCSample>(
-        _ source: Lane<Sample>, _ sourceStride: Int, width: Int, height: Int, to destination: Lane<Sample>,
+        _ source: ElementPointer<Sample>, _ sourceStride: Int, width: Int, height: Int, to destination: ElementPointer<Sample>,
         _ destinationStride: Int
     ) {
         for y in 0..<height {
@@ -84,7 +84,7 @@ package enum HEVCBlock {
     @_specialize(where Sample == UInt8)
     @_specialize(where Sample == UInt16)
     package static func squares<Sample: HEVCSample>(
-        _ a: Lane<Sample>, _ aStride: Int, _ b: Lane<Sample>, _ bStride: Int, width: Int, height: Int
+        _ a: ElementPointer<Sample>, _ aStride: Int, _ b: ElementPointer<Sample>, _ bStride: Int, width: Int, height: Int
     ) -> Int {
         var total = 0
         for y in 0..<height {

@@ -3,7 +3,7 @@
 package enum HEVCBlockCost {
     /// Sum of absolute differences of a strip, of a width known where this is inlined.
     @inline(__always) private static func bytes<Sample: HEVCSample>(
-        _ a: Lane<Sample>, _ aStride: Int, _ b: Lane<Sample>, _ bStride: Int, width: Int, height: Int
+        _ a: ElementPointer<Sample>, _ aStride: Int, _ b: ElementPointer<Sample>, _ bStride: Int, width: Int, height: Int
     ) -> Int {
         var sum: Int32 = 0
         for y in 0..<height {
@@ -22,7 +22,7 @@ package enum HEVCBlockCost {
     @_specialize(where Sample == UInt8)
     @_specialize(where Sample == UInt16)
     package static func sad<Sample: HEVCSample>(
-        _ a: Lane<Sample>, _ aStride: Int, _ b: Lane<Sample>, _ bStride: Int, width: Int, height: Int
+        _ a: ElementPointer<Sample>, _ aStride: Int, _ b: ElementPointer<Sample>, _ bStride: Int, width: Int, height: Int
     ) -> Int {
         var total = 0
         var x = 0
@@ -77,7 +77,7 @@ package enum HEVCBlockCost {
     @_specialize(where Sample == UInt8)
     @_specialize(where Sample == UInt16)
     package static func satd<Sample: HEVCSample>(
-        _ a: Lane<Sample>, _ aStride: Int, _ b: Lane<Sample>, _ bStride: Int, width: Int, height: Int
+        _ a: ElementPointer<Sample>, _ aStride: Int, _ b: ElementPointer<Sample>, _ bStride: Int, width: Int, height: Int
     ) -> Int {
         var total = 0
         var x = 0

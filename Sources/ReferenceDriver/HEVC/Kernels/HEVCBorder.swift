@@ -12,7 +12,7 @@ package enum HEVCBorder {
     @_specialize(where Sample == UInt8)
     @_specialize(where Sample == UInt16)
     private static func extend<Sample: HEVCSample>(
-        _ plane: Lane<Sample>, _ stride: Int, width: Int, height: Int, _ margin: Int
+        _ plane: ElementPointer<Sample>, _ stride: Int, width: Int, height: Int, _ margin: Int
     ) {
         for y in 0..<height {
             let row = plane + y &* stride

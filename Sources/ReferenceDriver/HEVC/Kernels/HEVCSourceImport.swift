@@ -32,7 +32,7 @@ package enum HEVCSourceImport {
     }
 
     @inline(__always) private static func repeatRow<Sample: HEVCSample>(
-        _ plane: Lane<Sample>, _ stride: Int, _ from: Int, _ to: Int, _ count: Int
+        _ plane: ElementPointer<Sample>, _ stride: Int, _ from: Int, _ to: Int, _ count: Int
     ) {
         let last = plane + (from &- 1) &* stride
         for y in from..<Swift.max(from, to) { (plane + y &* stride).copy(from: last, count: count) }
@@ -40,22 +40,22 @@ package enum HEVCSourceImport {
 
     /// The sample at a byte, or word, of the surface.
     @inline(__always) private static func sample<Sample: HEVCSample>(
-        _ lane: Lane<UInt8>, _ index: Int, isP010: Bool
+        _ elements: ElementPointer<UInt8>, _ index: Int, isP010: Bool
     ) -> Sample {
         if isP010 {
-            let word: UInt16 = lane.load(2 &* index)
+            let word: UInt16 = elements.load(2 &* index)
             return Sample(truncatingIfNeeded: Int(word) &>> (16 &- Sample.bitDepth))
         }
-        return Sample(truncatingIfNeeded: Int(lane[index]) &<< (Sample.bitDepth &- 8))
+        return Sample(truncatingIfNeeded: Int(elements[index]) &<< (Sample.bitDepth &- 8))
     }
 
     /// Eight words of P010 as samples of ten bits.
-    @inline(__always) private static func words(_ lane: Lane<UInt8>, _ index: Int) -> Words {
-        (lane.load(2 &* index, as: SIMD8<UInt16>.self) &>> 6).signedWords
+    @inline(__always) private static func words(_ elements: ElementPointer<UInt8>, _ index: Int) -> Words {
+        (elements.load(2 &* index, as: SIMD8<UInt16>.self) &>> 6).signedWords
     }
 
     @inline(__always) private static func loadLuma<Sample: HEVCSample>(
-        _ source: HEVCSource, row: Int, _ width: Int, _ to: Lane<Sample>
+        _ source: HEVCSource, row: Int, _ width: Int, _ to: ElementPointer<Sample>
     ) {
         let from = source.luma + row &* source.lumaPitch
         var x = 0
@@ -77,7 +77,7 @@ package enum HEVCSourceImport {
     }
 
     @inline(__always) private static func loadPairs<Sample: HEVCSample>(
-        _ source: HEVCSource, row: Int, _ count: Int, _ cb: Lane<Sample>, _ cr: Lane<Sample>
+        _ source: HEVCSource, row: Int, _ count: Int, _ cb: ElementPointer<Sample>, _ cr: ElementPointer<Sample>
     ) {
         let from = source.chroma + row &* source.chromaPitch
         var x = 0

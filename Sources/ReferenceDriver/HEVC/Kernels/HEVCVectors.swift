@@ -13,7 +13,7 @@ extension HEVCSample {
     }
 }
 
-extension Lane where Element: HEVCSample {
+extension ElementPointer where Element: HEVCSample {
     /// Eight samples.
     @inline(__always) func words(_ index: Int) -> Words {
         if Element.bitDepth == 8 { return load(index, as: HalfBytes.self).words }

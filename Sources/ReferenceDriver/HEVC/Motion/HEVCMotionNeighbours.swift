@@ -69,12 +69,12 @@ struct HEVCMotionAvailability: BitwiseCopyable {
     let log2Tree: Int
     let columns: Int
     let blockColumns: Int
-    let slice: Lane<Int32>
+    let slice: ElementPointer<Int32>
     /// TileId by raster address.
-    let tiles: Lane<Int32>
-    let motion: Lane<HEVCMotion>
+    let tiles: ElementPointer<Int32>
+    let motion: ElementPointer<HEVCMotion>
 
-    init(_ grid: HEVCGrid, _ tables: HEVCPictureTables, tiles: Lane<Int32>) {
+    init(_ grid: HEVCGrid, _ tables: HEVCPictureTables, tiles: ElementPointer<Int32>) {
         width = grid.width
         height = grid.height
         log2Tree = grid.log2CodingTreeBlock

@@ -2,8 +2,8 @@
 final class HEVCMotionReferences: Sendable {
     static let perList = 16
     /// PicOrderCntVal, and 1 for "used for long-term reference", of list 0 and then, from 16 on, of list 1.
-    fileprivate let orders = LaneStorage<Int32>(count: 2 * perList, repeating: 0)
-    fileprivate let isLongTerm = LaneStorage<UInt8>(count: 2 * perList, repeating: 0)
+    fileprivate let orders = ElementStorage<Int32>(count: 2 * perList, repeating: 0)
+    fileprivate let isLongTerm = ElementStorage<UInt8>(count: 2 * perList, repeating: 0)
 
     init() {}
 }
@@ -17,14 +17,14 @@ struct HEVCMotionPredictor {
     private let isB: Bool
     private let count0: Int
     private let count1: Int
-    private let orders: Lane<Int32>
-    private let isLongTerm: Lane<UInt8>
+    private let orders: ElementPointer<Int32>
+    private let isLongTerm: ElementPointer<UInt8>
     let poc: Int32
     /// MaxNumMergeCand.
     let mergeCount: Int
     private let log2ParallelMerge: Int
     /// Motion of the collocated picture by 16×16 area, nil without temporal prediction.
-    let collocated: Lane<HEVCStoredMotion>?
+    let collocated: ElementPointer<HEVCStoredMotion>?
     let collocatedPOC: Int32
     let areaColumns: Int
     /// NoBackwardPredFlag.
@@ -34,15 +34,15 @@ struct HEVCMotionPredictor {
 
     /// `tiles`: TileId by raster address.
     init(
-        _ slice: HEVCSliceJob, _ job: HEVCPictureJob, _ tables: HEVCPictureTables, tiles: Lane<Int32>,
+        _ slice: HEVCSliceJob, _ job: HEVCPictureJob, _ tables: HEVCPictureTables, tiles: ElementPointer<Int32>,
         references: HEVCMotionReferences
     ) {
         availability = HEVCMotionAvailability(job.grid, tables, tiles: tiles)
         isB = slice.type == .b
         count0 = slice.list0.count
         count1 = slice.list1.count
-        orders = references.orders.lane
-        isLongTerm = references.isLongTerm.lane
+        orders = references.orders.elements
+        isLongTerm = references.isLongTerm.elements
         var isForward = true
         for (start, list) in [(0, slice.list0), (HEVCMotionReferences.perList, slice.list1)] {
             for (index, reference) in list.prefix(HEVCMotionReferences.perList).enumerated() {
@@ -55,7 +55,7 @@ struct HEVCMotionPredictor {
         poc = Int32(truncatingIfNeeded: job.poc)
         mergeCount = slice.mergeCandidates
         log2ParallelMerge = job.log2ParallelMergeLevel
-        collocated = slice.collocated?.motion.lane
+        collocated = slice.collocated?.motion.elements
         collocatedPOC = Int32(truncatingIfNeeded: slice.collocated?.poc ?? 0)
         areaColumns = job.grid.areaColumns
         collocatedList = slice.isCollocatedFromList0 ? 1 : 0
@@ -73,7 +73,7 @@ struct HEVCMotionPredictor {
 
     /// Puts mergeCandList into `candidates`, `mergeCount` of them, as the block would have their motion: without list 1
     /// in 8×4 and 4×8. `last` is the last whose index counts; those after it may be left out.
-    func merge(_ whole: HEVCMotionBlock, into candidates: Lane<HEVCMotion>, last: Int? = nil) {
+    func merge(_ whole: HEVCMotionBlock, into candidates: ElementPointer<HEVCMotion>, last: Int? = nil) {
         var block = whole
         if log2ParallelMerge > 2 && block.unitSize == 8 {
             block = HEVCMotionBlock(x: block.unitX, y: block.unitY, size: 8)
@@ -115,7 +115,7 @@ struct HEVCMotionPredictor {
 
     /// Spatial candidates, 8.5.3.2.3; at most four.
     @inline(__always) private func spatial(
-        _ block: HEVCMotionBlock, into candidates: Lane<HEVCMotion>, wanted: Int
+        _ block: HEVCMotionBlock, into candidates: ElementPointer<HEVCMotion>, wanted: Int
     ) -> Int {
         var around = availability.neighbours(block)
         let level = log2ParallelMerge
@@ -171,7 +171,7 @@ struct HEVCMotionPredictor {
     }
 
     /// Combined bi-predictive candidates, 8.5.3.2.4.
-    @inline(__always) private func combine(_ candidates: Lane<HEVCMotion>, _ count: inout Int, wanted: Int) {
+    @inline(__always) private func combine(_ candidates: ElementPointer<HEVCMotion>, _ count: inout Int, wanted: Int) {
         let original = count
         var pair = 0
         repeat {

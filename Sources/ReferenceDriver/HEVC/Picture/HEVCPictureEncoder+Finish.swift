@@ -3,7 +3,7 @@ extension HEVCPictureEncoder {
     func finish(_ job: HEVCPictureJob, _ slices: [HEVCSliceJob]) {
         guard job.isReference else { return }
         let tables = tables.tables
-        let stored = job.reconstruction.motion.lane
+        let stored = job.reconstruction.motion.elements
         for row in 0..<grid.areaRows {
             for column in 0..<grid.areaColumns {
                 let (x, y) = (column << 4, row << 4)
@@ -38,7 +38,7 @@ extension HEVCPictureEncoder {
         ).run()
         guard hasSAO else { return }
         if let chooser {
-            for address in trees.indices { trees[address].sao.lane[0] = chosenSAO(address, bounds, job.tiles, chooser) }
+            for address in trees.indices { trees[address].sao.elements[0] = chosenSAO(address, bounds, job.tiles, chooser) }
         } else {
             let qp = slices.map(\.qp).reduce(0, +) / slices.count + 6 * (Sample.bitDepth - 8)
             HEVCSAODecision(
@@ -59,7 +59,7 @@ extension HEVCPictureEncoder {
                 tiles.tileID[address] == tiles.tileID[other], slice.saoLuma || slice.saoChroma,
                 chooser.choose(.saoMerge, 3) == 1
             else { continue }
-            parameters = trees[other].sao.lane[0]
+            parameters = trees[other].sao.elements[0]
             (parameters.mergesLeft, parameters.mergesUp) = (isLeft, !isLeft)
             return parameters
         }

@@ -11,7 +11,7 @@ package final class HEVCPictureEncoder<Sample: HEVCSample> {
     /// What SAO looks at while it changes the picture.
     private(set) lazy var deblocked = HEVCReconstructedPicture(grid: grid, bitDepth: Sample.bitDepth)
     let trees: [HEVCCodingTree]
-    let tileOfTree: LaneStorage<Int32>
+    let tileOfTree: ElementStorage<Int32>
     private let writer: HEVCSliceWriter
     private var refresh = RefreshRounds.hevc
     /// Decides in the search's place.
@@ -23,7 +23,7 @@ package final class HEVCPictureEncoder<Sample: HEVCSample> {
         source = HEVCReconstructedPicture(grid: grid, bitDepth: Sample.bitDepth)
         scratch = HEVCScratch(source.planes())
         trees = (0..<grid.codingTrees).map { _ in HEVCCodingTree() }
-        tileOfTree = LaneStorage(count: grid.codingTrees, repeating: 0)
+        tileOfTree = ElementStorage(count: grid.codingTrees, repeating: 0)
         writer = HEVCSliceWriter(grid)
     }
 
@@ -39,19 +39,19 @@ package final class HEVCPictureEncoder<Sample: HEVCSample> {
             rows: job.grid.rows)
         job.reconstruction.renewal = renewal
         job.reconstruction.poc = job.poc
-        for address in 0..<grid.codingTrees { tileOfTree.lane[address] = Int32(job.tiles.tileID[address]) }
+        for address in 0..<grid.codingTrees { tileOfTree.elements[address] = Int32(job.tiles.tileID[address]) }
         let original = source.planes(Sample.self)
         HEVCSourceImport.load(job.source, into: original, grid)
 
         var result = PictureResult(slices: [])
         var coder = HEVCUnitCoder<Sample>(
-            job, source: original, tables: tables.tables, tileOfTree: tileOfTree.lane, scratch: scratch,
+            job, source: original, tables: tables.tables, tileOfTree: tileOfTree.elements, scratch: scratch,
             transform: transform, refresh: refreshGuard, chooser: chooser)
         /// By slice, which may be more than the job's.
         var slices: [HEVCSliceJob] = []
-        let effort = coder.effort
+        let preset = coder.preset
         let hasSAO =
-            (effort.sao || chooser != nil) && job.sliceByteLimit == nil
+            (preset.sao || chooser != nil) && job.sliceByteLimit == nil
             && job.slices.contains { $0.saoLuma || $0.saoChroma }
         for (index, slice) in job.slices.enumerated() {
             var part = slice
@@ -99,7 +99,7 @@ package final class HEVCPictureEncoder<Sample: HEVCSample> {
     ) -> Int {
         for place in places {
             let address = job.tiles.rasterScan[place]
-            if place > places.lowerBound && tileOfTree.lane[address] != tileOfTree.lane[job.tiles.rasterScan[place - 1]]
+            if place > places.lowerBound && tileOfTree.elements[address] != tileOfTree.elements[job.tiles.rasterScan[place - 1]]
             {
                 coder.beginTile()
             }

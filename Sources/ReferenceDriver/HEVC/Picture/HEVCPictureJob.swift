@@ -82,7 +82,7 @@ package struct HEVCPictureJob: Sendable {
     package var transformDepthInter = 0
     package var transformDepthIntra = 0
     /// amp_enabled_flag.
-    package var allowsAsymmetric = false
+    package var amp_enabled_flag = false
     /// strong_intra_smoothing_enabled_flag.
     package var strongIntraSmoothing = false
     /// constrained_intra_pred_flag.
@@ -90,7 +90,7 @@ package struct HEVCPictureJob: Sendable {
     /// transform_skip_enabled_flag: the syntax has transform_skip_flag; the encoder may leave it 0.
     package var hasTransformSkip = false
     /// sign_data_hiding_enabled_flag.
-    package var hidesSigns = false
+    package var sign_data_hiding_enabled_flag = false
     /// diff_cu_qp_delta_depth; nil where cu_qp_delta_enabled_flag is 0, and every QP is its slice's.
     package var qpDeltaDepth: Int?
     /// pps_cb_qp_offset and pps_cr_qp_offset, without the slice's: cQpPicOffset of deblocking.
@@ -132,9 +132,9 @@ package struct HEVCPictureJob: Sendable {
 ///
 /// SAFETY: the back end keeps the surface's memory alive and unmapped for writing while the job runs.
 @safe package struct HEVCSource: @unchecked Sendable {
-    package var luma: Lane<UInt8>
+    package var luma: ElementPointer<UInt8>
     /// Cb and Cr interleaved.
-    package var chroma: Lane<UInt8>
+    package var chroma: ElementPointer<UInt8>
     /// Bytes.
     package var lumaPitch: Int
     package var chromaPitch: Int
@@ -144,7 +144,7 @@ package struct HEVCPictureJob: Sendable {
     package var isP010: Bool
 
     package init(
-        luma: Lane<UInt8>, chroma: Lane<UInt8>, lumaPitch: Int, chromaPitch: Int, width: Int, height: Int,
+        luma: ElementPointer<UInt8>, chroma: ElementPointer<UInt8>, lumaPitch: Int, chromaPitch: Int, width: Int, height: Int,
         isP010: Bool = false
     ) {
         self.luma = luma

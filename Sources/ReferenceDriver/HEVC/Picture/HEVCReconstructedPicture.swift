@@ -22,11 +22,11 @@ package struct HEVCStoredMotion: BitwiseCopyable, Sendable {
     package init() {}
 }
 
-/// The planes of one picture, each lane at the sample (0, 0), with a margin that repeats the border.
+/// The planes of one picture, each pointer at the sample (0, 0), with a margin that repeats the border.
 package struct HEVCPlanes<Sample: HEVCSample>: BitwiseCopyable, Sendable {
-    package let luma: Lane<Sample>
-    package let cb: Lane<Sample>
-    package let cr: Lane<Sample>
+    package let luma: ElementPointer<Sample>
+    package let cb: ElementPointer<Sample>
+    package let cr: ElementPointer<Sample>
     /// Samples from row to row.
     package let stride: Int
     package let chromaStride: Int
@@ -37,13 +37,13 @@ package struct HEVCPlanes<Sample: HEVCSample>: BitwiseCopyable, Sendable {
     /// 0 luma, 1 Cb, 2 Cr.
     func plane(_ component: Int) -> HEVCPlane<Sample> {
         component == 0
-            ? HEVCPlane(lane: luma, stride: stride) : HEVCPlane(lane: component == 1 ? cb : cr, stride: chromaStride)
+            ? HEVCPlane(elements: luma, stride: stride) : HEVCPlane(elements: component == 1 ? cb : cr, stride: chromaStride)
     }
 }
 
 /// One of a picture's planes.
 struct HEVCPlane<Sample: HEVCSample>: BitwiseCopyable, Sendable {
-    let lane: Lane<Sample>
+    let elements: ElementPointer<Sample>
     /// Samples from row to row.
     let stride: Int
 }
@@ -59,9 +59,9 @@ struct HEVCPlane<Sample: HEVCSample>: BitwiseCopyable, Sendable {
 
     package let grid: HEVCGrid
     package let bitDepth: Int
-    private let bytes: LaneStorage<UInt8>
+    private let bytes: ElementStorage<UInt8>
     /// By 16×16 area in raster order.
-    package let motion: LaneStorage<HEVCStoredMotion>
+    package let motion: ElementStorage<HEVCStoredMotion>
     package var poc = 0
     /// What intra refresh had renewed of it.
     var renewal = Renewal()
@@ -70,8 +70,8 @@ struct HEVCPlane<Sample: HEVCSample>: BitwiseCopyable, Sendable {
         self.grid = grid
         self.bitDepth = bitDepth
         let layout = Layout(grid)
-        bytes = LaneStorage(count: layout.samples * (bitDepth > 8 ? 2 : 1), repeating: 0)
-        motion = LaneStorage(count: grid.areaColumns * grid.areaRows, repeating: HEVCStoredMotion())
+        bytes = ElementStorage(count: layout.samples * (bitDepth > 8 ? 2 : 1), repeating: 0)
+        motion = ElementStorage(count: grid.areaColumns * grid.areaRows, repeating: HEVCStoredMotion())
     }
 
     /// `Sample` must be of `bitDepth`.
@@ -79,8 +79,8 @@ struct HEVCPlane<Sample: HEVCSample>: BitwiseCopyable, Sendable {
         precondition(Sample.bitDepth == bitDepth)
         let layout = Layout(grid)
         // SAFETY: the memory is raw bytes, aligned to 64, large enough for the layout, and used as one type only.
-        let base = unsafe Lane<Sample>(
-            UnsafeMutableRawPointer(bytes.lane.base).assumingMemoryBound(to: Sample.self))
+        let base = unsafe ElementPointer<Sample>(
+            UnsafeMutableRawPointer(bytes.elements.base).assumingMemoryBound(to: Sample.self))
         return HEVCPlanes(
             luma: base + layout.luma, cb: base + layout.cb, cr: base + layout.cr, stride: layout.stride,
             chromaStride: layout.chromaStride, width: grid.width, height: grid.height)

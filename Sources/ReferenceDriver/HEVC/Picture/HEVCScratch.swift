@@ -9,35 +9,35 @@ final class HEVCScratch<Sample: HEVCSample>: Sendable {
     static var samples: Int { 64 * 64 * 3 / 2 }
 
     /// Predicted blocks: luma, then Cb, then Cr; of them three.
-    let predictions = LaneStorage<Sample>(count: 3 * 64 * 64 * 3 / 2 + 64, repeating: 0)
-    let residual = LaneStorage<Int16>(count: 32 * 32, repeating: 0)
-    let coefficients = LaneStorage<Int16>(count: 32 * 32, repeating: 0)
-    let scaled = LaneStorage<Int16>(count: 32 * 32, repeating: 0)
-    let levelCosts = LaneStorage<Float>(count: HEVCLevelCosts.memoryCount, repeating: 0)
+    let predictions = ElementStorage<Sample>(count: 3 * 64 * 64 * 3 / 2 + 64, repeating: 0)
+    let residual = ElementStorage<Int16>(count: 32 * 32, repeating: 0)
+    let coefficients = ElementStorage<Int16>(count: 32 * 32, repeating: 0)
+    let scaled = ElementStorage<Int16>(count: 32 * 32, repeating: 0)
+    let levelCosts = ElementStorage<Float>(count: HEVCLevelCosts.memoryCount, repeating: 0)
     /// What was coded best: by size of coding block, then by size of transform block.
-    let keptSamples = LaneStorage<Sample>(count: 2 * 4 * 64 * 64 * 3 / 2, repeating: 0)
-    let keptLevels = LaneStorage<Int16>(count: 2 * 4 * HEVCLevels.count, repeating: 0)
-    let keptNodes = LaneStorage<HEVCTransformNode>(
+    let keptSamples = ElementStorage<Sample>(count: 2 * 4 * 64 * 64 * 3 / 2, repeating: 0)
+    let keptLevels = ElementStorage<Int16>(count: 2 * 4 * HEVCLevels.count, repeating: 0)
+    let keptNodes = ElementStorage<HEVCTransformNode>(
         count: 2 * 4 * HEVCCodingTree.nodeLimit, repeating: HEVCTransformNode())
-    let keptPredictions = LaneStorage<HEVCPredictionUnit>(count: 4 * 4, repeating: HEVCPredictionUnit())
-    let keptUnits = LaneStorage<HEVCKeptUnit>(count: 4, repeating: HEVCKeptUnit())
+    let keptPredictions = ElementStorage<HEVCPredictionUnit>(count: 4 * 4, repeating: HEVCPredictionUnit())
+    let keptUnits = ElementStorage<HEVCKeptUnit>(count: 4, repeating: HEVCKeptUnit())
     let motionReferences = HEVCMotionReferences()
-    let references: LaneStorage<HEVCPlanes<Sample>>
-    let cleanLimits = LaneStorage<Int32>(count: 2 * HEVCMotionReferences.perList, repeating: 0)
+    let references: ElementStorage<HEVCPlanes<Sample>>
+    let cleanLimits = ElementStorage<Int32>(count: 2 * HEVCMotionReferences.perList, repeating: 0)
     /// Two blocks at 14 bits, and what interpolation works in.
-    let wide = LaneStorage<Int16>(
+    let wide = ElementStorage<Int16>(
         count: 2 * HEVCInterpolation<Sample>.count + HEVCInterpolation<Sample>.scratchCount, repeating: 0)
-    let pair = LaneStorage<Int16>(count: HEVCInterpolation<Sample>.count, repeating: 0)
-    let latestVectors = LaneStorage<MotionVector>(count: 2 * HEVCMotionReferences.perList, repeating: .zero)
-    let candidates = LaneStorage<HEVCMotion>(count: 8, repeating: HEVCMotion())
+    let pair = ElementStorage<Int16>(count: HEVCInterpolation<Sample>.count, repeating: 0)
+    let latestVectors = ElementStorage<MotionVector>(count: 2 * HEVCMotionReferences.perList, repeating: .zero)
+    let candidates = ElementStorage<HEVCMotion>(count: 8, repeating: HEVCMotion())
     let intra = HEVCIntraStorage<Sample>()
-    let noUnits = LaneStorage<HEVCCodingUnit>(count: 1, repeating: HEVCCodingUnit())
-    let noStates = LaneStorage<UInt8>(count: 1, repeating: 0)
-    let residualScratch = LaneStorage<Int32>(count: HEVCResidualCoder.scratchCount, repeating: 0)
+    let noUnits = ElementStorage<HEVCCodingUnit>(count: 1, repeating: HEVCCodingUnit())
+    let noStates = ElementStorage<UInt8>(count: 1, repeating: 0)
+    let residualScratch = ElementStorage<Int32>(count: HEVCResidualCoder.scratchCount, repeating: 0)
 
     /// `planes` stand where references are not yet known.
     init(_ planes: HEVCPlanes<Sample>) {
-        references = LaneStorage(count: 2 * HEVCMotionReferences.perList, repeating: planes)
+        references = ElementStorage(count: 2 * HEVCMotionReferences.perList, repeating: planes)
     }
 }
 

@@ -18,13 +18,13 @@ extension HEVCUnitCoder {
         guard mayPredictMotion(x, y, size: 1 &<< log2Size) else { return false }
         if tryMerged(x, y, log2Size: log2Size, since: start) { return true }
         tryPartition(.part2Nx2N, x, y, log2Size: log2Size, since: start)
-        guard effort.partitions && log2Size > 3 || effort.asymmetric else { return false }
-        let kept = scratch.keptUnits.lane[HEVCSlots.unit(log2Size)]
+        guard preset.partitions && log2Size > 3 || preset.asymmetric else { return false }
+        let kept = scratch.keptUnits.elements[BestUnitCache.unit(log2Size)]
         if !kept.hasLevels { return false }
         tryPartition(.part2NxN, x, y, log2Size: log2Size, since: start)
         tryPartition(.partNx2N, x, y, log2Size: log2Size, since: start)
-        if effort.asymmetric && allowsAsymmetric && log2Size > grid.log2MinCodingBlock {
-            let partition = scratch.keptUnits.lane[HEVCSlots.unit(log2Size)].unit.partition
+        if preset.asymmetric && amp_enabled_flag && log2Size > grid.log2MinCodingBlock {
+            let partition = scratch.keptUnits.elements[BestUnitCache.unit(log2Size)].unit.partition
             if partition == .part2NxN {
                 tryPartition(.part2NxnU, x, y, log2Size: log2Size, since: start)
                 tryPartition(.part2NxnD, x, y, log2Size: log2Size, since: start)
@@ -40,7 +40,7 @@ extension HEVCUnitCoder {
     private mutating func tryMerged(_ x: Int, _ y: Int, log2Size: Int, since start: HEVCTreePlace) -> Bool {
         var unit = newUnit(x, y, log2Size: log2Size, mode: .skip)
         let part = HEVCPart(unit, 0)
-        let count = min(effort.mergeCandidates, slice.mergeCandidates)
+        let count = min(preset.mergeCandidates, slice.mergeCandidates)
         let (best, estimate) = bestMerge(part, unit, count: count)
         guard best >= 0 else { return false }
         var prediction = HEVCPredictionUnit()
@@ -68,7 +68,7 @@ extension HEVCUnitCoder {
             coded = HEVCCoded(cost: skipCost, hasLevels: false)
         }
         _ = keepIfBest(unit, coded, since: start)
-        return isSkipped && !hadLevels && effort.skipsEarly
+        return isSkipped && !hadLevels && preset.skipsEarly
     }
 
     /// The index of the merge candidate with the least Hadamard coefficients and bits, and its cost; −1 without one.
@@ -84,7 +84,7 @@ extension HEVCUnitCoder {
             if isKnown || !mayUse(motion, part) { continue }
             predictLuma(part, motion, to: trialBlock.luma, trialBlock.stride)
             let difference =
-                effort.hadamard
+                preset.hadamard
                 ? HEVCBlockCost.satd(
                     original, source.stride, trialBlock.luma, trialBlock.stride, width: part.width, height: part.height)
                 : HEVCBlockCost.sad(
@@ -99,9 +99,9 @@ extension HEVCUnitCoder {
 
     /// Notes what the unit's prediction in `predictedBlock` comes to, for which the search found `found`.
     private mutating func estimateMotion(_ x: Int, _ y: Int, log2Size: Int, found: Int) {
-        guard effort.comparesIntra else { return }
+        guard preset.comparesIntra else { return }
         var cost = found
-        if !effort.hadamard {
+        if !preset.hadamard {
             let size = 1 &<< log2Size
             cost =
                 HEVCBlockCost.satd(
@@ -139,7 +139,7 @@ extension HEVCUnitCoder {
             let part = HEVCPart(unit, index)
             var (prediction, cost) = searchPart(part, unit)
             if partition != .part2Nx2N {
-                let count = min(effort.mergeCandidates, slice.mergeCandidates)
+                let count = min(preset.mergeCandidates, slice.mergeCandidates)
                 let (merged, mergedCost) = bestMerge(part, unit, count: count)
                 if merged >= 0 && mergedCost < cost {
                     cost = mergedCost
@@ -178,7 +178,7 @@ extension HEVCUnitCoder {
         var best = SIMD2<Int>(repeating: Int.max / 4)
         var choices = (HEVCMotionChoice(), HEVCMotionChoice())
         for list in 0..<(type == .b ? 2 : 1) {
-            let count = min(effort.references, list == 0 ? referenceCounts.x : referenceCounts.y)
+            let count = min(preset.references, list == 0 ? referenceCounts.x : referenceCounts.y)
             for reference in 0..<count {
                 let pair = motionPredictor.predictors(block, around, list: list, reference: reference)
                 let task = motionTask(part, list: list, reference: reference, pair)
@@ -208,7 +208,7 @@ extension HEVCUnitCoder {
         guard single.isUsable else { return (HEVCPredictionUnit(), Int.max / 4) }
         var motion = HEVCMotion(single.vector, list: single.list, reference: single.reference)
         var cost = single.cost
-        if type == .b && effort.pairRounds >= 0 && part.width &+ part.height != 12 && choices.0.isUsable
+        if type == .b && preset.pairRounds >= 0 && part.width &+ part.height != 12 && choices.0.isUsable
             && choices.1.isUsable
         {
             let (pair, pairCost) = searchPair(part, unit, block, around, choices.0, choices.1)
@@ -220,7 +220,7 @@ extension HEVCUnitCoder {
     /// The place among `latestVectors` of list 0's picture that a picture of list 1 is too.
     private func sameInList0(_ reference: Int) -> Int? {
         let poc = slice.list1[reference].poc
-        for index in 0..<min(effort.references, referenceCounts.x) where slice.list0[index].poc == poc { return index }
+        for index in 0..<min(preset.references, referenceCounts.x) where slice.list0[index].poc == poc { return index }
         return nil
     }
 
@@ -246,7 +246,7 @@ extension HEVCUnitCoder {
         let fixed = (bits.cost &* lambda) &>> 15
         var cost = Int.max / 4
         var moving = mvdL1Zero ? 0 : 1
-        for round in 0...max(0, effort.pairRounds) {
+        for round in 0...max(0, preset.pairRounds) {
             var task = tasks[moving]
             let other = tasks[1 &- moving]
             let still = motion.vector(1 &- moving)
@@ -257,7 +257,7 @@ extension HEVCUnitCoder {
             let rest = moving == 0 && mvdL1Zero ? 0 : vectorCost(Int(still.x), Int(still.y), other)
             let vector = motion.vector(moving)
             var choice = HEVCMotionChoice(vector: vector, list: moving, reference: task.reference)
-            if round == 0 && effort.pairRounds == 0 {
+            if round == 0 && preset.pairRounds == 0 {
                 choice.cost =
                     vectorDistortion(task, Int(vector.x), Int(vector.y))
                     &+ vectorCost(Int(vector.x), Int(vector.y), task)
@@ -268,7 +268,7 @@ extension HEVCUnitCoder {
             if total >= cost { break }
             cost = total
             motion.set(choice.vector, list: moving, reference: task.reference)
-            if mvdL1Zero || round &+ 1 >= effort.pairRounds { break }
+            if mvdL1Zero || round &+ 1 >= preset.pairRounds { break }
             moving = 1 &- moving
         }
         return (motion, cost)

@@ -54,7 +54,7 @@ extension HEVCUnitCoder {
         }
         _ = tryMode(&self, 0)
         _ = tryMode(&self, 1)
-        let step = effort.allIntraModes ? 1 : 4
+        let step = preset.allIntraModes ? 1 : 4
         var best = 26
         var least = Int.max
         var mode = 2
@@ -114,7 +114,7 @@ extension HEVCUnitCoder {
             let probable = probableModes(part.x, part.y)
             let size = log2Size &- (partition == .partNxN ? 1 : 0)
             let list = likelyModes(
-                part.x, part.y, log2Size: min(size, 5), right: part.x &+ part.width, limit: max(effort.intraModes, 1))
+                part.x, part.y, log2Size: min(size, 5), right: part.x &+ part.width, limit: max(preset.intraModes, 1))
             if list.least > limit { return nil }
             var best = intraPrediction(list[0], probable)
             if list.count > 1 || partition == .partNxN {

@@ -23,7 +23,7 @@ struct HEVCMotionTask<Sample: HEVCSample> {
     let minY: Int
     let maxY: Int
     /// Another block that this one is averaged with, at 14 bits.
-    var pair: Lane<Int16>?
+    var pair: ElementPointer<Int16>?
 
     var isEmpty: Bool { minX > maxX || minY > maxY }
 }
@@ -32,14 +32,14 @@ struct HEVCMotionTask<Sample: HEVCSample> {
 final class HEVCVectorPrices: Sendable {
     static let shared = HEVCVectorPrices()
     static let count = 1 << 14
-    let bits = LaneStorage<UInt16>(count: count, repeating: 0)
+    let bits = ElementStorage<UInt16>(count: count, repeating: 0)
 
     private init() {
         // An Exp-Golomb code's length, smoothed as contexts smooth it.
         for i in 0..<Self.count {
             let whole = Int.bitWidth - 1 - (i + 1).leadingZeroBitCount
             let log = 16 * whole + ((i + 1) << 4) >> whole - 16
-            bits.lane[i] = UInt16(2 * log + (i > 0 ? 27 : 11))
+            bits.elements[i] = UInt16(2 * log + (i > 0 ? 27 : 11))
         }
     }
 }
@@ -80,7 +80,7 @@ extension HEVCUnitCoder {
     }
 
     @inline(__always) func vectorCost(_ x: Int, _ y: Int, _ task: HEVCMotionTask<Sample>) -> Int {
-        let prices = HEVCVectorPrices.shared.bits.lane
+        let prices = HEVCVectorPrices.shared.bits.elements
         let limit = HEVCVectorPrices.count &- 1
         @inline(__always) func bits(_ p: MotionVector) -> Int {
             Int(prices[min(abs(x &- Int(p.x)), limit)]) &+ Int(prices[min(abs(y &- Int(p.y)), limit)])
@@ -113,7 +113,7 @@ extension HEVCUnitCoder {
         tryVector(task.predictors.0)
         if task.predictors.1 != task.predictors.0 { tryVector(task.predictors.1) }
         for index in 0..<others.count { tryVector(others[index]) }
-        var rounds = effort.hexagons
+        var rounds = preset.hexagons
         while rounds > 0 {
             rounds &-= 1
             let (centreX, centreY) = (bestX, bestY)
@@ -125,7 +125,7 @@ extension HEVCUnitCoder {
             }
             if bestX == centreX && bestY == centreY { break }
         }
-        rounds = effort.diamonds
+        rounds = preset.diamonds
         while rounds > 0 {
             rounds &-= 1
             let (centreX, centreY) = (bestX, bestY)
@@ -160,7 +160,7 @@ extension HEVCUnitCoder {
             predictLuma(part, HEVCMotion(vector, list: task.list, reference: task.reference), to: from, stride)
         }
         let difference =
-            effort.hadamard
+            preset.hadamard
             ? HEVCBlockCost.satd(original, source.stride, from, stride, width: part.width, height: part.height)
             : HEVCBlockCost.sad(original, source.stride, from, stride, width: part.width, height: part.height)
         return difference &<< 8
@@ -168,7 +168,7 @@ extension HEVCUnitCoder {
 
     func refine(_ task: HEVCMotionTask<Sample>, _ startX: Int, _ startY: Int, wholeCost: Int) -> HEVCMotionChoice {
         var (bestX, bestY, best) = (startX, startY, wholeCost)
-        if effort.hadamard || task.pair != nil {
+        if preset.hadamard || task.pair != nil {
             best = vectorDistortion(task, bestX, bestY) &+ vectorCost(bestX, bestY, task)
         }
         func tryVector(_ x: Int, _ y: Int) -> Bool {
@@ -186,7 +186,7 @@ extension HEVCUnitCoder {
         }
         var step = task.pair == nil ? 2 : 1
         while step > 0 {
-            var rounds = step == 2 ? effort.halfSteps : effort.quarterSteps
+            var rounds = step == 2 ? preset.halfSteps : preset.quarterSteps
             var cameFrom = -1
             while rounds > 0 {
                 rounds &-= 1

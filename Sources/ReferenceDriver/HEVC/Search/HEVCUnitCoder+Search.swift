@@ -12,8 +12,8 @@ extension HEVCUnitCoder {
             // What is cut off is not coded, and the split is not said, unless only the smallest fit.
             return decideQuarters(x, y, log2Size: log2Size, limit: limit)
         }
-        let maySplit = log2Size > smallest && log2Size > effort.smallestUnit
-        let mayStand = log2Size <= effort.largestUnit || log2Size == smallest
+        let maySplit = log2Size > smallest && log2Size > preset.smallestUnit
+        let mayStand = log2Size <= preset.largestUnit || log2Size == smallest
         var splitBits = (false: 0, true: 0)
         if log2Size > smallest {
             let increment = splitIncrement(x, y, log2Size: log2Size)
@@ -29,7 +29,7 @@ extension HEVCUnitCoder {
         var standsAlone = false
         if mayStand || !maySplit {
             standsAlone = codeUnit(x, y, log2Size: log2Size, since: start)
-            cost = scratch.keptUnits.lane[HEVCSlots.unit(log2Size)].cost &+ weighed(splitBits.false)
+            cost = scratch.keptUnits.elements[BestUnitCache.unit(log2Size)].cost &+ weighed(splitBits.false)
         }
         if maySplit && !standsAlone {
             go(to: start)
@@ -58,14 +58,14 @@ extension HEVCUnitCoder {
     ///
     /// - Returns: smaller units need not be tried.
     private mutating func codeUnit(_ x: Int, _ y: Int, log2Size: Int, since start: HEVCTreePlace) -> Bool {
-        scratch.keptUnits.lane[HEVCSlots.unit(log2Size)].cost = Int.max
+        scratch.keptUnits.elements[BestUnitCache.unit(log2Size)].cost = Int.max
         motionEstimate = Int.max
         if type != .i && !mustBeIntra {
             if codeInter(x, y, log2Size: log2Size, since: start) { return true }
         }
         // What needs no levels is hardly better without motion.
-        let inter = scratch.keptUnits.lane[HEVCSlots.unit(log2Size)]
-        if inter.cost == Int.max || inter.hasLevels || effort.triesAllIntra {
+        let inter = scratch.keptUnits.elements[BestUnitCache.unit(log2Size)]
+        if inter.cost == Int.max || inter.hasLevels || preset.triesAllIntra {
             tryIntra(x, y, log2Size: log2Size, since: start)
         }
         return false
@@ -75,7 +75,7 @@ extension HEVCUnitCoder {
     @inline(__always) mutating func keepIfBest(
         _ unit: HEVCCodingUnit, _ coded: HEVCCoded, since start: HEVCTreePlace
     ) -> Bool {
-        let isBest = coded.cost < scratch.keptUnits.lane[HEVCSlots.unit(Int(unit.log2Size))].cost
+        let isBest = coded.cost < scratch.keptUnits.elements[BestUnitCache.unit(Int(unit.log2Size))].cost
         if isBest { keep(unit, coded, since: start) }
         go(to: start)
         return isBest
@@ -83,7 +83,7 @@ extension HEVCUnitCoder {
 
     private mutating func tryIntra(_ x: Int, _ y: Int, log2Size: Int, since start: HEVCTreePlace) {
         var limit = Int.max
-        if effort.comparesIntra && motionEstimate < Int.max {
+        if preset.comparesIntra && motionEstimate < Int.max {
             // Modes of 64×64 are looked at by their first quarter alone.
             if log2Size > 5 { return }
             limit = motionEstimate &* 5 / 4
@@ -94,7 +94,7 @@ extension HEVCUnitCoder {
         }
         _ = keepIfBest(whole, coded, since: start)
         if log2Size == grid.log2MinCodingBlock && log2Size > grid.log2MinTransformBlock && log2Size == 3
-            && effort.intraQuarters && coded.hasLevels,
+            && preset.intraQuarters && coded.hasLevels,
             let (quarters, coded) = codeIntra(x, y, log2Size: log2Size, partition: .partNxN)
         {
             _ = keepIfBest(quarters, coded, since: start)

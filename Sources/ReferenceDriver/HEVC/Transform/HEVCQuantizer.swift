@@ -59,7 +59,7 @@ package struct HEVCQuantizer: BitwiseCopyable, Sendable {
     /// The scaled coefficients d of levels, (8-309). Outside `extent`, up to whole eights of columns, nothing is
     /// written.
     @inline(never) package func scale(
-        _ levels: Lane<Int16>, log2Size: Int, extent: HEVCExtent, to coefficients: Lane<Int16>
+        _ levels: ElementPointer<Int16>, log2Size: Int, extent: HEVCExtent, to coefficients: ElementPointer<Int16>
     ) {
         // level · m · levelScale << (qP / 6), rounded and shifted by bdShift: the sixteens and periods taken out of it.
         let shift = bitDepth &+ log2Size &- 9 &- period
@@ -91,7 +91,7 @@ package struct HEVCQuantizer: BitwiseCopyable, Sendable {
 
     /// Quantises all coefficients of a block. `rounding`: the part of a step, in 256ths, that is added before cutting.
     @inline(never) package func quantize(
-        _ coefficients: Lane<Int16>, log2Size: Int, rounding: Int, to levels: Lane<Int16>
+        _ coefficients: ElementPointer<Int16>, log2Size: Int, rounding: Int, to levels: ElementPointer<Int16>
     ) -> HEVCQuantized {
         let shift = 14 &+ period &+ excess(log2Size)
         let shifts = Quads(repeating: Int32(truncatingIfNeeded: shift))
@@ -131,7 +131,7 @@ package struct HEVCQuantizer: BitwiseCopyable, Sendable {
 
     /// Eight levels' magnitudes; the levels are stored.
     @inline(__always) private static func quantized(
-        _ coefficients: Lane<Int16>, _ levels: Lane<Int16>, _ factors: Words, _ round: Quads, _ shifts: Quads
+        _ coefficients: ElementPointer<Int16>, _ levels: ElementPointer<Int16>, _ factors: Words, _ round: Quads, _ shifts: Quads
     ) -> Words {
         let value = coefficients.load(0, as: Words.self).atLeast(Words(repeating: -32767))
         let sign = value &>> 15

@@ -3,7 +3,7 @@ extension HEVCTransform {
     ///
     /// `stride`: words from row to row of the residual. `isSine`: the DST, for 4×4 blocks only.
     @inline(never) package func forward(
-        _ residual: Lane<Int16>, stride: Int, log2Size: Int, isSine: Bool = false, to coefficients: Lane<Int16>
+        _ residual: ElementPointer<Int16>, stride: Int, log2Size: Int, isSine: Bool = false, to coefficients: ElementPointer<Int16>
     ) {
         let shift = Int32(truncatingIfNeeded: log2Size &+ bitDepth &- 9)
         if log2Size == 2 {
@@ -19,18 +19,18 @@ extension HEVCTransform {
         // The second pass adds up to 2^(log2Size − 2) values in 16 bits: the first leaves room for that.
         let room = Int32(truncatingIfNeeded: log2Size &- 2)
         let size = 1 &<< log2Size
-        forwardPass(residual, stride, size, shift: shift &+ room, to: first.lane)
-        transpose(first.lane, size, columns: size, rows: size, to: second.lane, size)
+        forwardPass(residual, stride, size, shift: shift &+ room, to: first.elements)
+        transpose(first.elements, size, columns: size, rows: size, to: second.elements, size)
         let last = Int32(truncatingIfNeeded: log2Size &+ 6) &- room
-        forwardPass(second.lane, size, size, shift: last, to: first.lane)
-        transpose(first.lane, size, columns: size, rows: size, to: coefficients, size)
+        forwardPass(second.elements, size, size, shift: last, to: first.elements)
+        transpose(first.elements, size, columns: size, rows: size, to: coefficients, size)
     }
 
     /// Transforms each column of a block of `size` (8…32).
     private func forwardPass(
-        _ input: Lane<Int16>, _ stride: Int, _ size: Int, shift: Int32, to output: Lane<Int16>
+        _ input: ElementPointer<Int16>, _ stride: Int, _ size: Int, shift: Int32, to output: ElementPointer<Int16>
     ) {
-        let folded = self.folded.lane
+        let folded = self.folded.elements
         var x = 0
         while x < size {
             let target = output + x
@@ -55,8 +55,8 @@ extension HEVCTransform {
     }
 
     /// Of `count` rows of eight, n and count − 1 − n: their differences to `pairs`, their sums to `folded`.
-    @inline(__always) private func fold(_ rows: Lane<Int16>, _ stride: Int, _ count: Int) {
-        let folded = self.folded.lane
+    @inline(__always) private func fold(_ rows: ElementPointer<Int16>, _ stride: Int, _ count: Int) {
+        let folded = self.folded.elements
         var n = 0
         while n < count / 2 {
             let a: Words = rows.load(n &* stride)
@@ -73,9 +73,9 @@ extension HEVCTransform {
     /// Sums of `count` products of `pairs` with each of an even number of `outputs`, rounded, shifted and cut to 16
     /// bits.
     @inline(__always) private func products(
-        _ table: Lane<Int16>, count: Int, outputs: Int, _ shift: Int32, to target: Lane<Int16>, _ stride: Int
+        _ table: ElementPointer<Int16>, count: Int, outputs: Int, _ shift: Int32, to target: ElementPointer<Int16>, _ stride: Int
     ) {
-        let pairs = self.pairs.lane
+        let pairs = self.pairs.elements
         let round = Quads(repeating: 1 &<< (shift &- 1))
         let shifts = Quads(repeating: shift)
         var factors = table
@@ -106,7 +106,7 @@ extension HEVCTransform {
     }
 
     /// The residual of a block with transform_skip_flag, scaled as 8.6.4.2 undoes it.
-    package func forwardSkip(_ residual: Lane<Int16>, stride: Int, log2Size: Int, to coefficients: Lane<Int16>) {
+    package func forwardSkip(_ residual: ElementPointer<Int16>, stride: Int, log2Size: Int, to coefficients: ElementPointer<Int16>) {
         let size = 1 &<< log2Size
         let shift = Int32(truncatingIfNeeded: 15 &- bitDepth &- log2Size)
         for y in 0..<size {

@@ -4,8 +4,8 @@ extension HEVCTransform {
     /// Coefficients outside `extent` are not read; they are zeros. `stride`: words from row to row of the residual.
     /// `isSine`: the DST, for 4×4 blocks only.
     @inline(never) package func inverse(
-        _ coefficients: Lane<Int16>, log2Size: Int, isSine: Bool = false, extent: HEVCExtent,
-        to residual: Lane<Int16>, stride: Int
+        _ coefficients: ElementPointer<Int16>, log2Size: Int, isSine: Bool = false, extent: HEVCExtent,
+        to residual: ElementPointer<Int16>, stride: Int
     ) {
         let shift = Int32(truncatingIfNeeded: 20 &- bitDepth)
         let size = 1 &<< log2Size
@@ -26,13 +26,13 @@ extension HEVCTransform {
             return
         }
         let columns = (extent.columns &+ 7) & ~7
-        inversePass(coefficients, size, columns: columns, rows: extent.rows, shift: 7, to: first.lane)
-        transpose(first.lane, size, columns: columns, rows: size, to: second.lane, size)
-        inversePass(second.lane, size, columns: size, rows: extent.columns, shift: shift, to: first.lane)
-        transpose(first.lane, size, columns: size, rows: size, to: residual, stride)
+        inversePass(coefficients, size, columns: columns, rows: extent.rows, shift: 7, to: first.elements)
+        transpose(first.elements, size, columns: columns, rows: size, to: second.elements, size)
+        inversePass(second.elements, size, columns: size, rows: extent.columns, shift: shift, to: first.elements)
+        transpose(first.elements, size, columns: size, rows: size, to: residual, stride)
     }
 
-    private func fill(_ value: Int16, _ size: Int, _ residual: Lane<Int16>, _ stride: Int) {
+    private func fill(_ value: Int16, _ size: Int, _ residual: ElementPointer<Int16>, _ stride: Int) {
         let words = Words(repeating: value)
         for y in 0..<size {
             if size == 4 {
@@ -50,9 +50,9 @@ extension HEVCTransform {
     /// Transforms back the first `columns` (a multiple of 8) columns of a block of `size` (8…32), of which the first
     /// `rows` may not be zero.
     private func inversePass(
-        _ input: Lane<Int16>, _ size: Int, columns: Int, rows: Int, shift: Int32, to output: Lane<Int16>
+        _ input: ElementPointer<Int16>, _ size: Int, columns: Int, rows: Int, shift: Int32, to output: ElementPointer<Int16>
     ) {
-        let outputs = self.outputs.lane
+        let outputs = self.outputs.elements
         let round = Quads(repeating: 1 &<< (shift &- 1))
         let shifts = Quads(repeating: shift)
         let half = size / 2
@@ -61,7 +61,7 @@ extension HEVCTransform {
             let column = input + x
             setPair(0, column.load(0), half < rows ? column.load(half &* size) : Words(repeating: 0))
             products(tables.inverseBase, count: 1, of: 1, outputs: 2)
-            let sums = self.sums.lane
+            let sums = self.sums.elements
             for i in 0..<4 { outputs.store(4 &* i, round &+ sums.load(4 &* i, as: Quads.self)) }
             // From 2 points' outputs to 4, 8 … those of all rows, each time with the odd ones of the rows so far left
             // out.
@@ -98,7 +98,7 @@ extension HEVCTransform {
     }
 
     /// What the odd rows of `level` points give, which are every `step`-th row of the block: to `sums`.
-    @inline(__always) private func odd(_ column: Lane<Int16>, _ size: Int, _ level: Int, _ step: Int, _ rows: Int) {
+    @inline(__always) private func odd(_ column: ElementPointer<Int16>, _ size: Int, _ level: Int, _ step: Int, _ rows: Int) {
         let present = (rows &- 1) / step
         let count = Swift.min(level / 4, (present &+ 3) / 4)
         for p in 0..<count {
@@ -112,9 +112,9 @@ extension HEVCTransform {
 
     /// Sums of the first `count` products of `pairs` with each of an even number of `outputs`, whose tables have `of`
     /// pairs: to `sums`.
-    @inline(__always) private func products(_ table: Lane<Int16>, count: Int, of: Int, outputs: Int) {
-        let pairs = self.pairs.lane
-        let sums = self.sums.lane
+    @inline(__always) private func products(_ table: ElementPointer<Int16>, count: Int, of: Int, outputs: Int) {
+        let pairs = self.pairs.elements
+        let sums = self.sums.elements
         var factors = table
         let pitch = of &* HEVCTransformTables.pair
         var n = 0
@@ -145,7 +145,7 @@ extension HEVCTransform {
 
     /// The residual r of the scaled coefficients d of a block with transform_skip_flag: 8.6.4.2, and the
     /// bdShift of 8.6.2.
-    package func inverseSkip(_ coefficients: Lane<Int16>, log2Size: Int, to residual: Lane<Int16>, stride: Int) {
+    package func inverseSkip(_ coefficients: ElementPointer<Int16>, log2Size: Int, to residual: ElementPointer<Int16>, stride: Int) {
         let size = 1 &<< log2Size
         let tsShift = Int32(truncatingIfNeeded: 5 &+ log2Size)
         let shift = Int32(truncatingIfNeeded: 20 &- bitDepth)

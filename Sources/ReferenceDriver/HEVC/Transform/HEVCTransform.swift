@@ -15,22 +15,22 @@ package final class HEVCTransform: Sendable {
     let bitDepth: Int
     let tables = HEVCTransformTables()
     /// Pairs of rows interleaved: up to 8, 16 words each.
-    let pairs = LaneStorage<Int16>(count: 128, repeating: 0)
+    let pairs = ElementStorage<Int16>(count: 128, repeating: 0)
     /// Eight columns of up to 32 (half-made) outputs and 16 sums of a level.
-    let outputs = LaneStorage<Int32>(count: 256, repeating: 0)
-    let sums = LaneStorage<Int32>(count: 128, repeating: 0)
+    let outputs = ElementStorage<Int32>(count: 256, repeating: 0)
+    let sums = ElementStorage<Int32>(count: 128, repeating: 0)
     /// Eight columns of up to 16 sums of inputs.
-    let folded = LaneStorage<Int16>(count: 128, repeating: 0)
+    let folded = ElementStorage<Int16>(count: 128, repeating: 0)
     /// Blocks between the passes.
-    let first = LaneStorage<Int16>(count: 1024, repeating: 0)
-    let second = LaneStorage<Int16>(count: 1024, repeating: 0)
+    let first = ElementStorage<Int16>(count: 1024, repeating: 0)
+    let second = ElementStorage<Int16>(count: 1024, repeating: 0)
 
     /// `bitDepth`: 8 or 10.
     package init(bitDepth: Int) { self.bitDepth = bitDepth }
 
     /// Transposes a block of `columns` and `rows`, multiples of 8.
     func transpose(
-        _ source: Lane<Int16>, _ stride: Int, columns: Int, rows: Int, to destination: Lane<Int16>,
+        _ source: ElementPointer<Int16>, _ stride: Int, columns: Int, rows: Int, to destination: ElementPointer<Int16>,
         _ destinationStride: Int
     ) {
         var y = 0
@@ -60,8 +60,8 @@ package final class HEVCTransform: Sendable {
     /// Interleaves two rows of eight as pair `index`.
     @inline(__always) func setPair(_ index: Int, _ a: Words, _ b: Words) {
         let (low, high) = zip(a, b)
-        pairs.lane.store(16 &* index, low)
-        pairs.lane.store(16 &* index &+ 8, high)
+        pairs.elements.store(16 &* index, low)
+        pairs.elements.store(16 &* index &+ 8, high)
     }
 }
 
@@ -83,7 +83,7 @@ struct HEVCBlock4x4 {
     }
 
     /// The columns of the product of a 4×4 matrix with this block, rounded by 1 << (shift − 1) and shifted.
-    @inline(__always) func multiplied(_ table: Lane<Int16>, shift: Int32) -> HEVCBlock4x4 {
+    @inline(__always) func multiplied(_ table: ElementPointer<Int16>, shift: Int32) -> HEVCBlock4x4 {
         var pairs = SIMD16<Int16>()
         pairs.evenHalf = Words(lowHalf: upper.lowHalf, highHalf: lower.lowHalf)
         pairs.oddHalf = Words(lowHalf: upper.highHalf, highHalf: lower.highHalf)
@@ -97,7 +97,7 @@ struct HEVCBlock4x4 {
             upper: saturatedWords(a &>> shifts, b &>> shifts), lower: saturatedWords(c &>> shifts, d &>> shifts))
     }
 
-    @inline(__always) private static func row(_ pairs: SIMD16<Int16>, _ table: Lane<Int16>) -> Quads {
+    @inline(__always) private static func row(_ pairs: SIMD16<Int16>, _ table: ElementPointer<Int16>) -> Quads {
         pairProducts(pairs.lowHalf, table.load(0)) &+ pairProducts(pairs.highHalf, table.load(8))
     }
 }

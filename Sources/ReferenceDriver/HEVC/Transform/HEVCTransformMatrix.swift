@@ -23,7 +23,7 @@ package enum HEVCTransformMatrix {
 final class HEVCTransformTables: Sendable {
     /// Words of one output's pair.
     static let pair = 8
-    private let storage = LaneStorage<Int16>(count: 4384, repeating: 0)
+    private let storage = ElementStorage<Int16>(count: 4384, repeating: 0)
 
     // Each table of `size` points stands size² words after its direction's start: it takes size² words, or less.
     private static let inverseStart = 16
@@ -31,23 +31,23 @@ final class HEVCTransformTables: Sendable {
     private static let small = 4128
 
     /// Inverse, odd rows of `size` (4…32) points: size/2 outputs of size/4 pairs, for rows 4p + 1 and 4p + 3.
-    @inline(__always) func inverseOdd(_ size: Int) -> Lane<Int16> { storage.lane + (Self.inverseStart &+ size &* size) }
+    @inline(__always) func inverseOdd(_ size: Int) -> ElementPointer<Int16> { storage.elements + (Self.inverseStart &+ size &* size) }
     /// Inverse, rows 0 and size/2: two outputs of one pair.
-    @inline(__always) var inverseBase: Lane<Int16> { storage.lane }
+    @inline(__always) var inverseBase: ElementPointer<Int16> { storage.elements }
     /// Forward, odd rows of `size` (8…32) points: size/2 outputs of size/4 pairs, for columns 2p and 2p + 1.
-    @inline(__always) func forwardOdd(_ size: Int) -> Lane<Int16> {
-        storage.lane + (Self.forwardStart &+ size &* size)
+    @inline(__always) func forwardOdd(_ size: Int) -> ElementPointer<Int16> {
+        storage.elements + (Self.forwardStart &+ size &* size)
     }
     /// 4 points: four outputs of two pairs.
-    @inline(__always) func four(_ kind: Four) -> Lane<Int16> { storage.lane + (Self.small &+ 64 &* kind.rawValue) }
+    @inline(__always) func four(_ kind: Four) -> ElementPointer<Int16> { storage.elements + (Self.small &+ 64 &* kind.rawValue) }
 
     enum Four: Int { case forwardCosine, inverseCosine, forwardSine, inverseSine }
 
     init() {
-        func put(_ lane: Lane<Int16>, _ first: Int, _ second: Int) {
+        func put(_ elements: ElementPointer<Int16>, _ first: Int, _ second: Int) {
             for i in 0..<4 {
-                lane[2 * i] = Int16(first)
-                lane[2 * i + 1] = Int16(second)
+                elements[2 * i] = Int16(first)
+                elements[2 * i + 1] = Int16(second)
             }
         }
         put(inverseBase, 64, 64)

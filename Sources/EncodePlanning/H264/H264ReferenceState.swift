@@ -1,0 +1,106 @@
+import VideoBase
+
+/// Turns plans, in coding order, into H.264's frame_num, picture order counts, lists and marking.
+public struct H264ReferenceState: Sendable {
+    /// log2 of MaxFrameNum, 4…16. Larger than the number of references, so that pictures can be told apart.
+    public let log2_max_frame_num: Int
+    /// log2 of MaxPicOrderCntLsb, 4…16; more than a group of B pictures apart: 5 for seven of them.
+    public let log2_max_pic_order_cnt_lsb: Int
+    /// max_num_ref_frames: `GOPStructure.storage`.
+    public let references: Int
+    /// MaxLongTermFrameIdx + 1. With long-term references, lists are written out in full.
+    public let longTermReferences: Int
+    private var stored: [H264StoredPicture] = []
+    private var prevRefFrameNum = 0
+
+    public init(
+        references: Int, longTermReferences: Int = 0, log2_max_frame_num: Int = 8, log2_max_pic_order_cnt_lsb: Int = 8
+    ) {
+        precondition(
+            (4...16).contains(log2_max_frame_num) && (4...16).contains(log2_max_pic_order_cnt_lsb)
+                && (1...16).contains(references), "numbering outside 7.4.2.1.1")
+        self.references = references
+        self.longTermReferences = longTermReferences
+        self.log2_max_frame_num = log2_max_frame_num
+        self.log2_max_pic_order_cnt_lsb = log2_max_pic_order_cnt_lsb
+    }
+
+    private var maxFrameNum: Int { 1 << log2_max_frame_num }
+
+    /// The numbers of the next picture in coding order. Its references must be stored: the plan comes from the same
+    /// buffer of references.
+    public mutating func number(_ plan: FramePlan) -> H264PictureNumbers {
+        if plan.type == .idr { stored.removeAll() }
+        let frameNum = plan.type == .idr ? 0 : (prevRefFrameNum + 1) % maxFrameNum
+        let poc = 2 * (plan.displayIndex - plan.keyDisplayIndex)
+        let list0 = plan.list0.compactMap(find)
+        let list1 = plan.list1.compactMap(find)
+        let initial = H264InitialLists(
+            stored: stored, frame_num: frameNum, maxFrameNum: maxFrameNum, picOrderCount: poc, isB: plan.type == .b)
+        let isExplicit = longTermReferences > 0
+        let isIDR = plan.type == .idr
+        let numbers = H264PictureNumbers(
+            nal_ref_idc: isIDR ? 3 : !plan.isReference ? 0 : plan.type == .b || plan.temporalLayer > 0 ? 1 : 2,
+            frame_num: frameNum,
+            idr_pic_id: plan.sequenceIndex & 1,
+            picOrderCount: poc,
+            pic_order_cnt_lsb: poc & ((1 << log2_max_pic_order_cnt_lsb) - 1),
+            list0: list0, list1: list1,
+            modifications0: initial.modifications(from: initial.list0, to: list0, isExplicit: isExplicit),
+            modifications1: initial.modifications(from: initial.list1, to: list1, isExplicit: isExplicit),
+            stored: stored,
+            marking: isIDR || !plan.isReference ? [] : marking(plan, initial),
+            isLongTermReference: isIDR && plan.longTermIndex != nil)
+        if plan.isReference { store(plan, frameNum: frameNum, poc: poc) }
+        return numbers
+    }
+
+    private func find(_ codingIndex: Int) -> H264StoredPicture? {
+        stored.first { $0.picture.codingIndex == codingIndex }
+    }
+
+    /// What is forgotten, then what becomes long-term. Each time the number of indices is written: a decoder may have
+    /// missed the first.
+    private func marking(_ plan: FramePlan, _ initial: H264InitialLists) -> [MemoryManagementOperation] {
+        var operations: [MemoryManagementOperation] = []
+        for picture in plan.released.compactMap(find) {
+            if let index = picture.longTermIndex {
+                operations.append(.forgetLongTerm(long_term_pic_num: index))
+            } else {
+                operations.append(
+                    .forgetShortTerm(difference_of_pic_nums: initial.frame_num - initial.picNum(picture)))
+            }
+        }
+        let indices = plan.madeLongTerm.map(\.longTermIndex) + (plan.longTermIndex.map { [$0] } ?? [])
+        guard let highest = indices.max() else { return operations }
+        operations.append(.setLongTermCount(max_long_term_frame_idx_plus1: max(longTermReferences, highest + 1)))
+        for assignment in plan.madeLongTerm {
+            guard let picture = find(assignment.codingIndex) else { continue }
+            operations.append(
+                .makeLongTerm(
+                    difference_of_pic_nums: initial.frame_num - initial.picNum(picture),
+                    long_term_frame_idx: assignment.longTermIndex))
+        }
+        if let index = plan.longTermIndex { operations.append(.makeCurrentLongTerm(long_term_frame_idx: index)) }
+        return operations
+    }
+
+    private mutating func store(_ plan: FramePlan, frameNum: Int, poc: Int) {
+        stored.removeAll { plan.released.contains($0.picture.codingIndex) }
+        for assignment in plan.madeLongTerm {
+            stored.removeAll { $0.longTermIndex == assignment.longTermIndex }
+            for index in stored.indices where stored[index].picture.codingIndex == assignment.codingIndex {
+                stored[index].picture.longTermIndex = assignment.longTermIndex
+            }
+        }
+        if let index = plan.longTermIndex { stored.removeAll { $0.longTermIndex == index } }
+        // 8.2.5.3: the sliding window drops the short-term picture with the smallest FrameNumWrap, the first coded.
+        if stored.count >= references, let oldest = stored.firstIndex(where: { $0.longTermIndex == nil }) {
+            stored.remove(at: oldest)
+        }
+        var picture = StoredPicture(codingIndex: plan.codingIndex, displayIndex: plan.displayIndex, slot: plan.slot)
+        picture.longTermIndex = plan.longTermIndex
+        stored.append(H264StoredPicture(picture: picture, frame_num: frameNum, picOrderCount: poc))
+        prevRefFrameNum = frameNum
+    }
+}

@@ -1,0 +1,82 @@
+import EncodePlanning
+import H264Syntax
+import NALUnits
+import VAAPI
+import VideoBase
+
+/// Streams and pictures as H.264 says them.
+struct H264Adapter: CodecAdapter {
+    /// What does not change from picture to picture.
+    final class Stream: Sendable {
+        let settings: EncodeSettings
+        let headers: H264StreamHeaders
+        /// Macroblocks of each slice.
+        let slices: [Range<Int>]
+
+        init(_ settings: EncodeSettings, _ tools: H264Tools) {
+            self.settings = settings
+            headers = H264StreamHeaders(settings, tools)
+            slices = settings.sliceBlocks
+        }
+    }
+
+    let stream: Stream
+    private var numbering: H264ReferenceState
+
+    init(_ settings: EncodeSettings, _ tools: H264Tools) {
+        stream = Stream(settings, tools)
+        let sps = stream.headers.sps
+        numbering = H264ReferenceState(
+            references: sps.max_num_ref_frames, longTermReferences: settings.structure.longTermReferences,
+            log2_max_frame_num: sps.log2_max_frame_num, log2_max_pic_order_cnt_lsb: sps.log2_max_pic_order_cnt_lsb)
+    }
+
+    var parameterSets: [[UInt8]] { [stream.headers.spsUnit, stream.headers.ppsUnit] }
+
+    var sequence: any PictureParameters { H264SequenceParameters(stream.headers, stream.settings) }
+
+    mutating func number(_ plan: FramePlan) -> any PictureSyntax {
+        H264PictureSyntax(stream: stream, plan: plan, numbers: numbering.number(plan))
+    }
+
+    func leading(
+        _ plan: FramePlan, _ options: FrameOptions, _ clock: PictureClock, delay: SEIMessage.InitialRemovalDelay?
+    ) -> LeadingUnits {
+        stream.headers.leading(plan, options, clock, delay: delay)
+    }
+
+    func adopting(_ driverSets: [NALKind: [UInt8]], into sets: [[UInt8]]) -> [[UInt8]] {
+        var sets = sets
+        if let sps = driverSets[.sps], sps != stream.headers.spsUnit {
+            sets[0] = DriverSequenceParameterSet(unit: sps)?.adopting(stream.headers.sps) ?? sps
+        }
+        if let pps = driverSets[.pps] { sets[1] = pps }
+        return sets
+    }
+}
+
+/// A picture with frame_num, picture order count, lists and marking.
+private struct H264PictureSyntax: PictureSyntax {
+    let stream: H264Adapter.Stream
+    let plan: FramePlan
+    let numbers: H264PictureNumbers
+
+    var prefix: [UInt8]? { stream.headers.prefix(plan, refIdc: numbers.nal_ref_idc) }
+
+    func picture(_ reconstructions: [Surface], _ output: CodedBuffer) -> any PictureParameters {
+        H264PictureParameters(
+            plan, numbers, pps: stream.headers.pps, reconstructions: reconstructions, output: output)
+    }
+
+    func slices(qp: Int, _ reconstructions: [Surface], packed: Bool) -> [NumberedSlice] {
+        let headers = stream.headers
+        return stream.slices.map { slice in
+            let header = SliceHeader(
+                plan, numbers, firstMacroblock: slice.lowerBound, qp: qp, deblocking: stream.settings.deblocking)
+            return NumberedSlice(
+                header: packed ? PackedHeader(header, sps: headers.sps, pps: headers.pps) : nil,
+                parameters: H264SliceParameters(
+                    header, numbers, pps: headers.pps, macroblocks: slice.count, reconstructions: reconstructions))
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import EncodePlanning
+import HEVCSyntax
+import NALUnits
+import VAAPI
+import VideoBase
+
+/// Streams and pictures as HEVC says them.
+struct HEVCAdapter: CodecAdapter {
+    /// What does not change from picture to picture.
+    final class Stream: Sendable {
+        let settings: EncodeSettings
+        let headers: HEVCStreamHeaders
+        /// Coding tree blocks of each slice.
+        let slices: [Range<Int>]
+
+        init(_ settings: EncodeSettings, _ tools: HEVCTools) {
+            self.settings = settings
+            headers = HEVCStreamHeaders(settings, tools)
+            slices = settings.sliceBlocks
+        }
+    }
+
+    let stream: Stream
+    private var numbering: HEVCNumbering
+
+    init(_ settings: EncodeSettings, _ tools: HEVCTools) {
+        stream = Stream(settings, tools)
+        numbering = HEVCNumbering(
+            longTermReferences: settings.structure.longTermReferences,
+            log2_max_pic_order_cnt_lsb: stream.headers.sps.log2_max_pic_order_cnt_lsb)
+    }
+
+    var parameterSets: [[UInt8]] { stream.headers.units }
+
+    var sequence: any PictureParameters { HEVCSequenceParameters(stream.headers, stream.settings) }
+
+    mutating func number(_ plan: FramePlan) -> any PictureSyntax {
+        HEVCPictureSyntax(stream: stream, plan: plan, numbers: numbering.number(plan))
+    }
+
+    func leading(
+        _ plan: FramePlan, _ options: FrameOptions, _ clock: PictureClock, delay: SEIMessage.InitialRemovalDelay?
+    ) -> LeadingUnits {
+        stream.headers.leading(plan, options, clock, delay: delay)
+    }
+
+    /// The VPS stays ours: nothing of how pictures are coded is in it.
+    func adopting(_ driverSets: [NALKind: [UInt8]], into sets: [[UInt8]]) -> [[UInt8]] {
+        var sets = sets
+        if let sps = driverSets[.sps], sps != stream.headers.units[1] {
+            sets[1] = DriverHEVCSequenceParameterSet(unit: sps)?.adopting(stream.headers.sps) ?? sps
+        }
+        if let pps = driverSets[.pps] { sets[2] = pps }
+        return sets
+    }
+}
+
+/// A picture with its order count, reference picture set and lists.
+private struct HEVCPictureSyntax: PictureSyntax {
+    let stream: HEVCAdapter.Stream
+    let plan: FramePlan
+    let numbers: HEVCPictureNumbers
+
+    /// nuh_temporal_id_plus1 names the picture's sub-layer.
+    var prefix: [UInt8]? { nil }
+
+    func picture(_ reconstructions: [Surface], _ output: CodedBuffer) -> any PictureParameters {
+        HEVCPictureParameters(plan, numbers, stream.headers, reconstructions: reconstructions, output: output)
+    }
+
+    func slices(qp: Int, _ reconstructions: [Surface], packed: Bool) -> [NumberedSlice] {
+        let headers = stream.headers
+        return stream.slices.enumerated().map { index, slice in
+            let header = SliceSegmentHeader(plan, numbers, headers, firstBlock: slice.lowerBound, qp: qp)
+            return NumberedSlice(
+                header: packed ? PackedHeader(header, headers) : nil,
+                parameters: HEVCSliceParameters(
+                    header, numbers, headers, blocks: slice.count, isLast: index + 1 == stream.slices.count,
+                    reconstructions: reconstructions))
+        }
+    }
+}

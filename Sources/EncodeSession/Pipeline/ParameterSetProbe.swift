@@ -1,0 +1,33 @@
+import EncodePlanning
+import VAAPI
+import VideoBase
+
+/// Finds out what parameter sets a driver writes of its own: one key frame, thrown away. Containers want them before
+/// the first packet is there.
+enum ParameterSetProbe {
+    /// Gives `assembler` what the driver writes.
+    ///
+    /// - Returns: bytes of the key frame that the driver did not write.
+    static func run(
+        _ settings: EncodeSettings, _ adapter: any CodecAdapter, _ objects: DeviceObjects, inputs: InputPool,
+        timeoutNanoseconds: UInt64, _ assembler: inout AccessUnitAssembler
+    ) throws -> Int {
+        guard let surface = objects.inputs.first, let output = objects.coded.first else { return 0 }
+        var planner = FramePlanner(structure: settings.structure)
+        var submitter = PictureSubmitter(settings, adapter, objects)
+        let frame = TakenFrame(
+            index: 0, input: InputSurface(surface: surface), pool: inputs, timing: FrameTiming(presentation: .zero), taken: .now)
+        let rate = RateSession(settings)
+        var added = 0
+        for plan in planner.add(forceKey: true) {
+            let picture = try submitter.submit(plan, frame, rate.decide(plan), into: output)
+            try picture.submitted.sync(timeoutNanoseconds: timeoutNanoseconds)
+            var bytes: [UInt8] = []
+            _ = try picture.submitted.read(appendingTo: &bytes)
+            added -= bytes.count
+            try assembler.assemble(&bytes, picture, delay: rate.initialDelay)
+            added += bytes.count
+        }
+        return added
+    }
+}

@@ -1,0 +1,51 @@
+import VAAPI
+import VideoBase
+
+/// Brings frames over from a display that is given up.
+enum FrameMigration {
+    /// The frame in a surface of another pool; nil where its samples cannot be read any more, or there is no room.
+    static func move(_ frame: TakenFrame, to pool: InputPool) -> TakenFrame? {
+        pool.takeIfFree().flatMap { move(frame, to: $0, of: pool) }
+    }
+
+    /// The frame in that surface, which goes back to its pool where the frame cannot be read any more. What is mapped
+    /// still needs no device to be read.
+    static func move(_ frame: TakenFrame, to input: InputSurface, of pool: InputPool) -> TakenFrame? {
+        var moved = frame
+        moved.pool = pool
+        do {
+            if let source = frame.source, frame.pool == nil {
+                moved.input = InputSurface(surface: input.surface, mapping: try input.mapping ?? input.surface.map(.write))
+                moved.source = nil
+                try copy(source, to: moved.input, visible: pool.visible)
+                return moved
+            }
+            if frame.isLost { throw VaencError(.deviceFailed, "frame \(frame.index) did not reach its surface") }
+            let target = try input.mapping ?? input.surface.map(.write)
+            moved.input = InputSurface(surface: input.surface, mapping: target)
+            if let source = frame.input.mapping, source.isOpen {
+                try unsafe source.withUnsafePlanes { try unsafe copy($0, to: target) }
+            } else {
+                try unsafe frame.surface.withUnsafePlanes(.read) { try unsafe copy($0, to: target) }
+            }
+        } catch {
+            pool.giveBack(input)
+            return nil
+        }
+        return moved
+    }
+
+    /// A caller's picture, which may have another size than the pool's surfaces.
+    private static func copy(_ source: SurfaceBuffer, to input: InputSurface, visible: VideoSize) throws {
+        try unsafe source.withUnsafePlanes { picture in
+            try unsafe input.mapping?.withUnsafePlanes(visible: visible) { target in
+                unsafe FrameCopy.copy(picture, to: target)
+                unsafe EdgePadding.fill(target, coded: input.surface.size)
+            }
+        }
+    }
+
+    private static func copy(_ source: PixelPlanes, to mapping: SurfaceMapping) throws {
+        try unsafe mapping.withUnsafePlanes { target in unsafe FrameCopy.copy(source, to: target) }
+    }
+}

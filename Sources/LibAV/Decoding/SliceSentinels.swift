@@ -1,0 +1,91 @@
+import CLibAV
+import DecodeDamageDetection
+import NALUnits
+import VideoBase
+
+/// Puts `SliceSentinel` behind the slices of packets, so that a slice which is cut short is known by what it leaves out.
+///
+/// H.264's slices of variable length codes end with their bytes, and get none.
+struct SliceSentinels {
+    private let isHEVC: Bool
+    /// nil for byte streams.
+    private let lengthSize: LengthSize?
+    /// pic_parameter_set_id of those with entropy_coding_mode_flag (H.264 7.3.2.2).
+    private var arithmetic: Set<Int> = []
+
+    /// nil for other codecs than H.264 and HEVC.
+    ///
+    /// - Parameter extradata: the record or the parameter sets that the decoder is opened with; may be empty.
+    init?(_ codec: AVCodecID, extradata: [UInt8]) {
+        guard codec == AV_CODEC_ID_H264 || codec == AV_CODEC_ID_HEVC else { return nil }
+        isHEVC = codec == AV_CODEC_ID_HEVC
+        // As libavcodec tells a record from parameter sets.
+        let isRecord = isHEVC ? extradata.count > 22 && (extradata[0] != 0 || extradata[1] != 0 || extradata[2] > 1) : extradata.first == 1
+        guard isRecord else {
+            lengthSize = nil
+            for unit in AnnexB.units(in: extradata.span) { note(extradata[unit]) }
+            return
+        }
+        guard let record = try? DecoderConfiguration(record: extradata, codec: isHEVC ? .hevc : .h264) else { return nil }
+        lengthSize = record.lengthSize
+        for unit in record.units { note(unit[...]) }
+    }
+
+    private mutating func note(_ unit: ArraySlice<UInt8>) {
+        guard !isHEVC, let first = unit.first, first & 31 == 8 else { return }
+        var bits = UnescapedBits(unit.dropFirst().prefix(16))
+        let id = bits.ue()
+        bits.ue()  // seq_parameter_set_id
+        let isArithmetic = bits.flag()
+        if bits.isExhausted { return }
+        if isArithmetic { arithmetic.insert(id) } else { arithmetic.remove(id) }
+    }
+
+    private func takesTail(_ unit: ArraySlice<UInt8>) -> Bool {
+        guard let first = unit.first, unit.count > 2 else { return false }
+        if isHEVC { return first >> 1 & 63 < 32 }
+        guard [1, 5].contains(first & 31) else { return false }
+        // first_mb_in_slice, slice_type, pic_parameter_set_id.
+        var bits = UnescapedBits(unit.dropFirst().prefix(24))
+        bits.ue()
+        bits.ue()
+        let id = bits.ue()
+        return !bits.isExhausted && arithmetic.contains(id)
+    }
+
+    /// Puts tails into a packet's bytes; those that are not framed as expected are left as they are.
+    mutating func extend(_ packet: UnsafeMutablePointer<AVPacket>, _ av: UnsafePointer<VaencLibAV>) {
+        // SAFETY: a packet has so many bytes.
+        let bytes = unsafe Array(UnsafeBufferPointer(start: packet.pointee.data, count: Int(packet.pointee.size)))
+        let units: [Range<Int>]
+        if let lengthSize {
+            guard let found = try? LengthPrefixed.units(in: bytes.span, lengthSize: lengthSize) else { return }
+            units = found
+        } else {
+            units = AnnexB.units(in: bytes.span)
+        }
+        let tail = SliceSentinel.bytes(isHEVC: isHEVC)
+        var result: [UInt8] = []
+        var copied = 0
+        for range in units {
+            note(bytes[range])
+            guard takesTail(bytes[range]) else { continue }
+            let length = range.count + tail.count
+            if let lengthSize {
+                guard length <= lengthSize.longest else { continue }
+                result += bytes[copied..<range.lowerBound - lengthSize.rawValue]
+                for byte in (0..<lengthSize.rawValue).reversed() { result.append(UInt8(truncatingIfNeeded: length >> (8 * byte))) }
+                copied = range.lowerBound
+            }
+            result += bytes[copied..<range.upperBound]
+            result += tail
+            copied = range.upperBound
+        }
+        if copied == 0 { return }
+        result += bytes[copied...]
+        guard unsafe av.pointee.av_grow_packet!(packet, Int32(clamping: result.count - bytes.count)) >= 0 else { return }
+        unsafe result.withUnsafeBytes {
+            unsafe UnsafeMutableRawBufferPointer(start: packet.pointee.data, count: $0.count).copyMemory(from: $0)
+        }
+    }
+}

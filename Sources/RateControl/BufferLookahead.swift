@@ -1,0 +1,119 @@
+/// What the pictures to come may take, given what went before and what is under way.
+struct BufferLookahead {
+    private let controller: PictureRateController
+    private let underWay: [Double]
+    private let windows: [(limit: Double, count: Int, recent: [Double])]
+    private let arriving: Double
+
+    init(_ controller: PictureRateController) {
+        self.controller = controller
+        // A picture under way may turn out larger than foreseen.
+        underWay = controller.pending.map { $0.expectedBits * controller.model.uncertainty($0.picture.kind) * 1.2 }
+        windows = controller.windows.map { (Double($0.limit), $0.count, $0.recent.map(Double.init)) }
+        arriving = Double(controller.targets.maxBitrate) / controller.targets.framesPerSecond
+    }
+
+    /// Pictures that are looked at: a second, or the longest window.
+    private func horizon(_ picture: RatePicture) -> Int {
+        let longest = windows.map(\.count).max() ?? 0
+        return min(max(Int(controller.targets.framesPerSecond), longest, 2), 120)
+    }
+
+    /// Whether this picture and those after it keep within every limit with that QP.
+    ///
+    /// - Parameter seen: the bits that this picture takes, where it was encoded once: it begins a scene, and those after it
+    ///   are as hard.
+    func fits(_ picture: RatePicture, qp: Int, own seen: Double? = nil) -> Bool {
+        let model = controller.model
+        let base = Double(qp) - controller.offsets[picture.kind]
+        let own = seen ?? model.bits(picture.kind, qp: Double(qp)) * model.uncertainty(picture.kind)
+        if let most = controller.targets.maxPictureBits, own > Double(most) * 0.95 { return false }
+        // Of natural pictures, those that are predicted take a sixth.
+        let mean = max(model.meanBits(qp: base + 2, offsets: controller.offsets) * model.growth, (seen ?? 0) / 8)
+        let intra = model.bits(BitModel.Kind.intra, qp: base + controller.offsets[0] + 2)
+        return check(picture, own: own, reserveShare: seen == nil ? 1 : 0.5, later: { $0 ? intra : mean })
+    }
+
+    /// The most bits for this picture with which those after it still have what they need at the highest QP.
+    ///
+    /// - Parameter hardness: what those after it are harder than what was seen so far.
+    func ceiling(_ picture: RatePicture, hardness: Double = 1) -> Int {
+        let model = controller.model
+        let highest = Double(controller.targets.qpRange.upperBound)
+        let mean = model.meanBits(qp: highest, offsets: [Double](repeating: 0, count: controller.offsets.count)) * 1.5 * hardness
+        let intra = model.bits(BitModel.Kind.intra, qp: highest) * 1.2 * hardness
+        var room = Double(controller.targets.maxPictureBits ?? .max)
+        walk(picture, own: 0, later: { $0 ? intra : mean }) { left, _, _ in
+            room = min(room, left)
+            return true
+        }
+        return max(Int(min(room, 1e15)), 0)
+    }
+
+    private func check(_ picture: RatePicture, own: Double, reserveShare: Double, later: (Bool) -> Double) -> Bool {
+        var fits = true
+        walk(picture, own: own, later: later) { left, step, limit in
+            fits = left >= reserve(step) * reserveShare * limit
+            return fits
+        }
+        return fits
+    }
+
+    /// The share of a limit that is left free so many pictures ahead, for what the estimates are wrong by and for the
+    /// first picture of another scene. Where the rate aimed at is near the highest, less can be left.
+    private func reserve(_ step: Int) -> Double {
+        let targets = controller.targets
+        let headroom = 1 - Double(targets.bitrate) / Double(max(targets.maxBitrate, 1))
+        let most: Double =
+            switch targets.aim {
+            case .constant: 0
+            case .variable: min(0.165, 0.52 * headroom)
+            case .quality: 0.2
+            }
+        return Self.leastReserve + max(most - Self.leastReserve, 0) * min(Double(step) / Self.pacedPictures, 1)
+    }
+
+    /// Left free by the next picture.
+    private static let leastReserve = 0.04
+    /// Pictures after which the whole reserve is left free.
+    private static let pacedPictures = 12.0
+
+    /// Goes through the pictures to come and hands over what is left of each limit; stops at `false`.
+    private func walk(
+        _ picture: RatePicture, own: Double, later: (_ isIntra: Bool) -> Double,
+        _ body: (_ left: Double, _ step: Int, _ limit: Double) -> Bool
+    ) {
+        let size = Double(controller.buffer.size)
+        var fullness = Double(controller.buffer.fullness)
+        for bits in underWay { fullness = min(fullness - bits + arriving, size) }
+        let room = min(max(fullness, 0), size)
+        var sums = windows.map { $0.recent.reduce(0, +) + underWay.reduce(0, +) }
+        var leaving = windows.map { _ in 0 }
+        var coded = underWay
+        coded.reserveCapacity(underWay.count + 121)
+        var nextIntra = picture.distanceToIntra
+        for step in 0..<horizon(picture) {
+            let isIntra = step == nextIntra
+            if isIntra { nextIntra = controller.intraPeriod.map { step + $0 } }
+            let bits = step == 0 ? own : later(isIntra)
+            fullness -= bits
+            if !body(fullness, step, room) { return }
+            fullness += arriving
+            // With constant arrival the buffer is kept from overflowing by filler.
+            fullness = min(fullness, size)
+            coded.append(bits)
+            for index in windows.indices {
+                sums[index] += bits
+                let window = windows[index]
+                let total = window.recent.count + coded.count
+                while total - leaving[index] > window.count {
+                    let oldest = leaving[index]
+                    sums[index] -=
+                        oldest < window.recent.count ? window.recent[oldest] : coded[oldest - window.recent.count]
+                    leaving[index] += 1
+                }
+                if !body(window.limit - sums[index], step, window.limit) { return }
+            }
+        }
+    }
+}

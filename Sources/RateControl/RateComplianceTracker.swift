@@ -1,0 +1,181 @@
+package import VideoBase
+
+/// A limit that pictures can break.
+package enum RateLimit: Sendable, Hashable {
+    case buffer, frameBytes, sliceBytes, dataRate, maximum, level
+}
+
+/// What a stream's pictures are held to.
+package struct StreamLimits: Sendable, Hashable {
+    package var frameRate: Rational
+    /// Bits per second and bits of the level's coded picture buffer.
+    package var levelRate: Int
+    package var levelBuffer: Int
+    /// What the level's least compression ratio allows; nil: no limit.
+    package var levelPictures: PictureSizeLimit?
+    package var maxFrameBytes: Int?
+    package var maxSliceBytes: Int?
+    /// Stretches of time, each.
+    package var windows: [DataRateLimit] = []
+    /// Bits per second, over a second; nil: no limit.
+    package var maxBitrate: Int?
+
+    package init(frameRate: Rational, levelRate: Int, levelBuffer: Int) {
+        self.frameRate = frameRate
+        self.levelRate = levelRate
+        self.levelBuffer = levelBuffer
+    }
+}
+
+/// What the pictures must keep to, whoever controls their rate, and how many did not.
+///
+/// Follows them in coding order. Time is counted in pictures of the frame rate.
+package struct RateComplianceTracker: Sendable {
+    package private(set) var broken = LimitViolations()
+    /// Pictures that broke the buffer, a data-rate limit or the largest picture.
+    package private(set) var tooLarge = 0
+    private var stretches: [Stretch] = []
+    private var second: Stretch?
+    private var level: CodedPictureBuffer
+    private let levelPictures: PictureSizeLimit?
+    /// No picture has come.
+    private var isFirst = true
+    private let maxFrameBits: Int?
+    private let maxSliceBytes: Int?
+
+    /// So many pictures in a row may have so many bits.
+    private struct Stretch: Sendable {
+        let limit: Int
+        let count: Int
+        /// Pictures that do not count any more: they were planned under another limit.
+        var pause = 0
+        /// The last `count - 1` pictures, the oldest at `next`.
+        private var recent: [Int] = []
+        private var next = 0
+        private var sum = 0
+
+        init(limit: Int, count: Int) {
+            self.limit = limit
+            self.count = max(count, 1)
+        }
+
+        /// - Returns: whether it holds with the picture.
+        mutating func add(_ bits: Int) -> Bool {
+            if pause > 0 {
+                pause -= 1
+                return true
+            }
+            let holds = sum + bits <= limit
+            if count > 1 {
+                sum += bits
+                if recent.count < count - 1 {
+                    recent.append(bits)
+                } else {
+                    sum -= recent[next]
+                    recent[next] = bits
+                    next = (next + 1) % recent.count
+                }
+            }
+            return holds
+        }
+    }
+
+    package init(_ limits: StreamLimits) {
+        level = CodedPictureBuffer(
+            rate: limits.levelRate, size: limits.levelBuffer, initialFullness: limits.levelBuffer,
+            frameRate: limits.frameRate, isConstant: false)
+        levelPictures = limits.levelPictures
+        maxFrameBits = limits.maxFrameBytes.map { Int(saturating: Double($0) * 8) }
+        maxSliceBytes = limits.maxSliceBytes
+        stretches = Self.stretches(limits)
+        second = Self.second(limits)
+    }
+
+    private static func stretches(_ limits: StreamLimits) -> [Stretch] {
+        limits.windows.map { limit in
+            let count = (limit.seconds * limits.frameRate.value - 1e-6).rounded(.up)
+            return Stretch(limit: Int(saturating: Double(limit.bytes) * 8), count: Int(saturating: min(count, 1e5)))
+        }
+    }
+
+    private static func second(_ limits: StreamLimits) -> Stretch? {
+        guard let maximum = limits.maxBitrate else { return nil }
+        let count = max(limits.frameRate.value.rounded(), 1)
+        return Stretch(
+            limit: Int(saturating: Double(maximum) * count / limits.frameRate.value), count: Int(saturating: min(count, 1e5)))
+    }
+
+    /// The next picture, filler included.
+    ///
+    /// - Parameters:
+    ///   - keepsBuffer: it had arrived in the decoder's buffer in time.
+    ///   - largestSlice: bytes of its largest slice; 0 where nobody asked.
+    /// - Returns: the limits that it broke.
+    package mutating func add(bits: Int, keepsBuffer: Bool, largestSlice: Int) -> Set<RateLimit> {
+        var found: Set<RateLimit> = []
+        if !keepsBuffer {
+            broken.bufferUnderflows += 1
+            found.insert(.buffer)
+        }
+        if let maxFrameBits, bits > maxFrameBits {
+            broken.overMaxFrameBytes += 1
+            found.insert(.frameBytes)
+        }
+        if let maxSliceBytes, largestSlice > maxSliceBytes {
+            broken.overMaxSliceBytes += 1
+            found.insert(.sliceBytes)
+        }
+        var holds = true
+        for index in stretches.indices where !stretches[index].add(bits) { holds = false }
+        if !holds {
+            broken.overDataRateLimits += 1
+            found.insert(.dataRate)
+        }
+        if second?.add(bits) == false {
+            broken.overMaxBitrate += 1
+            found.insert(.maximum)
+        }
+        let mostOfLevel = isFirst ? levelPictures?.first : levelPictures?.later(frameRate: level.frameRate)
+        isFirst = false
+        let isInLevelsBuffer = level.remove(bits: bits)
+        if !isInLevelsBuffer || bits / 8 > mostOfLevel ?? .max {
+            broken.overLevel += 1
+            found.insert(.level)
+        }
+        if !found.isDisjoint(with: [.buffer, .frameBytes, .dataRate]) { tooLarge += 1 }
+        return found
+    }
+
+    /// From a picture on.
+    ///
+    /// - Parameter pending: pictures that were planned before it and are still to come.
+    package mutating func change(_ limits: StreamLimits, pending: Int) {
+        level.change(frameRate: limits.frameRate)
+        func settle(_ new: Stretch, _ old: Stretch?) -> Stretch {
+            if let old, old.limit == new.limit, old.count == new.count { return old }
+            var new = new
+            // Who controls the rate has the stretch's own time to come down.
+            new.pause = pending + new.count
+            return new
+        }
+        let new = Self.stretches(limits)
+        stretches = new.indices.map { settle(new[$0], $0 < stretches.count ? stretches[$0] : nil) }
+        second = Self.second(limits).map { settle($0, second) }
+    }
+}
+
+extension RateLimit {
+    /// The error under `strict`: the picture did not keep to what was asked for.
+    package func error(frame: Int) -> VaencError {
+        let (what, remedy) =
+            switch self {
+            case .buffer: ("comes too late for the decoder's buffer of `hrdParameters` on", "raise `maxQP`, `bitrate` or `vbvSize`")
+            case .frameBytes: ("is larger than `maxFrameBytes`", "raise it, or `maxQP`")
+            case .sliceBytes: ("has a slice larger than `maxSliceBytes`", "raise it, or the QP")
+            case .dataRate: ("goes over a limit of `dataRateLimits`", "raise it, or `maxQP`")
+            case .maximum: ("makes a second go over `maxBitrate`", "raise it, or `maxQP`")
+            case .level: ("is too much for `level`", "name a higher one, or lower the rate")
+            }
+        return VaencError(.unavailable, "strict: frame \(frame) \(what)", remedy: "\(remedy), or leave out `strict`")
+    }
+}

@@ -1,0 +1,131 @@
+package import CVA
+
+// SAFETY: the bit-field unions of VA-API's buffers are plain integers; each has one set of fields.
+
+extension HEVCSequenceParameterSet {
+    /// The parameter set that a client's sequence buffer asks for where it packs none itself. Block sizes and the level
+    /// must have been checked.
+    ///
+    /// The buffer has no bounds of decoded pictures: as many as the level allows, reordered where there are B pictures.
+    package init(_ buffer: VAEncSequenceParameterBufferHEVC) {
+        let fields = unsafe buffer.seq_fields.bits
+        profileLevel = HEVCProfileLevel(
+            profile: Int(buffer.general_profile_idc), isHighTier: buffer.general_tier_flag != 0,
+            level: Int(buffer.general_level_idc))
+        chromaFormatIdc = Int(fields.chroma_format_idc)
+        width = Int(buffer.pic_width_in_luma_samples)
+        height = Int(buffer.pic_height_in_luma_samples)
+        bitDepthLuma = 8 + Int(fields.bit_depth_luma_minus8)
+        bitDepthChroma = 8 + Int(fields.bit_depth_chroma_minus8)
+        log2MaxPictureOrderCountLsb = 12
+        let kept = Self.storage(level: profileLevel.level, samples: width * height) - 1
+        buffering = [Buffering(picturesMinus1: kept, reordered: buffer.ip_period > 1 ? kept : 0)]
+        log2MinCodingBlock = 3 + Int(buffer.log2_min_luma_coding_block_size_minus3)
+        log2CodingTreeBlock = log2MinCodingBlock + Int(buffer.log2_diff_max_min_luma_coding_block_size)
+        log2MinTransformBlock = 2 + Int(buffer.log2_min_transform_block_size_minus2)
+        log2MaxTransformBlock = log2MinTransformBlock + Int(buffer.log2_diff_max_min_transform_block_size)
+        transformDepthInter = Int(buffer.max_transform_hierarchy_depth_inter)
+        transformDepthIntra = Int(buffer.max_transform_hierarchy_depth_intra)
+        hasScalingLists = fields.scaling_list_enabled_flag != 0
+        amp_enabled_flag = fields.amp_enabled_flag != 0
+        sample_adaptive_offset_enabled_flag = fields.sample_adaptive_offset_enabled_flag != 0
+        hasPCM = fields.pcm_enabled_flag != 0
+        longTerm = []
+        hasTemporalVectors = fields.sps_temporal_mvp_enabled_flag != 0
+        strongIntraSmoothing = fields.strong_intra_smoothing_enabled_flag != 0
+        if buffer.vui_parameters_present_flag != 0 { tail = Self.usability(buffer) }
+    }
+
+    /// MaxDpbSize, A.4.2; 16 where the level is none of the standard's.
+    static func storage(level: Int, samples: Int) -> Int {
+        let levels = [
+            30: 36_864, 60: 122_880, 63: 245_760, 90: 552_960, 93: 983_040, 120: 2_228_224, 123: 2_228_224,
+            150: 8_912_896, 153: 8_912_896, 156: 8_912_896, 180: 35_651_584, 183: 35_651_584, 186: 35_651_584,
+        ]
+        guard let most = levels[level] else { return 16 }
+        let base = 6
+        if samples <= most >> 2 { return min(4 * base, 16) }
+        if samples <= most >> 1 { return min(2 * base, 16) }
+        return samples <= 3 * most >> 2 ? min(4 * base / 3, 16) : base
+    }
+
+    /// vui_parameters and no extension, as the buffer has them.
+    private static func usability(_ buffer: VAEncSequenceParameterBufferHEVC) -> HeaderBits {
+        let fields = unsafe buffer.vui_fields.bits
+        var bits = HeaderBitWriter()
+        bits.put(true)  // vui_parameters_present_flag
+        bits.put(fields.aspect_ratio_info_present_flag != 0)
+        if fields.aspect_ratio_info_present_flag != 0 {
+            bits.put(UInt32(buffer.aspect_ratio_idc), 8)
+            if buffer.aspect_ratio_idc == 255 {
+                bits.put(buffer.sar_width & 0xffff, 16)
+                bits.put(buffer.sar_height & 0xffff, 16)
+            }
+        }
+        bits.put(0, 3)  // overscan_info, video_signal_type, chroma_loc_info
+        bits.put(fields.neutral_chroma_indication_flag != 0)
+        bits.put(fields.field_seq_flag != 0)
+        bits.put(0, 2)  // frame_field_info, default_display_window
+        bits.put(fields.vui_timing_info_present_flag != 0)
+        if fields.vui_timing_info_present_flag != 0 {
+            bits.put(buffer.vui_num_units_in_tick, 32)
+            bits.put(buffer.vui_time_scale, 32)
+            bits.put(0, 2)  // vui_poc_proportional_to_timing_flag, vui_hrd_parameters_present_flag
+        }
+        bits.put(fields.bitstream_restriction_flag != 0)
+        if fields.bitstream_restriction_flag != 0 {
+            bits.put(fields.tiles_fixed_structure_flag != 0)
+            bits.put(fields.motion_vectors_over_pic_boundaries_flag != 0)
+            bits.put(fields.restricted_ref_pic_lists_flag != 0)
+            bits.putUnsigned(Int(min(buffer.min_spatial_segmentation_idc, 4095)))
+            bits.putUnsigned(Int(min(buffer.max_bytes_per_pic_denom, 16)))
+            bits.putUnsigned(Int(min(buffer.max_bits_per_min_cu_denom, 16)))
+            bits.putUnsigned(Int(min(fields.log2_max_mv_length_horizontal, 15)))
+            bits.putUnsigned(Int(min(fields.log2_max_mv_length_vertical, 15)))
+        }
+        bits.put(false)  // sps_extension_present_flag
+        return HeaderBits(bits)
+    }
+}
+
+extension HEVCPictureParameterSet {
+    /// The parameter set that a client's picture buffer asks for where it packs none itself: what slices may change is
+    /// left to them.
+    package init(_ buffer: VAEncPictureParameterBufferHEVC) {
+        let fields = unsafe buffer.pic_fields.bits
+        id = Int(buffer.slice_pic_parameter_set_id)
+        hasDependentSegments = fields.dependent_slice_segments_enabled_flag != 0
+        sign_data_hiding_enabled_flag = fields.sign_data_hiding_enabled_flag != 0
+        hasCABACInit = true
+        defaultReferenceCounts = [
+            min(Int(buffer.num_ref_idx_l0_default_active_minus1), 14) + 1,
+            min(Int(buffer.num_ref_idx_l1_default_active_minus1), 14) + 1,
+        ]
+        initialQP = Int(buffer.pic_init_qp)
+        constrainedIntraPrediction = fields.constrained_intra_pred_flag != 0
+        hasTransformSkip = fields.transform_skip_enabled_flag != 0
+        if fields.cu_qp_delta_enabled_flag != 0 { qpDeltaDepth = Int(buffer.diff_cu_qp_delta_depth) }
+        cbQPOffset = Int(buffer.pps_cb_qp_offset)
+        crQPOffset = Int(buffer.pps_cr_qp_offset)
+        hasSliceChromaOffsets = true
+        weightedPrediction = fields.weighted_pred_flag != 0
+        weightedBipred = fields.weighted_bipred_flag != 0
+        hasBypass = fields.transquant_bypass_enabled_flag != 0
+        syncsEntropy = fields.entropy_coding_sync_enabled_flag != 0
+        if fields.tiles_enabled_flag != 0 {
+            var tiles = Tiles(
+                columns: Int(buffer.num_tile_columns_minus1) + 1, rows: Int(buffer.num_tile_rows_minus1) + 1)
+            func sizes(_ values: [UInt8]) -> [Int] { values.map { Int($0) + 1 } }
+            tiles.widths = sizes(
+                FixedArray.values(buffer.column_width_minus1, as: UInt8.self, count: tiles.columns - 1))
+            tiles.heights = sizes(FixedArray.values(buffer.row_height_minus1, as: UInt8.self, count: tiles.rows - 1))
+            tiles.filtersAcross = fields.loop_filter_across_tiles_enabled_flag != 0
+            self.tiles = tiles
+        }
+        filtersAcrossSlices = fields.pps_loop_filter_across_slices_enabled_flag != 0
+        deblocking = Deblocking(canBeOverridden: true)
+        hasScalingLists = fields.scaling_list_data_present_flag != 0
+        modifiesLists = true
+        log2ParallelMergeLevel = 2 + Int(buffer.log2_parallel_merge_level_minus2)
+    }
+}

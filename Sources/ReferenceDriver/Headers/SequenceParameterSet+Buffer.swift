@@ -1,0 +1,117 @@
+package import CVA
+
+// SAFETY: the bit-field unions of VA-API's buffers are plain integers; each has one set of fields.
+
+extension SequenceParameterSet {
+    /// The parameter set that a client's sequence buffer asks for where it packs none itself.
+    ///
+    /// What the driver cannot do is not written whatever the buffer says: fields, scaling lists, other than 8-bit
+    /// 4:2:0. The back end refuses such buffers before.
+    package init(_ buffer: VAEncSequenceParameterBufferH264, profile: DriverProfile) {
+        let fields = unsafe buffer.seq_fields.bits
+        profileIdc = profile.profileIdc
+        constraintFlags = profile.constraintFlags
+        levelIdc = buffer.level_idc
+        if levelIdc == 9 && profile != .high {
+            // Level 1b outside High profile, A.3.1.
+            levelIdc = 11
+            constraintFlags |= 0b0001_0000
+        }
+        id = Int(buffer.seq_parameter_set_id)
+        log2MaxFrameNum = min(4 + Int(fields.log2_max_frame_num_minus4), 16)
+        pictureOrderCountType = min(Int(fields.pic_order_cnt_type), 2)
+        log2MaxPictureOrderCountLsb = min(4 + Int(fields.log2_max_pic_order_cnt_lsb_minus4), 16)
+        if pictureOrderCountType == 1 {
+            deltaPicOrderAlwaysZero = fields.delta_pic_order_always_zero_flag != 0
+            offsetForNonRefPic = Int(buffer.offset_for_non_ref_pic)
+            offsetForTopToBottomField = Int(buffer.offset_for_top_to_bottom_field)
+            let count = Int(buffer.num_ref_frames_in_pic_order_cnt_cycle)
+            let offsets = FixedArray.values(buffer.offset_for_ref_frame, as: Int32.self, count: count)
+            offsetsForRefFrame = offsets.map { Int($0) }
+        }
+        maxNumRefFrames = Int(min(buffer.max_num_ref_frames, 16))
+        widthInMacroblocks = max(Int(buffer.picture_width_in_mbs), 1)
+        heightInMapUnits = max(Int(buffer.picture_height_in_mbs), 1)
+        direct8x8Inference = fields.direct_8x8_inference_flag != 0
+        if buffer.frame_cropping_flag != 0 {
+            cropping = Cropping(
+                left: Int(buffer.frame_crop_left_offset), right: Int(buffer.frame_crop_right_offset),
+                top: Int(buffer.frame_crop_top_offset), bottom: Int(buffer.frame_crop_bottom_offset))
+        }
+        if buffer.vui_parameters_present_flag != 0 {
+            vui = VideoUsability(buffer, maxNumRefFrames: maxNumRefFrames)
+        }
+    }
+}
+
+extension SequenceParameterSet.VideoUsability {
+    /// The buffer has no limits of reordering: no frames where the client's ip_period has no B pictures, else as
+    /// many as there are references.
+    init(_ buffer: VAEncSequenceParameterBufferH264, maxNumRefFrames: Int) {
+        self.init()
+        let fields = unsafe buffer.vui_fields.bits
+        if fields.aspect_ratio_info_present_flag != 0 {
+            aspectRatioIdc = buffer.aspect_ratio_idc
+            sampleAspectRatio = (
+                UInt16(truncatingIfNeeded: buffer.sar_width), UInt16(truncatingIfNeeded: buffer.sar_height)
+            )
+        }
+        if fields.timing_info_present_flag != 0 {
+            timing = Timing(
+                numUnitsInTick: buffer.num_units_in_tick, timeScale: buffer.time_scale,
+                fixedFrameRate: fields.fixed_frame_rate_flag != 0)
+        }
+        if fields.bitstream_restriction_flag != 0 {
+            restriction = Restriction(
+                motionVectorsOverPicBoundaries: fields.motion_vectors_over_pic_boundaries_flag != 0,
+                log2MaxMvLengthHorizontal: min(Int(fields.log2_max_mv_length_horizontal), 16),
+                log2MaxMvLengthVertical: min(Int(fields.log2_max_mv_length_vertical), 16),
+                maxNumReorderFrames: buffer.ip_period > 1 ? maxNumRefFrames : 0,
+                maxDecFrameBuffering: maxNumRefFrames)
+        }
+    }
+}
+
+extension PictureParameterSet {
+    /// The parameter set that a client's picture buffer asks for where it packs none itself.
+    package init(_ buffer: VAEncPictureParameterBufferH264, profile: DriverProfile) {
+        let fields = unsafe buffer.pic_fields.bits
+        id = Int(buffer.pic_parameter_set_id)
+        sequenceId = Int(buffer.seq_parameter_set_id)
+        cabac = fields.entropy_coding_mode_flag != 0
+        bottomFieldPicOrderPresent = fields.pic_order_present_flag != 0
+        defaultReferenceCounts = [
+            min(Int(buffer.num_ref_idx_l0_active_minus1), 31) + 1,
+            min(Int(buffer.num_ref_idx_l1_active_minus1), 31) + 1,
+        ]
+        weightedPrediction = fields.weighted_pred_flag != 0
+        weightedBipredIdc = min(Int(fields.weighted_bipred_idc), 2)
+        initialQP = Int(buffer.pic_init_qp)
+        chromaQPIndexOffset = Int(buffer.chroma_qp_index_offset)
+        deblockingControlPresent = fields.deblocking_filter_control_present_flag != 0
+        constrainedIntraPrediction = fields.constrained_intra_pred_flag != 0
+        redundantPicCntPresent = fields.redundant_pic_cnt_present_flag != 0
+        if profile == .high {
+            highFields = HighFields(
+                transform8x8: fields.transform_8x8_mode_flag != 0,
+                secondChromaQPIndexOffset: Int(buffer.second_chroma_qp_index_offset))
+        }
+    }
+}
+
+/// C arrays in structures, which Swift sees as tuples.
+enum FixedArray {
+    /// The first `count` elements, or all that are there.
+    ///
+    /// SAFETY: the bytes are those of a whole C array of `Element`, and reading stops at its end.
+    static func values<Tuple, Element: BitwiseCopyable>(
+        _ tuple: Tuple, as type: Element.Type, count: Int
+    ) -> [Element] {
+        unsafe withUnsafeBytes(of: tuple) { bytes in
+            let available = min(max(count, 0), bytes.count / MemoryLayout<Element>.stride)
+            return (0..<available).map {
+                unsafe bytes.loadUnaligned(fromByteOffset: $0 * MemoryLayout<Element>.stride, as: type)
+            }
+        }
+    }
+}

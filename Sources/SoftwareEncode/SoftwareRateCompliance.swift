@@ -1,0 +1,63 @@
+import NALUnits
+import RateControl
+import VideoBase
+
+/// The limits of a stream that a library encodes, and the pictures that broke them: the libraries keep no accounts of their own.
+struct SoftwareRateCompliance {
+    private(set) var limits: RateComplianceTracker
+    private var stream: StreamLimits
+    /// Of a stream with HRD parameters.
+    private var delays: DecoderDelays?
+    private let mode: RateControlMode
+    private let configuration: EncoderConfiguration
+
+    init(_ settings: EncoderSettings, _ headers: StreamHeaders) {
+        configuration = settings.configuration
+        mode = settings.mode
+        // The libraries choose a level by the size and the rate that was asked for, not by the bits of a stream without a rate:
+        // only a level that was asked for is a limit.
+        let level = configuration.level == nil ? nil : SoftwareLevel.limits(headers.level, headers.profile, headers.tier, size: settings.codedSize)
+        stream = StreamLimits(
+            frameRate: configuration.frameRate, levelRate: level?.rate ?? .max, levelBuffer: level?.buffer ?? .max)
+        stream.levelPictures = level?.pictures
+        stream.maxSliceBytes = settings.codec == .h264 ? configuration.maxSliceBytes : nil
+        Self.follow(settings.limits, mode, &stream)
+        limits = RateComplianceTracker(stream)
+        delays = DecoderDelays(settings, headers)
+    }
+
+    private static func follow(_ rate: RateLimits, _ mode: RateControlMode, _ stream: inout StreamLimits) {
+        // Of several windows the lowest rate is kept.
+        stream.windows = rate.windows
+        stream.maxBitrate = (mode == .vbr || mode == .qvbr) && rate.maxRate > 0 ? rate.maxRate * 1000 : nil
+    }
+
+    mutating func change(_ rate: RateLimits, pending: Int) {
+        Self.follow(rate, mode, &stream)
+        limits.change(stream, pending: pending)
+    }
+
+    /// The next packet in coding order: gets the delays of the stream's HRD parameters, and is counted.
+    ///
+    /// - Returns: of the limits that it broke, one that was asked for.
+    mutating func add(_ packet: inout EncodedPacket) -> RateLimit? {
+        let keepsBuffer = delays?.write(into: &packet) ?? true
+        let bits = packet.bytes.count * 8
+        var largest = 0
+        if stream.maxSliceBytes != nil {
+            for unit in AnnexB.units(in: packet.bytes.span) where (1...5).contains(packet.bytes[unit.lowerBound] & 31) {
+                largest = max(largest, unit.count)
+            }
+        }
+        let broken = limits.add(bits: bits, keepsBuffer: keepsBuffer, largestSlice: largest)
+        return broken.first { limit in
+            switch limit {
+            case .buffer: configuration.hrdParameters == true
+            case .frameBytes, .sliceBytes: true
+            case .dataRate: !stream.windows.isEmpty
+            case .maximum: configuration.maxBitrate != nil
+            case .level: configuration.level != nil
+            }
+        }
+    }
+}

@@ -1,0 +1,149 @@
+/// Values that no device takes, wherever they are given: in a configuration, a property, a frame's options, a change
+/// while running. All throw `usage`.
+package enum Validation {
+    /// Bits per second, as many as VA-API's fields hold.
+    package static let bitrates = 1000...4_000_000_000
+    /// Bytes of a coded picture, and of a slice, as a limit of them.
+    package static let frameBytes = 100...(1 << 28)
+    package static let sliceBytes = 64...(1 << 28)
+
+    package static func refuse(bitrate: BitsPerSecond?, _ option: String) throws(VaencError) {
+        guard let bitrate, !bitrates.contains(bitrate.value) else { return }
+        throw VaencError(.usage, "`\(option)` is \(bitrate)", remedy: "give a rate from 1k to 4G bits per second")
+    }
+
+    /// - Parameter vbvSize: in bits.
+    package static func refuse(vbvSize: Int?) throws(VaencError) {
+        guard let vbvSize, !bitrates.contains(vbvSize) else { return }
+        throw VaencError(.usage, "`vbvSize` is \(vbvSize)", remedy: "give a size from 1k to 4G bits")
+    }
+
+    /// - Parameter times: in seconds.
+    package static func refuse(forcedKeyTimes times: [Double]) throws(VaencError) {
+        guard let time = times.first(where: { !($0 >= 0 && $0.isFinite) }) else { return }
+        throw VaencError(.usage, "a key frame cannot be forced at \(time) s", remedy: "give a time of 0 or more")
+    }
+
+    package static func refuse(size: VideoSize) throws(VaencError) {
+        guard size.width < 1 || size.height < 1 else { return }
+        throw VaencError(.usage, "a picture of \(size) has no samples", remedy: "give sides of 1 or more")
+    }
+
+    package static func refuse(frameRate rate: Rational) throws(VaencError) {
+        let terms = 1...Int64(Int32.max)
+        guard terms.contains(Int64(rate.numerator)), terms.contains(Int64(rate.denominator)), (0.001...1000).contains(rate.value)
+        else {
+            throw VaencError(
+                .usage, "the frame rate \(rate) is not between 0 and 1000 frames per second",
+                remedy: "give a rate from 0.001 to 1000, as 30000/1001")
+        }
+    }
+
+    /// sar_width and sar_height have 16 bits.
+    package static func refuse(sampleAspectRatio ratio: Rational) throws(VaencError) {
+        let terms = 1...65535
+        let isWhole = ratio.numerator > 0 && ratio.denominator > 0
+        guard isWhole, terms.contains(ratio.reduced.numerator), terms.contains(ratio.reduced.denominator) else {
+            throw VaencError(
+                .usage, "the sample aspect ratio \(ratio) is not one",
+                remedy: "give width and height of a sample, each from 1 to 65535, as 16/11")
+        }
+    }
+
+    package static func refuse(masteringDisplay display: MasteringDisplay?) throws(VaencError) {
+        guard let display, !display.isPossible else { return }
+        throw VaencError(
+            .usage, "`masteringDisplay` \(display) is not one",
+            remedy: "give points from 0 to 50000, and a largest luminance above the smallest")
+    }
+
+    /// A depth that no codec here has, or another than the profile's.
+    package static func refuse(
+        bitDepth: Int?, profile: CodecProfile?, codec: VideoCodec
+    ) throws(VaencError) {
+        guard let bitDepth else { return }
+        guard bitDepth == 8 || bitDepth == 10 else {
+            throw VaencError(.usage, "the bit depth \(bitDepth) is not one that vaenc encodes", remedy: "use 8 or 10")
+        }
+        if bitDepth == 10, codec == .h264 {
+            throw VaencError(.usage, "H.264 is encoded in 8 bits only", remedy: "use HEVC for 10 bits")
+        }
+        if let profile, profile.bitDepth != bitDepth {
+            throw VaencError(
+                .usage, "a bit depth of \(bitDepth) contradicts the profile \(profile.rawValue)",
+                remedy: "leave one of them out")
+        }
+    }
+
+    /// Tiers are HEVC's, and levels below 4 have no High tier (H.265 Table A.9).
+    package static func refuse(tier: Tier?, level: Int?, codec: VideoCodec) throws(VaencError) {
+        guard let tier else { return }
+        guard codec == .hevc else {
+            throw VaencError(.usage, "H.264 has no tiers", remedy: "leave out the tier, or use HEVC")
+        }
+        if tier == .high, let level, level < 40 {
+            throw VaencError(
+                .usage, "level \(level.levelName) has no High tier",
+                remedy: "use level 4.0 or a higher one, or the Main tier")
+        }
+    }
+
+    package static func refuse(_ limit: DataRateLimit) throws(VaencError) {
+        let bytes = 1...(1 << 40)
+        guard bytes.contains(limit.bytes), limit.seconds > 0, limit.seconds <= 3600 else {
+            throw VaencError(
+                .usage, "a data-rate limit of \(limit.bytes) bytes in \(limit.seconds) s cannot be kept",
+                remedy: "give \(bytes.lowerBound) to \(bytes.upperBound) bytes, in more than 0 and up to 3600 seconds")
+        }
+    }
+
+    /// A region must hold something of the picture, and its difference be one that QP can have.
+    package static func refuse(_ region: RegionOfInterest, in size: VideoSize) throws(VaencError) {
+        guard (1...65535).contains(region.width), (1...65535).contains(region.height),
+            (0...65535).contains(region.x), (0...65535).contains(region.y), (-51...51).contains(region.qpDelta)
+        else {
+            throw VaencError(
+                .usage,
+                "the region of interest \(region.width)×\(region.height) at \(region.x),\(region.y) with \(region.qpDelta) is not one",
+                remedy: "give a size above 0, a place from 0 and a QP difference from -51 to 51")
+        }
+        guard region.x < size.width, region.y < size.height else {
+            throw VaencError(
+                .usage, "the region of interest at \(region.x),\(region.y) is outside of the \(size) picture",
+                remedy: "give a place within the picture")
+        }
+    }
+}
+
+extension FrameOptions {
+    /// Refuses what no encoder can put into a frame, before anything of it is taken.
+    ///
+    /// - Parameter size: of the frame.
+    /// - Throws: `usage`.
+    package func check(_ size: VideoSize) throws(VaencError) {
+        for region in regionsOfInterest ?? [] { try Validation.refuse(region, in: size) }
+        // cc_count has five bits.
+        guard captions.count % 3 == 0, captions.count <= 31 * 3 else {
+            throw VaencError(
+                .usage, "captions of \(captions.count) bytes are not cc_data of one picture",
+                remedy: "give triplets of a flag byte and two bytes, at most 31 of them")
+        }
+        for data in userData where data.count < 16 {
+            throw VaencError(
+                .usage, "user data of \(data.count) bytes has no UUID", remedy: "begin it with a UUID of 16 bytes")
+        }
+        // libx264 writes messages behind its buffer from about 1 MB on, and a device's coded buffer has no room for more.
+        let bytes = dynamicHDR.count + userData.reduce(0) { $0 + $1.count }
+        guard bytes <= 262_144 else {
+            throw VaencError(
+                .usage, "user data and dynamic HDR data of a frame have \(bytes) bytes",
+                remedy: "give at most 262144 a frame, or spread them over several")
+        }
+        // Country (United States), provider (Samsung), its code for HDR10+, and the application's identifier.
+        guard dynamicHDR.isEmpty || dynamicHDR.starts(with: [0xB5, 0x00, 0x3C, 0x00, 0x01, 0x04]) else {
+            throw VaencError(
+                .usage, "the dynamic HDR data of \(dynamicHDR.count) bytes is not HDR10+",
+                remedy: "begin it with the bytes B5 00 3C 00 01 04")
+        }
+    }
+}

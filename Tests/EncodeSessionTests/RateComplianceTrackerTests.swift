@@ -1,0 +1,130 @@
+import BitstreamInspection
+import H264Syntax
+import RateControl
+import TestOracles
+import Testing
+import VideoBase
+
+@testable import EncodeSession
+
+/// The books on limits that pictures break, and levels of streams whose rate nobody limits.
+@Suite struct RateComplianceTrackerTests {
+    private func books(_ change: (inout EncoderConfiguration) -> Void) throws -> RateComplianceTracker {
+        let limits = SettingsResolverTests.limits { $0.rateControl = [.cqp] }
+        let asked = SettingsResolverTests.configuration(176, 144) {
+            $0.frameRate = Rational(10)
+            $0.bitrate = BitsPerSecond(80_000)
+            $0.maxBitrate = BitsPerSecond(100_000)
+            change(&$0)
+        }
+        return RateComplianceTracker(
+            try SettingsResolver.resolve(asked, on: DeviceProfile(driver: "a driver", limits: [limits])))
+    }
+
+    /// Sizes in bits; which pictures broke the limit.
+    private func broken(_ books: RateComplianceTracker, _ sizes: [Int], _ limit: RateLimit) -> [Int] {
+        var books = books
+        return sizes.indices.filter { books.add(bits: sizes[$0], keepsBuffer: true, largestSlice: 0).contains(limit) }
+    }
+
+    @Test func framesAndSlices() throws {
+        var books = try books { $0.maxFrameBytes = 1500 }
+        let kept = books.add(bits: 12_000, keepsBuffer: true, largestSlice: 9000)
+        let broken = books.add(bits: 12_008, keepsBuffer: false, largestSlice: 9000)
+        #expect(kept == [] && broken == [.buffer, .frameBytes])
+        #expect(books.broken.overMaxFrameBytes == 1 && books.broken.bufferUnderflows == 1)
+        #expect(books.broken.notices.count == 2)
+    }
+
+    /// Three pictures in 0.3 s, wherever they begin.
+    @Test func stretches() throws {
+        let books = try books { $0.dataRateLimits = [DataRateLimit(bytes: 3000, seconds: 0.3)] }
+        #expect(broken(books, [8000, 8000, 8000, 8000], .dataRate) == [])
+        #expect(broken(books, [8000, 8000, 8001, 8000, 7999, 8001, 8001], .dataRate) == [2, 3, 6])
+        #expect(broken(books, [24_001, 0, 0, 24_000, 1], .dataRate) == [0, 1, 2, 4])
+    }
+
+    /// Ten pictures in a second.
+    @Test func seconds() throws {
+        let books = try books { _ in }
+        #expect(broken(books, Array(repeating: 9984, count: 30), .maximum) == [])
+        #expect(broken(books, [50_000] + Array(repeating: 6000, count: 12), .maximum) == [9])
+    }
+
+    /// Level 1.1, MinCR 2: 192 bytes for each of 99 macroblocks of the first picture, and for each of the 300 that the level decodes in a
+    /// tenth of a second of the others. The rate and the buffer of the level hold all of them.
+    @Test func leastCompressionRatio() throws {
+        let books = try books { $0.level = 11 }
+        #expect(broken(books, [8 * 19_008, 8 * 57_600, 8], .level) == [])
+        #expect(broken(books, [8 * 19_009, 8, 8], .level) == [0])
+        #expect(broken(books, [8, 8 * 57_601, 8, 8], .level) == [1])
+    }
+
+    /// vaenc's own controller takes it for a limit of pictures, as `maxFrameBytes`, whichever is lower.
+    @Test(arguments: [(nil, 57_600), (100_000, 57_600), (50_000, 50_000)] as [(Int?, Int)])
+    func leastCompressionRatioOfTheController(_ bytes: Int?, _ most: Int) throws {
+        let limits = SettingsResolverTests.limits { $0.rateControl = [.cqp] }
+        let asked = SettingsResolverTests.configuration(176, 144) {
+            $0.frameRate = Rational(10)
+            $0.bitrate = BitsPerSecond(80_000)
+            $0.level = 11
+            $0.maxFrameBytes = bytes
+        }
+        let settings = try SettingsResolver.resolve(asked, on: DeviceProfile(driver: "a driver", limits: [limits]))
+        #expect(RateSession.targets(settings.rate, settings.frameRate, settings).maxPictureBits == 8 * most)
+        #expect(RateSession.targets(settings.rate, Rational(1000), settings).maxPictureBits == 8 * 19_008)
+    }
+
+    /// After a change, what was planned before and a second of settling do not count.
+    @Test func changes() throws {
+        var books = try books { _ in }
+        var rate = RateSettings()
+        rate.mode = .vbr
+        rate.maxBitrate = 20_000
+        books.change(rate, Rational(10), pending: 3)
+        var found: [Int] = []
+        for index in 0..<20 where books.add(bits: 4000, keepsBuffer: true, largestSlice: 0).contains(.maximum) {
+            found.append(index)
+        }
+        #expect(found.first == 18)
+    }
+
+    /// The level of a stream without a rate holds what the stream takes.
+    @Test(arguments: [(0, 250), (12, 1), (24, 1), (24, 250), (36, 250)])
+    func levelsWithoutARate(_ qp: Int, _ gop: Int) throws {
+        let run = try TestClip.packets(qp: qp, gop: gop)
+        let level = try #require(Level(number: run.level))
+        // MaxBR of the High profile.
+        #expect(Double(run.bitrate) <= Double(level.maxBR) * 1250, "level \(level.name), \(run.bitrate) bit/s")
+    }
+
+    private enum TestClip {
+        static func packets(qp: Int, gop: Int) throws -> (level: Int, bitrate: Int) {
+            let result = try ClipSession.run(frames: 60) {
+                $0.qp = qp
+                $0.preset = 7
+                $0.gopFrames = gop
+                $0.frameRate = Rational(30)
+            }
+            let bits = result.packets.reduce(0) { $0 + $1.bytes.count * 8 }
+            let level = Streams.inspect(result.packets.stream).sequenceSets[0].level_idc
+            return (Int(level), bits * 30 / result.packets.count)
+        }
+    }
+
+    /// Sizes that a usual QP does not lift above the level that they have by themselves.
+    @Test(arguments: [(1280, 720, 30, "3.1"), (1280, 720, 60, "3.2"), (1920, 1080, 30, "4.0"), (1920, 1080, 60, "4.2"), (3840, 2160, 30, "5.1")])
+    func usualSizes(_ width: Int, _ height: Int, _ fps: Int, _ level: String) throws {
+        let asked = SettingsResolverTests.configuration(width, height) { $0.frameRate = Rational(fps) }
+        let settings = try SettingsResolver.resolve(
+            asked, on: DeviceProfile(driver: "a driver", limits: [SettingsResolverTests.limits()]))
+        #expect(settings.level.name == level)
+        let fine = try SettingsResolver.resolve(
+            SettingsResolverTests.configuration(width, height) {
+                $0.frameRate = Rational(fps)
+                $0.qp = 1
+            }, on: DeviceProfile(driver: "a driver", limits: [SettingsResolverTests.limits()]))
+        #expect(fine.level.maxBitrate > settings.level.maxBitrate)
+        #expect(fine.effective.first { $0.option == "level" }?.why.contains("the QP may take") == true)
+    }
+}
