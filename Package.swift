@@ -16,7 +16,7 @@ let ownRuntime = Context.environment["VAENC_SANITIZER"] == nil ? ["-static-stdli
 // A driver exports libva's entry point and nothing else: the program that loads it may have functions of the same names.
 let driverLinking: [LinkerSetting] = [
     .unsafeFlags([
-        "-static-stdlib", "-Xlinker", "--version-script=\(Context.packageDirectory)/Sources/driver-exports.map",
+        "-static-stdlib", "-Xlinker", "--version-script=\(Context.packageDirectory)/Sources/Drivers/exports.map",
     ])
 ]
 
@@ -61,21 +61,17 @@ let package = Package(
         .target(
             name: "VAAPI", dependencies: ["CVA", "CDRM", "VideoBase"], swiftSettings: strict,
             linkerSettings: [.linkedLibrary("va"), .linkedLibrary("va-drm")]),
-        // The reference driver's decoding, through libavcodec.
-        .target(name: "ReferenceDecode", dependencies: ["CVA", "CLibAV", "DecodeDamageDetection"], swiftSettings: strict),
-        // Its video processing, through libswscale.
-        .target(name: "ReferenceScale", dependencies: ["CLibAV"], swiftSettings: strict),
         // A libva back end, loaded by libva and never linked. It carries its own Swift runtime, hidden, so that it
         // runs in any program.
         .target(
-            name: "ReferenceDriver", dependencies: ["CVA", "DecodeDamageDetection", "ReferenceDecode", "ReferenceScale"],
+            name: "ReferenceDriver", dependencies: ["CVA", "CLibAV", "DecodeDamageDetection"], path: "Sources/Drivers/Reference",
             swiftSettings: strict),
-        // How the driver's file is linked: apart from its code, which tests link as they are linked themselves.
-        .target(name: "StandaloneDriver", linkerSettings: driverLinking),
-        .target(name: "FaultDriver", dependencies: ["CVA"], swiftSettings: strict),
+        .target(name: "FaultDriver", dependencies: ["CVA"], path: "Sources/Drivers/Fault", swiftSettings: strict),
+        // How the drivers' files are linked: apart from their code, which tests link as they are linked themselves.
+        .target(name: "StandaloneDriver", path: "Sources/Drivers/Linking/Reference", linkerSettings: driverLinking),
         .target(
-            name: "StandaloneFaultDriver", dependencies: ["CVA", "FaultDriver"], swiftSettings: strict,
-            linkerSettings: driverLinking),
+            name: "StandaloneFaultDriver", dependencies: ["CVA", "FaultDriver"], path: "Sources/Drivers/Linking/Fault",
+            swiftSettings: strict, linkerSettings: driverLinking),
         // L3
         .target(
             name: "ReferenceDisplay", dependencies: ["CVA", "VAAPI", "VideoBase"], swiftSettings: strict,
@@ -175,7 +171,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "ReferenceDecodeTests",
-            dependencies: ["ReferenceDecode", "ReferenceDisplay", "TestOracles", "CVA", "VAAPI", "VideoBase"],
+            dependencies: ["ReferenceDisplay", "TestOracles", "CVA", "VAAPI", "VideoBase"],
             swiftSettings: strict),
         .testTarget(
             name: "DecodeSessionTests",

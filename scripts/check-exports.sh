@@ -6,7 +6,7 @@ symbols=$(nm -D --defined-only --extern-only "$1")
 grep -q ' T __vaDriverInit_1_0$' <<<"$symbols" || { echo "$1 does not export __vaDriverInit_1_0" >&2; exit 1; }
 others=$(grep -v ' __vaDriverInit_1_0$' <<<"$symbols" || true)
 if [ -n "$others" ]; then
-    echo "$1 exports $(wc -l <<<"$others") symbols besides __vaDriverInit_1_0 (Sources/driver-exports.map), such as:" >&2
+    echo "$1 exports $(wc -l <<<"$others") symbols besides __vaDriverInit_1_0 (Sources/Drivers/exports.map), such as:" >&2
     head -n 5 <<<"$others" >&2
     exit 1
 fi

@@ -14,7 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent / "drivers"))
 import vainfo  # noqa: E402
 
-TABLE = Path(__file__).parent.parent / "Sources/ReferenceDriver/Backend/Personalities/PersonalityTable.swift"
+TABLE = Path(__file__).parent.parent / "Sources/Drivers/Reference/Backend/Personalities/PersonalityTable.swift"
 # VAConfigAttribType, VAProfile and VAEntrypoint of va.h, as far as encoders, decoders and video processors answer.
 TYPES = {
     "RTFormat": 0, "RateControl": 5, "DecSliceMode": 6, "DecProcessing": 8, "EncPackedHeaders": 10, "EncInterlaced": 11,

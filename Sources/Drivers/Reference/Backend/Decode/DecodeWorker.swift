@@ -1,5 +1,4 @@
 internal import CVA
-internal import ReferenceDecode
 
 /// Decodes a context's pictures; used on the context's thread only.
 final class DecodeWorker: @unchecked Sendable {

@@ -1,5 +1,3 @@
-internal import ReferenceScale
-
 /// One picture's way into the target: taken apart into fields where asked, scaled, and put in its place.
 final class ProcessStep: @unchecked Sendable {
     private let source: PixelArea

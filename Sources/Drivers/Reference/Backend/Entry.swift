@@ -1,7 +1,5 @@
 public import CVA
 internal import Glibc
-internal import ReferenceDecode
-internal import ReferenceScale
 
 /// The one symbol that libva looks for (`va_backend.h`): fills in the display's calls and limits.
 @_cdecl("__vaDriverInit_1_0")

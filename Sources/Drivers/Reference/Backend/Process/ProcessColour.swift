@@ -1,5 +1,4 @@
 internal import CVA
-internal import ReferenceScale
 
 extension ProcessOrder.ColourProperties {
     /// H.273 matrix_coefficients; nil where nothing is said.

@@ -1,5 +1,4 @@
 internal import CVA
-internal import ReferenceScale
 
 extension Driver {
     /// With the monitor held: what vaRenderPicture brings to a context that processes.
