@@ -1,7 +1,7 @@
 internal import CVA
 
 extension CodedBuffer {
-    /// Writes NAL units one after the other, as many as fit whole, in one segment, or in several as `behavior` say: the
+    /// Writes NAL units one after the other, as many as fit whole, in one segment, or in several as `behavior` says: the
     /// first `headers` of them then are headers.
     ///
     /// A unit that does not fit, and all after it, are left out, and the status has the overflow flags.
