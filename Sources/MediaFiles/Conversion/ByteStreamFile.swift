@@ -115,9 +115,7 @@ package struct ByteStreamFile: Sendable {
             } catch { throw VaencError(.badInput, "\(reader.name): \(error.message)", remedy: error.remedy) }
         }
         headerBytes = bytes.count
-        // Streams of these repeat their parameter sets, or begin with them.
-        let repeatsSets = ["mpegts", "mpeg", "h264", "hevc"].contains(form)
-        let sets = repeatsSets ? [] : LeadingParameterSets.sets(of: file.info.headers, codec)
+        let sets = LeadingParameterSets.areRepeated(in: form) ? [] : LeadingParameterSets.sets(of: file.info.headers, codec)
         var packets: [Packet] = []
         do {
             while let packet = try file.next() {

@@ -17,6 +17,9 @@ struct LeadingParameterSets {
         if sets.isEmpty { return nil }
     }
 
+    /// Whether streams of a container repeat their parameter sets, or begin with them: a header's are taken from there.
+    static func areRepeated(in container: String) -> Bool { ["mpegts", "mpeg", "h264", "hevc"].contains(container) }
+
     /// Whether nothing says what a track's pictures are: neither its header nor the packet, which is its first, has a sequence parameter set.
     static func areMissing(_ track: MediaTrack, first packet: TrackPacket) -> Bool {
         guard let codec = VideoCodec(rawValue: track.codecName), !track.isAttachedPicture else { return false }

@@ -140,9 +140,7 @@ import VideoBase
                 byteStreams[index] = ByteStreamPackets(track, isDelimited: isDelimited)
             }
             if isDelimited, byteStreams[index] == nil { delimited.insert(index) }
-            // Streams of these repeat their parameter sets, or begin with them.
-            let repeatsSets = ["mpegts", "mpeg", "h264", "hevc"].contains(input.container)
-            if !repeatsSets, format == .avcc || !format.isLengthPrefixed(codec) { leadingSets[index] = LeadingParameterSets(track) }
+            if !LeadingParameterSets.areRepeated(in: input.container), format == .avcc || !format.isLengthPrefixed(codec) { leadingSets[index] = LeadingParameterSets(track) }
             if format == .ts || format == .hls { headers[index] = LeadingHeaders(track) }
             let isTimed = orders[index] == nil
             if isTimed {
@@ -375,10 +373,10 @@ import VideoBase
                 // Muxers would take the decoding time for it.
                 if saysPresentation, isReordered { throw untimed }
             }
+            if report.streams[index].packets == 0, let track = streams[index], LeadingParameterSets.areMissing(track, first: packet) {
+                throw InputContext.unreadable(input.name, "its \(track.codecName) has no parameter sets")
+            }
             do {
-                if report.streams[index].packets == 0, let track = streams[index], LeadingParameterSets.areMissing(track, first: packet) {
-                    throw InputContext.unreadable(input.name, "its \(track.codecName) has no parameter sets")
-                }
                 let packet = try leadingSets[index]?.piece(packet) ?? packet
                 let piece =
                     try byteStreams[index]?.piece(packet) ?? headers[index]?.piece(packet)

@@ -23,10 +23,16 @@ enum ServiceNames {
     /// Text beyond ASCII has a byte before it that names UTF-8.
     private static func bytes(_ text: String) -> Int { text.utf8.count + (text.utf8.allSatisfy { $0 < 0x80 } ? 0 : 1) }
 
-    /// Its first characters, as many as there is room for.
+    /// Returns the first characters of a text, as many as there is room for. A text may be megabytes long.
     private static func cut(_ text: String, to room: Int) -> String {
-        var text = text
-        while bytes(text) > room { text.removeLast() }
-        return text
+        if text.utf8.count < room { return text }
+        var used = 0
+        let beginning = text.prefix { character in
+            used += character.utf8.count
+            return used <= room
+        }
+        var result = String(beginning)
+        while bytes(result) > room { result.removeLast() }
+        return result
     }
 }
