@@ -75,7 +75,7 @@ private func openDriver(
     return VA_STATUS_SUCCESS
 }
 
-/// vaTerminate: the wrapped driver always ends, whatever is said of it.
+/// vaTerminate: the wrapped driver always ends, whatever the fault plan says.
 private func terminate(_ client: VADriverContextP?) -> VAStatus {
     guard let client = unsafe client, let data = unsafe client.pointee.pDriverData else {
         return VA_STATUS_ERROR_INVALID_DISPLAY

@@ -29,7 +29,7 @@ package struct FaultPlan: Sendable, Hashable {
         /// A VAStatus.
         case status(Int32)
         case delay(milliseconds: Int)
-        /// This call and all that follow on the display return the VAStatus; a display opened anew works.
+        /// This call and all that follow on the display return the VAStatus; a display that is opened later works.
         case lost(Int32)
         case corrupt(Corruption)
         /// The process ends with SIGABRT, as with a driver that was built with assertions.

@@ -4,7 +4,7 @@ struct DecodePacket: Sendable {
     var parameterSets: [UInt8]
     /// The slices, with start codes.
     var slices: [UInt8]
-    /// What the decoder knows is of no use any more: the client began anew.
+    /// The decoder's state is invalid: the client has begun another sequence.
     var begins = false
     /// The second field of a frame.
     var continues = false

@@ -41,11 +41,11 @@ extension DecodedPicture {
     /// Copies what `layout`, NV12 or P010, has room for.
     fileprivate func copy(to memory: HostMemory, _ layout: PlaneLayout) {
         // SAFETY: rows and columns are inside the picture's planes, which the decoder keeps during the call.
-        let lanes = unsafe planes.map { unsafe ElementPointer($0) }
+        let pointers = unsafe planes.map { unsafe ElementPointer($0) }
         let (columns, rows) = (min(width, layout.width), min(height, layout.height))
         for row in 0..<rows {
             let target = memory.elements(at: layout.offsets[0] + row * layout.pitches[0])
-            let source = lanes[0] + row * strides[0]
+            let source = pointers[0] + row * strides[0]
             if layout.isWide {
                 target.putHigh(source, count: columns)
             } else {
@@ -54,7 +54,7 @@ extension DecodedPicture {
         }
         for row in 0..<(rows + 1) / 2 {
             let target = memory.elements(at: layout.offsets[1] + row * layout.pitches[1])
-            let (cb, cr) = (lanes[1] + row * strides[1], lanes[2] + row * strides[2])
+            let (cb, cr) = (pointers[1] + row * strides[1], pointers[2] + row * strides[2])
             if layout.isWide {
                 target.putHighPairs(cb, cr, count: (columns + 1) / 2)
             } else {

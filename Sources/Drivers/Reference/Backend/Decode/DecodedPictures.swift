@@ -57,7 +57,7 @@ struct DecodedPictures {
 
     mutating func forgetAllButLast() { places.removeFirst(max(places.count - 1, 0)) }
 
-    /// Looks at the references of a picture. False where nothing of them was decoded here: the client starts anew, after
+    /// Looks at the references of a picture. False where nothing of them was decoded here: the client starts again, after
     /// a seek or a loss. Pictures that never were decoded pass, as clients put them where some are missing.
     /// - Throws: A picture that was decoded is looked for where it is not.
     func check(_ references: [(name: Name, surface: VASurfaceID)], mark: (VASurfaceID) -> DecodeMark?) throws -> Bool {

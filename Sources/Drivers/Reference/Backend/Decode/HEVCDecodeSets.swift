@@ -1,7 +1,7 @@
 internal import CVA
 
 /// Parameter sets that say what a client's buffers say, for a decoder that reads streams (H.265 7.3.2). Slice headers are
-/// written anew by `HEVCDecodeSlice`: reference picture sets stand there only, in full.
+/// rewritten by `HEVCDecodeSlice`: reference picture sets stand there only, in full.
 struct HEVCDecodeSets {
     let picture: VAPictureParameterBufferHEVC
     /// Nil: flat, or the standard's default lists where scaling lists are enabled.

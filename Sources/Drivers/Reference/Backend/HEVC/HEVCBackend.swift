@@ -15,7 +15,7 @@ struct HEVCSlices {
 struct HEVCStream {
     var sequence: VAEncSequenceParameterBufferHEVC?
     var parameterSets = HEVCParameterSets()
-    /// Where the driver writes clients' sets anew: the picture's that stands in the stream.
+    /// The picture parameter set in the stream, if the driver rewrites the client's sets.
     var writtenPicture: HEVCPictureParameterSet?
     /// Of the last picture that is a reference.
     var pictureOrderCount = 0

@@ -11,11 +11,11 @@ struct HEVCBehavior: Sendable {
     var writesOwnSets = false
     /// Of those sets: sample_adaptive_offset_enabled_flag.
     var hasOwnOffsets = true
-    /// Clients' sets and slice headers are read and written anew: Mesa 25.
+    /// The driver reads and rewrites the client's parameter sets and slice headers, as Mesa 25 does.
     var rewritesHeaders = false
     /// Coded sizes are multiples of these, whatever the client's sets say.
     var alignment = (width: 1, height: 1)
-    /// Slices that are not of one size, the last excepted, are laid out anew.
+    /// The driver changes the slice layout if the slices, except the last, differ in size.
     var evensSlices = false
     /// slice_sao flags must not change inside a picture.
     var needsUniformOffsets = false

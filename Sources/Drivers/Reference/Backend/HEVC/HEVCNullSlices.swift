@@ -23,7 +23,7 @@ enum HEVCNullSlices {
         job.qpDeltaDepth = picture.qpDeltaDepth
         let writer = HEVCSliceWriter(grid)
         let tree = HEVCCodingTree()
-        // The lanes inside must outlive their use.
+        // The memory that the pointers refer to must outlive their use.
         return withExtendedLifetime((writer, tree, nothing)) {
             slices.map { slice in
                 writer.begin(slice, job)

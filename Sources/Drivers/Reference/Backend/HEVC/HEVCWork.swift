@@ -1,4 +1,4 @@
-/// An HEVC picture's job, and what is written anew in its slice headers.
+/// An HEVC picture's job, and what is rewritten in its slice headers.
 struct HEVCWork: Sendable {
     var job: HEVCPictureJob
     /// Of the job's slices.

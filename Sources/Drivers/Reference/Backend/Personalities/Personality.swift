@@ -6,7 +6,7 @@ struct DriverBehavior: Sendable {
     var ignoresUnnamedHeaders = false
     /// Every slice needs a packed header.
     var needsSliceHeaders = false
-    /// Clients' picture parameter sets and slice headers are read and written anew, with pic_init_qp 26.
+    /// The driver reads and rewrites the client's picture parameter sets and slice headers, with pic_init_qp 26.
     var rewritesHeaders = false
     /// A coded picture is a chain: each header's NAL unit a segment with its own flag, then the slices.
     var chainsHeaders = false

@@ -52,7 +52,7 @@ struct EncodePassParameters {
     }
 }
 
-/// An H.264 picture's job, and what is written anew in its slice headers.
+/// An H.264 picture's job, and what is rewritten in its slice headers.
 struct H264Work: Sendable {
     var job: PictureJob
     /// What stands in the slice headers, so that another QP can.

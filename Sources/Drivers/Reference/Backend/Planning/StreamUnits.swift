@@ -46,7 +46,7 @@ struct StreamUnits {
         leading.insert(contentsOf: sets + (rest.isEmpty ? [] : [rest]), at: 1)
     }
 
-    /// Writes H.264 picture parameter sets anew, with pic_init_qp 26.
+    /// Rewrites H.264 picture parameter sets, with pic_init_qp 26.
     mutating func rewritePictureSets() {
         rewrite { type, rbsp in
             guard type == 8, var picture = PictureParameterSet(rbsp: rbsp) else { return nil }

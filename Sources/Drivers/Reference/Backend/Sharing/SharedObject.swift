@@ -48,7 +48,7 @@ final class SharedObject: Sendable {
     /// A descriptor for a client to keep; nil where there is none.
     func exported(writable: Bool) -> Int32? {
         var copy: Int32 = -1
-        // What cannot be opened anew, like a DMA-BUF, is handed out as it is.
+        // What cannot be opened again, like a DMA-BUF, is handed out as it is.
         if !writable { copy = unsafe open("/proc/self/fd/\(descriptor)", O_RDONLY | O_CLOEXEC) }
         if copy < 0 { copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0) }
         return copy < 0 ? nil : copy

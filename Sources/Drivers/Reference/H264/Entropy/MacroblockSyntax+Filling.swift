@@ -1,4 +1,4 @@
-/// Filling by element, for those outside the driver who have no business with lanes.
+/// Filling by element, for those outside the driver that do not use `ElementPointer`.
 extension MacroblockSyntax {
     package func setIntraMode(_ block: Int, _ mode: Int8) { intraModes.elements[block] = mode }
 

@@ -1,6 +1,6 @@
 /// Chooses how each macroblock is coded, and reconstructs it.
 ///
-/// A value of lanes and numbers: the pictures, tables and scratch memory that its lanes look into are owned by the
+/// A value of pointers and numbers: the pictures, tables and scratch memory that its pointers refer to are owned by the
 /// `PictureEncoder`, which keeps them while the coder is used.
 struct MacroblockCoder {
     // The picture.

@@ -1,6 +1,6 @@
 /// Chooses how each coding tree unit is coded, and reconstructs it.
 ///
-/// A value of lanes and numbers: the pictures, tables and scratch memory that its lanes look into are owned by the
+/// A value of pointers and numbers: the pictures, tables and scratch memory that its pointers refer to are owned by the
 /// `HEVCPictureEncoder`, which keeps them while the coder is used. Units are coded where they stand: samples in the
 /// reconstruction, the rest in the tree from its end on.
 struct HEVCUnitCoder<Sample: HEVCSample> {

@@ -10,7 +10,7 @@ final class HEVCMotionReferences: Sendable {
 
 /// Predicts motion for the blocks of a slice: merge candidates and vector predictors, H.265 8.5.3.2.2 to 8.5.3.2.9.
 ///
-/// A value of lanes and numbers; `HEVCMotionReferences`, the picture's tables and the collocated picture must outlive
+/// A value of pointers and numbers; `HEVCMotionReferences`, the picture's tables and the collocated picture must outlive
 /// it. No call allocates.
 struct HEVCMotionPredictor {
     let availability: HEVCMotionAvailability

@@ -1,7 +1,7 @@
 /// A bare pointer to `Element`s with subscripts: what the driver's kernels work on.
 ///
 /// SAFETY: whoever makes a pointer vouches that it stays inside one live allocation for as long as it is used;
-/// lanes are made from `ElementStorage`, which outlives the picture being coded, or from a mapped client surface. Whoever
+/// pointers are made from `ElementStorage`, which outlives the picture being coded, or from a mapped client surface. Whoever
 /// hands one to another thread vouches that the two do not meet.
 @safe package struct ElementPointer<Element>: @unchecked Sendable, BitwiseCopyable {
     package let base: UnsafeMutablePointer<Element>
@@ -46,7 +46,7 @@ extension ElementPointer where Element: BitwiseCopyable {
     }
 }
 
-/// Owns the memory that lanes look into; 64-byte aligned, zeroed at first.
+/// Owns the memory that pointers refer to; 64-byte aligned, zeroed at first.
 @safe package final class ElementStorage<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
     package let count: Int
     package let elements: ElementPointer<Element>

@@ -42,7 +42,7 @@ struct RefreshRounds {
         _ refresh: IntraRefresh?, isIntra: Bool, columns: Int, rows: Int
     ) -> (guarded: RefreshGuard, renewal: Renewal) {
         if isIntra {
-            // Rounds begin anew after an intra picture.
+            // Rounds begin again after an intra picture.
             state = Renewal(round: 0)
             return (RefreshGuard(), Renewal(isIntra: true))
         }
