@@ -64,22 +64,25 @@ private struct HeldPicture {
     ) throws {
         try configuration.check()
         let av = unsafe try LibAV.load(.codec)
-        let id = configuration.codec == .h264 ? AV_CODEC_ID_H264 : AV_CODEC_ID_HEVC
+        let id = configuration.codec.libavcodecID
         guard let codec = unsafe av.pointee.avcodec_find_decoder!(id) else {
             throw VaencError(
                 .unavailable, "libavcodec has no \(configuration.codec.rawValue) decoder",
                 remedy: "install the distribution's own libavcodec, which has it")
         }
         var options = VideoDecoder.Options()
-        // Of pictures decoded side by side, libavcodec before 7.1 may not say which of them lack a slice.
-        options.threads = configuration.threads ?? (configuration.codec == .h264 ? 1 : nil)
+        options.threads = configuration.threads ?? configuration.codec.defaultThreads
         options.isRealTime = configuration.isRealTime
         options.keepsOrder = true
         decoder = unsafe try ResilientDecoder(
             DecoderStream(codec, parameters: nil, timeBase: nil), on: device, why: why, options, tellsDamage: true, end: end,
             renewed: { try device?.display.reopened() })
         frames = try FrameMaker(configuration)
-        follower = configuration.codec == .h264 ? H264Follower() : HEVCFollower()
+        follower =
+            switch configuration.codec {
+            case .h264: H264Follower()
+            case .hevc: HEVCFollower()
+            }
         self.handler = handler
         isRealTime = configuration.isRealTime
         let known = try configuration.record.map { try ConfigurationRecord($0, codec: configuration.codec) }
@@ -286,6 +289,17 @@ extension DecompressionConfiguration {
         }
         if let threads, threads < 1 || threads > 64 {
             throw VaencError(.usage, "\(threads) threads cannot decode", remedy: "ask for 1 to 64, or none")
+        }
+    }
+}
+
+extension VideoCodec {
+    /// The number of libavcodec's threads; nil leaves it to libavcodec.
+    fileprivate var defaultThreads: Int? {
+        switch self {
+        // If it decodes several pictures at once, libavcodec before 7.1 may not report which of them lack a slice.
+        case .h264: 1
+        case .hevc: nil
         }
     }
 }

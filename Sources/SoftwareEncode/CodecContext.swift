@@ -43,7 +43,10 @@ import VideoBase
         self.codec = settings.codec
         let memory = EncoderMemory(settings)
         self.memory = memory
-        alwaysHasRegions = settings.codec == .hevc && settings.takesRegions
+        switch settings.library {
+        case .x264: alwaysHasRegions = false
+        case .x265: alwaysHasRegions = settings.takesRegions
+        }
         unsafe context = av.pointee.avcodec_alloc_context3!(codec)
         unsafe frame = av.pointee.av_frame_alloc!()
         unsafe packet = av.pointee.av_packet_alloc!()
@@ -52,7 +55,7 @@ import VideoBase
             throw VaencError.noMemory("for \(settings.encoderName)")
         }
         unsafe Self.fill(context, settings)
-        let parameters = settings.codec == .h264 ? "x264-params" : "x265-params"
+        let parameters = settings.library.settingsOption
         // Versions differ in what options they have; one that is there and is not set would change the stream unseen.
         for option in settings.options + [(name: parameters, value: settings.joinedParameters)] {
             let code = unsafe av.pointee.av_opt_set!(context.pointee.priv_data, option.name, option.value, 0)
@@ -62,10 +65,12 @@ import VideoBase
                 throw VaencError.noMemory("for \(settings.encoderName)")
             }
         }
-        writesCaptions = unsafe settings.codec == .h264
-            && av.pointee.av_opt_set!(context.pointee.priv_data, "a53cc", "1", 0) >= 0
-        writesUserData = unsafe settings.codec == .h264
-            && av.pointee.av_opt_set!(context.pointee.priv_data, "udu_sei", "1", 0) >= 0
+        switch settings.library {
+        case .x264:
+            writesCaptions = unsafe av.pointee.av_opt_set!(context.pointee.priv_data, "a53cc", "1", 0) >= 0
+            writesUserData = unsafe av.pointee.av_opt_set!(context.pointee.priv_data, "udu_sei", "1", 0) >= 0
+        case .x265: (writesCaptions, writesUserData) = (false, false)
+        }
         _ = LibAV.takeLog()
         let (code, words): (Int32, String)
         switch unsafe Self.open(context, codec, settings, memory, av) {
@@ -122,9 +127,11 @@ import VideoBase
             let code = unsafe av.pointee.avcodec_open2!(context, codec, nil)
             return unsafe (code, code < 0 ? LibAV.ownMessage(code, av) : "")
         }
-        if settings.codec == .h264 {
+        switch settings.library {
+        case .x264:
             let (code, words) = open()
             return .done(code, words)
+        case .x265: break
         }
         guard ThreadTrial.canStart(ThreadTrial.libx265Count) else { return .lacksThreads(isStuck: false) }
         // After the threads: the stacks of those that were tried are still there, for the library's.
@@ -303,7 +310,7 @@ import VideoBase
     private func failure(_ code: Int32) -> VaencError {
         // The log may hold a line of a decoder on another thread.
         let words = unsafe LibAV.ownMessage(code, av)
-        if LibAV.isNoMemory(code) || Self.isNoMemory(words) { return .noMemory("for \(codec == .h264 ? "libx264" : "libx265")") }
+        if LibAV.isNoMemory(code) || Self.isNoMemory(words) { return .noMemory("for \(codec.softwareLibrary.rawValue)") }
         return VaencError(.deviceFailed, "the software encoder failed (\(words))")
     }
 

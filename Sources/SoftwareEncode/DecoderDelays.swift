@@ -38,14 +38,13 @@ struct DecoderDelays: Sendable {
         output.reserveCapacity(packet.bytes.count + 64)
         var begins = false
         for unit in AnnexB.units(in: packet.bytes.span) {
-            let header = packet.bytes[unit.lowerBound]
-            let type = codec == .h264 ? header & 31 : header >> 1 & 63
-            if type == (codec == .h264 ? 6 : 39) {
+            switch NALUnitKind(header: packet.bytes[unit.lowerBound], codec) {
+            case .prefixSEI:
                 let order = packet.displayIndex - packet.codingIndex
                 AnnexB.append(information(packet.bytes[unit], order: order, &begins), to: &output)
-            } else if !hrd.isConstant || type != (codec == .h264 ? 12 : 38) {
-                // Filler is counted anew below.
-                AnnexB.append(packet.bytes[unit], to: &output)
+            // At a constant rate, filler is written below.
+            case .filler where hrd.isConstant: break
+            default: AnnexB.append(packet.bytes[unit], to: &output)
             }
         }
         defer {
@@ -55,8 +54,11 @@ struct DecoderDelays: Sendable {
         guard var timing else { return true }
         let filler = timing.filler(afterBits: output.count * 8) / 8 - AnnexB.startCode.count
         if filler > 0 {
-            let unit = codec == .h264
-                ? H264Syntax.FillerData.unit(byteCount: filler) : HEVCSyntax.FillerData.unit(byteCount: filler)
+            let unit =
+                switch codec {
+                case .h264: H264Syntax.FillerData.unit(byteCount: filler)
+                case .hevc: HEVCSyntax.FillerData.unit(byteCount: filler)
+                }
             AnnexB.append(unit, to: &output)
         }
         let keepsBuffer = timing.coded(bits: output.count * 8, beginsBufferingPeriod: begins)
@@ -67,7 +69,7 @@ struct DecoderDelays: Sendable {
     /// An SEI NAL unit with its delays written anew.
     private mutating func information(_ unit: ArraySlice<UInt8>, order: Int, _ begins: inout Bool) -> [UInt8] {
         var bits = UnescapedBits(unit)
-        bits.position = codec == .h264 ? 8 : 16
+        bits.position = 8 * codec.nalUnitHeaderSize
         func number(_ bits: inout UnescapedBits) -> Int {
             var value = 0
             while !bits.isExhausted {
@@ -98,7 +100,9 @@ struct DecoderDelays: Sendable {
     /// buffering_period(), H.264 D.1.2, H.265 D.2.2.
     private mutating func writeBufferingPeriod(_ bits: inout UnescapedBits) {
         bits.ue()
-        if codec == .hevc {
+        switch codec {
+        case .h264: break
+        case .hevc:
             // irap_cpb_params_present_flag and the offsets with it, concatenation_flag, au_cpb_removal_delay_delta_minus1.
             if bits.flag() { bits.position += hrd.removalDelayLength + hrd.outputDelayLength }
             bits.position += 1 + hrd.removalDelayLength
@@ -119,16 +123,21 @@ struct DecoderDelays: Sendable {
         let bits = (Int128(ticks) * Int128(libraryRate) + 89_999) / 90_000
         return HRDTiming(
             bitrate: hrd.bitrate, bufferSize: hrd.cpbSize, initialFullness: Int(clamping: bits), frameRate: hrd.frameRate,
-            isConstant: hrd.isConstant, leastFillerBytes: codec == .h264 ? 6 : 7)
+            isConstant: hrd.isConstant, leastFillerBytes: AnnexB.startCode.count + codec.nalUnitHeaderSize + 1)
     }
 
     /// pic_timing(), H.264 D.1.3, H.265 D.2.3: the times from the latest buffering period, and to the output.
     private func writeTiming(_ bits: inout UnescapedBits, order: Int) {
         let ticks = StreamHRD.ticksPerPicture(codec)
         let output = max(order + depth, 0)
-        // HEVC's field is one less than the delay, which is one at least.
-        let removal = codec == .h264 ? sinceBuffering * ticks : max(sinceBuffering - 1, 0)
-        if codec == .hevc, hrd.hasFieldInformation { bits.position += 7 }
+        let removal: Int
+        switch codec {
+        case .h264: removal = sinceBuffering * ticks
+        case .hevc:
+            // au_cpb_removal_delay_minus1: the delay is at least 1.
+            removal = max(sinceBuffering - 1, 0)
+            if hrd.hasFieldInformation { bits.position += 7 }
+        }
         bits.write(removal & (1 << hrd.removalDelayLength - 1), bits: hrd.removalDelayLength)
         bits.write((output * ticks) & (1 << hrd.outputDelayLength - 1), bits: hrd.outputDelayLength)
     }

@@ -204,7 +204,11 @@ private struct TimeHistory {
 
     init(_ settings: EncoderSettings, _ headers: StreamHeaders) {
         let configuration = settings.configuration
-        idrNumbers = settings.codec == .h264 ? IDRNumbers(parameterSets: headers.parameterSets) : nil
+        switch settings.codec {
+        case .h264: idrNumbers = IDRNumbers(parameterSets: headers.parameterSets)
+        // IDR pictures have no idr_pic_id.
+        case .hevc: idrNumbers = nil
+        }
         depth = Int64(settings.reorderDepth)
         frameRate = configuration.frameRate.reduced
         delimits = configuration.accessUnitDelimiters

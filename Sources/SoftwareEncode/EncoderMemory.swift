@@ -28,9 +28,12 @@ struct EncoderMemory: Sendable, Hashable {
     private let size: VideoSize
     private let isFastest: Bool
 
-    /// nil for H.264: libx264 checks its allocations.
+    /// nil for libx264, which checks its allocations.
     init?(_ settings: EncoderSettings) {
-        guard settings.codec == .hevc else { return nil }
+        switch settings.library {
+        case .x264: return nil
+        case .x265: break
+        }
         size = settings.codedSize
         isFastest = settings.preset == EncoderSettings.presetNames.count
         let (width, height) = (size.width, size.height)

@@ -7,8 +7,13 @@ extension EncoderSettings {
     mutating func mapHRD(_ hasBuffer: Bool) {
         guard let wanted = configuration.hrdParameters else { return }
         let used = wanted && hasBuffer
-        if used, codec == .hevc { set("hrd", 1) }
-        if used, codec == .h264, mode != .cbr { set("nal-hrd", "vbr") }
+        if used {
+            switch library {
+            // With a constant rate it is set already.
+            case .x264: if mode != .cbr { set("nal-hrd", "vbr") }
+            case .x265: set("hrd", 1)
+            }
+        }
         report(
             "hrdParameters", wanted ? "on" : "off", used ? "on" : "off",
             used == wanted ? "as asked" : "\(mode.rawValue) keeps no buffer")
@@ -18,7 +23,11 @@ extension EncoderSettings {
     /// The highest rate is lowered by what else there is, so that the buffer that the library follows is never fuller than
     /// the decoder's.
     func given(_ limits: RateLimits) -> RateLimits {
-        guard codec == .hevc, writesHRD, limits.maxRate > 0 else { return limits }
+        switch library {
+        case .x264: return limits
+        case .x265: break
+        }
+        guard writesHRD, limits.maxRate > 0 else { return limits }
         var given = limits
         given.maxRate = max(1, limits.maxRate - uncountedRate)
         given.bitrate = min(limits.bitrate, given.maxRate)

@@ -3,7 +3,8 @@ import VideoBase
 extension EncoderSettings {
     mutating func mapProfile() {
         let c = configuration
-        if codec == .h264 {
+        switch library {
+        case .x264:
             let profile = c.profile ?? .h264High
             let name = profile == .h264ConstrainedBaseline ? "baseline" : profile == .h264Main ? "main" : "high"
             options.append(("profile", name))
@@ -15,7 +16,7 @@ extension EncoderSettings {
             set("cabac", entropy == .cabac ? 1 : 0)
             report("entropy", c.entropy?.rawValue, entropy.rawValue, why)
             if let level = usedLevel { set("level", level) }
-        } else {
+        case .x265:
             options.append(("profile", c.codedBitDepth > 8 ? "main10" : "main"))
             if let entropy = c.entropy { report("entropy", entropy.rawValue, "cabac", "HEVC has CABAC only") }
             if let level = usedLevel, takesLevel { set("level-idc", level) }
@@ -42,13 +43,21 @@ extension EncoderSettings {
     /// does if asked, and else Main or Baseline, which have less. nil for HEVC.
     var profileOfLimits: CodecProfile? {
         let c = configuration
-        if codec == .hevc { return nil }
+        switch library {
+        case .x264: break
+        case .x265: return nil
+        }
         if let profile = c.profile, profile != .h264High { return profile }
         return c.transform8x8 ?? (preset < Self.presetNames.count) ? .h264High : .h264Main
     }
 
     /// libx265 does not open with a level and a constant QP, as no rate is promised then (its enforceLevel).
-    var takesLevel: Bool { codec == .h264 || mode != .cqp }
+    var takesLevel: Bool {
+        switch library {
+        case .x264: true
+        case .x265: mode != .cqp
+        }
+    }
 
     private var usedLevel: String? { usedLevelNumber.map(SoftwareLevel.name) }
 
@@ -67,12 +76,14 @@ extension EncoderSettings {
         if let display = c.masteringDisplay { report("masteringDisplay", display, "\(display)", "as asked") }
         if let light = c.contentLight { report("contentLight", light, "\(light)", "as asked") }
         if let wanted = c.transform8x8 {
-            let isHigh = codec == .h264 && (c.profile ?? .h264High) == .h264High
-            let used = codec == .hevc || (wanted && isHigh)
-            if codec == .h264 { set("8x8dct", used ? 1 : 0) }
-            report(
-                "transform8x8", wanted ? "on" : "off", used ? "on" : "off",
-                used == wanted ? "as asked" : codec == .hevc ? "HEVC always has it" : "only High has it")
+            let (used, why): (Bool, String)
+            switch library {
+            case .x264:
+                (used, why) = (wanted && (c.profile ?? .h264High) == .h264High, "only High has it")
+                set("8x8dct", used ? 1 : 0)
+            case .x265: (used, why) = (true, "HEVC always has it")
+            }
+            report("transform8x8", wanted ? "on" : "off", used ? "on" : "off", used == wanted ? "as asked" : why)
         }
         if let filter = c.deblocking {
             let text = filter.isOn ? "\(filter.alphaOffset):\(filter.betaOffset)" : "off"
@@ -80,7 +91,10 @@ extension EncoderSettings {
             report("deblocking", text, text, "as asked")
         }
         if let wanted = c.trellis {
-            if codec == .h264 { set("trellis", wanted ? 2 : 0) } else { set("rdoq-level", wanted ? 2 : 0) }
+            switch library {
+            case .x264: set("trellis", wanted ? 2 : 0)
+            case .x265: set("rdoq-level", wanted ? 2 : 0)
+            }
             report("trellis", wanted ? "on" : "off", wanted ? "on" : "off", "as asked")
         }
         if let wanted = c.macroblockRateControl {

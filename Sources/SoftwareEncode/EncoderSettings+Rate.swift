@@ -29,21 +29,20 @@ extension EncoderSettings {
         case .cbr:
             mapAverage(bitrate)
             mapLimit(BitsPerSecond(bitrate))
-            if codec == .hevc {
-                set("strict-cbr", 1)
-            } else if c.hrdParameters != false {
-                set("nal-hrd", "cbr")
-            } else {
-                set("filler", 1)
+            switch library {
+            case .x264: if c.hrdParameters != false { set("nal-hrd", "cbr") } else { set("filler", 1) }
+            case .x265: set("strict-cbr", 1)
             }
         }
         mapBuffer()
         mapRateReport()
-        if codec == .h264 {
+        switch library {
+        case .x264:
             // The library counts what it writes: the parameter sets of each key frame, and four bytes before each NAL unit, as
             // the stream has them.
             set("repeat-headers", 1)
             set("annexb", 0)
+        case .x265: break
         }
     }
 
@@ -131,7 +130,11 @@ extension EncoderSettings {
         if let percent = c.vbvInitialPercent {
             if has {
                 limits.initialPercent = percent
-                if codec == .hevc { set("vbv-init", Double(percent) / 100) }
+                switch library {
+                // It takes libavcodec's rc_initial_buffer_occupancy.
+                case .x264: break
+                case .x265: set("vbv-init", Double(percent) / 100)
+                }
             }
             report("vbvInitial", percent, has ? "\(percent)" : "none", has ? "as asked" : "\(mode.rawValue) keeps no buffer")
         }
@@ -156,7 +159,7 @@ extension EncoderSettings {
         if change.minQP != nil || change.maxQP != nil { throw refuse("its QP limits") }
         if change.frameRate != nil { throw refuse("the frame rate") }
         guard change.bitrate != nil || change.maxBitrate != nil || change.dataRateLimits != nil else { return limits }
-        if codec == .hevc { throw refuse("its rate", "use `codec` h264, or make a new session") }
+        if !library.changesRate { throw refuse("its rate", "use `codec` h264, or make a new session") }
         if limits.bitrate == 0 || limits.maxRate == 0 { throw refuse("the rate of \(mode.rawValue)", "use `rateControl` vbr or cbr") }
         if parameters.contains(where: { $0.name == "nal-hrd" }) {
             throw refuse("its rate in a stream with HRD parameters", "use `hrdParameters` off, which leaves them out")
@@ -239,8 +242,7 @@ extension EncoderSettings {
     private mutating func mapConstantQP() {
         let c = configuration
         let range = (c.minQP ?? 0)...max(c.maxQP ?? 51, c.minQP ?? 0)
-        // QP 0 of libx264 is lossless coding, which the High profile has not.
-        let lowest = codec == .h264 ? max(1, range.lowerBound) : range.lowerBound
+        let lowest = max(library.lowestQP, range.lowerBound)
         func kept(_ qp: Int) -> Int { min(max(qp, lowest), max(lowest, range.upperBound)) }
         func reason(_ asked: Int?, _ used: Int, _ otherwise: String) -> String {
             guard let asked else { return otherwise }

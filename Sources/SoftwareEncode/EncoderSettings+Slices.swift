@@ -7,21 +7,29 @@ extension EncoderSettings {
         let most = mostSlices
         let used = min(asked, most.count)
         set("slices", used)
-        // Threads that share a picture of libx264 write a slice each, whatever number it is given, and at least four rows.
-        let sharesPictures = configuration.lowLatency || configuration.maxFrameDelay != nil
-        if codec == .h264, sharesPictures {
-            let mostThreads = 128
-            set("threads", used <= min(codedRows(of: 16) / 4, mostThreads) ? used : 1)
+        switch library {
+        case .x264:
+            // Threads that share a picture write a slice each, whatever number is asked for, and at least four rows.
+            if configuration.lowLatency || configuration.maxFrameDelay != nil {
+                let mostThreads = 128
+                set("threads", used <= min(codedRows(of: 16) / 4, mostThreads) ? used : 1)
+            }
+        case .x265: break
         }
         report("slices", asked, "\(used)", used == asked ? "as asked" : most.reason)
     }
 
     /// Slices of a picture that the library writes, and what limits them.
     var mostSlices: (count: Int, reason: String) {
-        if codec == .h264 {
+        switch library {
+        case .x264:
             let rows = codedRows(of: 16)
             return (rows, "the picture has \(rows) macroblock rows")
+        case .x265: return mostSlicesOfX265
         }
+    }
+
+    private var mostSlicesOfX265: (count: Int, reason: String) {
         // With slices libx265 keeps a picture back, whatever it is told: a session that waits for each would wait for ever.
         if configuration.lowLatency { return (1, "libx265 keeps a picture back where it writes slices") }
         // It cuts a picture only if it codes rows side by side, which takes two rows of three blocks. With fewer it writes slices

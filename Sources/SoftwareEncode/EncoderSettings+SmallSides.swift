@@ -6,8 +6,15 @@ extension EncoderSettings {
     /// libx265 has no block larger than the picture: it refuses these pictures without a reason, and crashes if such a level is asked for
     /// (libx265 199).
     func checkSmallSides() throws(VaencError) {
+        switch library {
+        case .x264: break
+        case .x265: try checkSmallSidesOfX265()
+        }
+    }
+
+    private func checkSmallSidesOfX265() throws(VaencError) {
         let c = configuration
-        guard codec == .hevc, min(codedSize.width, codedSize.height) < 32, let highest = HEVCSyntax.Level(number: 41) else { return }
+        guard min(codedSize.width, codedSize.height) < 32, let highest = HEVCSyntax.Level(number: 41) else { return }
         func refuse(_ reason: String, _ remedy: String = "") -> VaencError {
             VaencError(
                 .unavailable,

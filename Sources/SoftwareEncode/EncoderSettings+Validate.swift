@@ -68,7 +68,7 @@ extension EncoderSettings {
         try Validation.refuse(tier: c.tier, level: c.level, codec: c.codec)
         if let level = c.level, !SoftwareLevel.numbers(c.codec).contains(level) {
             throw VaencError(
-                .usage, "\(c.codec == .h264 ? "H.264" : "HEVC") has no level \(SoftwareLevel.name(level))",
+                .usage, "\(c.codec.standardName) has no level \(SoftwareLevel.name(level))",
                 remedy: "the levels are \(SoftwareLevel.numbers(c.codec).map(SoftwareLevel.name).joined(separator: " "))")
         }
         if let mode = c.rateControl, [.cbr, .vbr, .avbr].contains(mode), c.bitrate == nil {

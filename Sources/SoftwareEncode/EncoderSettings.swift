@@ -46,7 +46,8 @@ struct EncoderSettings: Sendable {
     var color: ColorDescription
 
     /// The library's name in libavcodec.
-    var encoderName: String { codec == .h264 ? "libx264" : "libx265" }
+    var encoderName: String { library.rawValue }
+    var library: SoftwareLibrary { codec.softwareLibrary }
     var joinedParameters: String { parameters.map { "\($0.name)=\($0.value)" }.joined(separator: ":") }
 
     /// vaenc's presets 1…7 in the libraries' names.
@@ -61,7 +62,7 @@ struct EncoderSettings: Sendable {
         codec = configuration.codec
         codedSize = configuration.size.aligned(to: 2)
         bufferFormat =
-            configuration.codedBitDepth > 8 ? .i420p10 : configuration.codec == .h264 ? .nv12 : .i420
+            configuration.codedBitDepth > 8 ? .i420p10 : configuration.codec.softwareLibrary.pixelFormat
         queueDepth = configuration.lowLatency ? 1 : configuration.asyncDepth ?? 4
 
         report(

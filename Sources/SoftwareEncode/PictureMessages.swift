@@ -31,10 +31,7 @@ struct PictureMessages: Sendable {
     func inserted(into packet: [UInt8], codec: VideoCodec) -> [UInt8] {
         if messages.isEmpty { return packet }
         let units = AnnexB.units(in: packet.span)
-        let first = units.first { unit in
-            let header = packet[unit.lowerBound]
-            return codec == .h264 ? (1...5).contains(header & 31) : header >> 1 & 63 < 32
-        }
+        let first = units.first { NALUnitKind(header: packet[$0.lowerBound], codec) == .slice }
         guard let first, first.count > 2 else { return packet }
         var result: [UInt8] = []
         for unit in units {
@@ -45,11 +42,14 @@ struct PictureMessages: Sendable {
     }
 
     private func unit(before slice: ArraySlice<UInt8>, codec: VideoCodec) -> [UInt8] {
-        if codec == .h264 { return SEIMessage.unit(messages) }
-        // PREFIX_SEI_NUT, and the layer and sub-layer of its picture: HEVC 7.4.2.2.
-        let prefix: UInt8 = 39
-        var unit = [prefix << 1 | slice[slice.startIndex] & 1, slice[slice.startIndex + 1]]
-        EmulationPrevention.append(SEIMessage.rbsp(messages).span, to: &unit)
-        return unit
+        switch codec {
+        case .h264: return SEIMessage.unit(messages)
+        case .hevc:
+            // PREFIX_SEI_NUT, and the layer and sub-layer of its picture: HEVC 7.4.2.2.
+            let prefix: UInt8 = 39
+            var unit = [prefix << 1 | slice[slice.startIndex] & 1, slice[slice.startIndex + 1]]
+            EmulationPrevention.append(SEIMessage.rbsp(messages).span, to: &unit)
+            return unit
+        }
     }
 }

@@ -9,7 +9,10 @@ package enum SoftwareColor {
 
     /// Code points of one field, rising. 3 is reserved in each, and libx265 refuses it.
     package static func codes(_ codec: VideoCodec, upTo highest: Int) -> [Int] {
-        (0...highest).filter { codec == .h264 || $0 != 3 }
+        switch codec.softwareLibrary {
+        case .x264: Array(0...highest)
+        case .x265: (0...highest).filter { $0 != 3 }
+        }
     }
 }
 

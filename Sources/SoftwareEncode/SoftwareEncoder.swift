@@ -11,7 +11,7 @@ public final class SoftwareEncoder: VideoEncoder {
     /// Why the software path cannot encode `codec` here (library or encoder missing); nil where it can.
     public static func unavailability(of codec: VideoCodec) -> VaencError? {
         do throws(VaencError) {
-            _ = unsafe try CodecContext.find(codec == .h264 ? "libx264" : "libx265")
+            _ = unsafe try CodecContext.find(codec.softwareLibrary.rawValue)
             return nil
         } catch {
             return error
@@ -22,7 +22,7 @@ public final class SoftwareEncoder: VideoEncoder {
     package static let highestRate = 2_000_000_000
 
     /// References that the libraries take where no picture is reordered.
-    package static func mostReferences(_ codec: VideoCodec) -> Int { codec == .hevc ? 8 : 16 }
+    package static func mostReferences(_ codec: VideoCodec) -> Int { codec.softwareLibrary.mostReferences }
 
     /// Slices of a picture that the libraries write with a configuration; without a size, with a usual one.
     package static func mostSlices(_ configuration: EncoderConfiguration) -> Int {
@@ -32,7 +32,7 @@ public final class SoftwareEncoder: VideoEncoder {
     /// The rate can change while a session of this configuration runs: in H.264, without HRD parameters, which libx264 writes for one rate.
     package static func changesRate(_ configuration: EncoderConfiguration) -> Bool {
         let writesHRD = configuration.hrdParameters ?? (configuration.rateControl == .cbr)
-        return configuration.codec == .h264 && !writesHRD
+        return configuration.codec.softwareLibrary.changesRate && !writesHRD
     }
 
     private struct Prepared {

@@ -15,7 +15,10 @@ enum SoftwareLevel {
     }
 
     static func numbers(_ codec: VideoCodec) -> [Int] {
-        codec == .h264 ? H264Syntax.Level.all.map(\.number) : HEVCSyntax.Level.all.map(\.number)
+        switch codec {
+        case .h264: H264Syntax.Level.all.map(\.number)
+        case .hevc: HEVCSyntax.Level.all.map(\.number)
+        }
     }
 
     static func name(_ number: Int) -> String { number.levelName }

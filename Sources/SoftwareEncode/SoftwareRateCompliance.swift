@@ -20,7 +20,7 @@ struct SoftwareRateCompliance {
         stream = StreamLimits(
             frameRate: configuration.frameRate, levelRate: level?.rate ?? .max, levelBuffer: level?.buffer ?? .max)
         stream.levelPictures = level?.pictures
-        stream.maxSliceBytes = settings.codec == .h264 ? configuration.maxSliceBytes : nil
+        stream.maxSliceBytes = settings.library.limitsSliceBytes ? configuration.maxSliceBytes : nil
         Self.follow(settings.limits, mode, &stream)
         limits = RateComplianceTracker(stream)
         delays = DecoderDelays(settings, headers)
@@ -45,7 +45,7 @@ struct SoftwareRateCompliance {
         let bits = packet.bytes.count * 8
         var largest = 0
         if stream.maxSliceBytes != nil {
-            for unit in AnnexB.units(in: packet.bytes.span) where (1...5).contains(packet.bytes[unit.lowerBound] & 31) {
+            for unit in AnnexB.units(in: packet.bytes.span) where NALUnitKind(header: packet.bytes[unit.lowerBound], packet.codec) == .slice {
                 largest = max(largest, unit.count)
             }
         }

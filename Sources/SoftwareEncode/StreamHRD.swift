@@ -28,11 +28,21 @@ struct StreamHRD: Sendable, Hashable {
     /// - Returns: nil for an SPS without such parameters, or with syntax that the libraries do not write.
     init?(sps: [UInt8], codec: VideoCodec) {
         var bits = UnescapedBits(sps)
-        guard codec == .h264 ? readH264(&bits) : readHEVC(&bits), !bits.isExhausted else { return nil }
+        let isRead =
+            switch codec {
+            case .h264: readH264(&bits)
+            case .hevc: readHEVC(&bits)
+            }
+        guard isRead, !bits.isExhausted else { return nil }
     }
 
     /// Ticks of a picture: a frame has the time of two fields in H.264.
-    static func ticksPerPicture(_ codec: VideoCodec) -> Int { codec == .h264 ? 2 : 1 }
+    static func ticksPerPicture(_ codec: VideoCodec) -> Int {
+        switch codec {
+        case .h264: 2
+        case .hevc: 1
+        }
+    }
 
     /// The SPS that these parameters were read from, with another schedule.
     func rewritten(_ sps: [UInt8], _ schedule: DeliverySchedule) -> [UInt8] {

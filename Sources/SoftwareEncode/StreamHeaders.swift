@@ -23,12 +23,9 @@ struct StreamHeaders: Sendable {
     /// From an encoder's headers in Annex B form; nil where there is no SPS that can be read.
     init?(_ headers: [UInt8], codec: VideoCodec, encoderName: String) {
         let units = AnnexB.split(headers)
-        func type(_ unit: [UInt8]) -> UInt8 { codec == .h264 ? unit[0] & 31 : unit[0] >> 1 & 63 }
-        let wanted: ClosedRange<UInt8> = codec == .h264 ? 7...8 : 32...34
-        let spsType: UInt8 = codec == .h264 ? 7 : 33
-        parameterSets = units.filter { wanted.contains(type($0)) }
+        parameterSets = units.filter { NALUnitKind(of: $0, codec).isParameterSet }
         bytes = Self.joined(parameterSets)
-        guard let sps = parameterSets.first(where: { type($0) == spsType }) else { return nil }
+        guard let sps = parameterSets.first(where: { NALUnitKind(of: $0, codec) == .sequenceParameterSet }) else { return nil }
         let plain = EmulationPrevention.unescaped(sps[...])
         switch codec {
         case .h264:
@@ -59,12 +56,20 @@ struct StreamHeaders: Sendable {
     /// highest rate is the average, and fills nothing up.
     mutating func adoptHRD(_ settings: EncoderSettings) {
         let codec = settings.codec
-        func isSPS(_ unit: [UInt8]) -> Bool { codec == .h264 ? unit[0] & 31 == 7 : unit[0] >> 1 & 63 == 33 }
-        guard settings.writesHRD, let place = parameterSets.firstIndex(where: isSPS),
+        guard settings.writesHRD,
+            let place = parameterSets.firstIndex(where: { NALUnitKind(of: $0, codec) == .sequenceParameterSet }),
             let own = StreamHRD(sps: parameterSets[place], codec: codec)
         else { return }
         (hrd, libraryRate) = (own, own.bitrate)
-        if codec == .h264 { return }
+        switch settings.library {
+        case .x264: break
+        case .x265: rewriteHRD(settings, own, at: place)
+        }
+    }
+
+    /// libx265's HRD parameters, with the rate that was asked for.
+    private mutating func rewriteHRD(_ settings: EncoderSettings, _ own: StreamHRD, at place: Int) {
+        let codec = settings.codec
         func schedule(_ kilobits: Int) -> DeliverySchedule {
             DeliverySchedule(
                 bitrate: BitsPerSecond(kilobits * 1000), cpbSize: own.cpbSize, isConstant: settings.mode == .cbr)
@@ -85,7 +90,11 @@ struct StreamHeaders: Sendable {
     /// A library's headers in Annex B form. libx264's are NAL units behind lengths of four bytes, or, from FFmpeg 6 on, an
     /// AVCDecoderConfigurationRecord (ISO/IEC 14496-15) with one SPS and one PPS.
     static func annexB(headers: [UInt8], _ codec: VideoCodec) -> [UInt8] {
-        guard codec == .h264, headers.first == 1 else { return annexB(packet: headers, codec) }
+        switch codec {
+        case .h264: break
+        case .hevc: return annexB(packet: headers, codec)
+        }
+        guard headers.first == 1 else { return annexB(packet: headers, codec) }
         var result: [UInt8] = []
         var rest = headers.dropFirst(5)
         // How many follow, one each; then a length of two bytes. Behind both, what High has besides.
@@ -99,8 +108,12 @@ struct StreamHeaders: Sendable {
 
     /// A library's packet in Annex B form: libx264's are NAL units behind lengths of four bytes.
     static func annexB(packet: [UInt8], _ codec: VideoCodec) -> [UInt8] {
-        // No NAL unit has one byte.
-        if codec == .hevc || packet.starts(with: AnnexB.startCode) { return packet }
+        switch codec {
+        case .h264: break
+        case .hevc: return packet
+        }
+        // A start code is no length: no NAL unit has one byte.
+        if packet.starts(with: AnnexB.startCode) { return packet }
         var stream = packet
         try? LengthPrefixed.convertToAnnexB(&stream)
         return stream
@@ -113,22 +126,20 @@ struct StreamHeaders: Sendable {
     /// - Parameter delimits: each is to have a delimiter. libx265 writes none for the first picture that it is given.
     func arranged(_ packet: [UInt8], isKey: Bool, codec: VideoCodec, delimits: Bool) -> [UInt8] {
         let units = AnnexB.units(in: packet.span)
-        let delimiter = units.first { unit in
-            let header = packet[unit.lowerBound]
-            return codec == .h264 ? header & 31 == 9 : header >> 1 & 63 == 35
-        }
+        let delimiter = units.first { NALUnitKind(header: packet[$0.lowerBound], codec) == .accessUnitDelimiter }
         var result: [UInt8] = []
         result.reserveCapacity(packet.count + bytes.count + units.count)
         if let delimiter {
             AnnexB.append(packet[delimiter], to: &result)
-        } else if delimits, codec == .hevc, isKey {
-            AnnexB.append(AccessUnitDelimiter.unit(for: .i), to: &result)
+        } else if delimits, isKey {
+            switch codec {
+            case .h264: break
+            case .hevc: AnnexB.append(AccessUnitDelimiter.unit(for: .i), to: &result)
+            }
         }
         if isKey { result += bytes }
-        func isOwn(_ header: UInt8) -> Bool {
-            codec == .h264 ? (7...8).contains(header & 31) : (32...34).contains(header >> 1 & 63)
-        }
-        for (index, unit) in units.enumerated() where unit != delimiter && !isOwn(packet[unit.lowerBound]) {
+        for (index, unit) in units.enumerated()
+        where unit != delimiter && !NALUnitKind(header: packet[unit.lowerBound], codec).isParameterSet {
             // A greeting.
             if index == 0, units.dropFirst().contains(where: { packet[$0].elementsEqual(packet[unit]) }) { continue }
             AnnexB.append(packet[unit], to: &result)

@@ -14,12 +14,13 @@ struct PacketKind {
         var hasReference = false
         for range in AnnexB.units(in: bytes.span) where range.count > 2 {
             let header = bytes[range.lowerBound]
-            if codec == .h264 {
+            switch codec {
+            case .h264:
                 let type = header & 31
                 if type == 5 { isIDR = true }
                 if (1...5).contains(type), header & 0x60 != 0 { hasReference = true }
                 if type == 6 { readSEI(bytes[range].dropFirst(), isSigned: false) }
-            } else {
+            case .hevc:
                 let type = header >> 1 & 63
                 if type == 19 || type == 20 { isIDR = true }
                 if type == 21 { recovery = 0 }

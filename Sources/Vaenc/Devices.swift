@@ -38,7 +38,7 @@ public enum Devices {
     public static func defaultChoice(among reports: [DeviceReport], asked: DeviceSelector = .auto) -> Default {
         func taken(_ report: DeviceReport, _ device: String?, _ why: String) -> Default {
             let choice = CodecChoice.choose(on: report)
-            let name = choice.codec == .h264 ? "H.264" : "HEVC"
+            let name = choice.codec.standardName
             return Default(device: device, codec: choice.codec, why: "\(why); \(name): \(choice.why)")
         }
         func encodes(_ report: DeviceReport) -> Bool {
@@ -93,7 +93,7 @@ public enum Devices {
 
     private static func software() -> DeviceReport {
         let missing = VideoCodec.allCases.map { ($0, SoftwareEncoder.unavailability(of: $0)) }
-        let names = missing.filter { $0.1 == nil }.map { $0.0 == .h264 ? "libx264" : "libx265" }
+        let names = missing.filter { $0.1 == nil }.map { $0.0.softwareLibrary.rawValue }
         return DeviceReport(
             kind: .software, driver: names.isEmpty ? nil : names.joined(separator: ", "), usable: !names.isEmpty,
             why: names.isEmpty ? missing.first?.1?.description : nil)

@@ -64,7 +64,7 @@ public struct EncoderChoice: Sendable, Hashable {
         func make(_ codec: VideoCodec, _ why: String, on display: Display) throws -> Made {
             var coding = configuration.coding(codec)
             // Its surfaces have the depth that is coded: who draws into them converts.
-            if codec == .h264, coding.inputFormat.bitDepth > 8 { coding.inputFormat = .nv12 }
+            if !codec.bitDepths.contains(coding.inputFormat.bitDepth) { coding.inputFormat = .nv12 }
             let encoder: HardwareEncoder
             do {
                 encoder = try HardwareEncoder(display: display, configuration: coding, onPacket: handler)
@@ -74,16 +74,16 @@ public struct EncoderChoice: Sendable, Hashable {
             return (encoder, EncoderChoice(kind: kind, path: path, codec: codec, codecWhy: why))
         }
         let (codec, why) = CodecChoice.choose(configuration, kind: kind) { DeviceReport(display) }
-        guard codec == .hevc, CodecChoice.bound(by: configuration) == nil else { return try make(codec, why, on: display) }
+        guard let simpler = codec.fallback, CodecChoice.bound(by: configuration) == nil else { return try make(codec, why, on: display) }
         // What a driver advertises is not what works: proved, as nobody asked for it.
         do {
-            let made = try make(.hevc, why, on: display)
+            let made = try make(codec, why, on: display)
             try made.encoder.prepare()
             return made
         } catch let error as any DescribedError where error.category == .usage {
             throw error
         } catch {
-            return try make(.h264, "HEVC failed (\(error))", on: try open())
+            return try make(simpler, "\(codec.standardName) failed (\(error))", on: try open())
         }
     }
 
@@ -93,7 +93,7 @@ public struct EncoderChoice: Sendable, Hashable {
     ) -> VaencError {
         if device.capabilities.contains(where: { $0.encodes && $0.codec == codec.rawValue }) { return error }
         var error = error
-        error.message += " (\(codec == .hevc ? "HEVC" : "H.264") is needed: \(why))"
+        error.message += " (\(codec.standardName) is needed: \(why))"
         return error
     }
 
@@ -123,7 +123,7 @@ public struct EncoderChoice: Sendable, Hashable {
             throw VaencError(.unavailable, "no hardware encoder: \(why)", remedy: "leave out `requireHardware`, or use `device: .reference`")
         }
         var made = try software(configuration, handler)
-        let name = made.choice.codec == .h264 ? "libx264" : "libx265"
+        let name = made.choice.codec.softwareLibrary.rawValue
         made.choice.notice = "no hardware encoder (\(why)): encoding in software with \(name)"
         return made
     }
@@ -169,5 +169,15 @@ extension EncoderConfiguration {
         var result = self
         result.codec = codec
         return result
+    }
+}
+
+extension VideoCodec {
+    /// The codec to use if a device fails with this one and nobody asked for it; nil: the failure is an error.
+    fileprivate var fallback: VideoCodec? {
+        switch self {
+        case .h264: nil
+        case .hevc: .h264
+        }
     }
 }

@@ -105,7 +105,7 @@ package import VideoBase
                 try profile.codecName == codec.rawValue && display.entryPoints(of: profile).contains(.decode)
             }
         }
-        let name = codec == .h264 ? "H.264" : "HEVC"
+        let name = codec.standardName
         if profiles.isEmpty { return "\(display.vendor) does not decode \(name)" }
         // Profiles of 10 bits and more: H.264's is newer than most headers.
         let deep: Set<Int32> = [18, 23, 24, 25, 27, 28, 36]

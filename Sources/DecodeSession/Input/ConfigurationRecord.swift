@@ -42,7 +42,7 @@ struct ConfigurationRecord {
 
     private static func broken(_ codec: VideoCodec, _ what: String) -> VaencError {
         VaencError(
-            .badInput, "the \(codec == .h264 ? "avcC" : "hvcC") record is broken: \(what)",
+            .badInput, "the \(codec.recordName) record is broken: \(what)",
             remedy: "give the record of the stream's own sample entry")
     }
 

@@ -29,24 +29,18 @@ final class UnitSplitter: Sendable {
         case .failure(let error): handler(.failure(error))
         case .success(var packet):
             let units = packet.units
-            let sets = units.filter { Self.isParameterSet($0, packet.codec) }
+            let sets = units.filter { NALUnitKind(of: $0, packet.codec).isParameterSet }
             if !sets.isEmpty, given.withLock({ old in
                 defer { old = sets }
                 return old != sets
             }) {
                 handler(.success(.parameterSets(sets)))
             }
-            let rest = units.filter { !Self.isParameterSet($0, packet.codec) }
+            let rest = units.filter { !NALUnitKind(of: $0, packet.codec).isParameterSet }
             packet.bytes = []
             for (index, unit) in rest.enumerated() {
                 handler(.success(.unit(unit, packet: packet, isLast: index == rest.count - 1)))
             }
         }
-    }
-
-    /// H.264 7.4.1 table 7-1: SPS, PPS; HEVC table 7-1: VPS, SPS, PPS.
-    private static func isParameterSet(_ unit: [UInt8], _ codec: VideoCodec) -> Bool {
-        guard let first = unit.first else { return false }
-        return codec == .h264 ? (7...8).contains(first & 31) : (32...34).contains(first >> 1 & 63)
     }
 }

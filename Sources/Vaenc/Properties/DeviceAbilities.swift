@@ -78,8 +78,7 @@ struct DeviceAbilities: Sendable, Hashable {
     var hasRate: Bool { engine?.hasRate ?? true }
     var hasConstantQP: Bool { engine?.hasConstantQP ?? true }
     var aimsAtQuality: Bool { engine?.aimsAtQuality ?? true }
-    /// QP 0 of libx264 is lossless coding, in a profile of its own.
-    var qps: ClosedRange<Int> { isSoftware && codec == .h264 ? 1...51 : 0...51 }
+    var qps: ClosedRange<Int> { (isSoftware ? codec.softwareLibrary.lowestQP : 0)...51 }
     /// Pictures of one kind may have another QP than those of another.
     var choosesQP: Bool { hasConstantQP && engine?.choosesQP ?? true }
     var rates: ClosedRange<Int>? {
@@ -92,7 +91,7 @@ struct DeviceAbilities: Sendable, Hashable {
     /// The libraries limit slices alone.
     var limitsFrameBytes: Bool { engine?.limitsFrameBytes ?? false }
     var sliceBytes: ClosedRange<Int>? {
-        engine?.limitsSliceBytes ?? (codec == .h264) ? Validation.sliceBytes : nil
+        engine?.limitsSliceBytes ?? codec.softwareLibrary.limitsSliceBytes ? Validation.sliceBytes : nil
     }
     var macroblockRateControl: Bool { engine?.macroblockRateControl ?? true }
     var trellis: Bool { engine?.trellis ?? true }
@@ -113,20 +112,28 @@ struct DeviceAbilities: Sendable, Hashable {
     /// Elements of the lists; nil: without limit.
     var regions: Int? { engine?.regions }
     var dataRateLimits: Int? { isSoftware ? 1 : nil }
-    var transform8x8: Bool { engine?.transform8x8 ?? (codec == .h264 && profile ?? .h264High == .h264High) }
+    var transform8x8: Bool {
+        if let engine { return engine.transform8x8 }
+        return switch codec {
+        case .h264: profile ?? .h264High == .h264High
+        // It has no other mode.
+        case .hevc: false
+        }
+    }
     var entropyCoders: [EntropyCoder] { engine?.entropyCoders ?? (isBaseline ? [.cavlc] : EntropyCoder.allCases) }
     /// Of the profile asked for, else of those there are.
     var bitDepths: [Int] { profile.map { [$0.bitDepth] } ?? Set(profiles.map(\.bitDepth)).sorted() }
     /// level_idc in tenths.
     var levels: [Int] {
         if let engine { return engine.levels(size, frameRate, tier) }
-        return codec == .h264
-            ? [9, 10, 11, 12, 13, 20, 21, 22, 30, 31, 32, 40, 41, 42, 50, 51, 52, 60, 61, 62]
-            : [10, 20, 21, 30, 31, 40, 41, 50, 51, 52, 60, 61, 62].filter { tier != .high || $0 >= 40 }
+        return switch codec {
+        case .h264: [9, 10, 11, 12, 13, 20, 21, 22, 30, 31, 32, 40, 41, 42, 50, 51, 52, 60, 61, 62]
+        case .hevc: [10, 20, 21, 30, 31, 40, 41, 50, 51, 52, 60, 61, 62].filter { tier != .high || $0 >= 40 }
+        }
     }
     /// Those of the level that is asked for, else of any; none in H.264. libx265 takes the High tier by need alone.
     var tiers: [Tier] {
-        codec == .hevc ? Tier.allCases.filter { $0 == .main || (!isSoftware && level ?? 40 >= 40) } : []
+        codec.tiers.filter { $0 == .main || (!isSoftware && level ?? 40 >= 40) }
     }
     var highestFrameRate: Double { min(engine?.highestFrameRate(size) ?? 1000, 1000) }
     /// The libraries sign their streams.

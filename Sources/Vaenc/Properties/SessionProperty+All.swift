@@ -110,7 +110,7 @@ extension SessionProperty where Value == Tier {
 
 extension SessionProperty where Value == EntropyCoder {
     public static var h264EntropyMode: Self {
-        Self("H264EntropyMode", \.entropy) { $0.codec == .h264 ? .names($0.entropyCoders.map(\.rawValue)) : nil }
+        Self("H264EntropyMode", \.entropy) { $0.codec.entropyCoders.count > 1 ? .names($0.entropyCoders.map(\.rawValue)) : nil }
     }
 }
 
