@@ -4,8 +4,8 @@ import MediaFiles
 import VideoBase
 
 extension CameraSource {
-    /// The next picture in a buffer: the camera's own, where `taken` makes one of it, else one of `makeBuffer` that it is drawn
-    /// into.
+    /// Returns the next picture in a buffer: in the buffer that `taken` makes of the camera's own picture, else drawn
+    /// into a buffer of `makeBuffer`.
     func readBuffer(
         taken: (CapturedFrame) -> (any PixelBuffer)?, makeBuffer: () throws -> any PixelBuffer
     ) throws -> (buffer: any PixelBuffer, timing: FrameTiming)? {
@@ -17,7 +17,8 @@ extension CameraSource {
         return (buffer, timing)
     }
 
-    /// What brings pictures to the encoder of a session without a copy, or why there is nothing that does.
+    /// Returns the object that passes pictures to the encoder without a copy, or the reason why pictures must be
+    /// copied.
     func `import`(for group: SessionGroup) -> (CameraImport?, why: String) {
         guard group.sessions.count == 1, let session = group.sessions.first else { return (nil, "several outputs share them") }
         guard let encoder = session.core.state.withLock({ $0.stage }).encoder as? HardwareEncoder else {
