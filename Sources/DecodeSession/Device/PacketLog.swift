@@ -2,7 +2,7 @@ import CLibAV
 import LibAV
 
 /// The packets since the second last key packet, so that another decoder can decode them again. Leading pictures of the
-/// last key picture may refer to pictures after the key picture before it.
+/// last key picture may refer to the key picture before it.
 struct PacketLog {
     private static let byteLimit = 64 << 20
     private static let countLimit = 4096
