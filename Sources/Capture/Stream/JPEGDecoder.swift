@@ -35,8 +35,8 @@ import VideoBase
         unsafe av.pointee.av_packet_free!(&packet)
     }
 
-    /// Decodes a picture; nil if it is damaged: it has no SOI marker, does not decode, or lacks the EOI marker that the
-    /// picture before it had.
+    /// Decodes a picture; nil if it is damaged: it has no SOI marker, does not decode, or lacks the EOI marker that
+    /// earlier pictures had.
     func decode(_ bytes: UnsafeRawBufferPointer) throws -> DecodedPicture? {
         guard let packet = unsafe packet, bytes.count >= 4, unsafe bytes[0] == 0xff, unsafe bytes[1] == 0xd8 else { return nil }
         // For truncated data, decoders fill the rest of the picture with grey or another color.
