@@ -5,7 +5,7 @@ func record(
     _ source: any FrameSource, to output: String, codec: VideoCodec? = nil, device: DeviceSelector = .auto
 ) throws {
     defer { source.close() }
-    var configuration = EncoderConfiguration(encoding: source.info)  // The encoder's default quality, as in `vaenc encode`.
+    var configuration = EncoderConfiguration(encoding: source.info)  // The default quality, as in `vaenc encode`.
     configuration.wantedCodec = codec
 
     let format = try MediaOutput.format(of: output).format
