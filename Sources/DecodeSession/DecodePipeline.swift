@@ -182,7 +182,7 @@ private struct HeldPicture {
         guard let packet = unsafe decoder.packet,
             unsafe decoder.av.pointee.av_new_packet!(packet, Int32(clamping: bytes.count)) >= 0
         else { throw VaencError.noMemory("to decode a picture of \(bytes.count) bytes") }
-        // SAFETY: av_new_packet made room for so many bytes.
+        // SAFETY: av_new_packet has allocated this number of bytes.
         unsafe bytes.withUnsafeBytes {
             unsafe UnsafeMutableRawBufferPointer(start: packet.pointee.data, count: $0.count).copyMemory(from: $0)
         }

@@ -13,9 +13,9 @@ public import VideoBase
 ///         let buffer = try await session.makePixelBuffer()  // Draw into it: `withUnsafePlanes`.
 ///         try await session.encode(buffer, presentation: MediaTime(value: Int64(index), timescale: 30))
 ///     }
-///     try await session.completeFrames()  // Every packet is out,
-///     session.invalidate()  // the packets end,
-///     try await reader.value  // and every packet is read.
+///     try await session.completeFrames()  // All packets are delivered.
+///     session.invalidate()  // The sequence of packets ends.
+///     try await reader.value  // All packets are read.
 /// }
 ///
 /// try await encodeFrames()
@@ -59,8 +59,9 @@ public final class CompressionSession: Sendable {
     ///   - requireHardware: Whether encoding in software is an error.
     ///   - packetCapacity: The number of unread packets at which `encode` waits for the reader. If no task reads until
     ///     encoding is complete, the capacity must be at least the number of packets of the whole stream.
-    /// - Throws: A `DescribedError`: `unavailable` if the device does not exist, cannot be opened, or does not support
-    ///   the size or an option; `usage` for an invalid configuration or a capacity below 1.
+    /// - Throws: A `DescribedError`: `unavailable` if the device does not exist or does not support the size or an
+    ///   option; `noPermission` if it may not be opened; `deviceFailed` if it fails; `usage` for an invalid
+    ///   configuration or a capacity below 1.
     public convenience init(
         configuration: EncoderConfiguration, device: DeviceSelector = .auto, requireHardware: Bool = false,
         packetCapacity: Int = 256

@@ -116,7 +116,7 @@ public struct EncoderChoice: Sendable, Hashable {
                 // The request is wrong on every device.
                 throw error
             } catch {
-                // No software encoder can be loaded either.
+                // If the loader is stuck, no software encoder can be loaded either.
                 if (error as? VAError)?.status == .timedOut, Display.isLoaderStuck { throw error }
                 failures.append(error)
             }

@@ -169,7 +169,7 @@ public final class SessionGroup {
     }
 
     private func copy(_ buffer: any PixelBuffer, to own: any PixelBuffer, of index: Int) throws {
-        // SAFETY: both sets of planes are lent for the closures.
+        // SAFETY: both sets of planes are valid while the closures run.
         try unsafe buffer.withUnsafePlanes { from in
             try unsafe own.withUnsafePlanes { unsafe try converters[index].convert(from, to: $0) }
         }

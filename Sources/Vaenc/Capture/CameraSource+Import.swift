@@ -12,7 +12,7 @@ extension CameraSource {
         guard let (frame, camera, timing) = try nextPicture() else { return nil }
         if camera.isAsGiven, let buffer = taken(frame) { return (buffer, timing) }
         let buffer = try makeBuffer()
-        // SAFETY: the picture is drawn inside the planes alone, which are mapped while the closure runs.
+        // SAFETY: `shape` writes only inside the planes, which are mapped while the closure runs.
         unsafe try buffer.withUnsafePlanes { unsafe try shape(frame, of: camera, to: $0) }
         return (buffer, timing)
     }

@@ -36,7 +36,7 @@ public enum DriverTrials {
 
     private static func installed() -> String? {
         guard let folder = ReferenceDisplay.driverFolder else { return nil }
-        // SAFETY: access reads the string.
+        // SAFETY: access only reads the string.
         return ["\(folder)/../../bin/vaenc", "\(folder)/vaenc"].first { unsafe access($0, X_OK) == 0 }
     }
 
