@@ -2,10 +2,10 @@ import Glibc
 import VideoBase
 
 extension EncoderSettings {
-    /// 1…7.
+    /// The preset, 1 to 7.
     var preset: Int { configuration.preset ?? (configuration.realTime == true ? Self.presetNames.count : 4) }
 
-    /// Preset, GOP and B pictures.
+    /// Maps the preset, the GOP and the B pictures.
     mutating func mapStructure() {
         let c = configuration
         options.append(("preset", Self.presetNames[preset - 1]))
@@ -47,7 +47,7 @@ extension EncoderSettings {
         }
         set("keyint", isAllIntra ? 2 : gop)
         set("min-keyint", 1)
-        // Key frames stand where the GOP says, as in hardware.
+        // The positions of key frames depend only on the GOP, as in hardware.
         set("scenecut", 0)
         report("gop", c.gopFrames, "\(gop)", why)
         var open = c.openGOP
@@ -71,9 +71,10 @@ extension EncoderSettings {
         return gop
     }
 
-    /// Where libx265 is told that every picture is a key frame it writes the profile Main Intra of the range extensions, which few
-    /// decoders have, and parameter sets of its own with a long message into each picture. It is told of two pictures, each of which
-    /// is forced to be a key frame, and of no tool that intra pictures have no use for.
+    /// Maps streams in which each picture is a key frame. If libx265 is told this, it writes the profile Main Intra of
+    /// the range extensions, which few decoders support, and writes parameter sets with a long message into each
+    /// picture. Therefore it is configured for a GOP of two pictures, each picture is forced to be a key frame, and the
+    /// tools that intra pictures do not need are disabled.
     private mutating func mapAllIntra() {
         for name in ["b-adapt", "rc-lookahead", "cutree", "weightp"] { set(name, 0) }
         set("ref", 1)
@@ -88,7 +89,7 @@ extension EncoderSettings {
         if count > 0, gop == 1 { (count, why) = (0, "every picture is a key frame") }
         if count > 0, c.intraRefresh, c.bFrames == nil { (count, why) = (0, "the refreshed part must stay clean") }
         if let delay = c.maxFrameDelay, c.lowLatency {
-            // Each picture is waited for: to look ahead would be to wait for ever.
+            // Each picture is waited for, so looking ahead would never end.
             report("maxFrameDelay", delay, "\(delay)", "as asked: low latency holds back none")
         } else if let delay = c.maxFrameDelay {
             let most: Int
@@ -99,7 +100,7 @@ extension EncoderSettings {
                 if delay == 0 { set("force-cfr", 1) }
                 set("rc-lookahead", most)
                 set("sync-lookahead", 0)
-                // Threads must share a picture, not hold several.
+                // Threads must share a picture instead of each holding one.
                 set("sliced-threads", 1)
                 if preset < 4 { set("b-adapt", 1) }
             case .x265:
@@ -121,7 +122,8 @@ extension EncoderSettings {
             }
         }
         set("bframes", count)
-        // As many as asked, as in hardware: the library would choose fewer by content.
+        // Use exactly the requested number, as in hardware. By default, the library may choose fewer, depending on the
+        // content.
         if c.bFrames != nil { set("b-adapt", 0) }
         report("bFrames", c.bFrames, "\(count)", why)
         var pyramid = c.bPyramid ?? true
@@ -138,7 +140,8 @@ extension EncoderSettings {
     /// The pictures that the presets look ahead.
     var lookahead: Int { library.lookaheads[preset - 1] }
 
-    /// Some 0.3 s are held back in place of a second or more: by looking less far ahead, and with fewer pictures in threads.
+    /// Limits the delay to about 0.3 s instead of a second or more, with a shorter look-ahead and fewer pictures in
+    /// threads.
     private mutating func mapLive(bFrames: Int) {
         let pictures = Int(0.3 * configuration.frameRate.value)
         let processors = max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 1)
@@ -148,9 +151,9 @@ extension EncoderSettings {
             let threads = min(processors * 3 / 2, max(4, pictures / 3))
             set("threads", threads)
             set("rc-lookahead", min(most, max(bFrames, pictures - threads)))
-            // The slow ones weigh runs of twelve pictures and more against each other.
+            // The slow presets compare runs of twelve pictures and more.
             if preset < 4 { set("b-adapt", 1) }
-            // A thread of its own looks ahead, one picture before the others.
+            // A separate thread looks ahead, one picture before the others.
             set("sync-lookahead", 1)
         case .x265:
             if processors >= 8 { set("frame-threads", 3) }
@@ -158,7 +161,7 @@ extension EncoderSettings {
         }
     }
 
-    /// References, layers, largest slices.
+    /// Maps references, temporal layers and the maximum slice size.
     mutating func mapReferences() {
         let c = configuration
         if let references = c.references {

@@ -9,7 +9,7 @@ extension EncoderSettings {
         }
     }
 
-    /// Refuses values that a configuration is refused for, each by itself.
+    /// Rejects values of a change that are also rejected in a configuration, each by itself.
     static func checkValues(of change: RunningChange) throws(VaencError) {
         try check(change.qp, 0...51, "qp")
         try check(change.minQP, 0...51, "minQP")
@@ -20,7 +20,7 @@ extension EncoderSettings {
         for limit in change.dataRateLimits ?? [] { try Validation.refuse(limit) }
     }
 
-    /// Refuses what no encoder can do: values out of range and wishes that contradict each other.
+    /// Rejects requests that no encoder supports: values out of range and contradictions.
     static func validate(_ c: EncoderConfiguration) throws(VaencError) {
         for (value, option) in [
             (c.qp, "qp"), (c.qpI, "qpI"), (c.qpB, "qpB"), (c.minQP, "minQP"), (c.maxQP, "maxQP"),

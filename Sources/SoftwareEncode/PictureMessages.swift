@@ -2,21 +2,21 @@ import H264Syntax
 import NALUnits
 import VideoBase
 
-/// SEI messages of a picture that the library does not write: they go before its first slice.
+/// The SEI messages of a picture that the library does not write. They are inserted before the first slice.
 struct PictureMessages: Sendable {
     private let messages: [SEIMessage]
 
     /// - Parameters:
     ///   - captions: cc_data of A/53.
-    ///   - userData: UUIDs with what follows, each.
-    ///   - dynamicHDR: HDR10+ from its country code on.
+    ///   - userData: Messages that each consist of a UUID and a payload.
+    ///   - dynamicHDR: HDR10+ metadata from the country code on.
     init(captions: [UInt8], userData: [[UInt8]], dynamicHDR: [UInt8] = []) {
         messages =
             SEIMessage.captions(captions) + userData.compactMap(SEIMessage.userData)
             + [SEIMessage.dynamicHDR(dynamicHDR)].compactMap(\.self)
     }
 
-    /// Those of every key frame.
+    /// Creates the messages that each key frame has.
     init(keyFramesOf configuration: EncoderConfiguration) {
         messages = SEIMessage.highDynamicRange(configuration.masteringDisplay, configuration.contentLight)
     }
@@ -27,7 +27,7 @@ struct PictureMessages: Sendable {
         PictureMessages(a.messages + b.messages)
     }
 
-    /// The access unit, in Annex B form, with the messages.
+    /// Returns the access unit with the messages, in Annex B form.
     func inserted(into packet: [UInt8], codec: VideoCodec) -> [UInt8] {
         if messages.isEmpty { return packet }
         let units = AnnexB.units(in: packet.span)

@@ -4,21 +4,24 @@ import SoftwareEncode
 import VAAPI
 public import VideoBase
 
-/// Which encoder a session got, and why.
+/// The encoder that a session uses, and the reason for the choice.
 public struct EncoderChoice: Sendable, Hashable {
+    /// The type of the device.
     public var kind: DeviceKind
-    /// The render node, nil where there is none.
+    /// The path of the render node; nil if the encoder has none.
     public var path: String?
+    /// The codec of the session.
     public var codec: VideoCodec
-    /// Why that codec: `asked`, or what `CodecChoice` says.
+    /// The reason for the codec: `asked`, or the reason that `CodecChoice` returns.
     public var codecWhy: String
-    /// One line for a person where something was decided for the user, else nil.
+    /// One line of text for a person if the session made a choice that the user should know about; else nil.
     public var notice: String?
 
-    /// An encoder that was made, and the choice that it came of.
+    /// An encoder, and the choice that led to it.
     typealias Made = (encoder: any VideoEncoder, choice: EncoderChoice)
 
-    /// Makes the encoder that the selector names, or with `auto` the first that can do what is asked.
+    /// Creates the encoder that the selector selects. `auto` selects the first device that supports the request, else
+    /// software.
     static func makeEncoder(
         configuration: EncoderConfiguration, device: DeviceSelector, requireHardware: Bool, handler: @escaping PacketHandler
     ) throws -> Made {
@@ -87,7 +90,7 @@ public struct EncoderChoice: Sendable, Hashable {
         }
     }
 
-    /// Of a codec that nobody named and the device does not have: with why it was to be that.
+    /// Adds the reason for the codec to an error, if nobody requested that codec and the device does not support it.
     private static func explained(
         _ error: VaencError, _ codec: VideoCodec, _ why: String, _ device: DeviceReport
     ) -> VaencError {
@@ -97,7 +100,8 @@ public struct EncoderChoice: Sendable, Hashable {
         return error
     }
 
-    /// The first render node whose driver encodes what is asked, proved by preparing it; else software.
+    /// Creates an encoder on the first render node whose driver supports the request, which preparing the encoder
+    /// verifies; else in software.
     private static func automatic(
         _ configuration: EncoderConfiguration, requireHardware: Bool, handler: @escaping PacketHandler
     ) throws -> Made {
@@ -112,7 +116,7 @@ public struct EncoderChoice: Sendable, Hashable {
                 // The request is wrong on every device.
                 throw error
             } catch {
-                // No software encoder can be loaded either.
+                // If the loader is stuck, no software encoder can be loaded either.
                 if (error as? VAError)?.status == .timedOut, Display.isLoaderStuck { throw error }
                 failures.append(error)
             }
@@ -130,9 +134,10 @@ public struct EncoderChoice: Sendable, Hashable {
 }
 
 extension EncoderChoice {
-    /// The encoder's description with what the encoder does not know: who chose the codec, and wishes that it passes over.
+    /// Returns the encoder's description with entries that the encoder does not know: the reason for the codec, and
+    /// requests that the encoder ignores.
     ///
-    /// - Throws: `unavailable` where the configuration is strict and a wish is passed over.
+    /// - Throws: `unavailable` if the configuration is strict and a request is ignored.
     func completed(_ description: EncoderDescription, _ asked: EncoderConfiguration) throws -> EncoderDescription {
         var description = description
         let codec = description.codec.rawValue
@@ -164,7 +169,7 @@ extension EncoderChoice {
 }
 
 extension EncoderConfiguration {
-    /// With the codec that was chosen, where none is wanted.
+    /// Returns the configuration with `codec` as the requested codec.
     func coding(_ codec: VideoCodec) -> EncoderConfiguration {
         var result = self
         result.codec = codec

@@ -1,13 +1,13 @@
 internal import SoftwareEncode
 import VideoBase
 
-/// What a session tells of itself by name, and nobody sets.
+/// A property that a session reports by name and that cannot be set.
 enum ReadOnlyProperty: String, CaseIterable, Sendable {
     case numberOfPendingFrames = "NumberOfPendingFrames"
     case usingHardwareAcceleratedVideoEncoder = "UsingHardwareAcceleratedVideoEncoder"
-    /// The driver, or the library and its encoder.
+    /// The vendor string of the driver, or the library and its version.
     case encoderID = "EncoderID"
-    /// The render node's path.
+    /// The path of the render node.
     case usingGPU = "UsingGPU"
     case pixelFormat = "PixelFormat"
     case codec = "Codec"
