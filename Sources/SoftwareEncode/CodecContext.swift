@@ -57,7 +57,8 @@ import VideoBase
         }
         unsafe Self.fill(context, settings)
         let parameters = settings.library.settingsOption
-        // Versions differ in what options they have; one that is there and is not set would change the stream unseen.
+        // Versions support different options. If an option exists and is not set, its default could change the stream
+        // unnoticed.
         for option in settings.options + [(name: parameters, value: settings.joinedParameters)] {
             let code = unsafe av.pointee.av_opt_set!(context.pointee.priv_data, option.name, option.value, 0)
             // The option strings are well-formed. If libavutil reports one as invalid, it had no memory to parse it

@@ -43,7 +43,7 @@ struct DecoderDelays: Sendable {
             case .prefixSEI:
                 let order = packet.displayIndex - packet.codingIndex
                 AnnexB.append(information(packet.bytes[unit], order: order, &begins), to: &output)
-            // At a constant rate, filler is written below.
+            // With a constant rate, filler data is recomputed below.
             case .filler where hrd.isConstant: break
             default: AnnexB.append(packet.bytes[unit], to: &output)
             }

@@ -30,7 +30,7 @@ struct EncoderMemory: Sendable, Hashable {
     private let size: VideoSize
     private let isFastest: Bool
 
-    /// nil for libx264, which checks its allocations.
+    /// Returns nil for libx264, which checks its allocations.
     init?(_ settings: EncoderSettings) {
         switch settings.library {
         case .x264: return nil

@@ -53,7 +53,8 @@ extension EncoderSettings {
         return c.transform8x8 ?? (preset < Self.presetNames.count) ? .h264High : .h264Main
     }
 
-    /// libx265 does not open with a level and a constant QP, as no rate is promised then (its enforceLevel).
+    /// Whether the library takes a level. libx265 does not open with both a level and a constant QP, because no rate is
+    /// guaranteed then (its enforceLevel).
     var takesLevel: Bool {
         switch library {
         case .x264: true

@@ -38,8 +38,8 @@ extension EncoderSettings {
         mapRateReport()
         switch library {
         case .x264:
-            // The library counts what it writes: the parameter sets of each key frame, and four bytes before each NAL unit, as
-            // the stream has them.
+            // With these parameters, the library counts the parameter sets of each key frame and four bytes before each
+            // NAL unit, as in the stream.
             set("repeat-headers", 1)
             set("annexb", 0)
         case .x265: break

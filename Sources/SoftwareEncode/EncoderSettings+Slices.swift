@@ -9,7 +9,7 @@ extension EncoderSettings {
         set("slices", used)
         switch library {
         case .x264:
-            // Threads that share a picture write a slice each, whatever number is asked for, and at least four rows.
+            // If threads share a picture, each thread writes a slice of at least four rows, whatever the slice count is.
             if configuration.lowLatency || configuration.maxFrameDelay != nil {
                 let mostThreads = 128
                 set("threads", used <= min(codedRows(of: 16) / 4, mostThreads) ? used : 1)
@@ -30,7 +30,7 @@ extension EncoderSettings {
     }
 
     private var mostSlicesOfX265: (count: Int, reason: String) {
-        // With slices libx265 keeps a picture back, whatever it is told: a session that waits for each would wait for ever.
+        // With slices, libx265 always holds back a picture. A session that waits for each picture would wait forever.
         if configuration.lowLatency { return (1, "libx265 keeps a picture back where it writes slices") }
         // libx265 divides a picture only if it codes rows in parallel, which needs two rows of three blocks. With
         // fewer, it writes slices without data, or crashes (libx265 199).

@@ -20,8 +20,8 @@ extension EncoderSettings {
             options.append(("tune", "zerolatency"))
             switch library {
             case .x264: break
-            // The tune alone leaves libx265 two where a picture has too few rows and columns to share, and then the first
-            // picture waits for the second (libx265 199, 96x160).
+            // With this tune alone, libx265 uses two frame threads if a picture has too few rows and columns to share.
+            // The first picture then waits for the second (libx265 199, 96x160).
             case .x265: set("frame-threads", 1)
             }
             report("lowLatency", "on", "on", "tune zerolatency: no reordering, no look-ahead")
@@ -95,7 +95,7 @@ extension EncoderSettings {
             let most: Int
             switch library {
             case .x264:
-                // One picture waits for the time of the next, where times may vary.
+                // If times may vary, one picture waits for the time of the next.
                 most = max(delay - 1, 0)
                 if delay == 0 { set("force-cfr", 1) }
                 set("rc-lookahead", most)
@@ -104,7 +104,8 @@ extension EncoderSettings {
                 set("sliced-threads", 1)
                 if preset < 4 { set("b-adapt", 1) }
             case .x265:
-                // It holds back three, the B pictures, and as many as it looks ahead, which must be more than these.
+                // libx265 holds back three pictures, the B pictures, and the pictures of its look-ahead, which must be
+                // more than the B pictures.
                 most = max((delay - 4) / 2, 0)
                 set("rc-lookahead", delay < 4 ? 0 : delay - 3 - min(count, most))
                 set("frame-threads", 1)
@@ -117,7 +118,7 @@ extension EncoderSettings {
         } else {
             switch library {
             case .x264: break
-            // libx265 must look ahead further than there are B pictures in a row.
+            // libx265's look-ahead must be longer than a run of B pictures.
             case .x265: if count >= lookahead { set("rc-lookahead", count + 1) }
             }
         }
