@@ -1,12 +1,12 @@
-/// What it takes to look into a byte stream.
+/// Estimates the memory that reading a byte stream takes.
 package enum ReadingCost {
-    /// Of a slice or a message and the picture that it makes, from the reader to what is reported of it: 2.3 KB of HEVC, less of H.264.
+    /// Bytes for a slice or message and its picture, from the reader to the report: 2.3 KB for HEVC, less for H.264.
     private static let header = 2560
-    /// Of any NAL unit.
+    /// Bytes for any NAL unit.
     private static let unit = 48
 
-    /// Bytes of memory that the lists of a stream's NAL units and pictures take, about, and not much more. The stream's own bytes do not
-    /// count.
+    /// Returns the approximate number of bytes that the lists of a stream's NAL units and pictures take. The actual
+    /// number is not much larger. The stream's own bytes are not included.
     package static func bytes(annexB stream: [UInt8], isHEVC: Bool) -> Int {
         var (units, headers) = (0, 0)
         AnnexB(stream).walk { found in
