@@ -44,7 +44,8 @@ struct InspectCommand: ParsableCommand {
             case .hevc: HEVCStream(annexB: input.bytes, recordBytes: input.headerBytes)
             }
         var hrd = stream.hrd()
-        // Who counts the parameter sets in a container's header, which go before key pictures in a bare stream, is open.
+        // The standard does not settle who counts the parameter sets in a container's header, which precede key
+        // pictures in a bare stream. Either count may make the stream conform.
         if hrd?.conforms == false, input.headerBytes > 0, let counted = stream.hrd(headerBytes: input.headerBytes), counted.conforms {
             hrd = counted
         }
