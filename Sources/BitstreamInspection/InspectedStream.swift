@@ -101,7 +101,7 @@ extension H264Stream: InspectedStream {
 extension InspectedFrame: InspectedPicture {
     package var unitName: String { isIDR ? "IDR slice" : "slice" }
     package var isRandomAccess: Bool { isIDR || recoveryPoint?.recovery_frame_cnt == 0 }
-    /// Always false: vaenc and others code H.264 P pictures as P slices.
+    /// Always false: H.264 encoders code P pictures as P slices.
     package var isGeneralizedP: Bool { false }
     package var hasRecoveryPoint: Bool { recoveryPoint != nil }
     package var referencesInList0: Int { slices.map { Set($0.lists[0].compactMap(\.self)).count }.max() ?? 0 }

@@ -2,11 +2,14 @@ internal import Glibc
 
 /// The Bjøntegaard delta rate: the percentage of additional bits that an encoder needs for the same quality.
 public enum BDRate {
-    /// A measured point: the rate in any unit (the same in both curves), and the PSNR in dB.
+    /// A measured point of a curve.
     public struct Point: Sendable, Hashable {
+        /// The rate in any unit, the same in both curves.
         public var rate: Double
+        /// The PSNR in dB.
         public var psnr: Double
 
+        /// Creates a point.
         public init(rate: Double, psnr: Double) {
             self.rate = rate
             self.psnr = psnr

@@ -13,8 +13,9 @@ public struct ProcessRunner: Sendable {
         public var stderr: [UInt8]
         /// Whether the program was killed after the timeout.
         public var timedOut: Bool
-        /// The time from the start to the end of the program, and to its first byte on stdout (nil if it wrote none).
+        /// The time from the start to the end of the program.
         public var wallSeconds: Double
+        /// The time from the start to the first byte on stdout; nil if the program wrote none.
         public var firstOutputSeconds: Double?
         /// The user and system time of the program and of the children that it waited for.
         public var cpuSeconds: Double

@@ -20,8 +20,9 @@ public struct Reconstruction: Sendable {
         public var description: String
     }
 
-    /// The descriptions in coding order. `frames` has the pictures in the same order.
+    /// The descriptions in coding order.
     public var pictures: [Picture]
+    /// The pictures in coding order.
     public var frames: [PlanarFrame]
 
     /// Reads `path` and `path.txt`, for pictures of one size and depth.

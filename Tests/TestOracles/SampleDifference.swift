@@ -2,16 +2,17 @@
 public struct SampleDifference: Sendable, Hashable, CustomStringConvertible {
     /// The plane: 0 for Y, 1 for Cb, 2 for Cr.
     public var plane: Int
-    /// The position in samples of the plane.
+    /// The column in samples of the plane.
     public var x: Int
+    /// The row in samples of the plane.
     public var y: Int
     /// The sample of the picture.
     public var value: Int
     /// The sample of the expected picture.
     public var expected: Int
-    /// The index in raster scan of the coding tree block or macroblock that contains the sample, and the side of the
-    /// block in luma samples.
+    /// The index in raster scan of the coding tree block or macroblock that contains the sample.
     public var block: Int
+    /// The side of that block in luma samples.
     public var blockSize: Int
     /// The number of differing samples in each plane.
     public var counts: [Int]

@@ -4,7 +4,7 @@ package struct LevelLimits: Sendable, Hashable {
     package var maxMBPS: Int
     package var maxFS: Int
     package var maxDpbMbs: Int
-    /// MaxBR in units of 1000 (VCL) or 1200 (NAL) bits per second, and MaxCPB in the same number of bits. The High
+    /// MaxBR in units of 1000 (VCL) or 1200 (NAL) bits per second, and MaxCPB in units of 1000 or 1200 bits. The High
     /// profiles have larger units: see `rateFactor(profile:nal:)`.
     package var maxBR: Int
     package var maxCPB: Int

@@ -1,7 +1,7 @@
 /// The limits of a level and tier (H.265 tables A.8 and A.9).
 package struct HEVCLevelLimits: Sendable, Hashable {
     package var maxLumaPs: Int
-    /// MaxCPB in units of 1000 (VCL) or 1100 (NAL) bits, and MaxBR in the same number of bits per second.
+    /// MaxCPB in units of 1000 (VCL) or 1100 (NAL) bits, and MaxBR in units of 1000 or 1100 bits per second.
     package var maxCPB: Int
     package var maxBR: Int
     package var maxSliceSegments: Int

@@ -64,7 +64,7 @@ final class EncodeBranch {
     ///
     /// - Parameters:
     ///   - sounds: The source's audio streams.
-    ///   - isCancelled: Whether to stop the encoding of a long silence, or the making of a connection.
+    ///   - isCancelled: Whether to stop the encoding of a long silence, or the connection to a server.
     func open(_ sounds: [SourceSound], isCancelled: @escaping @Sendable () -> Bool) throws {
         names = sounds.enumerated().map { $0.element.stream ?? $0.offset }
         feeds = try zip(sounds, output.sound.modes).enumerated().compactMap { index, sound in

@@ -44,8 +44,8 @@ struct InspectCommand: ParsableCommand {
             case .hevc: HEVCStream(annexB: input.bytes, recordBytes: input.headerBytes)
             }
         var hrd = stream.hrd()
-        // The standard does not settle who counts the parameter sets in a container's header, which precede key
-        // pictures in a bare stream. Either count may make the stream conform.
+        // It is not defined whether the parameter sets in a container's header count. In a bare stream they precede the
+        // key pictures. The stream conforms if it conforms with either count.
         if hrd?.conforms == false, input.headerBytes > 0, let counted = stream.hrd(headerBytes: input.headerBytes), counted.conforms {
             hrd = counted
         }

@@ -86,8 +86,9 @@ final class Interruption: Sendable {
         if failed != 0 { Self.letThrough() } else { pthread_detach(thread) }
     }
 
-    /// Returns the signals that end vaenc. SIGHUP is excluded if the parent process ignores it (nohup). SIGINT is
-    /// always included: shells ignore it for background jobs of a script, but `kill -INT` must still work there.
+    /// Returns the signals that end vaenc. SIGHUP is excluded if the program was started with it ignored (nohup).
+    /// SIGINT is always included: shells ignore it for background jobs of a script, but `kill -INT` must still work
+    /// there.
     private static func watched() -> [Int32] {
         var action = sigaction()
         guard unsafe sigaction(SIGHUP, nil, &action) == 0 else { return [SIGINT, SIGTERM, SIGHUP] }
