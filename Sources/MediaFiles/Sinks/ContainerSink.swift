@@ -27,7 +27,7 @@ final class ContainerSink: PacketSink {
         /// Of what stands under the final name, where that was written anew.
         var finalBytes: Int?
         /// When the last picture was decoded.
-        var latest: MediaTime?
+        var order = PacketOrder()
         /// When the last picture is over.
         var end = MediaTime.zero
     }
@@ -145,11 +145,7 @@ final class ContainerSink: PacketSink {
     func write(_ packet: EncodedPacket) throws {
         try packet.check()
         try state.withLock { state in
-            if let latest = state.latest, packet.decode < latest {
-                throw VaencError(
-                    .usage, "a packet for \(path) is decoded before the one that came before it", remedy: "give packets in decoding order")
-            }
-            state.latest = packet.decode
+            try state.order.check(packet, in: path)
             if !state.hasHeader { try writeHeader(&state, first: packet.presentation) }
             guard let muxer = state.muxer, let description = state.description, let origin = state.origin else {
                 return
