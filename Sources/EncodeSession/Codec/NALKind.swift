@@ -3,12 +3,12 @@ import HEVCSyntax
 import NALUnits
 import VideoBase
 
-/// What a NAL unit is, whatever the codec.
+/// The codec-independent kind of a NAL unit.
 enum NALKind: Sendable, Hashable {
     case slice, vps, sps, pps, delimiter
-    /// SEI before the slices.
+    /// SEI that precedes the slices.
     case information
-    /// HEVC's SEI behind the slices.
+    /// HEVC's SEI that follows the slices.
     case suffixInformation
     case filler, other
 
@@ -49,14 +49,14 @@ enum NALKind: Sendable, Hashable {
     }
 }
 
-/// Bytes that keep a constant rate up.
+/// Filler NAL units, which keep a constant rate.
 enum Filler {
-    /// The fewest bytes of a filler NAL unit with its start code: header and trailing bits.
+    /// Returns the minimum size of a filler NAL unit with its start code, header and trailing bits, in bytes.
     static func leastBytes(_ codec: VideoCodec) -> Int {
         AnnexB.startCode.count + unit(byteCount: 0, temporalLayer: 0, codec).count
     }
 
-    /// A NAL unit of `count` bytes that goes behind a picture's slices, without a start code.
+    /// Returns a filler NAL unit of `count` bytes, without a start code. It follows a picture's slices.
     static func unit(byteCount count: Int, temporalLayer: Int, _ codec: VideoCodec) -> [UInt8] {
         switch codec {
         case .h264: H264Syntax.FillerData.unit(byteCount: count)
