@@ -8,9 +8,9 @@ package import VideoBase
 /// device objects. Frames are planned on the caller's thread. The encoder's own thread submits them to the device,
 /// waits for packets and delivers them.
 ///
-/// The packet handler must not call back into the encoder, except for its counts, `change` and `invalidate`: the other
-/// calls may wait for the handler. When the encoder is invalidated or released, it waits for the work on the device,
-/// with a time limit, and frees everything.
+/// The packet handler must not call back into the encoder, except for `statistics`, `pendingFrameCount`, `change` and
+/// `invalidate`: the other calls may wait for the handler. When the encoder is invalidated or released, it waits for
+/// the work on the device, with a time limit, and frees everything.
 package final class HardwareEncoder: VideoEncoder {
     private enum Stage {
         case open
