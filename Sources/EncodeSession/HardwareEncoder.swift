@@ -5,8 +5,8 @@ package import VideoBase
 /// An encoder session on a VA-API device.
 ///
 /// `init` resolves the configuration and queries the driver. `prepare`, or the first call that needs them, creates the
-/// device objects. Frames are planned on the caller's thread. The encoder's own thread submits them to the device,
-/// waits for packets and delivers them.
+/// device objects. Frames are planned on the caller's thread. The encoder's own threads submit them to the device, wait
+/// for packets and deliver them.
 ///
 /// The packet handler must not call back into the encoder, except for `statistics`, `pendingFrameCount`, `change` and
 /// `invalidate`: the other calls may wait for the handler. When the encoder is invalidated or released, it waits for
@@ -33,7 +33,8 @@ package final class HardwareEncoder: VideoEncoder {
     ///   - display: The device. It is retained until the encoder is released.
     ///   - limits: The limits on device faults and delays before the session gives up; nil selects the limits for the
     ///     kind of device.
-    ///   - handler: Called on the encoder's thread in decoding order. An error is the last call and comes at most once.
+    ///   - onPacket: Called on the encoder's thread in decoding order. An error is the last call and comes at most
+    ///     once.
     /// - Throws: `usage` for values out of range, `unavailable` for features that the device does not support, a
     ///   `VAError` if the device does not answer.
     package init(

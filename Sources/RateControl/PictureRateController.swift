@@ -31,9 +31,9 @@ package struct RatePicture: Sendable, Hashable {
 ///
 /// An account of the bits spent over the target controls the rate. If an intra picture or the first picture of a scene
 /// takes more than the mean, the excess becomes a debt. The pictures up to the next intra picture pay the debt back in
-/// equal parts, so it does not change the QP. The rest of the account changes the QP over a longer time. Then the
-/// coming pictures are simulated against the buffer, the windows and the maximum picture size. The QP is raised until
-/// they fit.
+/// equal parts, so it does not change the QP. The rest of the account changes the QP over a separate time span. Then
+/// the coming pictures are simulated against the buffer, the windows and the maximum picture size. The QP is raised
+/// until they fit.
 package struct PictureRateController: Sendable {
     /// A planned picture whose size is not known yet.
     struct Pending: Sendable {

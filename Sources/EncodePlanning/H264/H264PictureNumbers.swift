@@ -6,7 +6,7 @@ public struct H264PictureNumbers: Sendable, Hashable {
     public var nal_ref_idc: UInt8
     /// frame_num, 7.4.3.
     public var frame_num: Int
-    /// idr_pic_id: differs between consecutive IDR pictures.
+    /// idr_pic_id: differs between consecutive IDR pictures. Other pictures hold the value of the latest IDR picture.
     public var idr_pic_id: Int
     /// TopFieldOrderCnt and BottomFieldOrderCnt: two per frame, 0 at each IDR picture.
     public var picOrderCount: Int

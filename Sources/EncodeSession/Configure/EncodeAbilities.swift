@@ -123,7 +123,7 @@ package struct EncodeAbilities: Sendable, Hashable {
         return limits.profile == .h264ConstrainedBaseline ? [.cavlc] : EntropyCoder.allCases
     }
 
-    /// Returns the numbers of slices that a picture can be divided into; nil: the size is unknown.
+    /// Returns the possible numbers of slices in a picture of that size (nil: unknown).
     package func slices(_ size: VideoSize?) -> [Int] {
         guard let size else { return Array(1...limits.maxSlices) }
         let rows = BlockGrid(limits, size).rows
