@@ -265,9 +265,9 @@ extension SettingsResolver {
                 "dataRateLimits", asked: text, used: rate.usesVaencRateControl ? text : "`maxBitrate` alone",
                 why: rate.usesVaencRateControl ? Reason.asked : "drivers keep no windows\(windowsRemedy(limits))")
         } else if limits.profile.codec.hasDefaultRateWindow, (asked.bFrames ?? 1) == 0 || limits.maxReferences1 == 0, rate.mode != .cbr {
-            // 1.5 times the average over a second, as VideoToolbox's clients set it.
-            let bytes = min(rate.bitrate + rate.bitrate / 2, rate.maxBitrate) / 8
-            if rate.usesVaencRateControl { rate.limits = [DataRateLimit(bytes: bytes, seconds: 1)] }
+            let limit = rate.derivedLimit
+            let bytes = limit.bytes
+            if rate.usesVaencRateControl { rate.limits = [limit] }
             report.add(
                 "dataRateLimits", asked: nil, used: "\(bytes) bytes in 1.0 s",
                 why: "\(limits.profile.codec.standardName) without B frames" + (rate.usesVaencRateControl ? "" : "; as the driver's maximum"))

@@ -70,6 +70,12 @@ struct RateSettings: Sendable, Hashable {
         return targets
     }
 
+    /// The limit of a stream without B frames if none is requested: 1.5 times the average rate over a second, as
+    /// VideoToolbox's clients set it, and at most the maximum rate.
+    var derivedLimit: DataRateLimit {
+        DataRateLimit(bytes: min(bitrate + bitrate / 2, maxBitrate) / 8, seconds: 1)
+    }
+
     /// Returns the settings after a change while running. Nil fields of `change` keep their values.
     ///
     /// - Parameters:
@@ -87,13 +93,10 @@ struct RateSettings: Sendable, Hashable {
                 let wanted = mode == .cbr ? new.bitrate : Int(Double(new.bitrate) * ratio) & ~63
                 new.maxBitrate = max(min(wanted, highest.maxBitrate), new.bitrate)
             }
-            new.limits = limits.map { limit in
-                // A limit that was derived from the rate changes with it.
-                !hasRequestedDataRateLimits && limit.seconds == 1 && limit.bytes == maxBitrate / 8
-                    ? DataRateLimit(bytes: new.maxBitrate / 8, seconds: 1) : limit
-            }
         }
         if let most = change.maxBitrate, mode != .cbr { new.maxBitrate = most.value & ~63 }
+        // A limit that was derived from the rates changes with them.
+        if !hasRequestedDataRateLimits, !limits.isEmpty { new.limits = [new.derivedLimit] }
         guard new.maxBitrate <= highest.maxBitrate else {
             throw VaencError(
                 .unavailable, "\(BitsPerSecond(new.maxBitrate)) exceeds \(highest.described)",

@@ -29,7 +29,6 @@ final class Supervisor: Sendable {
         var decodeTimes: DecodeTimes
         var statistics = EncoderStatistics()
         var failuresInARow = 0
-        var lastFault: (any Error)?
         var failureWasDelivered = false
         var nextCodingIndex = 0
         /// The number of IDR pictures delivered. The next IDR picture differs from the last in idr_pic_id.
@@ -318,7 +317,6 @@ final class Supervisor: Sendable {
         let recovers: Bool? = state.withLock { state in
             guard generation == state.generation, !state.isEnded else { return nil }
             state.failuresInARow += 1
-            state.lastFault = error
             guard error.isDeviceFault, state.failuresInARow < limits.failuresInARow else { return false }
             if error is OutputOverflow {
                 guard state.failuresInARow < OutputOverflow.tries else { return false }
