@@ -3,23 +3,23 @@ import DecodeDamageDetection
 import NALUnits
 import VideoBase
 
-/// Puts `SliceSentinel` behind the slices of packets, so that a slice which is cut short is known by what it leaves out.
+/// Appends `SliceSentinel` to the slices of packets, so that a truncated slice is detected by its missing samples.
 ///
-/// H.264's slices of variable length codes end with their bytes, and get none.
+/// H.264 slices with variable-length coding end with their bytes, and get no sentinel.
 struct SliceSentinels {
     private let isHEVC: Bool
-    /// nil for byte streams.
+    /// The size of the length prefix; nil for byte streams.
     private let lengthSize: LengthSize?
-    /// pic_parameter_set_id of those with entropy_coding_mode_flag (H.264 7.3.2.2).
+    /// The pic_parameter_set_id values of the sets with entropy_coding_mode_flag (H.264 7.3.2.2).
     private var arithmetic: Set<Int> = []
 
-    /// nil for other codecs than H.264 and HEVC.
+    /// Returns nil for codecs other than H.264 and HEVC, and for a broken record.
     ///
-    /// - Parameter extradata: the record or the parameter sets that the decoder is opened with; may be empty.
+    /// - Parameter extradata: The record or the parameter sets that the decoder is opened with. It may be empty.
     init?(_ codec: AVCodecID, extradata: [UInt8]) {
         guard codec == AV_CODEC_ID_H264 || codec == AV_CODEC_ID_HEVC else { return nil }
         isHEVC = codec == AV_CODEC_ID_HEVC
-        // As libavcodec tells a record from parameter sets.
+        // Distinguishes a record from parameter sets in the same way as libavcodec.
         let isRecord = isHEVC ? extradata.count > 22 && (extradata[0] != 0 || extradata[1] != 0 || extradata[2] > 1) : extradata.first == 1
         guard isRecord else {
             lengthSize = nil
@@ -45,7 +45,7 @@ struct SliceSentinels {
         guard let first = unit.first, unit.count > 2 else { return false }
         if isHEVC { return first >> 1 & 63 < 32 }
         guard [1, 5].contains(first & 31) else { return false }
-        // first_mb_in_slice, slice_type, pic_parameter_set_id.
+        // Reads first_mb_in_slice, slice_type and pic_parameter_set_id.
         var bits = UnescapedBits(unit.dropFirst().prefix(24))
         bits.ue()
         bits.ue()
@@ -53,9 +53,9 @@ struct SliceSentinels {
         return !bits.isExhausted && arithmetic.contains(id)
     }
 
-    /// Puts tails into a packet's bytes; those that are not framed as expected are left as they are.
+    /// Inserts sentinels into a packet's bytes. A packet with unexpected framing stays unchanged.
     mutating func extend(_ packet: UnsafeMutablePointer<AVPacket>, _ av: UnsafePointer<VaencLibAV>) {
-        // SAFETY: a packet has so many bytes.
+        // SAFETY: `size` is the number of bytes that the packet owns.
         let bytes = unsafe Array(UnsafeBufferPointer(start: packet.pointee.data, count: Int(packet.pointee.size)))
         let units: [Range<Int>]
         if let lengthSize {
