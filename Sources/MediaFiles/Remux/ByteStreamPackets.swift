@@ -3,14 +3,14 @@ import LibAV
 import NALUnits
 import VideoBase
 
-/// Makes pieces of a byte stream of the packets of a track of H.264 or HEVC, in which NAL units stand behind lengths. Decoding can
-/// begin at each key packet: the parameter sets, which the container has in a record, stand there too. libavformat would put
-/// those of H.264 before IDR pictures alone, and those of HEVC behind others that the packet has.
+/// Converts the packets of an H.264 or HEVC track with length-prefixed NAL units to pieces of a byte stream. Decoding
+/// can begin at each key packet, because the parameter sets of the container's record are inserted there. libavformat
+/// would insert those of H.264 before IDR pictures only, and those of HEVC after other sets of the packet.
 @safe struct ByteStreamPackets {
     /// A parameter set, or an SEI message of the record.
     private struct Unit {
         var type: UInt8
-        /// Tells sets of a type apart; nil for SEI messages.
+        /// The identifier among sets of the same type; nil for SEI messages.
         var id: Int?
         var bytes: [UInt8]
     }
@@ -19,15 +19,16 @@ import VideoBase
     private let av: UnsafePointer<VaencLibAV>
     private let codec: VideoCodec
     private let lengthSize: LengthSize
-    /// In force, by their types: those of the record, or of the packets where these have newer ones.
+    /// The active sets, sorted by type: those of the record, or newer ones of the packets.
     private var sets: [Unit] = []
     private var hasBegun = false
-    /// HEVC goes into MPEG-TS.
+    /// Whether HEVC is written to MPEG-TS.
     private let isDelimited: Bool
 
-    /// nil for tracks that are stored otherwise.
+    /// Returns nil for tracks that do not have length-prefixed H.264 or HEVC.
     ///
-    /// - Parameter isDelimited: pictures of HEVC get the delimiters that libavformat's MPEG-TS would give another TemporalId.
+    /// - Parameter isDelimited: Whether HEVC pictures get access unit delimiters. libavformat's MPEG-TS muxer would
+    ///   write these with another TemporalId.
     init?(_ track: MediaTrack, isDelimited: Bool) {
         let parameters = unsafe track.stream.pointee.codecpar!
         switch unsafe parameters.pointee.codec_id {
@@ -35,7 +36,7 @@ import VideoBase
         case AV_CODEC_ID_HEVC: codec = .hevc
         default: return nil
         }
-        // SAFETY: extradata_size bytes, which the parameters own, and which are copied.
+        // SAFETY: the parameters own `extradata_size` bytes, which are copied.
         let record: [UInt8] = unsafe Array(
             UnsafeBufferPointer(start: parameters.pointee.extradata, count: Int(max(0, parameters.pointee.extradata_size))))
         guard record.first == 1, let configuration = try? DecoderConfiguration(record: record, codec: codec) else { return nil }
@@ -45,8 +46,8 @@ import VideoBase
         take(configuration)
     }
 
-    /// The packet as a piece of the stream.
-    /// - Throws: where its lengths do not add up, or there is no memory.
+    /// Converts a packet to a piece of the stream.
+    /// - Throws: If the packet's lengths are invalid, or if there is no memory.
     mutating func piece(_ packet: TrackPacket) throws -> TrackPacket {
         takeRecord(of: packet)
         let sample = packet.bytes
@@ -66,7 +67,7 @@ import VideoBase
         }
         var rest = units[...]
         if begins {
-            // A delimiter stands first: H.264 7.4.1.2.3, H.265 7.4.2.4.4.
+            // A delimiter comes first: H.264 7.4.1.2.3, H.265 7.4.2.4.4.
             if let first = units.first, unitType(sample[first]) == (codec == .hevc ? 35 : 9) {
                 AnnexB.append(sample[first], to: &stream)
                 rest = units.dropFirst()
@@ -80,7 +81,7 @@ import VideoBase
 
     private func isInForce(_ unit: ArraySlice<UInt8>) -> Bool { sets.contains { $0.bytes.elementsEqual(unit) } }
 
-    /// nal_unit_type.
+    /// Returns nal_unit_type.
     private func unitType(_ unit: ArraySlice<UInt8>) -> UInt8 {
         let first = unit.first ?? 0
         return codec == .hevc ? first >> 1 & 63 : first & 31
@@ -95,12 +96,13 @@ import VideoBase
         sets = []
         for unit in configuration.units {
             take(unit[...])
-            // SEI messages that apply to the whole stream.
+            // These SEI messages apply to the whole stream.
             if codec == .hevc, unitType(unit[...]) == 39 { sets.append(Unit(type: 39, id: nil, bytes: unit)) }
         }
     }
 
-    /// A file may have several records: the first packet of each but the first carries it.
+    /// Uses a new record from a packet. A file may have several records; the first packet of each, except the first,
+    /// carries it.
     private mutating func takeRecord(of packet: TrackPacket) {
         var size = 0
         guard let bytes = unsafe av.pointee.av_packet_get_side_data!(packet.packet, AV_PKT_DATA_NEW_EXTRADATA, &size) else { return }
@@ -112,7 +114,7 @@ import VideoBase
         take(configuration)
     }
 
-    /// Takes note of a parameter set; of others nothing.
+    /// Stores a parameter set. Ignores other NAL units.
     private mutating func take(_ unit: ArraySlice<UInt8>) {
         let type = unitType(unit)
         guard (codec == .hevc ? 32...34 : 7...8).contains(type), let id = identifier(of: unit, type) else { return }
@@ -120,28 +122,29 @@ import VideoBase
         if let place = sets.firstIndex(where: { $0.type == type && $0.id == id }) {
             sets[place] = set
         } else {
-            // A set refers to others of lower types.
+            // A set refers to sets of lower types.
             sets.insert(set, at: sets.firstIndex { $0.type > type } ?? sets.count)
         }
     }
 
-    /// What tells a parameter set from others of its type: H.264 7.3.2, H.265 7.3.2. nil where it is none.
+    /// Returns the identifier among parameter sets of the same type (H.264 7.3.2, H.265 7.3.2); nil if the set is
+    /// invalid.
     private func identifier(of unit: ArraySlice<UInt8>, _ type: UInt8) -> Int? {
         var bits: UnescapedBits
         let found: Int
         var layer = 0
         if codec == .h264 {
-            // profile_idc, the constraint flags and level_idc stand before an SPS's.
+            // In an SPS, profile_idc, the constraint flags and level_idc precede the identifier.
             bits = UnescapedBits(unit.dropFirst(type == 7 ? 4 : 1))
             found = bits.ue()
         } else {
             guard unit.count > 2 else { return nil }
-            // nuh_layer_id
+            // nuh_layer_id.
             layer = Int(unit[unit.startIndex] & 1) << 5 | Int(unit[unit.startIndex + 1] >> 3)
             bits = UnescapedBits(unit.dropFirst(2))
             found = type == 32 ? bits.u(4) : type == 33 ? bits.sequenceParameterSetID() : bits.ue()
         }
-        // pic_parameter_set_id is the largest of them.
+        // pic_parameter_set_id has the largest range.
         guard !bits.isExhausted, found < 256 else { return nil }
         return layer << 8 | found
     }

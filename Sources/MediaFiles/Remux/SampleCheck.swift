@@ -1,19 +1,19 @@
 import CLibAV
 import NALUnits
 
-/// Whether the packets of a track of H.264 or HEVC are made of whole NAL units behind lengths. libavformat copies them into
-/// containers of the same kind without a look.
+/// Checks that the packets of an H.264 or HEVC track consist of complete length-prefixed NAL units. libavformat copies
+/// packets between containers of the same kind without checking them.
 struct SampleCheck {
     private let lengthSize: LengthSize
 
-    /// nil for tracks that are stored otherwise.
+    /// Returns nil for tracks that do not have length-prefixed H.264 or HEVC.
     init?(_ track: MediaTrack) {
         let parameters = unsafe track.stream.pointee.codecpar!
         let codec = unsafe parameters.pointee.codec_id
         guard codec == AV_CODEC_ID_H264 || codec == AV_CODEC_ID_HEVC else { return nil }
         // lengthSizeMinusOne in avcC and hvcC, whose first byte is 1: ISO/IEC 14496-15 5.3.3.1 and 8.3.3.1.
         let place = codec == AV_CODEC_ID_H264 ? 4 : 21
-        // SAFETY: extradata_size bytes, which the parameters own.
+        // SAFETY: the parameters own `extradata_size` bytes.
         let record = unsafe UnsafeBufferPointer(
             start: parameters.pointee.extradata, count: Int(max(0, parameters.pointee.extradata_size)))
         guard record.count > place, unsafe record[0] == 1,
@@ -22,9 +22,10 @@ struct SampleCheck {
         lengthSize = size
     }
 
-    /// - Throws: where the lengths do not add up to the packet.
+    /// Checks a packet.
+    /// - Throws: If the lengths do not match the packet's size.
     func check(_ packet: TrackPacket) throws(MalformedStream) {
-        // SAFETY: the packet's data, which live as long as it.
+        // SAFETY: the bytes are the packet's data, which live as long as the packet.
         let bytes = unsafe UnsafeBufferPointer(start: packet.packet.pointee.data, count: packet.byteCount)
         _ = try LengthPrefixed.units(in: unsafe bytes.span, lengthSize: lengthSize)
     }
