@@ -2,7 +2,7 @@ import NALUnits
 import VideoBase
 
 extension EncodedPacket {
-    /// Refuses what no output can hold.
+    /// Checks that an output can hold the packet.
     ///
     /// - Throws: `usage`.
     func check() throws(VaencError) {
@@ -21,7 +21,8 @@ extension EncodedPacket {
 }
 
 extension VideoCodec {
-    /// - Throws: `usage` where a packet is not of this codec.
+    /// Checks that a packet has this codec.
+    /// - Throws: `usage` if it has another.
     func check(_ packet: EncodedPacket, in path: String) throws(VaencError) {
         guard packet.codec != self else { return }
         throw VaencError(
@@ -31,6 +32,7 @@ extension VideoCodec {
 }
 
 extension SinkOptions {
+    /// Checks the options.
     /// - Throws: `usage`.
     func check() throws(VaencError) {
         guard displayMatrix.isEmpty || displayMatrix.count == 9 else {
@@ -46,10 +48,10 @@ extension SinkOptions {
     }
 }
 
-/// An encoder's packets in the form in which containers hold them.
+/// Converts an encoder's packets to the form in which containers store them.
 enum EncodedSample {
-    /// Returns the NAL units of a packet that a container with length-prefixed samples holds: all but the parameter sets
-    /// that its header has, and delimiters, which have no use there.
+    /// Returns the NAL units of a packet that a container with length-prefixed samples holds. Delimiters, which are
+    /// useless there, and parameter sets that are in the header are left out.
     static func units(
         of packet: EncodedPacket, _ description: EncoderDescription, keepsParameterSets: Bool = false
     ) -> [Range<Int>] {
@@ -67,7 +69,8 @@ enum EncodedSample {
         }
     }
 
-    /// Whether parameter sets come that a header has not, which samples cannot bring.
+    /// Whether a packet contains parameter sets that are not in the header. The samples of such a container cannot hold
+    /// them.
     static func bringsParameterSets(_ units: [Range<Int>], of packet: EncodedPacket) -> Bool {
         units.contains { unit in
             let header = packet.bytes[unit.lowerBound]
@@ -77,7 +80,7 @@ enum EncodedSample {
 
     static let noUnits = VaencError(.usage, "a packet has no NAL unit", remedy: "give an access unit in Annex B form, each NAL unit behind a start code")
 
-    /// avcC or hvcC; nil where there are not all the parameter sets that it takes.
+    /// Returns the avcC or hvcC record; nil if required parameter sets are missing.
     static func record(_ description: EncoderDescription, keepsParameterSets: Bool) -> [UInt8]? {
         let sets = description.parameterSets
         return switch description.codec {
