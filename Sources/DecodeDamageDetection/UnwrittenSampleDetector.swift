@@ -122,9 +122,8 @@ package enum UnwrittenSampleDetector {
 /// ones, which are the top of any interval. It decodes them as least probable symbols, and as end_of_slice_segment_flag
 /// at the end of that coding tree unit. The slice therefore ends there, and the missing part is detected.
 package enum SliceSentinel {
-    package static func bytes(isHEVC: Bool) -> [UInt8] { isHEVC ? forHEVC : forH264 }
-
-    /// Longer than a macroblock, which may have 3200 bits (H.264 A.3.1), and longer than a coding tree unit of 64×64.
-    private static let forH264 = [UInt8](repeating: 0xFF, count: 512)
-    private static let forHEVC = [UInt8](repeating: 0xFF, count: 8192)
+    /// The sentinel for H.264. It is longer than a macroblock, which may have 3200 bits (H.264 A.3.1).
+    package static let forH264 = [UInt8](repeating: 0xFF, count: 512)
+    /// The sentinel for HEVC. It is longer than a coding tree unit of 64×64.
+    package static let forHEVC = [UInt8](repeating: 0xFF, count: 8192)
 }

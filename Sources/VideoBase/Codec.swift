@@ -2,6 +2,54 @@
 public enum VideoCodec: String, Sendable, Hashable, Codable, CaseIterable {
     case h264
     case hevc
+
+    /// The usual name of the standard, for people: `H.264`, `HEVC`.
+    public var standardName: String {
+        switch self {
+        case .h264: "H.264"
+        case .hevc: "HEVC"
+        }
+    }
+
+    /// The numbers of bits of a coded sample that the codec's profiles here have.
+    public var bitDepths: [Int] {
+        switch self {
+        case .h264: [8]
+        case .hevc: [8, 10]
+        }
+    }
+
+    /// The tiers of the codec's levels; empty if it has none.
+    public var tiers: [Tier] {
+        switch self {
+        case .h264: []
+        case .hevc: Tier.allCases
+        }
+    }
+
+    /// The entropy coders that a stream can choose from.
+    public var entropyCoders: [EntropyCoder] {
+        switch self {
+        case .h264: EntropyCoder.allCases
+        case .hevc: [.cabac]
+        }
+    }
+
+    /// The usual extension of a file that holds the stream in Annex B form.
+    public var fileExtension: String {
+        switch self {
+        case .h264: "h264"
+        case .hevc: "h265"
+        }
+    }
+
+    /// The name of the decoder configuration record's box, ISO/IEC 14496-15.
+    package var recordName: String {
+        switch self {
+        case .h264: "avcC"
+        case .hevc: "hvcC"
+        }
+    }
 }
 
 /// A profile of a coding standard, by the name used in reports.

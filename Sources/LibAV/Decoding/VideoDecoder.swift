@@ -38,7 +38,8 @@ package import VideoBase
     private let marksMemory: Bool
     /// Records refused memory requests of the decoder's threads.
     private let requests = MemoryRequests()
-    private let isHEVC: Bool
+    /// The codec; nil for codecs that vaenc does not encode.
+    private let standard: VideoCodec?
     /// Whether pictures are decoded into memory. On a device libavcodec returns "no memory" for lost pictures too, so
     /// the caller that decodes there checks `latestCode` instead.
     private let isInMemory: Bool
@@ -61,8 +62,8 @@ package import VideoBase
         let identifier = unsafe codec.pointee.id
         let tellsMissing = unsafe options.fill != nil || options.device != nil
         isInMemory = unsafe options.device == nil
-        isHEVC = identifier == AV_CODEC_ID_HEVC
-        marksMemory = (isHEVC || identifier == AV_CODEC_ID_H264) && !tellsMissing
+        standard = VideoCodec(libavcodecID: identifier)
+        marksMemory = standard != nil && !tellsMissing
         unsafe context = av.pointee.avcodec_alloc_context3!(codec)
         unsafe packet = av.pointee.av_packet_alloc!()
         unsafe frame = av.pointee.av_frame_alloc!()
@@ -215,7 +216,7 @@ package import VideoBase
         try checkMemory()
         if latestCode >= 0 {
             if marksMemory, let frame = unsafe frame {
-                isUnwritten = unsafe UnwrittenSampleDetector.remain(in: frame, isDeep: Self.isDeep(frame, av), mayBeFields: !isHEVC)
+                isUnwritten = unsafe UnwrittenSampleDetector.remain(in: frame, isDeep: Self.isDeep(frame, av), mayBeFields: mayBeFields)
             }
             return .frame
         }
@@ -224,9 +225,25 @@ package import VideoBase
     }
 
     package var frameIsDamaged: Bool {
-        // If concealment is off, the H.264 decoder reports a fault at the beginning of every second slice.
-        let decodeSlices: Int32 = 8
-        return isUnwritten || frameHasErrors(besides: marksMemory && !isHEVC ? decodeSlices : 0)
+        isUnwritten || frameHasErrors(besides: marksMemory ? falseErrors : 0)
+    }
+
+    /// Whether the two fields of a frame may be coded as two pictures. HEVC field pictures are never decoded as one
+    /// frame.
+    private var mayBeFields: Bool {
+        switch standard {
+        case .h264, nil: true
+        case .hevc: false
+        }
+    }
+
+    /// The decode_error_flags to ignore. If concealment is off, libavcodec's H.264 decoder reports a fault at the
+    /// beginning of every second slice (FF_DECODE_ERROR_DECODE_SLICES).
+    private var falseErrors: Int32 {
+        switch standard {
+        case .h264: 8
+        case .hevc, nil: 0
+        }
     }
 
     /// The `pts` of the packet that contained the picture in `frame`.

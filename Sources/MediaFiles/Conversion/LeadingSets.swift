@@ -9,7 +9,7 @@ struct LeadingSets {
     private var isOpen = true
     /// Whether the output must wait, because parameter sets may still have to be inserted before the bytes that exist.
     var isHolding: Bool { isOpen && !given.isEmpty }
-    private let codec: VideoCodec?
+    private let codec: VideoCodec
     private let given: [[UInt8]]
     private let output: StreamConverter.Framing
     /// The length in the output of the delimiter that begins the stream, in bytes.
@@ -17,7 +17,8 @@ struct LeadingSets {
     private var isFirst = true
 
     init(codec: VideoCodec?, given: [[UInt8]], output: StreamConverter.Framing) {
-        self.codec = codec
+        // If the codec is unknown, the first NAL units are read as H.264.
+        self.codec = codec ?? .h264
         self.given = given
         self.output = output
     }
@@ -26,19 +27,17 @@ struct LeadingSets {
     /// - Parameter output: All bytes before the unit. At the first picture the missing parameter sets are inserted
     ///   here.
     mutating func note(_ unit: ArraySlice<UInt8>, before output: inout [UInt8]) throws(MalformedStream) {
-        guard isOpen, let first = unit.first else { return }
-        let isHEVC = codec == .hevc
-        let type = isHEVC ? first >> 1 & 63 : first & 31
-        let isSlice = isHEVC ? type < 32 : (1...5).contains(type)
-        if isSlice {
+        guard isOpen, !unit.isEmpty else { return }
+        let kind = NALUnitKind(of: unit, codec)
+        if kind == .slice {
             try put(into: &output)
             return
         }
-        if (isHEVC ? 32...34 : 7...8).contains(type), !found.contains(where: { $0.elementsEqual(unit) }) {
+        if kind.isParameterSet, !found.contains(where: { $0.elementsEqual(unit) }) {
             found.append(Array(unit))
         }
         // H.264 7.4.1.2.3: a delimiter comes first, and the parameter sets follow it.
-        if isFirst, type == (isHEVC ? 35 : 9) { delimiterEnd = 4 + unit.count }
+        if isFirst, kind == .accessUnitDelimiter { delimiterEnd = 4 + unit.count }
         isFirst = false
     }
 

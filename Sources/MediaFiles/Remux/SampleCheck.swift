@@ -1,5 +1,7 @@
 import CLibAV
+import LibAV
 import NALUnits
+import VideoBase
 
 /// Checks that the packets of an H.264 or HEVC track consist of complete length-prefixed NAL units. libavformat copies
 /// packets between containers of the same kind without checking them.
@@ -9,15 +11,18 @@ struct SampleCheck {
     /// Returns nil for tracks that do not have length-prefixed H.264 or HEVC.
     init?(_ track: MediaTrack) {
         let parameters = unsafe track.stream.pointee.codecpar!
-        let codec = unsafe parameters.pointee.codec_id
-        guard codec == AV_CODEC_ID_H264 || codec == AV_CODEC_ID_HEVC else { return nil }
+        guard let codec = unsafe VideoCodec(libavcodecID: parameters.pointee.codec_id) else { return nil }
         // lengthSizeMinusOne in avcC and hvcC, whose first byte is 1: ISO/IEC 14496-15 5.3.3.1 and 8.3.3.1.
-        let place = codec == AV_CODEC_ID_H264 ? 4 : 21
+        let offset =
+            switch codec {
+            case .h264: 4
+            case .hevc: 21
+            }
         // SAFETY: the parameters own `extradata_size` bytes.
         let record = unsafe UnsafeBufferPointer(
             start: parameters.pointee.extradata, count: Int(max(0, parameters.pointee.extradata_size)))
-        guard record.count > place, unsafe record[0] == 1,
-            let size = LengthSize(rawValue: Int(unsafe record[place] & 3) + 1)
+        guard record.count > offset, unsafe record[0] == 1,
+            let size = LengthSize(rawValue: Int(unsafe record[offset] & 3) + 1)
         else { return nil }
         lengthSize = size
     }

@@ -158,7 +158,7 @@ final class ContainerSink: PacketSink {
                 return
             }
             try description.codec.check(packet, in: path)
-            let isKept = description.codec == .hevc && keepsParameterSets
+            let isKept = description.codec.samplesMayHaveParameterSets && keepsParameterSets
             let units =
                 format.isLengthPrefixed(description.codec)
                 ? EncodedSample.units(of: packet, description, keepsParameterSets: isKept) : nil
@@ -176,7 +176,7 @@ final class ContainerSink: PacketSink {
             state.end = max(state.end, packet.presentation + duration)
             // A fragment has only one kind of sync sample and begins with it: there every random access point is one.
             let isKey = state.randomAccess == nil || isFragmented(state.destination) ? packet.isRandomAccess : packet.isKey
-            let isDelimited = format == .ts && description.codec == .hevc
+            let isDelimited = format == .ts && description.codec.needsTransportDelimiters
             let delimiter = isDelimited ? TransportDelimiter.missing(from: packet.bytes.span) : nil
             let sample = try TrackPacket(
                 packet.bytes, lengthPrefixing: units, behind: delimiter ?? [], presentation: packet.presentation - origin, decode: packet.decode - origin, duration: duration,

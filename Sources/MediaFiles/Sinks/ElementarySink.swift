@@ -26,9 +26,7 @@ final class ElementarySink: PacketSink {
     }
 
     func start(_ description: EncoderDescription) throws {
-        let ending = path.split(separator: ".").last?.lowercased() ?? ""
-        let named: VideoCodec? = ["h264", "264"].contains(ending) ? .h264 : ["h265", "265", "hevc"].contains(ending) ? .hevc : nil
-        if let named, named != description.codec {
+        if let named = VideoCodec(fileExtension: MediaOutput.pathExtension(path)), named != description.codec {
             throw VaencError(
                 .usage, "\(path) is named for \(named.rawValue), and the pictures are \(description.codec.rawValue)",
                 remedy: "choose another name, or `codec`")

@@ -57,13 +57,10 @@ enum EncodedSample {
     ) -> [Range<Int>] {
         let bytes = packet.bytes
         return packet.unitRanges.filter { range in
-            let header = bytes[range.lowerBound]
-            let type = description.codec == .h264 ? header & 31 : header >> 1 & 63
-            let isDelimiter = type == (description.codec == .h264 ? 9 : 35)
-            let isParameterSet = description.codec == .h264 ? (7...8).contains(type) : (32...34).contains(type)
-            if isDelimiter { return false }
+            let kind = NALUnitKind(header: bytes[range.lowerBound], description.codec)
+            if kind == .accessUnitDelimiter { return false }
             let isInHeader =
-                isParameterSet && !keepsParameterSets
+                kind.isParameterSet && !keepsParameterSets
                 && description.parameterSets.contains { $0.elementsEqual(bytes[range]) }
             return !isInHeader
         }
@@ -72,20 +69,13 @@ enum EncodedSample {
     /// Whether a packet contains parameter sets that are not in the header. The samples of such a container cannot hold
     /// them.
     static func bringsParameterSets(_ units: [Range<Int>], of packet: EncodedPacket) -> Bool {
-        units.contains { unit in
-            let header = packet.bytes[unit.lowerBound]
-            return packet.codec == .h264 ? (7...8).contains(header & 31) : (32...34).contains(header >> 1 & 63)
-        }
+        units.contains { NALUnitKind(header: packet.bytes[$0.lowerBound], packet.codec).isParameterSet }
     }
 
     static let noUnits = VaencError(.usage, "a packet has no NAL unit", remedy: "give an access unit in Annex B form, each NAL unit behind a start code")
 
     /// Returns the avcC or hvcC record; nil if required parameter sets are missing.
     static func record(_ description: EncoderDescription, keepsParameterSets: Bool) -> [UInt8]? {
-        let sets = description.parameterSets
-        return switch description.codec {
-        case .h264: AVCDecoderConfigurationRecord(parameterSets: sets)?.bytes
-        case .hevc: HEVCDecoderConfigurationRecord(parameterSets: sets, isComplete: !keepsParameterSets)?.bytes
-        }
+        description.codec.decoderConfigurationRecord(description.parameterSets, isComplete: !keepsParameterSets)
     }
 }

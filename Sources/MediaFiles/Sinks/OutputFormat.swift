@@ -18,9 +18,8 @@ public enum OutputFormat: String, Sendable, Hashable, CaseIterable {
     /// A playlist and its segments: MPEG-TS for H.264, fragmented MP4 for HEVC.
     case hls
 
-    /// Whether the format can hold a stream of the codec. False for HEVC in FLV, an extension that FFmpeg before 6.1
-    /// and most receivers do not support.
-    public func holds(_ codec: VideoCodec) -> Bool { self != .flv || codec == .h264 }
+    /// Whether the format can hold a stream of the codec.
+    public func holds(_ codec: VideoCodec) -> Bool { self != .flv || codec.isHeldByFLV }
 
     /// Whether the format can hold more tracks than the pictures.
     public var holdsTracks: Bool { self != .annexb && self != .avcc }
@@ -42,7 +41,7 @@ public enum OutputFormat: String, Sendable, Hashable, CaseIterable {
     public func wantsDelimiters(of codec: VideoCodec?, asked: Bool) -> Bool {
         switch self {
         case .ts: true
-        case .hls: codec.map { $0 == .h264 } ?? asked
+        case .hls: codec.map { $0.segmentFormat == .ts } ?? asked
         default: asked && holdsDelimiters
         }
     }
@@ -65,7 +64,7 @@ extension OutputFormat {
 
     /// Whether NAL units have length prefixes, and the header contains the parameter sets.
     func isLengthPrefixed(_ codec: VideoCodec) -> Bool {
-        self == .hls ? codec == .hevc : ![.annexb, .ts].contains(self)
+        ![.annexb, .ts].contains(self == .hls ? codec.segmentFormat : self)
     }
 
     /// Returns the options of libavformat's muxer.
@@ -86,7 +85,7 @@ extension OutputFormat {
         case .mkv: return survivesKill ? [("cluster_time_limit", "1000")] : []
         case .hls:
             guard let segments else { return [] }
-            let isTS = codec != .hevc
+            let isTS = codec?.segmentFormat ?? .ts == .ts
             let names = [
                 ("hls_segment_type", isTS ? "mpegts" : "fmp4"),
                 ("hls_segment_filename", segments.pattern(isTS ? "ts" : "m4s")),

@@ -164,3 +164,13 @@ extension DecodingSource {
         }
     }
 }
+
+extension VideoCodec {
+    /// Whether packets before the first key picture are skipped, because libavcodec's decoder cannot decode them.
+    var decodingBeginsAtKeys: Bool {
+        switch self {
+        case .h264: false
+        case .hevc: true
+        }
+    }
+}

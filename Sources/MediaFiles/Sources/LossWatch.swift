@@ -8,7 +8,7 @@ import VideoBase
 /// them.
 struct LossWatch {
     private var follower: any StreamFollower
-    private let isHEVC: Bool
+    private let codec: VideoCodec
     /// The size of the length prefix; nil for a byte stream.
     private var lengthSize: LengthSize?
     /// Whether a picture was complete. A stream may begin in the middle of a picture.
@@ -19,18 +19,20 @@ struct LossWatch {
 
     /// Returns nil for codecs other than H.264 and HEVC.
     init?(_ parameters: AVCodecParameters) {
-        switch unsafe parameters.codec_id {
-        case AV_CODEC_ID_H264: (follower, isHEVC) = (H264Follower(), false)
-        case AV_CODEC_ID_HEVC: (follower, isHEVC) = (HEVCFollower(), true)
-        default: return nil
-        }
+        guard let codec = unsafe VideoCodec(libavcodecID: parameters.codec_id) else { return nil }
+        self.codec = codec
+        follower =
+            switch codec {
+            case .h264: H264Follower()
+            case .hevc: HEVCFollower()
+            }
         // SAFETY: the parameters own `extradata_size` bytes.
         let extradata = unsafe UnsafeBufferPointer(start: parameters.extradata, count: Int(parameters.extradata_size))
         begin(with: unsafe Array(extradata))
     }
 
     private mutating func begin(with extradata: [UInt8]) {
-        if let record = try? DecoderConfiguration(record: extradata, codec: isHEVC ? .hevc : .h264) {
+        if let record = try? DecoderConfiguration(record: extradata, codec: codec) {
             lengthSize = record.lengthSize
             for unit in record.units { _ = follower.take(unit) }
         } else {
@@ -62,11 +64,18 @@ struct LossWatch {
             switch picture.obstacle {
             case nil:
                 hasBegun = true
+                switch codec {
                 // libavcodec does not output pictures that are shown before the first key picture.
-                if !isHEVC, picture.isLeading, !picture.isSecondField { undecodable += 1 }
+                case .h264: if picture.isLeading, !picture.isSecondField { undecodable += 1 }
+                case .hevc: break
+                }
             case .missingReference: if hasBegun { loss = loss ?? "pictures that later ones refer to are missing" }
             case .damaged: if hasBegun { loss = loss ?? "slices are missing or broken" }
-            case .beforeStart: if hasBegun, isHEVC { undecodable += 1 }
+            case .beforeStart:
+                switch codec {
+                case .h264: break
+                case .hevc: if hasBegun { undecodable += 1 }
+                }
             // Decoders report these.
             case .noParameterSets: break
             }

@@ -69,8 +69,9 @@ public struct StreamKind: Sendable, Hashable {
 
     /// Whether it is a NAL unit of a kind that never has more than a few hundred bytes: a parameter set or a delimiter.
     private static func isSmall(_ unit: ArraySlice<UInt8>) -> Bool {
-        guard let first = unit.first else { return true }
-        return codec(unit) == .hevc ? [32, 33, 34, 35].contains(first >> 1) : [7, 8, 9].contains(first & 0x1F)
+        if unit.isEmpty { return true }
+        let kind = NALUnitKind(of: unit, codec(unit) ?? .h264)
+        return kind.isParameterSet || kind == .accessUnitDelimiter
     }
 
     /// Whose NAL unit it is; nil where it may be either's, or does not begin a stream in either.

@@ -165,11 +165,12 @@ final class EncodeBranch {
     private var contained: [EffectiveEntry] {
         var entries: [EffectiveEntry] = []
         if let entry = output.sampleEntry {
-            let used = description.codec == .hevc ? entry.rawValue : "avc1"
-            entries.append(
-                EffectiveEntry(
-                    option: "sampleEntry", asked: entry.rawValue, used: used,
-                    why: description.codec == .hevc ? "as asked" : "H.264 has no other"))
+            let (used, why) =
+                switch description.codec {
+                case .h264: ("avc1", "H.264 has no other")
+                case .hevc: (entry.rawValue, "as asked")
+                }
+            entries.append(EffectiveEntry(option: "sampleEntry", asked: entry.rawValue, used: used, why: why))
         }
         entries += soundEntries
         let asksDelimiters = output.configuration.accessUnitDelimiters

@@ -202,7 +202,7 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
         Terminal.note(
             """
             \(report.output): \(counted(report.frames.encoded, "frame")), \(report.width)×\(report.height) \
-            \(report.codec == .h264 ? "H.264" : "HEVC") \(report.profile)@\(report.level)\
+            \(report.codec.standardName) \(report.profile)@\(report.level)\
             \(codec.map { " (\($0.why))" } ?? ""), \(report.bytes) bytes, \
             \(report.bitrate / 1000) kbit/s, \(decimal(fps, 0)) fps, on \(report.device.driver)\
             \(report.frames.dropped > 0 ? ", \(counted(report.frames.dropped, "frame")) DROPPED" : "")\

@@ -17,7 +17,7 @@ struct EncodeOutput {
     /// Why it has the codec that it has, where the command line decides; nil: the session chooses.
     let codecWhy: String?
 
-    func name(_ codec: VideoCodec) -> String { givenName ?? (codec == .hevc ? "test.h265" : "test.h264") }
+    func name(_ codec: VideoCodec) -> String { givenName ?? "test.\(codec.fileExtension)" }
 }
 
 /// The outputs that `-o` names, and the codec that each is bound to.
@@ -82,8 +82,7 @@ struct OutputNames {
     }
 
     private static func ending(_ codec: VideoCodec, _ format: OutputFormat) -> String {
-        if format == .avcc { return codec == .hevc ? "hvcc" : "avcc" }
-        return codec == .hevc ? "h265" : "h264"
+        format == .avcc ? codec.recordName.lowercased() : codec.fileExtension
     }
 
     /// Codecs that other outputs have, or may come to have, and this one has not.

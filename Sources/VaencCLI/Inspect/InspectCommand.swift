@@ -36,8 +36,13 @@ struct InspectCommand: ParsableCommand {
         }
         let input = try ByteStreamFile(file)
         let codec = input.codec ?? .h264
+        let cost =
+            switch codec {
+            case .h264: ReadingCost.bytes(h264: input.bytes)
+            case .hevc: ReadingCost.bytes(hevc: input.bytes)
+            }
         try MemoryTrial.require(
-            ReadingCost.bytes(annexB: input.bytes, isHEVC: codec == .hevc), "to list what is in \(file == "-" ? "standard input" : file)")
+            cost, "to list what is in \(file == "-" ? "standard input" : file)")
         let stream: any InspectedStream =
             switch codec {
             case .h264: H264Stream(annexB: input.bytes, recordBytes: input.headerBytes)

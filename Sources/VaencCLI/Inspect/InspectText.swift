@@ -20,7 +20,7 @@ enum InspectText {
     private static func summary(_ report: InspectReport) -> [String] {
         let size = report.width.wrapped.flatMap { width in report.height.wrapped.map { "\(width)×\($0)" } } ?? "size unknown"
         var lines = [
-            "\(report.input): \(report.codec == .h264 ? "H.264" : "HEVC") \(report.profile.wrapped ?? "profile unknown")"
+            "\(report.input): \(report.codec.standardName) \(report.profile.wrapped ?? "profile unknown")"
                 + "@\(report.level.wrapped ?? "?"), \(size), \(report.bitDepth) bits, \(report.container)"
         ]
         let frames = report.frames

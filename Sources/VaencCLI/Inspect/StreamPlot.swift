@@ -38,7 +38,7 @@ struct StreamPlot {
     private func middle(_ index: Int) -> Double { Self.left + (Double(index) + 0.5) * step }
 
     private mutating func draw() {
-        let name = report.codec == .h264 ? "H.264" : "HEVC"
+        let name = report.codec.standardName
         let size = report.width.wrapped.flatMap { width in report.height.wrapped.map { ", \(width)×\($0)" } } ?? ""
         drawing.text("\(report.input): \(name) \(report.profile.wrapped ?? "")@\(report.level.wrapped ?? "?")\(size)", x: Self.left, y: 24)
         legend()

@@ -49,7 +49,7 @@ struct OutputOptions: ParsableArguments {
     ///
     /// - Parameter outputs: the format of each, and the codec that it is bound to.
     func checkSampleEntry(_ outputs: [(format: OutputFormat, codec: VideoCodec?)]) throws {
-        guard let sampleEntry, !outputs.contains(where: { $0.format.hasSampleEntries && $0.codec != .h264 }) else { return }
+        guard let sampleEntry, !outputs.contains(where: { $0.format.hasSampleEntries && $0.codec?.hasSampleEntryNames ?? true }) else { return }
         throw VaencError.usage(
             "--sample-entry \(sampleEntry.rawValue) says how MP4 and MOV hold HEVC, and no output is that",
             remedy: "leave it out, or write HEVC into .mp4 or .mov")

@@ -11,7 +11,7 @@ enum ProbeTable {
             device(report, everything: everything) + (verified.map { trials(report, $0[index]) } ?? "")
         }.joined(separator: "\n")
         let choice = Devices.defaultChoice(among: reports, asked: asked)
-        text += "\nDefault: \(choice.device ?? "nothing"), \(choice.codec == .h264 ? "H.264" : "HEVC") (\(choice.why))\n"
+        text += "\nDefault: \(choice.device ?? "nothing"), \(choice.codec.standardName) (\(choice.why))\n"
         if let advice = ProbeAdvice.text(reports, asked: asked) { text += advice + "\n" }
         return text
     }
