@@ -1,8 +1,8 @@
-/// What it takes to look into a byte stream.
+/// Estimates the memory that reading a byte stream takes.
 package enum ReadingCost {
-    /// Of a slice or a message and the picture that it makes, from the reader to what is reported of it: 2.3 KB of HEVC, less of H.264.
+    /// Bytes for a slice or message and its picture, from the reader to the report: 2.3 KB for HEVC, less for H.264.
     private static let header = 2560
-    /// Of any NAL unit.
+    /// Bytes for any NAL unit.
     private static let unit = 48
 
     /// Bytes of memory that the lists of a stream's NAL units and pictures take, about, and not much more. The stream's own bytes do not

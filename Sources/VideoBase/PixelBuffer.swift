@@ -42,7 +42,12 @@ extension PixelPlanes {
     /// - Throws: `usage` if the planes have another layout than their buffer says, hold less than its size, or lack memory.
     package func check(of buffer: any PixelBuffer) throws(VaencError) { try unsafe check(format: buffer.format, size: buffer.size) }
 
-    /// Checks that the planes hold a picture.
+    /// Checks that the planes have memory and pitches for the picture that they describe.
+    ///
+    /// - Throws: `usage`.
+    package func check() throws(VaencError) { try unsafe check(format: format, size: size) }
+
+    /// Checks that the planes hold a picture of this format and at least this size.
     ///
     /// - Throws: `usage`.
     package func check(format: PixelFormat, size: VideoSize) throws(VaencError) {

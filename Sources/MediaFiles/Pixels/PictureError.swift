@@ -15,7 +15,7 @@ public struct PictureError: Sendable, Hashable {
     public init() {}
 
     /// Computes the error of a pair of pictures of equal size and depth. Each is 4:2:0 in any layout.
-    /// - Throws: `usage` for other formats, or for different sizes or depths.
+    /// - Throws: `usage` for other formats, for different sizes or depths, and for planes without memory.
     public init(_ a: PixelPlanes, _ b: PixelPlanes) throws {
         let known: Set<PixelFormat> = [.nv12, .i420, .yv12, .p010, .i420p10]
         let size = unsafe a.size
@@ -27,6 +27,8 @@ public struct PictureError: Sendable, Hashable {
                 "cannot compare \(unsafe a.format.rawValue) of \(size) with \(unsafe b.format.rawValue) of \(unsafe b.size)"
             )
         }
+        try unsafe a.check()
+        try unsafe b.check()
         if unsafe a.format.bitDepth > 8 {
             peak = 1023
             unsafe addDeep(a, b)

@@ -25,7 +25,7 @@ public struct PictureSimilarity: Sendable, Hashable {
 
     /// Adds a pair of pictures of equal size and depth, in any layout of 4:2:0. A plane smaller than 8×8 samples counts
     /// as equal, so chroma needs pictures of 16×16 or more.
-    /// - Throws: `usage` for other formats, or for different sizes or depths.
+    /// - Throws: `usage` for other formats, for different sizes or depths, and for planes without memory.
     public mutating func add(_ a: PixelPlanes, _ b: PixelPlanes) throws {
         let known: Set<PixelFormat> = [.nv12, .i420, .yv12, .p010, .i420p10]
         let size = unsafe a.size
@@ -36,6 +36,8 @@ public struct PictureSimilarity: Sendable, Hashable {
                 .usage, "pictures of different sizes, depths or layouts cannot be compared",
                 remedy: "bring both to 4:2:0 of 8 or 10 bits")
         }
+        try unsafe a.check()
+        try unsafe b.check()
         let isDeep = unsafe a.format.bitDepth > 8
         let chroma = VideoSize(width: (size.width + 1) / 2, height: (size.height + 1) / 2)
         for plane in 0..<3 {

@@ -25,9 +25,11 @@ public final class PixelConverter {
     }
 
     /// Writes the picture of `source` over the visible part of `destination`, stretched if the sizes differ.
-    /// - Throws: `unavailable` if libswscale is needed and missing; `badInput` for conversions that it does not
-    ///   support.
+    /// - Throws: `usage` for planes without memory, and for planes whose pitch is less than a row; `unavailable` if
+    ///   libswscale is needed and missing; `badInput` for conversions that it does not support.
     public func convert(_ source: PixelPlanes, to destination: PixelPlanes) throws {
+        try unsafe source.check()
+        try unsafe destination.check()
         // SAFETY: the planes have the sizes that their format and size state.
         if unsafe source.size == destination.size, target == nil {
             switch unsafe (source.format, destination.format) {

@@ -26,8 +26,8 @@ final class ContainerSink: PacketSink {
         var randomAccess: RandomAccessTable?
         /// The size of the final file, if the file was rewritten at the end.
         var finalBytes: Int?
-        /// The decoding time of the last picture.
-        var latest: MediaTime?
+        /// Checks the decoding order of the pictures.
+        var order = PacketOrder()
         /// The end of the last picture in presentation order.
         var end = MediaTime.zero
     }
@@ -148,11 +148,7 @@ final class ContainerSink: PacketSink {
     func write(_ packet: EncodedPacket) throws {
         try packet.check()
         try state.withLock { state in
-            if let latest = state.latest, packet.decode < latest {
-                throw VaencError(
-                    .usage, "a packet for \(path) is decoded before the one that came before it", remedy: "give packets in decoding order")
-            }
-            state.latest = packet.decode
+            try state.order.check(packet, in: path)
             if !state.hasHeader { try writeHeader(&state, first: packet.presentation) }
             guard let muxer = state.muxer, let description = state.description, let origin = state.origin else {
                 return

@@ -8,6 +8,7 @@ final class ElementarySink: PacketSink {
     private let lengthPrefixed: Bool
     private let file: Guarded<OutputFile>
     private let codec = Guarded<VideoCodec?>(nil)
+    private let order = Guarded(PacketOrder())
     let keptPart: String?
 
     init(_ file: sending OutputFile, lengthPrefixed: Bool) {
@@ -37,6 +38,7 @@ final class ElementarySink: PacketSink {
     func write(_ packet: EncodedPacket) throws {
         try packet.check()
         try codec.withLock { try $0?.check(packet, in: path) }
+        try order.withLock { try $0.check(packet, in: path) }
         let bytes = packet.bytes
         try file.withLock { file in
             guard lengthPrefixed else { return try file.write(bytes.span) }

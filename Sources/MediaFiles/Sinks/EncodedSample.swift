@@ -20,6 +20,27 @@ extension EncodedPacket {
     }
 }
 
+/// Checks that packets arrive in decoding order, beginning with one at which decoding can begin.
+struct PacketOrder {
+    private var latest: MediaTime?
+
+    /// - Parameter packet: The next packet for the output.
+    /// - Throws: `usage` if its decoding time is before that of the previous packet, or if decoding cannot begin at the
+    ///   first packet.
+    mutating func check(_ packet: EncodedPacket, in path: String) throws(VaencError) {
+        if let latest, packet.decode < latest {
+            throw VaencError(
+                .usage, "a packet for \(path) is decoded before the one that came before it", remedy: "give packets in decoding order")
+        }
+        if latest == nil, !packet.isKey, !packet.isRandomAccess {
+            throw VaencError(
+                .usage, "the first packet for \(path) is no key frame, and no decoder could begin with it",
+                remedy: "begin with a packet whose isRandomAccess is true")
+        }
+        latest = packet.decode
+    }
+}
+
 extension VideoCodec {
     /// Checks that a packet has this codec.
     /// - Throws: `usage` if it has another.

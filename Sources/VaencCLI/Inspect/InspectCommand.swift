@@ -49,7 +49,8 @@ struct InspectCommand: ParsableCommand {
             case .hevc: HEVCStream(annexB: input.bytes, recordBytes: input.headerBytes)
             }
         var hrd = stream.hrd()
-        // Who counts the parameter sets in a container's header, which go before key pictures in a bare stream, is open.
+        // It is not defined whether the parameter sets in a container's header count. In a bare stream they precede the
+        // key pictures. The stream conforms if it conforms with either count.
         if hrd?.conforms == false, input.headerBytes > 0, let counted = stream.hrd(headerBytes: input.headerBytes), counted.conforms {
             hrd = counted
         }

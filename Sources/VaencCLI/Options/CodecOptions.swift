@@ -24,7 +24,11 @@ struct CodecOptions: ParsableArguments {
     @Option(parsing: .unconditional, help: ArgumentHelp("Bits of a coded sample, 8 or 10 (default: the input's, if codec and device can).", valueName: "N"))
     var bitDepth: Int?
 
-    /// - Parameter others: codecs of the run's other outputs, which may be meant by what this one does not have.
+    /// Applies the options to a configuration.
+    ///
+    /// - Parameter others: The codecs of the run's other outputs. An option that this output's codec lacks may be meant
+    ///   for them.
+    /// - Throws: `usage`.
     func apply(to configuration: inout EncoderConfiguration, others: Set<VideoCodec> = []) throws {
         let wanted = configuration.wantedCodec
         if let profile {
@@ -67,7 +71,8 @@ struct CodecOptions: ParsableArguments {
         }
     }
 
-    /// nil where the codec (either, where none is named) has no such profile. `main` alone is H.264's.
+    /// Returns the profile with a name; nil if the codec (or both codecs, if `codec` is nil) has no such profile.
+    /// Without a codec, `main` means H.264 Main.
     private static func profile(_ name: String, codec: VideoCodec?) -> CodecProfile? {
         let plain = String(name.lowercased().filter { $0.isLetter || $0.isNumber })
         return switch (codec, plain) {
@@ -94,7 +99,7 @@ struct CodecOptions: ParsableArguments {
 enum CodecOption: String, ExpressibleByArgument, CaseIterable {
     case auto, h264, hevc
 
-    /// The codec's other usual names too, in any case.
+    /// Accepts the codec's other usual names too, in upper or lower case.
     init?(argument: String) {
         switch argument.lowercased() {
         case "auto": self = .auto
@@ -117,7 +122,7 @@ enum CodecOption: String, ExpressibleByArgument, CaseIterable {
 enum TierOption: String, ExpressibleByArgument, CaseIterable {
     case auto, main, high
 
-    /// nil for `auto`.
+    /// The tier; nil for `auto`.
     var tier: Tier? { self == .auto ? nil : self == .main ? .main : .high }
 }
 
