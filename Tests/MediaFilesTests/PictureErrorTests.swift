@@ -9,6 +9,21 @@ import VideoBase
         try unsafe a.with { x in try unsafe b.with { y in unsafe try PictureError(x, y) } }
     }
 
+    /// Planes without memory are an error, and no trap, in each function that takes planes.
+    @Test func planesWithoutMemoryAreRefused() throws {
+        let size = VideoSize(width: 16, height: 16)
+        let bare = unsafe PixelPlanes(format: .nv12, size: size, allocatedSize: size, bases: (nil, nil, nil), pitches: (16, 16, 0))
+        let calls: [() throws -> Void] = [
+            { _ = unsafe try PictureError(bare, bare) },
+            { var similarity = PictureSimilarity(); unsafe try similarity.add(bare, bare) },
+            { unsafe try PixelConverter().convert(bare, to: bare) },
+        ]
+        for call in calls {
+            let error = #expect(throws: VaencError.self) { try call() }
+            #expect(error?.category == .usage)
+        }
+    }
+
     /// Against plain sums, at every width that reaches the vector loop and its tail, all layouts on either side.
     @Test func agreesWithPlainSums() throws {
         for width in 1...37 {

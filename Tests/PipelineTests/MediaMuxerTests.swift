@@ -147,9 +147,12 @@ import Vaenc
             // Where the format holds such times, there is a file now.
             _ = try ProcessRunner.run("rm", ["-f", path, path + ".part"])
         }
+        let back = [Self.packet(shown: Self.frame), Self.packet()]
+        #expect(await refusal(back) == "a packet for \(path) is decoded before the one that came before it")
+        var predicted = Self.packet()
+        (predicted.type, predicted.isRandomAccess) = (.p, false)
+        #expect(await refusal([predicted, Self.packet()]) == "the first packet for \(path) is no key frame, and no decoder could begin with it")
         if ending != "h264" {
-            let back = [Self.packet(shown: Self.frame), Self.packet()]
-            #expect(await refusal(back) == "a packet for \(path) is decoded before the one that came before it")
             var small = description
             small.size = VideoSize(width: 0, height: 64)
             #expect(await refusal([Self.packet()], of: small).contains("size 0×64 is out of range"))

@@ -58,8 +58,9 @@ final class TestPattern: FrameSource {
         isDeep = (options.inputFormat?.bitDepth ?? 8) > 8
         let first = rate.firstFrame(from: options.start ?? 0)
         var last = frames
-        if let seconds = options.duration { last = min(last, first + rate.firstFrame(from: seconds)) }
-        if let limit = options.frameLimit { last = min(last, first + limit) }
+        for limit in [options.duration.map(rate.firstFrame), options.frameLimit] {
+            if let limit, limit < last - first { last = first + limit }
+        }
         self.frames = last
         let color = ColorDescription(primaries: 1, transfer: 1, matrix: 1, fullRange: false)
         let shaper = FrameShaper(
