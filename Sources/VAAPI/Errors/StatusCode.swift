@@ -1,13 +1,13 @@
-/// A VAStatus: what a libva call returned (`va.h`, VA_STATUS_…).
+/// A VAStatus: the result of a libva call (`va.h`, VA_STATUS_…).
 public struct StatusCode: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
     public let rawValue: Int32
 
     public init(rawValue: Int32) { self.rawValue = rawValue }
 
-    /// The constant's name in `va.h`; nil for values that no header names.
+    /// The constant's name in `va.h`, or nil for an unknown value.
     public var name: String? { Self.table[rawValue]?.name }
 
-    /// A few words for a person; the number where no header names the value.
+    /// A short description for people, or the number of an unknown value.
     public var description: String { Self.table[rawValue]?.text ?? "status \(rawValue)" }
 
     public static let success = StatusCode(rawValue: 0x00)
@@ -80,7 +80,7 @@ public struct StatusCode: RawRepresentable, Sendable, Hashable, CustomStringConv
         -1: ("VA_STATUS_ERROR_UNKNOWN", "unknown error"),
     ]
 
-    /// The values that `va.h` names, in its order.
+    /// All values that `va.h` names, in the order of `va.h`.
     public static var named: [StatusCode] {
         table.keys.map { UInt32(bitPattern: $0) }.sorted().map { StatusCode(rawValue: Int32(bitPattern: $0)) }
     }
