@@ -1,6 +1,6 @@
 import Vaenc
 
-/// A camera and a microphone in one MP4 file. The first picture is time zero.
+/// Records a camera and a microphone into one MP4 file. The first picture is time zero.
 func cameraAndMicrophone(_ camera: String, _ microphone: String, _ output: String, seconds: Double) throws {
     var request = CaptureRequest()
     request.size = VideoSize(width: 1280, height: 720)

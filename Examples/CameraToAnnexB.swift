@@ -1,6 +1,6 @@
 import Vaenc
 
-/// A camera's pictures as H.264 or HEVC behind start codes: `test.h264` or `test.h265`.
+/// Encodes a camera's pictures as H.264 or HEVC with start codes, by the extension: `test.h264` or `test.h265`.
 func cameraToAnnexB(_ camera: String, _ output: String, seconds: Double) throws {
     var options = SourceOptions()
     options.duration = seconds

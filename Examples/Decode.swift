@@ -1,7 +1,7 @@
 import Glibc
 import Vaenc
 
-/// NAL units, one at a time and each behind its start code, to pictures in Y4M.
+/// Decodes NAL units, one at a time and each with its start code, into a Y4M file.
 func decode(_ input: String, _ output: String) async throws {
     var configuration = DecompressionConfiguration(codec: try MediaOutput.format(of: input).codec ?? .h264)
     configuration.pixelFormat = .i420

@@ -1,6 +1,6 @@
 import Vaenc
 
-/// The first pictures of a camera in a file.
+/// Records the first pictures of a camera into a file.
 func firstFrames(of camera: String, _ output: String, count: Int) throws {
     var options = SourceOptions()
     options.frameLimit = count

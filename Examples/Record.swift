@@ -1,11 +1,11 @@
 import Vaenc
 
-/// Encodes what a source gives, pictures and sound, into a file. Blocks until the source ends.
+/// Encodes the pictures and sound of a source into a file. Blocks until the source ends.
 func record(
     _ source: any FrameSource, to output: String, codec: VideoCodec? = nil, device: DeviceSelector = .auto
 ) throws {
     defer { source.close() }
-    var configuration = EncoderConfiguration(encoding: source.info)  // As `vaenc encode`: the encoder's default quality.
+    var configuration = EncoderConfiguration(encoding: source.info)  // The default quality, as in `vaenc encode`.
     configuration.wantedCodec = codec
 
     let format = try MediaOutput.format(of: output).format
@@ -16,15 +16,15 @@ func record(
         target.options.timeOrigin = .zero
         target.kinds.insert(.audio)
     }
-    let muxer = MediaMuxer(target) { _ in source.cancel() }  // A full disk ends the reading, too: a camera would go on.
-    defer { muxer.cancel() }  // Leaves nothing behind an error; does nothing after `stop`.
+    let muxer = MediaMuxer(target) { _ in source.cancel() }  // Stop reading after an error: a camera never ends.
+    defer { muxer.cancel() }  // After an error, no file remains. No effect after `stop`.
 
     let session = try CompressionSession(configuration: configuration, device: device) { result in
         if case .success(let packet) = result { muxer.append(packet) }
     }
     defer { session.invalidate() }
     let group = try SessionGroup([session])
-    let input = try InputDecoding(source, for: group)  // On the device that encodes, where it decodes.
+    let input = try InputDecoding(source, for: group)  // Decodes on the encoding device if possible.
     muxer.start()
     muxer.describe(try session.encoderDescription)
     if let sound { muxer.describe(sound.track) }
@@ -38,7 +38,7 @@ func record(
             }
         }
     } catch let error as any DescribedError where error.category == .interrupted {
-        try muxer.stop()  // Throws what the muxer failed with, where that was why.
+        try muxer.stop()  // If the muxer has failed, this call throws its error.
         throw error
     }
     if let sound {

@@ -1,6 +1,6 @@
 import Vaenc
 
-/// A file's streams in another file or container, their packets as they are.
+/// Copies the streams of a file into another file or container without encoding them again.
 func remux(_ input: String, _ output: String) throws {
     let report = try Remuxer(input, to: output).run()
     for stream in report.streams {

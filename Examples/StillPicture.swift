@@ -1,6 +1,6 @@
 import Vaenc
 
-/// One picture of a camera as JPEG or PNG, by the output's name.
+/// Writes one picture of a camera as JPEG or PNG, by the extension of the output.
 func stillPicture(_ camera: String, _ output: String) throws {
     guard let format = StillPicture.Format(name: output) else {
         throw VaencError(.usage, "\(output) names no still picture", remedy: "end it in .jpg or .png")

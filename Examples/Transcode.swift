@@ -1,6 +1,6 @@
 import Vaenc
 
-/// A file's pictures as HEVC, its sound as it is. Where the device decodes the input too, pictures stay on it.
+/// Encodes a file's pictures as HEVC and copies its sound. If the device also decodes the input, pictures stay on it.
 func transcode(_ input: String, _ output: String, device: DeviceSelector) throws {
     var options = SourceOptions()
     options.readsSound = true

@@ -1,6 +1,6 @@
 import Vaenc
 
-/// H.264 and HEVC at once, each frame read once; at half of the frames both go on with a quarter of the bit rate.
+/// Encodes H.264 and HEVC at once, and reads each frame once. Halfway, both continue with a quarter of the bit rate.
 func twoCodecs(_ input: String, _ h264: String, _ hevc: String, device: DeviceSelector) throws {
     let source = try MediaInput.open(input)
     defer { source.close() }

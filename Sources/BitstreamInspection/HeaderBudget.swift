@@ -1,6 +1,7 @@
-/// How many slices and SEI messages of a stream are read: each takes far more memory than the few bytes that it can have.
+/// The number of slices and SEI messages of a stream that are read. The limit exists because each takes far more memory
+/// than its few bytes in the stream.
 ///
-/// Streams of slices of 128 bytes and more are read whole, and so are a quarter of a million slices of any size.
+/// A stream whose slices have at least 128 bytes is read completely, and so are 250,000 slices of any size.
 struct HeaderBudget {
     private var left: Int
     private var isReported = false
@@ -15,7 +16,7 @@ struct HeaderBudget {
 
     enum Answer {
         case take
-        /// The first that is left out: the message says so.
+        /// The first item that is not read, with the message to report.
         case report(String)
         case leave
     }

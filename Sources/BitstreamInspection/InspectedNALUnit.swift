@@ -1,4 +1,4 @@
-/// A NAL unit and where it stands.
+/// A NAL unit of H.264 and its position in the stream.
 package struct InspectedNALUnit: Sendable, Hashable {
     /// nal_unit_header_svc_extension() of a prefix NAL unit (H.264 7.3.1, annex G/F).
     package struct ScalableHeader: Sendable, Hashable {
@@ -15,20 +15,20 @@ package struct InspectedNALUnit: Sendable, Hashable {
 
     private let header: UInt8
     private let place: UnitPlace
-    /// svc_extension_flag and nal_unit_header_svc_extension(): 24 bits; 0 without them.
+    /// svc_extension_flag and nal_unit_header_svc_extension(), 24 bits; 0 if absent.
     private let scalableBits: UInt32
 
     /// nal_unit_type.
     package var type: Int { Int(header & 31) }
     /// nal_ref_idc.
     package var refIDC: Int { Int(header >> 5 & 3) }
-    /// Of its start code in the byte stream.
+    /// The offset of the start code in the byte stream.
     package var offset: Int { place.offset }
-    /// With start code and trailing zeros.
+    /// The size with start code and trailing zeros.
     package var byteCount: Int { place.byteCount }
-    /// Of the NAL unit alone: without start code and trailing zeros.
+    /// The range of the NAL unit, without start code and trailing zeros.
     package var payload: Range<Int> { place.payload }
-    /// Of a prefix NAL unit (type 14) or a coded slice extension (type 20) with svc_extension_flag.
+    /// The scalable header of a prefix NAL unit (type 14) or coded slice extension (type 20) with svc_extension_flag.
     package var scalable: ScalableHeader? {
         if scalableBits == 0 { return nil }
         func bits(_ lowest: Int, _ count: Int) -> Int { Int(scalableBits >> lowest) & (1 << count - 1) }
@@ -38,10 +38,10 @@ package struct InspectedNALUnit: Sendable, Hashable {
             useRefBasePicFlag: bits(4, 1) == 1, discardableFlag: bits(3, 1) == 1, outputFlag: bits(2, 1) == 1)
     }
 
-    /// VCL of a primary coded picture: slices and data partitions (H.264 table 7-1).
+    /// Whether the unit is a VCL NAL unit of a primary coded picture: a slice or a data partition (H.264 table 7-1).
     package var isSlice: Bool { (1...5).contains(type) }
 
-    /// H.264 table 7-1.
+    /// The name of the type (H.264 table 7-1).
     package var name: String {
         switch type {
         case 1: "slice"
@@ -65,13 +65,13 @@ package struct InspectedNALUnit: Sendable, Hashable {
 }
 
 extension InspectedNALUnit {
-    /// Nil where there is no header or forbidden_zero_bit is set.
+    /// Returns nil if the header is missing or forbidden_zero_bit is set.
     init?(_ unit: AnnexB.Unit, in bytes: [UInt8]) {
         guard let first = bytes[unit.payload].first, first & 0x80 == 0 else { return nil }
         header = first
         place = UnitPlace(unit)
         var extensionBits: UInt32 = 0
-        // svc_extension_flag is the highest of the three bytes' bits.
+        // svc_extension_flag is the highest bit of the three bytes.
         if first & 31 == 14 || first & 31 == 20, unit.payload.count >= 4 {
             for byte in bytes[unit.payload].dropFirst().prefix(3) { extensionBits = extensionBits << 8 | UInt32(byte) }
         }
@@ -79,7 +79,7 @@ extension InspectedNALUnit {
     }
 }
 
-/// Where a NAL unit stands, in few bytes: a byte stream can hold a unit for every three bytes.
+/// The position of a NAL unit in a compact form: a byte stream can hold a unit for every three bytes.
 struct UnitPlace: Sendable, Hashable {
     let offset: Int
     private let payloadEnd: Int
@@ -90,7 +90,7 @@ struct UnitPlace: Sendable, Hashable {
         offset = unit.whole.lowerBound
         payloadEnd = unit.payload.upperBound
         trailingZeros = unit.whole.upperBound - unit.payload.upperBound
-        // 3 or 4; none in a NAL unit that stands alone.
+        // 3 or 4, or 0 for a NAL unit without a start code.
         startCode = UInt8(clamping: unit.payload.lowerBound - unit.whole.lowerBound)
     }
 

@@ -1,71 +1,71 @@
-/// A stream of any codec as its reader sees it: what does not depend on the codec.
+/// The codec-independent view of a stream that a reader returns.
 package protocol InspectedStream: Sendable {
-    /// Coded pictures in coding order.
+    /// The coded pictures in coding order.
     var pictures: [any InspectedPicture] { get }
-    /// Rules that the stream breaks, those of the coded picture buffer left out.
+    /// The violations of the standard, except those of the coded picture buffer.
     var violations: [Violation] { get }
     var unitCount: Int { get }
-    /// The name of a NAL unit by its place in stream order.
+    /// Returns the name of the NAL unit at an index in stream order.
     func unitName(_ index: Int) -> String
-    /// A NAL unit's bytes with start code and trailing zeros.
+    /// Returns the range of a NAL unit, with start code and trailing zeros.
     func unitRange(_ index: Int) -> Range<Int>
-    /// Of the first sequence, as people call them; nil where there is none.
+    /// The common names of the first sequence's profile and level; nil if there is no sequence.
     var profileName: String? { get }
     var levelName: String? { get }
-    /// Width and height that a decoder shows, of the first sequence; nil where there is none.
+    /// The visible width and height of the first sequence; nil if there is no sequence.
     var visibleSize: (width: Int, height: Int)? { get }
     var bitDepth: Int { get }
     var reorderDepth: Int { get }
-    /// Bytes of the largest NAL unit of a slice, without its start code.
+    /// The size in bytes of the largest slice NAL unit, without its start code.
     var largestSlice: Int { get }
 
-    /// Checks the stream against its own HRD parameters; nil where it has none.
+    /// Checks the stream against its own HRD parameters. Returns nil if it has none.
     ///
-    /// - Parameter headerBytes: of parameter sets that stand in a container's header, and come before each buffering period
-    ///   that has none.
+    /// - Parameter headerBytes: The size of the parameter sets in a container's header. They count in every access unit
+    ///   that has a buffering period and no parameter set.
     func hrd(headerBytes: Int) -> HRDReport?
 }
 
 /// A coded picture of any codec.
 package protocol InspectedPicture: Sendable {
-    /// In coding order, and in output order, from 0.
+    /// The indices in coding order and in output order, from 0.
     var index: Int { get }
     var displayIndex: Int { get }
     /// `IDR`, `I`, `P` or `B`.
     var typeName: String { get }
-    /// Of the slices' NAL units, as the standard names it.
+    /// The name of the slices' NAL unit type.
     var unitName: String { get }
-    /// A decoder can start here and lose nothing that follows in coding and output order.
+    /// Whether a decoder can start here and lose nothing that follows in coding and output order.
     var isRandomAccess: Bool { get }
     var isIDR: Bool { get }
-    /// Other pictures may refer to it.
+    /// Whether other pictures may refer to the picture.
     var isReference: Bool { get }
     var isLongTerm: Bool { get }
-    /// All its slices are B slices with two equal lists: a P picture by another name.
+    /// Whether all slices are B slices with two equal lists, so that the picture is in effect a P picture.
     var isGeneralizedP: Bool { get }
     var hasRecoveryPoint: Bool { get }
-    /// Pictures in the longest list 0 of its slices, each counted once.
+    /// The number of distinct pictures in the slice list 0 that has the most.
     var referencesInList0: Int { get }
-    /// The message that annex C needs of every picture.
+    /// Whether the picture has the picture timing message, which annex C requires for every picture.
     var hasPictureTiming: Bool { get }
     var pictureOrderCount: Int { get }
-    /// Temporal sub-layer; nil where the stream does not say.
+    /// The temporal sub-layer; nil if the stream does not signal it.
     var temporalLayer: Int? { get }
-    /// Of the first slice.
+    /// The QP of the first slice.
     var qp: Int { get }
-    /// Of each slice.
+    /// The QP of each slice.
     var sliceQPs: [Int] { get }
     var sliceCount: Int { get }
-    /// Of the access unit.
+    /// The size of the access unit.
     var byteCount: Int { get }
-    /// Indices in coding order of the pictures in its lists.
+    /// The coding order indices of the pictures in the reference lists.
     var references: [Int] { get }
-    /// NAL units of the access unit.
+    /// The indices of the NAL units in the access unit.
     var nalUnits: Range<Int> { get }
 }
 
 extension InspectedStream {
-    /// As it stands.
+    /// Checks the stream against its own HRD parameters, without a container's header. Returns nil if it has none.
     package func hrd() -> HRDReport? { hrd(headerBytes: 0) }
 
     package var picturesInOutputOrder: [any InspectedPicture] {
@@ -74,7 +74,7 @@ extension InspectedStream {
 
     /// Checks every picture against a leaky bucket at a fixed frame rate.
     ///
-    /// - Parameter frameRate: pictures per second.
+    /// - Parameter frameRate: The number of pictures per second.
     package func check(_ bucket: LeakyBucket, frameRate: Double) -> HRDReport {
         bucket.check(bytes: pictures.map(\.byteCount), seconds: [1 / frameRate])
     }
@@ -82,7 +82,7 @@ extension InspectedStream {
 
 extension InspectedPicture {
     package var isIntra: Bool { typeName == "I" || typeName == "IDR" }
-    /// Predicted from two pictures, and not a P picture by another name.
+    /// Whether the picture is a B picture and not in effect a P picture.
     package var isB: Bool { typeName == "B" && !isGeneralizedP }
 }
 
@@ -101,7 +101,7 @@ extension H264Stream: InspectedStream {
 extension InspectedFrame: InspectedPicture {
     package var unitName: String { isIDR ? "IDR slice" : "slice" }
     package var isRandomAccess: Bool { isIDR || recoveryPoint?.recovery_frame_cnt == 0 }
-    /// H.264 has P slices everywhere.
+    /// Always false: H.264 encoders code P pictures as P slices.
     package var isGeneralizedP: Bool { false }
     package var hasRecoveryPoint: Bool { recoveryPoint != nil }
     package var referencesInList0: Int { slices.map { Set($0.lists[0].compactMap(\.self)).count }.max() ?? 0 }

@@ -1,6 +1,6 @@
-/// Names of profiles and levels, as people and encoders' reports have them.
+/// Names of profiles and levels, as encoders and their users write them.
 extension H264Stream {
-    /// H.264 A.2; `profile 99` for one that is not there. nil without an SPS.
+    /// The profile name (H.264 A.2); `profile 99` for an unknown profile. Nil without an SPS.
     package var profileName: String? {
         guard let sps = sequenceSets.first else { return nil }
         // constraint_set0_flag is in bit 7.
@@ -18,7 +18,7 @@ extension H264Stream {
         }
     }
 
-    /// `4.1`, `1b`; nil without an SPS.
+    /// The level name, such as `4.1` or `1b`. Nil without an SPS.
     package var levelName: String? {
         guard let sps = sequenceSets.first else { return nil }
         let is1b = sps.level_idc == 11 && sps.constraint_set3_flag && [66, 77, 88].contains(sps.profile_idc)
@@ -27,7 +27,7 @@ extension H264Stream {
 }
 
 extension HEVCStream {
-    /// H.265 A.3; `profile 99` for one that is not there. nil without an SPS.
+    /// The profile name (H.265 A.3); `profile 99` for an unknown profile. Nil without an SPS.
     package var profileName: String? {
         guard let general = sequenceSets.first?.profileTierLevel.general else { return nil }
         return switch general.profile_idc {
@@ -41,7 +41,7 @@ extension HEVCStream {
         }
     }
 
-    /// `4.1`, `4.1 High` of the High tier; nil without an SPS.
+    /// The level name, such as `4.1`, or `4.1 High` for the High tier. Nil without an SPS.
     package var levelName: String? {
         guard let set = sequenceSets.first?.profileTierLevel else { return nil }
         let tenths = set.general_level_idc / 3

@@ -1,16 +1,16 @@
-/// A rule of the standard that a stream breaks.
+/// A violation of the standard by a stream.
 package struct Violation: Sendable, Hashable, CustomStringConvertible {
-    /// What kind of rule it is.
+    /// The kind of rule that is violated.
     package enum Rule: String, Sendable, Hashable, CaseIterable {
         /// Start codes and emulation prevention (annex B, 7.4.1).
         case byteStream
         /// A header that cannot be read, or whose values are out of range (7.3, 7.4).
         case syntax
-        /// A slice refers to a parameter set that is not there (7.4.1.2.1).
+        /// A reference to a missing parameter set (7.4.1.2.1), or a parameter set that changes where it must not.
         case parameterSet
-        /// Order and completeness of NAL units in an access unit (7.4.1.2.3).
+        /// The order and completeness of NAL units in an access unit (7.4.1.2.3).
         case accessUnit
-        /// frame_num (7.4.3).
+        /// The frame_num syntax element (7.4.3).
         case frameNumber
         /// Picture order count (8.2.1).
         case pictureOrder
@@ -18,20 +18,20 @@ package struct Violation: Sendable, Hashable, CustomStringConvertible {
         case referenceList
         /// Marking of reference pictures (8.2.5).
         case marking
-        /// Output and size of the decoded picture buffer (C.4).
+        /// The output from, and the size of, the decoded picture buffer (C.4).
         case pictureBuffer
-        /// Limits of the level (annex A).
+        /// The limits of the level (annex A).
         case level
-        /// Coded picture buffer and its messages (C.1 to C.3).
+        /// The coded picture buffer and its messages (C.1 to C.3).
         case codedPictureBuffer
         /// Temporal layers (annex G/F).
         case temporalLayer
-        /// Legal, and more than this reader follows.
+        /// Valid syntax that this reader does not process.
         case unsupported
     }
 
     package var rule: Rule
-    /// Index in coding order of the picture concerned; nil where it is not about one.
+    /// The index in coding order of the picture concerned; nil if the violation concerns no single picture.
     package var frame: Int?
     package var message: String
 

@@ -1,5 +1,5 @@
-/// Violations in the order in which they were found, at most a thousand of each rule: a stream of nothing but faults must not
-/// take many times its size in memory.
+/// Violations in the order in which they were found, at most a thousand of each rule. Without the limit, the list for a
+/// malformed stream could take many times the stream's size.
 struct ViolationList: Sendable, Hashable {
     private(set) var elements: [Violation] = []
     private var counts: [Violation.Rule: Int] = [:]

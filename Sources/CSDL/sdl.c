@@ -40,7 +40,8 @@ static IOErrorHandler others;
 static _Thread_local void (*when_lost)(void *);
 static _Thread_local void *lost_context;
 
-// Xlib ends the program when this returns: the thread stays here instead, with all that it holds.
+// Called by Xlib, which ends the program when this function returns. The thread therefore sleeps forever, with
+// everything that it owns.
 static int display_lost(void *display) {
     if (!when_lost) return others ? others(display) : 0;
     when_lost(lost_context);

@@ -119,9 +119,8 @@ package enum UnwrittenSampleDetector {
 /// it takes them for the least probable symbols, and for end_of_slice_segment_flag at the end of that coding tree unit. So it
 /// ends there, and what is missing shows.
 package enum SliceSentinel {
-    package static func bytes(isHEVC: Bool) -> [UInt8] { isHEVC ? forHEVC : forH264 }
-
-    /// More than a macroblock of 3200 bits may take (H.264 A.3.1), and a coding tree unit of 64×64.
-    private static let forH264 = [UInt8](repeating: 0xFF, count: 512)
-    private static let forHEVC = [UInt8](repeating: 0xFF, count: 8192)
+    /// More than a macroblock of 3200 bits may take (H.264 A.3.1).
+    package static let forH264 = [UInt8](repeating: 0xFF, count: 512)
+    /// More than a coding tree unit of 64×64 may take.
+    package static let forHEVC = [UInt8](repeating: 0xFF, count: 8192)
 }

@@ -4,21 +4,21 @@ import LibAV
 import VAAPI
 package import VideoBase
 
-/// A picture that came out of the decoder and waits for others.
+/// A picture that the decoder has returned and that waits for other pictures.
 private struct HeldPicture {
     var frame: DecodedFrame
-    /// By which the decoder knows it.
+    /// The tag by which the decoder identifies the picture.
     var tag: Int64
-    /// In the order of output.
+    /// The position in output order.
     var place: Int
 }
 
-/// NAL units in, pictures in presentation order out. One thread at a time.
+/// A pipeline that takes NAL units and returns pictures in presentation order. One thread at a time.
 ///
-/// Units are gathered into pictures, each is judged by its headers before a decoder sees it, and every picture that was taken
-/// comes out or is skipped for a reason.
+/// The pipeline collects units into pictures and checks the headers of each picture before a decoder gets it. Each
+/// picture is either delivered or skipped with a reason.
 @safe package final class DecodePipeline {
-    /// Receives what became of a picture, and the counts with it.
+    /// Receives the result for a picture, and the updated counts.
     package typealias Handler = (DecodedOutput, DecoderStatistics) -> Void
 
     private let framing: UnitFraming
@@ -26,21 +26,23 @@ private struct HeldPicture {
     private let decoder: ResilientDecoder
     private let frames: FrameMaker
     private let handler: Handler
-    /// Given, and not yet looked at: what is left of a call that failed.
+    /// Units that were passed in and not processed yet; not empty if a call failed.
     private var units: ArraySlice<(bytes: ArraySlice<UInt8>, timing: FrameTiming)> = []
-    /// The last of them ends its picture.
+    /// Whether the last of these units ends its picture.
     private var unitsEndPicture = false
     private var gathered = GatheredPicture()
     private var waiting = WaitingPictures()
-    /// Pictures that came out, while some that were sent before them have not: those may still turn out to be damaged.
+    /// Pictures that the decoder has returned while earlier ones are still missing. The earlier ones may turn out to be
+    /// damaged.
     private var held: [HeldPicture] = []
-    /// Of pictures that are decoded again because the device that held them failed: their place in the order of output.
+    /// The output positions of pictures that are decoded again because the device that held them failed, by picture
+    /// index.
     private var places: [Int: Int] = [:]
     private var nextPlace = 0
     private let isRealTime: Bool
     private var counts = DecoderStatistics()
     private var hasDelivered = false
-    /// Something was skipped that later pictures may refer to: since the last key picture, and before that.
+    /// Whether a picture was skipped that later pictures may refer to: since the last key picture, and before it.
     private var isDamaged = false
     private var wasDamaged = false
 
@@ -52,34 +54,41 @@ private struct HeldPicture {
 
     package var way: ResilientDecoder.Backend { decoder.way }
 
+    /// Creates a pipeline.
+    ///
     /// - Parameters:
-    ///   - device: nil to decode in software, for the reason `why`.
-    ///   - end: what ends the work, asked while it waits for a surface.
-    ///   - handler: called on the caller's thread.
-    /// - Throws: `badInput` for a record that is none, `usage` for a configuration that makes no sense, `unavailable` without
-    ///   libavcodec.
+    ///   - device: The device that decodes; nil for software.
+    ///   - why: The reason for decoding in software, if `device` is nil.
+    ///   - end: Returns the error that ends the work; nil to continue. It is called while the pipeline waits for a
+    ///     surface.
+    ///   - handler: Called on the caller's thread.
+    /// - Throws: `badInput` for a malformed record, `usage` for an invalid configuration, `unavailable` if libavcodec
+    ///   or its decoder is missing.
     package init(
         _ configuration: DecompressionConfiguration, on device: DecodeDevice?, why: String = "no device was asked for",
         end: @escaping () -> VaencError? = { nil }, handler: @escaping Handler
     ) throws {
         try configuration.check()
         let av = unsafe try LibAV.load(.codec)
-        let id = configuration.codec == .h264 ? AV_CODEC_ID_H264 : AV_CODEC_ID_HEVC
+        let id = configuration.codec.libavcodecID
         guard let codec = unsafe av.pointee.avcodec_find_decoder!(id) else {
             throw VaencError(
                 .unavailable, "libavcodec has no \(configuration.codec.rawValue) decoder",
                 remedy: "install the distribution's own libavcodec, which has it")
         }
         var options = VideoDecoder.Options()
-        // Of pictures decoded side by side, libavcodec before 7.1 may not say which of them lack a slice.
-        options.threads = configuration.threads ?? (configuration.codec == .h264 ? 1 : nil)
+        options.threads = configuration.threads ?? configuration.codec.defaultThreads
         options.isRealTime = configuration.isRealTime
         options.keepsOrder = true
         decoder = unsafe try ResilientDecoder(
             DecoderStream(codec, parameters: nil, timeBase: nil), on: device, why: why, options, tellsDamage: true, end: end,
             renewed: { try device?.display.reopened() })
         frames = try FrameMaker(configuration)
-        follower = configuration.codec == .h264 ? H264Follower() : HEVCFollower()
+        follower =
+            switch configuration.codec {
+            case .h264: H264Follower()
+            case .hevc: HEVCFollower()
+            }
         self.handler = handler
         isRealTime = configuration.isRealTime
         let known = try configuration.record.map { try ConfigurationRecord($0, codec: configuration.codec) }
@@ -88,13 +97,13 @@ private struct HeldPicture {
         for set in known?.parameterSets ?? [] { try add(set[...], FrameTiming(presentation: .zero)) }
     }
 
-    // MARK: What is given
+    // MARK: Input
 
-    /// Takes NAL units: of a picture, of a part of one, or of several.
+    /// Takes the NAL units of a picture, of a part of a picture, or of several pictures.
     ///
-    /// - Parameter endsPicture: nothing more of the last picture comes.
-    /// - Throws: `badInput` where the bytes are not framed as was said: then nothing of them is taken; `usage` where no surface
-    ///   comes free: what is left is done by the next call; what a device failed with, for good.
+    /// - Parameter endsPicture: Whether the last picture is complete.
+    /// - Throws: `badInput` if the bytes do not have the declared framing; none of them is taken then. `usage` if no
+    ///   surface becomes free; the next call processes the remaining units. The final error of a device.
     package func decode(_ bytes: [UInt8], _ timing: FrameTiming, endsPicture: Bool) throws {
         let added = try UnitSplitter.units(of: bytes, framing)
         try takeUnits()
@@ -103,7 +112,8 @@ private struct HeldPicture {
         try takeUnits()
     }
 
-    /// Waits for a surface before it changes anything, so that a call may go on where another failed.
+    /// Processes the units. Waits for a surface before each change, so that a later call can continue after a failed
+    /// one.
     private func takeUnits() throws {
         while let unit = units.first {
             if gathered.hasSlices { try decoder.waitForSurface() }
@@ -116,7 +126,7 @@ private struct HeldPicture {
         try endPicture()
     }
 
-    /// Has everything come out; the stream may go on with a key picture.
+    /// Delivers all pictures. The stream may continue with a key picture.
     package func finish() throws {
         try takeUnits()
         if gathered.hasSlices { try decoder.waitForSurface() }
@@ -154,7 +164,7 @@ private struct HeldPicture {
         let index = picture.isSecondField ? counts.taken - 1 : counts.taken
         if !picture.isSecondField { counts.taken += 1 }
         if let obstacle = picture.obstacle {
-            // What stands around its slices may be needed later.
+            // Later pictures may need the parameter sets and messages of this picture.
             gathered.bytes = done.otherBytes
             return skip(index, done.timing, .init(obstacle))
         }
@@ -175,7 +185,7 @@ private struct HeldPicture {
         guard let packet = unsafe decoder.packet,
             unsafe decoder.av.pointee.av_new_packet!(packet, Int32(clamping: bytes.count)) >= 0
         else { throw VaencError.noMemory("to decode a picture of \(bytes.count) bytes") }
-        // SAFETY: av_new_packet made room for so many bytes.
+        // SAFETY: av_new_packet has allocated this number of bytes.
         unsafe bytes.withUnsafeBytes {
             unsafe UnsafeMutableRawBufferPointer(start: packet.pointee.data, count: $0.count).copyMemory(from: $0)
         }
@@ -188,7 +198,7 @@ private struct HeldPicture {
         while true {
             switch try decoder.receive() {
             case .needsInput, .end: return
-            // Which picture it is shows when it does not come out.
+            // The damaged picture is identified later, when it is missing from the output.
             case .broken: isDamaged = true
             case .frame: try deliver()
             }
@@ -207,7 +217,7 @@ private struct HeldPicture {
         guard let frame = unsafe decoder.frame, let index = Int(exactly: unsafe frame.pointee.pts),
             let picture = waiting.take(index)
         else { return }
-        // What was sent before a key picture comes out before it.
+        // Pictures that were sent before a key picture are returned before it, or never.
         for late in waiting.takeBefore(keyOf: index) {
             skip(late.index, late.timing, hasDelivered ? .damaged : .beforeStart)
         }
@@ -224,11 +234,11 @@ private struct HeldPicture {
         if isRealTime { release() }
     }
 
-    /// Gives what no picture that is still to come may have spoilt.
+    /// Delivers held pictures that no outstanding picture can still mark as following damage.
     private func release() {
         let oldest = isRealTime ? nil : waiting.oldest
         while let first = held.first, oldest.map({ first.frame.index < $0 }) ?? true {
-            // A picture that is decoded again comes before it.
+            // A picture that is being decoded again has an earlier output position.
             if places.contains(where: { $0.value < first.place && waiting.contains($0.key) }) { return }
             held.removeFirst()
             counts.delivered += 1
@@ -236,9 +246,9 @@ private struct HeldPicture {
         }
     }
 
-    /// Pictures that lie on a device that has failed, and were not delivered: they are to be decoded again.
+    /// Takes back pictures on a failed device that were not delivered. They must be decoded again.
     ///
-    /// - Returns: their tags.
+    /// - Returns: The tags of these pictures.
     private func takeBackHeld() -> Set<Int64> {
         let lost = held.filter { $0.frame.buffer is SurfaceBuffer }
         held.removeAll { $0.frame.buffer is SurfaceBuffer }
@@ -279,13 +289,24 @@ extension SkippedPicture.Reason {
 }
 
 extension DecompressionConfiguration {
-    /// - Throws: `usage` for what no session can have.
+    /// - Throws: `usage` for values that no session supports.
     func check() throws {
         if let size, size.width < 1 || size.height < 1 || size.width > 16384 || size.height > 16384 {
             throw VaencError(.usage, "pictures of \(size) cannot be given", remedy: "ask for 1×1 to 16384×16384")
         }
         if let threads, threads < 1 || threads > 64 {
             throw VaencError(.usage, "\(threads) threads cannot decode", remedy: "ask for 1 to 64, or none")
+        }
+    }
+}
+
+extension VideoCodec {
+    /// The number of libavcodec's threads; nil leaves it to libavcodec.
+    fileprivate var defaultThreads: Int? {
+        switch self {
+        // If it decodes several pictures at once, libavcodec before 7.1 may not report which of them lack a slice.
+        case .h264: 1
+        case .hevc: nil
         }
     }
 }

@@ -20,7 +20,7 @@ public final class PacketDecoder {
     public init(codec: VideoCodec) throws {
         // SAFETY: the decoder's description is static.
         let av = unsafe try LibAV.load(.codec)
-        let id = codec == .h264 ? AV_CODEC_ID_H264 : AV_CODEC_ID_HEVC
+        let id = codec.libavcodecID
         guard let found = unsafe av.pointee.avcodec_find_decoder!(id) else {
             throw VaencError(
                 .unavailable, "libavcodec has no \(codec.rawValue) decoder",

@@ -2,26 +2,27 @@ import CLibAV
 import LibAV
 import VideoBase
 
-/// One run of libx264 or libx265 in libavcodec, from its first picture to the end of its stream. One thread at a time.
+/// One stream of libx264 or libx265 in libavcodec, from its first picture to its end. One thread at a time.
 @safe final class CodecContext {
-    // SAFETY: made in init, freed in deinit, used by this object's methods alone.
+    // SAFETY: created in init, freed in deinit, and used only by this object's methods.
     private let av: UnsafePointer<VaencLibAV>
     private var context: UnsafeMutablePointer<AVCodecContext>?
     private var frame: UnsafeMutablePointer<AVFrame>?
     private var packet: UnsafeMutablePointer<AVPacket>?
     private let codec: VideoCodec
-    /// What libavcodec writes through the library, which counts it. For libx265 nothing: captions are new in FFmpeg 6, and
-    /// user data that FFmpeg 5.1 says it takes (udu_sei) does not come out.
+    /// Whether libavcodec writes captions and user data through the library, which then includes them in its rate
+    /// control. Not with libx265: captions are new in FFmpeg 6, and FFmpeg 5.1 accepts user data (udu_sei) but does not
+    /// write it.
     private let writesCaptions: Bool
     private let writesUserData: Bool
-    /// libx265 uses a picture's memory again for later ones, with room for offsets only where its first picture had any:
-    /// all have them, or none.
+    /// libx265 reuses the memory of a picture for later ones, and allocates memory for offsets only if the first
+    /// picture has offsets. Therefore all pictures have them, or none.
     private let alwaysHasRegions: Bool
     private let memory: EncoderMemory?
-    /// Pictures that were given.
+    /// The number of pictures that were passed in.
     private var sent = 0
 
-    /// Parameter sets (and the library's greeting), in Annex B form.
+    /// The parameter sets and the library's identification message, in Annex B form.
     let headers: [UInt8]
 
     static func find(_ name: String) throws(VaencError) -> (
@@ -43,7 +44,10 @@ import VideoBase
         self.codec = settings.codec
         let memory = EncoderMemory(settings)
         self.memory = memory
-        alwaysHasRegions = settings.codec == .hevc && settings.takesRegions
+        switch settings.library {
+        case .x264: alwaysHasRegions = false
+        case .x265: alwaysHasRegions = settings.takesRegions
+        }
         unsafe context = av.pointee.avcodec_alloc_context3!(codec)
         unsafe frame = av.pointee.av_frame_alloc!()
         unsafe packet = av.pointee.av_packet_alloc!()
@@ -52,20 +56,24 @@ import VideoBase
             throw VaencError.noMemory("for \(settings.encoderName)")
         }
         unsafe Self.fill(context, settings)
-        let parameters = settings.codec == .h264 ? "x264-params" : "x265-params"
-        // Versions differ in what options they have; one that is there and is not set would change the stream unseen.
+        let parameters = settings.library.settingsOption
+        // Versions support different options. If an option exists and is not set, its default could change the stream
+        // unnoticed.
         for option in settings.options + [(name: parameters, value: settings.joinedParameters)] {
             let code = unsafe av.pointee.av_opt_set!(context.pointee.priv_data, option.name, option.value, 0)
-            // The pairs are well-formed: where libavutil calls them invalid, it had no memory for one (av_dict_parse_string).
+            // The option strings are well-formed. If libavutil reports one as invalid, it had no memory to parse it
+            // (av_dict_parse_string).
             if LibAV.isNoMemory(code) || code < 0 && option.name == parameters {
                 (headers, writesCaptions, writesUserData) = ([], false, false)
                 throw VaencError.noMemory("for \(settings.encoderName)")
             }
         }
-        writesCaptions = unsafe settings.codec == .h264
-            && av.pointee.av_opt_set!(context.pointee.priv_data, "a53cc", "1", 0) >= 0
-        writesUserData = unsafe settings.codec == .h264
-            && av.pointee.av_opt_set!(context.pointee.priv_data, "udu_sei", "1", 0) >= 0
+        switch settings.library {
+        case .x264:
+            writesCaptions = unsafe av.pointee.av_opt_set!(context.pointee.priv_data, "a53cc", "1", 0) >= 0
+            writesUserData = unsafe av.pointee.av_opt_set!(context.pointee.priv_data, "udu_sei", "1", 0) >= 0
+        case .x265: (writesCaptions, writesUserData) = (false, false)
+        }
         _ = LibAV.takeLog()
         let (code, words): (Int32, String)
         switch unsafe Self.open(context, codec, settings, memory, av) {
@@ -74,7 +82,7 @@ import VideoBase
             headers = []
             throw error
         case .lacksThreads(let isStuck):
-            // The library goes on waiting with what it was given.
+            // The library keeps waiting and still uses the context.
             if isStuck { unsafe self.context = nil }
             headers = []
             throw VaencError.noThread("for \(settings.encoderName)")
@@ -83,7 +91,7 @@ import VideoBase
             headers = []
             if LibAV.isNoMemory(code) || words.contains("malloc of size") { throw VaencError.noMemory("for \(settings.encoderName)") }
             if Self.isNoMemory(words) {
-                // Nor does libx264 say why where it cannot start its threads.
+                // libx264 also gives no reason if it cannot start its threads.
                 throw VaencError(
                     .unavailable, "no memory or no thread for \(settings.encoderName)",
                     remedy: "end other programs, or raise the limits of memory and processes (ulimit -v, ulimit -u)")
@@ -101,20 +109,22 @@ import VideoBase
     }
 
     private enum Opening {
-        /// libavcodec's code, and its words for an error.
+        /// libavcodec's return code, and its message for an error.
         case done(Int32, String)
         case lacksMemory(VaencError)
-        /// - Parameter isStuck: the call does not come back.
+        /// - Parameter isStuck: Whether the call does not return.
         case lacksThreads(isStuck: Bool)
     }
 
-    /// libx265 waits for ever for a thread that it could not start. Those that it needs are tried before; if there are fewer
-    /// all the same, the thread that opens it is left to itself after half a minute. That takes milliseconds otherwise.
+    /// Opens the library. libx265 waits forever for a thread that it could not start. Therefore the required number of
+    /// threads is tried first. If the call still does not return, the thread that made it is left behind after 30 s.
+    /// The call normally takes milliseconds.
     private static func open(
         _ context: UnsafeMutablePointer<AVCodecContext>, _ codec: UnsafePointer<AVCodec>, _ settings: EncoderSettings,
         _ memory: EncoderMemory?, _ av: UnsafePointer<VaencLibAV>
     ) -> Opening {
-        // SAFETY: this thread waits for the other, and does not use the context where that one does not come back.
+        // SAFETY: this thread waits for the other thread. If that one does not return, this thread does not use the
+        // context.
         nonisolated(unsafe) let context = unsafe context
         nonisolated(unsafe) let codec = unsafe codec
         nonisolated(unsafe) let av = unsafe av
@@ -122,12 +132,15 @@ import VideoBase
             let code = unsafe av.pointee.avcodec_open2!(context, codec, nil)
             return unsafe (code, code < 0 ? LibAV.ownMessage(code, av) : "")
         }
-        if settings.codec == .h264 {
+        switch settings.library {
+        case .x264:
             let (code, words) = open()
             return .done(code, words)
+        case .x265: break
         }
         guard ThreadTrial.canStart(ThreadTrial.libx265Count) else { return .lacksThreads(isStuck: false) }
-        // After the threads: the stacks of those that were tried are still there, for the library's.
+        // Check memory after the threads: the stacks of the tried threads are still allocated, and the library can use
+        // them.
         if let memory, let error = memory.lack(of: memory.forOnePicture) { return .lacksMemory(error) }
         guard let (code, words) = OwnThread.run(atMostNanoseconds: 30_000_000_000, open) else {
             return .lacksThreads(isStuck: true)
@@ -148,11 +161,11 @@ import VideoBase
         unsafe context.pointee.width = Int32(settings.codedSize.width)
         unsafe context.pointee.height = Int32(settings.codedSize.height)
         unsafe context.pointee.pix_fmt = settings.bufferFormat.avFormat
-        // Pictures are counted: the times that the user gave are put back on the packets.
+        // Pictures are numbered. The user's times are assigned to the packets later.
         unsafe context.pointee.time_base = AVRational(num: d, den: n)
         unsafe context.pointee.framerate = AVRational(num: n, den: d)
         unsafe context.pointee.thread_count = 0
-        // The parameter sets come apart, before the first picture.
+        // The parameter sets are delivered separately, before the first picture.
         let globalHeader: Int32 = 1 << 22
         unsafe context.pointee.flags |= globalHeader
         unsafe context.pointee.color_primaries = AVColorPrimaries(rawValue: UInt32(settings.color.primaries))
@@ -177,10 +190,12 @@ import VideoBase
         unsafe context.pointee.rc_buffer_size = Int32(clamping: limits.bufferSize * 1000)
     }
 
-    /// Applies from the next picture on: libx264 compares the context's fields with its own before each.
+    /// Changes the rates from the next picture on: libx264 compares the context's fields with its own before each
+    /// picture.
     func change(_ limits: RateLimits) { unsafe Self.set(limits, on: context!) }
 
-    /// Gives a picture to the encoder, which may hold on to its memory: `buffer` is released when it lets go.
+    /// Passes a picture to the encoder, which may keep using its memory. `buffer` is released when the encoder releases
+    /// the memory.
     func send(
         _ buffer: SoftwarePixelBuffer, index: Int64, forceKey: Bool, regions: [RegionOfInterest] = [],
         captions: [UInt8] = [], userData: [[UInt8]] = []
@@ -188,7 +203,7 @@ import VideoBase
         if let own = self.memory { try own.check(own.needed(forPicture: sent)) }
         let memory = buffer.memory
         let frame = unsafe self.frame!
-        // SAFETY: the AVBuffer owns a reference to `buffer`, whose memory the planes point into.
+        // SAFETY: the AVBuffer owns a reference to `buffer`, and the planes point into its memory.
         let owner = unsafe Unmanaged.passRetained(buffer)
         unsafe frame.pointee.buf.0 = av.pointee.av_buffer_create!(
             memory.base.assumingMemoryBound(to: UInt8.self), memory.byteCount,
@@ -221,13 +236,13 @@ import VideoBase
         sent += 1
     }
 
-    /// What the library leaves out of a picture's data.
+    /// Returns the messages that the library does not write for a picture.
     func unwritten(captions: [UInt8], userData: [[UInt8]], dynamicHDR: [UInt8]) -> PictureMessages {
         PictureMessages(
             captions: writesCaptions ? [] : captions, userData: writesUserData ? [] : userData, dynamicHDR: dynamicHDR)
     }
 
-    // SAFETY: the frame owns the side data, which is written inside the size that was asked for.
+    // SAFETY: the frame owns the side data. Writes stay within the requested size.
     private func attach(_ bytes: [UInt8], _ type: AVFrameSideDataType, to frame: UnsafeMutablePointer<AVFrame>) throws {
         guard let data = unsafe av.pointee.av_frame_new_side_data!(frame, type, bytes.count) else {
             throw VaencError.noMemory("for a picture")
@@ -235,7 +250,7 @@ import VideoBase
         unsafe UnsafeMutableRawBufferPointer(start: data.pointee.data, count: bytes.count).copyBytes(from: bytes)
     }
 
-    // SAFETY: as above.
+    // SAFETY: the frame owns the side data. Writes stay within the requested size.
     private func attach(_ regions: [RegionOfInterest], to frame: UnsafeMutablePointer<AVFrame>) throws {
         if regions.isEmpty { return }
         let stride = MemoryLayout<AVRegionOfInterest>.stride
@@ -253,7 +268,7 @@ import VideoBase
         }
     }
 
-    /// No more pictures: `receive` gives what is held back.
+    /// Signals the end of the pictures. `receive` then returns the packets that the encoder has held back.
     func sendEnd() throws {
         if let memory { try memory.check(memory.needed(afterPictures: sent)) }
         let code = unsafe av.pointee.avcodec_send_frame!(context, nil)
@@ -263,14 +278,14 @@ import VideoBase
     struct Output {
         var bytes: [UInt8]
         var presentationIndex: Int64
-        /// The packet is one where decoding may start: parameter sets go before it.
+        /// Whether decoding can start at the packet. Parameter sets are inserted before it.
         var isKey: Bool
         var type: PictureType
         var kind: PacketKind
         var qp: Int?
     }
 
-    /// The next packet in decoding order; nil where the encoder wants pictures or has ended.
+    /// Returns the next packet in decoding order; nil if the encoder needs more pictures or has ended.
     func receive() throws -> Output? {
         let packet = unsafe self.packet!
         let code = unsafe av.pointee.avcodec_receive_packet!(context, packet)
@@ -286,11 +301,11 @@ import VideoBase
         output.kind = PacketKind(output.bytes, codec: codec)
         if isKey { output.type = output.kind.isIDR ? .idr : .i }
         var size = 0
-        // Quality statistics: 32 bits of λ (118 per QP step), then the picture type.
+        // AV_PKT_DATA_QUALITY_STATS: 32 bits of λ (118 per QP step), then the picture type.
         if let data = unsafe av.pointee.av_packet_get_side_data!(packet, AV_PKT_DATA_QUALITY_STATS, &size), size >= 5 {
             let bytes = unsafe UnsafeBufferPointer(start: data, count: size)
             let lambda = Int32(truncatingIfNeeded: (0..<4).reduce(0) { unsafe $0 | Int(bytes[$1]) << (8 * $1) })
-            // libx264 does not tell it of every picture.
+            // libx264 does not report it for each picture.
             output.qp = lambda < 0 ? nil : Int(lambda / 118)
             if !output.kind.isIDR {
                 let type = unsafe UInt32(bytes[4])
@@ -301,14 +316,14 @@ import VideoBase
     }
 
     private func failure(_ code: Int32) -> VaencError {
-        // The log may hold a line of a decoder on another thread.
+        // The log may contain a line of a decoder on another thread.
         let words = unsafe LibAV.ownMessage(code, av)
-        if LibAV.isNoMemory(code) || Self.isNoMemory(words) { return .noMemory("for \(codec == .h264 ? "libx264" : "libx265")") }
+        if LibAV.isNoMemory(code) || Self.isNoMemory(words) { return .noMemory("for \(codec.softwareLibrary.rawValue)") }
         return VaencError(.deviceFailed, "the software encoder failed (\(words))")
     }
 
-    /// The libraries say of memory that ran out on stderr alone, and of all else to libavcodec: an error of theirs without
-    /// words of its own is that.
+    /// Returns whether a message means that memory ran out. The libraries report this only on stderr, and all other
+    /// errors to libavcodec: an error without a message of the library means that memory ran out.
     static func isNoMemory(_ words: String) -> Bool {
         words.contains("malloc of size") || words == "Generic error in an external library"
     }

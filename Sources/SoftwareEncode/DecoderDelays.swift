@@ -4,24 +4,25 @@ import NALUnits
 import RateControl
 import VideoBase
 
-/// Writes the delays of the hypothetical decoder into a library's stream, from the sizes of its access units, as the
-/// hardware path does: `HRDTiming` has the arithmetic.
+/// Writes the delays of the hypothetical reference decoder into a library's stream. The delays are computed from the
+/// sizes of the access units, as on the hardware path: see `HRDTiming`.
 ///
-/// libx265 does not count start codes, SEI and parameter sets, and each stream that a library begins after a drain
-/// starts with a buffer of its own: their delays then do not follow from what was sent before (H.264 C.3, H.265 C.4).
+/// The library's own delays are not correct. libx265 does not count start codes, SEI messages and parameter sets. After
+/// a drain, a library begins a new stream with an initial buffer, so its delays do not follow from the data that was
+/// sent before (H.264 C.3, H.265 C.4).
 struct DecoderDelays: Sendable {
     private let hrd: StreamHRD
     private let codec: VideoCodec
-    /// What the library takes the rate to be.
+    /// The rate that the library uses, in bits per second.
     private let libraryRate: Int
-    /// Pictures by which decoding order and display order differ at most.
+    /// The maximum difference between decoding order and display order, in pictures.
     private let depth: Int
-    /// From the first buffering period on.
+    /// nil before the first buffering period.
     private var timing: HRDTiming?
-    /// Pictures coded since the latest that began a buffering period.
+    /// The number of pictures that were coded since the beginning of the current buffering period.
     private var sinceBuffering = 0
 
-    /// nil for a stream without HRD parameters.
+    /// Returns nil for a stream without HRD parameters.
     init?(_ settings: EncoderSettings, _ headers: StreamHeaders) {
         guard let hrd = headers.hrd else { return nil }
         self.hrd = hrd
@@ -30,22 +31,21 @@ struct DecoderDelays: Sendable {
         depth = settings.reorderDepth
     }
 
-    /// Writes the delays of the next packet in coding order, and fills it up where the rate is constant.
+    /// Writes the delays of the next packet in coding order. If the rate is constant, adds filler data.
     ///
-    /// - Returns: whether the picture is in the decoder's buffer in time.
+    /// - Returns: Whether the picture is in the decoder's buffer in time.
     mutating func write(into packet: inout EncodedPacket) -> Bool {
         var output: [UInt8] = []
         output.reserveCapacity(packet.bytes.count + 64)
         var begins = false
         for unit in AnnexB.units(in: packet.bytes.span) {
-            let header = packet.bytes[unit.lowerBound]
-            let type = codec == .h264 ? header & 31 : header >> 1 & 63
-            if type == (codec == .h264 ? 6 : 39) {
+            switch NALUnitKind(header: packet.bytes[unit.lowerBound], codec) {
+            case .prefixSEI:
                 let order = packet.displayIndex - packet.codingIndex
                 AnnexB.append(information(packet.bytes[unit], order: order, &begins), to: &output)
-            } else if !hrd.isConstant || type != (codec == .h264 ? 12 : 38) {
-                // Filler is counted anew below.
-                AnnexB.append(packet.bytes[unit], to: &output)
+            // With a constant rate, filler data is recomputed below.
+            case .filler where hrd.isConstant: break
+            default: AnnexB.append(packet.bytes[unit], to: &output)
             }
         }
         defer {
@@ -55,8 +55,11 @@ struct DecoderDelays: Sendable {
         guard var timing else { return true }
         let filler = timing.filler(afterBits: output.count * 8) / 8 - AnnexB.startCode.count
         if filler > 0 {
-            let unit = codec == .h264
-                ? H264Syntax.FillerData.unit(byteCount: filler) : HEVCSyntax.FillerData.unit(byteCount: filler)
+            let unit =
+                switch codec {
+                case .h264: H264Syntax.FillerData.unit(byteCount: filler)
+                case .hevc: HEVCSyntax.FillerData.unit(byteCount: filler)
+                }
             AnnexB.append(unit, to: &output)
         }
         let keepsBuffer = timing.coded(bits: output.count * 8, beginsBufferingPeriod: begins)
@@ -64,10 +67,10 @@ struct DecoderDelays: Sendable {
         return keepsBuffer
     }
 
-    /// An SEI NAL unit with its delays written anew.
+    /// Returns an SEI NAL unit with new delays.
     private mutating func information(_ unit: ArraySlice<UInt8>, order: Int, _ begins: inout Bool) -> [UInt8] {
         var bits = UnescapedBits(unit)
-        bits.position = codec == .h264 ? 8 : 16
+        bits.position = 8 * codec.nalUnitHeaderSize
         func number(_ bits: inout UnescapedBits) -> Int {
             var value = 0
             while !bits.isExhausted {
@@ -77,7 +80,7 @@ struct DecoderDelays: Sendable {
             }
             return value
         }
-        // A message has two bytes at least, the stop bit has one.
+        // A message has at least two bytes; the rbsp_trailing_bits have one.
         while bits.position + 16 < bits.bitCount {
             let type = number(&bits)
             let size = number(&bits)
@@ -95,10 +98,12 @@ struct DecoderDelays: Sendable {
         return bits.unit
     }
 
-    /// buffering_period(), H.264 D.1.2, H.265 D.2.2.
+    /// Writes buffering_period(), H.264 D.1.2, H.265 D.2.2.
     private mutating func writeBufferingPeriod(_ bits: inout UnescapedBits) {
         bits.ue()
-        if codec == .hevc {
+        switch codec {
+        case .h264: break
+        case .hevc:
             // irap_cpb_params_present_flag and the offsets with it, concatenation_flag, au_cpb_removal_delay_delta_minus1.
             if bits.flag() { bits.position += hrd.removalDelayLength + hrd.outputDelayLength }
             bits.position += 1 + hrd.removalDelayLength
@@ -114,21 +119,27 @@ struct DecoderDelays: Sendable {
         bits.write(min(initial.offset, most), bits: hrd.initialDelayLength)
     }
 
-    /// The buffer as full as the library begins with it.
+    /// Returns a timing that begins with the library's initial buffer fullness.
     private func begun(afterTicks ticks: Int) -> HRDTiming {
         let bits = (Int128(ticks) * Int128(libraryRate) + 89_999) / 90_000
         return HRDTiming(
             bitrate: hrd.bitrate, bufferSize: hrd.cpbSize, initialFullness: Int(clamping: bits), frameRate: hrd.frameRate,
-            isConstant: hrd.isConstant, leastFillerBytes: codec == .h264 ? 6 : 7)
+            isConstant: hrd.isConstant, leastFillerBytes: AnnexB.startCode.count + codec.nalUnitHeaderSize + 1)
     }
 
-    /// pic_timing(), H.264 D.1.3, H.265 D.2.3: the times from the latest buffering period, and to the output.
+    /// Writes pic_timing(), H.264 D.1.3, H.265 D.2.3: the delay since the current buffering period, and the output
+    /// delay.
     private func writeTiming(_ bits: inout UnescapedBits, order: Int) {
         let ticks = StreamHRD.ticksPerPicture(codec)
         let output = max(order + depth, 0)
-        // HEVC's field is one less than the delay, which is one at least.
-        let removal = codec == .h264 ? sinceBuffering * ticks : max(sinceBuffering - 1, 0)
-        if codec == .hevc, hrd.hasFieldInformation { bits.position += 7 }
+        let removal: Int
+        switch codec {
+        case .h264: removal = sinceBuffering * ticks
+        case .hevc:
+            // au_cpb_removal_delay_minus1: the delay is at least 1.
+            removal = max(sinceBuffering - 1, 0)
+            if hrd.hasFieldInformation { bits.position += 7 }
+        }
         bits.write(removal & (1 << hrd.removalDelayLength - 1), bits: hrd.removalDelayLength)
         bits.write((output * ticks) & (1 << hrd.outputDelayLength - 1), bits: hrd.outputDelayLength)
     }

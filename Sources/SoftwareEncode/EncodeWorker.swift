@@ -2,7 +2,7 @@ import Glibc
 import RateControl
 import VideoBase
 
-/// The software encoder's thread: takes pictures from a queue, and gives packets to the handler.
+/// The thread of the software encoder. It takes pictures from a queue and passes packets to the handler.
 final class EncodeWorker: Sendable {
     struct Job: Sendable {
         var buffer: SoftwarePixelBuffer
@@ -17,36 +17,36 @@ final class EncodeWorker: Sendable {
         var start: Int64
     }
 
-    /// What threads wait on.
+    /// The state that threads wait for.
     struct State {
         var queue: [Job] = []
         var taken = 0
         var delivered = 0
-        /// Taken, and never to be delivered: the session failed or was invalidated before.
+        /// The frames that were taken and will not be delivered, because the session failed or was invalidated.
         var lost: Set<Int64> = []
         var dropped: Int { lost.count }
-        /// The frame whose packet the handler has.
+        /// The frame whose packet is being passed to the handler.
         var leaving: Int64?
-        /// Presentation times of the frames taken and not delivered.
+        /// The presentation times of the frames that were taken and not delivered, by index.
         var waiting: [Int64: MediaTime] = [:]
         var lastTime: MediaTime?
-        /// What the next pictures are to be coded with.
+        /// The rate limits for the next pictures.
         var limits = RateLimits()
-        /// The next picture is to be a key frame.
+        /// Whether the next picture must be a key frame.
         var forcesKey = false
-        /// Times at which a key frame is due, of those asked for in the configuration.
+        /// The remaining times of the configuration at which a key frame is due, in seconds.
         var keyTimesLeft: ArraySlice<Double> = []
-        /// All that was taken is to be given out.
+        /// Whether all pictures that were taken must be delivered now.
         var drains = false
         var error: (any Error)?
         var isInvalid = false
         var isRunning = false
         var thread: pthread_t?
-        /// Limits that pictures broke, and pictures that broke the buffer or a data-rate limit.
+        /// The limits that pictures exceeded, and the number of pictures that exceeded the buffer or a data rate limit.
         var broken = LimitViolations()
         var tooLarge = 0
 
-        /// Nothing more comes out but the packet that the handler has.
+        /// Drops all frames except the one whose packet the handler has.
         mutating func giveUp() {
             queue = []
             lost.formUnion(waiting.keys.filter { $0 != leaving })
@@ -69,7 +69,7 @@ final class EncodeWorker: Sendable {
         }
     }
 
-    /// Starts the thread with an encoder that was opened already.
+    /// Starts the thread with an encoder that is already open.
     func start(_ first: sending CodecContext) throws {
         monitor.withLock { $0.isRunning = true }
         let handover = Monitor(Optional(first))
@@ -86,7 +86,8 @@ final class EncodeWorker: Sendable {
         }
     }
 
-    /// Ends the thread, and waits for that unless called from the handler, on it. Nothing is delivered afterwards.
+    /// Stops the thread. Waits until it has ended, except if called from the handler on this thread. No packet is
+    /// delivered afterwards.
     func stop() {
         monitor.withLock { state in
             state.isInvalid = true
@@ -142,7 +143,7 @@ final class EncodeWorker: Sendable {
                     try deliver(from: encoder, &history, &books)
                 case .drain:
                     if let encoder = context, monitor.withLock({ $0.delivered < $0.taken }) {
-                        // An encoder that was drained has ended: the next picture starts a new one, with a key frame.
+                        // A drained encoder has ended. The next picture begins a new stream with a key frame.
                         context = nil
                         try encoder.sendEnd()
                         try deliver(from: encoder, &history, &books)
@@ -189,7 +190,7 @@ final class EncodeWorker: Sendable {
     }
 }
 
-/// The times of the pictures in the encoder, by their number, and what its streams do not know of each other.
+/// The times of the pictures in the encoder, by index, and the state that continues across the library's streams.
 private struct TimeHistory {
     private var entries: [Int64: (timing: FrameTiming, start: Int64, messages: PictureMessages)] = [:]
     private var first: (index: Int64, time: MediaTime)?
@@ -199,12 +200,16 @@ private struct TimeHistory {
     private let keyMessages: PictureMessages
     private let delimits: Bool
     private var idrNumbers: IDRNumbers?
-    /// Pictures by which decoding order and display order differ at most.
+    /// The maximum difference between decoding order and display order, in pictures.
     private let depth: Int64
 
     init(_ settings: EncoderSettings, _ headers: StreamHeaders) {
         let configuration = settings.configuration
-        idrNumbers = settings.codec == .h264 ? IDRNumbers(parameterSets: headers.parameterSets) : nil
+        switch settings.codec {
+        case .h264: idrNumbers = IDRNumbers(parameterSets: headers.parameterSets)
+        // IDR pictures have no idr_pic_id.
+        case .hevc: idrNumbers = nil
+        }
         depth = Int64(settings.reorderDepth)
         frameRate = configuration.frameRate.reduced
         delimits = configuration.accessUnitDelimiters
@@ -216,13 +221,13 @@ private struct TimeHistory {
         entries[job.index] = (job.timing, job.start, messages)
     }
 
-    /// The packet as the session gives it out; nil for a picture that was never put in.
+    /// Returns the packet as the session delivers it; nil for an unknown picture.
     mutating func packet(_ output: CodecContext.Output, _ headers: StreamHeaders, _ codec: VideoCodec) -> EncodedPacket?
     {
         guard let entry = entries[output.presentationIndex] else { return nil }
         let decodeIndex = self.decodeIndex(output)
         let decode = decodeTime(decodeIndex)
-        // Decoding times never go back: what is older is not asked for again.
+        // Decoding times never decrease, so older entries are not needed any more.
         while oldest < decodeIndex - 1 {
             entries[oldest] = nil
             oldest += 1
@@ -242,15 +247,15 @@ private struct TimeHistory {
         return packet
     }
 
-    /// The number of the frame at whose time the next picture is decoded: as many before the picture's own place in coding
-    /// order as the library reorders. The library says it too, but x265 does not where only one picture comes or two, and
-    /// after a drain it begins anew, behind what was decoded before.
+    /// Returns the index of the frame at whose time the next picture is decoded: the coding index minus the reordering
+    /// depth. The library's own decoding times are not used: x265 does not report them if there are only one or two
+    /// pictures, and after a drain it begins again with times before those that were already used.
     private func decodeIndex(_ output: CodecContext.Output) -> Int64 {
         min(Int64(codingIndex) - depth, output.presentationIndex)
     }
 
-    /// The encoder's decoding time is the number of a picture: that picture's time. Before the first picture, time
-    /// runs on backwards at the frame rate.
+    /// Returns the decoding time: the presentation time of the picture with this index. Before the first picture, times
+    /// are extrapolated at the frame rate.
     private func decodeTime(_ index: Int64) -> MediaTime {
         if let known = entries[index] { return known.timing.presentation }
         guard let first else { return .zero }

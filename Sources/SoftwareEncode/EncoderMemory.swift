@@ -1,41 +1,46 @@
 import VideoBase
 
-/// The memory that libx265 takes at least, in bytes, tried before it is asked to take it. It does not check all of its
-/// allocations: where one fails, the process ends by SIGSEGV or std::bad_alloc (libx265 199).
+/// The minimum memory that libx265 allocates, in bytes. It is checked before libx265 allocates it, because libx265 does
+/// not check all of its allocations: if one fails, the process ends with SIGSEGV or std::bad_alloc (libx265 199).
 ///
-/// The sizes were measured with libx265 199, and are up to a fifth below what it takes: a run that has enough memory is not
-/// refused. It takes a picture with reduced copies when a picture is given, and room for its coding when that begins, so much
-/// later where it looks ahead. Pictures that are done with are used again.
+/// The sizes were measured with libx265 199. They are up to 20 % below the actual values, so that a run with enough
+/// memory is not rejected. libx265 allocates memory for a picture and its downscaled copies when the picture is passed
+/// in. It allocates memory for coding a picture when coding begins, which is later if it looks ahead. Memory of
+/// finished pictures is reused.
 struct EncoderMemory: Sendable, Hashable {
-    /// For a picture that is given: its samples with their margins, four copies of half the width and height, and costs.
+    /// The memory for a picture that is passed in: its samples with margins, four copies of half the width and height,
+    /// and costs.
     let picture: Int
-    /// For the coding of a picture: the reconstructed samples, and what is known of each block.
+    /// The memory for coding a picture: the reconstructed samples and the data of each block.
     let coding: Int
-    /// When the first picture is coded: the structures of the frame encoder.
+    /// The memory for coding the first picture: the structures of the frame encoder.
     let frameEncoder: Int
-    /// The index of the first picture before which one may have been coded.
+    /// The index of the first picture that can be passed in after coding has begun.
     let firstCoded: Int
-    /// Pictures for whose coding room is taken, if so many are given.
+    /// The number of pictures for which coding memory is allocated, if enough pictures are passed in.
     let codedCount: Int
-    /// The index of the first picture for which no room is taken any more.
+    /// The index of the first picture for which no more memory is allocated.
     let steady: Int
 
-    /// When it is opened.
+    /// The memory for opening the library.
     static let opening = 3_000_000
-    /// Tables of a QP that was not used before, and bit streams that grow.
+    /// The memory for tables of a new QP, and for growing bitstreams.
     static let slack = 2_000_000
 
     private let size: VideoSize
     private let isFastest: Bool
 
-    /// nil for H.264: libx264 checks its allocations.
+    /// Returns nil for libx264, which checks its allocations.
     init?(_ settings: EncoderSettings) {
-        guard settings.codec == .hevc else { return nil }
+        switch settings.library {
+        case .x264: return nil
+        case .x265: break
+        }
         size = settings.codedSize
         isFastest = settings.preset == EncoderSettings.presetNames.count
         let (width, height) = (size.width, size.height)
         let sampleBytes = settings.bufferFormat == .i420p10 ? 2 : 1
-        // The largest coding tree unit of the preset, and the margins that libx265 makes of it.
+        // The largest coding tree unit of the preset, and the margins that libx265 derives from it.
         let unit = isFastest ? 32 : 64
         let (marginX, marginY) = (2 * (unit + 32), 2 * (unit + 16))
         let (alignedWidth, alignedHeight) = (width.aligned(to: unit), height.aligned(to: unit))
@@ -55,32 +60,32 @@ struct EncoderMemory: Sendable, Hashable {
         case 5... where bFrames >= 2: codedCount = 5
         default: codedCount = 4
         }
-        // Further ones, of which it is not certain which pictures take them.
+        // More allocations follow, but it is not certain for which pictures.
         let isLong = keyInterval >= 5 && lookahead > 0
         steady = isLong ? firstCoded + 5 + bFrames + (bFrames > 0 ? 1 : 0) : 0
     }
 
-    /// What is taken from opening on if one picture is encoded.
+    /// The memory that is allocated from opening on if one picture is encoded.
     var forOnePicture: Int { Self.opening + picture + coding + frameEncoder }
 
-    /// What is taken from the picture of that index (from 0 on) on, if nothing comes after it.
+    /// Returns the memory that is allocated from the picture with this index on, if no picture follows it.
     func needed(forPicture index: Int) -> Int {
         let left = min(index + 1, codedCount) - max(0, index - firstCoded)
         if left > 0 { return picture + left * coding + (index <= firstCoded ? frameEncoder : 0) }
         return index < steady ? picture + coding + Self.slack : Self.slack
     }
 
-    /// What is taken when nothing comes after so many pictures.
+    /// Returns the memory that is allocated at the end, after `count` pictures.
     func needed(afterPictures count: Int) -> Int {
         if count == 0 { return 0 }
         if count <= firstCoded { return min(count, codedCount) * coding + frameEncoder }
         return count < steady ? coding + Self.slack : Self.slack
     }
 
-    /// - Throws: `unavailable` where there are not so many bytes.
+    /// - Throws: `unavailable` if this memory is not available.
     func check(_ byteCount: Int) throws { if let error = lack(of: byteCount) { throw error } }
 
-    /// The error where there are not so many bytes; else nil.
+    /// Returns an error if this memory is not available; else nil.
     func lack(of byteCount: Int) -> VaencError? {
         if MemoryTrial.fits(byteCount) { return nil }
         let megabytes = (byteCount + 999_999) / 1_000_000
@@ -93,7 +98,7 @@ struct EncoderMemory: Sendable, Hashable {
 }
 
 extension EncoderSettings {
-    /// The number that a setting of the encoder library has; nil where it is not set.
+    /// Returns the numeric value of a parameter of the encoder library; nil if it is not set.
     fileprivate func number(_ name: String) -> Int? {
         parameters.last(where: { $0.name == name }).flatMap { Int($0.value) }
     }

@@ -3,7 +3,8 @@ import VideoBase
 extension EncoderSettings {
     mutating func mapProfile() {
         let c = configuration
-        if codec == .h264 {
+        switch library {
+        case .x264:
             let profile = c.profile ?? .h264High
             let name = profile == .h264ConstrainedBaseline ? "baseline" : profile == .h264Main ? "main" : "high"
             options.append(("profile", name))
@@ -15,44 +16,55 @@ extension EncoderSettings {
             set("cabac", entropy == .cabac ? 1 : 0)
             report("entropy", c.entropy?.rawValue, entropy.rawValue, why)
             if let level = usedLevel { set("level", level) }
-        } else {
+        case .x265:
             options.append(("profile", c.codedBitDepth > 8 ? "main10" : "main"))
             if let entropy = c.entropy { report("entropy", entropy.rawValue, "cabac", "HEVC has CABAC only") }
             if let level = usedLevel, takesLevel { set("level-idc", level) }
-            // Where it may, the library takes the High tier for what a rate or buffer needs, and with no rate for the level alone.
+            // If high-tier is set, the library uses the High tier if a rate or buffer needs it. Without a rate, it
+            // would use the High tier just because of the level.
             let mayBeHigh = c.tier.map { $0 == .high } ?? (c.bitrate != nil || c.maxBitrate != nil)
             set("high-tier", mayBeHigh ? 1 : 0)
-            // libx265 prints to stderr by itself.
+            // libx265 prints to stderr by default.
             set("log-level", "none")
-            // libx265's cutree writes whole vectors behind its arrays, which corrupts the heap if they are short: with 48x32, two
-            // runs of three abort (libx265 199, seen with valgrind).
+            // libx265's cutree writes whole vectors past the end of its arrays, which corrupts the heap if they are
+            // short. With 48x32, two of three runs abort (libx265 199, seen with valgrind).
             if codedSize.width < 64 || codedSize.height < 64 { set("cutree", 0) }
         }
     }
 
-    /// The level asked for, raised where the pictures need a higher one.
+    /// The requested level, raised if the pictures need a higher one.
     var usedLevelNumber: Int? {
         configuration.level.map { SoftwareLevel.fitting($0, self) ?? $0 }
     }
 
-    /// The frames that libx264 has a decoder store, whatever `references` is (its sps->i_num_ref_frames).
+    /// The number of frames that libx264 makes a decoder store, whatever `references` is (its sps->i_num_ref_frames).
     var storedFrames: Int { reorderDepth == 0 ? 1 : reorderDepth == 1 ? 2 : 4 }
 
-    /// The profile whose limits of rate and buffer hold: libx264 writes High only if it uses the 8×8 transform, which its fastest preset
-    /// does if asked, and else Main or Baseline, which have less. nil for HEVC.
+    /// The profile whose limits of rate and buffer apply; nil for HEVC. libx264 writes High only if it uses the 8×8
+    /// transform, and else Main or Baseline, which have lower limits. Its fastest preset uses the transform only on
+    /// request.
     var profileOfLimits: CodecProfile? {
         let c = configuration
-        if codec == .hevc { return nil }
+        switch library {
+        case .x264: break
+        case .x265: return nil
+        }
         if let profile = c.profile, profile != .h264High { return profile }
         return c.transform8x8 ?? (preset < Self.presetNames.count) ? .h264High : .h264Main
     }
 
-    /// libx265 does not open with a level and a constant QP, as no rate is promised then (its enforceLevel).
-    var takesLevel: Bool { codec == .h264 || mode != .cqp }
+    /// Whether the library takes a level. libx265 does not open with both a level and a constant QP, because no rate is
+    /// guaranteed then (its enforceLevel).
+    var takesLevel: Bool {
+        switch library {
+        case .x264: true
+        case .x265: mode != .cqp
+        }
+    }
 
     private var usedLevel: String? { usedLevelNumber.map(SoftwareLevel.name) }
 
-    /// Pictures that come in another depth than they are coded in.
+    /// Reports the bit depth and the pixel format if pictures are coded in another depth than they are passed in.
     mutating func mapDepth() {
         let c = configuration
         if let asked = c.bitDepth { report("bitDepth", asked, "\(c.codedBitDepth)", "as asked") }
@@ -61,18 +73,20 @@ extension EncoderSettings {
         if let entry { effective.append(entry) }
     }
 
-    /// Transform, filter, quantisation and regions.
+    /// Maps the transform, filter, quantization and regions.
     mutating func mapPicture() {
         let c = configuration
         if let display = c.masteringDisplay { report("masteringDisplay", display, "\(display)", "as asked") }
         if let light = c.contentLight { report("contentLight", light, "\(light)", "as asked") }
         if let wanted = c.transform8x8 {
-            let isHigh = codec == .h264 && (c.profile ?? .h264High) == .h264High
-            let used = codec == .hevc || (wanted && isHigh)
-            if codec == .h264 { set("8x8dct", used ? 1 : 0) }
-            report(
-                "transform8x8", wanted ? "on" : "off", used ? "on" : "off",
-                used == wanted ? "as asked" : codec == .hevc ? "HEVC always has it" : "only High has it")
+            let (used, why): (Bool, String)
+            switch library {
+            case .x264:
+                (used, why) = (wanted && (c.profile ?? .h264High) == .h264High, "only High has it")
+                set("8x8dct", used ? 1 : 0)
+            case .x265: (used, why) = (true, "HEVC always has it")
+            }
+            report("transform8x8", wanted ? "on" : "off", used ? "on" : "off", used == wanted ? "as asked" : why)
         }
         if let filter = c.deblocking {
             let text = filter.isOn ? "\(filter.alphaOffset):\(filter.betaOffset)" : "off"
@@ -80,7 +94,10 @@ extension EncoderSettings {
             report("deblocking", text, text, "as asked")
         }
         if let wanted = c.trellis {
-            if codec == .h264 { set("trellis", wanted ? 2 : 0) } else { set("rdoq-level", wanted ? 2 : 0) }
+            switch library {
+            case .x264: set("trellis", wanted ? 2 : 0)
+            case .x265: set("rdoq-level", wanted ? 2 : 0)
+            }
             report("trellis", wanted ? "on" : "off", wanted ? "on" : "off", "as asked")
         }
         if let wanted = c.macroblockRateControl {
@@ -100,6 +117,7 @@ extension EncoderSettings {
         if let wanted = c.identifier { report("identifier", wanted ? "on" : "off", "on", "\(encoderName) signs its streams") }
     }
 
-    /// The libraries take regions as offsets of adaptive quantisation, which the fastest preset has only if asked.
+    /// Whether regions are supported. The libraries implement regions as offsets of adaptive quantization, which the
+    /// fastest preset uses only on request.
     var takesRegions: Bool { mode != .cqp && (configuration.macroblockRateControl ?? (preset < Self.presetNames.count)) }
 }

@@ -7,7 +7,7 @@ extension EncoderSettings {
     }
 
     private static let highestRate = SoftwareEncoder.highestRate
-    /// In bits: libavcodec has an int of them.
+    /// In bits: libavcodec stores the size in an int.
     private static let largestBuffer = Int(Int32.max)
 
     mutating func mapRate() {
@@ -29,21 +29,20 @@ extension EncoderSettings {
         case .cbr:
             mapAverage(bitrate)
             mapLimit(BitsPerSecond(bitrate))
-            if codec == .hevc {
-                set("strict-cbr", 1)
-            } else if c.hrdParameters != false {
-                set("nal-hrd", "cbr")
-            } else {
-                set("filler", 1)
+            switch library {
+            case .x264: if c.hrdParameters != false { set("nal-hrd", "cbr") } else { set("filler", 1) }
+            case .x265: set("strict-cbr", 1)
             }
         }
         mapBuffer()
         mapRateReport()
-        if codec == .h264 {
-            // The library counts what it writes: the parameter sets of each key frame, and four bytes before each NAL unit, as
-            // the stream has them.
+        switch library {
+        case .x264:
+            // With these parameters, the library counts the parameter sets of each key frame and four bytes before each
+            // NAL unit, as in the stream.
             set("repeat-headers", 1)
             set("annexb", 0)
+        case .x265: break
         }
     }
 
@@ -77,7 +76,8 @@ extension EncoderSettings {
         report("bitrate", configuration.bitrate?.value, "\(bitrate)", "as asked")
     }
 
-    /// Refuses a constant rate that needs larger pictures than the buffer holds: each would be filled up to it.
+    /// Rejects a constant rate at which pictures are larger than the buffer: each picture would be filled up to the
+    /// rate.
     ///
     /// - Throws: `usage`.
     func checkPicturesFit() throws(VaencError) {
@@ -89,7 +89,7 @@ extension EncoderSettings {
             remedy: "lower `bitrate`, raise `frameRate`, or use `rateControl` vbr")
     }
 
-    /// Maximum rate, over a buffer of one second, or a frame's time where that is longer, where no other size is asked for.
+    /// Sets the maximum rate and a default buffer: one second, or one frame period if that is longer.
     private mutating func mapLimit(_ limit: BitsPerSecond) {
         limits.maxRate = max(1, limit.value / 1000)
         let perFrame = Int(saturating: (Double(limits.maxRate) / configuration.frameRate.value).rounded(.up))
@@ -99,7 +99,7 @@ extension EncoderSettings {
             configuration.maxBitrate == nil ? "default" : configuration.maxBitrate == limit ? "as asked" : "constant")
     }
 
-    /// The decoder's buffer, and limits of bytes in a time, which are one.
+    /// Maps the decoder's buffer and the data rate limits, which the library implements as that buffer.
     private mutating func mapBuffer() {
         let c = configuration
         limits.base = RateLimits.Base(bitrate: limits.bitrate, maxRate: limits.maxRate, bufferSize: limits.bufferSize)
@@ -131,7 +131,11 @@ extension EncoderSettings {
         if let percent = c.vbvInitialPercent {
             if has {
                 limits.initialPercent = percent
-                if codec == .hevc { set("vbv-init", Double(percent) / 100) }
+                switch library {
+                // It takes libavcodec's rc_initial_buffer_occupancy.
+                case .x264: break
+                case .x265: set("vbv-init", Double(percent) / 100)
+                }
             }
             report("vbvInitial", percent, has ? "\(percent)" : "none", has ? "as asked" : "\(mode.rawValue) keeps no buffer")
         }
@@ -145,18 +149,20 @@ extension EncoderSettings {
         if limits.bitrate > limits.maxRate { limits.bitrate = limits.maxRate }
     }
 
-    /// What a change asks for, where the library can do it while it runs.
+    /// Returns the limits after a change.
+    ///
+    /// - Throws: `unavailable` if the library cannot make the change while it runs; `usage` for invalid values.
     func changed(_ limits: RateLimits, by change: RunningChange) throws(VaencError) -> RateLimits {
         func refuse(_ what: String, _ remedy: String = "make a new session") -> VaencError {
             VaencError(.unavailable, "\(encoderName) cannot change \(what) while it runs", remedy: remedy)
         }
-        // What no encoder takes comes before what this one does not.
+        // Check for values that no encoder accepts before checking for changes that this encoder does not support.
         try Self.checkValues(of: change)
         if change.qp != nil { throw refuse("its QP") }
         if change.minQP != nil || change.maxQP != nil { throw refuse("its QP limits") }
         if change.frameRate != nil { throw refuse("the frame rate") }
         guard change.bitrate != nil || change.maxBitrate != nil || change.dataRateLimits != nil else { return limits }
-        if codec == .hevc { throw refuse("its rate", "use `codec` h264, or make a new session") }
+        if !library.changesRate { throw refuse("its rate", "use `codec` h264, or make a new session") }
         if limits.bitrate == 0 || limits.maxRate == 0 { throw refuse("the rate of \(mode.rawValue)", "use `rateControl` vbr or cbr") }
         if parameters.contains(where: { $0.name == "nal-hrd" }) {
             throw refuse("its rate in a stream with HRD parameters", "use `hrdParameters` off, which leaves them out")
@@ -164,7 +170,8 @@ extension EncoderSettings {
         var next = self
         next.limits = limits
         if let windows = change.dataRateLimits { next.limits.windows = windows }
-        // Windows lower what was asked for, and are applied to it anew. What had no limit but theirs has the library's without.
+        // Windows reduce the requested limits, and are applied to them again here. If the windows were the only limit,
+        // the library's maximum applies without them.
         var base = limits.base
         if base.maxRate == 0 { (base.maxRate, base.bufferSize) = (Self.highestRate / 1000, Self.highestRate / 1000) }
         let seconds = Double(base.bufferSize) / Double(base.maxRate)
@@ -183,12 +190,12 @@ extension EncoderSettings {
         return next.limits
     }
 
-    /// The report of the configuration with what was changed since, `change` last.
+    /// Returns the report of the configuration, updated by a change.
     func report(_ before: [EffectiveEntry], with change: RunningChange, _ limits: RateLimits) -> [EffectiveEntry] {
         var report = before
         if let rate = change.bitrate { report.change("bitrate", asked: "\(rate.value)", used: "\(rate.value)") }
         if let rate = change.maxBitrate {
-            // Counted in thousands.
+            // The library counts in thousands of bits.
             let used = limits.maxRate == rate.value / 1000 ? rate.value : limits.maxRate * 1000
             report.change("maxBitrate", asked: "\(rate.value)", used: "\(used)")
         } else if change.bitrate != nil, let old = before.first(where: { $0.option == "maxBitrate" }) {
@@ -215,7 +222,7 @@ extension EncoderSettings {
         return report
     }
 
-    /// What the configuration refuses, a change does too.
+    /// Rejects changes that would be rejected in the configuration.
     private func check(_ next: RateLimits) throws(VaencError) {
         var asked = configuration
         asked.bitrate = BitsPerSecond(next.bitrate * 1000)
@@ -225,8 +232,8 @@ extension EncoderSettings {
         try asked.checkContradictions(mode)
     }
 
-    /// libx264 follows another average in a running stream where the rate is constant alone; elsewhere a new stream
-    /// begins, with a key frame.
+    /// Returns whether a change of the average rate needs a new stream, which begins with a key frame. libx264 changes
+    /// the average rate of a running stream only with a constant rate.
     func needsNewStream(_ old: RateLimits, _ new: RateLimits) -> Bool { mode != .cbr && new.bitrate != old.bitrate }
 
     func with(_ limits: RateLimits) -> EncoderSettings {
@@ -235,12 +242,12 @@ extension EncoderSettings {
         return copy
     }
 
-    /// The libraries derive the QP of I and B pictures from P's through ratios of quantizer steps.
+    /// Maps the QPs. The libraries derive the QP of I and B pictures from the QP of P pictures by ratios of quantizer
+    /// steps.
     private mutating func mapConstantQP() {
         let c = configuration
         let range = (c.minQP ?? 0)...max(c.maxQP ?? 51, c.minQP ?? 0)
-        // QP 0 of libx264 is lossless coding, which the High profile has not.
-        let lowest = codec == .h264 ? max(1, range.lowerBound) : range.lowerBound
+        let lowest = max(library.lowestQP, range.lowerBound)
         func kept(_ qp: Int) -> Int { min(max(qp, lowest), max(lowest, range.upperBound)) }
         func reason(_ asked: Int?, _ used: Int, _ otherwise: String) -> String {
             guard let asked else { return otherwise }
@@ -258,13 +265,13 @@ extension EncoderSettings {
         report("qpB", c.qpB, "\(qpB)", reason(c.qpB, qpB, "as of P pictures"))
     }
 
-    /// 2 to the power of a sixth or more, to four places (no C library here).
+    /// Returns 2 to the power of `exponent`, to at least four decimal places. This file does not use the C library.
     private static func power(_ exponent: Double) -> Double {
         var rest = exponent
         var result = 1.0
         while rest >= 1 { result *= 2; rest -= 1 }
         while rest < 0 { result /= 2; rest += 1 }
-        // The series of e^(rest · ln 2), rest in 0..<1.
+        // The series of e^(rest · ln 2), with rest in 0..<1.
         var term = 1.0, sum = 1.0
         for n in 1...20 {
             term *= rest * 0.693147180559945 / Double(n)

@@ -2,12 +2,19 @@ import HEVCSyntax
 import VideoBase
 
 extension EncoderSettings {
-    /// Refuses HEVC pictures with a side below 32 that need level 5 or higher. Blocks of such a level are at least 32×32 (H.265 A.4.1), and
-    /// libx265 has no block larger than the picture: it refuses these pictures without a reason, and crashes if such a level is asked for
-    /// (libx265 199).
+    /// Rejects HEVC pictures with a side below 32 that need level 5 or higher. Coding tree blocks of such a level are
+    /// at least 32×32 (H.265 A.4.1), and libx265 does not use blocks larger than the picture. libx265 rejects these
+    /// pictures without a reason, and crashes if such a level is requested (libx265 199).
     func checkSmallSides() throws(VaencError) {
+        switch library {
+        case .x264: break
+        case .x265: try checkSmallSidesOfX265()
+        }
+    }
+
+    private func checkSmallSidesOfX265() throws(VaencError) {
         let c = configuration
-        guard codec == .hevc, min(codedSize.width, codedSize.height) < 32, let highest = HEVCSyntax.Level(number: 41) else { return }
+        guard min(codedSize.width, codedSize.height) < 32, let highest = HEVCSyntax.Level(number: 41) else { return }
         func refuse(_ reason: String, _ remedy: String = "") -> VaencError {
             VaencError(
                 .unavailable,
@@ -27,7 +34,7 @@ extension EncoderSettings {
             let raised = used == asked ? "" : " (\(SoftwareLevel.name(asked)) is raised to it for the frame rate, bit rate or buffer)"
             throw refuse("`level` is \(SoftwareLevel.name(used))\(raised)", "ask for 4.1 or lower, ")
         }
-        // In kbit/s. libx265 counts as the table has it, not with the factor of 1.1 for all NAL units.
+        // In kbit/s. libx265 uses the values of the table, without the factor of 1.1 for all NAL units.
         let most = (highest.maxBitrate(tier: c.tier == .main ? .main : .high)?.value ?? 0) / 1100
         let rate = max(limits.bitrate, limits.maxRate)
         if rate > most { throw refuse("\(rate) kbit/s need \(needs)", "lower `bitrate` or `maxBitrate`, ") }

@@ -2,10 +2,10 @@ import Glibc
 import VideoBase
 
 extension EncoderSettings {
-    /// 1…7.
+    /// The preset, 1 to 7.
     var preset: Int { configuration.preset ?? (configuration.realTime == true ? Self.presetNames.count : 4) }
 
-    /// Preset, GOP and B pictures.
+    /// Maps the preset, the GOP and the B pictures.
     mutating func mapStructure() {
         let c = configuration
         options.append(("preset", Self.presetNames[preset - 1]))
@@ -18,9 +18,12 @@ extension EncoderSettings {
         options.append(("forced-idr", "1"))
         if c.lowLatency {
             options.append(("tune", "zerolatency"))
-            // The tune alone leaves libx265 two where a picture has too few rows and columns to share, and then the first
-            // picture waits for the second (libx265 199, 96x160).
-            if codec == .hevc { set("frame-threads", 1) }
+            switch library {
+            case .x264: break
+            // With this tune alone, libx265 uses two frame threads if a picture has too few rows and columns to share.
+            // The first picture then waits for the second (libx265 199, 96x160).
+            case .x265: set("frame-threads", 1)
+            }
             report("lowLatency", "on", "on", "tune zerolatency: no reordering, no look-ahead")
         }
         let gop = mapGOP()
@@ -38,10 +41,13 @@ extension EncoderSettings {
         var gop = c.gopFrames ?? seconds ?? max(1, Int((5 * c.frameRate.value).rounded()))
         var why = c.gopFrames != nil ? "as asked" : c.gopSeconds.map { "\($0) s" } ?? "5 s"
         if let seconds, seconds < gop { (gop, why) = (seconds, "`gopSeconds` comes first") }
-        isAllIntra = codec == .hevc && gop == 1
+        switch library {
+        case .x264: isAllIntra = false
+        case .x265: isAllIntra = gop == 1
+        }
         set("keyint", isAllIntra ? 2 : gop)
         set("min-keyint", 1)
-        // Key frames stand where the GOP says, as in hardware.
+        // The positions of key frames depend only on the GOP, as in hardware.
         set("scenecut", 0)
         report("gop", c.gopFrames, "\(gop)", why)
         var open = c.openGOP
@@ -65,9 +71,10 @@ extension EncoderSettings {
         return gop
     }
 
-    /// Where libx265 is told that every picture is a key frame it writes the profile Main Intra of the range extensions, which few
-    /// decoders have, and parameter sets of its own with a long message into each picture. It is told of two pictures, each of which
-    /// is forced to be a key frame, and of no tool that intra pictures have no use for.
+    /// Maps streams in which each picture is a key frame. If libx265 is told this, it writes the profile Main Intra of
+    /// the range extensions, which few decoders support, and writes parameter sets with a long message into each
+    /// picture. Therefore it is configured for a GOP of two pictures, each picture is forced to be a key frame, and the
+    /// tools that intra pictures do not need are disabled.
     private mutating func mapAllIntra() {
         for name in ["b-adapt", "rc-lookahead", "cutree", "weightp"] { set(name, 0) }
         set("ref", 1)
@@ -82,75 +89,89 @@ extension EncoderSettings {
         if count > 0, gop == 1 { (count, why) = (0, "every picture is a key frame") }
         if count > 0, c.intraRefresh, c.bFrames == nil { (count, why) = (0, "the refreshed part must stay clean") }
         if let delay = c.maxFrameDelay, c.lowLatency {
-            // Each picture is waited for: to look ahead would be to wait for ever.
+            // Each picture is waited for, so looking ahead would never end.
             report("maxFrameDelay", delay, "\(delay)", "as asked: low latency holds back none")
         } else if let delay = c.maxFrameDelay {
             let most: Int
-            if codec == .h264 {
-                // One picture waits for the time of the next, where times may vary.
+            switch library {
+            case .x264:
+                // If times may vary, one picture waits for the time of the next.
                 most = max(delay - 1, 0)
                 if delay == 0 { set("force-cfr", 1) }
                 set("rc-lookahead", most)
                 set("sync-lookahead", 0)
-                // Threads must share a picture, not hold several.
+                // Threads must share a picture instead of each holding one.
                 set("sliced-threads", 1)
                 if preset < 4 { set("b-adapt", 1) }
-            } else {
-                // It holds back three, the B pictures, and as many as it looks ahead, which must be more than these.
+            case .x265:
+                // libx265 holds back three pictures, the B pictures, and the pictures of its look-ahead, which must be
+                // more than the B pictures.
                 most = max((delay - 4) / 2, 0)
                 set("rc-lookahead", delay < 4 ? 0 : delay - 3 - min(count, most))
                 set("frame-threads", 1)
             }
             if count > most { (count, why) = (most, "max-frame-delay") }
-            if delay <= 1 { set(codec == .h264 ? "mbtree" : "cutree", 0) }
+            if delay <= 1 { set(library.treeSetting, 0) }
             report("maxFrameDelay", delay, "\(delay)", "as asked")
         } else if c.isLive, !c.lowLatency {
             mapLive(bFrames: count)
-        } else if codec == .hevc, count >= lookahead {
-            // libx265 must look ahead further than there are B pictures in a row.
-            set("rc-lookahead", count + 1)
+        } else {
+            switch library {
+            case .x264: break
+            // libx265's look-ahead must be longer than a run of B pictures.
+            case .x265: if count >= lookahead { set("rc-lookahead", count + 1) }
+            }
         }
         set("bframes", count)
-        // As many as asked, as in hardware: the library would choose fewer by content.
+        // Use exactly the requested number, as in hardware. By default, the library may choose fewer, depending on the
+        // content.
         if c.bFrames != nil { set("b-adapt", 0) }
         report("bFrames", c.bFrames, "\(count)", why)
         var pyramid = c.bPyramid ?? true
         why = Self.why(c.bPyramid)
         if count < 2 { (pyramid, why) = (false, "it takes two B frames") }
         reorderDepth = count == 0 ? 0 : pyramid ? 2 : 1
-        set("b-pyramid", codec == .h264 ? (pyramid ? "normal" : "none") : (pyramid ? "1" : "0"))
+        switch library {
+        case .x264: set("b-pyramid", pyramid ? "normal" : "none")
+        case .x265: set("b-pyramid", pyramid ? 1 : 0)
+        }
         report("bPyramid", c.bPyramid.map { $0 ? "on" : "off" }, pyramid ? "on" : "off", why)
     }
 
     /// The pictures that the presets look ahead.
-    var lookahead: Int { (codec == .h264 ? [60, 60, 50, 40, 30, 10, 0] : [40, 40, 25, 20, 15, 15, 5])[preset - 1] }
+    var lookahead: Int { library.lookaheads[preset - 1] }
 
-    /// Some 0.3 s are held back in place of a second or more: by looking less far ahead, and with fewer pictures in threads.
+    /// Limits the delay to about 0.3 s instead of a second or more, with a shorter look-ahead and fewer pictures in
+    /// threads.
     private mutating func mapLive(bFrames: Int) {
         let pictures = Int(0.3 * configuration.frameRate.value)
         let processors = max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 1)
         let most = lookahead
-        if codec == .h264 {
+        switch library {
+        case .x264:
             let threads = min(processors * 3 / 2, max(4, pictures / 3))
             set("threads", threads)
             set("rc-lookahead", min(most, max(bFrames, pictures - threads)))
-            // The slow ones weigh runs of twelve pictures and more against each other.
+            // The slow presets compare runs of twelve pictures and more.
             if preset < 4 { set("b-adapt", 1) }
-            // A thread of its own looks ahead, one picture before the others.
+            // A separate thread looks ahead, one picture before the others.
             set("sync-lookahead", 1)
-        } else {
+        case .x265:
             if processors >= 8 { set("frame-threads", 3) }
             set("rc-lookahead", max(bFrames + 1, min(most, pictures - 3)))
         }
     }
 
-    /// References, layers, largest slices.
+    /// Maps references, temporal layers and the maximum slice size.
     mutating func mapReferences() {
         let c = configuration
         if let references = c.references {
-            // libx265 counts the pictures that wait to be shown among the eight that a picture may have (H.265 7.4.7.2).
-            let most = SoftwareEncoder.mostReferences(codec)
-            let taken = codec == .hevc ? min(references, most - reorderDepth) : references
+            let taken =
+                switch library {
+                case .x264: references
+                // libx265 counts the pictures that wait to be shown among the eight that a picture may have (H.265 7.4.7.2).
+                case .x265: min(references, library.mostReferences - reorderDepth)
+                }
             // libx264 only warns of references that the level does not hold, and libx265 takes fewer.
             let held = takesLevel ? usedLevelNumber.flatMap { SoftwareLevel.references($0, self) } : nil
             let used = min(taken, max(held ?? taken, 1))
@@ -164,7 +185,7 @@ extension EncoderSettings {
         if let layers = c.temporalLayers, layers != 1 { lacks("temporalLayers", layers, used: "1") }
         if let kept = c.longTermReferences, kept > 0 { lacks("longTermReferences", kept, used: "0") }
         if let bytes = c.maxSliceBytes {
-            if codec == .h264 {
+            if library.limitsSliceBytes {
                 set("slice-max-size", bytes)
                 report("maxSliceBytes", bytes, "\(bytes)", "as asked")
             } else {

@@ -9,7 +9,7 @@ extension EncoderSettings {
         }
     }
 
-    /// Refuses values that a configuration is refused for, each by itself.
+    /// Rejects values of a change that are also rejected in a configuration, each by itself.
     static func checkValues(of change: RunningChange) throws(VaencError) {
         try check(change.qp, 0...51, "qp")
         try check(change.minQP, 0...51, "minQP")
@@ -20,7 +20,7 @@ extension EncoderSettings {
         for limit in change.dataRateLimits ?? [] { try Validation.refuse(limit) }
     }
 
-    /// Refuses what no encoder can do: values out of range and wishes that contradict each other.
+    /// Rejects requests that no encoder supports: values out of range and contradictions.
     static func validate(_ c: EncoderConfiguration) throws(VaencError) {
         for (value, option) in [
             (c.qp, "qp"), (c.qpI, "qpI"), (c.qpB, "qpB"), (c.minQP, "minQP"), (c.maxQP, "maxQP"),
@@ -68,7 +68,7 @@ extension EncoderSettings {
         try Validation.refuse(tier: c.tier, level: c.level, codec: c.codec)
         if let level = c.level, !SoftwareLevel.numbers(c.codec).contains(level) {
             throw VaencError(
-                .usage, "\(c.codec == .h264 ? "H.264" : "HEVC") has no level \(SoftwareLevel.name(level))",
+                .usage, "\(c.codec.standardName) has no level \(SoftwareLevel.name(level))",
                 remedy: "the levels are \(SoftwareLevel.numbers(c.codec).map(SoftwareLevel.name).joined(separator: " "))")
         }
         if let mode = c.rateControl, [.cbr, .vbr, .avbr].contains(mode), c.bitrate == nil {

@@ -1,16 +1,16 @@
 import VideoBase
 
-/// Rates in thousands of bits (a second), zero where none: the fields of the libavcodec context, which libx264 looks at
-/// before every picture.
+/// Rate limits in kbit/s and kbit; 0 means none. They are the fields of the libavcodec context that libx264 reads
+/// before each picture.
 struct RateLimits: Sendable, Hashable {
     var bitrate = 0
     var maxRate = 0
     var bufferSize = 0
-    /// The buffer's fullness at the start, percent; zero leaves the library's.
+    /// The buffer's initial fullness in percent; 0 means the library's default.
     var initialPercent = 0
-    /// Of these the lowest rate is kept.
+    /// The data rate limits. Only the one with the lowest rate is enforced.
     var windows: [DataRateLimit] = []
-    /// What holds without the windows, and again once they are taken back.
+    /// The limits without the windows, which apply again when the windows are removed.
     var base = Base()
 
     struct Base: Sendable, Hashable {
@@ -20,40 +20,42 @@ struct RateLimits: Sendable, Hashable {
     }
 }
 
-/// An encoder configuration in the words of libx264 and libx265, and the report of what became of each wish.
+/// An encoder configuration as options of libx264 or libx265, and the report on each requested setting.
 struct EncoderSettings: Sendable {
     let codec: VideoCodec
-    /// What is coded: the visible size, odd sides padded by one.
+    /// The coded size: the visible size, with odd sides padded by one.
     let codedSize: VideoSize
-    /// Layout of the buffers that the encoder reads without converting.
+    /// The layout of the buffers that the encoder reads without conversion.
     let bufferFormat: PixelFormat
-    /// Options of the libavcodec wrapper.
+    /// The options of the libavcodec wrapper.
     var options: [(name: String, value: String)] = []
-    /// Settings of the encoder library, joined with colons for `x264-params` or `x265-params`.
+    /// The parameters of the encoder library, joined with colons for `x264-params` or `x265-params`.
     var parameters: [(name: String, value: String)] = []
-    /// What may change while the encoder runs.
+    /// The limits that may change while the encoder runs.
     var limits = RateLimits()
     var effective: [EffectiveEntry] = []
-    /// Frames that wait for the encoder at most.
+    /// The maximum number of frames that wait for the encoder.
     let queueDepth: Int
-    /// Pictures by which decoding order and display order differ at most: the libraries' delay of decoding times.
+    /// The maximum difference between decoding order and display order in pictures, which is the libraries' delay of
+    /// decoding times.
     var reorderDepth = 0
-    /// Each picture is to be forced to be a key frame: libx265 is not told that all are.
+    /// Whether each picture must be forced to be a key frame: libx265 is not told that all pictures are.
     var isAllIntra = false
 
     let configuration: EncoderConfiguration
-    /// What the stream says of its colour.
+    /// The color description that the stream declares.
     var color: ColorDescription
 
     /// The library's name in libavcodec.
-    var encoderName: String { codec == .h264 ? "libx264" : "libx265" }
+    var encoderName: String { library.rawValue }
+    var library: SoftwareLibrary { codec.softwareLibrary }
     var joinedParameters: String { parameters.map { "\($0.name)=\($0.value)" }.joined(separator: ":") }
 
-    /// vaenc's presets 1…7 in the libraries' names.
+    /// The libraries' names of vaenc's presets 1 to 7.
     static let presetNames = ["veryslow", "slower", "slow", "medium", "fast", "veryfast", "ultrafast"]
 
-    /// - Throws: `usage` for values out of range and wishes that contradict each other; `unavailable` where `strict`
-    ///   refuses a difference.
+    /// - Throws: `usage` for values out of range and contradictions; `unavailable` for pictures or settings that the
+    ///   library does not support, and for a difference that `strict` rejects.
     init(_ configuration: EncoderConfiguration) throws(VaencError) {
         try Self.validate(configuration)
         self.configuration = configuration
@@ -61,7 +63,7 @@ struct EncoderSettings: Sendable {
         codec = configuration.codec
         codedSize = configuration.size.aligned(to: 2)
         bufferFormat =
-            configuration.codedBitDepth > 8 ? .i420p10 : configuration.codec == .h264 ? .nv12 : .i420
+            configuration.codedBitDepth > 8 ? .i420p10 : configuration.codec.softwareLibrary.pixelFormat
         queueDepth = configuration.lowLatency ? 1 : configuration.asyncDepth ?? 4
 
         report(
@@ -88,7 +90,7 @@ struct EncoderSettings: Sendable {
 
     static func why(_ asked: Any?) -> String { asked == nil ? "default" : "as asked" }
 
-    /// Reports a switch that was asked for and that the library does not have.
+    /// Reports a requested setting that the library does not support.
     mutating func lacks(_ option: String, _ asked: (some CustomStringConvertible)?, used: String = "off") {
         if let asked { report(option, asked, used, "\(encoderName) has none through libavcodec") }
     }

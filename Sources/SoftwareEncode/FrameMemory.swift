@@ -1,18 +1,20 @@
 import Glibc
 import VideoBase
 
-/// Memory of one picture, both sides even, rows padded to 64 bytes: what libavcodec reads without a copy.
+/// The memory of one picture, which libavcodec reads without a copy. Both sides are even, and rows are padded to 64
+/// bytes.
 @safe final class FrameMemory: Sendable {
     let format: PixelFormat
-    /// The visible size; the memory has room for even sides.
+    /// The visible size. The memory has space for even sides.
     let size: VideoSize
-    // SAFETY: allocated once, freed in deinit. Access is ordered by who owns the buffer (the user, then the encoder).
+    // SAFETY: allocated in init, freed in deinit. Only the current owner of the buffer uses it: first the user, then
+    // the encoder.
     nonisolated(unsafe) let base: UnsafeMutableRawPointer
     let byteCount: Int
     let offsets: [Int]
     let pitches: [Int]
 
-    /// - Throws: `unavailable` without memory.
+    /// - Throws: `unavailable` if there is not enough memory.
     init(format: PixelFormat, size: VideoSize) throws {
         self.format = format
         self.size = size
@@ -27,7 +29,7 @@ import VideoBase
         }
         self.offsets = offsets
         self.pitches = pitches
-        // Encoders may read whole vectors past the last row.
+        // Encoders may read whole vectors past the end of the last row.
         byteCount = total + 64
         var made: UnsafeMutableRawPointer?
         guard unsafe posix_memalign(&made, 64, byteCount) == 0, let allocation = unsafe made else {
@@ -61,7 +63,7 @@ import VideoBase
         }
     }
 
-    /// Repeats the last column and row of luma where the visible size is odd (chroma covers the even size already).
+    /// Repeats the last column and row of luma if the visible size is odd. Chroma already covers the even size.
     func padToEven() {
         let sampleBytes = format == .i420p10 ? 2 : 1
         let luma = unsafe planes.base(0)
@@ -80,7 +82,7 @@ import VideoBase
     }
 }
 
-/// The memory of the pictures in use, at most so many at once.
+/// The memory of the pictures in use, with a limit on their number.
 final class FramePool: Sendable {
     private struct State {
         var free: [FrameMemory] = []
@@ -99,8 +101,9 @@ final class FramePool: Sendable {
         self.limit = limit
     }
 
-    /// A picture to fill; waits while all are in use. nil once the pool is closed.
-    /// - Throws: `unavailable` without memory.
+    /// Returns a picture to fill; nil if the pool is closed. Blocks while all pictures are in use.
+    ///
+    /// - Throws: `unavailable` if there is not enough memory.
     func take() throws -> SoftwarePixelBuffer? {
         try monitor.wait { state -> SoftwarePixelBuffer?? in
             if state.isClosed { return .some(nil) }
@@ -112,8 +115,9 @@ final class FramePool: Sendable {
         }
     }
 
-    /// Makes the memory of every picture, so that the first ones do not wait for it.
-    /// - Throws: `unavailable` without memory.
+    /// Allocates the memory of all pictures, so that the first pictures do not wait for it.
+    ///
+    /// - Throws: `unavailable` if there is not enough memory.
     func fill() throws {
         try monitor.withLock { state in
             while state.made < limit {
@@ -134,7 +138,7 @@ final class FramePool: Sendable {
     }
 }
 
-/// A picture of the pool, lent: it goes back when nobody holds it any more.
+/// A picture of the pool. It returns to the pool when it is released.
 final class SoftwarePixelBuffer: PixelBuffer {
     let memory: FrameMemory
     private let pool: FramePool

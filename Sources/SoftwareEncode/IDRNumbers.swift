@@ -1,31 +1,33 @@
 import NALUnits
 
-/// The idr_pic_id of IDR pictures in H.264, which must differ in two that follow each other (7.4.3). libx264 writes 0 and 1 in turn, and
-/// begins with 0 in each of its streams: after a drain or a change of the rate two pictures can have the same.
+/// Corrects idr_pic_id of H.264 IDR pictures, which must differ in consecutive IDR pictures (7.4.3). libx264 alternates
+/// between 0 and 1, and begins with 0 in each of its streams. After a drain or a change of the rate, two consecutive
+/// pictures can therefore have the same value.
 struct IDRNumbers: Sendable {
     private let syntax: SliceSyntax
-    /// Of the latest picture, if it is an IDR picture.
+    /// The idr_pic_id of the last picture; nil if that was not an IDR picture.
     private var latest: Int?
 
-    /// nil for parameter sets that libx264 does not write.
+    /// Returns nil for parameter sets that libx264 does not write.
     init?(parameterSets: [[UInt8]]) {
         guard let syntax = SliceSyntax(parameterSets) else { return nil }
         self.syntax = syntax
     }
 
-    /// The next access unit in coding order, in Annex B form, with another number where it has that of the picture before.
+    /// Returns the next access unit in coding order, in Annex B form. If its idr_pic_id equals that of the picture
+    /// before, it is replaced.
     mutating func renumbered(_ bytes: [UInt8], isIDR: Bool) -> [UInt8] {
         let before = latest
         latest = nil
         guard isIDR else { return bytes }
         let units = AnnexB.units(in: bytes.span)
         func isSlice(_ unit: Range<Int>) -> Bool { bytes[unit.lowerBound] & 31 == 5 }
-        // The header is within a few bytes.
+        // The header is within the first bytes.
         guard let first = units.first(where: isSlice), let own = syntax.header(UnescapedBits(bytes[first].prefix(64)))?.number
         else { return bytes }
         latest = own
         guard own == before else { return bytes }
-        // The library's next one is the other of 0 and 1.
+        // The library's next value is the other one of 0 and 1.
         let number = [0, 1, 2].first { $0 != own && $0 != own ^ 1 } ?? own ^ 1
         latest = number
         var result: [UInt8] = []
@@ -35,13 +37,14 @@ struct IDRNumbers: Sendable {
     }
 }
 
-/// What libx264's parameter sets say of the headers of its slices.
+/// The fields of libx264's parameter sets that determine the syntax of slice headers.
 private struct SliceSyntax: Sendable {
     private let sequence: SequenceFields
     private var isCABAC = false
     private var hasDeblocking = false
 
-    /// nil for syntax that libx264 does not write: fields, slice groups, redundant pictures, order counts of two kinds.
+    /// Returns nil for syntax that libx264 does not write: fields, slice groups, redundant pictures, pic_order_cnt_type
+    /// 1.
     init?(_ parameterSets: [[UInt8]]) {
         guard let sps = parameterSets.first(where: { $0.first.map { $0 & 31 == 7 } ?? false }),
             let pps = parameterSets.first(where: { $0.first.map { $0 & 31 == 8 } ?? false })
@@ -65,7 +68,8 @@ private struct SliceSyntax: Sendable {
         guard !bits.flag(), !bits.isExhausted else { return nil }  // redundant_pic_cnt_present_flag
     }
 
-    /// slice_header() of an I slice of an IDR picture, H.264 7.3.3: idr_pic_id, its place, and the end of the header. nil for another.
+    /// Reads slice_header() of an I slice of an IDR picture, H.264 7.3.3. Returns idr_pic_id, its position and the end
+    /// of the header; nil for other slices.
     func header(_ unit: UnescapedBits) -> (number: Int, place: Range<Int>, end: Int)? {
         var bits = unit
         bits.position = 8
@@ -86,7 +90,7 @@ private struct SliceSyntax: Sendable {
         return bits.isExhausted ? nil : (number, place, bits.position)
     }
 
-    /// The slice with another idr_pic_id; as it is if it has none.
+    /// Returns the slice with another idr_pic_id; unchanged if it has none.
     func renumbered(_ unit: ArraySlice<UInt8>, _ number: Int) -> [UInt8] {
         let bits = UnescapedBits(unit)
         guard let header = header(bits), let stop = bits.stopBit, header.end <= stop else { return Array(unit) }
@@ -95,7 +99,7 @@ private struct SliceSyntax: Sendable {
         w.ue(number)
         if isCABAC {
             bits.copy(header.place.upperBound..<header.end, to: &w)
-            // cabac_alignment_one_bit, here and there: the slice's data begin with a byte.
+            // cabac_alignment_one_bit, in the input and in the output: slice data begins at a byte boundary.
             while !w.isByteAligned { w.flag(true) }
             bits.copy((header.end + 7) / 8 * 8..<bits.bitCount, to: &w)
         } else {
@@ -106,16 +110,17 @@ private struct SliceSyntax: Sendable {
     }
 }
 
-/// What libx264's sequence parameter set says up to frame_mbs_only_flag, H.264 7.3.2.1.1.
+/// The fields of libx264's sequence parameter set up to frame_mbs_only_flag, H.264 7.3.2.1.1.
 struct SequenceFields: Sendable {
-    /// Of frame_num.
+    /// The number of bits of frame_num.
     let frameNumberBits: Int
-    /// Of pic_order_cnt_lsb; zero if slices have none.
+    /// The number of bits of pic_order_cnt_lsb; 0 if slice headers do not contain it.
     let orderCountBits: Int
-    /// frame_mbs_only_flag is 0.
+    /// Whether frame_mbs_only_flag is 0.
     let hasFields: Bool
 
-    /// Leaves `bits` behind direct_8x8_inference_flag; nil for syntax that libx264 does not write.
+    /// Reads the fields, and leaves `bits` after direct_8x8_inference_flag. Returns nil for syntax that libx264 does
+    /// not write.
     init?(_ bits: inout UnescapedBits) {
         bits.position = 8
         let profile = bits.u(8)

@@ -2,21 +2,21 @@ import H264Syntax
 import NALUnits
 import VideoBase
 
-/// SEI messages of a picture that the library does not write: they go before its first slice.
+/// The SEI messages of a picture that the library does not write. They are inserted before the first slice.
 struct PictureMessages: Sendable {
     private let messages: [SEIMessage]
 
     /// - Parameters:
     ///   - captions: cc_data of A/53.
-    ///   - userData: UUIDs with what follows, each.
-    ///   - dynamicHDR: HDR10+ from its country code on.
+    ///   - userData: Messages that each consist of a UUID and a payload.
+    ///   - dynamicHDR: HDR10+ metadata from the country code on.
     init(captions: [UInt8], userData: [[UInt8]], dynamicHDR: [UInt8] = []) {
         messages =
             SEIMessage.captions(captions) + userData.compactMap(SEIMessage.userData)
             + [SEIMessage.dynamicHDR(dynamicHDR)].compactMap(\.self)
     }
 
-    /// Those of every key frame.
+    /// Creates the messages that each key frame has.
     init(keyFramesOf configuration: EncoderConfiguration) {
         messages = SEIMessage.highDynamicRange(configuration.masteringDisplay, configuration.contentLight)
     }
@@ -27,14 +27,11 @@ struct PictureMessages: Sendable {
         PictureMessages(a.messages + b.messages)
     }
 
-    /// The access unit, in Annex B form, with the messages.
+    /// Returns the access unit with the messages, in Annex B form.
     func inserted(into packet: [UInt8], codec: VideoCodec) -> [UInt8] {
         if messages.isEmpty { return packet }
         let units = AnnexB.units(in: packet.span)
-        let first = units.first { unit in
-            let header = packet[unit.lowerBound]
-            return codec == .h264 ? (1...5).contains(header & 31) : header >> 1 & 63 < 32
-        }
+        let first = units.first { NALUnitKind(header: packet[$0.lowerBound], codec) == .slice }
         guard let first, first.count > 2 else { return packet }
         var result: [UInt8] = []
         for unit in units {
@@ -45,11 +42,14 @@ struct PictureMessages: Sendable {
     }
 
     private func unit(before slice: ArraySlice<UInt8>, codec: VideoCodec) -> [UInt8] {
-        if codec == .h264 { return SEIMessage.unit(messages) }
-        // PREFIX_SEI_NUT, and the layer and sub-layer of its picture: HEVC 7.4.2.2.
-        let prefix: UInt8 = 39
-        var unit = [prefix << 1 | slice[slice.startIndex] & 1, slice[slice.startIndex + 1]]
-        EmulationPrevention.append(SEIMessage.rbsp(messages).span, to: &unit)
-        return unit
+        switch codec {
+        case .h264: return SEIMessage.unit(messages)
+        case .hevc:
+            // PREFIX_SEI_NUT, and the layer and sub-layer of its picture: HEVC 7.4.2.2.
+            let prefix: UInt8 = 39
+            var unit = [prefix << 1 | slice[slice.startIndex] & 1, slice[slice.startIndex + 1]]
+            EmulationPrevention.append(SEIMessage.rbsp(messages).span, to: &unit)
+            return unit
+        }
     }
 }

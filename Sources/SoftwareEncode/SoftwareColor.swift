@@ -1,20 +1,24 @@
 package import VideoBase
 
-/// What the libraries write of a colour description: libx265 opens with nothing else, and libx264 writes 2 in its place.
+/// The color code points that the libraries write. libx265 does not open with others, and libx264 writes 2 instead.
 package enum SoftwareColor {
-    // The highest code points of ITU-T H.273.
+    // The highest supported code points of ITU-T H.273.
     package static let primaries = 12
     package static let transfer = 18
     package static let matrix = 14
 
-    /// Code points of one field, rising. 3 is reserved in each, and libx265 refuses it.
+    /// Returns the code points of one field in ascending order. The value 3 is reserved in each field, and libx265
+    /// rejects it.
     package static func codes(_ codec: VideoCodec, upTo highest: Int) -> [Int] {
-        (0...highest).filter { codec == .h264 || $0 != 3 }
+        switch codec.softwareLibrary {
+        case .x264: Array(0...highest)
+        case .x265: (0...highest).filter { $0 != 3 }
+        }
     }
 }
 
 extension EncoderSettings {
-    /// The colour description, with 2 (not known) for code points that the library does not write.
+    /// Maps the color description. Code points that the library does not write are replaced by 2 (unspecified).
     mutating func mapColor() {
         color.primaries = written("color.primaries", color.primaries, upTo: SoftwareColor.primaries)
         color.transfer = written("color.transfer", color.transfer, upTo: SoftwareColor.transfer)

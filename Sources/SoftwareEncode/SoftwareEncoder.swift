@@ -2,37 +2,40 @@ import LibAV
 import Synchronization
 public import VideoBase
 
-/// libx264 or libx265 through libavcodec, behind the session protocol of every encoder.
+/// An encoder that uses libx264 or libx265 through libavcodec.
 ///
-/// Its pictures are NV12 for H.264, I420 for HEVC (10-bit I420 for Main 10), read by the library where they lie. Presets
-/// 1…7 are the libraries' veryslow, slower, slow, medium, fast, veryfast and ultrafast. Key frames stand where the
-/// configuration says; scene cuts add none. Completing frames ends the library's stream: the next picture is a key frame.
+/// The buffers are NV12 for H.264 and I420 for HEVC (10-bit I420 for Main 10). The library reads them without a copy.
+/// The presets 1 to 7 are the libraries' veryslow, slower, slow, medium, fast, veryfast and ultrafast. Only the
+/// configuration determines the positions of key frames; scene cuts add none. Completing frames ends the library's
+/// stream, so the next picture is a key frame.
 public final class SoftwareEncoder: VideoEncoder {
-    /// Why the software path cannot encode `codec` here (library or encoder missing); nil where it can.
+    /// Returns the reason why `codec` cannot be encoded in software (a library or encoder is missing); nil if it can
+    /// be.
     public static func unavailability(of codec: VideoCodec) -> VaencError? {
         do throws(VaencError) {
-            _ = unsafe try CodecContext.find(codec == .h264 ? "libx264" : "libx265")
+            _ = unsafe try CodecContext.find(codec.softwareLibrary.rawValue)
             return nil
         } catch {
             return error
         }
     }
 
-    /// Of the libraries, in bits per second, and their largest buffer in bits.
+    /// The libraries' maximum rate in bits per second, and their maximum buffer size in bits.
     package static let highestRate = 2_000_000_000
 
     /// References that the libraries take where no picture is reordered.
-    package static func mostReferences(_ codec: VideoCodec) -> Int { codec == .hevc ? 8 : 16 }
+    package static func mostReferences(_ codec: VideoCodec) -> Int { codec.softwareLibrary.mostReferences }
 
-    /// Slices of a picture that the libraries write with a configuration; without a size, with a usual one.
+    /// Returns the maximum number of slices in a picture for a configuration. Without a size, a common one is used.
     package static func mostSlices(_ configuration: EncoderConfiguration) -> Int {
         EncoderSettings.mostSlices(configuration)
     }
 
-    /// The rate can change while a session of this configuration runs: in H.264, without HRD parameters, which libx264 writes for one rate.
+    /// Returns whether the rate can change while a session with this configuration runs. This is possible in H.264
+    /// without HRD parameters, which libx264 writes for one rate only.
     package static func changesRate(_ configuration: EncoderConfiguration) -> Bool {
         let writesHRD = configuration.hrdParameters ?? (configuration.rateControl == .cbr)
-        return configuration.codec == .h264 && !writesHRD
+        return configuration.codec.softwareLibrary.changesRate && !writesHRD
     }
 
     private struct Prepared {
@@ -45,9 +48,10 @@ public final class SoftwareEncoder: VideoEncoder {
     private let pool: FramePool
     private let prepared = Mutex<Prepared?>(nil)
 
-    /// Opens nothing yet: `prepare` does.
-    /// - Throws: `usage` for values out of range, `unavailable` without libavcodec or the encoder, and for what
-    ///   `strict` refuses.
+    /// Creates an encoder. The library is opened later, in `prepare`.
+    ///
+    /// - Throws: `usage` for values out of range; `unavailable` if libavcodec or the encoder is missing, if the library
+    ///   does not support a setting, and for a difference that `strict` rejects.
     public init(configuration: EncoderConfiguration, onPacket: @escaping PacketHandler) throws {
         settings = try EncoderSettings(configuration)
         if let missing = Self.unavailability(of: configuration.codec) { throw missing }
@@ -58,6 +62,9 @@ public final class SoftwareEncoder: VideoEncoder {
 
     deinit { invalidate() }
 
+    /// The stream that the encoder produces.
+    ///
+    /// - Throws: `internalFault` if the encoder is not prepared.
     public var encoderDescription: EncoderDescription {
         get throws {
             guard let description = prepared.withLock({ $0?.description }) else {
@@ -67,10 +74,15 @@ public final class SoftwareEncoder: VideoEncoder {
         }
     }
 
+    /// Allocates the buffers, opens the library and starts the encoder's thread. Idempotent. Blocks.
+    ///
+    /// - Throws: `unavailable` if there is not enough memory or no thread, or if the library does not support the
+    ///   settings; `deviceFailed` if the library returns no parameter sets.
     public func prepare() throws {
         try prepared.withLock { prepared in
             if prepared != nil { return }
-            // Before the library is opened, which is asked then whether the rest is enough.
+            // Allocate the buffers before the library is opened, because opening checks that the remaining memory is
+            // enough.
             try pool.fill()
             let context = try CodecContext(settings)
             guard
@@ -131,12 +143,20 @@ public final class SoftwareEncoder: VideoEncoder {
 
     private static let invalid = VaencError(.usage, "the session was invalidated", remedy: "make a new one")
 
+    /// Returns a buffer to draw a frame into. Blocks while all buffers are in use. Prepares the encoder if necessary.
+    ///
+    /// - Throws: What `prepare` throws; `usage` after `invalidate`; the error that ended the encoder.
     public func makePixelBuffer() throws -> any PixelBuffer {
         let worker = try worker()
         guard let buffer = try pool.take() else { throw worker.monitor.withLock { $0.error } ?? Self.invalid }
         return buffer
     }
 
+    /// Takes a frame. Blocks while the queue is full; with `lowLatency`, until the frame's packet is delivered. A
+    /// buffer that is not from `makePixelBuffer` is copied, and converted if necessary.
+    ///
+    /// - Throws: What `prepare` throws; `usage` for an invalid frame, time or option, and after `invalidate`; the error
+    ///   that ended the encoder.
     public func encode(_ buffer: any PixelBuffer, timing: FrameTiming, options: FrameOptions) throws {
         let start = monotonicNanoseconds()
         let worker = try worker()
@@ -150,11 +170,11 @@ public final class SoftwareEncoder: VideoEncoder {
                     .usage, "presentation times must increase, and \(timing.presentation.seconds) s comes after \(last.seconds) s",
                     remedy: "hand over frames in the order in which they are shown")
             }
-            // Completing comes first: what is given meanwhile belongs to the next stretch.
+            // Completing has priority: frames that are passed in meanwhile belong to the next stream.
             if state.queue.count >= depth || state.drains { return nil }
             let index = state.taken
             var forced = options.forceKeyFrame || settings.isAllIntra || settings.configuration.forcedKeyFrames.contains(index)
-            // The library keeps no long-term references: a key frame is what needs nothing that may be lost.
+            // The library keeps no long-term references. Only a key frame does not depend on pictures that may be lost.
             forced = forced || state.forcesKey || options.refreshFromLongTerm
             state.forcesKey = false
             while let due = state.keyTimesLeft.first, timing.presentation.seconds >= due - 1e-9 {
@@ -173,8 +193,8 @@ public final class SoftwareEncoder: VideoEncoder {
             return Int64(index)
         }
         if settings.configuration.lowLatency {
-            // The packet is out before the next picture is asked for. One that the handler has comes out, whatever
-            // becomes of the session.
+            // The packet is delivered before the next picture is requested. A packet that the handler already has is
+            // delivered whatever happens to the session.
             try worker.monitor.wait { state -> Void? in
                 if state.lost.contains(index) { try Self.check(state) }
                 return state.waiting[index] == nil ? () : nil
@@ -187,7 +207,7 @@ public final class SoftwareEncoder: VideoEncoder {
         if state.isInvalid || !state.isRunning { throw invalid }
     }
 
-    /// The buffer itself where it is of this session's pool, or a converted copy.
+    /// Returns the buffer itself if it belongs to this session's pool, else a converted copy.
     private func ownBuffer(_ buffer: any PixelBuffer) throws -> SoftwarePixelBuffer {
         if let own = buffer as? SoftwarePixelBuffer, own.belongs(to: pool) { return own }
         guard buffer.size == settings.configuration.size else {
@@ -197,7 +217,7 @@ public final class SoftwareEncoder: VideoEncoder {
         }
         guard let copy = try pool.take() else { throw Self.invalid }
         if buffer.format == copy.format {
-            // SAFETY: both have the session's size, and rows of its format.
+            // SAFETY: both buffers have the session's size and the rows of its format.
             try unsafe buffer.withUnsafePlanes {
                 try unsafe $0.check(of: buffer)
                 unsafe copy.memory.copyRows(of: $0)
@@ -205,7 +225,7 @@ public final class SoftwareEncoder: VideoEncoder {
             return copy
         }
         let scaler = try Scaler()
-        // SAFETY: both sets of planes are lent for the closures.
+        // SAFETY: both sets of planes are valid during the closures.
         unsafe try buffer.withUnsafePlanes { from in
             try unsafe from.check(of: buffer)
             unsafe try scaler.scale(
@@ -214,6 +234,10 @@ public final class SoftwareEncoder: VideoEncoder {
         return copy
     }
 
+    /// Blocks until the packets of all frames with a presentation time up to `time` are delivered; nil means all
+    /// frames. If a frame is outstanding, the library's stream ends, and the next frame is a key frame.
+    ///
+    /// - Throws: `usage` after `invalidate`; the error that ended the encoder.
     public func completeFrames(until time: MediaTime?) throws {
         guard let worker = prepared.withLock({ $0?.worker }) else { return }
         let target: Int? = try worker.monitor.withLock { state in
@@ -230,15 +254,19 @@ public final class SoftwareEncoder: VideoEncoder {
         }
     }
 
+    /// Ends the session. Frames that are not complete are dropped. Waits for a handler call that is running, except if
+    /// the handler itself calls this method. Idempotent.
     public func invalidate() {
         pool.close()
         prepared.withLock { $0?.worker }?.stop()
     }
 
+    /// The number of frames that were taken and neither delivered nor dropped.
     public var pendingFrameCount: Int {
         prepared.withLock { $0?.worker }?.monitor.withLock { $0.taken - $0.delivered - $0.dropped } ?? 0
     }
 
+    /// The numbers of frames taken, delivered, dropped and pending, and of pictures that exceeded limits.
     public var statistics: EncoderStatistics {
         var result = EncoderStatistics()
         prepared.withLock { $0?.worker }?.monitor.withLock {
@@ -251,8 +279,10 @@ public final class SoftwareEncoder: VideoEncoder {
         return result
     }
 
-    /// Rates only, and in H.264: what libx264 can change between two pictures. Another average of a variable rate needs
-    /// a new stream of the library, which begins with a key frame.
+    /// Changes rates, in H.264 only: libx264 can change them between two pictures. With a variable rate, another
+    /// average needs a new stream of the library, which begins with a key frame.
+    ///
+    /// - Throws: `unavailable` for other changes; `usage` for invalid values.
     public func change(_ change: RunningChange) throws {
         let limits = try worker().monitor.withLock { state in
             try Self.check(state)
@@ -265,7 +295,7 @@ public final class SoftwareEncoder: VideoEncoder {
         }
     }
 
-    /// The next frame is a key frame: the library does not let its references be chosen.
+    /// Makes the next frame a key frame, because the library does not allow references to be chosen.
     public func invalidateReferences(displayIndices: [Int]) throws {
         if displayIndices.isEmpty { return }
         try worker().monitor.withLock { state in

@@ -2,12 +2,12 @@ import H264Syntax
 import HEVCSyntax
 import VideoBase
 
-/// Levels of either codec, by their numbers: ten times the level, 9 for H.264's 1b.
+/// The levels of both codecs by number: ten times the level, and 9 for H.264's level 1b.
 enum SoftwareLevel {
-    /// The level asked for, or the lowest above it that holds the pictures: the libraries write any number into the stream
-    /// (libx264), or refuse (libx265).
+    /// Returns the requested level, or the lowest higher level that allows the pictures. The check is necessary because
+    /// libx264 writes any level into the stream, and libx265 rejects a level that is too low.
     ///
-    /// - Returns: nil where no level has that number.
+    /// - Returns: The level; nil if no level has the requested number.
     static func fitting(_ asked: Int, _ settings: EncoderSettings) -> Int? {
         let numbers = numbers(settings.codec)
         guard let first = numbers.firstIndex(of: asked) else { return nil }
@@ -15,14 +15,17 @@ enum SoftwareLevel {
     }
 
     static func numbers(_ codec: VideoCodec) -> [Int] {
-        codec == .h264 ? H264Syntax.Level.all.map(\.number) : HEVCSyntax.Level.all.map(\.number)
+        switch codec {
+        case .h264: H264Syntax.Level.all.map(\.number)
+        case .hevc: HEVCSyntax.Level.all.map(\.number)
+        }
     }
 
     static func name(_ number: Int) -> String { number.levelName }
 
     private static func allows(_ number: Int, _ settings: EncoderSettings) -> Bool {
         let (c, limits) = (settings.configuration, settings.limits)
-        // In thousands; without a highest rate there is no buffer.
+        // The limits are in thousands. Without a maximum rate there is no buffer.
         let (bitrate, buffer) = limits.maxRate > 0 ? (limits.maxRate, limits.bufferSize * 1000) : (limits.bitrate, 0)
         let rate = bitrate > 0 ? BitsPerSecond(bitrate * 1000) : nil
         switch settings.codec {
@@ -40,17 +43,18 @@ enum SoftwareLevel {
         }
     }
 
-    /// The reference frames that a level holds of the pictures' size; nil where no level has that number.
+    /// Returns the number of reference frames that a level allows for the size of the pictures; nil if no level has
+    /// this number.
     static func references(_ number: Int, _ settings: EncoderSettings) -> Int? {
         switch settings.codec {
         case .h264: H264Syntax.Level(number: number)?.maxDpbFrames(codedSize: settings.codedSize.aligned(to: 16))
-        // The current picture is among them.
+        // maxDpbSize includes the current picture.
         case .hevc: HEVCSyntax.Level(number: number).map { $0.maxDpbSize(codedSize: settings.codedSize.aligned(to: 8)) - 1 }
         }
     }
 
-    /// Bits per second and bits of the buffer that a stream of that level may have over all NAL units, and the largest pictures of a
-    /// size; nil for a level of another name.
+    /// Returns the limits of a level over all NAL units: the rate in bits per second, the buffer size in bits, and the
+    /// maximum size of pictures. Returns nil if no level has this name.
     static func limits(
         _ name: String, _ profile: CodecProfile, _ tier: Tier?, size: VideoSize
     ) -> (rate: Int, buffer: Int, pictures: PictureSizeLimit)? {

@@ -2,11 +2,12 @@ import NALUnits
 import RateControl
 import VideoBase
 
-/// The limits of a stream that a library encodes, and the pictures that broke them: the libraries keep no accounts of their own.
+/// Checks the pictures of a library's stream against the stream's limits, because the libraries do not report
+/// violations.
 struct SoftwareRateCompliance {
     private(set) var limits: RateComplianceTracker
     private var stream: StreamLimits
-    /// Of a stream with HRD parameters.
+    /// nil for a stream without HRD parameters.
     private var delays: DecoderDelays?
     private let mode: RateControlMode
     private let configuration: EncoderConfiguration
@@ -14,20 +15,20 @@ struct SoftwareRateCompliance {
     init(_ settings: EncoderSettings, _ headers: StreamHeaders) {
         configuration = settings.configuration
         mode = settings.mode
-        // The libraries choose a level by the size and the rate that was asked for, not by the bits of a stream without a rate:
-        // only a level that was asked for is a limit.
+        // The libraries choose a level by the size and the requested rate. Without a rate, the actual bits may exceed
+        // that level. Therefore only a requested level is a limit.
         let level = configuration.level == nil ? nil : SoftwareLevel.limits(headers.level, headers.profile, headers.tier, size: settings.codedSize)
         stream = StreamLimits(
             frameRate: configuration.frameRate, levelRate: level?.rate ?? .max, levelBuffer: level?.buffer ?? .max)
         stream.levelPictures = level?.pictures
-        stream.maxSliceBytes = settings.codec == .h264 ? configuration.maxSliceBytes : nil
+        stream.maxSliceBytes = settings.library.limitsSliceBytes ? configuration.maxSliceBytes : nil
         Self.follow(settings.limits, mode, &stream)
         limits = RateComplianceTracker(stream)
         delays = DecoderDelays(settings, headers)
     }
 
     private static func follow(_ rate: RateLimits, _ mode: RateControlMode, _ stream: inout StreamLimits) {
-        // Of several windows the lowest rate is kept.
+        // Only the window with the lowest rate is enforced.
         stream.windows = rate.windows
         stream.maxBitrate = (mode == .vbr || mode == .qvbr) && rate.maxRate > 0 ? rate.maxRate * 1000 : nil
     }
@@ -37,15 +38,16 @@ struct SoftwareRateCompliance {
         limits.change(stream, pending: pending)
     }
 
-    /// The next packet in coding order: gets the delays of the stream's HRD parameters, and is counted.
+    /// Processes the next packet in coding order: writes the delays of the stream's HRD parameters, and counts the
+    /// packet.
     ///
-    /// - Returns: of the limits that it broke, one that was asked for.
+    /// - Returns: A requested limit that the packet exceeded; nil if there is none.
     mutating func add(_ packet: inout EncodedPacket) -> RateLimit? {
         let keepsBuffer = delays?.write(into: &packet) ?? true
         let bits = packet.bytes.count * 8
         var largest = 0
         if stream.maxSliceBytes != nil {
-            for unit in AnnexB.units(in: packet.bytes.span) where (1...5).contains(packet.bytes[unit.lowerBound] & 31) {
+            for unit in AnnexB.units(in: packet.bytes.span) where NALUnitKind(header: packet.bytes[unit.lowerBound], packet.codec) == .slice {
                 largest = max(largest, unit.count)
             }
         }

@@ -1,7 +1,7 @@
 import NALUnits
 import VideoBase
 
-/// hrd_parameters() of a library's SPS: one schedule over all NAL units (H.264 E.1.2, H.265 E.2.2), as libx264 and
+/// The hrd_parameters() of a library's SPS: one schedule for all NAL units (H.264 E.1.2, H.265 E.2.2), as libx264 and
 /// libx265 write them.
 struct StreamHRD: Sendable, Hashable {
     /// BitRate in bits per second.
@@ -10,31 +10,41 @@ struct StreamHRD: Sendable, Hashable {
     private(set) var cpbSize = 0
     /// cbr_flag.
     private(set) var isConstant = false
-    /// Pictures per second.
+    /// The number of pictures per second.
     private(set) var frameRate = Rational(1)
-    /// Bits of the buffering period's delays.
+    /// The number of bits of the delays in buffering period messages.
     private(set) var initialDelayLength = 0
-    /// Bits of picture timing's delays.
+    /// The numbers of bits of the delays in picture timing messages.
     private(set) var removalDelayLength = 0
     private(set) var outputDelayLength = 0
-    /// Picture timing begins with seven bits of field information (HEVC's frame_field_info_present_flag).
+    /// Whether picture timing begins with seven bits of field information (HEVC's frame_field_info_present_flag).
     private(set) var hasFieldInformation = false
 
-    /// Positions in the SPS: bit_rate_scale, bit_rate_value_minus1, and what follows cbr_flag.
+    /// Bit positions in the SPS: bit_rate_scale, bit_rate_value_minus1, and the first bit after cbr_flag.
     private var scales = 0
     private var values = 0
     private var end = 0
 
-    /// - Returns: nil for an SPS without such parameters, or with syntax that the libraries do not write.
+    /// - Returns: nil for an SPS without HRD parameters, or with syntax that the libraries do not write.
     init?(sps: [UInt8], codec: VideoCodec) {
         var bits = UnescapedBits(sps)
-        guard codec == .h264 ? readH264(&bits) : readHEVC(&bits), !bits.isExhausted else { return nil }
+        let isRead =
+            switch codec {
+            case .h264: readH264(&bits)
+            case .hevc: readHEVC(&bits)
+            }
+        guard isRead, !bits.isExhausted else { return nil }
     }
 
     /// Ticks of a picture: a frame has the time of two fields in H.264.
-    static func ticksPerPicture(_ codec: VideoCodec) -> Int { codec == .h264 ? 2 : 1 }
+    static func ticksPerPicture(_ codec: VideoCodec) -> Int {
+        switch codec {
+        case .h264: 2
+        case .hevc: 1
+        }
+    }
 
-    /// The SPS that these parameters were read from, with another schedule.
+    /// Returns the SPS that these parameters were read from, with another schedule.
     func rewritten(_ sps: [UInt8], _ schedule: DeliverySchedule) -> [UInt8] {
         let bits = UnescapedBits(sps)
         guard let stop = bits.stopBit, end <= stop else { return sps }
@@ -61,7 +71,7 @@ struct StreamHRD: Sendable, Hashable {
         end = bits.position
     }
 
-    /// - Returns: false where the time is none.
+    /// - Returns: False if the timing is invalid.
     private mutating func readTiming(_ bits: inout UnescapedBits, _ codec: VideoCodec) -> Bool {
         let (units, scale) = (bits.u(32), bits.u(32))
         guard units > 0, scale > 0 else { return false }
@@ -69,7 +79,7 @@ struct StreamHRD: Sendable, Hashable {
         return true
     }
 
-    /// seq_parameter_set_data(), H.264 7.3.2.1.1, and vui_parameters(), E.1.1.
+    /// Reads seq_parameter_set_data(), H.264 7.3.2.1.1, and vui_parameters(), E.1.1.
     private mutating func readH264(_ bits: inout UnescapedBits) -> Bool {
         guard SequenceFields(&bits) != nil else { return false }
         if bits.flag() { for _ in 0..<4 { bits.ue() } }  // frame_cropping_flag
@@ -87,7 +97,7 @@ struct StreamHRD: Sendable, Hashable {
         return !bits.flag()  // vcl_hrd_parameters_present_flag
     }
 
-    /// vui_parameters() up to the chroma locations, the same in both codecs.
+    /// Skips vui_parameters() up to the chroma locations, which is the same in both codecs.
     private static func skipColour(_ bits: inout UnescapedBits) {
         let extendedAspect = 255
         if bits.flag(), bits.u(8) == extendedAspect { bits.position += 32 }
@@ -102,7 +112,8 @@ struct StreamHRD: Sendable, Hashable {
         }
     }
 
-    /// seq_parameter_set_rbsp(), H.265 7.3.2.2.1, vui_parameters(), E.2.1, and hrd_parameters(), E.2.2, of one sub-layer.
+    /// Reads seq_parameter_set_rbsp(), H.265 7.3.2.2.1, vui_parameters(), E.2.1, and hrd_parameters(), E.2.2, for one
+    /// sub-layer.
     private mutating func readHEVC(_ bits: inout UnescapedBits) -> Bool {
         bits.position = 20
         guard bits.u(3) == 0 else { return false }  // sps_max_sub_layers_minus1
@@ -114,7 +125,7 @@ struct StreamHRD: Sendable, Hashable {
         if bits.flag() { for _ in 0..<4 { bits.ue() } }  // conformance_window_flag
         for _ in 0..<3 { bits.ue() }
         bits.position += 1
-        // The decoded picture buffer of the one sub-layer, then the block sizes.
+        // The decoded picture buffer parameters of the one sub-layer, then the block sizes.
         for _ in 0..<9 { bits.ue() }
         if bits.flag(), bits.flag() { return false }  // scaling lists
         bits.position += 2
@@ -134,7 +145,8 @@ struct StreamHRD: Sendable, Hashable {
         if bits.flag() { for _ in 0..<4 { bits.ue() } }  // default_display_window_flag
         guard bits.flag(), readTiming(&bits, .hevc) else { return false }
         if bits.flag() { bits.ue() }  // vui_poc_proportional_to_timing_flag
-        // vui_hrd_parameters_present_flag; NAL parameters, no VCL ones, no decoding units.
+        // vui_hrd_parameters_present_flag, nal_hrd_parameters_present_flag, no VCL parameters, no sub-picture
+        // parameters.
         guard bits.flag(), bits.flag(), !bits.flag(), !bits.flag() else { return false }
         let scale = readScales(&bits)
         initialDelayLength = bits.u(5) + 1

@@ -2,33 +2,30 @@ import HEVCSyntax
 import NALUnits
 import VideoBase
 
-/// What the parameter sets of an encoder's stream say.
+/// The contents of the parameter sets of an encoder's stream.
 struct StreamHeaders: Sendable {
-    /// Without start codes: VPS, SPS and PPS as the codec has them.
+    /// The parameter sets (VPS, SPS and PPS, depending on the codec), without start codes.
     private(set) var parameterSets: [[UInt8]]
-    /// The same in Annex B form.
+    /// The parameter sets in Annex B form.
     private(set) var bytes: [UInt8]
-    /// HRD parameters of the stream, once `adoptHRD` was called; nil if there are none.
+    /// The HRD parameters of the stream; nil if there are none, or before `adoptHRD` is called.
     private(set) var hrd: StreamHRD?
-    /// The rate that the library counts with in place of theirs, in bits per second.
+    /// The rate that the library uses instead of the stream's HRD rate, in bits per second.
     private(set) var libraryRate = 0
     let profile: CodecProfile
-    /// As printed: `4.1`.
+    /// The level as text, for example `4.1`.
     let level: String
-    /// Of HEVC.
+    /// The HEVC tier; nil for H.264.
     let tier: Tier?
-    /// The library's name and version: `libx264 164`.
+    /// The library's name and version, for example `libx264 164`.
     let library: String
 
-    /// From an encoder's headers in Annex B form; nil where there is no SPS that can be read.
+    /// Reads an encoder's headers in Annex B form. Returns nil if there is no readable SPS.
     init?(_ headers: [UInt8], codec: VideoCodec, encoderName: String) {
         let units = AnnexB.split(headers)
-        func type(_ unit: [UInt8]) -> UInt8 { codec == .h264 ? unit[0] & 31 : unit[0] >> 1 & 63 }
-        let wanted: ClosedRange<UInt8> = codec == .h264 ? 7...8 : 32...34
-        let spsType: UInt8 = codec == .h264 ? 7 : 33
-        parameterSets = units.filter { wanted.contains(type($0)) }
+        parameterSets = units.filter { NALUnitKind(of: $0, codec).isParameterSet }
         bytes = Self.joined(parameterSets)
-        guard let sps = parameterSets.first(where: { type($0) == spsType }) else { return nil }
+        guard let sps = parameterSets.first(where: { NALUnitKind(of: $0, codec) == .sequenceParameterSet }) else { return nil }
         let plain = EmulationPrevention.unescaped(sps[...])
         switch codec {
         case .h264:
@@ -40,7 +37,7 @@ struct StreamHeaders: Sendable {
             level = isLevel1b ? "1b" : "\(plain[3] / 10).\(plain[3] % 10)"
         case .hevc:
             guard plain.count >= 15 else { return nil }
-            // profile_tier_level after two bytes of header and one of identifiers: HEVC 7.3.3.
+            // profile_tier_level() follows two bytes of NAL unit header and one of identifiers: H.265 7.3.3.
             tier = plain[3] & 0x20 != 0 ? .high : .main
             profile = plain[3] & 31 == 2 ? .hevcMain10 : .hevcMain
             level = "\(plain[14] / 30).\(plain[14] % 30 / 3)"
@@ -54,23 +51,31 @@ struct StreamHeaders: Sendable {
         return bytes
     }
 
-    /// Takes over the HRD parameters of the SPS. Those of HEVC are rewritten with the rate that was asked for in place
-    /// of the one that libx265 was given, and with cbr_flag only where the rate is constant: libx265 sets it wherever the
-    /// highest rate is the average, and fills nothing up.
+    /// Takes the HRD parameters from the SPS. HEVC's parameters are rewritten: they get the requested rate instead of
+    /// the reduced rate that was passed to libx265, and cbr_flag is set only if the rate is constant. libx265 sets
+    /// cbr_flag whenever the maximum rate equals the average, even if it writes no filler data.
     mutating func adoptHRD(_ settings: EncoderSettings) {
         let codec = settings.codec
-        func isSPS(_ unit: [UInt8]) -> Bool { codec == .h264 ? unit[0] & 31 == 7 : unit[0] >> 1 & 63 == 33 }
-        guard settings.writesHRD, let place = parameterSets.firstIndex(where: isSPS),
+        guard settings.writesHRD,
+            let place = parameterSets.firstIndex(where: { NALUnitKind(of: $0, codec) == .sequenceParameterSet }),
             let own = StreamHRD(sps: parameterSets[place], codec: codec)
         else { return }
         (hrd, libraryRate) = (own, own.bitrate)
-        if codec == .h264 { return }
+        switch settings.library {
+        case .x264: break
+        case .x265: rewriteHRD(settings, own, at: place)
+        }
+    }
+
+    /// libx265's HRD parameters, with the rate that was asked for.
+    private mutating func rewriteHRD(_ settings: EncoderSettings, _ own: StreamHRD, at place: Int) {
+        let codec = settings.codec
         func schedule(_ kilobits: Int) -> DeliverySchedule {
             DeliverySchedule(
                 bitrate: BitsPerSecond(kilobits * 1000), cpbSize: own.cpbSize, isConstant: settings.mode == .cbr)
         }
         var wanted = schedule(settings.limits.maxRate)
-        // A rate that the library lowered to the level's stays.
+        // If the library reduced the rate to that of the level, the reduced rate is kept.
         if own.bitrate != schedule(settings.given(settings.limits).maxRate).bitrate.value {
             wanted = DeliverySchedule(
                 bitrate: BitsPerSecond(own.bitrate), cpbSize: own.cpbSize, isConstant: settings.mode == .cbr)
@@ -82,13 +87,17 @@ struct StreamHeaders: Sendable {
         bytes = Self.joined(parameterSets)
     }
 
-    /// A library's headers in Annex B form. libx264's are NAL units behind lengths of four bytes, or, from FFmpeg 6 on, an
-    /// AVCDecoderConfigurationRecord (ISO/IEC 14496-15) with one SPS and one PPS.
+    /// Converts a library's headers to Annex B form. libx264's headers are NAL units with 4-byte lengths or, since
+    /// FFmpeg 6, an AVCDecoderConfigurationRecord (ISO/IEC 14496-15) with one SPS and one PPS.
     static func annexB(headers: [UInt8], _ codec: VideoCodec) -> [UInt8] {
-        guard codec == .h264, headers.first == 1 else { return annexB(packet: headers, codec) }
+        switch codec {
+        case .h264: break
+        case .hevc: return annexB(packet: headers, codec)
+        }
+        guard headers.first == 1 else { return annexB(packet: headers, codec) }
         var result: [UInt8] = []
         var rest = headers.dropFirst(5)
-        // How many follow, one each; then a length of two bytes. Behind both, what High has besides.
+        // Each part has a count of one, then a 2-byte length. Additional fields for High follow both parts.
         for _ in 0..<2 where rest.count > 3 {
             let length = Int(rest[rest.startIndex + 1]) << 8 | Int(rest[rest.startIndex + 2])
             AnnexB.append(rest.dropFirst(3).prefix(length), to: &result)
@@ -97,38 +106,41 @@ struct StreamHeaders: Sendable {
         return result
     }
 
-    /// A library's packet in Annex B form: libx264's are NAL units behind lengths of four bytes.
+    /// Converts a library's packet to Annex B form. libx264's packets are NAL units with 4-byte lengths.
     static func annexB(packet: [UInt8], _ codec: VideoCodec) -> [UInt8] {
-        // No NAL unit has one byte.
-        if codec == .hevc || packet.starts(with: AnnexB.startCode) { return packet }
+        switch codec {
+        case .h264: break
+        case .hevc: return packet
+        }
+        // A start code is no length: no NAL unit has one byte.
+        if packet.starts(with: AnnexB.startCode) { return packet }
         var stream = packet
         try? LengthPrefixed.convertToAnnexB(&stream)
         return stream
     }
 
-    /// A packet in the order that H.264 7.4.1.2.3 and HEVC 7.4.2.4.4 ask for: the access unit delimiter, where there is
-    /// one, the parameter sets where it is a key frame, and the rest, each behind a start code of four bytes. (libavcodec puts its
-    /// greeting before all, and libx264 once more behind them.) Parameter sets of the library's own are left out.
+    /// Returns a packet in the order that H.264 7.4.1.2.3 and H.265 7.4.2.4.4 require, with 4-byte start codes: the
+    /// access unit delimiter if there is one, the parameter sets if the packet is a key frame, and the other NAL units.
+    /// The library's own parameter sets are dropped. libavcodec puts the identification message before all other NAL
+    /// units, and libx264 repeats it after them.
     ///
-    /// - Parameter delimits: each is to have a delimiter. libx265 writes none for the first picture that it is given.
+    /// - Parameter delimits: Whether each packet must have a delimiter. libx265 writes none for its first picture.
     func arranged(_ packet: [UInt8], isKey: Bool, codec: VideoCodec, delimits: Bool) -> [UInt8] {
         let units = AnnexB.units(in: packet.span)
-        let delimiter = units.first { unit in
-            let header = packet[unit.lowerBound]
-            return codec == .h264 ? header & 31 == 9 : header >> 1 & 63 == 35
-        }
+        let delimiter = units.first { NALUnitKind(header: packet[$0.lowerBound], codec) == .accessUnitDelimiter }
         var result: [UInt8] = []
         result.reserveCapacity(packet.count + bytes.count + units.count)
         if let delimiter {
             AnnexB.append(packet[delimiter], to: &result)
-        } else if delimits, codec == .hevc, isKey {
-            AnnexB.append(AccessUnitDelimiter.unit(for: .i), to: &result)
+        } else if delimits, isKey {
+            switch codec {
+            case .h264: break
+            case .hevc: AnnexB.append(AccessUnitDelimiter.unit(for: .i), to: &result)
+            }
         }
         if isKey { result += bytes }
-        func isOwn(_ header: UInt8) -> Bool {
-            codec == .h264 ? (7...8).contains(header & 31) : (32...34).contains(header >> 1 & 63)
-        }
-        for (index, unit) in units.enumerated() where unit != delimiter && !isOwn(packet[unit.lowerBound]) {
+        for (index, unit) in units.enumerated()
+        where unit != delimiter && !NALUnitKind(header: packet[unit.lowerBound], codec).isParameterSet {
             // A greeting.
             if index == 0, units.dropFirst().contains(where: { packet[$0].elementsEqual(packet[unit]) }) { continue }
             AnnexB.append(packet[unit], to: &result)

@@ -1,29 +1,32 @@
 import NALUnits
 import VideoBase
 
-/// What a packet of a library says of itself, read from its NAL units.
+/// The properties of a library's packet, read from its NAL units.
 struct PacketKind {
-    /// IDR pictures begin a stream anew; other intra pictures and refreshes are where decoding may start.
+    /// Whether the picture is an IDR picture, which begins a new sequence. Decoding may also start at other intra
+    /// pictures and refreshes.
     var isIDR = false
-    /// Frames after which the picture is whole when decoding starts here: H.264 D.2.8, HEVC D.3.8. Zero at CRA pictures.
+    /// The number of frames after which pictures are complete if decoding starts here: H.264 D.2.8, H.265 D.3.8. 0 for
+    /// CRA pictures.
     var recovery: Int?
-    /// No other picture predicts from it.
+    /// Whether no other picture predicts from this one.
     var isDisposable = false
 
     init(_ bytes: [UInt8], codec: VideoCodec) {
         var hasReference = false
         for range in AnnexB.units(in: bytes.span) where range.count > 2 {
             let header = bytes[range.lowerBound]
-            if codec == .h264 {
+            switch codec {
+            case .h264:
                 let type = header & 31
                 if type == 5 { isIDR = true }
                 if (1...5).contains(type), header & 0x60 != 0 { hasReference = true }
                 if type == 6 { readSEI(bytes[range].dropFirst(), isSigned: false) }
-            } else {
+            case .hevc:
                 let type = header >> 1 & 63
                 if type == 19 || type == 20 { isIDR = true }
                 if type == 21 { recovery = 0 }
-                // Types below 16 that are odd are references of their sub-layer, and so are all above.
+                // Odd types below 16 are sub-layer reference pictures, and all types from 16 on are references.
                 if type < 32, type & 1 == 1 || type >= 16 { hasReference = true }
                 if type == 39 { readSEI(bytes[range].dropFirst(2), isSigned: true) }
             }
@@ -31,7 +34,8 @@ struct PacketKind {
         isDisposable = !hasReference
     }
 
-    /// The messages of an SEI NAL unit: type and size in bytes of 255 and a rest, then the payload.
+    /// Reads the messages of an SEI NAL unit. Type and size are sums of bytes that end with the first byte below 255;
+    /// the payload follows.
     private mutating func readSEI(_ unit: ArraySlice<UInt8>, isSigned: Bool) {
         var payload = unit[...]
         func number(_ rest: inout ArraySlice<UInt8>) -> Int? {
@@ -49,7 +53,7 @@ struct PacketKind {
         }
     }
 
-    /// ue(v), H.264 9.1, at the start of the bytes.
+    /// Reads ue(v), H.264 9.1, at the start of the bytes.
     private static func exponentialGolomb(_ bytes: ArraySlice<UInt8>) -> Int? {
         let bits = bytes.prefix(6).flatMap { byte in (0..<8).map { Int(byte >> (7 - $0)) & 1 } }
         guard let zeros = bits.firstIndex(of: 1), 2 * zeros < bits.count else { return nil }

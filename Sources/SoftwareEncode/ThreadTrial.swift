@@ -1,22 +1,23 @@
 import Glibc
 import VideoBase
 
-/// Starts threads beforehand, for a library that waits for ever where one of its own does not start.
+/// Checks that threads can be started, for a library that waits forever if one of its threads does not start.
 enum ThreadTrial {
-    /// What libx265 starts (a pool of as many threads as there are processors, and one for each picture that is encoded
-    /// beside others), the one that opens it, and the one that gives it pictures.
+    /// The number of threads that are needed: those that libx265 starts (a pool with one thread for each processor, and
+    /// one for each picture that is encoded in parallel), the one that opens it, and the one that passes it pictures.
     static var libx265Count: Int {
         let processors = max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 1)
         return processors + (processors >= 8 ? 6 : processors >= 4 ? 2 : 1) + 2
     }
 
     private struct State {
-        /// In /proc; empty where that is not there.
+        /// The directories of the threads in /proc; an empty string if /proc is not available.
         var folders: [String] = []
         var isOver = false
     }
 
-    /// Whether so many threads can be there at once. Those that were started have ended when this returns.
+    /// Returns whether this number of threads can exist at the same time. The threads have ended when this function
+    /// returns.
     static func canStart(_ count: Int) -> Bool {
         let gate = Monitor(State())
         var started = 0
@@ -29,7 +30,7 @@ enum ThreadTrial {
         { started += 1 }
         let folders = gate.wait { $0.folders.count == started ? $0.folders : nil }
         gate.withLock { $0.isOver = true }
-        // The kernel counts a thread until its folder is gone; a second is far more than that takes.
+        // The kernel counts a thread until its directory is gone. This takes much less than the limit of one second.
         var waits = 1000
         for folder in folders where !folder.isEmpty {
             while waits > 0, unsafe access("/proc/\(folder)", F_OK) == 0 {
@@ -40,10 +41,10 @@ enum ThreadTrial {
         return started == count
     }
 
-    /// This thread's folder in /proc, as `17/task/19`.
+    /// The directory of the current thread in /proc, for example `17/task/19`.
     private static var ownFolder: String {
         var text = [CChar](repeating: 0, count: 64)
-        // SAFETY: readlink writes inside the given size.
+        // SAFETY: readlink writes at most the given number of bytes.
         let count = unsafe readlink("/proc/thread-self", &text, text.count)
         return String(decoding: text.prefix(max(count, 0)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }

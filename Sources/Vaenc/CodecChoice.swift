@@ -3,18 +3,23 @@ public import MediaFiles
 public import VAAPI
 public import VideoBase
 
-/// What `auto` means: HEVC where the device encodes the wanted profile, size and depth, else H.264.
+/// Chooses the codec for the setting `auto`: HEVC if the device encodes the requested profile, size and depth, else
+/// H.264.
 ///
-/// The one place that decides it, for sessions without a codec, for `--codec auto` and for what probe says.
+/// All code that resolves `auto` uses this type: sessions without a codec, `--codec auto` and the probe report.
 public enum CodecChoice {
+    /// Returns the codec for a request, and the reason for the choice as text for a person.
+    ///
+    /// This function rejects no request. If the device lacks the profile, or the container cannot hold HEVC, the code
+    /// that uses them reports the error.
+    ///
     /// - Parameters:
-    ///   - profile: decides where given.
-    ///   - size: nil where not known yet.
-    ///   - depth: bits of a sample of the input.
-    ///   - isDepthAsked: nothing with fewer bits will do.
-    ///   - container: forbids what it cannot hold.
-    /// - Returns: the codec, and why, in words for a person. Nothing is refused here: a profile that the device does not
-    ///   have, or a container that holds no HEVC, is refused by who uses them.
+    ///   - profile: The requested profile. If it is not nil, it determines the codec.
+    ///   - size: The picture size in samples; nil if it is not known yet.
+    ///   - depth: The number of bits of an input sample.
+    ///   - isDepthAsked: Whether the output must have at least `depth` bits a sample.
+    ///   - container: The output format. Codecs that it cannot hold are excluded.
+    ///   - device: The report of the device that encodes.
     public static func choose(
         profile: CodecProfile? = nil, size: VideoSize? = nil, depth: Int = 8, isDepthAsked: Bool = false,
         container: OutputFormat? = nil, on device: DeviceReport
@@ -27,7 +32,8 @@ public enum CodecChoice {
         return choose(size: size, depth: depth, kind: device.kind) { device }
     }
 
-    /// What wishes leave no choice about; nil where the device decides.
+    /// Returns the codec that the configuration determines by itself, with the reason; nil if the choice depends on the
+    /// device.
     public static func bound(by wishes: EncoderConfiguration) -> (codec: VideoCodec, why: String)? {
         if let wanted = wishes.wantedCodec { return (wanted, asked) }
         if let profile = wishes.profile { return (profile.codec, "the profile asked for") }
@@ -43,10 +49,10 @@ public enum CodecChoice {
         return nil
     }
 
-    /// In tenths, 9 for 1b: H.264 Table A-1 against H.265 Table A.8.
+    /// Levels that only H.264 defines, in tenths (9 is level 1b): H.264 table A-1 compared with H.265 table A.8.
     private static let levelsOfH264Alone: Set<Int> = [9, 11, 12, 13, 22, 32, 42]
 
-    /// - Parameter device: asked only where it decides.
+    /// - Parameter device: Returns the device's report. It is called only if the choice depends on it.
     private static func choose(
         size: VideoSize?, depth: Int, kind: DeviceKind, _ device: () -> DeviceReport
     ) -> (codec: VideoCodec, why: String) {
@@ -67,7 +73,7 @@ public enum CodecChoice {
         return (.hevc, "the device encodes HEVC \(wanted.shortName) of \(size)")
     }
 
-    /// libx265 takes several times as long as libx264.
+    /// Chooses the codec for the software encoders. libx265 takes several times as long as libx264.
     private static func inSoftware(_ depth: Int) -> (codec: VideoCodec, why: String) {
         let hasHEVC = SoftwareEncoder.unavailability(of: .hevc) == nil
         if depth > 8, hasHEVC { return (.hevc, "the input has \(depth) bits, and H.264 has 8 here") }
@@ -77,7 +83,8 @@ public enum CodecChoice {
         return (.h264, "in software it is several times as fast as HEVC")
     }
 
-    /// For a session's configuration: what is wanted, or else the choice.
+    /// Returns the codec for a session's configuration: the codec that the configuration determines, else the automatic
+    /// choice.
     static func choose(
         _ configuration: EncoderConfiguration, kind: DeviceKind, _ device: () -> DeviceReport
     ) -> (codec: VideoCodec, why: String) {
@@ -87,18 +94,18 @@ public enum CodecChoice {
                 device)
     }
 
-    /// The reason of a codec that was named.
+    /// The reason that is given for a codec that the caller requested by name.
     public static let asked = "asked"
 }
 
 extension Capability {
-    /// Within what the driver says of sizes.
+    /// Returns whether a size is within the limits that the driver reports.
     func allows(_ size: VideoSize) -> Bool {
         size.width >= minWidth ?? 1 && size.height >= minHeight ?? 1
             && size.width <= maxWidth ?? .max && size.height <= maxHeight ?? .max
     }
 
-    /// `from 130×128 to 4096×2304`.
+    /// The size limits as text, for example `from 130×128 to 4096×2304`.
     fileprivate var limits: String {
         var text: [String] = []
         if let minWidth, let minHeight { text.append("from \(VideoSize(width: minWidth, height: minHeight))") }

@@ -1,14 +1,17 @@
 public import VAAPI
 public import VideoBase
 
-/// Properties by key, as VTSessionSetProperty and VTSessionCopyProperty have them.
+/// Properties that are read and set by key, like VTSessionSetProperty and VTSessionCopyProperty.
 ///
-/// Before the first frame every property may be set; the encoder is then settled with them when it is prepared, which
-/// tells of contradictions. While the session runs, those that `changesWhileRunning` apply from the next frame on, with
-/// no key frame. Unlike the configuration, whose wishes a device may meet by the nearest thing, setting a property that
-/// the device does not have, or to a value that it does not take, is an error.
+/// Before the first frame, every property can be set. Contradictions between properties are reported when the encoder
+/// is prepared. While the session runs, properties with `changesWhileRunning` can be set. The new value applies from
+/// the next frame on, without a key frame. If the device does not support a property or a value, setting it is an
+/// error; for a field of the configuration, the device may use the nearest supported value.
 extension CompressionSession {
-    /// The properties that the session's device has, for its codec and profile.
+    /// The properties that the session's device supports, for the session's codec and profile. Queries the driver, so
+    /// it can block.
+    ///
+    /// - Throws: `unavailable` if the device does not encode the codec.
     public var supportedProperties: [SupportedProperty] {
         get throws {
             let abilities = try abilities()
@@ -19,38 +22,46 @@ extension CompressionSession {
         }
     }
 
-    /// What was set, or asked for in the configuration; nil where the choice is the encoder's, which
-    /// `encoderDescription.effective` tells.
+    /// Returns the value that was set, or requested in the configuration. nil means that the encoder chooses;
+    /// `encoderDescription.effective` lists the value that it uses.
     public func value<Value>(_ property: SessionProperty<Value>) -> Value? { property.read(configuration) }
 
-    /// The same by name, also of the properties that cannot be set.
+    /// Returns a property's value by name. Read-only properties are included.
     ///
-    /// - Throws: `usage` for a name that is none.
+    /// - Throws: `usage` for an unknown name; for a read-only property, what `encoderDescription` throws.
     public func value(named name: String) throws -> PropertyValue? {
         if let own = ReadOnlyProperty(rawValue: name) { return try own.value(self) }
         return try Self.property(name).read(configuration)
     }
 
-    /// - Parameter value: nil leaves it to the encoder, before the first frame.
-    /// - Throws: `unavailable` where the device does not have the property or the value; `usage` for a value that no
-    ///   device takes, and where the property cannot change any more.
+    /// Sets a property. Queries the driver, so it can block.
+    ///
+    /// - Parameter value: The new value. nil leaves the choice to the encoder, and is possible only before the first
+    ///   frame.
+    /// - Throws: `unavailable` if the device does not support the property or the value; `usage` if no device supports
+    ///   the value, if the property can no longer change, or after `invalidate`. If the call throws, nothing has
+    ///   changed.
     public func set<Value>(_ property: SessionProperty<Value>, to value: Value?) throws {
         try set([(AnyProperty(property), value?.propertyValue)])
     }
 
-    /// The same by name.
+    /// Sets a property by name.
+    ///
+    /// - Throws: What `set(_:to:)` throws; `usage` for an unknown name, a read-only property, or a value of another
+    ///   type.
     public func set(named name: String, to value: PropertyValue?) throws {
         try set([(try Self.property(name), value)])
     }
 
-    /// Several at once, all or none, in no order.
+    /// Sets several properties in one step: all of them, or none if the call throws. Their order has no effect.
     ///
-    /// - Throws: `usage` also where they contradict each other.
+    /// - Throws: What `set(named:to:)` throws; `usage` if the values contradict each other.
     public func set(_ values: [String: PropertyValue]) throws {
         try set(values.sorted { $0.key < $1.key }.map { (try Self.property($0.key), $0.value) })
     }
 
-    /// Everything that was set or asked for, to be stored and set again: VTSessionCopySerializableProperties.
+    /// All values that were set or requested, by property name. They can be stored and passed to `set` later, like
+    /// VTSessionCopySerializableProperties.
     public var serializableProperties: [String: PropertyValue] {
         let configuration = configuration
         let untouched = EncoderConfiguration(size: configuration.size)
@@ -81,10 +92,10 @@ extension CompressionSession {
         if !isConfigured { try change(values, abilities) }
     }
 
-    /// The configuration with all the values, on a device that takes them.
+    /// Returns the configuration with all the values, and the abilities of the device for it.
     ///
-    /// - Parameter chosen: the codec where the configuration leaves the choice to the device.
-    /// - Throws: what `set` throws, before anything is set.
+    /// - Parameter chosen: The codec that is used if the configuration leaves the choice to the device.
+    /// - Throws: What `set` throws, before anything is set.
     static func draft(
         _ values: [(AnyProperty, PropertyValue?)], of configuration: EncoderConfiguration, chosen: VideoCodec,
         on report: DeviceReport?
@@ -95,7 +106,7 @@ extension CompressionSession {
                 throw VaencError(.usage, "\(property.name) is not of this type", remedy: "give \(property.type)")
             }
         }
-        // Some properties decide what others take: the order in which they are given does not.
+        // The values of some properties decide which values others accept. The order of `values` must have no effect.
         let abilities = try Self.abilities(report, plain, chosen: chosen)
         var draft = configuration
         for (property, value) in values { _ = property.write(value, to: &draft, on: abilities) }
@@ -119,9 +130,10 @@ extension CompressionSession {
         }
     }
 
-    /// What is given at once must go together; one by one it may still become so, until the encoder is prepared.
+    /// Checks that values of one call do not contradict each other. Values that are set one by one are not checked
+    /// here: a later call may resolve a contradiction before the encoder is prepared.
     private static func checkTogether(_ values: [(AnyProperty, PropertyValue?)], _ draft: EncoderConfiguration) throws {
-        // Switches that stand for numbers.
+        // Boolean properties that set a number, such as AllowFrameReordering.
         for case (let property, .bool(let state)?) in values {
             guard let read = property.read(draft), read != .bool(state) else { continue }
             throw VaencError(
@@ -130,7 +142,7 @@ extension CompressionSession {
         try draft.checkContradictions(draft.rateControl ?? (draft.bitrate != nil ? .vbr : .icq))
     }
 
-    /// Of a session that runs.
+    /// Changes properties of a running session.
     private func change(_ values: [(AnyProperty, PropertyValue?)], _ abilities: DeviceAbilities) throws {
         var change = RunningChange()
         for (property, value) in values {
@@ -156,7 +168,7 @@ extension CompressionSession {
     private static func abilities(
         _ report: DeviceReport?, _ configuration: EncoderConfiguration, chosen: VideoCodec
     ) throws -> DeviceAbilities {
-        // What was set since may have decided otherwise.
+        // Properties that were set since the session chose its codec can determine another codec.
         let codec = CodecChoice.bound(by: configuration)?.codec ?? chosen
         guard let abilities = report.flatMap({ DeviceAbilities($0, configuration.coding(codec)) }) else {
             throw VaencError(
@@ -168,7 +180,7 @@ extension CompressionSession {
 }
 
 extension SessionCore.Stage {
-    /// What the stage's device says it can do. Asks the driver.
+    /// Returns the report of the stage's device. Queries the driver.
     func abilitiesReport(_ device: DeviceSelector) -> DeviceReport? {
         switch choice.kind {
         case .software: DeviceReport(kind: .software, usable: true)
@@ -180,8 +192,8 @@ extension SessionCore.Stage {
 }
 
 extension Devices {
-    /// The properties that sessions on a device have: VTCopySupportedPropertyDictionaryForEncoder. Empty where the device
-    /// does not encode the codec, and for a profile of another codec.
+    /// Returns the properties that sessions on a device support, like VTCopySupportedPropertyDictionaryForEncoder. The
+    /// list is empty if the device does not encode the codec, or if the profile belongs to another codec.
     public static func supportedProperties(
         _ report: DeviceReport, codec: VideoCodec, profile: CodecProfile? = nil
     ) -> [SupportedProperty] {

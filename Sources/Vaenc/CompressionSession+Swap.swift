@@ -1,19 +1,26 @@
 public import VAAPI
 public import VideoBase
 
-/// Another size, codec or device in mid-stream.
+/// Changes of the size, codec or device while the session runs.
 extension CompressionSession {
-    /// Changes what only a new stream can change: size, codec, profile, device. The frames taken come out first; the
-    /// next one is a key frame with new parameter sets, and its packet has `changesFormat` and the next `formatIndex`.
-    /// Times, display and coding indices go on. Buffers made before the call are of the old format: make new ones. Blocks.
+    /// Changes properties that need a new stream: the size, codec, profile or device. Blocks until all frames taken so
+    /// far are delivered.
     ///
-    /// - Parameter device: nil for the present one.
-    /// - Throws: what making the new encoder throws; the session then goes on as it was.
+    /// The next frame is a key frame with new parameter sets. Its packet has `changesFormat` set and the next
+    /// `formatIndex`. Times, display indices and coding indices continue. Buffers from earlier calls of
+    /// `makePixelBuffer` have the old format: request new ones.
+    ///
+    /// - Parameters:
+    ///   - configuration: The configuration of the new encoder.
+    ///   - device: The device of the new encoder; nil keeps the current one.
+    /// - Throws: What creating the new encoder throws; the session then continues with the old encoder. What delivering
+    ///   the remaining frames throws. `usage` in the session's handler, and after `invalidate`.
     @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
     public func swap(to configuration: EncoderConfiguration, device: DeviceSelector? = nil) throws {
         try core.swap(to: configuration, device: device)
     }
 
+    /// Changes the size, codec, profile or device as the blocking form does, and suspends the task in the meantime.
     public func swap(to configuration: EncoderConfiguration, device: DeviceSelector? = nil) async throws {
         try await caller.run { [core] _ in try core.swap(to: configuration, device: device) }
     }

@@ -1,7 +1,7 @@
 public import VAAPI
 public import VideoBase
 
-/// An encoding session: frames in, access units out. What VTCompressionSession is to Apple's systems.
+/// An encoding session: it takes frames and returns access units. The counterpart of VTCompressionSession.
 ///
 /// ```swift
 /// import Vaenc
@@ -13,44 +13,55 @@ public import VideoBase
 ///         let buffer = try await session.makePixelBuffer()  // Draw into it: `withUnsafePlanes`.
 ///         try await session.encode(buffer, presentation: MediaTime(value: Int64(index), timescale: 30))
 ///     }
-///     try await session.completeFrames()  // Every packet is out,
-///     session.invalidate()  // the packets end,
-///     try await reader.value  // and every packet is read.
+///     try await session.completeFrames()  // All packets are delivered.
+///     session.invalidate()  // The sequence of packets ends.
+///     try await reader.value  // All packets are read.
 /// }
 ///
 /// try await encodeFrames()
 /// ```
 ///
-/// Every operation that may wait exists twice: as a call that blocks, for a thread of your own, and as an
-/// `async` one that suspends; the work itself always runs on the session's threads. The compiler refuses the blocking one
-/// in asynchronous code. That includes the top level of a main.swift that uses `await`, where Swift chooses the blocking
-/// one: write a function there, as above. Packets come in decoding order, either through `packets` or through the handler
-/// given at creation. The session may be used from several threads; the order of frames is the order in which `encode`
-/// was entered.
+/// Each operation that may wait has two forms. The blocking form is for a thread of your own; the `async` form suspends
+/// the task. The work itself always runs on the session's threads. The compiler rejects the blocking form in
+/// asynchronous code. This includes the top level of a main.swift that uses `await`, where Swift selects the blocking
+/// form: write an `async` function, as in the example.
 ///
-/// Back-pressure: `makePixelBuffer` waits while all buffers are in use, and `encode` while the pipeline is full or
-/// `packetCapacity` packets are unread. Nothing else waits for a reader: completing, flushing and swapping go on beside an
-/// `encode` that does, and mean the frames taken before.
-/// A blocking `encode` does not wait for a reader that runs on the actor, or on the main thread, that it blocks: it throws. Where
-/// a task calls it through a function that is on no actor, the actor is not known: it throws if nothing ran where the reader
-/// runs for 30 seconds.
+/// Packets come in decoding order, either through `packets` or through the handler that was passed to the initializer.
+/// Several threads may use the session. Frames are encoded in the order in which `encode` was called.
 ///
-/// Cancellation: a call whose task is cancelled throws a `CancellationError`. `encode` then has not taken the frame; once
-/// a frame is taken, it returns as if nothing had happened. `completeFrames` and `flush` only stop waiting.
+/// Back-pressure: `makePixelBuffer` waits while all buffers are in use. `encode` waits while the pipeline is full or
+/// `packetCapacity` packets are unread. No other call waits for a reader. `completeFrames`, `flush` and `swap` continue
+/// while an `encode` call waits for a reader; they cover only the frames taken before.
+///
+/// Deadlock: if a blocking `encode` call would wait for a reader that runs on the actor or main thread that the call
+/// blocks, it throws. If a task makes the call through a function that is on no actor, the session does not know which
+/// actor is blocked. `encode` then throws if nothing has run on the reader's actor for 30 seconds.
+///
+/// Cancellation: if the task of a call is cancelled, the call throws a `CancellationError`. `encode` has then not taken
+/// the frame. If `encode` has already taken the frame, it returns as usual. A cancelled `completeFrames` or `flush`
+/// only stops waiting.
 public final class CompressionSession: Sendable {
     let core: SessionCore
-    /// Orders frames. Apart from `caller`: a frame may have to wait for a reader, which nothing else does.
+    /// Runs the `encode` calls in order. It is separate from `caller`, because only `encode` may have to wait for a
+    /// reader.
     let frames = SerialThread()
     let caller = SerialThread()
-    /// Apart from `caller`: a buffer may come free by a frame that another task hands in.
+    /// Separate from `caller`, because a buffer may become free only after another task passes in a frame.
     let bufferMaker = SerialThread()
     let channel: PacketChannel?
 
     /// Creates a session whose packets are read from `packets`.
     ///
-    /// - Parameter packetCapacity: unread packets at which `encode` waits for the reader. Where nobody reads before all
-    ///   is encoded, it must hold the whole stream.
-    /// - Throws: a `DescribedError`: no such device, no permission, a size or option that no device can do; `usage` for a capacity below 1.
+    /// - Parameters:
+    ///   - configuration: The requested stream.
+    ///   - device: The device that encodes. `auto` uses the first GPU that supports the request, else the software
+    ///     encoder.
+    ///   - requireHardware: Whether encoding in software is an error.
+    ///   - packetCapacity: The number of unread packets at which `encode` waits for the reader. If no task reads until
+    ///     encoding is complete, the capacity must be at least the number of packets of the whole stream.
+    /// - Throws: A `DescribedError`: `unavailable` if the device does not exist or does not support the size or an
+    ///   option; `noPermission` if it may not be opened; `deviceFailed` if it fails; `usage` for an invalid
+    ///   configuration or a capacity below 1.
     public convenience init(
         configuration: EncoderConfiguration, device: DeviceSelector = .auto, requireHardware: Bool = false,
         packetCapacity: Int = 256
@@ -59,13 +70,17 @@ public final class CompressionSession: Sendable {
         try self.init(configuration, device, requireHardware, channel: channel) { channel.add($0) }
     }
 
-    /// Creates a session that calls `handler` for each access unit, in decoding order, on a thread of the
-    /// session's; a failure comes once and is the last call. A handler that is slow slows the encoder down.
+    /// Creates a session that calls `handler` for each access unit, in decoding order, on one of the session's threads.
+    /// A failure is reported once, and is the last call. A slow handler slows the encoder down.
     ///
-    /// Calls that may wait for packets throw `usage` in the handler, which they would wait for: `prepare`, `makePixelBuffer`, `encode`,
-    /// `completeFrames`, `flush`, `refresh`, `swap`, `invalidateReferences`, `encoderDescription` and the properties that are read from
-    /// it. During a swap `change` and `set` do too. All others may be called: the counts, `choice`, `configuration`, `acknowledge`,
-    /// `flush(completion:)`, `invalidate`. A handler that waits for another thread or a task which makes such a call waits for ever.
+    /// The handler must not wait for packets. These calls throw `usage` in the handler, because they would wait for it:
+    /// `prepare`, `makePixelBuffer`, `encode`, `completeFrames`, `flush`, `refresh`, `swap`, `invalidateReferences`,
+    /// `encoderDescription`, and properties that are read from the description. During a swap, `change` and `set` throw
+    /// too. All other calls are allowed: the counts, `choice`, `configuration`, `acknowledge`, `flush(completion:)`,
+    /// `invalidate`. If the handler waits for another thread or task that makes one of the forbidden calls, it waits
+    /// forever.
+    ///
+    /// - Throws: What the initializer without a handler throws, except the error for the capacity.
     public convenience init(
         configuration: EncoderConfiguration, device: DeviceSelector = .auto, requireHardware: Bool = false,
         handler: @escaping PacketHandler
@@ -73,8 +88,10 @@ public final class CompressionSession: Sendable {
         try self.init(configuration, device, requireHardware, channel: nil, handler)
     }
 
-    /// Creates a session that calls `handler` for each NAL unit, with parameter sets apart; otherwise as with a handler
-    /// of packets.
+    /// Creates a session that calls `handler` for each NAL unit, and separately for the parameter sets. The rules for a
+    /// handler of packets apply.
+    ///
+    /// - Throws: What the initializer with a handler of packets throws.
     public convenience init(
         unitsOf configuration: EncoderConfiguration, device: DeviceSelector = .auto, requireHardware: Bool = false,
         handler: @escaping UnitHandler
@@ -92,7 +109,8 @@ public final class CompressionSession: Sendable {
         self.channel = channel
     }
 
-    /// The device is let go on a thread of the session's: this may be one of the encoder's, in a handler.
+    /// Releases the device on one of the session's threads. The current thread may be an encoder thread that runs the
+    /// handler.
     deinit {
         if core.isInvalidated { return }
         caller.add { [core, channel] in
@@ -101,23 +119,24 @@ public final class CompressionSession: Sendable {
         }
     }
 
-    /// The packets, for one reader at a time; empty for a session with a handler.
+    /// The session's packets, for one reader at a time. The sequence is empty if the session has a handler.
     public var packets: PacketSequence {
         PacketSequence(channel: channel ?? { let none = PacketChannel(capacity: 1); none.finish(.success(())); return none }())
     }
 
-    /// Packets that nobody has read yet.
+    /// The number of packets that were delivered and not read yet.
     public var unreadPacketCount: Int { channel?.unreadCount ?? 0 }
 
-    /// Why this device and codec were taken, one line for a person.
+    /// The device and codec that the session uses, with the reasons.
     public var choice: EncoderChoice { core.state.withLock { $0.stage.choice } }
 
-    /// What was asked of the session; `encoderDescription` has what it uses. `codec` is the session's codec also if none was
-    /// asked for; then `wantedCodec` is nil, and another session or a swap with this configuration chooses again.
+    /// The requested configuration; `encoderDescription` has the effective one. `codec` is the session's codec even if
+    /// none was requested. In that case `wantedCodec` is nil, and another session or a swap with this configuration
+    /// chooses the codec again.
     public var configuration: EncoderConfiguration {
         core.state.withLock { state in
             var configuration = state.configuration
-            // A property that was set since may have decided otherwise.
+            // A property that was set since the session chose its codec can determine another codec.
             if configuration.wantedCodec == nil {
                 configuration.chosenCodec = CodecChoice.bound(by: configuration)?.codec ?? state.stage.choice.codec
             }
@@ -125,8 +144,10 @@ public final class CompressionSession: Sendable {
         }
     }
 
-    /// What the session turned out to be, with the effective configuration; prepares it if that was not done. Blocks while the device is
-    /// reinitialized. Throws `usage` in the session's handler.
+    /// The stream that the encoder produces, with the effective configuration. Prepares the encoder if necessary.
+    /// Blocks while the device is reinitialized.
+    ///
+    /// - Throws: What `prepare` throws; `usage` in the session's handler.
     public var encoderDescription: EncoderDescription {
         get throws {
             try core.with { stage in
@@ -136,23 +157,30 @@ public final class CompressionSession: Sendable {
         }
     }
 
-    /// Frames taken, delivered and dropped, and what the session survived, over all its formats.
+    /// The numbers of frames taken, delivered and dropped, and of faults that were recovered, over all formats of the
+    /// session.
     public var statistics: EncoderStatistics { core.statistics }
 
-    /// Frames taken and not yet delivered.
+    /// The number of frames that the current encoder has taken and not delivered yet.
     public var pendingFrameCount: Int { core.state.withLock { $0.stage }.encoder.pendingFrameCount }
 
     // MARK: Calls that block
 
-    /// Allocates what encoding needs, so that the first frame does not pay for it. Blocks.
+    /// Allocates everything that encoding needs, so that the first frame is not delayed. Blocks.
+    ///
+    /// - Throws: `unavailable` or `usage` if the device rejects the configuration, an error of the device, or `usage`
+    ///   in the session's handler.
     @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
     public func prepare() throws { try core.with { try $0.encoder.prepare() } }
 
-    /// A buffer in the device's own memory to draw into; dropping it gives it back. Blocks while all are in use.
+    /// Returns a buffer to draw a frame into, in the device's memory if a device encodes. Releasing the buffer returns
+    /// it to the session. Blocks while all buffers are in use.
+    ///
+    /// - Throws: `usage` in the session's handler and after `invalidate`, or the error that ended the session.
     @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
     public func makePixelBuffer() throws -> any PixelBuffer {
         while true {
-            // Not inside: others must be able to go on, and to give buffers back.
+            // The call must not count as inside: other calls must be able to continue and to return buffers.
             let stage = try core.present()
             do {
                 return try stage.encoder.makePixelBuffer()
@@ -162,13 +190,19 @@ public final class CompressionSession: Sendable {
         }
     }
 
-    /// Takes a frame; blocks while the pipeline or the packets are full. Presentation times must increase, over swaps
-    /// too, and lie within 2^40 seconds of zero, in fewer than 2^62 ticks; `duration` may be 0, and nothing less.
+    /// Takes a frame. Blocks while the pipeline is full, and while `packetCapacity` packets are unread.
     ///
-    /// - Parameter isolation: the caller's actor.
-    /// - Throws: `usage` if the packets are full and their reader runs on the actor, or the main thread, that this call
-    ///   blocks; in a task or on the main thread also if no reader has begun within five seconds, or nothing ran where the reader
-    ///   runs for 30 seconds.
+    /// - Parameters:
+    ///   - buffer: The picture. A buffer that is not from `makePixelBuffer` is copied, and converted if necessary.
+    ///   - presentation: The presentation time. Times must increase, also across swaps. A time must be within 2^40
+    ///     seconds of zero and have fewer than 2^62 ticks.
+    ///   - duration: The time for which the frame is shown, 0 or more; nil if it is not known.
+    ///   - options: Requests for this frame only.
+    ///   - isolation: The caller's actor.
+    /// - Throws: `usage` for an invalid frame, time or option, and in the session's handler. `usage` if the packets are
+    ///   full and their reader runs on the actor or main thread that this call blocks. In a task or on the main thread,
+    ///   also `usage` if no reader has begun within 5 seconds, or if nothing has run on the reader's actor for 30
+    ///   seconds. The error that ended the session.
     @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
     public func encode(
         _ buffer: any PixelBuffer, presentation: MediaTime, duration: MediaTime? = nil,
@@ -178,7 +212,7 @@ public final class CompressionSession: Sendable {
         try encode(buffer, timing, options, from: BlockingCall(on: isolation), isCancelled: { false })
     }
 
-    /// - Parameter caller: nil on a thread of the session's.
+    /// - Parameter caller: The call that blocks; nil on a thread of the session.
     func encode(
         _ buffer: any PixelBuffer, _ timing: FrameTiming, _ options: FrameOptions, from caller: BlockingCall?,
         isCancelled: () -> Bool
@@ -195,76 +229,99 @@ public final class CompressionSession: Sendable {
                 PacketRelay.Token.encoder($0, format: stage.format)
             }
             do { try stage.encoder.encode(buffer, timing: timing, options: options) } catch {
-                // They go with the next frame that is taken.
+                // The tokens are passed on with the next frame that is taken.
                 core.state.withLock { $0.acknowledged = acknowledged + $0.acknowledged }
                 throw error
             }
         }
     }
 
-    /// Blocks until the packets of all frames up to `time` (nil: of all) were delivered.
+    /// Blocks until the packets of all frames with a presentation time up to `time` are delivered. nil means all
+    /// frames.
     ///
-    /// - Throws: `usage` also for a time without a positive timescale.
+    /// - Throws: `usage` if the timescale of `time` is not positive, and in the session's handler; the error that ended
+    ///   the session.
     @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
     public func completeFrames(until time: MediaTime? = nil) throws { try core.completeFrames(until: time) }
 
-    /// Blocks until the packets of all frames taken were delivered.
+    /// Blocks until the packets of all frames taken so far are delivered.
+    ///
+    /// - Throws: What `completeFrames` throws.
     @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
     public func flush() throws { try completeFrames() }
 
-    /// Delivers the frames taken, then has the device's side made anew: the next frame is a key frame. Blocks.
+    /// Delivers the frames taken so far, then reinitializes the device's encoder. The next frame is a key frame.
+    /// Blocks.
+    ///
+    /// - Throws: `usage` in the session's handler; the error that ended the session.
     @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
     public func refresh() throws { try core.with { try $0.encoder.refresh() } }
 
-    /// Ends the session and frees the device's objects; frames that were not completed are dropped, and counted so.
-    /// Packets that came out can still be read. Waits for a handler that is running, but not in that handler. Idempotent.
+    /// Ends the session and frees the device's objects. Frames that are not complete are dropped and counted as
+    /// dropped. Packets that were delivered can still be read. Waits for a handler call that is running, except if the
+    /// handler itself calls this method. Idempotent.
     public func invalidate() {
         core.invalidate()
         channel?.finish(.success(()))
     }
 
-    // MARK: What does not wait
+    // MARK: Calls that do not wait
 
-    /// Has the packets of all frames taken before this call delivered; `completion` is called once, on a thread of the
-    /// session's. It may make every call that blocks; it must not wait for a task that uses the session's asynchronous forms, which run on
-    /// that thread.
+    /// Delivers the packets of all frames taken before this call, then calls `completion` once on one of the session's
+    /// threads.
+    ///
+    /// `completion` may make blocking calls. It must not wait for a task that uses the `async` calls of the session:
+    /// they run on the same thread.
     public func flush(completion: @escaping @Sendable (Result<Void, any Error>) -> Void) {
         caller.add { [core] in
             completion(Result { try core.with { try $0.encoder.completeFrames(until: nil) } })
         }
     }
 
-    /// Applies to the frames encoded after the call, with no IDR picture and no drain. `configuration` has it from then
-    /// on, as after `set`, and so what was asked for that goes with it: the highest rate with the average, the QP of I and
-    /// B pictures with that of P pictures.
+    /// Changes the rate, frame rate or QP for the frames that are encoded after the call, without an IDR picture and
+    /// without draining the pipeline.
     ///
-    /// - Throws: `unavailable` for what the encoder cannot change while it runs; then nothing changed.
+    /// `configuration` returns the new values, as after `set`. Related requested values change too: the highest rate
+    /// with the average, and the QP of I and B pictures with the QP of P pictures.
+    ///
+    /// - Throws: `unavailable` for a value that the encoder cannot change while it runs; nothing has changed in that
+    ///   case.
     public func change(_ change: RunningChange) throws { try core.change(change) }
 
-    /// A receiver lost these frames (by display index): nothing coded afterwards predicts from them or from pictures
-    /// that do. Where nothing else is left, the next frame is a key frame. Throws `usage` in the session's handler.
+    /// Tells the encoder that a receiver lost frames. Later pictures do not predict from these frames, or from pictures
+    /// that depend on them. If no other reference remains, the next frame is a key frame.
+    ///
+    /// - Parameter displayIndices: The display indices of the lost frames. Frames of an earlier format are ignored.
+    /// - Throws: `unavailable` if the encoder does not choose its references; `usage` in the session's handler.
     public func invalidateReferences(displayIndices: [Int]) throws {
         try core.with { stage in
-            // Nothing predicts across formats.
+            // No picture predicts across formats.
             let own = displayIndices.filter { $0 >= stage.frames }.map { $0 - stage.frames }
             if !own.isEmpty { try stage.encoder.invalidateReferences(displayIndices: own) }
         }
     }
 
-    /// The receiver has the packets with these tokens: `FrameOptions.refreshFromLongTerm` may predict from them, from
-    /// the next frame on. The same as `FrameOptions.acknowledgedTokens`, for callers that hear of them apart.
+    /// Marks packets as received. From the next frame on, `FrameOptions.refreshFromLongTerm` may predict from them. The
+    /// effect is the same as with `FrameOptions.acknowledgedTokens`, for callers that receive the acknowledgements
+    /// separately.
+    ///
+    /// - Parameter tokens: The `acknowledgementToken` values of the packets.
     public func acknowledge(_ tokens: [Int]) { core.state.withLock { $0.acknowledged += tokens } }
 
-    // MARK: The same for tasks
+    // MARK: Asynchronous calls
 
+    /// Allocates everything that encoding needs, so that the first frame is not delayed.
     public func prepare() async throws {
         try await caller.run { [core] _ in try core.with { try $0.encoder.prepare() } }
     }
 
+    /// Returns a buffer to draw a frame into, as the blocking form does. Suspends while all buffers are in use.
     public func makePixelBuffer() async throws -> any PixelBuffer {
         try await bufferMaker.run(.abandons) { [self] _ in try makePixelBuffer() }
     }
 
+    /// Takes a frame, as the blocking form does. Suspends while the pipeline is full, and while `packetCapacity`
+    /// packets are unread. A call that throws a `CancellationError` has not taken the frame.
     public func encode(
         _ buffer: any PixelBuffer, presentation: MediaTime, duration: MediaTime? = nil,
         options: FrameOptions = FrameOptions()
@@ -276,12 +333,16 @@ public final class CompressionSession: Sendable {
         }
     }
 
+    /// Suspends until the packets of all frames with a presentation time up to `time` are delivered. nil means all
+    /// frames. A cancelled call only stops waiting.
     public func completeFrames(until time: MediaTime? = nil) async throws {
         try await caller.run(.abandons) { [core] _ in try core.completeFrames(until: time) }
     }
 
+    /// Suspends until the packets of all frames taken so far are delivered. A cancelled call only stops waiting.
     public func flush() async throws { try await completeFrames() }
 
+    /// Delivers the frames taken so far, then reinitializes the device's encoder. The next frame is a key frame.
     public func refresh() async throws {
         try await caller.run { [core] _ in try core.with { try $0.encoder.refresh() } }
     }

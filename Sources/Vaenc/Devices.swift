@@ -4,14 +4,16 @@ import SoftwareEncode
 public import VAAPI
 public import VideoBase
 
-/// The devices of this machine, and what is chosen where nothing is asked.
+/// The devices of this machine, and the default choice among them.
 public enum Devices {
-    /// The reports of the devices that a selector means; `auto` means all: render nodes, the reference driver,
-    /// software. A device that does not work is listed with the reason.
+    /// Returns a report for each device that the selector selects. `auto` selects all: render nodes, the reference
+    /// driver and the software encoders. A device that does not work is listed with the reason. Queries the drivers, so
+    /// it can block.
     public static func reports(_ selector: DeviceSelector = .auto) -> [DeviceReport] {
         switch selector {
         case .auto:
-            // First, as nothing can be loaded behind a driver whose loading never ends.
+            // The software encoders are loaded first: if the loading of a driver hangs, no other library can be loaded
+            // after it.
             let processor = software()
             return RenderNode.all().map { renderNode($0.path) } + [reference(), processor]
         case .reference: return [reference()]
@@ -26,19 +28,25 @@ public enum Devices {
         }
     }
 
-    /// What `encode` takes with nothing asked.
+    /// The device and codec that `encode` uses by default.
     public struct Default: Sendable, Hashable {
-        /// A render node's path, or `software`; nil where nothing can encode.
+        /// The path of a render node, or `software`; nil if no device can encode.
         public var device: String?
+        /// The codec; H.264 if no device can encode.
         public var codec: VideoCodec
+        /// The reason for the choice, as text for a person.
         public var why: String
     }
 
-    /// The device and codec for `--codec auto` with the device asked for, from the reports that were made of it.
+    /// Returns the device and codec that `--codec auto` selects.
+    ///
+    /// - Parameters:
+    ///   - reports: The reports that `reports(asked)` returned.
+    ///   - asked: The requested device.
     public static func defaultChoice(among reports: [DeviceReport], asked: DeviceSelector = .auto) -> Default {
         func taken(_ report: DeviceReport, _ device: String?, _ why: String) -> Default {
             let choice = CodecChoice.choose(on: report)
-            let name = choice.codec == .h264 ? "H.264" : "HEVC"
+            let name = choice.codec.standardName
             return Default(device: device, codec: choice.codec, why: "\(why); \(name): \(choice.why)")
         }
         func encodes(_ report: DeviceReport) -> Bool {
@@ -61,18 +69,20 @@ public enum Devices {
         return Default(device: nil, codec: .h264, why: "no hardware encoder (\(why)) and no software encoder")
     }
 
-    /// Whether some GPU of this machine encodes the codec. The counterpart of asking VideoToolbox for a hardware encoder.
+    /// Returns whether a GPU of this machine encodes the codec, like a query for a hardware encoder in VideoToolbox.
+    /// Queries the drivers, so it can block.
     public static func isHardwareEncodeSupported(_ codec: VideoCodec, profile: CodecProfile? = nil) -> Bool {
         RenderNode.all().map { renderNode($0.path) }.contains { $0.isHardwareEncodeSupported(codec, profile: profile) }
     }
 
-    /// Whether some GPU of this machine decodes the codec: VTIsHardwareDecodeSupported's counterpart.
+    /// Returns whether a GPU of this machine decodes the codec, like VTIsHardwareDecodeSupported. Queries the drivers,
+    /// so it can block.
     public static func isHardwareDecodeSupported(_ codec: VideoCodec, profile: CodecProfile? = nil) -> Bool {
         RenderNode.all().map { renderNode($0.path) }.contains { $0.isHardwareDecodeSupported(codec, profile: profile) }
     }
 
-    /// The folder of the reference driver's file, for LIBVA_DRIVERS_PATH of other programs (with LIBVA_DRIVER_NAME=libvaenc);
-    /// nil where it is not installed.
+    /// The directory of the reference driver's file; nil if it is not installed. Other programs can use it as
+    /// LIBVA_DRIVERS_PATH, with LIBVA_DRIVER_NAME=libvaenc.
     public static var referenceDriverFolder: String? { ReferenceDisplay.driverFolder }
 
     private static func renderNode(_ path: String) -> DeviceReport {
@@ -93,7 +103,7 @@ public enum Devices {
 
     private static func software() -> DeviceReport {
         let missing = VideoCodec.allCases.map { ($0, SoftwareEncoder.unavailability(of: $0)) }
-        let names = missing.filter { $0.1 == nil }.map { $0.0 == .h264 ? "libx264" : "libx265" }
+        let names = missing.filter { $0.1 == nil }.map { $0.0.softwareLibrary.rawValue }
         return DeviceReport(
             kind: .software, driver: names.isEmpty ? nil : names.joined(separator: ", "), usable: !names.isEmpty,
             why: names.isEmpty ? missing.first?.1?.description : nil)

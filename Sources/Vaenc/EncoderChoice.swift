@@ -4,21 +4,24 @@ import SoftwareEncode
 import VAAPI
 public import VideoBase
 
-/// Which encoder a session got, and why.
+/// The encoder that a session uses, and the reason for the choice.
 public struct EncoderChoice: Sendable, Hashable {
+    /// The type of the device.
     public var kind: DeviceKind
-    /// The render node, nil where there is none.
+    /// The path of the render node; nil if the encoder has none.
     public var path: String?
+    /// The codec of the session.
     public var codec: VideoCodec
-    /// Why that codec: `asked`, or what `CodecChoice` says.
+    /// The reason for the codec: `asked`, or the reason that `CodecChoice` returns.
     public var codecWhy: String
-    /// One line for a person where something was decided for the user, else nil.
+    /// One line of text for a person if the session made a choice that the user should know about; else nil.
     public var notice: String?
 
-    /// An encoder that was made, and the choice that it came of.
+    /// An encoder, and the choice that led to it.
     typealias Made = (encoder: any VideoEncoder, choice: EncoderChoice)
 
-    /// Makes the encoder that the selector names, or with `auto` the first that can do what is asked.
+    /// Creates the encoder that the selector selects. `auto` selects the first device that supports the request, else
+    /// software.
     static func makeEncoder(
         configuration: EncoderConfiguration, device: DeviceSelector, requireHardware: Bool, handler: @escaping PacketHandler
     ) throws -> Made {
@@ -64,7 +67,7 @@ public struct EncoderChoice: Sendable, Hashable {
         func make(_ codec: VideoCodec, _ why: String, on display: Display) throws -> Made {
             var coding = configuration.coding(codec)
             // Its surfaces have the depth that is coded: who draws into them converts.
-            if codec == .h264, coding.inputFormat.bitDepth > 8 { coding.inputFormat = .nv12 }
+            if !codec.bitDepths.contains(coding.inputFormat.bitDepth) { coding.inputFormat = .nv12 }
             let encoder: HardwareEncoder
             do {
                 encoder = try HardwareEncoder(display: display, configuration: coding, onPacket: handler)
@@ -74,30 +77,31 @@ public struct EncoderChoice: Sendable, Hashable {
             return (encoder, EncoderChoice(kind: kind, path: path, codec: codec, codecWhy: why))
         }
         let (codec, why) = CodecChoice.choose(configuration, kind: kind) { DeviceReport(display) }
-        guard codec == .hevc, CodecChoice.bound(by: configuration) == nil else { return try make(codec, why, on: display) }
+        guard let simpler = codec.fallback, CodecChoice.bound(by: configuration) == nil else { return try make(codec, why, on: display) }
         // What a driver advertises is not what works: proved, as nobody asked for it.
         do {
-            let made = try make(.hevc, why, on: display)
+            let made = try make(codec, why, on: display)
             try made.encoder.prepare()
             return made
         } catch let error as any DescribedError where error.category == .usage {
             throw error
         } catch {
-            return try make(.h264, "HEVC failed (\(error))", on: try open())
+            return try make(simpler, "\(codec.standardName) failed (\(error))", on: try open())
         }
     }
 
-    /// Of a codec that nobody named and the device does not have: with why it was to be that.
+    /// Adds the reason for the codec to an error, if nobody requested that codec and the device does not support it.
     private static func explained(
         _ error: VaencError, _ codec: VideoCodec, _ why: String, _ device: DeviceReport
     ) -> VaencError {
         if device.capabilities.contains(where: { $0.encodes && $0.codec == codec.rawValue }) { return error }
         var error = error
-        error.message += " (\(codec == .hevc ? "HEVC" : "H.264") is needed: \(why))"
+        error.message += " (\(codec.standardName) is needed: \(why))"
         return error
     }
 
-    /// The first render node whose driver encodes what is asked, proved by preparing it; else software.
+    /// Creates an encoder on the first render node whose driver supports the request, which preparing the encoder
+    /// verifies; else in software.
     private static func automatic(
         _ configuration: EncoderConfiguration, requireHardware: Bool, handler: @escaping PacketHandler
     ) throws -> Made {
@@ -112,7 +116,7 @@ public struct EncoderChoice: Sendable, Hashable {
                 // The request is wrong on every device.
                 throw error
             } catch {
-                // No software encoder can be loaded either.
+                // If the loader is stuck, no software encoder can be loaded either.
                 if (error as? VAError)?.status == .timedOut, Display.isLoaderStuck { throw error }
                 failures.append(error)
             }
@@ -123,16 +127,17 @@ public struct EncoderChoice: Sendable, Hashable {
             throw VaencError(.unavailable, "no hardware encoder: \(why)", remedy: "leave out `requireHardware`, or use `device: .reference`")
         }
         var made = try software(configuration, handler)
-        let name = made.choice.codec == .h264 ? "libx264" : "libx265"
+        let name = made.choice.codec.softwareLibrary.rawValue
         made.choice.notice = "no hardware encoder (\(why)): encoding in software with \(name)"
         return made
     }
 }
 
 extension EncoderChoice {
-    /// The encoder's description with what the encoder does not know: who chose the codec, and wishes that it passes over.
+    /// Returns the encoder's description with entries that the encoder does not know: the reason for the codec, and
+    /// requests that the encoder ignores.
     ///
-    /// - Throws: `unavailable` where the configuration is strict and a wish is passed over.
+    /// - Throws: `unavailable` if the configuration is strict and a request is ignored.
     func completed(_ description: EncoderDescription, _ asked: EncoderConfiguration) throws -> EncoderDescription {
         var description = description
         let codec = description.codec.rawValue
@@ -164,10 +169,20 @@ extension EncoderChoice {
 }
 
 extension EncoderConfiguration {
-    /// With the codec that was chosen, where none is wanted.
+    /// Returns the configuration with `codec` as the requested codec.
     func coding(_ codec: VideoCodec) -> EncoderConfiguration {
         var result = self
         result.codec = codec
         return result
+    }
+}
+
+extension VideoCodec {
+    /// The codec to use if a device fails with this one and nobody asked for it; nil: the failure is an error.
+    fileprivate var fallback: VideoCodec? {
+        switch self {
+        case .h264: nil
+        case .hevc: .h264
+        }
     }
 }

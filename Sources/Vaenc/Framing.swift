@@ -1,4 +1,4 @@
-// What packets are turned into for containers and networks, and back: start codes and lengths.
+// Types that convert packets between start codes and length prefixes, for containers and networks.
 @_exported public import enum NALUnits.AnnexB
 @_exported public import struct NALUnits.AnnexBSplitter
 @_exported public import struct NALUnits.DecoderConfiguration

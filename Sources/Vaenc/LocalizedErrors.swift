@@ -4,8 +4,8 @@ public import VAAPI
 public import VideoBase
 public import struct NALUnits.MalformedStream
 
-// Programs that show `localizedDescription` show the error's own line, in place of Foundation's default text. Only this library
-// imports Foundation's part for that: the engine and the driver do without it.
+// Makes `localizedDescription` return the error's own text instead of Foundation's default text. Only this library
+// imports FoundationEssentials for that; the engine and the driver do not need it.
 
 extension VaencError: LocalizedError {}
 extension VAError: LocalizedError {}
@@ -13,8 +13,8 @@ extension MalformedStream: LocalizedError {}
 extension OutputOverflow: LocalizedError {}
 
 extension DescribedError where Self: LocalizedError {
-    /// The error's line, with what to do about it.
+    /// The error's text, with the remedy.
     public var errorDescription: String? { description }
-    /// What to do about it; nil if nothing can be said.
+    /// The remedy; nil if none is known.
     public var recoverySuggestion: String? { remedy }
 }

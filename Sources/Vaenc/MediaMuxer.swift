@@ -1,23 +1,27 @@
 public import MediaFiles
 import VideoBase
 
-/// A container that is written while its samples come: start, append, stop or cancel.
+/// Writes a container while its samples arrive: start, append, then stop or cancel.
 ///
-/// It may be used from any thread; a thread of its own writes, in the order of the calls, so that none of them waits for a disk or
-/// a network. Pictures come as an encoder gives them; sound, and other tracks, as packets with their times on the same
-/// clock. The first sample of either kind is time zero.
+/// A muxer may be used from any thread. Its own thread writes in the order of the calls, so no call waits for a disk or
+/// a network, except the blocking `stop`. Pictures are appended as an encoder returns them. Sound and other tracks are
+/// appended as packets with times on the same clock. The first sample of any track is time zero.
 public final class MediaMuxer: Sendable {
+    /// The output and options of a muxer.
     public struct Configuration: Sendable {
-        /// A file, or `rtmp://…`, `srt://…`.
+        /// The path of a file, or a URL that begins with `rtmp://` or `srt://`.
         public var output: String
-        /// What is to come: nothing is written before each is described. Pictures always.
+        /// The kinds of tracks that will be described. Writing begins when each kind is described. Video is always
+        /// required.
         public var kinds: Set<MediaTrack.Kind> = [.video]
-        /// The format by the extension, and whether an existing file is replaced.
+        /// The options of the output. By default, the extension determines the format.
         public var options = SinkOptions()
-        /// The maximum number of samples that wait to be written, so that neither a disk or network that stands still nor a track that is
-        /// never described fills the memory. If more come, writing ends: with `inputOutput`, or with `usage` where a description is missing.
+        /// The maximum number of samples that wait to be written. The limit bounds the memory if a disk or network
+        /// stalls, or if a track is never described. If more samples arrive, writing ends with `inputOutput`, or with
+        /// `usage` if a description is missing.
         public var queueLimit = 1000
 
+        /// Creates a configuration for an output, with default options.
         public init(output: String) { self.output = output }
     }
 
@@ -25,16 +29,16 @@ public final class MediaMuxer: Sendable {
         var sink: (any PacketSink)?
         var description: EncoderDescription?
         var tracks: [MediaTrack] = []
-        /// The sink's numbers of the tracks.
+        /// The sink's track numbers, in the order of `tracks`.
         var numbers: [Int] = []
         var isWriting = false
-        /// A sample was given to the sink.
+        /// Whether a sample was passed to the sink.
         var hasWritten = false
-        /// Samples that came before everything was described.
+        /// Samples that arrived before every kind was described.
         var early: [Sample] = []
-        /// The number of samples that were appended and not given to the sink, `early` included.
+        /// The number of samples that were appended and not passed to the sink, including `early`.
         var waiting = 0
-        /// A sample came that was one too many: none is taken any more.
+        /// Whether a sample exceeded the limit. No more samples are accepted then.
         var hasOverflowed = false
         var isStarted = false
         var isCancelled = false
@@ -52,14 +56,18 @@ public final class MediaMuxer: Sendable {
     private let thread = SerialThread()
     private let state = Monitor(State())
 
-    /// - Parameter onError: is called once, on a thread of the muxer's, with what ends it before its end. It may call the muxer, but
-    ///   for the `stop` that blocks: that throws there.
+    /// Creates a muxer.
+    ///
+    /// - Parameters:
+    ///   - configuration: The output and its options.
+    ///   - onError: Called once, on the muxer's thread, with the error that ends the muxer early. It may call the
+    ///     muxer, except the blocking `stop`, which throws there.
     public init(_ configuration: Configuration, onError: (@Sendable (any Error) -> Void)? = nil) {
         self.configuration = configuration
         self.onError = onError
     }
 
-    /// Opens the output. What fails is told by `onError` and `stop`.
+    /// Opens the output on the muxer's thread. A failure is reported to `onError` and `stop`.
     public func start() {
         perform { [configuration] muxer in
             if muxer.state.withLock({ state in
@@ -72,13 +80,13 @@ public final class MediaMuxer: Sendable {
             let sink = try MediaOutput.open(configuration.output, options: configuration.options) { [weak muxer] in
                 muxer?.state.withLock { $0.isCancelled } ?? true
             }
-            // Cancelled meanwhile.
+            // `cancel` was called in the meantime.
             if muxer.state.withLock({ if !$0.hasEnded { $0.sink = sink }; return $0.hasEnded }) { return sink.cancel() }
             try muxer.begin()
         }
     }
 
-    /// Says what the encoder makes: once, before its packets.
+    /// Sets the description of the video track: once, before its packets.
     public func describe(_ description: EncoderDescription) {
         perform { muxer in
             try muxer.checkIsDescribing()
@@ -87,7 +95,8 @@ public final class MediaMuxer: Sendable {
         }
     }
 
-    /// Says what another track is, before its packets. MP4 and MOV hold no track without any: it is left out if none comes.
+    /// Adds another track, before its packets. MP4 and MOV cannot hold a track without samples: such a track is left
+    /// out.
     public func describe(_ track: MediaTrack) {
         perform { muxer in
             try muxer.checkIsDescribing()
@@ -96,7 +105,9 @@ public final class MediaMuxer: Sendable {
         }
     }
 
+    /// Appends an access unit of the encoder. Does not wait; a failure is reported to `onError` and `stop`.
     public func append(_ packet: EncodedPacket) { append(.picture(packet)) }
+    /// Appends a packet of a track that was described. Does not wait; a failure is reported to `onError` and `stop`.
     public func append(_ packet: TrackPacket, of track: MediaTrack) { append(.packet(packet, track)) }
 
     private func checkIsDescribing() throws {
@@ -106,10 +117,12 @@ public final class MediaMuxer: Sendable {
             remedy: "name its kind in kinds, and describe the encoder's pictures once, as the last")
     }
 
-    /// Finishes the file, after what was appended, and gives it its name. Once: the file is complete then, and a second call fails. If
-    /// nothing was appended, it fails with `usage`, and there is no file.
-    /// - Parameter completion: is called once, on a thread of the muxer's. It may call the muxer, but for the `stop` that blocks: that
-    ///   throws there.
+    /// Completes the file after all samples that were appended, and gives it its final name. The file is complete after
+    /// the first call; a second call fails. If nothing was appended, the call fails with `usage` and no file remains.
+    /// Does not wait.
+    ///
+    /// - Parameter completion: Called once, on the muxer's thread. It may call the muxer, except the blocking `stop`,
+    ///   which throws there.
     public func stop(_ completion: @escaping @Sendable (Result<Void, any Error>) -> Void) {
         thread.add { [self] in
             if let failure = state.withLock({ $0.failure }) { return completion(.failure(failure)) }
@@ -135,7 +148,7 @@ public final class MediaMuxer: Sendable {
         }
     }
 
-    /// Why there is nothing to stop.
+    /// The error of a `stop` call that finds nothing to stop.
     private var notWriting: VaencError {
         let (isStarted, isCancelled) = state.withLock { ($0.isStarted, $0.isCancelled) }
         let output = configuration.output
@@ -145,10 +158,10 @@ public final class MediaMuxer: Sendable {
             : VaencError(.usage, "writing \(output) was not started", remedy: "call `start` first")
     }
 
-    /// The error of samples that cannot be written before the kinds that are missing are described.
+    /// Returns the error for samples that cannot be written because a kind of track is not described.
     private func lacksDescription(_ consequence: String) -> VaencError {
         let (tracks, isVideoDescribed) = state.withLock { ($0.tracks, $0.description != nil) }
-        // The encoder's pictures are always there.
+        // The video track is always required.
         let kinds = configuration.kinds.subtracting(tracks.map(\.kind)).subtracting([.video]).map(\.rawValue).sorted()
         let missing = (isVideoDescribed ? [] : ["video"]) + kinds
         return VaencError(
@@ -158,7 +171,7 @@ public final class MediaMuxer: Sendable {
                 : "call describe for each of the configuration's kinds before its packets, or leave out of them what does not come")
     }
 
-    /// The error of more samples than may wait. On the muxer's thread, after all calls before.
+    /// The error for more samples than the limit allows. Runs on the muxer's thread, after all earlier calls.
     private var overflow: VaencError {
         let (output, limit) = (configuration.output, configuration.queueLimit)
         let (isStarted, isWriting) = state.withLock { ($0.isStarted, $0.isWriting) }
@@ -167,9 +180,10 @@ public final class MediaMuxer: Sendable {
         return isStarted ? lacksDescription(held) : VaencError(.usage, "\(held), which was not started", remedy: "call `start` first")
     }
 
-    /// As above, for a thread of one's own: blocks.
+    /// Completes the file, as `stop(_:)` does, and blocks until it is complete.
     ///
-    /// - Throws: what ended the muxer before; `usage` in `onError` and in a completion, which this call would wait for.
+    /// - Throws: The error that ended the muxer, or that completing the file causes; `usage` in `onError` and in a
+    ///   completion handler, which this call would wait for.
     @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
     public func stop() throws {
         if thread.isCurrent {
@@ -181,12 +195,13 @@ public final class MediaMuxer: Sendable {
         try ended.wait { $0 }.get()
     }
 
-    /// The same for tasks.
+    /// Completes the file, as `stop(_:)` does, and suspends until it is complete.
     public func stop() async throws {
         try await withCheckedThrowingContinuation { continuation in stop { continuation.resume(with: $0) } }
     }
 
-    /// Ends writing; nothing stays under the output's name. Idempotent, and harmless after `stop`.
+    /// Ends writing and removes the incomplete output: no file remains under the output's name. Idempotent; has no
+    /// effect after `stop`.
     public func cancel() {
         let sink = state.withLock { state in
             if !state.hasEnded { state.isCancelled = true }
@@ -218,7 +233,7 @@ public final class MediaMuxer: Sendable {
         }
     }
 
-    /// Runs on the muxer's thread, unless that has ended; an error ends it.
+    /// Runs `body` on the muxer's thread if the muxer has not ended. If `body` throws, the muxer ends.
     private func perform(_ body: @escaping @Sendable (MediaMuxer) throws -> Void) {
         thread.add { [self] in
             if state.withLock({ $0.hasEnded }) { return }
@@ -235,7 +250,7 @@ public final class MediaMuxer: Sendable {
         }
     }
 
-    /// Once everything is described, tells the sink, and writes what came before.
+    /// If every kind is described, describes the tracks to the sink and writes the samples that arrived before.
     private func begin() throws {
         let (sink, description, tracks) = state.withLock { ($0.sink, $0.description, $0.tracks) }
         let kinds = Set(tracks.map(\.kind)).union(description == nil ? [] : [.video])

@@ -1,26 +1,31 @@
 import MediaFiles
 public import VideoBase
 
-/// Several sessions that encode the same frames: each frame is drawn once, and copied to every session's own memory.
+/// Several sessions that encode the same frames. Each frame is drawn once and copied to the memory of each session.
 ///
-/// A session that fails is left out from then on, and the others go on; `failures` says which and why. What is wrong with a frame
-/// or a change is an error of the call: no session has the frame, and all go on. Use it from one thread or one task. Each call that may wait exists twice, as in `CompressionSession`: one that blocks, and an `async` one.
-/// docs/LIBRARY.md has a program.
+/// If a session fails, the group stops using it and continues with the others; `failures` has the error. If a frame or
+/// a change is invalid, the call throws: no session takes the frame, and all sessions continue. Use a group from one
+/// thread or one task. Each call that may wait has a blocking and an `async` form, as in `CompressionSession`.
+/// docs/LIBRARY.md has an example.
 public final class SessionGroup {
+    /// The sessions of the group, including those that have failed.
     public let sessions: [CompressionSession]
-    /// What ended a session, by its place.
+    /// The errors that ended sessions, by the index in `sessions`.
     public private(set) var failures: [Int: any Error] = [:]
-    /// Frames copied to a session's own memory: none where there is one session.
+    /// The number of frames that were copied to a session's memory; 0 if the group has one session.
     public private(set) var copies = 0
     private var shared: SystemPixelBuffer?
     private let format: PixelFormat
     private let size: VideoSize
     private let converters: [PixelConverter]
 
+    /// Creates a group.
+    ///
     /// - Parameters:
-    ///   - sessions: at least one, each once, of one size.
-    ///   - format: of what is drawn where there are several: NV12, or P010 where one of them codes 10 bits.
-    /// - Throws: `usage` for sessions of different sizes.
+    ///   - sessions: The sessions: at least one, each once, all of the same size.
+    ///   - format: The pixel format to draw in if the group has several sessions: NV12, or P010 if a session codes 10
+    ///     bits.
+    /// - Throws: `usage` if there is no session, a session is repeated, or the sizes differ.
     public init(_ sessions: [CompressionSession], format: PixelFormat = .nv12) throws {
         guard let first = sessions.first?.configuration else {
             throw VaencError(.usage, "a group needs a session", remedy: "give at least one")
@@ -38,17 +43,21 @@ public final class SessionGroup {
         converters = sessions.map { _ in PixelConverter(color: first.color) }
     }
 
-    /// Leaves a session out from now on, for a reason from outside: what takes its packets has failed. A place without a session
-    /// is no error.
+    /// Invalidates a session and stops using it, for a reason outside the group, such as an error of the code that
+    /// takes its packets.
+    ///
+    /// - Parameters:
+    ///   - index: The index in `sessions`. An invalid index is ignored.
+    ///   - error: The error to store in `failures`.
     public func fail(_ index: Int, _ error: any Error) {
         guard sessions.indices.contains(index) else { return }
         if failures[index] == nil { failures[index] = error }
         sessions[index].invalidate()
     }
 
-    /// What no session could encode.
+    /// Checks that the sessions can encode a frame.
     ///
-    /// - Throws: `usage`, before any session has the frame.
+    /// - Throws: `usage` for an invalid frame, before any session has taken it.
     private func check(_ buffer: any PixelBuffer, _ timing: FrameTiming, _ options: FrameOptions) throws {
         try timing.check()
         try options.check(size)
@@ -57,7 +66,7 @@ public final class SessionGroup {
                 .usage, "a frame of \(buffer.size) was given to sessions of \(size)",
                 remedy: "draw into a buffer of makePixelBuffer")
         }
-        // One that cannot be read is no session's fault.
+        // An unreadable buffer is an error of the caller, not of a session.
         if !(buffer is SystemPixelBuffer) { try unsafe buffer.withUnsafePlanes { unsafe try $0.check(of: buffer) } }
         for index in running {
             guard let last = sessions[index].core.lastPresentation, timing.presentation <= last else { continue }
@@ -67,8 +76,10 @@ public final class SessionGroup {
         }
     }
 
-    /// - Throws: `usage` for a reader that this call keeps from running, before any session has the frame. One that has gone ends
-    ///   its own session.
+    /// Waits until each session has room for more packets.
+    ///
+    /// - Throws: `usage` for a reader that this call would prevent from running, before any session has taken the
+    ///   frame. If a session's reader has gone, the error is left to that session.
     private func waitForReaders(_ caller: BlockingCall) throws {
         for index in running {
             guard let channel = sessions[index].channel else { continue }
@@ -80,14 +91,19 @@ public final class SessionGroup {
 
     private var running: [Int] { sessions.indices.filter { failures[$0] == nil } }
 
-    /// A buffer to draw the next frame into: of the only session, or memory that all are copied from. Encode it before
-    /// asking for the next. Blocks while all are in use.
+    /// Returns a buffer for the next frame. A single session provides its own buffer; several sessions copy from a
+    /// shared buffer. Encode the buffer before you request the next one. Blocks while all buffers of a single session
+    /// are in use.
+    ///
+    /// - Throws: What `CompressionSession.makePixelBuffer` throws.
     @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
     public func makePixelBuffer() throws -> any PixelBuffer {
         if sessions.count == 1 { return try sessions[0].makePixelBuffer() }
         return try sharedBuffer()
     }
 
+    /// Returns a buffer for the next frame, as the blocking form does. Suspends while all buffers of a single session
+    /// are in use.
     public nonisolated(nonsending) func makePixelBuffer() async throws -> any PixelBuffer {
         if sessions.count == 1 { return try await sessions[0].makePixelBuffer() }
         return try sharedBuffer()
@@ -99,9 +115,15 @@ public final class SessionGroup {
         return buffer
     }
 
-    /// Hands the frame to every session that has not failed. Blocks while one of them is full.
-    /// - Parameter isolation: the caller's actor.
-    /// - Throws: `usage` for a frame that is none of the group's; what the last session failed with, when none is left.
+    /// Passes a frame to each session that has not failed. Blocks while one of them is full.
+    ///
+    /// - Parameters:
+    ///   - buffer: The picture, of the sessions' size.
+    ///   - presentation: The presentation time. Times must increase.
+    ///   - duration: The time for which the frame is shown; nil if it is not known.
+    ///   - options: Requests for this frame only.
+    ///   - isolation: The caller's actor.
+    /// - Throws: `usage` for an invalid frame; the error of the last session to fail if no session is left.
     @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
     public func encode(
         _ buffer: any PixelBuffer, presentation: MediaTime, duration: MediaTime? = nil,
@@ -118,7 +140,9 @@ public final class SessionGroup {
         }
     }
 
-    /// A cancelled call throws a `CancellationError` and has not taken the frame; once one session has taken it, all do.
+    /// Passes a frame to each session that has not failed. Suspends while one of them is full. If the call is cancelled
+    /// before a session has taken the frame, it throws a `CancellationError`. Once one session has taken the frame, all
+    /// sessions take it.
     public nonisolated(nonsending) func encode(
         _ buffer: any PixelBuffer, presentation: MediaTime, duration: MediaTime? = nil,
         options: FrameOptions = FrameOptions()
@@ -130,7 +154,7 @@ public final class SessionGroup {
         var isTaken = false
         try await each { index in
             let session = sessions[index]
-            // A task of its own is not cancelled with the caller's.
+            // A separate task is not cancelled together with the caller's task.
             let own = isTaken ? try await Task { try await session.makePixelBuffer() }.value : try await session.makePixelBuffer()
             try copy(buffer, to: own, of: index)
             if isTaken {
@@ -145,17 +169,17 @@ public final class SessionGroup {
     }
 
     private func copy(_ buffer: any PixelBuffer, to own: any PixelBuffer, of index: Int) throws {
-        // SAFETY: both sets of planes are lent for the closures.
+        // SAFETY: both sets of planes are valid while the closures run.
         try unsafe buffer.withUnsafePlanes { from in
             try unsafe own.withUnsafePlanes { unsafe try converters[index].convert(from, to: $0) }
         }
         copies += 1
     }
 
-    /// Changes every session that can be changed so.
+    /// Applies a change to each session that has not failed.
     ///
-    /// - Throws: what the first one that cannot says, when the others are changed; that one goes on as it was. What the last
-    ///   session failed with, when none is left.
+    /// - Throws: The error of the first session that rejects the change, after the other sessions are changed; that
+    ///   session continues unchanged. The error of the last session to fail if no session is left.
     public func change(_ change: RunningChange) throws {
         var refusal: (any Error)?
         try each { index in
@@ -168,14 +192,18 @@ public final class SessionGroup {
         if let refusal { throw refusal }
     }
 
-    /// Blocks until the packets of all frames taken were delivered.
+    /// Blocks until the packets of all frames taken so far are delivered.
+    ///
+    /// - Throws: The error of the last session to fail if no session is left.
     @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
     public func completeFrames() throws { try each { try sessions[$0].completeFrames() } }
 
+    /// Suspends until the packets of all frames taken so far are delivered. A cancelled call only stops waiting.
     public nonisolated(nonsending) func completeFrames() async throws {
         try await each { try await sessions[$0].completeFrames() }
     }
 
+    /// Ends all sessions, as `CompressionSession.invalidate` does. Idempotent.
     public func invalidate() { for session in sessions { session.invalidate() } }
 
     private func each(_ body: (Int) throws -> Void) throws {
@@ -196,13 +224,15 @@ public final class SessionGroup {
         try checkRunning()
     }
 
-    /// - Throws: the error, if no session is left.
+    /// Stops using a session that has failed.
+    ///
+    /// - Throws: The error, if no session is left.
     private func leaveOut(_ index: Int, _ error: any Error) throws {
         fail(index, error)
         if running.isEmpty { throw error }
     }
 
-    /// - Throws: what a session failed with, if none is left.
+    /// - Throws: The error of the failed session with the lowest index, if no session is left.
     private func checkRunning() throws {
         if let error = failures.min(by: { $0.key < $1.key })?.value, running.isEmpty { throw error }
     }

@@ -1,7 +1,8 @@
 import ArgumentParser
 import Vaenc
 
-/// A command of the contract that this version does not have: whatever its arguments, it says so and exits with 69.
+/// A command of the contract that this version does not implement. With any arguments, it reports that and exits with
+/// status 69.
 protocol NotBuiltCommand: ParsableCommand {
     static var name: String { get }
     var rest: [String] { get }

@@ -4,7 +4,7 @@ import MediaFiles
 import VAAPI
 import Vaenc
 
-/// The root of the command line: it only names its subcommands.
+/// The root of the command line, which only names its subcommands.
 @main
 struct VaencCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -27,7 +27,7 @@ struct VaencCommand: ParsableCommand {
             TryDriverCommand.self,
         ])
 
-    /// The arguments with file names as they are: `CommandLine.arguments` loses the bytes that are no UTF-8.
+    /// Returns the arguments with unchanged file names: `CommandLine.arguments` loses bytes that are not UTF-8.
     private static func arguments() -> [String] {
         // SAFETY: argv holds argc C strings for the life of the process.
         (1..<max(1, Int(CommandLine.argc))).compactMap { index in
@@ -42,9 +42,9 @@ struct VaencCommand: ParsableCommand {
         Descriptors.holdStandardNumbers()
         Descriptors.makeRoom()
         AddressSpace.shareHeaps()
-        // A pipe that nobody reads is an error with a name, not a silent death.
+        // With SIGPIPE ignored, a closed pipe is reported as an error instead of killing the process.
         signal(SIGPIPE, SIG_IGN)
-        // So is a file over the limit of the system (ulimit -f).
+        // The same applies to a file that exceeds the system's limit (ulimit -f).
         signal(SIGXFSZ, SIG_IGN)
         DriverTrials.program = "/proc/self/exe"
         let arguments = arguments()

@@ -2,6 +2,54 @@
 public enum VideoCodec: String, Sendable, Hashable, Codable, CaseIterable {
     case h264
     case hevc
+
+    /// The standard's common name for people: `H.264`, `HEVC`.
+    public var standardName: String {
+        switch self {
+        case .h264: "H.264"
+        case .hevc: "HEVC"
+        }
+    }
+
+    /// The bit depths of coded samples in the codec's supported profiles.
+    public var bitDepths: [Int] {
+        switch self {
+        case .h264: [8]
+        case .hevc: [8, 10]
+        }
+    }
+
+    /// The tiers of the codec's levels. Empty if the codec has none.
+    public var tiers: [Tier] {
+        switch self {
+        case .h264: []
+        case .hevc: Tier.allCases
+        }
+    }
+
+    /// The entropy coders that a stream can use.
+    public var entropyCoders: [EntropyCoder] {
+        switch self {
+        case .h264: EntropyCoder.allCases
+        case .hevc: [.cabac]
+        }
+    }
+
+    /// The usual file extension of a stream in Annex B format.
+    public var fileExtension: String {
+        switch self {
+        case .h264: "h264"
+        case .hevc: "h265"
+        }
+    }
+
+    /// The name of the decoder configuration record's box, ISO/IEC 14496-15.
+    package var recordName: String {
+        switch self {
+        case .h264: "avcC"
+        case .hevc: "hvcC"
+        }
+    }
 }
 
 /// A profile of a coding standard. The raw value is the name in reports.

@@ -61,8 +61,8 @@ extension EffectiveEntry {
         let what = depth < coded ? "scaled up" : "rounded"
         return EffectiveEntry(
             option: "pixelFormat", asked: asked, used: used.rawValue,
-            why: codec == .h264
-                ? "H.264 is coded in \(coded) bits: samples are \(what)" : "the profile has \(coded) bits: samples are \(what)")
+            why: codec.bitDepths.count < 2
+                ? "\(codec.standardName) is coded in \(coded) bits: samples are \(what)" : "the profile has \(coded) bits: samples are \(what)")
     }
 }
 

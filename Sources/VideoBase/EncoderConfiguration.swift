@@ -157,7 +157,7 @@ public struct EncoderConfiguration: Sendable, Hashable {
     /// profile for it.
     public var codedBitDepth: Int {
         if let profile { return profile.bitDepth }
-        return bitDepth ?? (codec == .hevc ? inputFormat.bitDepth : 8)
+        return bitDepth ?? (codec.bitDepths.contains(inputFormat.bitDepth) ? inputFormat.bitDepth : 8)
     }
 }
 

@@ -47,7 +47,12 @@ extension PixelPlanes {
     ///   its size, or lack memory.
     package func check(of buffer: any PixelBuffer) throws(VaencError) { try unsafe check(format: buffer.format, size: buffer.size) }
 
-    /// Checks that the planes hold a picture of this format and size.
+    /// Checks that the planes have memory and pitches for the picture that they describe.
+    ///
+    /// - Throws: A `VaencError` of category `.usage` if they do not.
+    package func check() throws(VaencError) { try unsafe check(format: format, size: size) }
+
+    /// Checks that the planes hold a picture of this format and at least this size.
     ///
     /// - Throws: A `VaencError` of category `.usage` if they do not.
     package func check(format: PixelFormat, size: VideoSize) throws(VaencError) {
@@ -77,6 +82,7 @@ public protocol PixelBuffer: AnyObject, Sendable {
 
 /// A picture in ordinary memory, with rows padded to a multiple of 64 bytes.
 @safe public final class SystemPixelBuffer: PixelBuffer {
+    /// The pixel format.
     public let format: PixelFormat
     /// The visible size.
     public let size: VideoSize

@@ -67,8 +67,8 @@ package enum Validation {
         guard bitDepth == 8 || bitDepth == 10 else {
             throw VaencError(.usage, "the bit depth \(bitDepth) is not one that vaenc encodes", remedy: "use 8 or 10")
         }
-        if bitDepth == 10, codec == .h264 {
-            throw VaencError(.usage, "H.264 is encoded in 8 bits only", remedy: "use HEVC for 10 bits")
+        if !codec.bitDepths.contains(bitDepth) {
+            throw VaencError(.usage, "\(codec.standardName) is encoded in 8 bits only", remedy: "use HEVC for 10 bits")
         }
         if let profile, profile.bitDepth != bitDepth {
             throw VaencError(
@@ -80,8 +80,8 @@ package enum Validation {
     /// Rejects a tier of H.264, and the High tier for levels below 4 (H.265 Table A.9).
     package static func refuse(tier: Tier?, level: Int?, codec: VideoCodec) throws(VaencError) {
         guard let tier else { return }
-        guard codec == .hevc else {
-            throw VaencError(.usage, "H.264 has no tiers", remedy: "leave out the tier, or use HEVC")
+        if codec.tiers.isEmpty {
+            throw VaencError(.usage, "\(codec.standardName) has no tiers", remedy: "leave out the tier, or use HEVC")
         }
         if tier == .high, let level, level < 40 {
             throw VaencError(

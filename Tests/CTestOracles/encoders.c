@@ -9,7 +9,7 @@ struct vaenc_oracle_result vaenc_oracle_encode(
     const char *options
 ) {
     struct vaenc_oracle_result result = { 0 };
-    // What encoders warn of is no fault.
+    // Warnings of encoders are not errors.
     oracle_listen(NULL, 0);
     const AVCodec *implementation = avcodec_find_encoder_by_name(name);
     AVCodecContext *encoder = implementation ? avcodec_alloc_context3(implementation) : NULL;
@@ -25,7 +25,7 @@ struct vaenc_oracle_result vaenc_oracle_encode(
     encoder->thread_count = 1;
     int is_x265 = !strcmp(name, "libx265");
     av_opt_set(encoder->priv_data, is_x265 ? "x265-params" : "x264-params", options, 0);
-    // Such a picture is an IDR or CRA picture where it is asked for.
+    // With forced-idr, a forced I picture is an IDR picture.
     if (is_x265) av_opt_set(encoder->priv_data, "forced-idr", "1", 0);
     int status = avcodec_open2(encoder, implementation, NULL);
     AVFrame *frame = av_frame_alloc();
@@ -52,7 +52,7 @@ struct vaenc_oracle_result vaenc_oracle_encode(
         }
     }
     if (status < 0) oracle_message(&result, "%s: %s", name, av_err2str(status));
-    // The planes are the caller's.
+    // The caller owns the planes.
     frame->data[0] = frame->data[1] = frame->data[2] = NULL;
     av_frame_free(&frame);
     av_packet_free(&packet);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Of a planar 4:2:0 format; 0 for any other.
+// Returns the bit depth of a planar 4:2:0 format; 0 for any other format.
 static int bit_depth(enum AVPixelFormat format) {
     if (format == AV_PIX_FMT_YUV420P || format == AV_PIX_FMT_YUVJ420P) return 8;
     return format == AV_PIX_FMT_YUV420P10LE ? 10 : 0;

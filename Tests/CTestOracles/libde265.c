@@ -19,7 +19,7 @@ static struct {
     FUNCTIONS(FIELD)
 } library;
 static int is_loaded;
-// The library counts its users without a lock.
+// libde265 counts its users without a lock.
 static pthread_mutex_t users = PTHREAD_MUTEX_INITIALIZER;
 
 static void load(void) {
@@ -35,7 +35,8 @@ struct size {
     int width, height;
 };
 
-// Of the stream's first pictures as they are coded, by libavcodec's parser: the library tells the window's alone.
+// Returns the coded size of the stream's first pictures, from libavcodec's parser: libde265 reports only the size of
+// the conformance window.
 static struct size coded_size(const uint8_t *bytes, size_t size) {
     const AVCodec *implementation = avcodec_find_decoder(AV_CODEC_ID_HEVC);
     AVCodecContext *decoder = avcodec_alloc_context3(implementation);
@@ -48,7 +49,7 @@ static struct size coded_size(const uint8_t *bytes, size_t size) {
         position += av_parser_parse2(
             parser, decoder, &unit, &unit_size, padded + position, (int)(size - position), AV_NOPTS_VALUE,
             AV_NOPTS_VALUE, 0);
-        // The last unit is handed out when there is no more.
+        // The parser returns the last unit only after the end of the input.
         if (position == size)
             av_parser_parse2(
                 parser, decoder, &unit, &unit_size, padded + size, 0, AV_NOPTS_VALUE, AV_NOPTS_VALUE, 0);
@@ -73,7 +74,8 @@ static void take(struct vaenc_oracle_result *r, const struct de265_image *image,
     for (int channel = 0; channel < 3; channel++)
         planes[channel] = library.de265_get_image_plane(image, channel, &pitches[channel]);
     int width = library.de265_get_image_width(image, 0), height = library.de265_get_image_height(image, 0);
-    // What a window hides lies to the right and below in the same memory, if it starts at the picture's corner.
+    // If the window starts at the picture's corner, the hidden samples are to its right and below it in the same
+    // memory.
     if (whole && whole->width >= width && whole->height >= height) {
         width = whole->width;
         height = whole->height;

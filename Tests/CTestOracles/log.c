@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-// The log is libavutil's, one for the process: what it says goes to the decode that runs on the calling thread
-// (each decode uses that one thread), and elsewhere is dropped.
+// libavutil has one log for the process. Its messages go to the decode on the calling thread (each decode uses only
+// that thread). Messages of other threads are dropped.
 static _Thread_local struct vaenc_oracle_result *listener;
-// What trace_headers says at information level is not about faults: it goes to `bytes`.
+// The information messages of trace_headers are not errors: they go to `bytes`.
 static _Thread_local int is_tracing;
 
 static void listen_to_log(void *source, int level, const char *format, va_list arguments) {

@@ -1,6 +1,6 @@
 #pragma once
 #include "CTestOracles.h"
 
-// From now on what libavutil logs on this thread goes to `result`: warnings and errors to its messages, and with
-// `traces` information to its bytes. NULL: it is dropped.
+// Directs messages that libavutil logs on this thread to `result`: warnings and errors to its messages, and with
+// `traces` information to its bytes. With NULL, messages are dropped.
 void oracle_listen(struct vaenc_oracle_result *result, int traces);

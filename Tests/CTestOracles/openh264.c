@@ -25,9 +25,9 @@ static void on_trace(void *context, int level, const char *text) {
     if (level <= WELS_LOG_WARNING) oracle_message(context, "openh264: %s", text);
 }
 
-// Where the next access unit's first NAL unit starts (its start code), from `from` on: a new one begins with AUD, SPS,
-// PPS or SEI after a slice, or with a slice whose first_mb_in_slice is 0 (H.264 7.4.1.2.3, as far as streams of one
-// slice group without redundant pictures need it).
+// Returns the offset of the next access unit's first start code, searching from `from`. An access unit begins with an
+// AUD, SPS, PPS or SEI after a slice, or with a slice whose first_mb_in_slice is 0 (H.264 7.4.1.2.3, for streams with
+// one slice group and no redundant pictures).
 static size_t next_access_unit(const uint8_t *bytes, size_t size, size_t from) {
     int seen_slice = 0;
     for (size_t i = from; i + 4 < size; i++) {

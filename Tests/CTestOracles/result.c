@@ -22,7 +22,7 @@ void oracle_message(struct vaenc_oracle_result *r, const char *format, ...) {
     size_t length = strlen(line);
     while (length > 0 && line[length - 1] == '\n') length--;
     line[length++] = '\n';
-    if (r->messages_size > 1 << 16) return; // enough said
+    if (r->messages_size > 1 << 16) return; // The limit for a result's messages.
     r->messages = realloc(r->messages, r->messages_size + length + 1);
     memcpy(r->messages + r->messages_size, line, length);
     r->messages_size += length;

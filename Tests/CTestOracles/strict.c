@@ -1,5 +1,5 @@
 #include <stdlib.h>
 
-// What runs with these tests makes no use of what the reference driver tolerates: neither does the program that they are in, nor
-// the programs that they start.
+// Makes the reference driver strict, for the test program and the programs that it starts: the tests must not rely on
+// what the driver tolerates.
 __attribute__((constructor)) static void be_strict(void) { setenv("VAENC_REFERENCE_STRICT", "1", 0); }

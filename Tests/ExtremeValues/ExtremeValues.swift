@@ -1,14 +1,17 @@
 public import VideoBase
 
-/// Configurations with values of all sizes, repeatable.
+/// Reproducible configurations with values of all magnitudes.
 public enum ExtremeValues {
+    /// Integers of all magnitudes, with the limits of common types.
     public static let integers: [Int] = [
         .min, .min + 1, -(1 << 40), -65536, -1, 0, 1, 2, 3, 16, 51, 52, 64, 100, 255, 1000, 65535, 65536, 1 << 24, Int(Int32.max),
         1 << 31, Int(UInt32.max), 4_000_000_000, 1 << 40, 1 << 62, .max - 1, .max,
     ]
+    /// Floating-point numbers of all magnitudes, with those that are not finite.
     public static let numbers: [Double] = [
         .nan, .infinity, -.infinity, -1, 0, .leastNonzeroMagnitude, 1e-9, 0.04, 1, 3600, 86400, 1e18, 1.7e308,
     ]
+    /// Frame rates and ratios, with invalid ones and those close to the limits.
     public static let rates: [Rational] = [
         Rational(0, 1), Rational(1, 0), Rational(0, 0), Rational(-25, 1), Rational(.min, .min), Rational(.max, 1), Rational(1, .max),
         Rational(.max, .max), Rational(.max - 1, .max), Rational(.min, -1), Rational(1, 1000), Rational(1, 10), Rational(1000),
@@ -16,7 +19,7 @@ public enum ExtremeValues {
         Rational(30000, 1001), Rational(25),
     ]
 
-    /// A small one that can be encoded.
+    /// Returns a small configuration that can be encoded. With a mode, its bit rate is 100 kbit/s.
     public static func configuration(_ mode: RateControlMode? = nil) -> EncoderConfiguration {
         var configuration = EncoderConfiguration(size: VideoSize(width: 64, height: 64))
         configuration.rateControl = mode
@@ -24,9 +27,10 @@ public enum ExtremeValues {
         return configuration
     }
 
+    /// A change of one field of a configuration.
     public typealias Change = @Sendable (inout EncoderConfiguration) -> Void
 
-    /// Each field with each value, by name.
+    /// The changes of each field to each value, with their names.
     public static let changes: [(name: String, change: Change)] = {
         var changes: [(String, Change)] = []
         func add(_ name: String, _ change: @escaping Change) { changes.append((name, change)) }
@@ -79,19 +83,23 @@ public enum ExtremeValues {
         }
     }
 
+    /// A linear congruential generator of reproducible configurations and changes.
     public struct Random {
         private var state: UInt64
 
+        /// Creates a generator. The same seed produces the same values.
         public init(seed: UInt64) { state = seed }
 
+        /// Returns a number from 0 to `count` - 1.
         public mutating func below(_ count: Int) -> Int {
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
             return Int(state >> 33) % count
         }
 
+        /// Returns one of the values.
         public mutating func element<T>(_ values: [T]) -> T { values[below(values.count)] }
 
-        /// Some values that are likely to be taken, and up to two of any size.
+        /// Returns a configuration of values that are likely to be accepted, with up to two extreme ones.
         public mutating func configuration() -> EncoderConfiguration {
             var c = ExtremeValues.configuration(element([nil, .cqp, .icq, .cbr, .cbr, .vbr, .vbr, .qvbr, .avbr]))
             if c.bitrate != nil {
@@ -113,6 +121,7 @@ public enum ExtremeValues {
             return c
         }
 
+        /// Returns a change during encoding, with extreme values.
         public mutating func change() -> RunningChange {
             var change = RunningChange()
             switch below(8) {

@@ -1,21 +1,28 @@
 internal import Glibc
 
-/// Bjøntegaard's delta rate: how many percent more bits a coder needs for the same quality.
+/// The Bjøntegaard delta rate: the percentage of additional bits that an encoder needs for the same quality.
 public enum BDRate {
-    /// A measured point: bits (any unit, the same in both curves) and PSNR in dB.
+    /// A measured point of a curve.
     public struct Point: Sendable, Hashable {
+        /// The rate in any unit, the same in both curves.
         public var rate: Double
+        /// The PSNR in dB.
         public var psnr: Double
 
+        /// Creates a point.
         public init(rate: Double, psnr: Double) {
             self.rate = rate
             self.psnr = psnr
         }
     }
 
-    /// Percent of rate that `test` needs more than `anchor` (negative: less), averaged over the PSNR range that both
-    /// cover, with a monotone piecewise cubic through log rate over PSNR. Nil where a curve has under two points, is
-    /// not rising, or the ranges do not meet.
+    /// Returns the rate in percent that `test` needs in addition to `anchor`; negative if it needs less.
+    ///
+    /// The result is the average over the PSNR range that both curves cover, with a monotone piecewise cubic for the
+    /// log rate over PSNR.
+    ///
+    /// - Returns: The percentage, or nil if a curve has fewer than two points or does not ascend, or if the ranges do
+    ///   not overlap.
     public static func percent(of test: [Point], against anchor: [Point]) -> Double? {
         guard let a = Curve(anchor), let b = Curve(test) else { return nil }
         let low = max(a.x.first!, b.x.first!)
@@ -25,7 +32,7 @@ public enum BDRate {
         return (pow(10, mean) - 1) * 100
     }
 
-    /// log10(rate) over PSNR: Fritsch and Carlson's monotone cubic, with the slopes of Fritsch and Butland.
+    /// log10(rate) over PSNR: the monotone cubic of Fritsch and Carlson, with the slopes of Fritsch and Butland.
     private struct Curve {
         let x: [Double]
         let y: [Double]
@@ -64,7 +71,7 @@ public enum BDRate {
             return d0 * d1 <= 0 && abs(slope) > 3 * abs(d0) ? 3 * d0 : slope
         }
 
-        /// Over [low, high], which must lie inside the curve's range.
+        /// Returns the integral over [low, high], which must lie inside the curve's range.
         func integral(from low: Double, to high: Double) -> Double {
             (0..<(x.count - 1)).reduce(0) { sum, i in
                 let (a, b) = (max(low, x[i]), min(high, x[i + 1]))
@@ -72,7 +79,7 @@ public enum BDRate {
             }
         }
 
-        /// The antiderivative of piece `i`, zero at the piece's start.
+        /// Returns the antiderivative of piece `i`, which is zero at the start of the piece.
         private func primitive(_ i: Int, _ at: Double) -> Double {
             let h = x[i + 1] - x[i]
             let d = (y[i + 1] - y[i]) / h

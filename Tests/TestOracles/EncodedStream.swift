@@ -1,28 +1,34 @@
-/// One run of `vaenc encode --device reference`, and everything that judges need of it.
+/// The stream of one run of `vaenc encode --device reference`, with the data for checking it.
 public struct EncodedStream: Sendable {
-    /// Annex B.
+    /// The Annex B byte stream.
     public var stream: [UInt8]
+    /// The codec of the stream.
     public var codec: StreamCodec
+    /// The pictures that the reference driver reconstructed.
     public var reconstruction: Reconstruction
+    /// The result of the vaenc process.
     public var result: ProcessRunner.Result
 
+    /// A run of vaenc that failed.
     public struct Failure: Error, CustomStringConvertible {
+        /// The options, the exit status and the text on stderr.
         public var description: String
         /// vaenc's exit status.
         public var status: Int
     }
 
-    /// What `--json` printed; nil where it was not asked for.
+    /// The object that `--json` printed; nil without that option.
     public var report: JSONValue? { JSONValue(result.output) }
 
-    /// Encodes a raw I420 file of whole frames on the reference driver of the build folder. Pictures of HEVC carry their
-    /// MD5 hashes.
+    /// Encodes a raw I420 file of complete frames with the reference driver of the build folder. HEVC pictures contain
+    /// their MD5 hashes. Blocks until vaenc ends.
     ///
     /// - Parameters:
-    ///   - codec: what `options` make of it.
-    ///   - bitDepth: of the file's samples and of the coded ones; of more than 8 bits two bytes each.
-    ///   - personality: VAENC_REFERENCE_PERSONALITY; nil: unrestricted.
-    /// - Throws: `Failure` where vaenc does not end with status 0.
+    ///   - codec: The codec that `options` select.
+    ///   - bitDepth: The bit depth of the file's samples and of the coded samples. If it is above 8, a sample of the
+    ///     file has two bytes.
+    ///   - personality: VAENC_REFERENCE_PERSONALITY; nil for the unrestricted driver.
+    /// - Throws: `Failure` if vaenc does not exit with status 0.
     public init(
         raw: String, width: Int, height: Int, codec: StreamCodec = .h264, bitDepth: Int = 8, options: [String],
         personality: String? = nil, timeout: Double = 300
@@ -54,7 +60,7 @@ public struct EncodedStream: Sendable {
         }
     }
 
-    /// What a session in this process made.
+    /// Wraps the stream of a session in this process. Its `result` is empty.
     public init(stream: [UInt8], codec: StreamCodec = .h264, reconstruction: Reconstruction) {
         self.init(
             stream: stream, codec: codec, reconstruction: reconstruction,
@@ -69,7 +75,7 @@ public struct EncodedStream: Sendable {
         self.result = result
     }
 
-    /// Encodes frames of one size.
+    /// Encodes frames of one size and depth with vaenc.
     public init(_ frames: [PlanarFrame], codec: StreamCodec = .h264, options: [String]) throws {
         self = try Files.withTemporaryFolder { folder in
             try Files.write(frames.flatMap(\.bytes), to: folder + "/in.yuv")
@@ -79,10 +85,10 @@ public struct EncodedStream: Sendable {
         }
     }
 
-    /// What is wrong with the stream, by the judges: both foreign decoders accept it without a message and give
-    /// `frameCount` pictures, which are the driver's reconstruction byte for byte. Empty where nothing is.
+    /// Returns the errors that the foreign decoders find; empty if there are none. Each decoder must accept the stream
+    /// without a message and return `frameCount` pictures that equal the driver's reconstruction byte for byte.
     ///
-    /// - Parameter blockSize: of the blocks that a message counts: macroblocks or coding tree blocks.
+    /// - Parameter blockSize: The size of the blocks that a message counts: macroblocks or coding tree blocks.
     public func faults(frameCount: Int, blockSize: Int = 16) -> [String] {
         var faults: [String] = []
         let expected = reconstruction.framesInOutputOrder
@@ -104,22 +110,23 @@ public struct EncodedStream: Sendable {
         return faults
     }
 
-    /// openh264 is a decoder of Baseline that took on B pictures late: it shows some of x264's wrong as well. And
-    /// version 2.6 shows other pictures than 2.3 and libavcodec once there are long-term references.
+    /// Whether openh264 can judge the stream. It was written for Baseline, and decodes some B pictures incorrectly,
+    /// x264's too. If a stream has long-term references, version 2.6 outputs other pictures than version 2.3 and
+    /// libavcodec.
     private var isForOpenH264: Bool {
         !marksLongTerm && !reconstruction.pictures.contains { $0.type.uppercased() == "B" }
     }
 
-    /// The lowest luma PSNR of a decoded picture against its source.
+    /// Returns the lowest luma PSNR of a decoded picture against its source.
     public func lowestPSNR(against source: [PlanarFrame]) -> Double {
         zip(reconstruction.framesInOutputOrder, source).map { PSNR.luma($0, $1) }.min() ?? 0
     }
 
-    /// The NAL units of each picture, by a slice with first_mb_in_slice 0 or first_slice_segment_in_pic_flag: their
-    /// types, slices only.
+    /// The NAL unit types of each picture's slices. A picture starts with a slice that has first_mb_in_slice 0 or
+    /// first_slice_segment_in_pic_flag.
     public var sliceTypesByPicture: [[Int]] {
         var pictures: [[Int]] = []
-        // The header's bytes, and the first of the slice.
+        // The start code, the NAL unit header, then the first byte of the slice header.
         let first = codec == .h264 ? 4 : 5
         for i in stream.indices.dropLast(5) where stream[i] == 0 && stream[i + 1] == 0 && stream[i + 2] == 1 {
             let type = Int(codec == .h264 ? stream[i + 3] & 31 : stream[i + 3] >> 1 & 63)

@@ -1,14 +1,14 @@
 internal import Glibc
 
-/// A library for LD_PRELOAD in which one allocation of FFmpeg's libraries fails (Tests/FailingAllocations).
+/// A library for LD_PRELOAD that makes one allocation of FFmpeg's libraries fail (Tests/FailingAllocations).
 public enum FailingAllocations {
-    /// The exit status where FFmpeg's own code ended the program.
+    /// The exit status if FFmpeg's own code ended the program.
     public static let libraryFault = 99
 
-    /// Every allocation is to fail, one a run, rather than some of them (VAENC_ALLOCATION_SWEEP=all).
+    /// Whether tests fail every allocation, one in each run, and not only some of them (VAENC_ALLOCATION_SWEEP=all).
     public static let sweepsAll = unsafe getenv("VAENC_ALLOCATION_SWEEP").map { unsafe String(cString: $0) } == "all"
 
-    /// The library, compiled once a run.
+    /// The path of the library, which is compiled once in each run.
     private static let library = Result<String, any Error> {
         let path = "\(Checkout.buildFolder)/failing-allocations.\(getpid()).so"
         let result = try ProcessRunner.run(
@@ -19,9 +19,9 @@ public enum FailingAllocations {
         return final
     }
 
-    /// What a program's environment must have for its allocation `number` to fail; nil: none fails.
+    /// Returns the environment in which a program's allocation `number` fails. If `number` is nil, none fails.
     ///
-    /// - Parameter other: what else it must have, of another preloaded library.
+    /// - Parameter other: Variables that the environment must also have. Its LD_PRELOAD is kept.
     public static func environment(failing number: Int?, beside other: [String: String?] = [:]) throws -> [String: String?] {
         try environment(beside: other, "FAIL_ALLOCATION", number.map { "\($0)" })
     }
@@ -36,7 +36,7 @@ public enum FailingAllocations {
         return all
     }
 
-    /// How many allocations of FFmpeg's libraries a program makes.
+    /// Returns the number of allocations of FFmpeg's libraries in a run of a program.
     public static func count(
         _ program: String, _ arguments: [String], beside other: [String: String?] = [:], directory: String
     ) throws -> Int {

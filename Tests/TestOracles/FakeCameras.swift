@@ -1,14 +1,16 @@
-/// Cameras without a kernel: a library for LD_PRELOAD that plays them (Tests/FakeCamera, which says what they can be
-/// told).
+/// Cameras without a kernel driver: a library for LD_PRELOAD that simulates them (Tests/FakeCamera, which documents
+/// their settings).
 public enum FakeCameras {
     private static let library = Result { try PreloadedLibrary.compile("FakeCamera/camera.c", libraries: ["-lpthread"]) }
 
-    /// What a program's environment must have to see the cameras.
+    /// Returns the environment in which a program sees the cameras.
+    ///
+    /// - Parameter cameras: The value of FAKE_CAMERAS.
     public static func environment(_ cameras: String) throws -> [String: String?] {
         ["LD_PRELOAD": PreloadedLibrary.variable([try library.get()]), "FAKE_CAMERAS": cameras]
     }
 
-    /// The number that a camera has drawn into a picture; -1 where it is none of its.
+    /// Returns the number that a camera has drawn into a picture; -1 if the picture contains none.
     public static func number(of frame: PlanarFrame) -> Int {
         let row = frame.height / 8
         var number = 0
@@ -20,7 +22,7 @@ public enum FakeCameras {
         return number
     }
 
-    /// The picture that a camera draws, as I420.
+    /// Returns the picture with a number that a camera draws, as I420.
     public static func picture(_ number: Int, width: Int, height: Int, base: Int = 100) -> PlanarFrame {
         var bytes: [UInt8] = []
         for y in 0..<height {

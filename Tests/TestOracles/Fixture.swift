@@ -1,18 +1,21 @@
 internal import Glibc
 
-/// The real clips, as scripts/fetch-fixtures.sh lays them out.
+/// The real clips that scripts/fetch-fixtures.sh downloads.
 public enum Fixture: String, Sendable, CaseIterable {
-    /// 1280×720, 25 frames/s, 132 frames, with sound.
+    /// 1280×720, 25 frames/s, 132 frames, with audio.
     case bigBuckBunny = "bigbuckbunny.mp4"
     /// 640×272, 25 frames/s, 250 frames.
     case bikes = "bikes.mp4"
     /// 176×144, 30000/1001 frames/s, 120 frames.
     case carphone = "carphone_pristine.mp4"
 
+    /// A clip that could not be fetched or converted.
     public struct Missing: Error, CustomStringConvertible {
+        /// The error text of the program that failed.
         public var description: String
     }
 
+    /// The width in pixels.
     public var width: Int {
         switch self {
         case .bigBuckBunny: 1280
@@ -21,6 +24,7 @@ public enum Fixture: String, Sendable, CaseIterable {
         }
     }
 
+    /// The height in pixels.
     public var height: Int {
         switch self {
         case .bigBuckBunny: 720
@@ -29,6 +33,7 @@ public enum Fixture: String, Sendable, CaseIterable {
         }
     }
 
+    /// The number of frames.
     public var frameCount: Int {
         switch self {
         case .bigBuckBunny: 132
@@ -37,13 +42,15 @@ public enum Fixture: String, Sendable, CaseIterable {
         }
     }
 
-    /// Where the clips and what is made of them lie: VAENC_FIXTURES, or .build/fixtures of this checkout.
+    /// The folder of the clips and of files made from them: VAENC_FIXTURES, or .build/fixtures of this checkout.
     public static var folder: String {
         if let path = unsafe getenv("VAENC_FIXTURES") { return unsafe String(cString: path) }
         return Checkout.root + "/.build/fixtures"
     }
 
-    /// The clip's path. Fetches the clips where they are missing.
+    /// Returns the clip's path. Fetches the clips if they are missing.
+    ///
+    /// - Throws: `Missing` if the clips cannot be fetched.
     public func path() throws -> String {
         let path = Self.folder + "/" + rawValue
         if unsafe access(path, R_OK) == 0 { return path }
@@ -52,8 +59,10 @@ public enum Fixture: String, Sendable, CaseIterable {
         return path
     }
 
-    /// The path of a raw I420 file with the clip's first `frames` frames (nil: all), scaled where a size is given.
-    /// Made by ffmpeg once and kept.
+    /// Returns the path of a raw I420 file with the clip's first `frames` frames (nil for all), scaled if a size is
+    /// given. ffmpeg creates the file once.
+    ///
+    /// - Throws: `Missing` if ffmpeg fails.
     public func rawPath(width: Int? = nil, height: Int? = nil, frames: Int? = nil) throws -> String {
         let width = width ?? self.width
         let height = height ?? self.height
@@ -78,25 +87,25 @@ public enum Fixture: String, Sendable, CaseIterable {
         return path
     }
 
-    /// The clip's first `frames` frames (nil: all), scaled where a size is given.
+    /// Returns the clip's first `frames` frames (nil for all), scaled if a size is given.
     public func frames(_ frames: Int? = nil, width: Int? = nil, height: Int? = nil) throws -> [PlanarFrame] {
         let bytes = try Files.read(rawPath(width: width, height: height, frames: frames))
         return PlanarFrame.split(bytes, width: width ?? self.width, height: height ?? self.height) ?? []
     }
 }
 
-/// Places of this checkout.
+/// Paths of this checkout and of its build.
 public enum Checkout {
     /// The folder that holds Package.swift.
     public static let root: String = {
-        // Tests/TestOracles/Fixture.swift, or Benchmarks/Sources/TestOracles/Fixture.swift by a link.
+        // The file is Tests/TestOracles/Fixture.swift, or Benchmarks/Sources/TestOracles/Fixture.swift through a link.
         var parts = #filePath.split(separator: "/", omittingEmptySubsequences: false)
         parts.removeLast(3)
         if parts.last == "Benchmarks" { parts.removeLast() }
         return parts.joined(separator: "/")
     }()
 
-    /// The folder with the programs and drivers just built: VAENC_BUILD, or the one this program runs from.
+    /// The folder with the programs and drivers just built: VAENC_BUILD, or the folder of this program.
     public static let buildFolder: String = {
         if let path = unsafe getenv("VAENC_BUILD") { return unsafe String(cString: path) }
         var buffer = [CChar](repeating: 0, count: 4096)
@@ -105,35 +114,41 @@ public enum Checkout {
         return path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
     }()
 
-    /// The command line program.
+    /// The path of the command line program.
     public static var vaenc: String { buildFolder + "/vaenc" }
-    /// The folder with the drivers: VAENC_DRIVER_DIR, from which vaenc loads them too, or the one just built.
+    /// The folder with the drivers: VAENC_DRIVER_DIR, which vaenc uses too, or the build folder.
     public static let driverFolder: String = {
         guard let path = unsafe getenv("VAENC_DRIVER_DIR") else { return buildFolder }
         return unsafe String(cString: path)
     }()
-    /// The driver's file, and what LIBVA_DRIVERS_PATH and LIBVA_DRIVER_NAME must be for libva to find it.
+    /// The path of the driver.
     public static var driver: String { driverFolder + "/libvaenc_drv_video.so" }
+    /// LIBVA_DRIVERS_PATH and LIBVA_DRIVER_NAME with which libva finds the driver.
     public static var driverEnvironment: [String: String?] {
         ["LIBVA_DRIVERS_PATH": driverFolder, "LIBVA_DRIVER_NAME": "libvaenc"]
     }
 }
 
-/// Files, as tests need them.
+/// File operations for tests.
 public enum Files {
+    /// A file that could not be read or written.
     public struct Failure: Error, CustomStringConvertible {
+        /// The operation and the path.
         public var description: String
     }
 
-    /// Bytes of the file; nil where it does not exist.
+    /// Returns the size of a file in bytes; nil if the file does not exist.
     public static func size(_ path: String) -> Int? {
         var status = stat()
         return unsafe stat(path, &status) == 0 ? Int(status.st_size) : nil
     }
 
+    /// Returns whether a file exists.
     public static func exists(_ path: String) -> Bool { size(path) != nil }
 
-    /// The whole file; files of /proc too, whose size is said to be 0.
+    /// Returns the contents of a file. Also reads files of /proc, which report size 0.
+    ///
+    /// - Throws: `Failure` if the file cannot be opened.
     public static func read(_ path: String) throws -> [UInt8] {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0, let size = size(path) else { throw Failure(description: "cannot read \(path)") }
@@ -141,7 +156,7 @@ public enum Files {
         var bytes: [UInt8] = []
         let step = max(size + 1, 65536)
         while true {
-            // SAFETY: at most `step` bytes are read into room for as many.
+            // SAFETY: the buffer has room for `step` bytes, and read writes at most that many.
             let part = unsafe [UInt8](unsafeUninitializedCapacity: step) { buffer, count in
                 count = max(unsafe Glibc.read(descriptor, buffer.baseAddress, step), 0)
             }
@@ -150,13 +165,16 @@ public enum Files {
         }
     }
 
+    /// Creates or replaces a file.
+    ///
+    /// - Throws: `Failure` if the file cannot be created or written.
     public static func write(_ bytes: [UInt8], to path: String) throws {
         let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw Failure(description: "cannot create \(path)") }
         defer { close(descriptor) }
         var done = 0
         while done < bytes.count {
-            // SAFETY: reads the bytes from `done` to the end.
+            // SAFETY: write reads only the bytes from `done` to the end of the array.
             let wrote = unsafe bytes.withUnsafeBytes {
                 unsafe Glibc.write(descriptor, $0.baseAddress! + done, bytes.count - done)
             }
@@ -165,13 +183,13 @@ public enum Files {
         }
     }
 
-    /// Names in a folder, sorted.
+    /// Returns the names in a folder, sorted; empty if it cannot be read.
     public static func list(_ folder: String) -> [String] {
         guard let stream = unsafe opendir(folder) else { return [] }
         defer { unsafe closedir(stream) }
         var names: [String] = []
         while let entry = unsafe readdir(stream) {
-            // SAFETY: d_name ends in a zero inside the entry, which lives until the next readdir.
+            // SAFETY: d_name ends in a zero inside the entry, which is valid until the next readdir.
             let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
                 unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
             }
@@ -180,7 +198,7 @@ public enum Files {
         return names.sorted()
     }
 
-    /// Runs `body` with a folder of its own, removed afterwards with what is in it.
+    /// Calls `body` with the path of a temporary folder, and then removes the folder with its contents.
     public static func withTemporaryFolder<R>(_ body: (String) throws -> R) throws -> R {
         var template = Array("\(temporaryRoot)/vaenc-test-XXXXXX".utf8CString)
         guard unsafe mkdtemp(&template) != nil else { throw Failure(description: "cannot make a temporary folder") }

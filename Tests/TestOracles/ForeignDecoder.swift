@@ -1,23 +1,24 @@
 internal import CTestOracles
 
-/// What a decoder made of a stream.
+/// The output of a decoder for one stream.
 public struct DecodedVideo: Sendable {
-    /// In output order.
+    /// The frames in output order.
     public var frames: [PlanarFrame]
-    /// What the decoder had to say at warning level or above; empty for a stream without fault.
+    /// The decoder's messages at warning level or above; empty for a valid stream.
     public var messages: [String]
 }
 
-/// A decoder that this project did not write, run in this process.
+/// A decoder that this project did not write. It runs in this process.
 public enum ForeignDecoder: String, Sendable {
-    /// FFmpeg's own decoders, as `ffmpeg -xerror -err_detect crccheck+explode`. MD5 hashes of HEVC pictures are checked.
+    /// FFmpeg's own decoders, like `ffmpeg -xerror -err_detect crccheck+explode`. MD5 hashes of HEVC pictures are
+    /// checked.
     case libavcodec
-    /// Cisco's, without concealment: H.264 alone.
+    /// Cisco's decoder without concealment, for H.264 only.
     case openh264
-    /// HEVC alone. Without parameter sets that say again what is known: see `withoutRepeatedSets`.
+    /// libde265, for HEVC only. It receives streams without repeated parameter sets: see `withoutRepeatedSets`.
     case libde265
 
-    /// The decoders of a codec.
+    /// Returns the decoders of a codec.
     public static func all(for codec: StreamCodec) -> [ForeignDecoder] {
         switch codec {
         case .h264: [.libavcodec, .openh264]
@@ -27,10 +28,11 @@ public enum ForeignDecoder: String, Sendable {
 
     /// Decodes an Annex B stream. Blocks.
     ///
-    /// - Parameter isWhole: frames of the coded size, with what the conformance window hides; not by openh264.
+    /// - Parameter isWhole: Whether frames have the coded size, including what the conformance window hides. openh264
+    ///   ignores it.
     public func decode(_ stream: [UInt8], codec: StreamCodec = .h264, isWhole: Bool = false) -> DecodedVideo {
         let stream = self == .libde265 ? Self.withoutRepeatedSets(stream) : stream
-        // SAFETY: the C side reads `count` bytes during the call; its result owns its memory until it is freed.
+        // SAFETY: the C function reads `count` bytes during the call; its result owns its memory until it is freed.
         var result = unsafe stream.withUnsafeBufferPointer { bytes in
             switch self {
             case .libavcodec:
@@ -43,25 +45,25 @@ public enum ForeignDecoder: String, Sendable {
         return unsafe DecodedVideo(result)
     }
 
-    /// An HEVC stream less the VPS, SPS and PPS that are, byte for byte, the latest of their kind. A sequence parameter set
-    /// sent again with the same content changes nothing (H.265 7.4.2.4.2) and may stand before any IRAP picture; libde265
-    /// takes it for a new one, and loses the pictures decoded with the one before, which leading pictures of a CRA picture
-    /// and pictures of a rolling refresh still refer to.
+    /// Returns an HEVC stream without each VPS, SPS and PPS that equals the latest one of its kind byte for byte.
+    /// Different sets are kept, and so are the sets after them that depend on them.
     ///
-    /// What differs stays, and so do the sets after it that depend on it.
+    /// A repeated SPS with the same content changes nothing (H.265 7.4.2.4.2) and may precede any IRAP picture.
+    /// libde265 treats it as a new one and drops the pictures decoded with the previous one. Leading pictures of a CRA
+    /// picture and pictures of a rolling refresh still refer to those.
     package static func withoutRepeatedSets(_ stream: [UInt8]) -> [UInt8] {
         let starts = stream.indices.dropLast(3).filter {
             stream[$0] == 0 && stream[$0 + 1] == 0 && stream[$0 + 2] == 1
         }
         var result: [UInt8] = []
-        /// By nal_unit_type: VPS 32, SPS 33, PPS 34.
+        /// The latest sets by nal_unit_type: VPS 32, SPS 33, PPS 34.
         var latest: [UInt8: ArraySlice<UInt8>] = [:]
         var place = 0
         for (index, start) in starts.enumerated() {
             let end = index + 1 < starts.count ? starts[index + 1] : stream.count
             let type = stream[start + 3] >> 1 & 63
             guard (32...34).contains(type) else { continue }
-            // Zeros at its end are the next start code's (annex B).
+            // Zeros at the end belong to the next start code (annex B).
             let unit = stream[(start + 3)..<end]
             let content = unit[...(unit.lastIndex { $0 != 0 } ?? start + 3)]
             if latest[type]?.elementsEqual(content) ?? false {
@@ -77,9 +79,9 @@ public enum ForeignDecoder: String, Sendable {
 }
 
 extension DecodedVideo {
-    /// Copies what the result holds.
+    /// Copies the contents of a result.
     fileprivate init(_ result: vaenc_oracle_result) {
-        // SAFETY: every frame's planes lie inside `bytes`, and `messages` ends in a zero (result.c).
+        // SAFETY: result.c guarantees that every frame's planes lie inside `bytes` and that `messages` ends in a zero.
         var frames: [PlanarFrame] = []
         for index in 0..<(unsafe Int(result.frame_count)) {
             let frame = unsafe result.frames![index]

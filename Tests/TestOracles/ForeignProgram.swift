@@ -1,9 +1,10 @@
-/// Programs that read streams, as a user runs them.
+/// Programs that decode streams, run as a user runs them.
 public enum ForeignProgram {
-    /// Decodes an Annex B stream by `ffmpeg -xerror -err_detect crccheck+explode`: everything that it has to say at
-    /// warning level, and a status other than 0, are messages.
+    /// Decodes an Annex B stream with `ffmpeg -xerror -err_detect crccheck+explode`. Its output at warning level and an
+    /// exit status other than 0 become messages.
     ///
-    /// - Parameter bitDepth: of the frames that are expected; others would be converted, which is a message as well.
+    /// - Parameter bitDepth: The expected bit depth of the frames. ffmpeg converts frames of another depth, which is a
+    ///   message too.
     public static func ffmpeg(
         _ stream: [UInt8], codec: StreamCodec, width: Int, height: Int, bitDepth: Int = 8
     ) throws -> DecodedVideo {

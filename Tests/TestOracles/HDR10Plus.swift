@@ -1,7 +1,7 @@
-/// HDR10+ (SMPTE ST 2094-40) as a stream's SEI messages carry it.
+/// HDR10+ metadata (SMPTE ST 2094-40) in the form of a stream's SEI messages.
 public enum HDR10Plus {
-    /// One window with nine percentiles and three anchors, put together bit by bit; from itu_t_t35_country_code on. The
-    /// red of maxscl is 10000 + `number`.
+    /// Returns a message with one window, nine percentiles and three anchors, written bit by bit, from
+    /// itu_t_t35_country_code on. The red component of maxscl is 10000 + `number`.
     public static func message(_ number: Int) -> [UInt8] {
         var bits = HeaderBits()
         func u(_ count: Int, _ value: Int) { bits.put(value, count) }
@@ -27,7 +27,8 @@ public enum HDR10Plus {
         return bits.bytes
     }
 
-    /// An Annex B stream of HEVC, one slice a picture, with a message before each picture, numbered in coding order.
+    /// Returns an HEVC Annex B stream with a message before each picture, numbered in coding order. The stream must
+    /// have one slice per picture.
     public static func inserted(in stream: [UInt8]) -> [UInt8] {
         var result: [UInt8] = []
         var number = 0
@@ -41,13 +42,13 @@ public enum HDR10Plus {
         return result
     }
 
-    /// A prefix SEI NAL unit (type 39) with user_data_registered_itu_t_t35 (payload type 4), H.265 7.3.5.
+    /// Returns a prefix SEI NAL unit (type 39) with user_data_registered_itu_t_t35 (payload type 4), H.265 7.3.5.
     private static func sei(_ payload: [UInt8]) -> [UInt8] {
         precondition(payload.count < 255)
         return HeaderBits.unit(39, [4, UInt8(payload.count)] + payload + [0x80])
     }
 
-    /// What stands between start codes, without the zeros before one.
+    /// Returns the bytes between start codes, without the zeros before a start code.
     private static func units(_ stream: [UInt8]) -> [ArraySlice<UInt8>] {
         var starts: [Int] = []
         var place = 0

@@ -145,7 +145,7 @@ extension HeaderAgreement {
         ]
     }
 
-    /// SEI messages, all of a kind in stream order.
+    /// Compares SEI messages, each kind in stream order.
     static func messageFaults(_ stream: HEVCStream, _ trace: TraceHeaders) -> [String] {
         func compare(_ names: [String], _ ours: [Int]) -> [String] {
             let theirs = trace.units.flatMap { unit in

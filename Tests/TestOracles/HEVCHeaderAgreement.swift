@@ -1,12 +1,12 @@
 package import BitstreamInspection
 
-/// Whether this project's reader of HEVC headers and FFmpeg's read the same.
+/// Checks that this project's reader of HEVC headers and FFmpeg's read the same values.
 extension HeaderAgreement {
-    /// Names of syntax elements and what they are; nil where the reader does not hold one.
+    /// The names and values of syntax elements. The value is nil if the reader does not store it.
     package typealias Fields = [(name: String, value: Int?)]
 
-    /// Every field of slice segment headers, parameter sets and timing messages that both name and read differently.
-    /// `trace` must have been read in this process.
+    /// Returns every field of slice segment headers, parameter sets and timing messages that both readers name and read
+    /// differently. `trace` must have been read in this process.
     package static func faults(_ stream: HEVCStream, _ trace: TraceHeaders) -> [String] {
         let theirs = trace.units(named: "Slice Segment Header")
         let ours = stream.frames.flatMap { frame in frame.slices.map { (frame, $0.header) } }
@@ -31,7 +31,7 @@ extension HeaderAgreement {
     }
 
     private static func differences(_ fields: Fields, _ unit: TraceHeaders.Unit, _ what: String) -> [String] {
-        // Arrays repeat a name: the first of each name is meant, as in `unit[name]`.
+        // Names of array elements repeat. The first field of each name is compared, as in `unit[name]`.
         let read = Dictionary(unit.fields.map { ($0.name, $0.value) }) { first, _ in first }
         return fields.compactMap { name, value in
             guard let value, let field = read[name], field != value else { return nil }
@@ -45,7 +45,7 @@ extension HeaderAgreement {
         values.enumerated().map { ("\(name)[\($0.offset)]", $0.element) }
     }
 
-    /// Of a slice segment header that is not dependent, by the names of H.265 7.3.6.1.
+    /// Returns the fields of a slice segment header that is not dependent, by the names of H.265 7.3.6.1.
     package static func sliceFields(_ slice: HEVCSliceHeader, _ sps: HEVCSequenceParameters) -> Fields {
         var fields: Fields = [
             ("nal_unit_type", slice.nal_unit_type), ("nuh_temporal_id_plus1", slice.temporalID + 1),
@@ -104,7 +104,8 @@ extension HeaderAgreement {
         return fields
     }
 
-    /// Of st_ref_pic_set() that is not predicted: the names are absent from one that is.
+    /// Returns the fields of an st_ref_pic_set(). FFmpeg's trace of a predicted set lacks these names, so that it is
+    /// not compared.
     private static func setFields(_ set: HEVCReferenceSet) -> Fields {
         var fields: Fields = [("num_negative_pics", set.negative.count), ("num_positive_pics", set.positive.count)]
         for (name, entries) in [("s0", set.negative), ("s1", set.positive)] {
@@ -177,7 +178,7 @@ extension HeaderAgreement {
         fields += hrd.subLayers.enumerated().map { place, layer in
             ("elemental_duration_in_tc_minus1[\(place)]", layer.elementalDuration.map { $0 - 1 })
         }
-        // The first schedule that is read: arrays of later ones repeat the names.
+        // Only the first schedule is compared: the arrays of later ones repeat the names.
         if let schedule = hrd.subLayers.first.flatMap({ $0.nal.first ?? $0.vcl.first }) {
             fields += [
                 ("bit_rate_value_minus1[0]", schedule.bitRate >> (6 + hrd.bit_rate_scale) - 1),

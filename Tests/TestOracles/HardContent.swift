@@ -1,31 +1,40 @@
-/// Rate control on fades, flashes, cuts and black, and x264's without look-ahead on the same: the yardstick is the worst
-/// picture at the same rate and buffer.
+/// Measures rate control on fades, flashes, cuts and black, and compares it with x264 without look-ahead. The criterion
+/// is the worst picture at the same rate and buffer.
 public struct HardContent: Sendable {
     /// The clip's name in scripts/make-rate-clips.sh.
     public let name: String
     private let path: String
 
+    /// The rate control mode.
     public enum Mode: String, Sendable, CaseIterable {
         case cbr, vbr, qvbr, avbr
     }
 
+    /// The measurements of one encode.
     public struct Result: Sendable, CustomStringConvertible {
-        /// Luma PSNR of each frame in display order, 99 at most.
+        /// The luma PSNR of each frame in display order, in dB, at most 99.
         public var psnr: [Double]
+        /// The bit rate of the stream at 25 frames per second.
         public var bitsPerSecond: Double
 
+        /// The lowest PSNR of a frame.
         public var worst: Double { psnr.min() ?? 0 }
+        /// The average PSNR.
         public var mean: Double { psnr.reduce(0, +) / Double(max(psnr.count, 1)) }
         public var description: String {
             "\(Int(bitsPerSecond / 1000)) kbit/s, mean \(mean), worst \(worst) at frame \(psnr.firstIndex(of: worst) ?? 0)"
         }
     }
 
+    /// A program that failed, or a stream without pictures.
     public struct Failure: Error, CustomStringConvertible {
+        /// The program with its error text, or the name of the clip.
         public var description: String
     }
 
-    /// The clips of those names, made where they are missing.
+    /// Returns the clips with these names. Makes them if they are missing.
+    ///
+    /// - Throws: `Failure` if the script fails.
     public static func clips(_ names: [String], size: String) throws -> [HardContent] {
         let folder = "\(Fixture.folder)/rate-\(size)"
         for fixture in Fixture.allCases { _ = try fixture.path() }
@@ -42,7 +51,10 @@ public struct HardContent: Sendable {
         return result
     }
 
-    /// x264 as a live encoder of the same structure: no look-ahead, two B pictures, a key frame every five seconds.
+    /// Encodes with x264 as a live encoder of the same structure: no look-ahead, two B pictures, a key frame every five
+    /// seconds.
+    ///
+    /// - Parameter kilobits: The bit rate in kbit/s.
     public func x264(_ mode: Mode, kilobits: Int) throws -> Result {
         var options = "keyint=125:min-keyint=125:scenecut=0:rc-lookahead=0:mbtree=0:sync-lookahead=0:b-adapt=0:bframes=2"
         let most = kilobits * 3 / 2
@@ -61,6 +73,11 @@ public struct HardContent: Sendable {
         return try measured(.h264) { try Self.run("ffmpeg", arguments + [$0]) }
     }
 
+    /// Encodes with vaenc on the reference driver.
+    ///
+    /// - Parameters:
+    ///   - kilobits: The bit rate in kbit/s.
+    ///   - controller: The value of `--rate-controller`.
     public func vaenc(_ mode: Mode, kilobits: Int, controller: String, codec: StreamCodec) throws -> Result {
         let most = kilobits * 3 / 2
         var options = [
@@ -70,7 +87,7 @@ public struct HardContent: Sendable {
         switch mode {
         case .cbr: options += ["--vbv-size", "\(kilobits)k"]
         case .vbr: options += ["--max-bitrate", "\(most)k", "--vbv-size", "\(most)k"]
-        // A quality that the rate never has.
+        // A quality that is unreachable at the given rate.
         case .qvbr: options += ["--max-bitrate", "\(most)k", "--vbv-size", "\(most)k", "--quality", "10"]
         case .avbr: break
         }

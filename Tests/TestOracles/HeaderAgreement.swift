@@ -1,9 +1,10 @@
 package import BitstreamInspection
 
-/// Whether this project's reader of headers and FFmpeg's read the same.
+/// Checks that this project's reader of headers and FFmpeg's read the same values.
 package enum HeaderAgreement {
-    /// Every field of slice headers, parameter sets, timing messages and prefix units that both name and read
-    /// differently. `trace` must have been read in this process: the program reads the first parameter sets twice.
+    /// Returns every field of slice headers, parameter sets, timing messages and prefix units that both readers name
+    /// and read differently. `trace` must have been read in this process: the ffmpeg program reads the first parameter
+    /// sets twice.
     package static func faults(_ stream: H264Stream, _ trace: TraceHeaders) -> [String] {
         var faults: [String] = []
         let theirs = trace.units(named: "Slice Header")
@@ -94,7 +95,7 @@ package enum HeaderAgreement {
                 "nal_initial_cpb_removal_delay",
                 stream.frames.compactMap(\.bufferingPeriod).flatMap(\.nal).map(\.initial_cpb_removal_delay),
                 trace.units.flatMap { unit in
-                    // Older versions leave the prefix out.
+                    // Older versions of FFmpeg omit the prefix.
                     unit.fields.filter {
                         $0.name.hasPrefix("nal_initial_cpb_removal_delay[")
                             || $0.name.hasPrefix("initial_cpb_removal_delay[")
@@ -105,7 +106,7 @@ package enum HeaderAgreement {
     private static func prefixes(_ stream: H264Stream, _ trace: TraceHeaders) -> [String] {
         let ours = stream.nalUnits.filter { $0.type == 14 }.map { $0.scalable?.temporalID ?? -1 }
         let theirs = trace["temporal_id"]
-        // FFmpeg names the extension's fields where it reads such units.
+        // FFmpeg names the fields of the extension only in versions that read these units.
         guard !theirs.isEmpty, ours != theirs else { return [] }
         return ["temporal_id: \(ours.prefix(20)), FFmpeg reads \(theirs.prefix(20))"]
     }

@@ -1,9 +1,9 @@
 package import BitstreamInspection
 
-/// What this project's own reader says of a stream. It shares no code with the writer, and judges beside decoders, never
-/// alone.
+/// Runs this project's own reader on streams. The reader shares no code with the writer. Tests use it in addition to
+/// decoders, never alone.
 package enum Streams {
-    /// Reads an H.264 Annex B stream; what is wrong stands in its `violations`.
+    /// Reads an H.264 Annex B stream. Errors are in its `violations`.
     package static func inspect(_ bytes: [UInt8]) -> H264Stream { H264Stream(annexB: bytes) }
 
     /// Reads an Annex B stream of either codec.
@@ -16,9 +16,9 @@ package enum Streams {
 }
 
 extension EncodedStream {
-    /// Without the driver's pictures that the stream has not: those encoded again with another QP, and the one by which
-    /// an encoder learns a driver's parameter sets. Of several in a row that could be a picture of the stream, it has the
-    /// last.
+    /// A copy whose reconstruction contains only pictures of the stream. It omits pictures that were encoded again with
+    /// another QP, and the picture with which an encoder reads a driver's parameter sets. If several pictures in a row
+    /// match a picture of the stream, the last one is kept.
     public var withoutRepeats: EncodedStream {
         var copy = self
         let frames = inspectedStream.pictures
@@ -39,7 +39,7 @@ extension EncodedStream {
         return copy
     }
 
-    /// A picture's marking speaks of long-term references (H.264).
+    /// Whether a picture's marking refers to long-term references (H.264 only).
     var marksLongTerm: Bool {
         inspected.frames.contains { frame in
             guard case .adaptive(let operations)? = frame.slices.first?.header.marking else { return frame.isLongTerm }
@@ -52,13 +52,14 @@ extension EncodedStream {
         }
     }
 
-    /// The H.264 stream as the reader sees it.
+    /// The H.264 stream as the reader reads it.
     package var inspected: H264Stream { Streams.inspect(stream) }
-    /// The stream of either codec as its reader sees it.
+    /// The stream of either codec as its reader reads it.
     package var inspectedStream: any InspectedStream { Streams.inspect(stream, codec: codec) }
 
-    /// Rules that the stream breaks: headers, order, references, marking, output, level, and the HRD where it has one;
-    /// and where the driver's list of pictures says otherwise than the stream. Empty where nothing is wrong.
+    /// Returns the violations of the standard (headers, order, references, marking, output, level, and the HRD if the
+    /// stream has one), and the differences between the stream and the driver's list of pictures. Empty if there are
+    /// none.
     public func violations() -> [String] {
         let inspected = inspectedStream
         let frames = inspected.pictures
@@ -77,7 +78,7 @@ extension EncodedStream {
         return faults
     }
 
-    /// Pictures of HEVC without MD5 hashes, which libavcodec holds against what it decodes.
+    /// Returns messages for HEVC pictures without MD5 hashes. libavcodec compares the hashes with the decoded pictures.
     public func unhashed() -> [String] {
         guard let stream = inspectedStream as? HEVCStream else { return [] }
         return stream.frames.compactMap { frame in
@@ -87,7 +88,8 @@ extension EncodedStream {
 }
 
 extension InspectedPicture {
-    /// Whether a driver that calls the picture `type` coded it: P pictures of HEVC may be B slices with equal lists.
+    /// Returns whether the picture has the type that a driver reported. HEVC P pictures may be B slices with equal
+    /// lists.
     func isOf(type: String) -> Bool {
         let type = type.uppercased()
         return typeName == type || type == "P" && isGeneralizedP

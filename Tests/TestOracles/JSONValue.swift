@@ -1,4 +1,4 @@
-/// A value of a JSON text, as programs' reports are read in tests.
+/// A value of a JSON text, for tests that read the reports of programs.
 public enum JSONValue: Sendable, Hashable {
     case null
     case bool(Bool)
@@ -7,7 +7,7 @@ public enum JSONValue: Sendable, Hashable {
     case array([JSONValue])
     case object([String: JSONValue])
 
-    /// Nil where the text is not one JSON value.
+    /// Parses a text. Returns nil if the text is not exactly one JSON value.
     public init?(_ text: String) {
         var reader = Reader(bytes: Array(text.utf8))
         guard let value = reader.value() else { return nil }
@@ -16,12 +16,19 @@ public enum JSONValue: Sendable, Hashable {
         self = value
     }
 
+    /// The member of an object; nil if the value is no object or lacks the key.
     public subscript(_ key: String) -> JSONValue? { if case .object(let members) = self { members[key] } else { nil } }
+    /// The elements of an array; empty for other values.
     public var array: [JSONValue] { if case .array(let values) = self { values } else { [] } }
+    /// The members of an object; empty for other values.
     public var object: [String: JSONValue] { if case .object(let members) = self { members } else { [:] } }
+    /// The text of a string; nil for other values.
     public var string: String? { if case .string(let text) = self { text } else { nil } }
+    /// The value of a whole number; nil for other values.
     public var int: Int? { if case .number(let value) = self { Int(exactly: value) } else { nil } }
+    /// The value of a number; nil for other values.
     public var double: Double? { if case .number(let value) = self { value } else { nil } }
+    /// The value of a boolean; nil for other values.
     public var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
 
     private struct Reader {

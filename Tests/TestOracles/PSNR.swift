@@ -1,20 +1,20 @@
 internal import Glibc
 
-/// Peak signal-to-noise ratio in dB.
+/// Computes the peak signal-to-noise ratio in dB.
 public enum PSNR {
-    /// Of two runs of 8-bit samples of equal count; infinite where they are equal.
+    /// Returns the PSNR of two arrays of 8-bit samples with equal count; infinite if they are equal.
     public static func of(_ a: ArraySlice<UInt8>, _ b: ArraySlice<UInt8>) -> Double {
         precondition(a.count == b.count && !a.isEmpty, "PSNR compares planes of one size")
         return decibels(squaredError(a, b), count: a.count, bitDepth: 8)
     }
 
-    /// Of the luma planes of two frames of equal size and depth.
+    /// Returns the PSNR of the luma planes of two frames of equal size and depth.
     public static func luma(_ a: PlanarFrame, _ b: PlanarFrame) -> Double { of(a, b, a.luma, b.luma) }
 
-    /// Of both chroma planes of two frames of equal size and depth.
+    /// Returns the PSNR of both chroma planes of two frames of equal size and depth.
     public static func chroma(_ a: PlanarFrame, _ b: PlanarFrame) -> Double { of(a, b, a.chroma, b.chroma) }
 
-    /// Of all samples of two frames of equal size and depth.
+    /// Returns the PSNR of all samples of two frames of equal size and depth.
     public static func all(_ a: PlanarFrame, _ b: PlanarFrame) -> Double { of(a, b, a.bytes[...], b.bytes[...]) }
 
     private static func of(
@@ -31,7 +31,7 @@ public enum PSNR {
         return sum == 0 ? .infinity : 10 * log10(peak * peak * Double(count) / Double(sum))
     }
 
-    /// Sum of squared differences of 8-bit samples.
+    /// Returns the sum of squared differences of 8-bit samples.
     public static func squaredError(_ a: ArraySlice<UInt8>, _ b: ArraySlice<UInt8>) -> Int {
         var sum = 0
         for (x, y) in zip(a, b) {
@@ -41,7 +41,7 @@ public enum PSNR {
         return sum
     }
 
-    /// Sum of squared differences of samples of two bytes.
+    /// Returns the sum of squared differences of two-byte samples.
     private static func wideSquaredError(_ a: ArraySlice<UInt8>, _ b: ArraySlice<UInt8>) -> Int {
         var sum = 0
         for place in stride(from: 0, to: a.count, by: 2) {

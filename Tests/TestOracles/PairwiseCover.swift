@@ -1,17 +1,20 @@
-/// Rows of parameter values such that every pair of values of every two parameters stands in some row.
+/// Creates rows of parameter values in which every pair of values of any two parameters occurs.
 public enum PairwiseCover {
+    /// Returns the rows. The result is the same for the same arguments.
+    ///
     /// - Parameters:
-    ///   - counts: how many values each parameter has; a row holds an index for each.
-    ///   - allows: pairs (parameter, value, parameter, value), first parameter the lower, that may stand together.
-    ///     Every value must have allowed partners in every other parameter, or it is left out of that pairing.
-    /// - Returns: the rows, the same ones for the same arguments.
+    ///   - counts: The number of values of each parameter. A row holds a value index for each parameter.
+    ///   - allows: Whether a pair may occur (parameter, value, parameter, value; the lower parameter first). Every
+    ///     value must have an allowed partner in every other parameter. Otherwise its pairs with that parameter are
+    ///     left out.
     public static func rows(
         counts: [Int], allows: (Int, Int, Int, Int) -> Bool = { _, _, _, _ in true }
     ) -> [[Int]] {
         let width = counts.count
         let offsets = counts.reduce(into: [0]) { $0.append($0.last! + $1) }
         let total = offsets[width]
-        // State of a pair, by the global numbers of its two values: 0 covered or forbidden, 1 still to cover.
+        // Whether a pair must still be covered, indexed by the global numbers of its two values. False for covered and
+        // forbidden pairs.
         var open = [Bool](repeating: false, count: total * total)
         var allowed = [Bool](repeating: false, count: total * total)
         var todo: [(Int, Int, Int, Int)] = []
@@ -37,7 +40,7 @@ public enum PairwiseCover {
             var row = [Int?](repeating: nil, count: width)
             row[p] = a
             row[q] = b
-            // The wide parameters first: their pairs are the most.
+            // Parameters with the most values first: they have the most pairs.
             for r in (0..<width).sorted(by: { counts[$0] > counts[$1] }) where row[r] == nil {
                 let fixed = (0..<width).compactMap { s in row[s].map { offsets[s] + $0 } }
                 let start = Int(generator.next() % UInt64(counts[r]))
@@ -64,12 +67,14 @@ public enum PairwiseCover {
     }
 }
 
-/// A small generator of reproducible numbers, for tests that draw.
+/// A small generator of reproducible random numbers for tests.
 public struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
+    /// Creates a generator. The same state produces the same numbers.
     public init(state: UInt64) { self.state = state }
 
+    /// Returns the next number.
     public mutating func next() -> UInt64 {
         state &+= 0x9e37_79b9_7f4a_7c15
         var z = state

@@ -1,8 +1,8 @@
 extension ProcessRunner {
-    /// Runs a program like `run`, with its own largest resident set in `peakKB`.
+    /// Runs a program like `run`, and reports its own peak resident set in `peakKB`.
     ///
-    /// The kernel counts a child's memory from before `exec` too, when it shares its parent's: no peak below this program's own
-    /// could be seen. A small program starts and waits for it instead.
+    /// If a child shares its parent's memory before `exec`, the kernel counts that memory too, and no peak below this
+    /// program's own is visible. For this reason a small Python program starts the child and waits for it.
     public static func runMeasuringMemory(
         _ program: String, _ arguments: [String], environment: [String: String?] = [:], input: [UInt8] = [],
         directory: String? = nil, timeout: Double = 120

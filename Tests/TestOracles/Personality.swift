@@ -1,6 +1,6 @@
-/// What the reference driver can be told to play, VAENC_REFERENCE_PERSONALITY.
+/// The values of VAENC_REFERENCE_PERSONALITY, which select the driver that the reference driver simulates.
 public enum Personality {
-    /// The capability dumps that have H.264 encoding; nil: the driver without restriction.
+    /// The capability dumps that support H.264 encoding; nil for the unrestricted driver.
     public static let all: [String?] = [
         nil, "i965-1616", "i965-1916", "i965-3E92", "i965-5916", "iHD-1912", "iHD-3E92", "iHD-4680", "iHD-46A6",
         "iHD-56A0", "iHD-5916", "iHD-8A52", "iHD-9A49", "iHD25nonfree-46A6", "iHD25nonfree-56A0", "iHD25nonfree-5916",

@@ -1,13 +1,15 @@
-/// A 4:2:0 picture: the planes Y, Cb, Cr one after the other, rows without padding.
+/// A 4:2:0 picture: the planes Y, Cb and Cr in sequence, with rows without padding.
 public struct PlanarFrame: Sendable, Hashable {
+    /// The width in luma samples.
     public let width: Int
+    /// The height in luma samples.
     public let height: Int
-    /// Of a sample, 8 or more.
+    /// The bit depth of a sample, 8 to 16.
     public let bitDepth: Int
-    /// One byte a sample of 8 bits; two of more, little-endian, in the low bits.
+    /// The samples: one byte each for 8 bits; otherwise two bytes, little-endian, with the value in the low bits.
     public let bytes: [UInt8]
 
-    /// Nil unless `bytes` is as long as the size says.
+    /// Creates a frame. Returns nil if the size or depth is invalid, or if the length of `bytes` does not match them.
     public init?(width: Int, height: Int, bitDepth: Int = 8, bytes: [UInt8]) {
         guard width > 0, height > 0, (8...16).contains(bitDepth),
             bytes.count == Self.byteCount(width: width, height: height, bitDepth: bitDepth)
@@ -18,15 +20,19 @@ public struct PlanarFrame: Sendable, Hashable {
         self.bytes = bytes
     }
 
+    /// Returns the number of bytes of a frame.
     public static func byteCount(width: Int, height: Int, bitDepth: Int = 8) -> Int {
         (width * height + 2 * ((width + 1) / 2 * ((height + 1) / 2))) * (bitDepth > 8 ? 2 : 1)
     }
 
+    /// The number of bytes of a sample: 1 or 2.
     public var bytesPerSample: Int { bitDepth > 8 ? 2 : 1 }
+    /// The bytes of the luma plane.
     public var luma: ArraySlice<UInt8> { bytes[..<(width * height * bytesPerSample)] }
+    /// The bytes of both chroma planes.
     public var chroma: ArraySlice<UInt8> { bytes[(width * height * bytesPerSample)...] }
 
-    /// The frames of raw planar bytes; nil where they do not divide.
+    /// Splits raw planar bytes into frames; nil if the length is not a multiple of a frame's.
     public static func split(_ bytes: [UInt8], width: Int, height: Int, bitDepth: Int = 8) -> [PlanarFrame]? {
         let size = byteCount(width: width, height: height, bitDepth: bitDepth)
         guard size > 0, bytes.count % size == 0 else { return nil }
@@ -35,7 +41,8 @@ public struct PlanarFrame: Sendable, Hashable {
         }
     }
 
-    /// Samples of 8 bits made of 10, the two low bits taken from others of the picture, so that all values occur.
+    /// The frame with 10-bit samples. The two new low bits come from other samples of the picture, so that all values
+    /// occur.
     public var widenedTo10Bits: PlanarFrame {
         precondition(bitDepth == 8, "only 8 bits can be widened")
         var result: [UInt8] = []
@@ -48,7 +55,7 @@ public struct PlanarFrame: Sendable, Hashable {
         return PlanarFrame(width: width, height: height, bitDepth: 10, bytes: result)!
     }
 
-    /// The part at (`x`, `y`), all even; must lie inside.
+    /// Returns the part at (`x`, `y`). Position and size must be even, and the part must lie inside the frame.
     public func cropped(x: Int, y: Int, width: Int, height: Int) -> PlanarFrame {
         precondition(x % 2 == 0 && y % 2 == 0 && width % 2 == 0 && height % 2 == 0, "4:2:0 crops in steps of two")
         precondition(x + width <= self.width && y + height <= self.height, "the part must lie inside")
@@ -67,7 +74,7 @@ public struct PlanarFrame: Sendable, Hashable {
         return PlanarFrame(width: width, height: height, bitDepth: bitDepth, bytes: result)!
     }
 
-    /// Interleaved chroma of 8 bits, as raw NV12 files hold it.
+    /// The frame as NV12, with interleaved 8-bit chroma.
     public var nv12: [UInt8] {
         precondition(bitDepth == 8, "NV12 holds 8 bits")
         var result = Array(luma)

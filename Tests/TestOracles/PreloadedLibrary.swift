@@ -1,14 +1,17 @@
 internal import Glibc
 
-/// Libraries for LD_PRELOAD that are made of C files in Tests.
+/// Compiles C files in Tests to libraries for LD_PRELOAD.
 public enum PreloadedLibrary {
-    /// The value of LD_PRELOAD that puts libraries before those that this process was started with, as sanitizers need.
+    /// Returns the value of LD_PRELOAD that loads libraries before those of this process, such as sanitizers.
     static func variable(_ libraries: [String]) -> String {
         let own = unsafe getenv("LD_PRELOAD").map { unsafe String(cString: $0) } ?? ""
         return (libraries + [own]).filter { !$0.isEmpty }.joined(separator: ":")
     }
 
-    /// Compiles `source`, a path in Tests, to a library in the build folder, and returns its path.
+    /// Compiles `source`, a path in Tests, to a library in the build folder. Returns the library's path.
+    ///
+    /// - Parameter libraries: Linker options, such as `-ldl`.
+    /// - Throws: `ProcessRunner.Failure` with the compiler's messages.
     public static func compile(_ source: String, libraries: [String] = []) throws -> String {
         let name = source.split(separator: "/").joined(separator: "-").dropLast(2)
         let path = "\(Checkout.buildFolder)/\(name).\(getpid()).so"

@@ -1,38 +1,49 @@
 internal import CTestOracles
 internal import Glibc
 
-/// Runs another program to its end.
+/// Runs another program until it ends.
 public struct ProcessRunner: Sendable {
+    /// The result of a run.
     public struct Result: Sendable {
-        /// The exit status; 128 + the signal's number where a signal ended it.
+        /// The exit status, or 128 + the number of the signal that ended the program.
         public var status: Int
+        /// The bytes that the program wrote to stdout.
         public var stdout: [UInt8]
+        /// The bytes that the program wrote to stderr.
         public var stderr: [UInt8]
+        /// Whether the program was killed after the timeout.
         public var timedOut: Bool
-        /// From the start to the end, and to the first byte on stdout (nil where there was none).
+        /// The time from the start to the end of the program.
         public var wallSeconds: Double
+        /// The time from the start to the first byte on stdout; nil if the program wrote none.
         public var firstOutputSeconds: Double?
-        /// User and system time, of the program and what it waited for.
+        /// The user and system time of the program and of the children that it waited for.
         public var cpuSeconds: Double
-        /// Largest resident set in KiB.
+        /// The peak resident set in KiB.
         public var peakKB: Int
 
+        /// The text on stdout.
         public var output: String { String(decoding: stdout, as: UTF8.self) }
+        /// The text on stderr.
         public var errors: String { String(decoding: stderr, as: UTF8.self) }
-        /// The lines of stderr that are not blank.
+        /// The lines of stderr that are not empty.
         public var errorLines: [Substring] { errors.split(whereSeparator: \.isNewline) }
     }
 
+    /// A program that could not be run.
     public struct Failure: Error, CustomStringConvertible {
+        /// The reason.
         public var description: String
     }
 
-    /// Runs `program` (looked for in PATH unless it has a slash) and waits. Blocks the thread.
+    /// Runs `program` (looked up in PATH if its name has no slash) and waits for it. Blocks the thread.
     ///
     /// - Parameters:
-    ///   - environment: added to this process's; nil takes a variable away.
-    ///   - input: what the program reads on stdin, at most 64 KiB.
-    ///   - timeout: seconds after which it is killed.
+    ///   - environment: Variables that override this process's; nil removes a variable.
+    ///   - input: The bytes for the program's stdin, at most 64 KiB.
+    ///   - directory: The working folder; nil for this process's.
+    ///   - timeout: The time in seconds after which the program is killed.
+    /// - Throws: `Failure` if the program cannot be started.
     public static func run(
         _ program: String, _ arguments: [String], environment: [String: String?] = [:], input: [UInt8] = [],
         directory: String? = nil, timeout: Double = 120
@@ -48,7 +59,7 @@ public struct ProcessRunner: Sendable {
 
         let start = now()
         var child: pid_t = 0
-        // SAFETY: every string lives until the call is over.
+        // SAFETY: `withCStrings` keeps every string alive until the call has returned.
         let failed = unsafe withCStrings([program] + arguments) { argv in
             unsafe withCStrings(variables.map { "\($0.key)=\($0.value)" }) { envp in
                 unsafe withCStrings([directory ?? "."]) { folder in
@@ -111,8 +122,8 @@ public struct ProcessRunner: Sendable {
         return buffer[..<max(count, 0)]
     }
 
-    /// The environment that this process was started with: what `setenv` puts there for a moment, for a driver that is
-    /// being loaded in this process, is no other program's.
+    /// Returns the environment with which this process was started. Variables that `setenv` sets temporarily, for a
+    /// driver that this process loads, must not reach other programs.
     private static func currentEnvironment() -> [String: String] {
         var result: [String: String] = [:]
         let bytes = (try? Files.read("/proc/self/environ")) ?? []
@@ -125,18 +136,18 @@ public struct ProcessRunner: Sendable {
         return result
     }
 
-    /// `body` gets an array of C strings that ends in nil, valid while it runs.
+    /// Calls `body` with an array of C strings that ends in nil and is valid during the call.
     private static func withCStrings<R>(
         _ strings: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> R
     ) -> R {
-        // SAFETY: every copy lives until `body` has returned.
+        // SAFETY: `defer` frees the copies only after `body` has returned.
         var copies = unsafe strings.map { unsafe strdup($0) } + [nil]
         defer { unsafe copies.forEach { unsafe free($0) } }
         return unsafe copies.withUnsafeMutableBufferPointer { unsafe body($0.baseAddress!) }
     }
 }
 
-/// A pipe whose ends are not inherited.
+/// A pipe whose ends are not inherited by children.
 private final class Pipe {
     let reader: Int32
     let writer: Int32

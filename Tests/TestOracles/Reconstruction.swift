@@ -1,25 +1,33 @@
-/// What the reference driver wrote through VAENC_REFERENCE_RECON: every picture as it reconstructed it.
+/// The pictures that the reference driver wrote through VAENC_REFERENCE_RECON, as it reconstructed them.
 public struct Reconstruction: Sendable {
+    /// The driver's description of one picture.
     public struct Picture: Sendable, Hashable {
-        /// In coding order, from 0.
+        /// The index in coding order, from 0.
         public var index: Int
-        /// `I`, `IDR`, `P`, `B`, as the driver wrote it.
+        /// The type as the driver wrote it: `I`, `IDR`, `P` or `B`.
         public var type: String
+        /// The picture order count.
         public var poc: Int
+        /// The QP.
         public var qp: Int
-        /// Of the picture's coded data.
+        /// The size of the picture's coded data.
         public var bytes: Int
     }
 
+    /// A file that does not have the expected form.
     public struct Malformed: Error, CustomStringConvertible {
+        /// The file or line, and the reason.
         public var description: String
     }
 
-    /// In coding order, as `frames`.
+    /// The descriptions in coding order.
     public var pictures: [Picture]
+    /// The pictures in coding order.
     public var frames: [PlanarFrame]
 
-    /// Reads `path` and `path.txt` for pictures of one size and depth.
+    /// Reads `path` and `path.txt`, for pictures of one size and depth.
+    ///
+    /// - Throws: `Malformed`, or `Files.Failure`.
     public init(path: String, width: Int, height: Int, bitDepth: Int = 8) throws {
         let bytes = try Files.read(path)
         guard let frames = PlanarFrame.split(bytes, width: width, height: height, bitDepth: bitDepth) else {
@@ -30,7 +38,9 @@ public struct Reconstruction: Sendable {
         try self.init(frames: frames, text: text)
     }
 
-    /// A line per picture: index, type, POC, QP, bytes.
+    /// Parses a description with one line per picture: index, type, POC, QP, bytes.
+    ///
+    /// - Throws: `Malformed` if a line is invalid, or if there are not as many lines as frames.
     public init(frames: [PlanarFrame], text: String) throws {
         self.frames = frames
         pictures = try text.split(separator: "\n").map { line in
@@ -45,7 +55,7 @@ public struct Reconstruction: Sendable {
         }
     }
 
-    /// In output order: by POC between one IDR picture and the next (H.264 C.4.5.2, H.265 C.5.2).
+    /// The frames in output order: by POC between IDR pictures (H.264 C.4.5.2, H.265 C.5.2).
     public var framesInOutputOrder: [PlanarFrame] {
         var result: [PlanarFrame] = []
         var group: [(poc: Int, frame: PlanarFrame)] = []

@@ -1,8 +1,8 @@
-/// A DRM render node without a GPU (Tests/FakeNode/node.c) for programs that take no other display.
+/// A DRM render node without a GPU (Tests/FakeNode/node.c), for programs that accept no other display.
 public enum RenderNode {
     private static let library = Result { try PreloadedLibrary.compile("FakeNode/node.c", libraries: ["-ldl"]) }
 
-    /// Like ProcessRunner.run, with the node, and with libva pointed at the driver just built.
+    /// Runs a program like `ProcessRunner.run`, with the render node, and with the driver just built for libva.
     public static func runOnDriver(
         _ program: String, _ arguments: [String], environment: [String: String?] = [:], timeout: Double = 120
     ) throws -> ProcessRunner.Result {
@@ -13,7 +13,7 @@ public enum RenderNode {
         return try ProcessRunner.run(program, arguments, environment: variables, timeout: timeout)
     }
 
-    /// Like runOnDriver, with another library preloaded before.
+    /// Runs a program like `runOnDriver`, with another library preloaded before the render node's.
     public static func runOnDriver(
         behind preloaded: String, _ program: String, _ arguments: [String], environment: [String: String?] = [:]
     ) throws -> ProcessRunner.Result {

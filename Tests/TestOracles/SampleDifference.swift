@@ -1,16 +1,20 @@
-/// The first sample, in the order of coding blocks, in which a picture is not what it should be.
+/// The first sample, in the order of coding blocks, in which a picture differs from the expected one.
 public struct SampleDifference: Sendable, Hashable, CustomStringConvertible {
-    /// Y, Cb, Cr: 0, 1, 2.
+    /// The plane: 0 for Y, 1 for Cb, 2 for Cr.
     public var plane: Int
-    /// In samples of the plane.
+    /// The column in samples of the plane.
     public var x: Int
+    /// The row in samples of the plane.
     public var y: Int
+    /// The sample of the picture.
     public var value: Int
+    /// The sample of the expected picture.
     public var expected: Int
-    /// Of the coding tree block or macroblock that holds the sample, in raster scan, and its side in luma samples.
+    /// The index in raster scan of the coding tree block or macroblock that contains the sample.
     public var block: Int
+    /// The side of that block in luma samples.
     public var blockSize: Int
-    /// Samples that differ in each plane.
+    /// The number of differing samples in each plane.
     public var counts: [Int]
 
     public var description: String {
@@ -20,7 +24,7 @@ public struct SampleDifference: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension PlanarFrame {
-    /// What a message says of a picture that is not `expected`; nil where it is.
+    /// Describes how a picture differs from `expected`; nil if it does not.
     ///
     /// - Parameter blockSize: 16 for macroblocks, or the side of a coding tree block.
     public func difference(from expected: PlanarFrame, blockSize: Int = 16) -> String? {
@@ -31,8 +35,8 @@ extension PlanarFrame {
         return firstDifference(from: expected, blockSize: blockSize)?.description
     }
 
-    /// Of two pictures of one size and depth: the difference in the earliest block, there in the earliest plane; nil
-    /// where they are equal.
+    /// Returns the first difference from a picture of the same size and depth: that in the first block, and there in
+    /// the first plane. Returns nil if the pictures are equal.
     public func firstDifference(from expected: PlanarFrame, blockSize: Int = 16) -> SampleDifference? {
         precondition(bytes.count == expected.bytes.count, "pictures of one size and depth are compared")
         if bytes == expected.bytes { return nil }

@@ -2,30 +2,37 @@ internal import CTestOracles
 
 /// The syntax elements of a stream's headers, as FFmpeg's trace_headers reads them.
 public struct TraceHeaders: Sendable {
-    /// One NAL unit or payload: its name (`Sequence Parameter Set`, `Slice Header`) and fields in stream order.
+    /// One NAL unit or payload.
     public struct Unit: Sendable {
+        /// The name, such as `Sequence Parameter Set` or `Slice Header`.
         public var name: String
+        /// The fields in stream order.
         public var fields: [(name: String, value: Int)]
 
-        /// The first field of that name.
+        /// The value of the first field with a name; nil if there is none.
         public subscript(_ name: String) -> Int? { fields.first { $0.name == name }?.value }
     }
 
+    /// A trace that failed.
     public struct Failure: Error, CustomStringConvertible {
+        /// FFmpeg's messages.
         public var description: String
     }
 
+    /// The NAL units and payloads in stream order.
     public var units: [Unit]
 
-    /// Every value of a field, in stream order.
+    /// The values of all fields with a name, in stream order.
     public subscript(_ field: String) -> [Int] {
         units.flatMap { $0.fields.filter { $0.name == field }.map(\.value) }
     }
 
-    /// The units of that name, in stream order.
+    /// Returns the units with a name, in stream order.
     public func units(named name: String) -> [Unit] { units.filter { $0.name == name } }
 
     /// Reads an elementary stream's headers by running ffmpeg.
+    ///
+    /// - Throws: `Failure` with ffmpeg's output if ffmpeg fails.
     public init(path: String, codec: String = "h264") throws {
         let result = try ProcessRunner.run(
             "ffmpeg",
@@ -39,9 +46,9 @@ public struct TraceHeaders: Sendable {
 
     /// Reads an elementary stream's headers in this process.
     ///
-    /// - Throws: `Failure` with what FFmpeg warns of.
+    /// - Throws: `Failure` with FFmpeg's warnings.
     public init(stream: [UInt8], codec: String = "h264") throws {
-        // SAFETY: the C side reads `count` bytes during the call; its result owns its memory until it is freed.
+        // SAFETY: the C function reads `count` bytes during the call; its result owns its memory until it is freed.
         var result = unsafe stream.withUnsafeBufferPointer {
             unsafe vaenc_oracle_trace_headers(codec, $0.baseAddress, $0.count)
         }
@@ -51,7 +58,8 @@ public struct TraceHeaders: Sendable {
         self.init(lines: log.split(separator: Self.newline))
     }
 
-    /// Reads trace_headers' log. Its lines are `[trace_headers @ 0x…] POSITION NAME BITS = VALUE`, and a unit's name alone.
+    /// Parses the log of trace_headers. Its lines are `[trace_headers @ 0x…] POSITION NAME BITS = VALUE`, or only the
+    /// name of a unit.
     public init(log: String) {
         let prefix = Array("[trace_headers @ ".utf8)
         self.init(
@@ -63,8 +71,8 @@ public struct TraceHeaders: Sendable {
 
     private static let newline = UInt8(ascii: "\n")
 
-    /// Reads lines without the log's prefix. As bytes: there are thousands of them to a stream, and characters of text
-    /// take their time.
+    /// Parses lines without the log's prefix. It works on bytes: a stream has thousands of lines, and processing them
+    /// as text is slow.
     private init(lines: [ArraySlice<UInt8>]) {
         units = []
         for line in lines {
@@ -75,7 +83,7 @@ public struct TraceHeaders: Sendable {
                 let value = Self.number(words[words.count - 1])
             {
                 if units.isEmpty { units.append(Unit(name: "", fields: [])) }
-                // Arrays are written name[0][1]: the name with its index is the field's.
+                // Arrays are written name[0][1]. The name with its index is the name of the field.
                 units[units.count - 1].fields.append((String(decoding: words[1], as: UTF8.self), value))
             } else if let first = text.first, first < 0x80, Character(Unicode.Scalar(first)).isLetter {
                 units.append(Unit(name: String(decoding: text, as: UTF8.self), fields: []))
@@ -83,7 +91,7 @@ public struct TraceHeaders: Sendable {
         }
     }
 
-    /// A decimal number with or without a sign.
+    /// Parses a decimal number with or without a minus sign.
     private static func number(_ word: ArraySlice<UInt8>) -> Int? {
         let isNegative = word.first == UInt8(ascii: "-")
         let digits = isNegative ? word.dropFirst() : word

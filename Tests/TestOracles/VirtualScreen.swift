@@ -1,11 +1,11 @@
-/// Runs programs that want an X server on one without a screen.
+/// Runs programs that need an X server on a virtual one.
 ///
-/// Not by xvfb-run: its shell turns any status but 0 into a 5 at times. The server signals it when its last client is
-/// gone, and a signal that comes in the script's clean-up makes dash take the program's status for that of the command
-/// which it has just run.
+/// xvfb-run is not used: its shell sometimes turns a status other than 0 into 5. The server signals the shell when its
+/// last client has ended. If the signal arrives during the script's clean-up, dash confuses the program's status with
+/// that of the command that it has just run.
 public enum VirtualScreen {
-    /// The folder, then the program and its arguments. The server looks for a display that is free, and writes its
-    /// number when it takes clients; where it does not come up the read fails.
+    /// The arguments are the folder, the program and its arguments. The server chooses a free display, and writes its
+    /// number when it accepts clients. If the server does not start, the read fails.
     private static let script = """
         display=$1/display
         shift
@@ -20,7 +20,8 @@ public enum VirtualScreen {
         exit "$status"
         """
 
-    /// Like ProcessRunner.run, with an X server of the program's own. A program that is not there ends with status 127.
+    /// Runs a program like `ProcessRunner.run`, with its own X server. If the program does not exist, the status is
+    /// 127.
     public static func run(
         _ program: String, _ arguments: [String], environment: [String: String?] = [:], timeout: Double = 120
     ) throws -> ProcessRunner.Result {
@@ -30,7 +31,7 @@ public enum VirtualScreen {
         }
     }
 
-    /// Like run, with libva pointed at the driver just built.
+    /// Runs a program like `run`, with the driver just built for libva.
     public static func runOnDriver(
         _ program: String, _ arguments: [String], environment: [String: String?] = [:], timeout: Double = 120
     ) throws -> ProcessRunner.Result {

@@ -1,16 +1,16 @@
-/// Where the NAL units of a byte stream lie (H.264 annex B).
+/// The positions of the NAL units in a byte stream (H.264 annex B).
 struct AnnexB {
     struct Unit {
-        /// From the first byte of the start code (zero_byte included) to the end of trailing zeros.
+        /// The bytes from the start code (including zero_byte) to the end of the trailing zeros.
         var whole: Range<Int>
-        /// nal_unit(): without start code and trailing_zero_8bits.
+        /// The bytes of nal_unit(), without start code and trailing_zero_8bits.
         var payload: Range<Int>
     }
 
     private let bytes: [UInt8]
-    /// The first 00 00 01; the number of bytes where there is none.
+    /// The index of the first 00 00 01, or the number of bytes if the stream has none.
     private let first: Int
-    /// Bytes before the first start code.
+    /// The number of bytes before the first start code.
     let leading: Int
 
     init(_ bytes: [UInt8]) {
@@ -21,7 +21,7 @@ struct AnnexB {
 
     var isEmpty: Bool { first == bytes.count }
 
-    /// The number of units; walks all the bytes.
+    /// The number of NAL units. Scans the whole stream.
     var count: Int {
         var count = 0
         var prefix = first
@@ -32,7 +32,7 @@ struct AnnexB {
         return count
     }
 
-    /// The place of the next 00 00 01; the number of bytes where there is none.
+    /// Returns the index of the next 00 00 01, or the number of bytes if none follows.
     private static func prefix(in bytes: [UInt8], from start: Int) -> Int {
         var index = start + 2
         while index < bytes.count {
@@ -48,12 +48,12 @@ struct AnnexB {
         return bytes.count
     }
 
-    /// Of the start code with its zero_byte.
+    /// Returns the index of the first byte of the start code, including its zero_byte.
     private static func start(of prefix: Int, in bytes: [UInt8]) -> Int {
         prefix > 0 && bytes[prefix - 1] == 0 ? prefix - 1 : prefix
     }
 
-    /// Calls `body` with each unit in order. Nothing is kept: a byte stream can hold a unit for every three bytes.
+    /// Calls `body` with each unit in order. Stores nothing: a byte stream can hold a unit for every three bytes.
     func walk(_ body: (Unit) -> Void) {
         var prefix = first
         while prefix < bytes.count {
@@ -67,9 +67,9 @@ struct AnnexB {
         }
     }
 
-    /// The raw byte sequence payload of the bytes: without emulation_prevention_three_byte (H.264 7.3.1).
+    /// Returns the raw byte sequence payload: the bytes without emulation_prevention_three_byte (H.264 7.3.1).
     ///
-    /// - Parameter limit: stop after so many bytes; nil: at the end.
+    /// - Parameter limit: The maximum number of bytes to return; nil for no limit.
     static func unescape(_ bytes: ArraySlice<UInt8>, limit: Int? = nil) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(min(bytes.count, limit ?? .max))
@@ -86,7 +86,7 @@ struct AnnexB {
         return result
     }
 
-    /// What 7.4.1 forbids inside a NAL unit; nil where it is sound.
+    /// Describes what 7.4.1 forbids inside a NAL unit and these bytes contain; nil if they are valid.
     static func fault(_ bytes: ArraySlice<UInt8>) -> String? {
         if bytes.last == 0 { return "a NAL unit ends in a zero byte" }
         var zeros = 0
@@ -106,9 +106,9 @@ struct AnnexB {
     }
 }
 
-/// Where NAL units lie between start codes, for those outside this module.
+/// Finds NAL units between start codes, for code outside this module.
 package enum StartCodes {
-    /// Of each unit without start code and trailing zeros.
+    /// Returns the range of each NAL unit, without start code and trailing zeros.
     package static func units(in bytes: [UInt8]) -> [Range<Int>] {
         var units: [Range<Int>] = []
         AnnexB(bytes).walk { units.append($0.payload) }

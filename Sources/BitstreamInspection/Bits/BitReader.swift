@@ -1,4 +1,4 @@
-/// Why bits are not what the syntax says.
+/// An error in the syntax of a header, with a message for people.
 struct Malformed: Error {
     var message: String
     init(_ message: String) { self.message = message }
@@ -6,10 +6,10 @@ struct Malformed: Error {
 
 /// Reads a raw byte sequence payload, most significant bit first (H.264 7.2 and 9.1).
 ///
-/// Reading past the end gives zeros and sets `isExhausted`: a parser looks once, when it is done.
+/// Reading past the end returns zeros and sets `isExhausted`, so that a parser can check once, when it is done.
 struct BitReader {
     private let bytes: [UInt8]
-    /// Of the next bit.
+    /// The index of the next bit.
     private(set) var position = 0
     private(set) var isExhausted = false
 
@@ -18,7 +18,7 @@ struct BitReader {
     var bitCount: Int { bytes.count * 8 }
     var isByteAligned: Bool { position % 8 == 0 }
 
-    /// u(n) with n up to 32.
+    /// Reads u(n), with n up to 32.
     mutating func bits(_ count: Int) -> Int {
         guard count <= bytes.count * 8 - position else {
             isExhausted = true
@@ -35,7 +35,7 @@ struct BitReader {
 
     mutating func flag() -> Bool { bits(1) == 1 }
 
-    /// Reads over any number of bits.
+    /// Skips any number of bits.
     mutating func skip(_ count: Int) {
         guard count <= bitCount - position else {
             isExhausted = true
@@ -45,7 +45,7 @@ struct BitReader {
         position += count
     }
 
-    /// ue(v): at most 2³³ − 2, of which 2³² − 2 is the most that the standard has.
+    /// Reads ue(v). The largest value is 2³³ − 2; the largest value in the standard is 2³² − 2.
     mutating func unsigned() -> Int {
         var zeros = 0
         while !isExhausted, zeros <= 32, bits(1) == 0 { zeros += 1 }
@@ -56,20 +56,24 @@ struct BitReader {
         return (1 << zeros) - 1 + bits(zeros)
     }
 
-    /// se(v).
+    /// Reads se(v).
     mutating func signed() -> Int {
         let code = unsigned()
         return code & 1 == 1 ? (code + 1) / 2 : -(code / 2)
     }
 
-    /// ue(v) that must lie in `range`.
+    /// Reads ue(v).
+    ///
+    /// - Throws: `Malformed` if the value is not in `range` or the bits end too soon.
     mutating func unsigned(_ name: String, in range: ClosedRange<Int>) throws(Malformed) -> Int {
         let value = unsigned()
         try check(name, value, range)
         return value
     }
 
-    /// se(v) that must lie in `range`.
+    /// Reads se(v).
+    ///
+    /// - Throws: `Malformed` if the value is not in `range` or the bits end too soon.
     mutating func signed(_ name: String, in range: ClosedRange<Int>) throws(Malformed) -> Int {
         let value = signed()
         try check(name, value, range)
@@ -81,18 +85,20 @@ struct BitReader {
         guard range.contains(value) else { throw Malformed("\(name) is \(value), not in \(range)") }
     }
 
-    /// - Throws: where more was read than there is.
+    /// Checks that all bits read so far existed.
+    ///
+    /// - Throws: `Malformed` if more bits were read than exist.
     func checkEnd(_ what: String) throws(Malformed) {
         if isExhausted { throw Malformed("\(what) ends too soon") }
     }
 
-    /// more_rbsp_data() (H.264 7.2): there is something before the stop bit.
+    /// Whether bits remain before the stop bit: more_rbsp_data() (H.264 7.2).
     var hasMoreData: Bool {
         guard let last = bytes.lastIndex(where: { $0 != 0 }) else { return false }
         return position < last * 8 + 7 - bytes[last].trailingZeroBitCount
     }
 
-    /// Whole bytes from here; `position` must be a multiple of 8.
+    /// Reads `count` whole bytes. `position` must be a multiple of 8.
     mutating func take(_ count: Int) -> [UInt8] {
         let start = position / 8
         guard count >= 0, count <= bytes.count - start else {

@@ -1,34 +1,34 @@
-/// A NAL unit that can be found in a byte stream.
+/// A NAL unit that was found in a byte stream.
 protocol ByteStreamUnit {
-    /// As the standard's table calls its type.
+    /// The name of the unit's type in the standard's table.
     var name: String { get }
-    /// Of its start code in the byte stream.
+    /// The byte offset of its start code in the byte stream.
     var offset: Int { get }
-    /// Of the NAL unit alone: without start code and trailing zeros.
+    /// The bytes of the NAL unit, without start code and trailing zeros.
     var payload: Range<Int> { get }
 
-    /// Nil where there is no sound header.
+    /// Returns nil if the unit has no valid header.
     init?(_ unit: AnnexB.Unit, in bytes: [UInt8])
 }
 
 extension InspectedNALUnit: ByteStreamUnit {}
 extension HEVCNALUnit: ByteStreamUnit {}
 
-/// Walks a byte stream's NAL units.
+/// A reader that processes the NAL units of a byte stream in order.
 protocol ByteStreamReader {
     associatedtype Unit: ByteStreamUnit
 
     var bytes: [UInt8] { get }
 
     mutating func report(_ rule: Violation.Rule, _ message: String)
-    /// So many NAL units will follow.
+    /// Announces the number of NAL units that follow.
     mutating func expect(_ count: Int)
-    /// Takes the next NAL unit.
+    /// Processes the next NAL unit.
     mutating func take(_ nal: Unit) throws(Malformed)
 }
 
 extension ByteStreamReader {
-    /// Takes every NAL unit in order, and reports what is wrong with the byte stream and what cannot be read.
+    /// Processes every NAL unit in order. Reports errors of the byte stream and units that cannot be read.
     mutating func takeUnits() {
         let annexB = AnnexB(bytes)
         if annexB.leading > 0, bytes.prefix(annexB.leading).contains(where: { $0 != 0 }) || annexB.isEmpty {

@@ -1,7 +1,7 @@
 extension Int {
-    /// The whole part of a number; the nearest integer that exists where it has none. Not a number gives 0.
+    /// Converts a number to an integer: rounds toward zero, clamps to the range of `Int`, and maps not-a-number to 0.
     ///
-    /// `Int(_:)` traps on what a stream's headers can make of a time or a rate.
+    /// `Int(_:)` traps on the times and rates that malformed headers can produce.
     init(clamping value: Double) {
         if value.isNaN {
             self = 0

@@ -1,18 +1,19 @@
-/// Parameter sets of one kind, each different one once, found again by their hashes.
+/// The different parameter sets of one kind, each stored once and found by its hash.
 struct DistinctSets<Element: Hashable & Sendable>: Sendable {
-    /// In order of arrival.
+    /// The sets in order of arrival.
     private(set) var elements: [Element] = []
-    /// Places by hash value; where two have the same one, the later is at the next free number.
+    /// Indices in `elements` by hash value. If two sets have the same hash, the later one uses the next free key.
     private var places: [Int: Int] = [:]
     private var byteCount = 0
 
-    /// Bytes of different sets that are kept. A set takes up to a hundred times its bytes in memory, and no stream needs
-    /// many: one that changes its rate every second for a day has 4 MB.
+    /// The maximum size of the stored sets, in bytes of their NAL units. A set takes up to a hundred times its size in
+    /// memory. No stream needs many sets: one that changes its rate every second for a day has 4 MB of them.
     private static var byteLimit: Int { 4 << 20 }
 
-    /// The place of a set in `elements`, where it is appended if it is new.
+    /// Returns the index of a set in `elements`. Appends the set if it is new.
     ///
-    /// - Parameter byteCount: of its NAL unit's payload.
+    /// - Parameter byteCount: The size of its NAL unit's payload.
+    /// - Throws: `Malformed` if the set is new and exceeds `byteLimit`.
     mutating func place(of set: Element, byteCount: Int) throws(Malformed) -> (place: Int, isNew: Bool) {
         var key = set.hashValue
         while let place = places[key] {

@@ -9,7 +9,7 @@ struct OutputBuffer {
     private var entries: [Entry] = []
     private var lastOutput: Int?
     private(set) var faults: [String] = []
-    /// Frames as the bumping process outputs them.
+    /// Frame indices in the order in which the bumping process outputs the frames.
     private(set) var output: [Int] = []
 
     mutating func takeFaults() -> [String] {
@@ -17,7 +17,7 @@ struct OutputBuffer {
         return faults
     }
 
-    /// Everything that waits goes out and the buffer is empty (C.4.4): at an IDR picture, at
+    /// Outputs all waiting frames and empties the buffer (C.4.4): at an IDR picture, at
     /// memory_management_control_operation 5 and at the end.
     mutating func flush() {
         while entries.contains(where: \.isWaiting) { bump() }
@@ -25,11 +25,11 @@ struct OutputBuffer {
         lastOutput = nil
     }
 
-    /// The picture after its marking.
+    /// Stores a picture after its reference marking.
     ///
     /// - Parameters:
-    ///   - size: frames that the buffer holds.
-    ///   - isReferenced: whether a frame is marked as a reference now, the current one left out.
+    ///   - size: The capacity of the buffer in frames.
+    ///   - isReferenced: Whether a frame other than the current one is now marked as a reference.
     mutating func store(
         frame: Int, pictureOrderCount: Int, isReference: Bool, size: Int, isReferenced: (Int) -> Bool
     ) {
@@ -38,7 +38,7 @@ struct OutputBuffer {
         while entries.count >= size {
             let next = entries.filter(\.isWaiting).map(\.pictureOrderCount).min()
             if !isReference, next.map({ pictureOrderCount < $0 }) ?? true {
-                // C.4.5.2: output at once, never stored.
+                // C.4.5.2: the picture is output immediately and not stored.
                 emit(frame, pictureOrderCount)
                 return
             }
@@ -52,7 +52,7 @@ struct OutputBuffer {
         entries.append(Entry(frame: frame, pictureOrderCount: pictureOrderCount, isWaiting: true))
     }
 
-    /// C.4.5.3.
+    /// Outputs the waiting frame with the lowest picture order count (C.4.5.3).
     private mutating func bump() {
         let waiting = entries.indices.filter { entries[$0].isWaiting }
         guard let first = waiting.min(by: { entries[$0].pictureOrderCount < entries[$1].pictureOrderCount }) else {

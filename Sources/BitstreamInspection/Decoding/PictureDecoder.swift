@@ -1,6 +1,6 @@
-/// Follows a decoder picture by picture: order, lists, marking and output, no macroblock.
+/// Simulates a decoder picture by picture: picture order, reference lists, marking and output, but no macroblocks.
 struct PictureDecoder {
-    /// An end of sequence NAL unit came: the next picture must be an IDR picture.
+    /// Whether an end of sequence NAL unit arrived: the next picture must be an IDR picture.
     var sequenceEnds = false
 
     private var order = PictureOrder()
@@ -11,7 +11,7 @@ struct PictureDecoder {
     private var previousReferenceFrameNum = 0
     private var previousIDRID: Int?
     private var sequence = -1
-    /// Picture order counts of the sequence, ascending; enough of them to see reordering.
+    /// The latest picture order counts of the sequence, ascending; enough of them to detect reordering.
     private var recentCounts: [Int] = []
     private var reportedReordering = false
 
@@ -79,7 +79,7 @@ struct PictureDecoder {
         stream.found.append(contentsOf: found.map { Violation($0.0, frame: index, $0.1) })
     }
 
-    /// Sorts out the output order.
+    /// Flushes the output and assigns every frame its index in output order.
     mutating func end(_ stream: inout H264Stream) {
         output.flush()
         let order = stream.frames.indices.sorted {
@@ -111,7 +111,7 @@ struct PictureDecoder {
         sequenceEnds = false
     }
 
-    /// 7.4.3: frame_num follows the last reference picture's, or gaps are allowed and filled.
+    /// Checks that frame_num follows that of the last reference picture (7.4.3). If gaps are allowed, fills them.
     private mutating func checkFrameNumber(_ first: SliceHeader, _ sps: SequenceParameters) {
         if first.isIDR {
             if first.frame_num != 0 { report(.frameNumber, "an IDR picture has frame_num \(first.frame_num)") }
@@ -129,7 +129,7 @@ struct PictureDecoder {
         if !sps.gaps_in_frame_num_value_allowed_flag {
             report(.frameNumber, "frame_num jumps from \(previousReferenceFrameNum) to \(first.frame_num)")
         }
-        // More would only push out what the first ones left.
+        // Earlier frames of the gap have no effect: the last 16 would remove them from the buffer.
         let gap = (first.frame_num - expected + sps.maxFrameNum) % sps.maxFrameNum
         var number = (expected + max(0, gap - 16)) % sps.maxFrameNum
         while number != first.frame_num {
@@ -165,7 +165,7 @@ struct PictureDecoder {
         for fault in output.takeFaults() { report(.pictureBuffer, fault) }
     }
 
-    /// Frames of the decoded picture buffer (A.3.1, E.2.1).
+    /// Returns the capacity of the decoded picture buffer in frames (A.3.1, E.2.1).
     private static func bufferSize(_ sps: SequenceParameters) -> Int {
         sps.vui?.restriction?.max_dec_frame_buffering ?? LevelLimits(sps)?.maxDpbFrames(sps) ?? 16
     }
@@ -202,7 +202,7 @@ struct PictureDecoder {
             report(.syntax, "slice_type says all slices are alike, and they are not")
         }
         if let type = unit.primaryPictureType {
-            // Table 7-5: I; P, I; all; then with SI and SP.
+            // Table 7-5. Values 0 to 2 allow I; P and I; P, B and I. The others allow SI and SP too.
             let allowed: Set<SliceHeader.Kind> =
                 switch type {
                 case 0: [.i]

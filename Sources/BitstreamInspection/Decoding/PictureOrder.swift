@@ -1,9 +1,9 @@
-/// Decoding process for picture order count (H.264 8.2.1) and the rules for frame_num (7.4.3).
+/// The decoding process for picture order count (H.264 8.2.1).
 struct PictureOrder {
     struct Result {
         var top: Int
         var bottom: Int
-        /// PicOrderCnt of a frame.
+        /// PicOrderCnt of the frame.
         var frame: Int { min(top, bottom) }
     }
 
@@ -13,7 +13,8 @@ struct PictureOrder {
     private var previousFrameNum = 0
     private var previousHadUnmarkAll = false
 
-    /// Counts of the picture that starts with `slice`. Values wrap as in two's complement: sound ones have 32 bits.
+    /// Returns the counts of the picture that starts with `slice`. Values wrap in two's complement: valid ones have 32
+    /// bits.
     mutating func decode(_ slice: SliceHeader, _ sps: SequenceParameters) -> Result {
         if slice.isIDR {
             previousMsb = 0
@@ -31,7 +32,7 @@ struct PictureOrder {
         previousHadUnmarkAll = slice.includesUnmarkAll
         previousFrameNum = slice.frame_num
         if previousHadUnmarkAll {
-            // “tempPicOrderCnt”: the picture counts from itself (8.2.1).
+            // “tempPicOrderCnt”: the next counts are relative to this picture (8.2.1).
             previousFrameNumOffset = 0
             previousFrameNum = 0
             previousMsb = 0
@@ -40,7 +41,7 @@ struct PictureOrder {
         return result
     }
 
-    /// Type 0 (8.2.1.1).
+    /// Decodes type 0 (8.2.1.1).
     private mutating func leastSignificantBits(_ slice: SliceHeader, _ sps: SequenceParameters) -> Result {
         let maximum = 1 << sps.log2_max_pic_order_cnt_lsb
         let lsb = slice.pic_order_cnt_lsb
@@ -69,7 +70,7 @@ struct PictureOrder {
         return offset
     }
 
-    /// Type 1 (8.2.1.2).
+    /// Decodes type 1 (8.2.1.2).
     private mutating func cycle(_ slice: SliceHeader, _ sps: SequenceParameters) -> Result {
         let offsets = sps.offset_for_ref_frame
         var number = offsets.isEmpty ? 0 : frameNumOffset(slice, sps) &+ slice.frame_num
@@ -86,7 +87,7 @@ struct PictureOrder {
             top: top, bottom: top &+ sps.offset_for_top_to_bottom_field &+ slice.delta_pic_order_cnt[1])
     }
 
-    /// Type 2 (8.2.1.3).
+    /// Decodes type 2 (8.2.1.3).
     private mutating func codingOrder(_ slice: SliceHeader, _ sps: SequenceParameters) -> Result {
         let offset = frameNumOffset(slice, sps)
         if slice.isIDR { return Result(top: 0, bottom: 0) }
@@ -94,7 +95,7 @@ struct PictureOrder {
         return Result(top: count, bottom: count)
     }
 
-    /// A frame inferred for a gap in frame_num counts for types 1 and 2 (8.2.5.2).
+    /// Counts a frame that was inferred for a gap in frame_num; types 1 and 2 need it (8.2.5.2).
     mutating func skip(frameNum: Int, _ sps: SequenceParameters) {
         if previousFrameNum > frameNum { previousFrameNumOffset = previousFrameNumOffset &+ sps.maxFrameNum }
         previousFrameNum = frameNum

@@ -1,32 +1,32 @@
-/// Frames marked as references, and how they come to be and cease to be (H.264 8.2.5).
+/// The frames marked as references, and the marking process (H.264 8.2.5).
 struct ReferenceBuffer {
     struct Entry: Hashable {
-        /// In coding order; -1 for a “non-existing” frame inferred for a gap in frame_num.
+        /// The frame's index in coding order; -1 for a “non-existing” frame inferred for a gap in frame_num.
         var frame: Int
         var frameNum: Int
         var pictureOrderCount: Int
         var temporalLayer: Int?
-        /// Nil: “used for short-term reference”.
+        /// LongTermFrameIdx; nil if the frame is “used for short-term reference”.
         var longTermFrameIdx: Int?
         var isNonExisting: Bool { frame < 0 }
     }
 
     private(set) var entries: [Entry] = []
-    /// MaxLongTermFrameIdx; -1: “no long-term frame indices”.
+    /// MaxLongTermFrameIdx; -1 for “no long-term frame indices”.
     private var maxLongTermFrameIdx = -1
-    /// Found while marking, for the caller to take.
+    /// Errors found while marking. The caller takes them and clears the list.
     var faults: [String] = []
 
     var shortTerm: [Entry] { entries.filter { $0.longTermFrameIdx == nil } }
     var longTerm: [Entry] { entries.filter { $0.longTermFrameIdx != nil } }
     func contains(_ frame: Int) -> Bool { entries.contains { $0.frame == frame } }
 
-    /// FrameNumWrap, which is PicNum for frames (8-27, 8-28).
+    /// Returns FrameNumWrap, which is PicNum for frames (8-27, 8-28).
     static func picNum(_ entry: Entry, current frameNum: Int, maxFrameNum: Int) -> Int {
         entry.frameNum > frameNum ? entry.frameNum - maxFrameNum : entry.frameNum
     }
 
-    /// Sliding window (8.2.5.3): before a short-term reference is added.
+    /// Applies the sliding window (8.2.5.3), before a short-term reference is added.
     private mutating func slide(current frameNum: Int, _ sps: SequenceParameters) {
         let limit = max(sps.max_num_ref_frames, 1)
         while entries.count >= limit {
@@ -42,15 +42,15 @@ struct ReferenceBuffer {
         }
     }
 
-    /// A frame inferred for a gap (8.2.5.2).
+    /// Adds a frame inferred for a gap (8.2.5.2).
     mutating func addNonExisting(frameNum: Int, _ sps: SequenceParameters) {
         slide(current: frameNum, sps)
         entries.append(Entry(frame: -1, frameNum: frameNum, pictureOrderCount: 0))
     }
 
-    /// Marks after the picture `current`, which is a reference, was decoded.
+    /// Marks references after the reference picture `current` was decoded.
     ///
-    /// - Returns: the picture as it is marked itself.
+    /// - Returns: `current` with its own marking.
     mutating func mark(_ current: Entry, _ marking: SliceHeader.Marking, _ sps: SequenceParameters) -> Entry {
         var current = current
         switch marking {
@@ -84,7 +84,7 @@ struct ReferenceBuffer {
         }
     }
 
-    /// Adaptive memory control (8.2.5.4).
+    /// Applies one operation of adaptive memory control (8.2.5.4).
     private mutating func apply(
         _ operation: SliceHeader.MarkingOperation, _ current: inout Entry, _ sps: SequenceParameters
     ) {

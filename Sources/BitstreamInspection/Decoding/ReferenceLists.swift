@@ -1,4 +1,4 @@
-/// Construction of reference picture lists of frames (H.264 8.2.4).
+/// The construction of reference picture lists for frames (H.264 8.2.4).
 struct ReferenceLists {
     private typealias Entry = ReferenceBuffer.Entry
 
@@ -15,11 +15,11 @@ struct ReferenceLists {
         self.pictureOrderCount = pictureOrderCount
     }
 
-    /// RefPicList0 and RefPicList1 of a slice; nil entries are “no reference picture”.
+    /// Returns RefPicList0 and RefPicList1 of a slice. Nil entries are “no reference picture”.
     mutating func lists(of slice: SliceHeader) -> [[ReferenceBuffer.Entry?]] {
         if slice.kind.isIntra { return [[], []] }
         var result = slice.kind == .b ? initialB() : [initialP(), []]
-        // With more than one entry, two equal lists differ in their first two (8.2.4.2.3).
+        // If the lists have more than one entry and are equal, the first two entries of list 1 are swapped (8.2.4.2.3).
         if slice.kind == .b, result[1].count > 1, result[0] == result[1] { result[1].swapAt(0, 1) }
         return result.enumerated().map { index, initial in
             let count = slice.activeReferences[index]
@@ -43,12 +43,13 @@ struct ReferenceLists {
         buffer.longTerm.sorted { $0.longTermFrameIdx ?? 0 < $1.longTermFrameIdx ?? 0 }
     }
 
-    /// 8.2.4.2.1.
+    /// Returns the initial list of a P slice (8.2.4.2.1).
     private func initialP() -> [Entry] {
         buffer.shortTerm.sorted { picNum($0) > picNum($1) } + longTerm
     }
 
-    /// 8.2.4.2.3: without frames inferred for gaps, which have no picture order count.
+    /// Returns the initial lists of a B slice (8.2.4.2.3). Frames inferred for gaps are excluded: they have no picture
+    /// order count.
     private func initialB() -> [[Entry]] {
         let short = buffer.shortTerm.filter { !$0.isNonExisting }
         let before = short.filter { $0.pictureOrderCount < pictureOrderCount }
@@ -58,7 +59,7 @@ struct ReferenceLists {
         return [before + after + longTerm, after + before + longTerm]
     }
 
-    /// 8.2.4.3.
+    /// Applies the modification commands to a list (8.2.4.3).
     private mutating func modified(
         _ list: [Entry?], _ commands: [SliceHeader.ListModification], name: String
     ) -> [Entry?] {
@@ -90,7 +91,7 @@ struct ReferenceLists {
             }
             guard let chosen, place < list.count else { continue }
             if chosen.isNonExisting { faults.append("\(name) is given a frame that was inferred for a gap") }
-            // Insert it, and take its later occurrence away.
+            // Insert the picture and remove its later occurrence.
             let length = list.count
             var rest = Array(list[place...])
             if let again = rest.firstIndex(of: chosen) { rest.remove(at: again) }

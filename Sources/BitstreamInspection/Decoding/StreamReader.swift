@@ -1,21 +1,21 @@
-/// Walks a byte stream's NAL units, gathers them into access units (H.264 7.4.1.2) and has each decoded.
+/// Processes a byte stream's NAL units, groups them into access units (H.264 7.4.1.2) and passes each to the decoder.
 struct StreamReader: ByteStreamReader {
-    /// A picture's NAL units before it is decoded.
+    /// The NAL units of a picture before it is decoded.
     struct AccessUnit {
         var nalUnits: Range<Int>
         var slices: [InspectedFrame.Slice] = []
         var information: [RawInformation] = []
         var temporalLayer: Int?
         var sequenceSet: SequenceParameters?
-        /// In the stream's `sequenceSets`.
+        /// The index of `sequenceSet` in the stream's `sequenceSets`.
         var sequencePlace = 0
-        /// primary_pic_type of the delimiter.
+        /// primary_pic_type of the access unit delimiter.
         var primaryPictureType: Int?
     }
 
     let bytes: [UInt8]
     private var stream = H264Stream()
-    /// Each different one of the stream, and those that hold now, by id.
+    /// The distinct sets are all different sets of the stream. The dictionaries hold the current sets by id.
     private var distinctSequences = DistinctSets<SequenceParameters>()
     private var distinctPictures = DistinctSets<PictureParameters>()
     private var sequenceSets: [Int: SequenceParameters] = [:]
@@ -23,14 +23,14 @@ struct StreamReader: ByteStreamReader {
     private var pictureSets: [Int: PictureParameters] = [:]
     private var budget: HeaderBudget
     private var unit: AccessUnit?
-    /// Prefix NAL units belong to the slice that follows.
+    /// The last prefix NAL unit, which belongs to the slice that follows.
     private var pendingPrefix: (nalUnit: Int, temporalLayer: Int?)?
     private var decoder = PictureDecoder()
 
-    /// Longer than any header that is legal.
+    /// The maximum number of bytes that are read of a slice header; larger than any valid header.
     private static let headerLimit = 4096
 
-    /// Parameter sets before that offset are a container's record.
+    /// The size of the container's record at the start of `bytes`. It holds parameter sets that precede the stream.
     private let recordBytes: Int
 
     init(_ bytes: [UInt8], recordBytes: Int = 0) {
@@ -53,7 +53,7 @@ struct StreamReader: ByteStreamReader {
         stream.found.append(Violation(rule, frame: unit == nil ? nil : stream.frames.count, message))
     }
 
-    /// Whether so many more slices or messages are read.
+    /// Returns whether `count` more slices or messages may be read. If not, reports it once.
     private mutating func mayTake(_ count: Int = 1) -> Bool {
         switch budget.take(count) {
         case .take: return true
@@ -77,7 +77,7 @@ struct StreamReader: ByteStreamReader {
             start(at: index)
             try takeHeader(nal)
         case 14:
-            // It belongs to the slice that follows, in this picture or the next.
+            // The prefix belongs to the slice that follows, in this picture or the next.
             pendingPrefix = (index, nal.scalable?.temporalID)
             return
         case 1, 2, 5:
@@ -92,7 +92,8 @@ struct StreamReader: ByteStreamReader {
         if let start = unit?.nalUnits.lowerBound { unit?.nalUnits = start..<(index + 1) }
     }
 
-    /// A NAL unit at `index` that cannot follow the slices of the picture under way (7.4.1.2.3).
+    /// Handles a NAL unit that cannot follow the slices of its picture (7.4.1.2.3): ends the access unit if it has
+    /// slices.
     private mutating func start(at index: Int) {
         if let unit, !unit.slices.isEmpty { finish(upTo: index) }
         if unit == nil { unit = AccessUnit(nalUnits: index..<index) }
@@ -149,7 +150,7 @@ struct StreamReader: ByteStreamReader {
         unit?.slices.append(InspectedFrame.Slice(header: header, nalUnit: index))
     }
 
-    /// Ends the access unit under way.
+    /// Ends the current access unit and decodes its picture.
     private mutating func finish(upTo end: Int? = nil) {
         guard var done = unit else { return }
         done.nalUnits = done.nalUnits.lowerBound..<(end ?? stream.nalUnits.count)
@@ -189,7 +190,7 @@ struct StreamReader: ByteStreamReader {
         }
         for (hrd, nal) in [(sps.vui?.nalHRD, true), (sps.vui?.vclHRD, false)] {
             let factor = LevelLimits.rateFactor(profile: sps.profile_idc, nal: nal)
-            // A.3.1: at least one schedule must keep them.
+            // A.3.1: at least one schedule must respect the limits.
             guard let hrd,
                 !hrd.schedules.contains(where: {
                     $0.bitRate <= factor * limits.maxBR && $0.cpbSize <= factor * limits.maxCPB

@@ -1,32 +1,34 @@
-/// Follows an H.264 stream: which slices make a picture, and whether frames were lost between two (frame_num, 7.4.3).
+/// Follows an H.264 stream: finds which slices form a picture, and whether frames were lost between two pictures
+/// (frame_num, 7.4.3).
 package struct H264Follower: StreamFollower {
     private var sequenceSets: [Int: SequenceParameters] = [:]
     private var pictureSets: [Int: PictureParameters] = [:]
-    /// A parameter set could not be read here: decoders may know more, and slices are not judged.
+    /// Whether a parameter set could not be read. Decoders may support it, so slices are not judged.
     private var isBlind = false
     private var active: SequenceParameters?
     /// prevRefFrameNum; nil before the first picture.
     private var previousFrameNumber: Int?
-    /// Frames that others refer to are gone, until decoding can restart.
+    /// Whether reference frames were lost and decoding has not restarted since.
     private var isLost = false
     private var order = PictureOrder()
-    /// A picture that decoding may begin at has come.
+    /// Whether a picture at which decoding may begin has arrived.
     private var hasBegun = false
-    /// The picture order count of that picture, where it is no IDR picture; nil from the next one on.
+    /// The picture order count of the picture at which decoding began, if that picture is not an IDR picture. Nil after
+    /// the next picture at which decoding may begin.
     private var firstOrder: Int?
-    /// The first field of a frame, whose second may follow.
+    /// The first field of a frame whose second field may follow.
     private var openField: SliceHeader?
     private var picture = Picture()
-    /// A picture that another follows at once: whoever gathers them ends it first.
+    /// A complete picture whose successor has already begun. The caller ends it before the successor.
     private var ended: Picture?
-    /// Messages that came while a picture was under way: they are the next one's.
+    /// An SEI NAL unit that arrived during a picture. Its messages belong to the next picture.
     private var pending: [UInt8]?
 
     private struct Picture {
         var isThere = false
         var isIDR = false
         var isReference = false
-        /// In whatever order slices come, one begins the picture.
+        /// Whether the slice with first_mb_in_slice 0 has arrived; slices may arrive in any order.
         var hasFirstSlice = false
         var first: SliceHeader?
         var sequenceSet: SequenceParameters?
@@ -34,7 +36,7 @@ package struct H264Follower: StreamFollower {
         var hasRecoveryPoint = false
     }
 
-    /// Longer than any header that is legal.
+    /// The maximum number of bytes that are read of a slice header; larger than any valid header.
     private static let headerLimit = 4096
 
     package init() {}
@@ -45,7 +47,7 @@ package struct H264Follower: StreamFollower {
         guard let unit = InspectedNALUnit(place, in: bytes) else { return .broken }
         switch unit.type {
         case 1, 5: return takeSlice(unit, bytes)
-        // Data partitions: only decoders know what they miss.
+        // Data partitions: only decoders know what is missing.
         case 2...4: return .slice(startsPicture: unit.type == 2, fault: nil)
         case 6:
             if !picture.isThere { readMessages(bytes) } else { pending = bytes }
@@ -107,7 +109,7 @@ package struct H264Follower: StreamFollower {
             }
             return .slice(startsPicture: starts, fault: nil)
         } catch {
-            // first_mb_in_slice 0 is all that can be known without the parameter sets.
+            // Without the parameter sets, only first_mb_in_slice 0 can be recognized.
             let starts = !picture.isThere || bytes.count > 1 && bytes[1] & 0x80 != 0
             if starts, picture.isThere { startPicture() }
             picture.isThere = true
@@ -171,7 +173,7 @@ package struct H264Follower: StreamFollower {
         return result
     }
 
-    /// Whether a picture is shown before the one with a recovery point that decoding begins at.
+    /// Returns whether a picture is displayed before the recovery point at which decoding began.
     private mutating func leads(_ header: SliceHeader, _ sps: SequenceParameters, hasRecoveryPoint: Bool) -> Bool {
         let count = order.decode(header, sps).frame
         if header.isIDR || hasRecoveryPoint {
@@ -189,7 +191,7 @@ package struct H264Follower: StreamFollower {
             && header.pic_parameter_set_id == openField.pic_parameter_set_id
     }
 
-    /// frame_num goes on by more than one where that means a loss.
+    /// Returns whether frame_num increases by more than one and the stream does not allow gaps: frames were lost.
     private func hasGap(_ header: SliceHeader, _ sps: SequenceParameters) -> Bool {
         guard let previous = previousFrameNumber, !header.isIDR, !sps.gaps_in_frame_num_value_allowed_flag else { return false }
         return header.frame_num != previous && header.frame_num != (previous + 1) % sps.maxFrameNum

@@ -1,22 +1,24 @@
-/// Follows an HEVC stream: picture order, and whether every picture has what its reference picture set names as used.
+/// Follows an HEVC stream: computes picture order, and checks that every picture has the pictures that its reference
+/// picture set lists as used.
 package struct HEVCFollower: StreamFollower {
-    /// vps_video_parameter_set_id of those that came: decoders want them, whatever they say.
+    /// vps_video_parameter_set_id of the video parameter sets received. Decoders require them, regardless of their
+    /// content.
     private var videoSets: Set<Int> = []
     private var sequenceSets: [Int: HEVCSequenceParameters] = [:]
     private var pictureSets: [Int: HEVCPictureParameters] = [:]
-    /// A parameter set could not be read here: decoders may know more, and slices are not judged.
+    /// Whether a parameter set could not be read. Decoders may support it, so slices are not judged.
     private var isBlind = false
     private var references = HEVCReferenceBuffer()
     private var active: HEVCSequenceParameters?
-    /// prevTid0Pic (8.3.1).
+    /// The picture order count of prevTid0Pic (8.3.1).
     private var previousTid0 = 0
     private var hasStarted = false
     private var sequenceEnds = false
-    /// The last IRAP picture started a sequence: RASL pictures cannot be decoded (8.1.3).
+    /// Whether the last IRAP picture started a sequence, so that its RASL pictures cannot be decoded (8.1.3).
     private var leadsNothing = true
     private var count = 0
     private var picture = Picture()
-    /// A picture that another follows at once: whoever gathers them ends it first.
+    /// A complete picture whose successor has already begun. The caller ends it before the successor.
     private var ended: Picture?
 
     private struct Picture {
@@ -29,7 +31,7 @@ package struct HEVCFollower: StreamFollower {
         var fault: FollowedUnit.Fault?
     }
 
-    /// Longer than any header that is legal.
+    /// The maximum number of bytes that are read of a slice header; larger than any valid header.
     private static let headerLimit = 8192
 
     package init() {}
@@ -60,7 +62,7 @@ package struct HEVCFollower: StreamFollower {
         do {
             if unit.type == 33 {
                 let set = try HEVCSequenceParameters(rbsp: rbsp)
-                // libavcodec forgets an SPS whose VPS has not come.
+                // libavcodec discards an SPS whose VPS has not arrived.
                 guard videoSets.contains(set.sps_video_parameter_set_id) else {
                     sequenceSets[set.sps_seq_parameter_set_id] = nil
                     return
@@ -77,7 +79,8 @@ package struct HEVCFollower: StreamFollower {
         }
     }
 
-    /// A slice of the next picture, whose first one is missing: of another order, or before what was taken (7.4.2.4.5).
+    /// Returns whether a slice belongs to the next picture, whose first slice is missing: its picture order count
+    /// differs, or its address is not after that of the latest slice (7.4.2.4.5).
     private func follows(_ unit: HEVCNALUnit, _ bytes: [UInt8]) -> Bool {
         guard let first = picture.first, let latest = picture.latest else { return false }
         let (pictures, sequences) = (pictureSets, sequenceSets)
@@ -190,9 +193,9 @@ package struct HEVCFollower: StreamFollower {
 }
 
 extension HEVCSliceHeader {
-    /// PicOrderCntVal (8.3.1).
+    /// Returns PicOrderCntVal (8.3.1).
     ///
-    /// - Parameter previous: that of prevTid0Pic.
+    /// - Parameter previous: PicOrderCntVal of prevTid0Pic.
     func pictureOrderCount(after previous: Int, _ sps: HEVCSequenceParameters, startsSequence: Bool) -> Int {
         let lsb = slice_pic_order_cnt_lsb
         if startsSequence { return lsb }

@@ -1,70 +1,76 @@
-/// What a NAL unit is to the pictures of a stream.
+/// The role of a NAL unit among the pictures of a stream.
 package enum FollowedUnit: Sendable, Hashable {
-    /// It stands before a picture: parameter sets, delimiters, messages. A picture under way is complete.
+    /// A unit that precedes a picture: a parameter set, delimiter or message. The current picture is complete.
     case leading
-    /// It belongs to the picture under way, or to the next where there is none.
+    /// A unit that belongs to the current picture, or to the next one if no picture has begun.
     case trailing
-    /// The same, and the picture under way is complete after it.
+    /// A unit that belongs to the current picture and completes it: the end of a sequence or of the stream.
     case sequenceEnd
-    /// A slice, of a new picture where it starts one. With the reason where it cannot be decoded.
+    /// A slice. `startsPicture` is true for the first slice of a picture. `fault` is the reason why it cannot be
+    /// decoded.
     case slice(startsPicture: Bool, fault: Fault?)
-    /// Of another layer, or of no use to decoders.
+    /// A unit of another layer, or a unit that decoders ignore.
     case other
-    /// No sound NAL unit: part of the picture under way may be missing.
+    /// An invalid NAL unit. Part of the current picture may be missing.
     case broken
 
     package enum Fault: Sendable, Hashable {
-        /// Parameter sets that it names are not there.
+        /// A parameter set that the slice refers to is missing.
         case noParameterSets
-        /// Its header makes no sense.
+        /// The slice header is invalid.
         case unreadable
     }
 }
 
-/// What is known of a picture when all its NAL units were taken.
+/// The facts about a picture after all its NAL units were taken.
 package struct FollowedPicture: Sendable, Hashable {
-    /// Why a picture cannot be decoded.
+    /// A reason why a picture cannot be decoded.
     package enum Obstacle: Sendable, Hashable {
         case noParameterSets
-        /// It refers to what was before the stream's start.
+        /// The picture refers to pictures before the start of the stream.
         case beforeStart
-        /// Pictures that it refers to were lost.
+        /// Pictures that the picture refers to were lost.
         case missingReference
-        /// Parts of it are broken or missing.
+        /// Parts of the picture are broken or missing.
         case damaged
     }
 
     package var obstacle: Obstacle?
-    /// Nothing that follows refers to what was before: IDR; in HEVC any IRAP picture, but for what leads it.
+    /// Whether nothing that follows refers to earlier pictures: an IDR picture. In HEVC, any IRAP picture; its leading
+    /// pictures are an exception.
     package var isKey = false
-    /// It is shown before the key picture that it follows, and may refer to what was before that.
+    /// Whether the picture is displayed before the key picture that it follows. It may refer to pictures before that
+    /// key picture.
     package var isLeading = false
-    /// It is to be seen.
+    /// Whether the picture is meant to be displayed.
     package var isShown = true
-    /// It completes the frame of the field before.
+    /// Whether the picture is the second field of the previous picture's frame.
     package var isSecondField = false
-    /// Decoding restarts: what came before must come out first.
+    /// Whether decoding restarts: earlier pictures must be output first.
     package var beginsAnew = false
 }
 
-/// Follows a stream NAL unit by NAL unit as a decoder does: which belong together, and what can be decoded.
+/// Follows a stream NAL unit by NAL unit, as a decoder does: finds which units form a picture, and which pictures can
+/// be decoded.
 ///
-/// It keeps parameter sets and what is marked for reference, and no more of the stream. Any bytes are accepted.
+/// Keeps only the parameter sets and the state of the reference pictures. Accepts any bytes.
 package protocol StreamFollower: Sendable {
-    /// - Parameter unit: a NAL unit without start code or length.
+    /// Returns the role of the next NAL unit.
+    ///
+    /// - Parameter unit: A NAL unit without start code or length.
     mutating func take(_ unit: [UInt8]) -> FollowedUnit
 
-    /// Ends the picture whose slices were taken.
+    /// Ends the picture whose slices were taken. A picture that cannot be decoded is not used as a reference.
     ///
-    /// - Parameter isBroken: NAL units of it could not be used. What cannot be decoded is no reference for others.
+    /// - Parameter isBroken: Whether NAL units of the picture could not be used.
     mutating func endPicture(isBroken: Bool) -> FollowedPicture
 
-    /// The stream goes on somewhere else: parameter sets stay.
+    /// Prepares for another position in the stream. Parameter sets are kept.
     mutating func restart()
 }
 
 extension StreamFollower {
-    /// The sound part of a NAL unit: without zeros behind it.
+    /// Returns a NAL unit without its trailing zeros.
     static func trimmed(_ unit: [UInt8]) -> [UInt8] {
         unit.last == 0 ? Array(unit.prefix((unit.lastIndex { $0 != 0 } ?? -1) + 1)) : unit
     }

@@ -1,6 +1,6 @@
 /// hrd_parameters() (H.264 E.1.2).
 package struct HRDParameters: Sendable, Hashable {
-    /// One delivery schedule: SchedSelIdx is its place in `schedules`.
+    /// One delivery schedule. SchedSelIdx is its index in `schedules`.
     package struct Schedule: Sendable, Hashable {
         /// BitRate[SchedSelIdx] in bits per second (E-37).
         package var bitRate: Int

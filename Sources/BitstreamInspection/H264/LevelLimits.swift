@@ -1,10 +1,11 @@
-/// What a level allows (H.264 table A-1).
+/// The limits of a level (H.264 table A-1).
 package struct LevelLimits: Sendable, Hashable {
-    /// Macroblocks per second, per frame, and in the decoded picture buffer.
+    /// MaxMBPS in macroblocks per second, MaxFS in macroblocks per frame, and MaxDpbMbs in macroblocks.
     package var maxMBPS: Int
     package var maxFS: Int
     package var maxDpbMbs: Int
-    /// In units of 1000 (VCL) or 1200 (NAL) bits per second, and bits; more in High.
+    /// MaxBR in units of 1000 (VCL) or 1200 (NAL) bits per second, and MaxCPB in units of 1000 or 1200 bits. The High
+    /// profiles have larger units: see `rateFactor(profile:nal:)`.
     package var maxBR: Int
     package var maxCPB: Int
     package var minCR: Int
@@ -24,7 +25,7 @@ package struct LevelLimits: Sendable, Hashable {
         (62, [16_711_680, 139_264, 696_320, 800_000, 800_000, 2]),
     ]
 
-    /// Of a sequence's level; nil for a level that is not in the table.
+    /// Creates the limits of a sequence's level; nil if the level is not in the table.
     package init?(_ sps: SequenceParameters) {
         // Level 1b is level_idc 11 with constraint_set3_flag in the older profiles, 9 in the others (A.3.4).
         let is1b = sps.level_idc == 11 && sps.constraint_set3_flag && [66, 77, 88].contains(sps.profile_idc)
@@ -37,7 +38,7 @@ package struct LevelLimits: Sendable, Hashable {
     /// MaxDpbFrames (A.3.1).
     package func maxDpbFrames(_ sps: SequenceParameters) -> Int { min(maxDpbMbs / sps.macroblocksPerFrame, 16) }
 
-    /// cpbBrVclFactor and cpbBrNalFactor (table A-2).
+    /// Returns cpbBrVclFactor or cpbBrNalFactor (table A-2).
     package static func rateFactor(profile: Int, nal: Bool) -> Int {
         switch profile {
         case 66, 77, 88: nal ? 1200 : 1000

@@ -6,7 +6,7 @@ package struct PictureParameters: Sendable, Hashable {
     package var bottom_field_pic_order_in_frame_present_flag: Bool
     package var num_slice_groups: Int
     package var slice_group_map_type = 0
-    /// SliceGroupChangeRate, of map types 3 to 5.
+    /// SliceGroupChangeRate, for map types 3 to 5.
     package var sliceGroupChangeRate = 1
     package var num_ref_idx_l0_default_active: Int
     package var num_ref_idx_l1_default_active: Int
@@ -23,7 +23,10 @@ package struct PictureParameters: Sendable, Hashable {
     package var pic_scaling_matrix_present_flag = false
     package var second_chroma_qp_index_offset: Int
 
-    /// - Parameter chromaFormat: chroma_format_idc of a sequence parameter set, by id.
+    /// Parses a picture parameter set.
+    ///
+    /// - Parameter chromaFormat: Returns chroma_format_idc of a sequence parameter set by its id.
+    /// - Throws: `Malformed` if the set cannot be read.
     init(rbsp: [UInt8], chromaFormat: (Int) -> Int?) throws(Malformed) {
         var reader = BitReader(rbsp)
         pic_parameter_set_id = try reader.unsigned("pic_parameter_set_id", in: 0...255)
@@ -39,7 +42,7 @@ package struct PictureParameters: Sendable, Hashable {
         num_ref_idx_l1_default_active = try reader.unsigned("num_ref_idx_l1_default_active_minus1", in: 0...31) + 1
         weighted_pred_flag = reader.flag()
         weighted_bipred_idc = reader.bits(2)
-        // Lowest with the deepest luma: −(26 + 6 · 6).
+        // The minimum with the highest luma bit depth: −(26 + 6 · 6).
         pic_init_qp = try reader.signed("pic_init_qp_minus26", in: -62...25) + 26
         pic_init_qs = try reader.signed("pic_init_qs_minus26", in: -26...25) + 26
         chroma_qp_index_offset = try reader.signed("chroma_qp_index_offset", in: -12...12)
@@ -61,6 +64,8 @@ package struct PictureParameters: Sendable, Hashable {
         try reader.checkEnd("the PPS")
     }
 
+    /// Skips the slice group map.
+    ///
     /// - Returns: slice_group_map_type and SliceGroupChangeRate.
     private static func sliceGroups(_ reader: inout BitReader, count: Int) throws(Malformed) -> (Int, Int) {
         let type = try reader.unsigned("slice_group_map_type", in: 0...6)

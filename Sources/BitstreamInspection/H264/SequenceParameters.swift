@@ -1,7 +1,7 @@
 /// seq_parameter_set_data() (H.264 7.3.2.1.1).
 package struct SequenceParameters: Sendable, Hashable {
     package var profile_idc: Int
-    /// constraint_set0_flag … constraint_set5_flag, the first in bit 7.
+    /// constraint_set0_flag to constraint_set5_flag; the first is bit 7.
     package var constraint_flags: Int
     package var level_idc: Int
     package var seq_parameter_set_id: Int
@@ -25,7 +25,7 @@ package struct SequenceParameters: Sendable, Hashable {
     package var frame_mbs_only_flag: Bool
     package var mb_adaptive_frame_field_flag = false
     package var direct_8x8_inference_flag: Bool
-    /// left, right, top, bottom offsets; nil without frame_cropping_flag.
+    /// The left, right, top and bottom offsets; nil without frame_cropping_flag.
     package var cropping: [Int]?
     package var vui: VideoUsability?
 
@@ -36,7 +36,7 @@ package struct SequenceParameters: Sendable, Hashable {
     package var chromaArrayType: Int { separate_colour_plane_flag ? 0 : chroma_format_idc }
     package var constraint_set3_flag: Bool { constraint_flags & 0x10 != 0 }
 
-    /// Visible width and height in luma samples (7-19 to 7-22).
+    /// The visible width and height in luma samples (7-19 to 7-22).
     package var visibleSize: (width: Int, height: Int) {
         let unitX = chromaArrayType == 1 || chromaArrayType == 2 ? 2 : 1
         let unitY = (chromaArrayType == 1 ? 2 : 1) * (frame_mbs_only_flag ? 1 : 2)
@@ -46,7 +46,7 @@ package struct SequenceParameters: Sendable, Hashable {
         )
     }
 
-    /// Profiles whose parameter sets carry the chroma format (7.3.2.1.1).
+    /// The profiles whose parameter sets contain the chroma format (7.3.2.1.1).
     private static let withChromaFormat: Set<Int> = [100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135]
 
     init(rbsp: [UInt8]) throws(Malformed) {
@@ -79,7 +79,7 @@ package struct SequenceParameters: Sendable, Hashable {
         }
         max_num_ref_frames = try reader.unsigned("max_num_ref_frames", in: 0...16)
         gaps_in_frame_num_value_allowed_flag = reader.flag()
-        // Level 6.2 allows no side above √(8 · MaxFS) (A.3.1).
+        // Level 6.2 limits each side to √(8 · MaxFS) (A.3.1).
         pic_width_in_mbs = try reader.unsigned("pic_width_in_mbs_minus1", in: 0...1054) + 1
         pic_height_in_map_units = try reader.unsigned("pic_height_in_map_units_minus1", in: 0...1054) + 1
         frame_mbs_only_flag = reader.flag()
@@ -103,7 +103,7 @@ package struct SequenceParameters: Sendable, Hashable {
 }
 
 enum ScalingLists {
-    /// The scaling lists of a parameter set (7.3.2.1.1.1): read over.
+    /// Skips the scaling lists of a parameter set (7.3.2.1.1.1).
     static func skip(_ reader: inout BitReader, count: Int) throws(Malformed) {
         for index in 0..<count where reader.flag() {
             var last = 8

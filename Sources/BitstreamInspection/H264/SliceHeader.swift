@@ -14,9 +14,9 @@ package struct SliceHeader: Sendable, Hashable {
     package enum ListModification: Sendable, Hashable {
         /// modification_of_pic_nums_idc 0: abs_diff_pic_num.
         case subtract(Int)
-        /// 1: abs_diff_pic_num.
+        /// modification_of_pic_nums_idc 1: abs_diff_pic_num.
         case add(Int)
-        /// 2: long_term_pic_num.
+        /// modification_of_pic_nums_idc 2: long_term_pic_num.
         case longTerm(Int)
     }
 
@@ -38,7 +38,7 @@ package struct SliceHeader: Sendable, Hashable {
         case adaptive([MarkingOperation])
     }
 
-    /// pred_weight_table() (7.3.3.2): how many entries carry weights.
+    /// pred_weight_table() (7.3.3.2): the denominators, and the number of list entries that have weights.
     package struct Weights: Sendable, Hashable {
         package var luma_log2_weight_denom: Int
         package var chroma_log2_weight_denom = 0
@@ -49,7 +49,7 @@ package struct SliceHeader: Sendable, Hashable {
     package var nal_ref_idc: Int
     package var first_mb_in_slice: Int
     package var kind: Kind
-    /// slice_type was 5…9: every slice of the picture has this type.
+    /// Whether slice_type is 5 to 9: every slice of the picture has this type.
     package var kindHoldsForPicture: Bool
     package var pic_parameter_set_id: Int
     package var colour_plane_id = 0
@@ -63,12 +63,12 @@ package struct SliceHeader: Sendable, Hashable {
     package var redundant_pic_cnt = 0
     package var direct_spatial_mv_pred_flag = false
     package var num_ref_idx_active_override_flag = false
-    /// num_ref_idx_l0_active and num_ref_idx_l1_active, 0 where the slice has no such list.
+    /// num_ref_idx_l0_active and num_ref_idx_l1_active; 0 if the slice has no such list.
     package var activeReferences = [0, 0]
-    /// Per list; nil without ref_pic_list_modification_flag.
+    /// The modification commands of each list; nil without ref_pic_list_modification_flag.
     package var modifications: [[ListModification]?] = [nil, nil]
     package var weights: Weights?
-    /// Nil in pictures that are no references.
+    /// The marking commands; nil in non-reference pictures.
     package var marking: Marking?
     package var cabac_init_idc = 0
     /// SliceQPY (7-30).
@@ -85,7 +85,9 @@ package struct SliceHeader: Sendable, Hashable {
 }
 
 extension SliceHeader {
-    /// Reads a slice's header, and not a bit further.
+    /// Reads a slice header up to its last bit.
+    ///
+    /// - Throws: `Malformed` if the header cannot be read or refers to a missing parameter set.
     init(
         _ reader: inout BitReader, unit: InspectedNALUnit, pictureSet: (Int) -> PictureParameters?,
         sequenceSet: (Int) -> SequenceParameters?
@@ -177,7 +179,7 @@ extension SliceHeader {
             while true {
                 let idc = try reader.unsigned("modification_of_pic_nums_idc", in: 0...3)
                 if idc == 3 { break }
-                // At most one for each entry (7.4.3.1).
+                // Each entry allows at most one command (7.4.3.1).
                 guard commands.count < activeReferences[list] else {
                     throw Malformed("more list modifications than list \(list) has entries")
                 }
@@ -197,7 +199,7 @@ extension SliceHeader {
         for count in counts {
             for _ in 0..<count {
                 var isWeighted = false
-                // The weight 128 is inferred only (7.4.3.2), so 127 is the greatest that is sent.
+                // The weight 128 is only inferred (7.4.3.2), so the largest coded weight is 127.
                 for components in chroma ? [1, 2] : [1] where reader.flag() {
                     isWeighted = true
                     for _ in 0..<components {
@@ -237,7 +239,7 @@ extension SliceHeader {
         }
     }
 
-    /// The first slice of another picture than `other` (7.4.1.2.4).
+    /// Returns whether this slice is the first of another picture than that of `other` (7.4.1.2.4).
     func startsPicture(after other: SliceHeader, pocType: Int) -> Bool {
         if frame_num != other.frame_num || pic_parameter_set_id != other.pic_parameter_set_id { return true }
         if field_pic_flag != other.field_pic_flag || bottom_field_flag != other.bottom_field_flag { return true }

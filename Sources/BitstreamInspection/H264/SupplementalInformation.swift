@@ -1,6 +1,6 @@
 /// buffering_period() (H.264 D.1.2).
 package struct BufferingPeriod: Sendable, Hashable {
-    /// Of one SchedSelIdx, in ticks of 90 kHz.
+    /// The delays of one SchedSelIdx, in ticks of 90 kHz.
     package struct Delay: Sendable, Hashable {
         package var initial_cpb_removal_delay: Int
         package var initial_cpb_removal_delay_offset: Int
@@ -11,12 +11,12 @@ package struct BufferingPeriod: Sendable, Hashable {
     package var vcl: [Delay] = []
 }
 
-/// pic_timing() (H.264 D.1.3): clock time stamps are read over.
+/// pic_timing() (H.264 D.1.3). Clock time stamps are skipped.
 package struct PictureTiming: Sendable, Hashable {
-    /// In ticks of num_units_in_tick / time_scale; nil without CpbDpbDelaysPresentFlag.
+    /// The delay in ticks of num_units_in_tick / time_scale; nil without CpbDpbDelaysPresentFlag.
     package var cpb_removal_delay: Int?
     package var dpb_output_delay: Int?
-    /// Nil without pic_struct_present_flag.
+    /// pic_struct; nil without pic_struct_present_flag.
     package var pic_struct: Int?
 }
 
@@ -32,23 +32,25 @@ package enum SupplementalInformation: Sendable, Hashable {
     case bufferingPeriod(BufferingPeriod)
     case pictureTiming(PictureTiming)
     case recoveryPoint(RecoveryPoint)
-    /// user_data_unregistered(): 16 bytes of UUID, and what follows.
+    /// user_data_unregistered(): the UUID (16 bytes) and the bytes after it.
     case userData(uuid: [UInt8], [UInt8])
     /// A/53 caption data (ATSC A/53 part 4, cc_data) in user_data_registered_itu_t_t35().
     case captions([UInt8])
-    /// Any other payloadType, and the payload.
+    /// Any other message: its payloadType and its payload.
     case other(type: Int, [UInt8])
 }
 
-/// sei_message() as it stands in the stream, not yet interpreted.
+/// The type and payload of an sei_message(), not yet interpreted.
 struct RawInformation {
     var type: Int
     var payload: [UInt8]
 
-    /// Far more than an access unit has.
+    /// The maximum number of messages in a NAL unit; far more than any real stream has.
     private static let limit = 1000
 
-    /// The messages of an SEI NAL unit's payload (7.3.2.3.1).
+    /// Returns the messages of an SEI NAL unit's payload (7.3.2.3.1).
+    ///
+    /// - Throws: `Malformed` if the payload cannot be read.
     static func messages(rbsp: [UInt8]) throws(Malformed) -> [RawInformation] {
         var result: [RawInformation] = []
         var index = 0
@@ -79,9 +81,12 @@ struct RawInformation {
 }
 
 extension SupplementalInformation {
+    /// Interprets a message.
+    ///
     /// - Parameters:
-    ///   - active: the SPS of the picture that it goes with.
-    ///   - sequenceSet: an SPS by id.
+    ///   - active: The SPS of the picture that the message belongs to.
+    ///   - sequenceSet: Returns an SPS by its id.
+    /// - Throws: `Malformed` if the payload cannot be read.
     init(
         _ raw: RawInformation, active: SequenceParameters?, sequenceSet: (Int) -> SequenceParameters?
     ) throws(Malformed) {
@@ -125,7 +130,7 @@ extension SupplementalInformation {
         }
     }
 
-    /// itu_t_t35_country_code 0xB5, provider 0x0031, "GA94", user_data_type_code 3.
+    /// Whether the payload starts with itu_t_t35_country_code 0xB5, provider 0x0031, "GA94" and user_data_type_code 3.
     private static func isA53(_ payload: [UInt8]) -> Bool {
         payload.starts(with: [0xb5, 0x00, 0x31, 0x47, 0x41, 0x39, 0x34, 0x03])
     }

@@ -1,9 +1,9 @@
-/// vui_parameters() (H.264 E.1.1); nil where the stream leaves a part out.
+/// vui_parameters() (H.264 E.1.1). Parts that the stream omits are nil.
 package struct VideoUsability: Sendable, Hashable {
     package struct VideoSignal: Sendable, Hashable {
         package var video_format: Int
         package var video_full_range_flag: Bool
-        /// colour_primaries, transfer_characteristics, matrix_coefficients.
+        /// colour_primaries, transfer_characteristics and matrix_coefficients.
         package var colour: [Int]?
     }
 
@@ -12,7 +12,7 @@ package struct VideoUsability: Sendable, Hashable {
         package var time_scale: Int
         package var fixed_frame_rate_flag: Bool
 
-        /// Seconds of one field; a frame lasts two.
+        /// The duration of one field in seconds. A frame lasts two ticks.
         package var tick: Double { Double(num_units_in_tick) / Double(max(time_scale, 1)) }
     }
 
@@ -26,11 +26,11 @@ package struct VideoUsability: Sendable, Hashable {
         package var max_dec_frame_buffering: Int
     }
 
-    /// Width and height of a sample; 0:0 is unspecified.
+    /// The width and height of a sample; 0:0 is unspecified.
     package var sampleAspectRatio: [Int]?
     package var overscan_appropriate_flag: Bool?
     package var videoSignal: VideoSignal?
-    /// Top field, bottom field.
+    /// The chroma sample location types of the top and bottom field.
     package var chromaLocation: [Int]?
     package var timing: Timing?
     package var nalHRD: HRDParameters?
@@ -39,7 +39,7 @@ package struct VideoUsability: Sendable, Hashable {
     package var pic_struct_present_flag = false
     package var restriction: Restriction?
 
-    /// Table E-1.
+    /// The sample aspect ratios by aspect_ratio_idc (table E-1).
     static let ratios = [
         [0, 0], [1, 1], [12, 11], [10, 11], [16, 11], [40, 33], [24, 11], [20, 11], [32, 11], [80, 33], [18, 11],
         [15, 11], [64, 33], [160, 99], [4, 3], [3, 2], [2, 1],

@@ -1,9 +1,9 @@
-/// A coded picture of an HEVC stream and what its headers say of it.
+/// A coded picture of an HEVC stream and the facts in its headers.
 package struct HEVCFrame: Sendable, Hashable {
     /// One slice segment of a picture.
     package struct Slice: Sendable, Hashable {
         package var header: HEVCSliceHeader
-        /// Place in `HEVCStream.nalUnits`.
+        /// The index in `HEVCStream.nalUnits`.
         package var nalUnit: Int
         /// RefPicList0 and RefPicList1: indices of frames in coding order; nil for “no reference picture”.
         package var lists: [[Int?]] = [[], []]
@@ -17,45 +17,45 @@ package struct HEVCFrame: Sendable, Hashable {
         package var ltCurr: [Int?] = []
         package var ltFoll: [Int?] = []
 
-        /// That the picture itself can refer to.
+        /// The pictures that the picture itself can refer to.
         package var current: [Int?] { stCurrBefore + stCurrAfter + ltCurr }
         package var following: [Int?] { stFoll + ltFoll }
         package var longTerm: [Int?] { ltCurr + ltFoll }
         package var all: [Int?] { current + following }
     }
 
-    /// In coding order, from 0.
+    /// The index in coding order, from 0.
     package var index: Int
-    /// In output order, from 0.
+    /// The index in output order, from 0.
     package var displayIndex = 0
-    /// I, P or B: of the slices' types the one that depends on most.
+    /// I, P or B: the slice type with the most dependencies (B before P before I).
     package var kind: HEVCSliceHeader.Kind
-    /// nal_unit_type of its slices.
+    /// nal_unit_type of the slices.
     package var nalUnitType: Int
     /// TemporalId.
     package var temporalID: Int
     /// PicOrderCntVal.
     package var pictureOrderCount: Int
-    /// Counts IRAP pictures with NoRaslOutputFlag: each starts a coded video sequence.
+    /// The index of the coded video sequence. Each IRAP picture with NoRaslOutputFlag starts one.
     package var sequence: Int
     package var startsSequence: Bool
-    /// PicOutputFlag: 0 as well for RASL pictures whose IRAP picture starts the sequence.
+    /// PicOutputFlag. It is also false for RASL pictures whose IRAP picture starts the sequence.
     package var isOutput: Bool
-    /// The IRAP picture that it is associated with: the previous in coding order, itself left out.
+    /// The index of the associated IRAP picture: the previous one in coding order. Nil for IRAP pictures.
     package var associatedIRAP: Int?
     package var referenceSet = References()
     package var slices: [Slice]
     package var information: [HEVCInformation] = []
-    /// Of `HEVCStream.nalUnits`: the access unit.
+    /// The access unit: indices in `HEVCStream.nalUnits`.
     package var nalUnits: Range<Int>
-    /// Of the access unit in the byte stream.
+    /// The size of the access unit in the byte stream.
     package var byteCount: Int
-    /// Of its slices and filler NAL units alone, without start codes.
+    /// The size of the slices and filler NAL units, without start codes.
     package var videoByteCount: Int
-    /// Places in `HEVCStream.sequenceSets` and `pictureSets` of the active parameter sets.
+    /// The indices of the active parameter sets in `HEVCStream.sequenceSets` and `pictureSets`.
     package var sequenceSet: Int
     package var pictureSet: Int
-    /// A later picture's reference picture set names it as a long-term picture.
+    /// Whether a later picture's reference picture set contains the picture as a long-term picture.
     package var isLongTerm = false
 
     package var isIDR: Bool { nalUnitType == 19 || nalUnitType == 20 }
@@ -64,18 +64,18 @@ package struct HEVCFrame: Sendable, Hashable {
     package var isRADL: Bool { nalUnitType == 6 || nalUnitType == 7 }
     package var isRASL: Bool { nalUnitType == 8 || nalUnitType == 9 }
     package var isLeading: Bool { isRADL || isRASL }
-    /// A picture of its own sub-layer may refer to it.
+    /// Whether a picture of the same sub-layer may refer to the picture.
     package var isReference: Bool { nalUnitType >= 16 || nalUnitType % 2 == 1 }
 
     /// SliceQpY of the first slice.
     package var qp: Int { slices.first?.header.qp ?? 0 }
 
-    /// Every picture in its reference lists, in coding order, each once.
+    /// The pictures in the reference lists, in coding order, each once.
     package var references: [Int] {
         Set(slices.flatMap { $0.lists.flatMap { $0.compactMap(\.self) } }).sorted()
     }
 
-    /// Coded as B slices that all have two equal lists: a P picture by another name.
+    /// Whether all slices are B slices with two equal lists, so that the picture is in effect a P picture.
     package var isGeneralizedP: Bool {
         kind == .b && slices.allSatisfy { $0.header.kind == .b && $0.lists[0] == $0.lists[1] }
     }

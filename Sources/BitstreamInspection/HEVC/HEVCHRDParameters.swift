@@ -1,6 +1,6 @@
 /// hrd_parameters() (H.265 E.2.2).
 package struct HEVCHRDParameters: Sendable, Hashable {
-    /// sub_pic_hrd_params_present_flag.
+    /// The sub-picture parameters; present with sub_pic_hrd_params_present_flag.
     package struct SubPicture: Sendable, Hashable {
         package var tick_divisor: Int
         package var du_cpb_removal_delay_increment_length: Int
@@ -9,14 +9,14 @@ package struct HEVCHRDParameters: Sendable, Hashable {
         package var cpb_size_du_scale: Int
     }
 
-    /// Of one HighestTid.
+    /// The parameters of one HighestTid.
     package struct SubLayer: Sendable, Hashable {
         package var fixed_pic_rate_general_flag: Bool
         package var fixed_pic_rate_within_cvs_flag: Bool
         /// elemental_duration_in_tc_minus1 + 1; nil without fixed_pic_rate_within_cvs_flag.
         package var elementalDuration: Int?
         package var low_delay_hrd_flag = false
-        /// SchedSelIdx is a schedule's place: type II and type I bitstreams.
+        /// The schedules of type II (`nal`) and type I (`vcl`) bitstreams. SchedSelIdx is the index.
         package var nal: [HRDParameters.Schedule] = []
         package var vcl: [HRDParameters.Schedule] = []
         package var cpb_cnt = 1
@@ -32,10 +32,13 @@ package struct HEVCHRDParameters: Sendable, Hashable {
     package var dpb_output_delay_length = 24
     package var subLayers: [SubLayer] = []
 
-    /// CpbDpbDelaysPresentFlag, as far as it follows from these parameters.
+    /// CpbDpbDelaysPresentFlag, as far as these parameters determine it.
     package var hasDelays: Bool { nal_hrd_parameters_present_flag || vcl_hrd_parameters_present_flag }
 
-    /// - Parameter common: the parameters before, whose common part these share; nil: they have their own.
+    /// Reads HRD parameters.
+    ///
+    /// - Parameter common: The previous parameters, whose common part these share. If nil, these have their own.
+    /// - Throws: `Malformed` if the parameters cannot be read.
     init(_ reader: inout BitReader, common: HEVCHRDParameters?, maxSubLayers: Int) throws(Malformed) {
         if let common {
             self = common
@@ -79,7 +82,7 @@ package struct HEVCHRDParameters: Sendable, Hashable {
         dpb_output_delay_length = reader.bits(5) + 1
     }
 
-    /// sub_layer_hrd_parameters() (E.2.3): BitRate and CpbSize (E-58, E-59).
+    /// Reads sub_layer_hrd_parameters() (E.2.3) and computes BitRate and CpbSize (E-58, E-59).
     private func schedules(_ reader: inout BitReader, _ count: Int) throws(Malformed) -> [HRDParameters.Schedule] {
         var result: [HRDParameters.Schedule] = []
         for _ in 0..<count {

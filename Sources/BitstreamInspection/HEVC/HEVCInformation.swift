@@ -6,12 +6,12 @@ package struct HEVCBufferingPeriod: Sendable, Hashable {
     package var dpb_delay_offset = 0
     package var concatenation_flag = false
     package var au_cpb_removal_delay_delta: Int
-    /// By SchedSelIdx.
+    /// The delays by SchedSelIdx.
     package var nal: [BufferingPeriod.Delay] = []
     package var vcl: [BufferingPeriod.Delay] = []
 }
 
-/// pic_timing() (H.265 D.2.3); nil where the SPS leaves a part out.
+/// pic_timing() (H.265 D.2.3). Parts that the SPS omits are nil.
 package struct HEVCPictureTiming: Sendable, Hashable {
     package var pic_struct: Int?
     package var source_scan_type: Int?
@@ -30,10 +30,10 @@ package struct HEVCRecoveryPoint: Sendable, Hashable {
 
 /// mastering_display_colour_volume() (H.265 D.2.28).
 package struct HEVCMasteringDisplay: Sendable, Hashable {
-    /// Green, blue, red and the white point: x and y in units of 0.00002.
+    /// The x and y coordinates of green, blue and red, in units of 0.00002; `whitePoint` has the same unit.
     package var primaries: [[Int]]
     package var whitePoint: [Int]
-    /// In units of 0.0001 cd/m².
+    /// The maximum luminance in units of 0.0001 cd/m²; the minimum has the same unit.
     package var max_display_mastering_luminance: Int
     package var min_display_mastering_luminance: Int
 
@@ -59,7 +59,7 @@ package struct HEVCContentLight: Sendable, Hashable {
     }
 }
 
-/// decoded_picture_hash() (H.265 D.2.19), by plane.
+/// decoded_picture_hash() (H.265 D.2.19), one hash for each plane.
 package enum HEVCPictureHash: Sendable, Hashable {
     case md5([[UInt8]])
     case crc([Int])
@@ -71,31 +71,34 @@ package enum HEVCInformation: Sendable, Hashable {
     case bufferingPeriod(HEVCBufferingPeriod)
     case pictureTiming(HEVCPictureTiming)
     case recoveryPoint(HEVCRecoveryPoint)
-    /// active_parameter_sets(): vps id, the two flags, and SPS ids.
+    /// active_parameter_sets(): the VPS id, the two flags and the SPS ids.
     case activeParameterSets(videoSet: Int, selfContained: Bool, noUpdate: Bool, sequenceSets: [Int])
     case masteringDisplay(HEVCMasteringDisplay)
     case contentLight(HEVCContentLight)
     case pictureHash(HEVCPictureHash)
-    /// user_data_unregistered(): 16 bytes of UUID, and what follows.
+    /// user_data_unregistered(): the UUID (16 bytes) and the bytes after it.
     case userData(uuid: [UInt8], [UInt8])
     /// A/53 caption data (ATSC A/53 part 4, cc_data) in user_data_registered_itu_t_t35().
     case captions([UInt8])
-    /// user_data_registered_itu_t_t35() of any other kind, HDR10+ among them: its bytes from the country code on.
+    /// user_data_registered_itu_t_t35() of any other kind, such as HDR10+: the bytes from the country code on.
     case registeredUserData([UInt8])
-    /// Any other payloadType, and the payload.
+    /// Any other message: its payloadType and its payload.
     case other(type: Int, [UInt8])
 }
 
 extension HEVCInformation {
+    /// Interprets a message.
+    ///
     /// - Parameters:
-    ///   - isSuffix: of a suffix SEI NAL unit.
-    ///   - active: the SPS of the picture that it goes with.
-    ///   - sequenceSet: an SPS by id.
+    ///   - isSuffix: Whether the message comes from a suffix SEI NAL unit.
+    ///   - active: The SPS of the picture that the message belongs to.
+    ///   - sequenceSet: Returns an SPS by its id.
+    /// - Throws: `Malformed` if the payload cannot be read.
     init(
         _ raw: RawInformation, isSuffix: Bool, active: HEVCSequenceParameters,
         sequenceSet: (Int) -> HEVCSequenceParameters?
     ) throws(Malformed) {
-        // payload types of prefix messages and of suffix messages alone (table D.1).
+        // Payload types that only prefix or only suffix NAL units may have (table D.1).
         if isSuffix ? [0, 1, 6, 129, 137, 144].contains(raw.type) : raw.type == 132 {
             throw Malformed("payload type \(raw.type) in a \(isSuffix ? "suffix" : "prefix") SEI NAL unit")
         }
@@ -144,7 +147,7 @@ extension HEVCInformation {
             return
         }
         try reader.checkEnd("an SEI message of type \(raw.type)")
-        // sei_payload(): a stop bit and zeros fill up the last byte (7.3.5, D.2.1).
+        // sei_payload(): a stop bit and zeros fill the last byte (7.3.5, D.2.1).
         if reader.isByteAligned, reader.position < reader.bitCount {
             throw Malformed("an SEI message of type \(raw.type) has bytes too many")
         }

@@ -1,20 +1,20 @@
-/// What a level and tier allow (H.265 tables A.8 and A.9).
+/// The limits of a level and tier (H.265 tables A.8 and A.9).
 package struct HEVCLevelLimits: Sendable, Hashable {
     package var maxLumaPs: Int
-    /// In units of 1000 (VCL) or 1100 (NAL) bits, and bits per second.
+    /// MaxCPB in units of 1000 (VCL) or 1100 (NAL) bits, and MaxBR in units of 1000 or 1100 bits per second.
     package var maxCPB: Int
     package var maxBR: Int
     package var maxSliceSegments: Int
     package var maxTileRows: Int
     package var maxTileColumns: Int
-    /// Luma samples per second.
+    /// MaxLumaSr in luma samples per second.
     package var maxLumaSr: Int
     package var minCrBase: Int
 
     private struct Row {
         var level: Int
         var maxLumaPs: Int
-        /// Main tier and High tier; none below level 4.
+        /// MaxCPB of the Main tier and of the High tier, which levels below 4 do not have.
         var maxCPB: [Int]
         var segments: Int
         var tiles: [Int]
@@ -22,7 +22,7 @@ package struct HEVCLevelLimits: Sendable, Hashable {
         var minCrBase: Int
     }
 
-    /// MaxBR equals MaxCPB in every row but that of level 1, where it is 128.
+    /// MaxBR equals MaxCPB in every row except level 1, where MaxBR is 128.
     private static let table = [
         Row(level: 30, maxLumaPs: 36864, maxCPB: [350], segments: 16, tiles: [1, 1], maxLumaSr: 552_960, minCrBase: 2),
         Row(
@@ -63,7 +63,7 @@ package struct HEVCLevelLimits: Sendable, Hashable {
             maxLumaSr: 4_278_190_080, minCrBase: 6),
     ]
 
-    /// Of a sequence's level and tier; nil for a level that is not in the table or has no such tier.
+    /// Creates the limits of a sequence's level and tier; nil if the level is not in the table or has no such tier.
     package init?(_ sps: HEVCSequenceParameters) {
         let set = sps.profileTierLevel
         let tier = set.general.tier_flag ? 1 : 0
@@ -79,7 +79,7 @@ package struct HEVCLevelLimits: Sendable, Hashable {
         minCrBase = row.minCrBase
     }
 
-    /// MaxDpbSize.
+    /// Returns MaxDpbSize.
     package func maxDpbSize(_ sps: HEVCSequenceParameters) -> Int {
         let size = sps.sizeInSamples
         if size <= maxLumaPs >> 2 { return 16 }
@@ -88,14 +88,14 @@ package struct HEVCLevelLimits: Sendable, Hashable {
         return 6
     }
 
-    /// FormatCapabilityFactor of Main and Main 10 (table A.10).
+    /// Returns FormatCapabilityFactor of Main or Main 10 (table A.10).
     package static func formatCapability(_ sps: HEVCSequenceParameters) -> Double {
         sps.profileTierLevel.general.profile_idc == 1 ? 1.5 : 1.875
     }
 }
 
 extension HEVCSequenceParameters {
-    /// Rules of the profile and level that it breaks (A.3, A.4).
+    /// Returns the violations of the profile and level (A.3, A.4).
     func levelFaults() -> [String] {
         var faults: [String] = []
         let profile = profileTierLevel.general
@@ -107,7 +107,7 @@ extension HEVCSequenceParameters {
             for depth in [bit_depth_luma, bit_depth_chroma] where depth > deepest {
                 faults.append("\(depth) bits in a profile of \(deepest)")
             }
-            // A.3.2: what conforms to Main is compatible with Main 10.
+            // A.3.2: a stream that conforms to Main also conforms to Main 10.
             if profile.profile_idc == 1, !profile.isCompatible(with: 2) {
                 faults.append("general_profile_compatibility_flag[2] is not set in Main")
             }
@@ -149,7 +149,7 @@ extension HEVCSequenceParameters {
         return faults
     }
 
-    /// Tiles of a PPS against the level and profile (A.3.2, A.4.1).
+    /// Returns the violations of the profile and level by a PPS's tiles (A.3.2, A.4.1).
     func tileFaults(_ pps: HEVCPictureParameters) -> [String] {
         guard let tiles = pps.tiles, let limits = HEVCLevelLimits(self) else { return [] }
         var faults: [String] = []
@@ -159,7 +159,8 @@ extension HEVCSequenceParameters {
         guard profileTierLevel.general.includes(1) || profileTierLevel.general.includes(2) else { return faults }
         if pps.entropy_coding_sync_enabled_flag { faults.append("tiles and wavefronts in Main or Main 10") }
         let (columns, rows) = (pps.columnBoundaries(self), pps.rowBoundaries(self))
-        // ColumnWidthInLumaSamples at least 256, RowHeightInLumaSamples at least 64; the last ones count whole blocks.
+        // ColumnWidthInLumaSamples is at least 256 and RowHeightInLumaSamples at least 64. The last column and row
+        // count whole blocks.
         if zip(columns, columns.dropFirst()).contains(where: { ($1 - $0) * ctbSize < 256 }) {
             faults.append("tiles narrower than 256 samples")
         }

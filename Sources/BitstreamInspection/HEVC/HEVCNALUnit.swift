@@ -1,4 +1,4 @@
-/// A NAL unit of HEVC and where it stands.
+/// A NAL unit of HEVC and its position in the stream.
 package struct HEVCNALUnit: Sendable, Hashable {
     private let header: UInt16
     private let place: UnitPlace
@@ -9,31 +9,31 @@ package struct HEVCNALUnit: Sendable, Hashable {
     package var layerID: Int { Int(header >> 3 & 63) }
     /// TemporalId: nuh_temporal_id_plus1 − 1.
     package var temporalID: Int { Int(header & 7) - 1 }
-    /// Of its start code in the byte stream.
+    /// The offset of the start code in the byte stream.
     package var offset: Int { place.offset }
-    /// With start code and trailing zeros.
+    /// The size with start code and trailing zeros.
     package var byteCount: Int { place.byteCount }
-    /// Of the NAL unit alone: without start code and trailing zeros.
+    /// The range of the NAL unit, without start code and trailing zeros.
     package var payload: Range<Int> { place.payload }
 
-    /// VCL: a slice segment.
+    /// Whether the unit is a VCL NAL unit: a slice segment.
     package var isSlice: Bool { type < 32 }
     package var isIDR: Bool { type == 19 || type == 20 }
     package var isBLA: Bool { (16...18).contains(type) }
     package var isCRA: Bool { type == 21 }
-    /// Intra random access point, reserved types included.
+    /// Whether the unit belongs to an intra random access point, including reserved types.
     package var isIRAP: Bool { (16...23).contains(type) }
     package var isRADL: Bool { type == 6 || type == 7 }
     package var isRASL: Bool { type == 8 || type == 9 }
     package var isLeading: Bool { isRADL || isRASL }
     package var isTSA: Bool { type == 2 || type == 3 }
     package var isSTSA: Bool { type == 4 || type == 5 }
-    /// A sub-layer non-reference picture: no picture of its own sub-layer refers to it.
+    /// Whether the unit belongs to a sub-layer non-reference picture: no picture of the same sub-layer refers to it.
     package var isSubLayerNonReference: Bool { type < 16 && type % 2 == 0 }
 
     package var name: String { Self.name(of: type) }
 
-    /// H.265 table 7-1.
+    /// Returns the name of a NAL unit type (H.265 table 7-1).
     package static func name(of type: Int) -> String {
         switch type {
         case 0: "TRAIL_N"
@@ -65,7 +65,7 @@ package struct HEVCNALUnit: Sendable, Hashable {
         }
     }
 
-    /// Nil where there is no header, forbidden_zero_bit is set or nuh_temporal_id_plus1 is 0.
+    /// Returns nil if the header is missing, forbidden_zero_bit is set or nuh_temporal_id_plus1 is 0.
     init?(_ unit: AnnexB.Unit, in bytes: [UInt8]) {
         let header = bytes[unit.payload].prefix(2)
         guard header.count == 2, let first = header.first, let second = header.last, first & 0x80 == 0,

@@ -1,4 +1,5 @@
-/// The decoded picture buffer of an output order decoder that decodes sub-layers up to one (H.265 C.5.2).
+/// The decoded picture buffer of an output order decoder that decodes the sub-layers up to one HighestTid (H.265
+/// C.5.2).
 struct HEVCOutputBuffer {
     private struct Entry {
         var frame: Int
@@ -11,7 +12,7 @@ struct HEVCOutputBuffer {
     private var entries: [Entry] = []
     private var lastOutput: Int?
     private(set) var faults: [String] = []
-    /// Frames as the bumping process outputs them.
+    /// Frame indices in the order in which the bumping process outputs the frames.
     private(set) var output: [Int] = []
 
     mutating func takeFaults() -> [String] {
@@ -19,7 +20,7 @@ struct HEVCOutputBuffer {
         return faults
     }
 
-    /// At an IRAP picture with NoRaslOutputFlag: the buffer is emptied (C.5.2.2).
+    /// Empties the buffer at an IRAP picture with NoRaslOutputFlag (C.5.2.2).
     ///
     /// - Parameter discards: NoOutputOfPriorPicsFlag.
     mutating func startSequence(discards: Bool) {
@@ -32,12 +33,13 @@ struct HEVCOutputBuffer {
         lastOutput = nil
     }
 
-    /// Everything that waits goes out.
+    /// Outputs all waiting pictures.
     mutating func flush() {
         while entries.contains(where: \.isWaiting) { bump() }
     }
 
-    /// Before the current picture, after its reference picture set: removal, and “bumping” until it has room (C.5.2.2).
+    /// Removes pictures before the current picture, after its reference picture set, and bumps until the buffer has
+    /// room (C.5.2.2).
     mutating func makeRoom(_ limits: HEVCBuffering, isReferenced: (Int) -> Bool) {
         entries.removeAll { !$0.isWaiting && !isReferenced($0.frame) }
         let size = limits.max_dec_pic_buffering_minus1 + 1
@@ -50,7 +52,7 @@ struct HEVCOutputBuffer {
         }
     }
 
-    /// The current picture, decoded (C.5.2.3).
+    /// Stores the current picture after decoding (C.5.2.3).
     mutating func store(frame: Int, pictureOrderCount: Int, isOutput: Bool, _ limits: HEVCBuffering) {
         if isOutput {
             for place in entries.indices
@@ -69,7 +71,7 @@ struct HEVCOutputBuffer {
         return waiting.contains { $0.latency >= most }
     }
 
-    /// C.5.2.4.
+    /// Outputs the waiting picture with the lowest picture order count (C.5.2.4).
     private mutating func bump() {
         let waiting = entries.indices.filter { entries[$0].isWaiting }
         guard let first = waiting.min(by: { entries[$0].pictureOrderCount < entries[$1].pictureOrderCount }) else {

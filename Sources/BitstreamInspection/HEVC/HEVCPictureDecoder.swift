@@ -1,17 +1,18 @@
-/// Follows a decoder picture by picture: order, reference picture sets, lists and output, no coding tree.
+/// Simulates a decoder picture by picture: picture order, reference picture sets, lists and output, but no coding
+/// trees.
 struct HEVCPictureDecoder {
-    /// An end of sequence NAL unit came: the next picture must be an IRAP picture.
+    /// Whether an end of sequence NAL unit arrived: the next picture must be an IRAP picture.
     var sequenceEnds = false
 
     private var references = HEVCReferenceBuffer()
-    /// By the highest sub-layer that is decoded.
+    /// One output buffer for each HighestTid.
     private var outputs: [HEVCOutputBuffer] = []
     private var active: HEVCSequenceParameters?
-    /// prevTid0Pic (8.3.1).
+    /// The picture order count of prevTid0Pic (8.3.1).
     private var previousTid0 = 0
     private var sequence = -1
     private var rules = HEVCPictureRules()
-    /// Picture order counts of the sequence, ascending; enough of them to see reordering.
+    /// The latest picture order counts of the sequence, ascending; enough of them to detect reordering.
     private var recentCounts: [Int] = []
     private var found: [(Violation.Rule, String)] = []
 
@@ -52,7 +53,7 @@ struct HEVCPictureDecoder {
             pictureSet: unit.picturePlace)
         let irap = rules.irap.map { stream.frames[$0] }
         frame.associatedIRAP = nal.isIRAP ? nil : irap?.index
-        // RASL pictures of an IRAP picture that starts the sequence are not decoded (8.1.3).
+        // RASL pictures are not decoded if their IRAP picture starts the sequence (8.1.3).
         let isSkipped = nal.isRASL && irap?.startsSequence != false
         if isSkipped { frame.isOutput = false }
         for place in stream.nalUnits[unit.nalUnits] {
@@ -86,7 +87,7 @@ struct HEVCPictureDecoder {
         stream.found.append(contentsOf: found.map { Violation($0.0, frame: index, $0.1) })
     }
 
-    /// Sorts out the output order.
+    /// Flushes the output buffers and assigns every frame its index in output order.
     mutating func end(_ stream: inout HEVCStream) {
         for place in outputs.indices {
             outputs[place].flush()
@@ -110,14 +111,14 @@ struct HEVCPictureDecoder {
         return kinds.contains(.b) ? .b : kinds.contains(.p) ? .p : .i
     }
 
-    /// C.5.2, for decoders of every number of sub-layers.
+    /// Runs the output process (C.5.2) of decoders for every number of sub-layers.
     private mutating func putOut(_ frame: HEVCFrame, _ first: HEVCSliceHeader, _ sps: HEVCSequenceParameters) {
         while outputs.count < sps.sps_max_sub_layers { outputs.append(HEVCOutputBuffer()) }
         let held = Set(references.entries.map(\.frame))
         for layer in outputs.indices where layer >= min(frame.temporalID, outputs.count - 1) {
             let limits = sps.buffering[min(layer, sps.buffering.count - 1)]
             if frame.startsSequence {
-                // An inferred NoOutputOfPriorPicsFlag is only a CRA picture's.
+                // NoOutputOfPriorPicsFlag is inferred only for CRA pictures.
                 let discards = frame.index > 0 && (frame.isCRA || first.no_output_of_prior_pics_flag)
                 outputs[layer].startSequence(discards: discards)
             } else {
@@ -147,9 +148,9 @@ struct HEVCPictureDecoder {
     }
 }
 
-/// Reference picture lists (H.265 8.3.4).
+/// The construction of reference picture lists (H.265 8.3.4).
 enum HEVCReferenceLists {
-    /// RefPicList0 and RefPicList1 of a slice.
+    /// Returns RefPicList0 and RefPicList1 of a slice.
     static func lists(of header: HEVCSliceHeader, _ set: HEVCFrame.References) -> [[Int?]] {
         let orders = [
             set.stCurrBefore + set.stCurrAfter + set.ltCurr, set.stCurrAfter + set.stCurrBefore + set.ltCurr,

@@ -1,9 +1,10 @@
-/// pic_parameter_set_rbsp() (H.265 7.3.2.3) of layer 0, its extensions left out.
+/// pic_parameter_set_rbsp() (H.265 7.3.2.3) of layer 0, without its extensions.
 package struct HEVCPictureParameters: Sendable, Hashable {
     package struct Tiles: Sendable, Hashable {
         package var num_tile_columns: Int
         package var num_tile_rows: Int
-        /// column_width_minus1 + 1 and row_height_minus1 + 1, but the last; nil with uniform_spacing_flag.
+        /// column_width_minus1 + 1 and row_height_minus1 + 1 of all columns and rows except the last; nil with
+        /// uniform_spacing_flag.
         package var columnWidths: [Int]?
         package var rowHeights: [Int]?
         package var loop_filter_across_tiles_enabled_flag: Bool
@@ -31,7 +32,7 @@ package struct HEVCPictureParameters: Sendable, Hashable {
     package var weighted_bipred_flag: Bool
     package var transquant_bypass_enabled_flag: Bool
     package var entropy_coding_sync_enabled_flag: Bool
-    /// Nil without tiles_enabled_flag.
+    /// The tile layout; nil without tiles_enabled_flag.
     package var tiles: Tiles?
     package var pps_loop_filter_across_slices_enabled_flag: Bool
     package var deblocking_filter_control_present_flag: Bool
@@ -45,7 +46,10 @@ package struct HEVCPictureParameters: Sendable, Hashable {
     package var slice_segment_header_extension_present_flag: Bool
     package var pps_extension_present_flag: Bool
 
-    /// - Parameter sequenceSet: an SPS by id, for the bounds that depend on one; nil where there is none yet.
+    /// Parses a picture parameter set.
+    ///
+    /// - Parameter sequenceSet: Returns an SPS by its id, or nil if none has arrived. Some bounds depend on the SPS.
+    /// - Throws: `Malformed` if the set cannot be read.
     init(rbsp: [UInt8], sequenceSet: (Int) -> HEVCSequenceParameters?) throws(Malformed) {
         var reader = BitReader(rbsp)
         pps_pic_parameter_set_id = try reader.unsigned("pps_pic_parameter_set_id", in: 0...63)
@@ -125,18 +129,18 @@ package struct HEVCPictureParameters: Sendable, Hashable {
         return tiles
     }
 
-    /// Where tile columns start, in coding tree blocks, and the end of the last (colBd, 6-3).
+    /// Returns the start of each tile column in coding tree blocks, and the end of the last one (colBd, 6-3).
     package func columnBoundaries(_ sps: HEVCSequenceParameters) -> [Int] {
         Self.boundaries(tiles?.num_tile_columns ?? 1, tiles?.columnWidths, sps.widthInCtbs)
     }
 
-    /// rowBd (6-4).
+    /// Returns the start of each tile row in coding tree blocks, and the end of the last one (rowBd, 6-4).
     package func rowBoundaries(_ sps: HEVCSequenceParameters) -> [Int] {
         Self.boundaries(tiles?.num_tile_rows ?? 1, tiles?.rowHeights, sps.heightInCtbs)
     }
 
-    /// Whether the tiles divide a picture of that SPS. A PPS may come before the SPS that its slices use, or another SPS
-    /// of the same number may come after the PPS.
+    /// Returns whether the tiles fit a picture of an SPS. They may not: a PPS may precede the SPS that its slices use,
+    /// and another SPS with the same id may follow the PPS.
     func tilesFit(_ sps: HEVCSequenceParameters) -> Bool {
         guard let tiles else { return true }
         return tiles.num_tile_columns <= sps.widthInCtbs && tiles.num_tile_rows <= sps.heightInCtbs

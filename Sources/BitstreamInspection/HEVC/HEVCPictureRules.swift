@@ -1,23 +1,23 @@
-/// Rules between a picture, its IRAP picture and the pictures it may refer to (H.265 7.4.2.2, 8.3.2).
+/// The rules between a picture, its IRAP picture and the pictures that it may refer to (H.265 7.4.2.2, 8.3.2).
 struct HEVCPictureRules {
-    /// Index of the previous IRAP picture in coding order.
+    /// The index of the previous IRAP picture in coding order.
     private(set) var irap: Int?
-    /// Index of the last TSA and STSA picture of each sub-layer in coding order.
+    /// The index of the last TSA or STSA picture that applies to each sub-layer, in coding order.
     private var switchPoints: [Int: (frame: Int, isTSA: Bool)] = [:]
     private var hasTrailing = false
-    /// TemporalId and PicOrderCntVal of every picture, in coding order.
+    /// TemporalId (`layers`) and PicOrderCntVal (`counts`) of every picture, in coding order.
     private var layers: [Int] = []
     private var counts: [Int] = []
-    /// The highest PicOrderCntVal in the sequence, and before the IRAP picture.
+    /// The highest PicOrderCntVal in the sequence, and the highest one before the IRAP picture.
     private var highest = Int.min
     private var highestBeforeIRAP: Int?
-    /// setOfPrevPocVals (7.4.7.1): prevTid0Pic, its reference picture set and what followed in coding order; by their
-    /// LSBs, two at most of each.
+    /// setOfPrevPocVals (7.4.7.1): the counts of prevTid0Pic, of its reference picture set and of the pictures after it
+    /// in coding order. The keys are the LSBs, each with at most two counts.
     private var previousCounts: [Int: [Int]] = [:]
-    /// By sub-layer: the last picture of a lower one.
+    /// For each sub-layer, the index of the last picture of a lower sub-layer.
     private var lastBelow = [Int](repeating: -1, count: 7)
 
-    /// After `faults(of:)`.
+    /// Updates the state with a picture. Call it after `faults(of:irap:_:_:_:)`.
     mutating func follow(_ frame: HEVCFrame, _ sps: HEVCSequenceParameters) {
         if frame.startsSequence { (highest, highestBeforeIRAP) = (Int.min, nil) }
         if frame.isIRAP {
@@ -61,7 +61,7 @@ struct HEVCPictureRules {
             + distanceFaults(frame, references, sps)
     }
 
-    /// Leading and trailing pictures (7.4.2.2).
+    /// Checks leading and trailing pictures (7.4.2.2).
     private func orderFaults(_ frame: HEVCFrame, _ irap: HEVCFrame?) -> [(Violation.Rule, String)] {
         var faults: [(Violation.Rule, String)] = []
         let name = HEVCNALUnit.name(of: frame.nalUnitType)
@@ -137,7 +137,7 @@ struct HEVCPictureRules {
         return faults
     }
 
-    /// Temporal sub-layers (8.3.2).
+    /// Checks temporal sub-layers (8.3.2).
     private func layerFaults(
         _ frame: HEVCFrame, _ references: HEVCReferenceBuffer, _ sps: HEVCSequenceParameters
     ) -> [(Violation.Rule, String)] {
@@ -154,8 +154,8 @@ struct HEVCPictureRules {
                 fault(entry, "of its own sub-layer, a sub-layer non-reference picture")
             }
             if [4, 5].contains(frame.nalUnitType), entry.temporalID == own { fault(entry, "of its own sub-layer") }
-            // Behind a TSA picture nothing refers to what was before it in its sub-layer and above; behind an STSA
-            // picture, to what was before it in its own sub-layer.
+            // After a TSA picture, no picture refers to an earlier picture of the same or a higher sub-layer. After an
+            // STSA picture, no picture of its sub-layer refers to an earlier picture of that sub-layer.
             if let point = switchPoints[own], entry.frame < point.frame, entry.temporalID >= layers[point.frame] {
                 fault(entry, "from before the \(point.isTSA ? "TSA" : "STSA") picture")
             }
@@ -176,8 +176,8 @@ struct HEVCPictureRules {
         return faults
     }
 
-    /// Long-term pictures told by their LSBs alone must be the only ones with those LSBs (7.4.7.1), short-term pictures
-    /// be near (8.3.1).
+    /// Checks that long-term pictures identified by LSBs alone have unique LSBs (7.4.7.1), and that short-term pictures
+    /// are near in picture order (8.3.1).
     private func distanceFaults(
         _ frame: HEVCFrame, _ references: HEVCReferenceBuffer, _ sps: HEVCSequenceParameters
     ) -> [(Violation.Rule, String)] {

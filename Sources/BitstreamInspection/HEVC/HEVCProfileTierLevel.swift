@@ -4,13 +4,13 @@ package struct HEVCProfileTierLevel: Sendable, Hashable {
         package var profile_space: Int
         package var tier_flag: Bool
         package var profile_idc: Int
-        /// profile_compatibility_flag[0] in bit 31.
+        /// profile_compatibility_flag[0] to [31]; the first is bit 31.
         package var compatibility: Int
         package var progressive_source_flag: Bool
         package var interlaced_source_flag: Bool
         package var non_packed_constraint_flag: Bool
         package var frame_only_constraint_flag: Bool
-        /// The 43 bits that follow, whose meaning depends on the profile, and the one behind them.
+        /// The next 44 bits: 43 bits whose meaning depends on the profile, and the bit after them.
         package var constraints: Int
 
         init(_ reader: inout BitReader) {
@@ -25,9 +25,9 @@ package struct HEVCProfileTierLevel: Sendable, Hashable {
             constraints = reader.bits(22) << 22 | reader.bits(22)
         }
 
-        /// profile_compatibility_flag[index].
+        /// Returns profile_compatibility_flag[index].
         package func isCompatible(with index: Int) -> Bool { compatibility >> (31 - index) & 1 == 1 }
-        /// Conforms to the profile by its number or its flag.
+        /// Whether the stream conforms to a profile by general_profile_idc or by its compatibility flag.
         package func includes(_ index: Int) -> Bool { profile_idc == index || isCompatible(with: index) }
     }
 
@@ -37,9 +37,9 @@ package struct HEVCProfileTierLevel: Sendable, Hashable {
     }
 
     package var general: Profile
-    /// Thirty times the level's number.
+    /// general_level_idc: thirty times the level number.
     package var general_level_idc: Int
-    /// Of the sub-layers below the highest.
+    /// The profiles and levels of the sub-layers below the highest.
     package var subLayers: [SubLayer] = []
 
     init(_ reader: inout BitReader, maxSubLayers: Int) throws(Malformed) {
@@ -60,18 +60,18 @@ package struct HEVCProfileTierLevel: Sendable, Hashable {
     }
 }
 
-/// sps_max_dec_pic_buffering_minus1 and what stands beside it, of one HighestTid.
+/// sps_max_dec_pic_buffering_minus1 and the two values that accompany it, for one HighestTid.
 package struct HEVCBuffering: Sendable, Hashable {
     package var max_dec_pic_buffering_minus1: Int
     package var max_num_reorder_pics: Int
     package var max_latency_increase_plus1: Int
 
-    /// SpsMaxLatencyPictures; nil where there is no limit (7-9).
+    /// SpsMaxLatencyPictures (7-9); nil for no limit.
     package var maxLatencyPictures: Int? {
         max_latency_increase_plus1 == 0 ? nil : max_num_reorder_pics + max_latency_increase_plus1 - 1
     }
 
-    /// One per sub-layer, the inferred ones too (7.3.2.1, 7.3.2.2.1).
+    /// Reads the values of each sub-layer, including the inferred ones (7.3.2.1, 7.3.2.2.1).
     static func read(_ reader: inout BitReader, maxSubLayers: Int) throws(Malformed) -> [HEVCBuffering] {
         let isPerLayer = reader.flag()
         var result: [HEVCBuffering] = []

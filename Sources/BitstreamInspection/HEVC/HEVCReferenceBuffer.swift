@@ -1,4 +1,4 @@
-/// Pictures that are marked as used for reference, and what a reference picture set makes of them (H.265 8.3.2).
+/// The pictures marked as used for reference, and the marking by reference picture sets (H.265 8.3.2).
 struct HEVCReferenceBuffer {
     struct Entry {
         var frame: Int
@@ -13,7 +13,7 @@ struct HEVCReferenceBuffer {
 
     private(set) var entries: [Entry] = []
     private(set) var faults: [(Violation.Rule, String)] = []
-    /// The set's pictures that are there, for rules about them.
+    /// The pictures of the last set that exist: those that the picture may refer to (`current`), and all of them.
     private(set) var current: [Entry] = []
     private(set) var all: [Entry] = []
 
@@ -22,14 +22,15 @@ struct HEVCReferenceBuffer {
         return faults
     }
 
-    /// At an IRAP picture with NoRaslOutputFlag all pictures are unmarked.
+    /// Removes all pictures, at an IRAP picture with NoRaslOutputFlag.
     mutating func clear() { entries = [] }
 
     mutating func add(_ entry: Entry) { entries.append(entry) }
 
-    /// Derives the set and marks by it.
+    /// Derives the reference picture set of a picture and updates the marking.
     ///
-    /// - Parameter mayMiss: pictures that come before the stream's start are not there: no fault (RASL, CRA).
+    /// - Parameter mayMiss: Whether pictures may be missing because they precede the start of the stream (RASL, CRA).
+    ///   If so, they are not reported.
     mutating func apply(
         _ header: HEVCSliceHeader, pictureOrderCount: Int, _ sps: HEVCSequenceParameters, mayMiss: Bool
     ) -> HEVCFrame.References {
@@ -54,7 +55,7 @@ struct HEVCReferenceBuffer {
             if isUsed { current.append(entry) }
             return entry.frame
         }
-        // Long-term pictures first: what they name is no short-term picture any more.
+        // Long-term pictures first: a picture that they name is no longer a short-term picture.
         let mask = sps.maxPictureOrderCountLsb - 1
         for picture in header.longTerm {
             var found: Int?

@@ -1,13 +1,13 @@
-/// st_ref_pic_set() (H.265 7.3.7), its prediction from another set resolved (7-61, 7-62).
+/// st_ref_pic_set() (H.265 7.3.7), after its prediction from another set (7-61, 7-62).
 package struct HEVCReferenceSet: Sendable, Hashable {
     package struct Entry: Sendable, Hashable {
-        /// DeltaPocS0 or DeltaPocS1: against the current picture's PicOrderCntVal.
+        /// DeltaPocS0 or DeltaPocS1: the difference from the current picture's PicOrderCntVal.
         package var deltaPOC: Int
         /// UsedByCurrPicS0 or UsedByCurrPicS1.
         package var isUsed: Bool
     }
 
-    /// S0: falling from −1; and S1: rising from 1.
+    /// S0, descending from −1 (`negative`), and S1, ascending from 1 (`positive`).
     package var negative: [Entry] = []
     package var positive: [Entry] = []
 
@@ -16,10 +16,13 @@ package struct HEVCReferenceSet: Sendable, Hashable {
 
     init() {}
 
+    /// Reads a set.
+    ///
     /// - Parameters:
     ///   - index: stRpsIdx; `sets.count` in a slice segment header.
-    ///   - sets: those of the SPS that stand before.
+    ///   - sets: The preceding sets of the SPS.
     ///   - limit: sps_max_dec_pic_buffering_minus1 of the highest sub-layer.
+    /// - Throws: `Malformed` if the set cannot be read or exceeds `limit`.
     init(
         _ reader: inout BitReader, index: Int, isInSlice: Bool, sets: [HEVCReferenceSet], limit: Int
     ) throws(Malformed) {
@@ -47,9 +50,10 @@ package struct HEVCReferenceSet: Sendable, Hashable {
         guard count <= limit else { throw Malformed("a reference picture set of \(count), the buffer holds \(limit)") }
     }
 
-    /// inter_ref_pic_set_prediction_flag: the source's pictures and the picture itself, all moved by `delta`.
+    /// Applies inter_ref_pic_set_prediction_flag: takes the source's pictures and its own picture, all moved by
+    /// `delta`.
     private mutating func predict(_ reader: inout BitReader, from source: HEVCReferenceSet, delta: Int) {
-        // In the syntax' order: S0, S1, and the source's own picture last.
+        // The order of the syntax: S0, S1, and last the source's own picture.
         var moved: [Entry] = []
         for place in 0...source.count {
             let isUsed = reader.flag()

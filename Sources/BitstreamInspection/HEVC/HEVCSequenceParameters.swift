@@ -1,6 +1,6 @@
-/// seq_parameter_set_rbsp() (H.265 7.3.2.2) of layer 0, its extensions left out.
+/// seq_parameter_set_rbsp() (H.265 7.3.2.2) of layer 0, without its extensions.
 package struct HEVCSequenceParameters: Sendable, Hashable {
-    /// pcm_enabled_flag.
+    /// The PCM parameters; present with pcm_enabled_flag.
     package struct PCM: Sendable, Hashable {
         package var bit_depth_luma: Int
         package var bit_depth_chroma: Int
@@ -9,7 +9,7 @@ package struct HEVCSequenceParameters: Sendable, Hashable {
         package var pcm_loop_filter_disabled_flag: Bool
     }
 
-    /// A picture of lt_ref_pic_poc_lsb_sps[].
+    /// An entry of lt_ref_pic_poc_lsb_sps[] and used_by_curr_pic_lt_sps_flag[].
     package struct LongTermPicture: Sendable, Hashable {
         package var lt_ref_pic_poc_lsb: Int
         package var used_by_curr_pic_lt_flag: Bool
@@ -24,12 +24,12 @@ package struct HEVCSequenceParameters: Sendable, Hashable {
     package var separate_colour_plane_flag = false
     package var pic_width_in_luma_samples: Int
     package var pic_height_in_luma_samples: Int
-    /// left, right, top, bottom offsets in units of chroma samples; nil without conformance_window_flag.
+    /// The left, right, top and bottom offsets in units of chroma samples; nil without conformance_window_flag.
     package var conformanceWindow: [Int]?
     package var bit_depth_luma: Int
     package var bit_depth_chroma: Int
     package var log2_max_pic_order_cnt_lsb: Int
-    /// By HighestTid.
+    /// The buffering parameters by HighestTid.
     package var buffering: [HEVCBuffering]
     package var log2_min_luma_coding_block_size: Int
     package var log2_ctb_size: Int
@@ -60,10 +60,10 @@ package struct HEVCSequenceParameters: Sendable, Hashable {
     package var sizeInSamples: Int { pic_width_in_luma_samples * pic_height_in_luma_samples }
     /// ChromaArrayType.
     package var chromaArrayType: Int { separate_colour_plane_flag ? 0 : chroma_format_idc }
-    /// Of the highest sub-layer.
+    /// The buffering parameters of the highest sub-layer.
     package var highest: HEVCBuffering { buffering[buffering.count - 1] }
 
-    /// Width and height of the conformance window in luma samples (7.4.3.2.1).
+    /// The width and height of the conformance window in luma samples (7.4.3.2.1).
     package var visibleSize: (width: Int, height: Int) {
         let (unitX, unitY) = (
             chroma_format_idc == 1 || chroma_format_idc == 2 ? 2 : 1, chroma_format_idc == 1 ? 2 : 1
@@ -75,7 +75,7 @@ package struct HEVCSequenceParameters: Sendable, Hashable {
         )
     }
 
-    /// left, right, top, bottom of a window.
+    /// Reads the left, right, top and bottom offsets of a window.
     static func window(_ reader: inout BitReader, _ name: String) throws(Malformed) -> [Int] {
         var offsets: [Int] = []
         for side in ["left", "right", "top", "bottom"] {
@@ -97,7 +97,7 @@ package struct HEVCSequenceParameters: Sendable, Hashable {
         sps_seq_parameter_set_id = try reader.unsigned("sps_seq_parameter_set_id", in: 0...15)
         chroma_format_idc = try reader.unsigned("chroma_format_idc", in: 0...3)
         if chroma_format_idc == 3 { separate_colour_plane_flag = reader.flag() }
-        // Level 6.2 allows no side above √(8 · MaxLumaPs) (A.4.1).
+        // Level 6.2 limits each side to √(8 · MaxLumaPs) (A.4.1).
         pic_width_in_luma_samples = try reader.unsigned("pic_width_in_luma_samples", in: 1...16888)
         pic_height_in_luma_samples = try reader.unsigned("pic_height_in_luma_samples", in: 1...16888)
         if reader.flag() { conformanceWindow = try Self.window(&reader, "conf_win") }
@@ -159,7 +159,7 @@ package struct HEVCSequenceParameters: Sendable, Hashable {
         try check()
     }
 
-    /// What values must be to each other (7.4.3.2.1).
+    /// Checks the constraints between values (7.4.3.2.1).
     private func check() throws(Malformed) {
         let size = visibleSize
         guard size.width > 0, size.height > 0 else { throw Malformed("the window leaves \(size.width)×\(size.height)") }
@@ -179,7 +179,7 @@ package struct HEVCSequenceParameters: Sendable, Hashable {
 }
 
 enum HEVCScalingLists {
-    /// scaling_list_data() (7.3.4): read over.
+    /// Skips scaling_list_data() (7.3.4).
     static func skip(_ reader: inout BitReader, chromaFormat: Int) throws(Malformed) {
         for size in 0..<4 {
             for matrix in stride(from: 0, to: 6, by: size == 3 ? 3 : 1) {

@@ -1,8 +1,11 @@
 extension HEVCSliceHeader {
+    /// Reads a slice segment header.
+    ///
     /// - Parameters:
-    ///   - previous: the segment before in the same picture, for a dependent one.
-    ///   - pictureSet: a PPS by id.
-    ///   - sequenceSet: an SPS by id.
+    ///   - previous: The previous slice segment of the picture, which a dependent segment continues.
+    ///   - pictureSet: Returns a PPS by its id.
+    ///   - sequenceSet: Returns an SPS by its id.
+    /// - Throws: `Malformed` if the header cannot be read or refers to a missing parameter set.
     init(
         _ reader: inout BitReader, unit: HEVCNALUnit, previous: HEVCSliceHeader?,
         pictureSet: (Int) -> HEVCPictureParameters?, sequenceSet: (Int) -> HEVCSequenceParameters?
@@ -61,7 +64,7 @@ extension HEVCSliceHeader {
         slice_pic_parameter_set_id = pictureSet
     }
 
-    /// Ceil(Log2(count)).
+    /// Returns Ceil(Log2(count)).
     private static func bits(_ count: Int) -> Int {
         count <= 1 ? 0 : Int.bitWidth - (count - 1).leadingZeroBitCount
     }
@@ -141,7 +144,7 @@ extension HEVCSliceHeader {
             fromSequence = try reader.unsigned("num_long_term_sps", in: 0...min(most, known.count))
         }
         let own = try reader.unsigned("num_long_term_pics", in: 0...(most - fromSequence))
-        // The cycles of each of the two parts add up, those that are not said too (7-52).
+        // The deltas accumulate within each of the two parts. An absent delta is 0 (7-52).
         var cycle = 0
         for place in 0..<(fromSequence + own) {
             if place == fromSequence { cycle = 0 }
@@ -199,7 +202,7 @@ extension HEVCSliceHeader {
         maxNumMergeCand = 5 - (try reader.unsigned("five_minus_max_num_merge_cand", in: 0...4))
     }
 
-    /// pred_weight_table() (7.3.6.3).
+    /// Reads pred_weight_table() (7.3.6.3).
     private func readWeights(_ reader: inout BitReader, hasChroma: Bool) throws(Malformed) -> Weights {
         let denominator = try reader.unsigned("luma_log2_weight_denom", in: 0...7)
         var weights = Weights(luma_log2_weight_denom: denominator, luma: [], chroma: [])

@@ -1,4 +1,4 @@
-/// slice_segment_header() (H.265 7.3.6.1). What a dependent segment leaves out is the slice's before it.
+/// slice_segment_header() (H.265 7.3.6.1). Values that a dependent segment omits come from the preceding slice segment.
 package struct HEVCSliceHeader: Sendable, Hashable {
     /// slice_type.
     package enum Kind: Int, Sendable, Hashable {
@@ -9,7 +9,7 @@ package struct HEVCSliceHeader: Sendable, Hashable {
 
     /// A long-term picture of the slice's reference picture set.
     package struct LongTermPicture: Sendable, Hashable {
-        /// lt_idx_sps; nil where the slice says the picture itself.
+        /// lt_idx_sps; nil if the slice describes the picture itself.
         package var lt_idx_sps: Int?
         /// PocLsbLt and UsedByCurrPicLt.
         package var lsb: Int
@@ -21,7 +21,8 @@ package struct HEVCSliceHeader: Sendable, Hashable {
     package struct Weights: Sendable, Hashable {
         package var luma_log2_weight_denom: Int
         package var delta_chroma_log2_weight_denom: Int?
-        /// luma_weight_l0_flag[], luma_weight_l1_flag[].
+        /// luma_weight_l0_flag[] and luma_weight_l1_flag[]; `chroma` holds chroma_weight_l0_flag[] and
+        /// chroma_weight_l1_flag[].
         package var luma: [[Bool]]
         package var chroma: [[Bool]]
     }
@@ -44,7 +45,7 @@ package struct HEVCSliceHeader: Sendable, Hashable {
     package var slice_sao_luma_flag = false
     package var slice_sao_chroma_flag = false
     package var num_ref_idx_active_override_flag = false
-    /// num_ref_idx_l0_active_minus1 + 1 and that of list 1; 0 where the slice has no such list.
+    /// num_ref_idx_l0_active_minus1 + 1 and num_ref_idx_l1_active_minus1 + 1; 0 if the slice has no such list.
     package var activeReferences = [0, 0]
     /// list_entry_l0 and list_entry_l1; nil without ref_pic_list_modification_flag.
     package var listEntries: [[Int]?] = [nil, nil]
@@ -68,9 +69,9 @@ package struct HEVCSliceHeader: Sendable, Hashable {
     /// entry_point_offset_minus1[] + 1.
     package var entryPoints: [Int] = []
     package var offset_len = 0
-    /// slice_segment_header_extension_length; nil where the PPS has none.
+    /// slice_segment_header_extension_length; nil if the PPS does not enable the extension.
     package var extensionLength: Int?
-    /// Of the header with its byte alignment, emulation prevention bytes and the NAL unit's own header left out.
+    /// The size of the header with its byte alignment, without emulation prevention bytes and the NAL unit header.
     package var byteCount = 0
 
     package var isIDR: Bool { nal_unit_type == 19 || nal_unit_type == 20 }

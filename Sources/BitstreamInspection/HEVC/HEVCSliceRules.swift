@@ -1,4 +1,4 @@
-/// Rules between the slice segments of one picture.
+/// The rules between the slice segments of one picture.
 enum HEVCSliceRules {
     static func faults(
         _ unit: HEVCStreamReader.AccessUnit, _ sps: HEVCSequenceParameters, _ pps: HEVCPictureParameters
@@ -9,7 +9,7 @@ enum HEVCSliceRules {
         if !first.first_slice_segment_in_pic_flag {
             faults.append((.accessUnit, "the first slice segment starts at \(first.slice_segment_address)"))
         }
-        // 7.4.2.2, 7.4.7.1: what is the same in all slices of a picture.
+        // 7.4.2.2 and 7.4.7.1: these values must be equal in all slices of a picture.
         func check(_ name: String, _ isEqual: (HEVCSliceHeader) -> Bool) {
             if !headers.allSatisfy(isEqual) { faults.append((.accessUnit, "slices of one picture differ in \(name)")) }
         }
@@ -31,7 +31,7 @@ enum HEVCSliceRules {
             faults.append((.level, "\(headers.count) slice segments, the level allows \(limits.maxSliceSegments)"))
         }
         if let delimiter = unit.delimiter {
-            // Table 7-2: I; P, I; B, P, I.
+            // Table 7-2. 0 allows I; 1 allows P and I; 2 allows B, P and I.
             let allowed: [HEVCSliceHeader.Kind] = [[.i], [.p, .i], [.b, .p, .i]][min(delimiter.type, 2)]
             if headers.contains(where: { !allowed.contains($0.kind) }) {
                 faults.append((.accessUnit, "the delimiter's pic_type \(delimiter.type) does not allow its slices"))
@@ -43,12 +43,12 @@ enum HEVCSliceRules {
         return faults
     }
 
-    /// Segments follow each other in tile scan, and slices and tiles contain one another (6.3.1).
+    /// Checks that segments follow each other in tile scan, and that slices and tiles contain one another (6.3.1).
     private static func addressFaults(
         _ headers: [HEVCSliceHeader], _ sps: HEVCSequenceParameters, _ pps: HEVCPictureParameters
     ) -> [(Violation.Rule, String)] {
         var faults: [(Violation.Rule, String)] = []
-        // A slice with a PPS of its own can have another SPS.
+        // A slice that refers to another PPS can have another SPS, and so an address outside the picture.
         if let address = headers.map(\.slice_segment_address).first(where: { $0 >= sps.sizeInCtbs }) {
             return [(.accessUnit, "slice_segment_address is \(address) of \(sps.sizeInCtbs)")]
         }
@@ -79,7 +79,7 @@ enum HEVCSliceRules {
         return faults
     }
 
-    /// All slices of a picture have one collocated picture (7.4.7.1).
+    /// Checks that all slices of a picture have the same collocated picture (7.4.7.1).
     static func collocatedFaults(_ frame: HEVCFrame) -> [(Violation.Rule, String)] {
         var faults: [(Violation.Rule, String)] = []
         var collocated: Set<Int> = []

@@ -1,17 +1,17 @@
 extension HEVCStream {
     /// Checks the stream against its own hrd_parameters() under every delivery schedule of the highest sub-layer (H.265
-    /// annex C), and its picture timing against the order of output.
+    /// annex C), and its picture timing against the output order.
     ///
-    /// - Parameter headerBytes: of parameter sets that stand in a container's header, and come before each buffering period
-    ///   that has none.
-    /// - Returns: nil where no SPS has HRD parameters.
+    /// - Parameter headerBytes: The size of the parameter sets in a container's header. They count in every access unit
+    ///   that has a buffering period and no parameter set.
+    /// - Returns: The result, or nil if no SPS has HRD parameters.
     package func hrd(headerBytes: Int) -> HRDReport? {
         guard let first = frames.first(where: { parameters(of: $0) != nil }) else { return nil }
         var report = HRDReport()
         var checked = Array(frames[first.index...])
         report.add(missingMessages(checked))
         guard report.violations.isEmpty else { return report }
-        // The check begins where a buffering period initialises the decoder.
+        // The check starts at a buffering period, which initializes the decoder.
         checked = Array(checked.drop { $0.bufferingPeriod == nil })
         let delays = removalDelays(checked)
         for isNAL in [true, false] {
@@ -40,16 +40,17 @@ extension HEVCStream {
         return report
     }
 
-    /// Nil where they are not there or have neither NAL nor VCL parameters.
+    /// Returns the HRD parameters of a frame's SPS; nil if the SPS has none or they have neither NAL nor VCL
+    /// parameters.
     private func parameters(of frame: HEVCFrame) -> HEVCHRDParameters? {
         sequenceSet(of: frame).vui?.hrd.flatMap { $0.hasDelays ? $0 : nil }
     }
 
-    /// Seconds of a clock tick (E-61).
+    /// Returns the duration of a clock tick in seconds (E-61).
     private func tick(of frame: HEVCFrame) -> Double { sequenceSet(of: frame).vui?.timing?.tick ?? 0 }
 
-    /// SEI that the decoder needs (D.3.2, D.3.3): a picture timing in every access unit, a buffering period in each
-    /// with an IRAP picture.
+    /// Checks the messages that the decoder needs (D.3.2, D.3.3): a picture timing in every access unit, and a
+    /// buffering period in each access unit with an IRAP picture.
     private func missingMessages(_ frames: [HEVCFrame]) -> [Violation] {
         var result: [Violation] = []
         for frame in frames {
@@ -73,7 +74,8 @@ extension HEVCStream {
         return result
     }
 
-    /// AuCpbRemovalDelayVal of each picture (D.3.3): the delays of a buffering period rise, or have wrapped around.
+    /// Returns AuCpbRemovalDelayVal of each picture (D.3.3). Within a buffering period the delays increase; a smaller
+    /// value has wrapped around.
     private func removalDelays(_ frames: [HEVCFrame]) -> [Int] {
         var high = 0
         var previous = 0
@@ -84,7 +86,8 @@ extension HEVCStream {
                 high += 1 << (parameters(of: frame)?.au_cpb_removal_delay_length ?? 0)
             }
             let delay = (isFirst ? 0 : high) + low
-            // A buffering period's own delay counts from the period before; what follows starts again.
+            // The delay of the picture with a buffering period counts from the previous period. Later delays count from
+            // this one.
             (high, previous) = isFirst ? (0, 0) : (high, low)
             return delay
         }
@@ -103,7 +106,7 @@ extension HEVCStream {
             delay: delays.flatMap { index < $0.count ? $0[index] : nil }, cpbRemovalDelay: removalDelay)
     }
 
-    /// Output by time must be output by picture order count (C.3.2 to C.3.4, C.5.2).
+    /// Checks that the output times follow the picture order counts (C.3.2 to C.3.4, C.5.2).
     private func outputFaults(_ frames: [HEVCFrame], _ samples: [HRDReport.Sample]) -> [Violation] {
         guard frames.count == samples.count else { return [] }
         var times = zip(frames, samples).filter { $0.0.isOutput }.map { frame, sample in
@@ -118,8 +121,8 @@ extension HEVCStream {
         }
     }
 
-    /// No picture comes sooner than the level's sample rate allows, or is too large for the time that it is given (MinCR,
-    /// A.4.2).
+    /// Checks that no picture follows faster than the level's sample rate allows, and that no picture is too large for
+    /// its time (MinCR, A.4.2).
     private func sizeFaults(_ frames: [HEVCFrame], _ samples: [HRDReport.Sample]) -> [Violation] {
         guard frames.count == samples.count else { return [] }
         var result: [Violation] = []

@@ -1,22 +1,22 @@
-/// Walks a byte stream's NAL units, gathers them into access units (H.265 7.4.2.4.4) and has each decoded.
+/// Processes a byte stream's NAL units, groups them into access units (H.265 7.4.2.4.4) and passes each to the decoder.
 struct HEVCStreamReader: ByteStreamReader {
-    /// A picture's NAL units before it is decoded.
+    /// The NAL units of a picture before it is decoded.
     struct AccessUnit {
         var nalUnits: Range<Int>
         var slices: [HEVCFrame.Slice] = []
         var information: [(raw: RawInformation, isSuffix: Bool)] = []
         var sequenceSet: HEVCSequenceParameters?
         var pictureSet: HEVCPictureParameters?
-        /// In the stream's `sequenceSets` and `pictureSets`.
+        /// The indices in the stream's `sequenceSets` and `pictureSets`.
         var sequencePlace = 0
         var picturePlace = 0
-        /// pic_type and TemporalId of the delimiter.
+        /// pic_type and TemporalId of the access unit delimiter.
         var delimiter: (type: Int, temporalID: Int)?
     }
 
     let bytes: [UInt8]
     private var stream = HEVCStream()
-    /// Each different one of the stream, and those that hold now, by id.
+    /// The distinct sets are all different sets of the stream. The dictionaries hold the current sets by id.
     private var distinctVideos = DistinctSets<HEVCVideoParameters>()
     private var distinctSequences = DistinctSets<HEVCSequenceParameters>()
     private var distinctPictures = DistinctSets<HEVCPictureParameters>()
@@ -31,10 +31,11 @@ struct HEVCStreamReader: ByteStreamReader {
     private var hasOtherLayers = false
     private var checkedTiles: Set<[Int]> = []
 
-    /// Longer than any header that is legal: entry points take up to 440 times four bytes.
+    /// The maximum number of bytes that are read of a slice header; larger than any valid header. Entry points take up
+    /// to 440 times four bytes.
     private static let headerLimit = 8192
 
-    /// Parameter sets before that offset are a container's record.
+    /// The size of the container's record at the start of `bytes`. It holds parameter sets that precede the stream.
     private let recordBytes: Int
 
     init(_ bytes: [UInt8], recordBytes: Int = 0) {
@@ -58,7 +59,7 @@ struct HEVCStreamReader: ByteStreamReader {
         stream.found.append(Violation(rule, frame: unit == nil ? nil : stream.frames.count, message))
     }
 
-    /// Whether so many more slices or messages are read.
+    /// Returns whether `count` more slices or messages may be read. If not, reports it once.
     private mutating func mayTake(_ count: Int = 1) -> Bool {
         switch budget.take(count) {
         case .take: return true
@@ -107,7 +108,7 @@ struct HEVCStreamReader: ByteStreamReader {
         if let start = unit?.nalUnits.lowerBound { unit?.nalUnits = start..<(index + 1) }
     }
 
-    /// A NAL unit at `index` that cannot follow the slices of the picture under way.
+    /// Handles a NAL unit that cannot follow the slices of its picture: ends the access unit if it has slices.
     private mutating func start(at index: Int) {
         if let unit, !unit.slices.isEmpty { finish(upTo: index) }
         if unit == nil { unit = AccessUnit(nalUnits: index..<index) }
@@ -208,7 +209,7 @@ struct HEVCStreamReader: ByteStreamReader {
         unit?.slices.append(HEVCFrame.Slice(header: header, nalUnit: index))
     }
 
-    /// Ends the access unit under way.
+    /// Ends the current access unit and decodes its picture.
     private mutating func finish(upTo end: Int? = nil) {
         guard var done = unit else { return }
         done.nalUnits = done.nalUnits.lowerBound..<(end ?? stream.nalUnits.count)

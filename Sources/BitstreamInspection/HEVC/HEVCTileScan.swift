@@ -1,19 +1,19 @@
-/// Addresses of coding tree blocks in raster scan and in tile scan (H.265 6.5.1), each computed when it is asked for: a
-/// table of a large picture would cost more than the headers of a small stream.
+/// Converts the addresses of coding tree blocks between raster scan and tile scan (H.265 6.5.1). Each address is
+/// computed on demand: a table for a large picture would cost more than the headers of a small stream.
 struct HEVCTileScan {
-    /// colBd and rowBd, both rising.
+    /// colBd and rowBd, both ascending.
     private let columns: [Int]
     private let rows: [Int]
     private let width: Int
     private let count: Int
 
-    /// - Parameter pps: one whose tiles fit the SPS.
+    /// - Parameter pps: A PPS whose tiles fit the SPS.
     init(_ sps: HEVCSequenceParameters, _ pps: HEVCPictureParameters) {
         (columns, rows) = (pps.columnBoundaries(sps), pps.rowBoundaries(sps))
         (width, count) = (sps.widthInCtbs, sps.sizeInCtbs)
     }
 
-    /// The index of the last boundary that is not above `value`, which is below the last boundary.
+    /// Returns the index of the last boundary that is not above `value`. `value` must be below the last boundary.
     private static func index(of value: Int, in boundaries: [Int]) -> Int {
         var (low, high) = (0, boundaries.count - 1)
         while high - low > 1 {
@@ -23,9 +23,9 @@ struct HEVCTileScan {
         return low
     }
 
-    /// CtbAddrRsToTs.
+    /// Returns CtbAddrRsToTs.
     ///
-    /// - Parameter address: in raster scan, less than PicSizeInCtbsY.
+    /// - Parameter address: An address in raster scan, less than PicSizeInCtbsY.
     func tileScan(_ address: Int) -> Int {
         let (x, y) = (address % width, address / width)
         let (column, row) = (Self.index(of: x, in: columns), Self.index(of: y, in: rows))
@@ -34,9 +34,9 @@ struct HEVCTileScan {
             + (y - rows[row]) * (columns[column + 1] - columns[column]) + x - columns[column]
     }
 
-    /// TileId.
+    /// Returns TileId.
     ///
-    /// - Parameter address: in tile scan, less than PicSizeInCtbsY.
+    /// - Parameter address: An address in tile scan, less than PicSizeInCtbsY.
     func tile(_ address: Int) -> Int {
         let row = Self.index(of: address / width, in: rows)
         let rest = address - rows[row] * width

@@ -1,12 +1,12 @@
-/// video_parameter_set_rbsp() (H.265 7.3.2.1), its extension left out.
+/// video_parameter_set_rbsp() (H.265 7.3.2.1), without its extension.
 package struct HEVCVideoParameters: Sendable, Hashable {
     package struct Timing: Sendable, Hashable {
         package var num_units_in_tick: Int
         package var time_scale: Int
-        /// Nil without poc_proportional_to_timing_flag.
+        /// The picture order count difference in ticks; nil without poc_proportional_to_timing_flag.
         package var num_ticks_poc_diff_one: Int?
 
-        /// Seconds of a clock tick.
+        /// The duration of a clock tick in seconds.
         package var tick: Double { Double(num_units_in_tick) / Double(max(time_scale, 1)) }
 
         init(_ reader: inout BitReader) throws(Malformed) {
@@ -29,12 +29,12 @@ package struct HEVCVideoParameters: Sendable, Hashable {
     package var vps_max_sub_layers: Int
     package var vps_temporal_id_nesting_flag: Bool
     package var profileTierLevel: HEVCProfileTierLevel
-    /// By HighestTid.
+    /// The buffering parameters by HighestTid.
     package var buffering: [HEVCBuffering]
     package var vps_max_layer_id: Int
     package var timing: Timing?
     package var vps_num_hrd_parameters = 0
-    /// The first of them. There can be 1024, and those that count are the SPS's.
+    /// The first HRD parameters. A VPS can have 1024 of them, but only those of the SPS are used.
     package var firstHRD: HEVCHRDParameters?
     package var vps_extension_flag: Bool
 
@@ -75,7 +75,9 @@ package struct HEVCVideoParameters: Sendable, Hashable {
 }
 
 extension BitReader {
-    /// rbsp_trailing_bits() and nothing else is left (7.3.2.11).
+    /// Checks that only rbsp_trailing_bits() remain (7.3.2.11).
+    ///
+    /// - Throws: `Malformed` if other bits remain.
     mutating func checkTrailing(_ what: String) throws(Malformed) {
         guard flag() else { throw Malformed("\(what) does not end in rbsp_stop_one_bit") }
         while position < bitCount {

@@ -1,4 +1,4 @@
-/// vui_parameters() (H.265 E.2.1); nil where the stream leaves a part out.
+/// vui_parameters() (H.265 E.2.1). Parts that the stream omits are nil.
 package struct HEVCVideoUsability: Sendable, Hashable {
     package struct Restriction: Sendable, Hashable {
         package var tiles_fixed_structure_flag: Bool
@@ -11,17 +11,17 @@ package struct HEVCVideoUsability: Sendable, Hashable {
         package var log2_max_mv_length_vertical: Int
     }
 
-    /// aspect_ratio_idc, with sar_width and sar_height where it is 255.
+    /// aspect_ratio_idc. If it is 255, `sampleAspectRatio` is sar_width and sar_height.
     package var aspect_ratio_idc: Int?
     package var sampleAspectRatio: [Int]?
     package var overscan_appropriate_flag: Bool?
     package var videoSignal: VideoUsability.VideoSignal?
-    /// Top field, bottom field.
+    /// The chroma sample location types of the top and bottom field.
     package var chromaLocation: [Int]?
     package var neutral_chroma_indication_flag = false
     package var field_seq_flag = false
     package var frame_field_info_present_flag = false
-    /// left, right, top, bottom offsets.
+    /// The left, right, top and bottom offsets.
     package var defaultDisplayWindow: [Int]?
     package var timing: HEVCVideoParameters.Timing?
     package var hrd: HEVCHRDParameters?

@@ -1,17 +1,17 @@
 extension H264Stream {
     /// Checks the stream against its own hrd_parameters() under every delivery schedule (H.264 annex C), and its
-    /// picture timing against the order of output.
+    /// picture timing against the output order.
     ///
-    /// - Parameter headerBytes: of parameter sets that stand in a container's header, and come before each buffering period
-    ///   that has none.
-    /// - Returns: nil where no parameter set has HRD parameters.
+    /// - Parameter headerBytes: The size of the parameter sets in a container's header. They count in every access unit
+    ///   that has a buffering period and no parameter set.
+    /// - Returns: The result, or nil if no parameter set has HRD parameters.
     package func hrd(headerBytes: Int) -> HRDReport? {
         guard let first = frames.first(where: { hasHRD(sequenceSet(of: $0)) }) else { return nil }
         var report = HRDReport()
         var checked = Array(frames[first.index...])
         report.add(missingMessages(checked))
         guard report.violations.isEmpty else { return report }
-        // The check begins where a buffering period initialises the decoder.
+        // The check starts at a buffering period, which initializes the decoder.
         checked = Array(checked.drop { $0.bufferingPeriod == nil })
         for isNAL in [true, false] {
             let parameters = checked.compactMap { self.parameters(of: $0, nal: isNAL) }
@@ -40,8 +40,8 @@ extension H264Stream {
         return nal ? vui?.nalHRD : vui?.vclHRD
     }
 
-    /// SEI that the decoder needs (D.2.1, D.2.2): a picture timing in every access unit, a buffering period in each
-    /// that starts a sequence; and the clock of both.
+    /// Checks the messages that the decoder needs (D.2.1, D.2.2): a picture timing in every access unit, a buffering
+    /// period in each access unit that starts a sequence, and the clock of both.
     private func missingMessages(_ frames: [InspectedFrame]) -> [Violation] {
         var result: [Violation] = []
         for frame in frames {
@@ -78,8 +78,8 @@ extension H264Stream {
             cpbRemovalDelay: frame.pictureTiming?.cpb_removal_delay ?? 0)
     }
 
-    /// Output by time must be output by picture order count (C.4.2, C.4.5), and no picture may be too large for the
-    /// time that it is given (MinCR, A.3.1).
+    /// Checks that the output times follow the picture order counts (C.4.2, C.4.5), and that no picture is too large
+    /// for its time (MinCR, A.3.1).
     private func outputFaults(_ frames: [InspectedFrame], _ samples: [HRDReport.Sample]) -> [Violation] {
         guard frames.count == samples.count else { return [] }
         var result: [Violation] = []

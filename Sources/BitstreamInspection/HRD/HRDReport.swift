@@ -1,34 +1,35 @@
-/// What a check of the coded picture buffer found.
+/// The result of a check of the coded picture buffer.
 package struct HRDReport: Sendable, Hashable {
-    /// Fullness around the removal of one access unit.
+    /// The fullness of the buffer around the removal of one access unit.
     package struct Sample: Sendable, Hashable {
-        /// Of the access unit, in coding order.
+        /// The index of the access unit in coding order.
         package var frame: Int
-        /// Removal in seconds from the first bit's arrival.
+        /// The time of removal, in seconds after the arrival of the first bit.
         package var time: Double
-        /// When its last bit arrived.
+        /// The arrival time of the last bit of the access unit, in seconds.
         package var arrival: Double
-        /// Bits in the buffer just before the removal, and just after.
+        /// The number of bits in the buffer just before the removal (`before`) and just after it (`after`).
         package var before: Double
         package var after: Double
     }
 
-    /// One delivery schedule of the stream, and how the buffer fills under it.
+    /// One delivery schedule of the stream, and the fullness of the buffer under it.
     package struct Schedule: Sendable, Hashable {
-        /// Type II, of NAL HRD parameters, or type I, of VCL ones.
+        /// Whether the schedule comes from NAL HRD parameters (type II). Otherwise it comes from VCL HRD parameters
+        /// (type I).
         package var isNAL: Bool
         /// SchedSelIdx.
         package var index: Int
-        /// Bits per second, and bits; of the first access unit.
+        /// BitRate in bits per second and CpbSize in bits, of the first access unit.
         package var bitRate: Int
         package var cpbSize: Int
         package var isConstant: Bool
-        /// Of the first schedule; empty for the others, of which a stream can have 64.
+        /// The samples of the first schedule. Empty for the others: a stream can have 64 schedules.
         package var fullness: [Sample]
     }
 
     package var schedules: [Schedule]
-    /// In the order in which they were found. Of each rule the first thousand are listed.
+    /// The violations in the order in which they were found: at most the first thousand of each rule.
     package var violations: [Violation] { found.elements }
     private var found = ViolationList()
 

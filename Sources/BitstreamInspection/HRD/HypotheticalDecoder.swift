@@ -1,15 +1,15 @@
 /// The coded picture buffer of the hypothetical reference decoder (H.264 C.1 to C.3), under one delivery schedule.
 struct HypotheticalDecoder {
-    /// One access unit, as the schedule sees it.
+    /// One access unit and its schedule.
     struct AccessUnit {
         var frame: Int
         var bits: Double
-        /// Of this access unit's active parameter set.
+        /// The schedule of the access unit's active parameter set.
         var schedule: HRDParameters.Schedule
-        /// Seconds of num_units_in_tick / time_scale.
+        /// num_units_in_tick / time_scale, in seconds.
         var tick: Double
         var lowDelay: Bool
-        /// Of its buffering period SEI; nil where it has none.
+        /// The delays of its buffering period SEI; nil if it has none.
         var delay: BufferingPeriod.Delay?
         var cpbRemovalDelay: Int
     }
@@ -17,7 +17,7 @@ struct HypotheticalDecoder {
     private(set) var samples: [HRDReport.Sample] = []
     private(set) var faults: [(frame: Int, message: String)] = []
 
-    /// Times are computed in doubles: a millionth of a second is far above their error, far below a tick.
+    /// Times are computed as `Double`. A microsecond is far above their error and far below a tick.
     private static let tolerance = 1e-6
 
     init(_ units: [AccessUnit]) {
@@ -30,14 +30,14 @@ struct HypotheticalDecoder {
         var previousFinal = 0.0
         var previousNominal = -Double.infinity
         for (place, unit) in units.enumerated() {
-            // Nominal removal (C.1.2).
+            // Nominal removal time (C.1.2).
             let nominal: Double
             if place == 0 {
                 nominal = Double(period.initial_cpb_removal_delay) / 90000
             } else {
                 nominal = nominalOfPeriod + unit.tick * Double(unit.cpbRemovalDelay)
             }
-            // Arrival (C.1.1).
+            // Arrival time (C.1.1).
             var initial = previousFinal
             if place > 0, !unit.schedule.cbr_flag {
                 let delay = unit.delay ?? period
@@ -76,21 +76,21 @@ struct HypotheticalDecoder {
         fill(units)
     }
 
-    /// Initial and final arrival of each access unit.
+    /// The initial and final arrival time of each access unit.
     private var arrivals: [(initial: Double, final: Double)] = []
 
     private mutating func fault(_ frame: Int, _ message: String) {
-        // One more than is listed in a report, which then says that there are more.
+        // One more than a report lists, so that the report states that there are more.
         if faults.count <= ViolationList.limit { faults.append((frame, message)) }
     }
 
-    /// Rounded to a microsecond.
+    /// Formats a time in seconds, rounded to a microsecond.
     private static func text(_ seconds: Double) -> String { "\((seconds * 1e6).rounded() / 1e6) s" }
 
-    /// A buffering period's initial delay against what has been promised (C.3, first item).
+    /// Checks a buffering period's initial delay against the time that remains until removal (C.3, first item).
     private mutating func checkDelay(_ delay: BufferingPeriod.Delay, _ unit: AccessUnit, ticks: Double) {
         let sent = Double(delay.initial_cpb_removal_delay)
-        // In ticks of 90 kHz: far above the error of doubles, far below a tick.
+        // In ticks of 90 kHz: far above the error of `Double`, far below a tick.
         let slack = 0.001
         if sent > (ticks + slack).rounded(.up) {
             fault(
@@ -104,7 +104,8 @@ struct HypotheticalDecoder {
         }
     }
 
-    /// Fullness just before each removal: what has arrived by then, less what has gone (C.3: overflow).
+    /// Computes the fullness just before and after each removal: arrived bits minus removed bits (C.3). Reports
+    /// overflow.
     private mutating func fill(_ units: [AccessUnit]) {
         var arrived = 0.0
         var next = 0
@@ -122,7 +123,7 @@ struct HypotheticalDecoder {
             samples[place].before = arrived + part - removed
             removed += units[place].bits
             samples[place].after = arrived + part - removed
-            // A bit of slack for the rounding of times to doubles.
+            // One bit of slack for the rounding of times to `Double`.
             if samples[place].before > Double(units[place].schedule.cpbSize) + 1 {
                 fault(
                     units[place].frame,

@@ -1,12 +1,14 @@
-/// A leaky bucket for streams without HRD parameters: bits come in at a rate, whole pictures go out at their times.
+/// A leaky bucket for streams without HRD parameters: bits arrive at a constant rate, and whole pictures are removed at
+/// their times.
 package struct LeakyBucket: Sendable, Hashable {
-    /// Bits per second.
+    /// The rate in bits per second.
     package var bitRate: Double
-    /// Bits.
+    /// The capacity in bits.
     package var size: Double
-    /// Bits in the buffer when the first picture is taken out.
+    /// The number of bits in the buffer when the first picture is removed.
     package var initialFullness: Double
-    /// Bits come in without pause, and a full buffer is a violation; otherwise they wait while it is full.
+    /// Whether bits arrive without pause, so that a full buffer is a violation. Otherwise arrival pauses while the
+    /// buffer is full.
     package var isConstant: Bool
 
     package init(bitRate: Double, size: Double, initialFullness: Double, isConstant: Bool) {
@@ -16,11 +18,12 @@ package struct LeakyBucket: Sendable, Hashable {
         self.isConstant = isConstant
     }
 
-    /// Takes the pictures out one by one, in coding order.
+    /// Removes the pictures one by one, in coding order, and reports overflow and underflow.
     ///
     /// - Parameters:
-    ///   - bytes: of each picture.
-    ///   - seconds: from each picture's removal to the next one's; the last holds for what follows.
+    ///   - bytes: The size of each picture.
+    ///   - seconds: The time from each picture's removal to the next one's. The last value holds for all further
+    ///     pictures.
     package func check(bytes: [Int], seconds: [Double]) -> HRDReport {
         var fullness = initialFullness
         var time = 0.0
@@ -46,7 +49,7 @@ package struct LeakyBucket: Sendable, Hashable {
                 HRDReport.Sample(frame: frame, time: time, arrival: time, before: fullness, after: fullness - bits))
             let step = seconds.isEmpty ? 0 : seconds[min(frame, seconds.count - 1)]
             time += step
-            // After an underflow the picture is late and the buffer starts again from nothing.
+            // After an underflow the picture is late, and the buffer continues from zero.
             fullness = max(fullness - bits, 0) + bitRate * step
             if !isConstant { fullness = min(fullness, size) }
         }

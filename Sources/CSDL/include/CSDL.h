@@ -1,4 +1,4 @@
-// SDL2, loaded when a window is first asked for: programs that show nothing need not have it.
+// SDL2, loaded when the first window is requested. Programs without a window do not need the library.
 #pragma once
 #include <SDL2/SDL.h>
 #include <stddef.h>
@@ -31,10 +31,11 @@ struct VaencSDL {
 #undef VAENC_MEMBER
 };
 
-/// Loads libSDL2 (once; any thread) and returns its functions; null, with the loader's words in `why` (size bytes),
-/// where it is missing.
+/// Loads libSDL2 once, from any thread, and returns its functions. Returns null if the library or a function is
+/// missing, with the reason in `why` (a buffer of `size` bytes).
 const struct VaencSDL *_Nullable vaenc_sdl(char *_Nonnull why, size_t size);
 
-/// Has the X server's end call `action` on the calling thread, which is then left asleep for good, where Xlib would end the
-/// program. To be called by the window's thread once it has its window.
+/// Sets the action for the end of the X server. If the connection is lost, `action` is called on the calling thread,
+/// which then sleeps forever; Xlib would end the program instead. Call this function on the window's thread after the
+/// window is created.
 void vaenc_sdl_when_display_is_lost(void (*_Nonnull action)(void *_Nullable), void *_Nullable context);

@@ -1,4 +1,4 @@
-// V4L2 through libv4l2. The request codes are macros that Swift does not see: each is a constant here.
+// V4L2 through libv4l2. Swift cannot see the request codes, which are macros: each has a function here.
 #pragma once
 #include <errno.h>
 #include <fcntl.h>
@@ -32,12 +32,13 @@ VAENC_REQUEST(VIDIOC_SUBSCRIBE_EVENT)
 VAENC_REQUEST(VIDIOC_DQEVENT)
 #undef VAENC_REQUEST
 
-/// v4l2_ioctl is variadic, which Swift cannot call.
+/// Calls v4l2_ioctl, which is variadic: Swift cannot call it.
 static inline int vaenc_v4l2_ioctl(int descriptor, unsigned long request, void *_Nullable argument) {
     return v4l2_ioctl(descriptor, request, argument);
 }
-/// Opens a device through libv4l2: its plug-ins always, its conversions where they are wanted. Those would also stand
-/// between a program and formats that need none: copies without the rows' padding, and without DMA-BUFs.
+/// Opens a device through libv4l2. Returns the file descriptor, or -1 with errno set. Plug-ins are always enabled.
+/// Conversions are enabled only if `converts` is true, because they also affect formats that need no conversion:
+/// pictures are copied without row padding, and without DMA-BUFs.
 static inline int vaenc_v4l2_open(const char *_Nonnull path, int flags, _Bool converts) {
     int descriptor = open(path, flags);
     if (descriptor < 0) return -1;
@@ -50,10 +51,11 @@ static inline int vaenc_v4l2_open(const char *_Nonnull path, int flags, _Bool co
     return opened;
 }
 
-/// A descriptor that a poll wakes from; -1 where there is none to be had.
+/// Returns an eventfd that wakes a poll; -1 with errno set if it cannot be created.
 static inline int vaenc_wake_descriptor(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
-/// Whether QUERYBUF gave a buffer of libv4l2's own, into which it converts: such offsets are no device's.
+/// Returns whether QUERYBUF returned a conversion buffer of libv4l2: devices do not use this offset.
 static inline _Bool vaenc_is_converted(unsigned offset, unsigned index) { return offset == 0xabcdef00u + index; }
 
-/// Has ALSA's library, where there is one, write no lines of its own to stderr on the calling thread: errors tell.
+/// Disables the messages that ALSA's library, if it is installed, writes to stderr on the calling thread. Errors are
+/// reported by return codes.
 void vaenc_hush_alsa(void);

@@ -1,59 +1,67 @@
 public import VideoBase
 
-/// A camera, and what it says that it can do.
+/// A camera and the capabilities that it reports.
 public struct CaptureDevice: Sendable, Hashable {
-    /// `/dev/video0`
+    /// The path of the device node, for example `/dev/video0`.
     public var path: String
-    /// What a person calls it; empty where it could not be asked.
+    /// The name of the camera; empty if it could not be queried.
     public var name = ""
+    /// The name of the kernel driver.
     public var driver = ""
-    /// Where it is plugged in: `usb-0000:00:14.0-6`.
+    /// The bus address, for example `usb-0000:00:14.0-6`.
     public var bus = ""
-    /// Why nothing can be captured from it; nil where something can.
+    /// The reason why nothing can be captured from the camera; nil if it can be used.
     public var why: String?
-    /// Of the input that is chosen.
+    /// The formats of the current input.
     public var formats: [CaptureFormat] = []
+    /// The inputs of the camera.
     public var inputs: [CaptureInput] = []
 
+    /// Creates a camera without capabilities.
     public init(path: String) { self.path = path }
 }
 
-/// A socket of a camera or capture card.
+/// An input of a camera or capture card.
 public struct CaptureInput: Sendable, Hashable {
+    /// The index of the input, for `CaptureRequest.input`.
     public var index: Int
+    /// The driver's name for the input.
     public var name: String
-    /// The one that pictures come from.
+    /// Whether pictures come from this input.
     public var isCurrent: Bool
 }
 
-/// A layout in which a camera gives pictures.
+/// A pixel format that a camera supports.
 public struct CaptureFormat: Sendable, Hashable {
-    /// V4L2's four characters: `YUYV`.
+    /// The four-character code of V4L2, for example `YUYV`.
     public var fourCC: String
-    /// The driver's words.
+    /// The driver's description.
     public var description: String
-    /// nil: one that vaenc does not read.
+    /// The layout; nil if vaenc does not read it.
     public var layout: CaptureLayout?
-    /// Not the camera's own: libv4l2 makes it from another.
+    /// Whether libv4l2 converts to this format from a format of the camera.
     public var isEmulated: Bool
-    /// Empty where the driver lists none.
+    /// The supported sizes; empty if the driver lists none.
     public var sizes: [CaptureSizes]
 }
 
-/// A size, or a range of sizes, and the rates that it comes at.
+/// A size or a range of sizes, with its frame rates.
 public struct CaptureSizes: Sendable, Hashable {
+    /// The smallest size.
     public var smallest: VideoSize
+    /// The largest size; equal to `smallest` for a single size.
     public var largest: VideoSize
-    /// From one size of the range to the next.
+    /// The steps in width and height between the sizes of the range.
     public var step: VideoSize
-    /// Frames per second, the highest first; of the largest size. Empty where the driver lists none.
+    /// The frame rates of the largest size in frames per second, in descending order; empty if the driver lists none.
     public var rates: [Rational]
-    /// `rates` are the ends of a range.
+    /// Whether `rates` contains the two ends of a range.
     public var ratesAreRange: Bool
 
+    /// Whether this is a single size.
     public var isDiscrete: Bool { smallest == largest }
 
-    /// The nearest size of the range.
+    /// Returns the nearest size in the range.
     public func nearest(_ size: VideoSize) -> VideoSize {
         func side(_ wanted: Int, _ low: Int, _ high: Int, _ step: Int) -> Int {
             if wanted <= low { return low }
@@ -66,7 +74,7 @@ public struct CaptureSizes: Sendable, Hashable {
             height: side(size.height, smallest.height, largest.height, step.height))
     }
 
-    /// The rate nearest to the wanted one, at least as high where there is one; nil where none is listed.
+    /// Returns the nearest rate, preferably one that is not lower than the requested rate; nil if no rate is listed.
     public func nearest(_ rate: Rational) -> Rational? {
         guard let highest = rates.first, let lowest = rates.last else { return nil }
         if ratesAreRange { return rate.value >= highest.value ? highest : rate.value <= lowest.value ? lowest : rate }
@@ -74,23 +82,27 @@ public struct CaptureSizes: Sendable, Hashable {
     }
 }
 
-/// How a camera's pictures lie in memory.
+/// The memory layout of a camera's pictures.
 public enum CaptureLayout: Sendable, Hashable, CustomStringConvertible {
+    /// Uncompressed pictures.
     case raw(PixelFormat)
+    /// JPEG pictures.
     case mjpeg
 
-    /// V4L2's names, those that cost least to encode first.
+    /// The four-character codes of V4L2, beginning with the layouts that cost least to encode.
     static let known: [(fourCC: String, layout: CaptureLayout)] = [
         ("NV12", .raw(.nv12)), ("YU12", .raw(.i420)), ("YV12", .raw(.yv12)), ("YUYV", .raw(.yuyv)), ("UYVY", .raw(.uyvy)),
         ("422P", .raw(.i422)), ("MJPG", .mjpeg), ("JPEG", .mjpeg), ("RGB3", .raw(.rgb24)), ("GREY", .raw(.gray)),
     ]
 
+    /// Creates a layout from the four-character code of V4L2; nil if vaenc does not read it.
     public init?(fourCC: String) {
         guard let layout = Self.known.first(where: { $0.fourCC == fourCC })?.layout else { return nil }
         self = layout
     }
 
-    /// `mjpeg`, or a pixel format's name.
+    /// Creates a layout from its name: `mjpeg`, `mjpg`, or the name of a pixel format. Returns nil if vaenc does not
+    /// read it.
     public init?(_ name: String) {
         if name == "mjpeg" || name == "mjpg" {
             self = .mjpeg
@@ -101,7 +113,7 @@ public enum CaptureLayout: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// All names, for messages.
+    /// The names of all layouts, without duplicates.
     public static var names: [String] {
         known.map(\.layout.description).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
@@ -113,6 +125,6 @@ public enum CaptureLayout: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Which of two that do equally well is taken: the lower.
+    /// The preference among layouts that are otherwise equal. The lowest rank is used.
     var rank: Int { Self.known.firstIndex { $0.layout == self } ?? Self.known.count }
 }

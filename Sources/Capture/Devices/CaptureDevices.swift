@@ -3,8 +3,9 @@ import VideoBase
 
 /// The cameras of this machine.
 public enum CaptureDevices {
-    /// Every node of /dev/video0 to 255 that captures pictures, also those that cannot be used, with why. Blocks: a device
-    /// that does not answer within 3 s is listed as such.
+    /// Returns each node from /dev/video0 to /dev/video255 that captures pictures. Cameras that cannot be used are
+    /// included, with the reason. Blocks for at most 3 s for each device; a device that does not respond in this time
+    /// is listed as unusable.
     public static func all() -> [CaptureDevice] {
         (0..<256).compactMap { number in
             let path = "/dev/video\(number)"
@@ -13,7 +14,7 @@ public enum CaptureDevices {
         }.compactMap { $0 }
     }
 
-    /// nil: nothing there that captures.
+    /// Queries the device; nil if there is no device that captures pictures.
     private static func answer(_ path: String) -> CaptureDevice? {
         do {
             let node = try VideoNode.reading(path)

@@ -1,11 +1,11 @@
 import CV4L2
 import VideoBase
 
-/// What a device answers about itself.
+/// Queries of a device's capabilities.
 extension VideoNode {
     private static let captureType = V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
 
-    /// Name, driver, bus and what the node is for; nil where it captures no pictures (metadata, outputs, radio).
+    /// Returns the name, driver and bus of the device; nil if the node captures no pictures (metadata, output, radio).
     func identify() throws(VaencError) -> CaptureDevice? {
         var capability = v4l2_capability()
         try demand("VIDIOC_QUERYCAP", vaenc_VIDIOC_QUERYCAP(), &capability)
@@ -24,7 +24,7 @@ extension VideoNode {
         var current: Int32 = -1
         if call(vaenc_VIDIOC_G_INPUT(), &current) != 0 { current = -1 }
         var inputs: [CaptureInput] = []
-        // Drivers answer EINVAL behind the last; one that never does has no end.
+        // Drivers return EINVAL after the last input. The limit protects against drivers that never do.
         for index in 0..<64 {
             var input = v4l2_input()
             input.index = UInt32(index)
@@ -97,7 +97,7 @@ extension VideoNode {
 }
 
 extension Rational {
-    /// Frames per second of the time from one to the next; nil where that is none.
+    /// Creates the frame rate, in frames per second, for a frame interval; nil for an invalid interval.
     init?(interval: v4l2_fract) {
         guard interval.numerator > 0, interval.denominator > 0 else { return nil }
         self = Rational(Int(interval.denominator), Int(interval.numerator)).reduced

@@ -1,44 +1,47 @@
 public import VideoBase
 
-/// What is wanted of a camera.
+/// The requested settings of a camera.
 public struct CaptureRequest: Sendable, Hashable {
-    /// nil: 1280×720, or what is nearest to it.
+    /// The requested size; nil for 1280×720. The nearest supported size is used.
     public var size: VideoSize?
-    /// nil: 30, or what is nearest to it.
+    /// The requested frame rate in frames per second; nil for 30. The nearest supported rate is used.
     public var frameRate: Rational?
-    /// nil: the one that does the size and the rate best.
+    /// The requested layout; nil for the layout that matches the size and rate best.
     public var layout: CaptureLayout?
-    /// The socket; nil: the one that is chosen.
+    /// The index of the requested input; nil for the current input.
     public var input: Int?
+    /// The handling of pictures that the encoder is too slow for.
     public var lateFrames = LateFrames.drop
-    /// The camera has stalled when nothing came for so long.
+    /// The time without a picture after which the camera has stalled, in seconds.
     public var stallSeconds = 5.0
-    /// A camera that is not ready by then fails.
+    /// The time limit for opening the camera, in seconds.
     public var openSeconds = 10.0
 
+    /// Creates a request with the default settings.
     public init() {}
 }
 
-/// What becomes of pictures that the encoder is too slow for.
+/// The handling of pictures that the encoder is too slow for.
 public enum LateFrames: String, Sendable, Hashable, CaseIterable {
-    /// The oldest that waits goes, the newest stays.
+    /// Drops the oldest waiting picture and keeps the newest.
     case drop
-    /// All are kept as long as there are buffers; then the driver drops.
+    /// Keeps all pictures while there are free buffers. After that, the driver drops pictures.
     case keep
 }
 
-/// The nearest that a camera has.
+/// The format, size and rate of a camera that are nearest to a request.
 struct FormatChoice: Hashable {
     var format: CaptureFormat
-    /// nil: the driver lists no sizes, and is asked for the wanted one.
+    /// nil if the driver lists no sizes. The requested size is then passed to the driver.
     var size: VideoSize?
-    /// nil: the driver lists no rates.
+    /// nil if the driver lists no rates.
     var rate: Rational?
 
-    /// The size counts most (as wanted; or else the smallest that is not smaller; or else the largest), then the rate
-    /// (as high as wanted; or else the highest), then what libv4l2 need not convert, then the layout.
+    /// Chooses by these criteria, in this order: the size (the requested one, else the smallest that is not smaller,
+    /// else the largest); the rate (not lower than requested, else the highest); formats without conversion by libv4l2;
+    /// the layout.
     ///
-    /// - Throws: `unavailable` where the camera has nothing that vaenc reads, or not the wanted layout.
+    /// - Throws: `unavailable` if the camera has no layout that vaenc reads, or not the requested layout.
     init(_ formats: [CaptureFormat], _ request: CaptureRequest, name: String) throws(VaencError) {
         let size = request.size ?? VideoSize(width: 1280, height: 720)
         let rate = request.frameRate ?? Rational(30)

@@ -2,13 +2,16 @@ import CV4L2
 import Glibc
 import VideoBase
 
-/// A V4L2 device, open through libv4l2. One thread at a time; calls may block for as long as a driver pleases.
+/// An open V4L2 device, accessed through libv4l2. One thread at a time. Calls may block for as long as the driver does.
 final class VideoNode {
     let path: String
     let descriptor: Int32
 
-    /// - Parameter converts: libv4l2 makes other formats of those that the camera has.
-    /// - Throws: `noInput`, `noPermission`, `unavailable` (in use), `badInput` for what is no video device.
+    /// Opens a device.
+    ///
+    /// - Parameter converts: Whether libv4l2 converts the camera's formats to others.
+    /// - Throws: `noInput`, `noPermission`, `unavailable` if the device is in use, `badInput` if it is not a video
+    ///   device.
     init(_ path: String, converts: Bool = false) throws(VaencError) {
         let descriptor = unsafe vaenc_v4l2_open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC, converts)
         guard descriptor >= 0 else { throw Self.openError(errno, path) }
@@ -18,29 +21,30 @@ final class VideoNode {
 
     deinit { v4l2_close(descriptor) }
 
-    /// With conversions where the camera has no format that vaenc reads. The device is opened once at a time.
+    /// Opens a device. Conversions are enabled only if the camera has no format that vaenc reads. The device is never
+    /// open twice at the same time.
     static func reading(_ path: String) throws(VaencError) -> VideoNode {
         if let node = try own(path) { return node }
         return try VideoNode(path, converts: true)
     }
 
-    /// nil: it has formats, and vaenc reads none of them.
+    /// Opens a device without conversions; nil if it lists formats and vaenc reads none of them.
     private static func own(_ path: String) throws(VaencError) -> VideoNode? {
         let node = try VideoNode(path)
         let formats = node.formats
         return formats.isEmpty || formats.contains { $0.layout != nil } ? node : nil
     }
 
-    /// One ioctl(2), begun again after signals: 0, or the errno.
+    /// Calls ioctl(2), and repeats it after signals. Returns 0 or the errno.
     func call<T>(_ request: UInt, _ value: inout T) -> Int32 {
         while true {
-            // SAFETY: the caller gives the structure that belongs to the request.
+            // SAFETY: the caller passes the structure that the request requires.
             if unsafe withUnsafeMutablePointer(to: &value, { unsafe vaenc_v4l2_ioctl(descriptor, request, $0) }) >= 0 { return 0 }
             if errno != EINTR { return errno }
         }
     }
 
-    /// The same for calls that must work.
+    /// Calls ioctl(2), and throws if it fails.
     func demand<T>(_ name: String, _ request: UInt, _ value: inout T) throws(VaencError) {
         let code = call(request, &value)
         if code != 0 { throw failure(name, code) }
@@ -61,7 +65,7 @@ final class VideoNode {
     }
 
     static func words(_ code: Int32) -> String {
-        // SAFETY: the string is the calling thread's until its next strerror, and copied at once.
+        // SAFETY: the string is valid until the thread's next strerror call, and is copied at once.
         unsafe String(cString: strerror(code))
     }
 
@@ -84,22 +88,22 @@ final class VideoNode {
     }
 }
 
-/// V4L2's names of formats, as four characters and as the number that they make.
+/// Conversions between the names of V4L2 formats, as four characters, and their numbers.
 enum FourCC {
     static func number(_ text: String) -> UInt32 {
         text.utf8.prefix(4).enumerated().reduce(0) { $0 | UInt32($1.element) << UInt32($1.offset * 8) }
     }
 
     static func text(_ number: UInt32) -> String {
-        // The highest bit says big-endian.
+        // The highest bit marks big-endian formats.
         let bytes = (0..<4).map { UInt8(truncatingIfNeeded: (number & 0x7fff_ffff) >> UInt32($0 * 8)) }
-        // Names of fewer than four are filled up with spaces.
+        // Names with fewer than four characters are padded with spaces.
         let count = bytes.lastIndex { $0 > 32 && $0 < 127 }.map { $0 + 1 } ?? 0
         return String(decoding: bytes[..<count].map { (33..<127).contains($0) ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
     }
 }
 
-/// A fixed array of bytes in a structure, up to its zero.
+/// Returns the text in a fixed array of bytes, up to the first zero byte.
 func text<T>(_ array: T) -> String {
     unsafe withUnsafeBytes(of: array) { unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
 }

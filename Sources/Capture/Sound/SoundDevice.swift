@@ -4,19 +4,20 @@ import Glibc
 import LibAV
 import VideoBase
 
-/// A device of libavdevice's, and the decoder of what it gives. One thread at a time; reading blocks.
+/// A device of libavdevice, and the decoder of its packets. One thread at a time. Reading blocks.
 @safe final class SoundDevice {
-    // SAFETY: made in init, freed in deinit, used by this object's methods alone.
+    // SAFETY: created in init, freed in deinit, and used only by this object's methods.
     private let av: UnsafePointer<VaencLibAV>
     private var context: UnsafeMutablePointer<AVFormatContext>?
     private var decoder: UnsafeMutablePointer<AVCodecContext>?
     private var packet: UnsafeMutablePointer<AVPacket>?
     private(set) var frame: UnsafeMutablePointer<AVFrame>?
     private var stream: Int32 = 0
-    /// Microseconds of the system's clock that the last packet was heard from on; nil where it says nothing.
+    /// The capture time of the last packet, in microseconds on the system's real-time clock; nil if the packet has
+    /// none.
     private var packetTime: Int64?
     private let name: String
-    /// It gives samples as fast as it is asked, as lavfi does.
+    /// Whether the device returns samples as fast as they are read, as lavfi does.
     let isImmediate: Bool
 
     var rate: Int { unsafe Int(decoder?.pointee.sample_rate ?? 0) }
@@ -30,7 +31,7 @@ import VideoBase
         let (format, device) = unsafe try Self.parse(name, av)
         isImmediate = unsafe String(cString: format.pointee.name) == "lavfi"
         vaenc_hush_alsa()
-        // A microphone of one channel refuses two, and some refuse what they do not have.
+        // Mono microphones reject two channels, and some devices reject settings that they do not support.
         let attempts: [[(String, String)]] =
             isImmediate ? [[]] : [[("channels", "1")], [("channels", "2")], [("channels", "1"), ("sample_rate", "44100")], [("channels", "2"), ("sample_rate", "44100")]]
         var code: Int32 = -1
@@ -48,7 +49,7 @@ import VideoBase
         try open()
     }
 
-    /// `alsa:hw:1` is the device `hw:1` of `alsa`.
+    /// Splits a name: `alsa:hw:1` is the device `hw:1` of the format `alsa`.
     private static func parse(_ name: String, _ av: UnsafePointer<VaencLibAV>) throws(VaencError) -> (UnsafePointer<AVInputFormat>, String) {
         let (format, device) = split(name)
         guard let found = unsafe av.pointee.av_find_input_format!(format) else {
@@ -76,7 +77,7 @@ import VideoBase
         }
     }
 
-    /// Where to look for the names that there are.
+    /// Returns how to find the names of the available devices.
     private static func remedy(_ name: String) -> String {
         switch split(name).format {
         case "lavfi": "check the filter graph, as `man ffmpeg-filters` describes filters"
@@ -112,7 +113,7 @@ import VideoBase
         unsafe av.pointee.avformat_close_input!(&context)
     }
 
-    /// Reads and decodes a packet; false at the end.
+    /// Reads a packet and passes it to the decoder. Blocks. Returns false at the end.
     func read() throws -> Bool {
         let code = unsafe av.pointee.av_read_frame!(context, packet)
         if code == vaenc_averror_again() {
@@ -129,13 +130,15 @@ import VideoBase
         return true
     }
 
-    /// Fills `frame`; the samples of a channel that it has, or nil where the packet is used up.
+    /// Decodes the next samples into `frame`. Returns the number of samples of a channel, or nil if the packet is used
+    /// up.
     func nextFrame() throws -> Int? {
         unsafe av.pointee.avcodec_receive_frame!(decoder, frame) >= 0 ? unsafe Int(frame?.pointee.nb_samples ?? 0) : nil
     }
 
-    /// When the frame's first sample was heard, in nanoseconds on the monotonic clock: by the packet's time, which
-    /// ALSA's and Pulse's readers take from the system's clock, or else by its arrival.
+    /// Returns the capture time of the frame's first sample, in nanoseconds on the monotonic clock. The packet's time
+    /// is used if it is plausible: the demuxers of ALSA and Pulse take it from the real-time clock. Else the time is
+    /// derived from the packet's arrival.
     func captureTime() -> Int64 {
         let now = FrameClock.now
         let count = unsafe Int64(frame?.pointee.nb_samples ?? 0)
@@ -148,9 +151,9 @@ import VideoBase
     }
 }
 
-/// Puts samples out as 32-bit floating point, a little more or fewer of them than come in.
+/// Converts samples to 32-bit floating point, and adds or removes a few samples to correct clock drift.
 @safe final class DriftResampler {
-    // SAFETY: made in init, freed in deinit, used by this object's methods alone.
+    // SAFETY: created in init, freed in deinit, and used only by this object's methods.
     private let av: UnsafePointer<VaencLibAV>
     private var context: OpaquePointer?
     private let rate: Int
@@ -165,7 +168,7 @@ import VideoBase
 
     private var correction = 0
 
-    /// So many samples more (or fewer) are to come out of the next two seconds.
+    /// Sets the number of samples to add over the next two seconds; a negative number removes samples.
     func correct(by samples: Int) { correction = samples }
 
     func convert(_ frame: UnsafeMutablePointer<AVFrame>?) throws -> [UInt8] {
@@ -180,11 +183,11 @@ import VideoBase
                 throw VaencError(.internalFault, "the sound cannot be converted")
             }
         }
-        // The first call has it resample, which sound without drift need not.
+        // The first call enables resampling, which sound without drift does not need.
         if correction != 0 { _ = unsafe av.pointee.swr_set_compensation!(context, Int32(correction), Int32(2 * rate)) }
         let room = unsafe Int(frame.pointee.nb_samples) + 256 + rate / 50
         var bytes = [UInt8](repeating: 0, count: room * channels * 4)
-        // SAFETY: the buffer has room for `room` samples of all channels; the frame holds nb_samples.
+        // SAFETY: the buffer has space for `room` samples of all channels, and the frame contains nb_samples samples.
         let count = unsafe bytes.withUnsafeMutableBufferPointer { buffer in
             var out: UnsafeMutablePointer<UInt8>? = buffer.baseAddress
             let input = unsafe UnsafeMutableRawPointer(frame.pointee.extended_data!).assumingMemoryBound(to: UnsafePointer<UInt8>?.self)

@@ -1,48 +1,61 @@
 public import VideoBase
 
-/// Sound of a microphone, or of what plays one: uncompressed, without holes, on the system's monotonic clock.
+/// The sound of a microphone or another sound source: uncompressed, without gaps, with times on the system's monotonic
+/// clock.
 ///
-/// A thread of its own reads the device through libavdevice. A sound card's clock is not the system's: how far they drift
-/// apart is measured all the time, and the samples are stretched or squeezed by so much, that sound of an hour ends
-/// with its pictures. What the card loses is filled with silence.
+/// A separate thread reads the device through libavdevice. The clock of a sound card differs from the system's clock.
+/// The drift is measured continuously, and the samples are resampled to correct it, so that sound and pictures stay
+/// synchronized in long recordings. Samples that the card loses are replaced by silence.
 public final class SoundInput: Sendable {
+    /// The properties of an open sound device.
     public struct Info: Sendable, Hashable {
-        /// As it was asked for.
+        /// The name that was requested.
         public var name: String
-        /// Samples of a channel in a second.
+        /// The number of samples of a channel per second.
         public var rate: Int
+        /// The number of channels.
         public var channels: Int
     }
 
-    /// 32-bit floating-point samples of this machine's byte order, the channels' side by side.
+    /// A block of samples: 32-bit floating point in native byte order, with the channels interleaved.
     public struct Block: Sendable {
+        /// The samples.
         public var bytes: [UInt8]
-        /// When its first sample was heard, on the monotonic clock.
+        /// The capture time of the first sample, on the monotonic clock.
         public var time: MediaTime
     }
 
+    /// The counts of an input's samples. Each count is for one channel.
     public struct Counts: Sendable, Hashable, Codable {
-        /// Of a channel, as the device gave them.
+        /// The number of samples that the device returned.
         public var samples = 0
-        /// Holes that were filled, and how many samples of a channel they were.
+        /// The number of gaps that were filled or overlaps that were removed.
         public var gaps = 0
+        /// The number of samples of silence in the gaps.
         public var samplesFilled = 0
-        /// Of a channel, that nobody took in time: some minutes of sound wait at most.
+        /// The number of samples that were dropped because they were not taken in time. The input keeps several minutes
+        /// of sound at most.
         public var samplesDropped = 0
-        /// How much faster than the system's clock the device's is, in millionths; 0 until 2 s are heard.
+        /// The drift of the device's clock relative to the system's clock, in parts per million; positive if the
+        /// device's clock is faster. 0 until 2 s of sound were captured.
         public var driftPPM = 0.0
 
+        /// Creates counts that are all 0.
         public init() {}
     }
 
+    /// The properties of the device.
     public let info: Info
     private let link: Monitor<SoundLink>
 
-    /// Opens a device and begins to listen.
+    /// Opens a device and begins to capture. Blocks until the device is open.
     ///
-    /// - Parameter name: `alsa:NAME`, `pulse:NAME` or `lavfi:GRAPH`, as libavdevice knows them; without such a word ALSA's
-    ///   name, as `default` or `hw:1`.
-    /// - Throws: `unavailable` where there is no such device, it is in use, or the libraries are missing; `noPermission`.
+    /// - Parameters:
+    ///   - name: The device of libavdevice: `alsa:NAME`, `pulse:NAME` or `lavfi:GRAPH`. A name without such a prefix is
+    ///     a name of ALSA, for example `default` or `hw:1`.
+    ///   - openSeconds: The time limit for opening the device, in seconds.
+    /// - Throws: `unavailable` if the device does not exist, is in use or does not open in time, or if a library is
+    ///   missing; `noPermission`.
     public init(_ name: String, openSeconds: Double = 10) throws {
         let link = Monitor(SoundLink())
         guard OwnThread.start({ SoundThread.run(name, link) }) else { throw VaencError.noThread("for the sound") }
@@ -60,14 +73,15 @@ public final class SoundInput: Sendable {
 
     deinit { link.withLock { $0.isClosing = true } }
 
+    /// The counts of the samples so far.
     public var counts: Counts { link.withLockWithoutNotifying { $0.counts } }
-    /// Why there is no more; nil while there is.
+    /// The reason why the sound has ended; nil while the device runs.
     public var end: CaptureEnd? { link.withLockWithoutNotifying { $0.end } }
 
-    /// What was heard since it was asked last. Does not block.
+    /// Returns the sound that was captured since the last call. Does not block.
     public func take() -> [Block] { link.withLock { $0.takeBlocks() } }
 
-    /// What was heard so far is not wanted, and its loss none.
+    /// Discards the sound that was captured so far, and does not count it as dropped.
     package func begin() {
         link.withLock { link in
             _ = link.takeBlocks()
@@ -75,10 +89,12 @@ public final class SoundInput: Sendable {
         }
     }
 
-    /// When the first sample was heard of those that nobody has taken yet; nil where there are none.
+    /// The capture time of the first sample that was not taken; nil if there is none.
     package var firstTime: MediaTime? { link.withLockWithoutNotifying { $0.blocks.first?.time } }
 
-    /// Takes note of silence that stands for sound which never came.
+    /// Counts silence that replaces sound which was never captured.
+    ///
+    /// - Parameter samples: The number of samples of a channel.
     package func countSilence(_ samples: Int) {
         link.withLockWithoutNotifying { link in
             link.counts.gaps += 1
@@ -86,29 +102,29 @@ public final class SoundInput: Sendable {
         }
     }
 
-    /// Waits until sound of that time was heard, or there is no more of it, but no longer than that.
+    /// Blocks until sound up to `time` was captured, or the device has ended, or `limit` seconds have passed.
     public func wait(for time: MediaTime, atMostSeconds limit: Double) {
         _ = link.wait(atMostNanoseconds: UInt64(clamping: max(0, limit) * 1e9)) { link in
             link.end != nil || link.heard.map { time < $0 } == true ? true : nil
         }
     }
 
-    /// Stops listening and waits for that, a second at most. Idempotent.
+    /// Stops capturing and waits for the device's thread for at most one second. Idempotent.
     public func close() {
         link.withLock { $0.isClosing = true }
         _ = link.wait(atMostNanoseconds: 1_000_000_000) { $0.end }
     }
 }
 
-/// What a device's thread and its reader share.
+/// The state that a device's thread and its reader share.
 struct SoundLink: Sendable {
-    /// Bytes that wait for someone to take them: five minutes of one channel.
+    /// The maximum number of bytes that wait to be taken: about five minutes of one channel.
     private static let byteLimit = 64 << 20
 
     var info: SoundInput.Info?
     private(set) var blocks: [SoundInput.Block] = []
     private var byteCount = 0
-    /// The end of the last block.
+    /// The end time of the last block.
     var heard: MediaTime?
     var counts = SoundInput.Counts()
     var end: CaptureEnd?
@@ -118,7 +134,7 @@ struct SoundLink: Sendable {
         blocks.append(block)
         byteCount += block.bytes.count
         guard byteCount > Self.byteLimit, let channels = info?.channels else { return }
-        // A sixteenth at once: moving the rest down has its price.
+        // Drop a sixteenth of the limit in one step, because moving the remaining blocks is expensive.
         var count = 0
         while byteCount > Self.byteLimit / 16 * 15, count < blocks.count {
             byteCount -= blocks[count].bytes.count

@@ -3,9 +3,9 @@ import Glibc
 import LibAV
 import VideoBase
 
-/// The thread of a sound device: opens it, reads it, keeps its clock.
+/// The thread of a sound device: opens it, reads it and corrects its clock.
 enum SoundThread {
-    /// Until the input is closed or the device ends.
+    /// Runs until the input is closed or the device ends.
     static func run(_ name: String, _ link: Monitor<SoundLink>) {
         do {
             let device = try SoundDevice(name)
@@ -23,7 +23,7 @@ enum SoundThread {
         }
     }
 
-    /// One packet of the device; why there is no more, else nil.
+    /// Processes one packet of the device. Returns the reason if the device has ended, else nil.
     private static func step(
         _ device: SoundDevice, _ resampler: DriftResampler, _ clock: inout SoundClock, _ link: Monitor<SoundLink>
     ) throws -> CaptureEnd? {
@@ -53,39 +53,44 @@ enum SoundThread {
     }
 }
 
-/// Where a device's samples belong on the monotonic clock.
+/// Computes the times of a device's samples on the monotonic clock.
 ///
-/// Its own times jitter by the length of a period, so their mean error against the samples put out is what is corrected:
-/// over two seconds, and by at most a two-hundredth, which nobody hears. A tenth of a second at once is a hole.
+/// The device's own times jitter by the length of a period. Therefore the mean error relative to the output samples is
+/// corrected: over two seconds, and by at most 1/200, which is inaudible. A sudden error of more than 0.1 s is a gap.
 struct SoundClock {
     struct Plan: Equatable {
-        /// Samples of silence to put out first.
+        /// The number of samples of silence to output first.
         var silence = 0
-        /// Samples to leave out.
+        /// The number of samples to discard.
         var excess = 0
-        /// Samples to be put out more (or fewer) in the next two seconds.
+        /// The number of samples to add (or to remove, if negative) over the next two seconds.
         var correction = 0
     }
 
     private let rate: Int
-    /// Nanoseconds, of the first sample.
+    /// The time of the first sample in nanoseconds; nil before it.
     private var start: Int64?
-    /// Of a channel, put out since the start, and heard.
+    /// The numbers of samples of a channel that were output, and that were captured, since the start.
     private var put = 0
     private var heard = 0
-    /// Mean error in samples: more is due than was put out.
+    /// The mean error in samples; positive if too few samples were output.
     private var error = 0.0
     private var isFast = false
-    /// When the last samples came that had a time, and how many came before them.
+    /// The time of the last samples that had a time, and the number of samples before them.
     private var lastTime: Int64 = 0
     private var heardBefore = 0
-    /// From when on drift is measured, and how many samples came before: what was lost in a hole is no drift.
+    /// The time from which drift is measured, and the number of samples before it. Samples that were lost in a gap do
+    /// not count as drift.
     private var driftStart: Int64 = 0
     private var driftBase = 0
 
     init(rate: Int) { self.rate = rate }
 
-    /// Takes note of samples that were heard from `time` on (nanoseconds; nil: right where the last ended).
+    /// Records samples that were captured, and returns the correction for them.
+    ///
+    /// - Parameters:
+    ///   - count: The number of samples of a channel.
+    ///   - time: The capture time of the first sample in nanoseconds; nil for the end of the last samples.
     mutating func hear(_ count: Int, at time: Int64?) -> Plan {
         defer { heard += count }
         guard let start else {
@@ -108,34 +113,35 @@ struct SoundClock {
             error = 0
             return Plan(excess: Int(-off))
         }
-        // A mean over about two seconds.
+        // The mean covers about two seconds.
         let share = min(1, Double(count) / Double(2 * rate))
         error += (off - error) * share
         let limit = Double(2 * rate) / 200
         return Plan(correction: Int(max(-limit, min(limit, error))))
     }
 
-    /// Takes note of samples that are put out; when the first of them is heard.
+    /// Records samples that are output. Returns the time of the first of them.
     mutating func put(_ count: Int) -> MediaTime {
         defer { put += count }
         return position
     }
 
-    /// When the next sample is heard.
+    /// The time of the next output sample.
     var position: MediaTime {
         let nanoseconds = (start ?? 0) + Int64((Double(put) / Double(rate) * 1e9).rounded())
         return MediaTime(value: nanoseconds, timescale: 1_000_000_000)
     }
 
-    /// How much faster the device's clock is than the system's, in millionths, since the last hole; 0 until 2 s are heard.
+    /// The drift of the device's clock relative to the system's clock since the last gap, in parts per million;
+    /// positive if it is faster. 0 until 2 s were captured.
     var driftPPM: Double {
         guard lastTime - driftStart > 2_000_000_000 else { return 0 }
         let due = Double(lastTime - driftStart) / 1e9 * Double(rate)
         return ((Double(heardBefore - driftBase) / due - 1) * 1e7).rounded() / 10
     }
 
-    /// Whether samples come before they can have been heard: from a file that plays a sound card. A card whose clock is
-    /// too fast takes longer than the beginning for it.
+    /// Returns whether samples arrive before they can have been captured, as from a file that simulates a sound card.
+    /// Only the first two seconds are checked: a card with a fast clock does not get so far ahead in that time.
     mutating func isFasterThanTime(_ count: Int) -> Bool {
         guard !isFast, let start, heard < 2 * rate else { return isFast }
         let length = Int64(Double(heard + count) / Double(rate) * 1e9)
@@ -143,7 +149,7 @@ struct SoundClock {
         return isFast
     }
 
-    /// Waits until samples of a source that is as fast as the machine would have been heard.
+    /// Waits until samples of a source without its own timing would have been captured.
     mutating func pace(_ count: Int) {
         guard let start else { return }
         let due = start + Int64(Double(heard + count) / Double(rate) * 1e9)

@@ -2,20 +2,20 @@ import CV4L2
 import Glibc
 import VideoBase
 
-/// The buffers that a driver fills, mapped. They, and the device, live until the last picture in them is let go.
+/// The mapped buffers that a driver fills. They and the device stay open until the last picture in them is released.
 @safe final class CameraBuffers: @unchecked Sendable {
-    // SAFETY: `node` is used by the stream's thread alone, and closed in deinit, when nobody has the object any more;
-    // mappings are read by whoever holds a buffer, which the driver does not then.
+    // SAFETY: only the stream's thread uses `node`, which is closed in deinit, when no references are left. A mapping
+    // is read only by the code that holds its buffer, and the driver does not write to the buffer in that time.
     let node: VideoNode
     let layout: FrameLayout?
     private(set) var mappings: [UnsafeMutableRawBufferPointer] = unsafe []
-    /// DMA-BUFs of the buffers; empty where the driver exports none.
+    /// The DMA-BUF descriptors of the buffers; empty if the driver does not export them.
     private(set) var exported: [Int32] = []
 
     var count: Int { unsafe mappings.count }
     private static let type = V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
 
-    /// Asks for `wanted` buffers, maps and exports what the driver gives.
+    /// Requests `wanted` buffers, then maps and exports the buffers that the driver allocates.
     init(_ node: VideoNode, wanted: Int, layout: FrameLayout?) throws(VaencError) {
         self.node = node
         self.layout = layout
@@ -25,14 +25,14 @@ import VideoBase
         request.memory = V4L2_MEMORY_MMAP.rawValue
         try node.demand("VIDIOC_REQBUFS", vaenc_VIDIOC_REQBUFS(), &request)
         var canExport = layout != nil
-        // VIDEO_MAX_FRAME is 32: a driver that says more is not believed.
+        // VIDEO_MAX_FRAME is 32. The limit protects against drivers that report too many buffers.
         for index in 0..<min(request.count, 64) {
             var buffer = unsafe Self.buffer(index)
             unsafe try node.demand("VIDIOC_QUERYBUF", vaenc_VIDIOC_QUERYBUF(), &buffer)
             let length = unsafe Int(buffer.length)
             let offset = unsafe buffer.m.offset
             if vaenc_is_converted(offset, index) { canExport = false }
-            // SAFETY: a mapping of its own, unmapped in deinit.
+            // SAFETY: the mapping is owned by this object and unmapped in deinit.
             let address = unsafe v4l2_mmap(
                 nil, length, PROT_READ | PROT_WRITE, MAP_SHARED, node.descriptor, Int64(offset))
             guard let address = unsafe address, unsafe address != UnsafeMutableRawPointer(bitPattern: -1) else {
@@ -78,13 +78,13 @@ import VideoBase
 
     // MARK: Calls of the stream's thread
 
-    /// Gives a buffer to the driver: 0, or the errno.
+    /// Passes a buffer to the driver. Returns 0 or the errno.
     func queue(_ index: UInt32) -> Int32 {
         var buffer = unsafe Self.buffer(index)
         return unsafe node.call(vaenc_VIDIOC_QBUF(), &buffer)
     }
 
-    /// Takes a filled buffer from the driver; EAGAIN where there is none.
+    /// Takes a filled buffer from the driver. Returns 0 or the errno: EAGAIN if no buffer is filled.
     func dequeue(_ buffer: inout v4l2_buffer) -> Int32 {
         unsafe buffer = unsafe Self.buffer(0)
         return unsafe node.call(vaenc_VIDIOC_DQBUF(), &buffer)

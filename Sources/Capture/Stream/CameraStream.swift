@@ -1,21 +1,22 @@
 import Glibc
 package import VideoBase
 
-/// Pictures of one camera as they come.
+/// The pictures of one camera.
 ///
-/// A thread of its own makes every call on the device, so that none can hold up the caller for longer than the
-/// limits of the request: it fills a bounded queue from which one thread reads. `cancel` and `close` may be
-/// called from any.
+/// A separate thread makes all calls on the device, so that no call can block the caller for longer than the limits of
+/// the request. That thread fills a bounded queue. One thread reads; any thread may call `cancel` and `close`.
 public final class CameraStream: Sendable {
+    /// The properties of the camera and its pictures.
     public let info: CaptureInfo
     private let link: Monitor<StreamLink>
     private let wake: WakeDescriptor
     private let decoder: Monitor<JPEGDecoder?>
 
-    /// Opens a camera and has it give what is nearest to the request. It runs from the first `next` on.
+    /// Opens a camera with the settings that are nearest to the request. Blocks until the camera is ready. Capturing
+    /// begins with the first call of `next`.
     ///
-    /// - Throws: `noInput`, `noPermission`, `unavailable` (in use, or nothing that vaenc reads), `badInput` (no camera),
-    ///   `deviceFailed` where calls fail or it is not ready in time.
+    /// - Throws: `noInput`, `noPermission`, `unavailable` if the camera is in use or has no layout that vaenc reads,
+    ///   `badInput` if the device is not a camera, `deviceFailed` if a call fails or the camera is not ready in time.
     public init(_ path: String, _ request: CaptureRequest = CaptureRequest()) throws {
         let link = Monitor(StreamLink())
         let wake = try WakeDescriptor()
@@ -40,17 +41,19 @@ public final class CameraStream: Sendable {
 
     deinit { stop() }
 
+    /// The counts of the pictures so far.
     public var counts: CaptureCounts { link.withLock { $0.counts } }
-    /// All that was wanted has come, and was read.
+    /// Whether the camera has reached the time of `end(at:)`, and all earlier pictures were read.
     package var isPast: Bool { link.withLockWithoutNotifying { $0.isPast && $0.queue.isEmpty } }
 
-    /// What comes at that time or later is let go, and counted nowhere. A reader that was held up finds what came before.
+    /// Sets the end of the recording. Pictures from `time` on are released and not counted. A slow reader still gets
+    /// all earlier pictures.
     package func end(at time: MediaTime) { link.withLock { $0.until = time } }
 
-    /// Why nothing more comes; nil while it does. What came before can still be read.
+    /// The reason why the camera has ended; nil while it runs. Earlier pictures can still be read.
     public var end: CaptureEnd? { link.withLock { $0.end } }
 
-    /// The next picture; nil when there are no more, for which `end` says the reason. Blocks, but never for longer than the
+    /// Returns the next picture; nil at the end, for which `end` has the reason. Blocks, but for no longer than the
     /// camera may stall.
     ///
     /// - Throws: `interrupted` after `cancel`.
@@ -76,7 +79,7 @@ public final class CameraStream: Sendable {
         }
     }
 
-    /// nil for a JPEG picture that is damaged.
+    /// Returns the picture in a buffer; nil if it is a damaged JPEG picture.
     private func frame(_ filled: FilledBuffer) throws -> CapturedFrame? {
         let returns = BufferReturn { [link, wake] index in
             link.withLock { $0.returned.append(index) }
@@ -89,17 +92,18 @@ public final class CameraStream: Sendable {
         }
         defer { returns.give(filled.index) }
         return try decoder.withLock { decoder in
-            // SAFETY: the driver has filled so many bytes of the mapping, and gets the buffer back afterwards.
+            // SAFETY: the driver has filled `byteCount` bytes of the mapping, and gets the buffer back after decoding.
             let bytes = unsafe UnsafeRawBufferPointer(rebasing: filled.buffers.mappings[Int(filled.index)][..<filled.byteCount])
             guard let picture = unsafe try decoder?.decode(bytes) else { return nil }
             return CapturedFrame(.decoded(picture), time: filled.time, sequence: filled.sequence)
         }
     }
 
-    /// Takes note of a picture that was read, and is of no use.
+    /// Counts a picture that was read and is not needed.
     package func countUnused() { link.withLockWithoutNotifying { $0.counts.unused += 1 } }
 
-    /// Has it run before anyone reads, or after. It does not come to rest again before it is closed.
+    /// Sets the phase, before the first picture is read or later. A camera that runs does not become idle again before
+    /// it is closed.
     package func enter(_ phase: StreamPhase) {
         link.withLock { link in
             link.phase = phase
@@ -111,7 +115,8 @@ public final class CameraStream: Sendable {
     /// Makes a running or later `next` throw `interrupted`.
     public func cancel() { link.withLock { $0.isCancelled = true } }
 
-    /// Stops the camera and waits for that, two seconds at most. Idempotent. What is in the queue is let go.
+    /// Stops the camera, releases the pictures in the queue, and waits for the camera's thread for at most two seconds.
+    /// Idempotent.
     public func close() {
         stop()
         _ = link.wait(atMostNanoseconds: 2_000_000_000) { $0.end }

@@ -1,34 +1,37 @@
 public import VideoBase
 
-/// What became of a camera's pictures.
+/// The numbers of a camera's pictures, by what happened to them.
 public struct CaptureCounts: Sendable, Hashable, Codable {
-    /// That came from the driver whole.
+    /// The number of complete pictures that the driver delivered.
     public var captured = 0
-    /// That the driver left out, as its numbers say.
+    /// The number of pictures that the driver dropped, according to its sequence numbers.
     public var droppedByDriver = 0
-    /// Whole ones that were dropped since the encoder was too slow for them.
+    /// The number of complete pictures that were dropped because the encoder was too slow.
     public var late = 0
-    /// That the driver marked as faulty, that were too short, or that do not decode.
+    /// The number of pictures that the driver marked as faulty, that were too short, or that cannot be decoded.
     public var damaged = 0
-    /// Whole ones that nobody wanted: before the first and after the last of a recording, and around a switch of cameras.
+    /// The number of complete pictures that were not needed: before the beginning or after the end of a recording, or
+    /// around a switch of cameras.
     public var unused = 0
-    /// Times of the driver's that did not grow, and were replaced.
+    /// The number of capture times that did not increase and were replaced.
     public var timesReplaced = 0
 
+    /// Creates counts that are all 0.
     public init() {}
 }
 
-/// Why no more pictures come from a camera.
+/// The reason why a camera delivers no more pictures.
 public enum CaptureEnd: Sendable, Hashable {
-    /// As it was told.
+    /// The camera was stopped as requested.
     case stopped
-    /// It was pulled out, or its driver went away.
+    /// The camera was unplugged, or its driver was unloaded.
     case unplugged
-    /// Nothing came for so many seconds.
+    /// No picture arrived for this time.
     case stalled(seconds: Double)
+    /// A call failed.
     case failed(VaencError)
 
-    /// `stopped`, `unplugged`, `stalled`, `failed`: for reports.
+    /// The name of the case for reports: `stopped`, `unplugged`, `stalled` or `failed`.
     public var name: String {
         switch self {
         case .stopped: "stopped"
@@ -38,7 +41,9 @@ public enum CaptureEnd: Sendable, Hashable {
         }
     }
 
-    /// For a person; nil where it ended as it was told.
+    /// Returns an error for the user; nil if the camera was stopped as requested.
+    ///
+    /// - Parameter path: The path of the camera.
     public func error(_ path: String) -> VaencError? {
         switch self {
         case .stopped: nil
@@ -53,27 +58,36 @@ public enum CaptureEnd: Sendable, Hashable {
 }
 
 extension Double {
-    /// Without zeros behind the point.
+    /// The number as text, without zeros after the decimal point.
     fileprivate var formatted: String { self == rounded() ? "\(Int(clamping: self))" : "\(self)" }
 }
 
-/// What a camera turned out to give.
+/// The properties of an open camera and its pictures.
 public struct CaptureInfo: Sendable, Hashable {
+    /// The path of the device node.
     public var path: String
+    /// The name of the camera.
     public var name: String
+    /// The name of the kernel driver.
     public var driver: String
+    /// The bus address.
     public var bus: String
+    /// The memory layout of the pictures.
     public var layout: CaptureLayout
-    /// libv4l2 converts from a layout that vaenc does not read.
+    /// Whether libv4l2 converts the pictures from a layout that vaenc does not read.
     public var isConverted: Bool
+    /// The size of the pictures.
     public var size: VideoSize
-    /// nil where the driver does not say.
+    /// The frame rate in frames per second; nil if the driver does not report it.
     public var frameRate: Rational?
+    /// The color description of the pictures.
     public var color: ColorDescription
+    /// The number of buffers.
     public var buffers: Int
-    /// Pictures carry a DMA-BUF.
+    /// Whether pictures have a DMA-BUF.
     public var exportsBuffers: Bool
 
+    /// Creates a description with default values for the other properties.
     public init(path: String, layout: CaptureLayout, size: VideoSize) {
         (self.path, self.layout, self.size) = (path, layout, size)
         (name, driver, bus) = ("", "", "")

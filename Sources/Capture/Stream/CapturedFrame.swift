@@ -1,9 +1,9 @@
 import LibAV
 public import VideoBase
 
-/// A picture of a camera: in the driver's buffer, or decoded from it.
+/// A picture of a camera, in the driver's buffer or decoded from it. Read-only.
 ///
-/// It keeps its buffer from the driver until it is let go: hold few, and not for long. It is for reading only.
+/// An uncompressed picture holds its buffer until it is released: keep few pictures, and release them soon.
 @safe public final class CapturedFrame: PixelBuffer {
     enum Storage: Sendable {
         case buffer(CameraBuffers, index: Int, layout: FrameLayout, returns: BufferReturn)
@@ -11,11 +11,13 @@ public import VideoBase
     }
 
     private let storage: Storage
+    /// The pixel format.
     public let format: PixelFormat
+    /// The visible size.
     public let size: VideoSize
-    /// When it was captured, on the system's monotonic clock.
+    /// The capture time, on the system's monotonic clock.
     public let time: MediaTime
-    /// The driver's number of it.
+    /// The driver's sequence number of the picture.
     public let sequence: UInt32
 
     init(_ storage: Storage, time: MediaTime, sequence: UInt32) {
@@ -32,7 +34,8 @@ public import VideoBase
         if case .buffer(_, let index, _, let returns) = storage { returns.give(UInt32(index)) }
     }
 
-    /// The buffer for devices that take it without a copy; nil where the driver exports none.
+    /// The DMA-BUF of the picture, for devices that import it without a copy; nil if the driver does not export it, or
+    /// the picture was decoded.
     public var dmaBuffer: DMABuffer? {
         guard case .buffer(let buffers, let index, let layout, _) = storage, index < buffers.exported.count else { return nil }
         return DMABuffer(
@@ -40,11 +43,12 @@ public import VideoBase
             offsets: layout.offsets, pitches: layout.pitches)
     }
 
+    /// Calls `body` with the planes of the picture, which are valid during the call. Read them only.
     public func withUnsafePlanes<R>(_ body: (PixelPlanes) throws -> R) throws -> R {
         switch storage {
         case .decoded(let picture): return unsafe try picture.withPlanes(body)
         case .buffer(let buffers, let index, let layout, _):
-            // SAFETY: the stream has seen that the buffer holds the layout's bytes.
+            // SAFETY: the stream has checked that the buffer contains the bytes of the layout.
             let start = unsafe buffers.mappings[index].baseAddress!
             func base(_ plane: Int) -> UnsafeMutableRawPointer? {
                 unsafe plane < layout.offsets.count ? start + layout.offsets[plane] : nil
@@ -58,7 +62,7 @@ public import VideoBase
     }
 }
 
-/// Where buffers go that are read: the stream's thread hands them to the driver.
+/// Returns a buffer that was read to the stream's thread, which passes it to the driver.
 struct BufferReturn: Sendable {
     let give: @Sendable (UInt32) -> Void
 }

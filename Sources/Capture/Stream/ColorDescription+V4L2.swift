@@ -2,7 +2,7 @@ import CV4L2
 import VideoBase
 
 extension ColorDescription {
-    /// H.273's numbers of a V4L2 format, its defaults resolved as videodev2.h does (V4L2_MAP_…_DEFAULT).
+    /// Creates the H.273 code points for a V4L2 format. Defaults are resolved as in videodev2.h (V4L2_MAP_…_DEFAULT).
     init(_ format: v4l2_pix_format, layout: CaptureLayout) {
         let isJPEG = layout == .mjpeg
         let isRGB = layout == .raw(.rgb24)
@@ -52,7 +52,7 @@ extension ColorDescription {
             case V4L2_QUANTIZATION_LIM_RANGE: isJPEG
             default: isJPEG || space == V4L2_COLORSPACE_JPEG ? true : space == V4L2_COLORSPACE_DEFAULT ? nil : false
             }
-        // What comes out of the conversion of RGB is of limited range.
+        // The conversion of RGB produces limited range.
         self.init(primaries: primaries, transfer: transfer, matrix: matrix, fullRange: isRGB ? false : range)
     }
 }

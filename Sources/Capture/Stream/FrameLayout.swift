@@ -1,17 +1,17 @@
 import CV4L2
 public import VideoBase
 
-/// Where the planes of a picture lie in a buffer that holds them one behind the other.
+/// The layout of a picture's planes in a buffer that contains them one after another.
 struct FrameLayout: Hashable {
     var format: PixelFormat
     var size: VideoSize
     var offsets: [Int]
     var pitches: [Int]
-    /// Bytes of the whole picture.
+    /// The number of bytes of the whole picture.
     var byteCount: Int
 
-    /// - Parameter pitch: bytes from a row of the first plane to the next; 0 for no padding. Chroma planes of their own
-    ///   have half of it, as V4L2 says of its planar formats.
+    /// - Parameter pitch: The number of bytes from a row of the first plane to the next; 0 for no padding. Separate
+    ///   chroma planes have half the pitch, as V4L2 defines for its planar formats, except 4:4:4.
     init(_ format: PixelFormat, size: VideoSize, pitch: Int) {
         self.format = format
         self.size = size
@@ -30,21 +30,26 @@ struct FrameLayout: Hashable {
         byteCount = offset
     }
 
-    /// Rows hold what the width needs.
+    /// Whether each row has enough bytes for the width.
     var isSound: Bool {
         (0..<format.planeCount).allSatisfy { pitches[$0] >= format.rowBytes(plane: $0, width: size.width) }
     }
 }
 
-/// A DMA-BUF that holds a picture: for devices that take pictures without a copy.
+/// A DMA-BUF that contains a picture, for devices that import pictures without a copy.
 ///
-/// The descriptor is the stream's, and valid as long as the frame that it came with.
+/// The stream owns the descriptor. It is valid during the lifetime of the frame that returned it.
 public struct DMABuffer: Sendable, Hashable {
+    /// The file descriptor.
     public var descriptor: Int32
+    /// The number of bytes of the picture.
     public var byteCount: Int
+    /// The pixel format.
     public var format: PixelFormat
+    /// The visible size.
     public var size: VideoSize
-    /// Of each plane.
+    /// The offset of each plane in bytes.
     public var offsets: [Int]
+    /// The pitch of each plane: the number of bytes from one row to the next.
     public var pitches: [Int]
 }

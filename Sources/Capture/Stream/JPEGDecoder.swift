@@ -4,12 +4,12 @@ import VideoBase
 
 /// Decodes a camera's JPEG pictures with libavcodec. One thread at a time.
 @safe final class JPEGDecoder {
-    // SAFETY: made in init, freed in deinit, used by this object's methods alone.
+    // SAFETY: created in init, freed in deinit, and used only by this object's methods.
     private let av: UnsafePointer<VaencLibAV>
     private var context: UnsafeMutablePointer<AVCodecContext>?
     private var packet: UnsafeMutablePointer<AVPacket>?
     private var scaler: Scaler?
-    /// The camera ends its pictures as ISO/IEC 10918-1 B.2.1 says; there are some that do not.
+    /// Whether the camera ends its pictures with an EOI marker (ISO/IEC 10918-1 B.2.1). Some cameras do not.
     private var endsPictures = false
 
     init() throws(VaencError) {
@@ -21,7 +21,7 @@ import VideoBase
         unsafe context = av.pointee.avcodec_alloc_context3!(codec)
         unsafe packet = av.pointee.av_packet_alloc!()
         guard let opened = unsafe context, unsafe packet != nil else { throw Self.noMemory }
-        // A picture at a time, as it comes; and errors for all that is wrong in it.
+        // Decode one picture at a time without delay, and report all errors in it.
         unsafe opened.pointee.thread_count = 1
         unsafe opened.pointee.err_recognition = 1 | 2 | 4 | 8
         let code = unsafe av.pointee.avcodec_open2!(opened, codec, nil)
@@ -35,14 +35,15 @@ import VideoBase
         unsafe av.pointee.av_packet_free!(&packet)
     }
 
-    /// nil for a picture that is damaged: it does not begin, decode or, where others did, end as a JPEG picture.
+    /// Decodes a picture; nil if it is damaged: it has no SOI marker, does not decode, or lacks the EOI marker that
+    /// earlier pictures had.
     func decode(_ bytes: UnsafeRawBufferPointer) throws -> DecodedPicture? {
         guard let packet = unsafe packet, bytes.count >= 4, unsafe bytes[0] == 0xff, unsafe bytes[1] == 0xd8 else { return nil }
-        // Decoders make what they can of data that stops: grey, or any colour.
+        // For truncated data, decoders fill the rest of the picture with grey or another color.
         let hasEnd = unsafe Self.hasEnd(bytes)
         if endsPictures, !hasEnd { return nil }
         endsPictures = hasEnd
-        // SAFETY: av_new_packet makes room for the bytes and the padding that decoders read past them.
+        // SAFETY: av_new_packet allocates the bytes and the padding that decoders read after them.
         guard unsafe av.pointee.av_new_packet!(packet, Int32(clamping: bytes.count)) >= 0 else { throw Self.noMemory }
         unsafe UnsafeMutableRawBufferPointer(start: packet.pointee.data, count: bytes.count).copyMemory(from: bytes)
         _ = LibAV.takeLog()
@@ -50,7 +51,7 @@ import VideoBase
         unsafe av.pointee.av_packet_unref!(packet)
         let picture = try DecodedPicture()
         let received = unsafe av.pointee.avcodec_receive_frame!(context, picture.frame)
-        // What the decoder conceals it complains of.
+        // The decoder logs a message if it conceals an error.
         let complaint = LibAV.takeLog()
         guard sent >= 0, received >= 0, complaint == nil, !picture.isDamaged else {
             unsafe av.pointee.avcodec_flush_buffers!(context)
@@ -59,7 +60,7 @@ import VideoBase
         return try named(picture)
     }
 
-    /// Whether there is an EOI marker: it is nowhere in coded data, and drivers may leave anything behind it.
+    /// Returns whether there is an EOI marker. Coded data cannot contain it, and drivers may leave any bytes after it.
     private static func hasEnd(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var place = bytes.count - 1
         while place > 2 {
@@ -69,7 +70,7 @@ import VideoBase
         return false
     }
 
-    /// Layouts that have no name here, as JPEG's 4:4:0, as 4:2:2.
+    /// Converts layouts that `PixelFormat` does not have, such as JPEG's 4:4:0, to 4:2:2.
     private func named(_ picture: DecodedPicture) throws -> DecodedPicture {
         if picture.hasName { return picture }
         let scaler = try self.scaler ?? Scaler()
@@ -84,9 +85,9 @@ import VideoBase
     }
 }
 
-/// A decoded picture, in libavcodec's memory or in ours.
+/// A decoded picture, in memory of libavcodec or of this process.
 @safe final class DecodedPicture: @unchecked Sendable {
-    // SAFETY: the frame is filled before anyone else has the object, and only read afterwards; freed in deinit.
+    // SAFETY: the frame is filled before the object is shared, is only read afterwards, and is freed in deinit.
     private(set) var frame: UnsafeMutablePointer<AVFrame>?
     private let own: SystemPixelBuffer?
 
@@ -116,7 +117,7 @@ import VideoBase
         guard let frame = unsafe frame else { return VideoSize(width: 0, height: 0) }
         return unsafe VideoSize(width: Int(frame.pointee.width), height: Int(frame.pointee.height))
     }
-    /// Parts were missing or broken, and concealed.
+    /// Whether parts of the picture were missing or damaged, and were concealed.
     var isDamaged: Bool {
         let corrupt: Int32 = 1
         return unsafe frame.map { unsafe $0.pointee.decode_error_flags != 0 || $0.pointee.flags & corrupt != 0 } ?? false

@@ -11,33 +11,34 @@ struct FilledBuffer: Sendable {
     var sequence: UInt32
 }
 
-/// Whether a camera gives pictures, and whether anyone wants them.
+/// The state of a camera: whether it runs, and whether its pictures are needed.
 package enum StreamPhase: Int, Sendable, Comparable {
-    /// It is set up, and does not run.
+    /// The camera is configured and does not run.
     case idle
-    /// It runs, and its pictures are let go as they come, counted nowhere.
+    /// The camera runs. Its pictures are released at once and not counted.
     case warm
+    /// The camera runs, and its pictures are queued for the reader.
     case active
 
     package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// What a camera's thread and its reader share.
+/// The state that a camera's thread and its reader share.
 struct StreamLink: Sendable {
-    /// nil until the camera gives pictures.
+    /// nil until the camera is ready.
     var info: CaptureInfo?
-    /// Oldest first.
+    /// The filled buffers, oldest first.
     var queue: [FilledBuffer] = []
-    /// Buffers that were read, and go back to the driver.
+    /// Buffers that were read and go back to the driver.
     var returned: [UInt32] = []
     var counts = CaptureCounts()
     var end: CaptureEnd?
     var isCancelled = false
     var isClosing = false
     var phase = StreamPhase.idle
-    /// Pictures of this time and later are not wanted.
+    /// The end of the recording: pictures from this time on are not needed.
     var until: MediaTime?
-    /// Such a picture has come: those before it are not to make room for any more.
+    /// Whether a picture after the end has arrived. Earlier pictures in the queue are no longer dropped.
     var isPast = false
 
     mutating func giveBackQueue() {
@@ -60,13 +61,13 @@ final class WakeDescriptor: Sendable {
 
     func wake() {
         var one: UInt64 = 1
-        // SAFETY: eight bytes, as eventfd(2) wants them.
+        // SAFETY: eventfd(2) reads eight bytes.
         _ = unsafe write(descriptor, &one, 8)
     }
 
     func clear() {
         var count: UInt64 = 0
-        // SAFETY: as above.
+        // SAFETY: eventfd(2) writes eight bytes.
         _ = unsafe read(descriptor, &count, 8)
     }
 }

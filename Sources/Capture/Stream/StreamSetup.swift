@@ -1,12 +1,12 @@
 import CV4L2
 import VideoBase
 
-/// A camera made ready: its format, its rate and its buffers.
+/// A configured camera: its format, its rate and its buffers.
 struct StreamSetup {
     var info: CaptureInfo
     var buffers: CameraBuffers
 
-    /// Chooses and sets everything, in the order that V4L2 wants.
+    /// Opens the camera and configures it, in the order that V4L2 requires.
     init(_ path: String, _ request: CaptureRequest) throws(VaencError) {
         let node = try VideoNode.reading(path)
         guard let device = try node.identify() else {
@@ -38,7 +38,7 @@ struct StreamSetup {
             }
             frameLayout = found
         }
-        // Where late pictures are kept they wait in the driver's buffers; others are read by an encoder in place.
+        // An encoder may hold buffers to read pictures in place. With `.keep`, late pictures wait in buffers too.
         buffers = try CameraBuffers(node, wanted: request.lateFrames == .keep ? 24 : 12, layout: frameLayout)
         if let byteCount = frameLayout?.byteCount, unsafe buffers.mappings.contains(where: { $0.count < byteCount }) {
             throw VaencError(
@@ -76,7 +76,7 @@ struct StreamSetup {
         unsafe try node.demand("VIDIOC_S_FMT", vaenc_VIDIOC_S_FMT(), &format)
         let pix = unsafe format.fmt.pix
         guard pix.pixelformat == wanted, VideoSize(width: Int(pix.width), height: Int(pix.height)).isWithinLimits else {
-            // libv4l2 lists what it could make of other formats too.
+            // libv4l2 also lists formats that it could convert from formats the camera does not have.
             throw VaencError(
                 choice.format.isEmulated ? .unavailable : .deviceFailed,
                 "the camera \(node.path) lists \(choice.format.fourCC) and gives \(FourCC.text(pix.pixelformat)) \(pix.width)×\(pix.height)",
@@ -85,7 +85,7 @@ struct StreamSetup {
         return pix
     }
 
-    /// The rate that the driver took; nil where it has none to set.
+    /// Sets the rate, and returns the rate that the driver uses; nil if the driver has no rate.
     private static func setRate(_ rate: Rational, _ node: VideoNode) -> Rational? {
         var parameters = v4l2_streamparm()
         parameters.type = V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue

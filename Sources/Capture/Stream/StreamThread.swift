@@ -2,7 +2,7 @@ import CV4L2
 import Glibc
 import VideoBase
 
-/// The thread of a camera: it alone calls the device.
+/// The thread of a camera. Only this thread calls the device.
 struct StreamThread {
     private let request: CaptureRequest
     private let link: Monitor<StreamLink>
@@ -10,13 +10,13 @@ struct StreamThread {
     private let buffers: CameraBuffers
     private let queueLimit: Int
     private var clock = FrameClock()
-    /// Buffers that the driver has.
+    /// The number of buffers that the driver has.
     private var lent: Int
-    /// When the driver last gave something, or could not since it had no buffer.
+    /// The last time that the driver returned a buffer, or had no buffer to fill.
     private var lastLife = FrameClock.now
     private var failuresInARow = 0
 
-    /// Until the stream is closed or the camera ends.
+    /// Runs until the stream is closed or the camera ends.
     static func run(_ path: String, _ request: CaptureRequest, _ link: Monitor<StreamLink>, _ wake: WakeDescriptor) {
         do {
             let setup = try StreamSetup(path, request)
@@ -36,7 +36,7 @@ struct StreamThread {
     private init(_ buffers: CameraBuffers, _ request: CaptureRequest, _ link: Monitor<StreamLink>, _ wake: WakeDescriptor) {
         (self.buffers, self.request, self.link, self.wake) = (buffers, request, link, wake)
         lent = buffers.count
-        // The driver keeps two at least, one to fill and one to go on with, and the reader holds one.
+        // The driver keeps at least two buffers, one to fill and one for the next picture. The reader holds one.
         queueLimit = request.lateFrames == .keep ? buffers.count : max(1, min(4, buffers.count - 3))
     }
 
@@ -48,7 +48,7 @@ struct StreamThread {
             }
             if isClosing { return .stopped }
             for index in returned { if let end = giveBack(index) { return end } }
-            // A driver without buffers cannot be blamed.
+            // A driver without buffers has not stalled.
             if lent == 0 { lastLife = FrameClock.now }
             var polled = [
                 pollfd(fd: buffers.node.descriptor, events: lent > 0 ? Int16(POLLIN) : 0, revents: 0),
@@ -63,7 +63,7 @@ struct StreamThread {
         }
     }
 
-    /// Takes one buffer from the driver; why the camera ends, else nil.
+    /// Takes one buffer from the driver. Returns the reason if the camera has ended, else nil.
     private mutating func take(_ events: Int32) -> CaptureEnd? {
         var buffer = unsafe v4l2_buffer()
         let code = unsafe buffers.dequeue(&buffer)
@@ -76,11 +76,11 @@ struct StreamThread {
         case ENODEV, ENXIO, EBADF: return .unplugged
         case EAGAIN where events & POLLHUP != 0: return .unplugged
         case EAGAIN:
-            // Polls that come back at once, over and over, would eat a processor.
+            // The wait prevents a busy loop if poll returns an error at once each time.
             if events & POLLERR != 0 { usleep(10_000) }
             return nil
         default:
-            // EIO may be a passing fault of one picture.
+            // EIO may be a temporary fault of one picture.
             failuresInARow += 1
             if failuresInARow >= 100 { return .failed(buffers.node.failure("VIDIOC_DQBUF", code)) }
             usleep(10_000)
@@ -96,7 +96,7 @@ struct StreamThread {
         let (time, gap, isReplaced) = unsafe clock.read(buffer)
         let byteCount = unsafe Int(buffer.bytesused)
         let room = unsafe buffers.mappings[Int(index)].count
-        // Some drivers leave the count of raw pictures' bytes at 0.
+        // Some drivers leave bytesused at 0 for raw pictures.
         let isShort = buffers.layout.map { byteCount != 0 && byteCount < $0.byteCount } ?? (byteCount == 0)
         let isDamaged = unsafe isShort || byteCount > room || buffer.flags & UInt32(V4L2_BUF_FLAG_ERROR) != 0
         let filled = unsafe FilledBuffer(

@@ -3,19 +3,21 @@ package import LibAV
 package import VAAPI
 package import VideoBase
 
-/// A display as libavcodec decodes on it: an AVHWDeviceContext over the VADisplay, and the calls through its watch.
+/// A display on which libavcodec decodes: an AVHWDeviceContext for the VADisplay. All calls go through the display's
+/// watchdog.
 @safe package final class DecodeDevice: PictureKeeper {
     package let display: Display
-    // SAFETY: counted by libav; this reference is given up in deinit, through the watch.
+    // SAFETY: libav counts the references. deinit releases this one, through the watchdog.
     nonisolated(unsafe) let context: UnsafeMutablePointer<AVBufferRef>
     private nonisolated(unsafe) let av: UnsafePointer<VaencLibAV>
-    /// Pictures that somebody holds.
+    /// The number of pictures that are in use outside the decoder.
     private let held = Monitor(0)
 
-    /// Pictures that may be held when another is decoded: the decoder has so many surfaces more than it needs itself.
+    /// The number of pictures that may be in use while another one is decoded. The decoder allocates this number of
+    /// extra surfaces.
     package static let heldLimit = 24
 
-    /// - Throws: a `VAError` where the device does not answer, `unavailable` where libavcodec cannot use it.
+    /// - Throws: A `VAError` if the device does not respond, `unavailable` if libavcodec cannot use it.
     package init(_ display: Display) throws {
         let av = unsafe try LibAV.load(.codec)
         self.display = display
@@ -23,7 +25,7 @@ package import VideoBase
         _ = LibAV.takeLog()
         nonisolated(unsafe) let table = unsafe av
         let (address, words) = try display.watch.run("av_hwdevice_ctx_init", display.vendor, .setUp) {
-            // SAFETY: the display outlives what is made here: this object and its pictures keep it.
+            // SAFETY: the display outlives the objects that are created here: this object and its pictures retain it.
             guard unsafe vaenc_note_calls(display.native) else { return (UInt(0), "no memory") }
             var code: Int32 = 0
             let device = unsafe vaenc_vaapi_device(table, display.native, &code)
@@ -41,9 +43,9 @@ package import VideoBase
         display.watch.release { unsafe av.pointee.av_buffer_unref!(&context) }
     }
 
-    /// Has libavcodec work on the device.
+    /// Runs `body`, which calls libavcodec for the device.
     ///
-    /// - Throws: the first VA-API call that failed, also where libavcodec does not report it; `.timedOut` where one hangs.
+    /// - Throws: The first VA-API call that failed, even if libavcodec does not report it; `.timedOut` if a call hangs.
     func perform<R: Sendable>(_ call: String, _ body: @escaping @Sendable () throws -> R) throws -> R {
         let vendor = display.vendor
         return try display.watch.run(call, vendor, .wait) {
@@ -65,13 +67,13 @@ package import VideoBase
         held.withLock { $0 -= 1 }
     }
 
-    /// Counts a picture as held, until `release`.
+    /// Counts a picture as in use, until `release`.
     func hold() { held.withLock { $0 += 1 } }
 
-    /// Blocks while as many pictures are held as leave the decoder no surface.
+    /// Blocks while so many pictures are in use that the decoder has no free surface.
     ///
-    /// - Parameter end: asked now and then while it blocks: the error that ends the wait.
-    /// - Throws: that error; `usage` where none comes back in the time that the device is allowed.
+    /// - Parameter end: Returns the error that ends the wait; nil to continue. It is called about every 20 ms.
+    /// - Throws: That error; `usage` if no picture is released within the device's time limit.
     func waitForSurface(_ end: () -> VaencError?) throws {
         var left = display.watch.limitNanoseconds
         while true {
@@ -88,7 +90,8 @@ package import VideoBase
         }
     }
 
-    /// The surface of a picture that lies on this device, as a buffer that keeps the picture; nil of one in memory.
+    /// Returns the surface of a picture on this device, as a buffer that retains the picture; nil for a picture in
+    /// memory.
     package func buffer(of picture: DecodedPicture) throws -> SurfaceBuffer? {
         guard let place = picture.surface else { return nil }
         let surface = Surface(lent: place.identifier, by: display, size: place.size, format: place.format)
@@ -97,7 +100,8 @@ package import VideoBase
             surface: surface, visible: picture.size, offset: (visible.x, visible.y), owner: picture)
     }
 
-    /// Why the driver decodes no such stream; nil where it says that it does. Sizes and profiles are tried by libavcodec.
+    /// Returns the reason why the driver does not decode the codec; nil if it reports that it does. libavcodec checks
+    /// the size and profile later.
     package func refusal(of codec: VideoCodec, bitDepth: Int) throws -> String? {
         let display = display
         let profiles = try display.watch.run("asking for capabilities", display.vendor, .setUp) {
@@ -105,9 +109,9 @@ package import VideoBase
                 try profile.codecName == codec.rawValue && display.entryPoints(of: profile).contains(.decode)
             }
         }
-        let name = codec == .h264 ? "H.264" : "HEVC"
+        let name = codec.standardName
         if profiles.isEmpty { return "\(display.vendor) does not decode \(name)" }
-        // Profiles of 10 bits and more: H.264's is newer than most headers.
+        // Profiles with 10 bits or more, as numbers: the constant of H.264 High 10 is newer than most headers.
         let deep: Set<Int32> = [18, 23, 24, 25, 27, 28, 36]
         let fits = bitDepth == 8 ? profiles : profiles.filter { deep.contains($0.rawValue) }
         return fits.isEmpty ? "\(display.vendor) does not decode \(name) of \(bitDepth) bits" : nil

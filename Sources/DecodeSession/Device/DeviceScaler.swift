@@ -3,25 +3,25 @@ package import LibAV
 package import VAAPI
 package import VideoBase
 
-/// Brings decoded pictures to another size where they lie: the device's video processor draws them into surfaces of that
-/// size. One thread at a time asks; surfaces come back on any.
+/// Scales decoded pictures on their device: the video processor draws them into surfaces of another size. One thread at
+/// a time may scale; any thread may release surfaces.
 package final class DeviceScaler: Sendable {
-    /// What comes out.
+    /// The properties of the scaled pictures.
     package struct Output: Sendable, Hashable {
-        /// What is to be seen.
+        /// The visible size.
         package var size: VideoSize
-        /// Of the surfaces, which may be larger.
+        /// The size of the surfaces, which may be larger.
         package var surface: VideoSize
         package var format: PixelFormat
-        /// Of the pictures that come in, too: it is kept.
+        /// The color description of the input and output: it does not change.
         package var color: ColorDescription
 
         package init(size: VideoSize, surface: VideoSize, format: PixelFormat, color: ColorDescription) {
             (self.size, self.surface, self.format, self.color) = (size, surface, format, color)
         }
 
-        /// Where the picture is drawn, for a part of the output. Encoders code even sides: what reaches an odd one's edge goes
-        /// on to the next column or row, where there would be a black line.
+        /// Returns the region of the surface that a part of the output covers. Encoders code even sizes. If the region
+        /// ends at an odd edge of the picture, it is extended by one column or row to avoid a black line.
         fileprivate func region(_ part: VideoRectangle?) -> VideoRectangle {
             var region = part ?? VideoRectangle(size)
             if region.x + region.width == size.width { region.width = min(size.width.aligned(to: 2), surface.width) - region.x }
@@ -35,7 +35,7 @@ package final class DeviceScaler: Sendable {
     private let processor: VideoProcessor
     private let pool = Pool()
 
-    /// - Throws: `unavailable` where the device has no video processor, or none for that size; what making one fails with.
+    /// - Throws: `unavailable` if the device has no video processor, or none for this size; errors of the device.
     package init(_ device: DecodeDevice, _ output: Output) throws {
         let display = device.display
         self.device = device
@@ -53,13 +53,13 @@ package final class DeviceScaler: Sendable {
 
     deinit { pool.free.withLock { $0 = nil } }
 
-    /// Surfaces to be drawn into again; nil when nobody will.
+    /// Free surfaces; nil after the scaler is released.
     private final class Pool: Sendable {
         let free = Mutex<[Surface]?>([])
     }
 
-    /// A surface out of the pool, and the picture that was drawn into it: as many are kept as the decoder has surfaces for.
-    /// It keeps no scaler, which goes when its owner does.
+    /// A surface from the pool, and the picture that was drawn into it. The retained picture counts as in use, so the
+    /// number of loans is limited. A loan does not retain the scaler, so the scaler is released with its owner.
     private final class Loan: Sendable {
         private let pool: Pool
         private let surface: Surface
@@ -72,9 +72,9 @@ package final class DeviceScaler: Sendable {
         deinit { pool.free.withLock { $0?.append(surface) } }
     }
 
-    /// The picture in a surface of the output's; nil of a picture in memory. Waits until it is drawn.
+    /// Returns the picture in an output surface; nil for a picture in memory. Blocks until the picture is drawn.
     ///
-    /// - Throws: what the device fails with.
+    /// - Throws: Errors of the device.
     package func scale(_ picture: DecodedPicture, _ parts: FittedParts) throws -> SurfaceBuffer? {
         guard let source = try device.buffer(of: picture) else { return nil }
         let (display, output, processor) = (device.display, output, processor)

@@ -1,8 +1,8 @@
 import CLibAV
 import LibAV
 
-/// Packets from the last key packet but one on, to be decoded again by another decoder: leading pictures of the last one may
-/// refer to the one before.
+/// The packets since the second last key packet, so that another decoder can decode them again. Leading pictures of the
+/// last key picture may refer to the key picture before it.
 struct PacketLog {
     private static let byteLimit = 64 << 20
     private static let countLimit = 4096
@@ -14,7 +14,7 @@ struct PacketLog {
 
     private(set) var entries: [Entry] = []
     private var bytes = 0
-    /// The stream went on for too long without a key packet: what would be decoded again is not all there.
+    /// Whether the log exceeded its limits without a key packet. The packets that would be needed are then incomplete.
     private(set) var isBroken = false
 
     mutating func append(_ packet: PacketCopy, tag: Int64) {

@@ -3,10 +3,10 @@ package import LibAV
 package import VAAPI
 package import VideoBase
 
-/// What a decoder is made for: libavcodec's decoder, and what a container says of the stream.
+/// The input for creating a decoder: libavcodec's decoder, and the container's parameters of the stream.
 @unsafe package struct DecoderStream {
     var codec: UnsafePointer<AVCodec>
-    /// Valid as long as the decoder.
+    /// Must be valid during the lifetime of the decoder.
     var parameters: UnsafePointer<AVCodecParameters>?
     var timeBase: Rational?
 
@@ -19,18 +19,19 @@ package import VideoBase
     }
 }
 
-/// libavcodec on a device, reinitialized once if that fails, and in software when it fails again. One thread at a time.
+/// Decodes with libavcodec on a device. If the device fails, it is reinitialized once; if it fails again, decoding
+/// falls back to software. One thread at a time.
 ///
-/// It decodes again the packets since the last key packet but one; pictures that were given are not given again. So
-/// a fault of the device costs time, and no picture.
+/// After a failure, the packets since the second last key packet are decoded again. Pictures that were already returned
+/// are not returned again. A device fault therefore costs time, but no picture.
 @safe package final class ResilientDecoder: PictureDecoder {
-    /// Where pictures are decoded.
+    /// The place where pictures are decoded: the device or the CPU.
     package enum Backend: Sendable, Hashable {
         case device
         case software(why: String)
     }
 
-    // SAFETY: as DecoderStream says; the table is static.
+    // SAFETY: `stream` is valid as `DecoderStream` requires; the table is static.
     private let stream: DecoderStream
     let av: UnsafePointer<VaencLibAV>
     private let options: VideoDecoder.Options
@@ -38,34 +39,42 @@ package import VideoBase
     package private(set) var device: DecodeDevice?
     private(set) var decoder: VideoDecoder
     package private(set) var way: Backend
-    /// Times that the device was given up.
+    /// The number of times that a device failed and was replaced.
     package private(set) var rebuilds = 0
-    /// What is broken is to be known by picture: one thread decodes, from the first fault on.
+    /// Whether damage must be reported for the picture that has it. From the first fault on, only one thread decodes
+    /// then.
     private let tellsDamage: Bool
-    /// What ends the work, asked while it waits for a surface.
+    /// Returns the error that ends the work; nil to continue. It is called while the decoder waits for a surface.
     private let end: () -> VaencError?
     private var isExact = false
 
     private var log = PacketLog()
     private var nextTag: Int64 = 0
     private var hasEnded = false
-    /// Given already, of the packets in the log.
+    /// The tags of pictures that were already returned, for the packets in the log.
     private var given: Set<Int64> = []
-    /// Called when a device has failed. The tags of pictures that were given, lie on that device and are to be given again.
+    /// Called when a device has failed. Returns the tags of pictures that were returned, are on that device, and must
+    /// be returned again.
     var reclaimed: () -> Set<Int64> = { [] }
-    /// Decoded again, to be given; then that the latest packet is broken.
+    /// Pictures that were decoded again and are returned next. After them, `owesBroken` reports that the last packet is
+    /// damaged.
     private var ready: [(picture: DecodedPicture, isDamaged: Bool)] = []
     private var owesBroken = false
     private var current: DecodedPicture?
     private var isDamaged = false
 
+    /// Creates a decoder.
+    ///
     /// - Parameters:
-    ///   - device: nil to decode in software, for the reason `why`.
-    ///   - options: all but the device.
-    ///   - tellsDamage: a broken packet is told when it is sent, whatever the number of threads.
-    ///   - end: what ends the work, asked while it waits for a surface.
-    ///   - renewed: a display in the place of one that failed; nil for none.
-    /// - Throws: `badInput` where libavcodec does not take the stream.
+    ///   - stream: The codec and its parameters.
+    ///   - device: The device that decodes; nil for software.
+    ///   - why: The reason for decoding in software, if `device` is nil.
+    ///   - options: The options of the decoder, except the device.
+    ///   - tellsDamage: Whether a damaged packet is reported when it is sent, whatever the number of threads.
+    ///   - end: Returns the error that ends the work; nil to continue. It is called while the decoder waits for a
+    ///     surface.
+    ///   - renewed: Returns a display that replaces a failed one; nil for none.
+    /// - Throws: `badInput` if libavcodec rejects the stream.
     package init(
         _ stream: DecoderStream, on device: DecodeDevice?, why: String = "no device was asked for",
         _ options: VideoDecoder.Options = VideoDecoder.Options(), tellsDamage: Bool = false,
@@ -90,36 +99,36 @@ package import VideoBase
             stream.codec, parameters: stream.parameters, timeBase: stream.timeBase, options, av)
     }
 
-    /// Lets the decoder go; one whose device hangs is left where it is.
+    /// Releases the decoder. If its device hangs, the decoder is left behind.
     private func retire() {
         guard let device else { return decoder.close() }
         nonisolated(unsafe) let old = decoder
         device.display.watch.release { unsafe old.close() }
-        // Closed by now, or left behind.
+        // The decoder is closed by now, or left behind.
         unsafe old.abandon()
     }
 
-    // MARK: What decoders do
+    // MARK: PictureDecoder
 
     package var packet: UnsafeMutablePointer<AVPacket>? { unsafe decoder.packet }
 
     package var frame: UnsafeMutablePointer<AVFrame>? {
-        // SAFETY: nobody writes to a picture that was given.
+        // SAFETY: no code writes to a picture that was returned.
         if let current { return unsafe UnsafeMutablePointer(mutating: current.frame) }
         return unsafe decoder.frame
     }
 
     /// The tag of the picture in `frame`.
     var frameTag: Int64 {
-        // SAFETY: the frame is there until the next is asked for.
+        // SAFETY: the frame is valid until the next one is requested.
         unsafe frame.map { unsafe vaenc_tag($0) } ?? -1
     }
 
     package var frameIsDamaged: Bool { isDamaged || (current == nil && decoder.frameIsDamaged) }
 
-    /// Blocks while pictures that were given keep all the device's surfaces.
+    /// Blocks while returned pictures hold all surfaces of the device.
     ///
-    /// - Throws: `usage` where none comes free, or what ends the work; then nothing was done.
+    /// - Throws: `usage` if no surface becomes free, or the error that ends the work. Nothing was done in that case.
     func waitForSurface() throws {
         if way == .device { try device?.waitForSurface(end) }
     }
@@ -177,7 +186,7 @@ package import VideoBase
         (given, ready, current, owesBroken, hasEnded) = ([], [], nil, false, false)
         guard way == .device, let device else { return decoder.flush() }
         nonisolated(unsafe) let decoder = decoder
-        // What goes wrong here goes wrong with the next packet too.
+        // If this call fails, the call with the next packet fails too and reports the error.
         try? device.perform("avcodec_flush_buffers") { unsafe decoder.flush() }
     }
 
@@ -200,7 +209,7 @@ package import VideoBase
         }
     }
 
-    /// Decodes the picture that was given last again.
+    /// Decodes the last returned picture again.
     private func renew(_ tag: Int64, after fault: any Error) throws {
         given.remove(tag)
         _ = try recover(from: fault)
@@ -212,16 +221,16 @@ package import VideoBase
 
     // MARK: Calls and faults
 
-    /// Has the decoder take a packet or the end. False where it says that the stream is broken.
+    /// Passes a packet or the end to the decoder. Returns false if the decoder reports a damaged stream.
     ///
-    /// - Throws: what the device failed with.
+    /// - Throws: The error of the device.
     private func take(end: Bool) throws -> Bool { try perform({ try $0.send(end: end) }) { $0 } }
 
     private func answer() throws -> DecoderAnswer { try perform({ try $0.receive() }) { $0 != .broken } }
 
-    /// Has the decoder work, on a device through its watch.
+    /// Runs a call of the decoder, on a device through its watchdog.
     ///
-    /// - Throws: what the device failed with.
+    /// - Throws: The error of the device.
     private func perform<R: Sendable>(_ body: @escaping @Sendable (VideoDecoder) throws -> R, isGood: (R) -> Bool) throws -> R {
         guard way == .device, let device else { return try body(decoder) }
         // SAFETY: the caller waits while the body runs, or leaves the decoder behind.
@@ -229,7 +238,7 @@ package import VideoBase
         let result = try device.perform("decoding") { unsafe try body(decoder) }
         let code = unsafe decoder.latestCode
         if isGood(result) || code == vaenc_averror_again() { return result }
-        // libavcodec's own judgement of the stream; anything else comes from the device.
+        // libavcodec itself reports invalid data with this code; any other code comes from the device.
         if code == vaenc_averror_invalid() {
             if unsafe decoder.lacksMemory { throw VaencError.noMemory("to decode a picture") }
             return result
@@ -238,7 +247,7 @@ package import VideoBase
             .deviceFailed, "decoding failed on \(device.display.vendor) (\(unsafe LibAV.message(code, av)))")
     }
 
-    /// Waits for the decoder's picture where it is on a device. False where the device says that it is broken.
+    /// Waits until the decoder's picture is complete on its device. Returns false if the device reports damage.
     private func settle() throws -> Bool {
         guard way == .device, let device else { return true }
         guard let surface = try decoder.picture().surface else {
@@ -252,14 +261,16 @@ package import VideoBase
                 try lent.sync(timeoutNanoseconds: display.watch.limitNanoseconds)
             }
         } catch let error as VAError where error.status == .decodingError {
-            // The reference driver decodes in this process.
+            // The reference driver decodes in this process, so `lacksMemory` covers it.
             if display.kind == .reference, decoder.lacksMemory { throw VaencError.noMemory("to decode a picture") }
             return false
         }
         return true
     }
 
-    /// Of several threads' pictures nobody knows which is broken: from now on one thread decodes. nil where that is so.
+    /// Decodes the log again with one thread, because the damaged picture cannot be identified with several threads.
+    /// Returns whether the last packet is good; nil if nothing was decoded again, for example because one thread
+    /// decodes already.
     private func decodeExactly() throws -> Bool? {
         guard tellsDamage, !isExact, way != .device, options.threads != 1, !log.isBroken else { return nil }
         isExact = true
@@ -267,12 +278,14 @@ package import VideoBase
         return try again()
     }
 
-    /// Decodes what is logged with another decoder: a new one on the device, the second time in software. What that says of
-    /// the latest packet.
+    /// Decodes the log again with another decoder: a new one on the device the first time, one in software the second
+    /// time. Returns whether the last packet is good.
+    ///
+    /// - Throws: The fault, if decoding cannot continue.
     private func recover(from fault: any Error) throws -> Bool {
         var fault = fault
         while true {
-            // A call that the device refuses while it decodes is its failure, whatever the status means elsewhere.
+            // A call that the device rejects while it decodes is a device failure, whatever its status means elsewhere.
             if let error = fault as? VAError { fault = error.endingSession() }
             if let error = fault as? any DescribedError, error.category != .deviceFailed { throw error }
             guard way == .device, !log.isBroken else { throw fault }
@@ -288,10 +301,10 @@ package import VideoBase
     private func again() throws -> Bool {
         var options = options
         if isExact { options.threads = 1 }
-        // A picture that the device had given must come after the same packet: no thread holds pictures back.
+        // A picture that the device had returned must follow the same packet. This option prevents delays by threads.
         if rebuilds > 0, way != .device { options.isRealTime = true }
         decoder = unsafe try Self.make(stream, options, device, av)
-        // A picture that was decoded again before, and could not be read, is the old decoder's.
+        // Pictures that were decoded again earlier, and could not be read, belong to the old decoder.
         (ready, current) = ([], nil)
         var isGood = true
         for entry in log.entries {
@@ -307,7 +320,7 @@ package import VideoBase
         return isGood
     }
 
-    /// Keeps the pictures that come out and were not given before.
+    /// Keeps the pictures that the decoder returns and that were not returned before.
     private func collect() throws {
         while true {
             switch try answer() {

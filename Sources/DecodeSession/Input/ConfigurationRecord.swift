@@ -1,12 +1,12 @@
 import VideoBase
 
-/// What an avcC (ISO/IEC 14496-15 5.3.3.1.2) or hvcC (8.3.3.1.2) says to a decoder.
+/// The contents of a decoder configuration record: avcC (ISO/IEC 14496-15 5.3.3.1.2) or hvcC (8.3.3.1.2).
 struct ConfigurationRecord {
     private(set) var lengthSize = 4
-    /// NAL units in their order, without lengths.
+    /// The parameter sets in order, without lengths.
     private(set) var parameterSets: [[UInt8]] = []
 
-    /// - Throws: `badInput` for bytes that are no such record.
+    /// - Throws: `badInput` for bytes that are not a valid record.
     init(_ bytes: [UInt8], codec: VideoCodec) throws {
         var reader = Reader(bytes: bytes)
         do {
@@ -30,7 +30,7 @@ struct ConfigurationRecord {
     }
 
     private mutating func readHEVC(_ reader: inout Reader) throws {
-        // Some writers say 0.
+        // Some writers set the version to 0.
         guard try reader.byte() <= 1 else { throw Self.broken(.hevc, "its version is not 1") }
         for _ in 0..<20 { _ = try reader.byte() }
         lengthSize = try Int(reader.byte() & 3) + 1
@@ -42,7 +42,7 @@ struct ConfigurationRecord {
 
     private static func broken(_ codec: VideoCodec, _ what: String) -> VaencError {
         VaencError(
-            .badInput, "the \(codec == .h264 ? "avcC" : "hvcC") record is broken: \(what)",
+            .badInput, "the \(codec.recordName) record is broken: \(what)",
             remedy: "give the record of the stream's own sample entry")
     }
 

@@ -1,16 +1,16 @@
 import BitstreamInspection
 import VideoBase
 
-/// The NAL units of a picture so far, and of what stands before its first slice.
+/// The NAL units of a picture that were received so far, including those before its first slice.
 struct GatheredPicture {
-    /// In Annex B form, as decoders take it.
+    /// All units in Annex B form, as decoders require.
     var bytes: [UInt8] = []
-    /// The same without slices: parameter sets and messages.
+    /// The units that are not slices: parameter sets and messages.
     private(set) var otherBytes: [UInt8] = []
     private(set) var hasSlices = false
-    /// A NAL unit could not be used.
+    /// Whether a NAL unit could not be used.
     var isBroken = false
-    /// Of the first slice.
+    /// The timing of the first slice.
     private(set) var timing = FrameTiming(presentation: .zero)
 
     mutating func add(_ unit: [UInt8], _ role: FollowedUnit, _ timing: FrameTiming) {
@@ -29,7 +29,7 @@ struct GatheredPicture {
     }
 }
 
-/// Pictures that a decoder has, by their position among those taken.
+/// The pictures that were sent to a decoder and not returned yet, by their index among the pictures taken.
 struct WaitingPictures {
     struct Entry {
         var index: Int
@@ -38,11 +38,11 @@ struct WaitingPictures {
         var followsDamage: Bool
     }
 
-    /// In the order in which they were sent.
+    /// The entries in the order in which they were sent.
     private var entries: [Entry] = []
-    /// Key pictures, sent or given, that pictures before them may still wait for.
+    /// The indices of key pictures, sent or returned, that earlier pictures may still precede in the output.
     private var keys: [Int] = []
-    /// Pictures that a decoder may hold: its buffer's sixteen, and one for each thread.
+    /// The maximum number of pictures that a decoder may hold: 16 in its buffer, and one for each thread.
     private static let most = 128
 
     mutating func add(_ index: Int, _ timing: FrameTiming, isKey: Bool, followsDamage: Bool) {
@@ -50,7 +50,7 @@ struct WaitingPictures {
         if isKey { keys.append(index) }
     }
 
-    /// Takes in again what came out already; the order is that in which pictures were sent.
+    /// Adds a picture again that was already returned, at its position in sending order.
     mutating func putBack(_ frame: DecodedFrame) {
         let place = entries.firstIndex { $0.index > frame.index } ?? entries.count
         entries.insert(
@@ -64,12 +64,12 @@ struct WaitingPictures {
         return entries.remove(at: place)
     }
 
-    /// The first sent of those that are still to come.
+    /// The lowest index of the pictures that have not been returned.
     var oldest: Int? { entries.map(\.index).min() }
 
-    /// What was sent after a picture that is damaged may refer to it, up to the next key picture, and what leads that.
+    /// Marks pictures that may refer to a damaged one: those after it, up to the next key picture.
     ///
-    /// - Returns: the position of the key picture that ends the damage.
+    /// - Returns: The index of the key picture that ends the damage; `.max` if it has not been sent yet.
     mutating func spoil(after index: Int) -> Int {
         let end = keys.first { $0 > index } ?? .max
         for place in entries.indices where entries[place].index > index && entries[place].index < end {
@@ -78,14 +78,15 @@ struct WaitingPictures {
         return end
     }
 
-    /// Those sent before the last key picture that is not after `index`: they come out before it, or never.
+    /// Removes the pictures before the last key picture that is not after `index`. They are returned before it, or
+    /// never.
     mutating func takeBefore(keyOf index: Int) -> [Entry] {
         guard let key = keys.last(where: { $0 <= index }) else { return [] }
         keys.removeAll { $0 < key }
         return remove { $0.index < key }
     }
 
-    /// Those that no decoder holds any more when `index` was sent.
+    /// Removes the pictures that no decoder can hold any more when picture `index` is sent.
     mutating func takeOlder(than index: Int) -> [Entry] { remove { $0.index < index - Self.most } }
 
     mutating func takeAll() -> [Entry] {

@@ -1,20 +1,21 @@
 import BitstreamInspection
 import VideoBase
 
-/// The NAL units of what a session is given.
+/// Splits the bytes that a session receives into NAL units.
 enum UnitSplitter {
-    /// - Throws: `badInput` where lengths do not fit the bytes, or there is no start code.
+    /// - Throws: `badInput` if lengths do not match the bytes, or there is no start code; `usage` for an unsupported
+    ///   length size.
     static func units(of bytes: [UInt8], _ framing: UnitFraming) throws -> [ArraySlice<UInt8>] {
         switch framing {
         case .bare:
             if bytes.isEmpty { throw malformed("an empty NAL unit") }
-            // No NAL unit has one in it: H.264 7.4.1, H.265 7.4.2.
+            // A NAL unit cannot contain a start code: H.264 7.4.1, H.265 7.4.2.
             if bytes.starts(with: [0, 0, 1]) || bytes.starts(with: [0, 0, 0, 1]) { throw malformed("a start code before a bare NAL unit") }
             return [bytes[...]]
         case .annexB:
             let units = StartCodes.units(in: bytes)
             guard let first = units.first else { throw malformed("no start code in \(bytes.count) bytes") }
-            // A start code's own zeros, and trailing ones of a unit before.
+            // The zeros of the start code, and trailing zeros of an earlier unit.
             guard bytes[..<first.lowerBound].dropLast(1).allSatisfy({ $0 == 0 }) else {
                 throw malformed("bytes stand before the first start code")
             }

@@ -2,7 +2,7 @@ import CLibAV
 import LibAV
 import VideoBase
 
-/// Brings decoded pictures to the format and size that were asked for. One thread at a time.
+/// Converts decoded pictures to the requested format and size. One thread at a time.
 @safe final class FrameMaker {
     private let format: PixelFormat?
     private let size: VideoSize?
@@ -16,7 +16,8 @@ import VideoBase
         unsafe av = try LibAV.load(.codec)
     }
 
-    /// The picture, where it lies if it is as it was asked for.
+    /// Returns the decoder's picture as a buffer: its own surface if it has the requested format and size, else a
+    /// converted copy in memory.
     func buffer(_ decoder: ResilientDecoder) throws -> any PixelBuffer {
         let picture = try decoder.picture()
         let wanted = size ?? picture.size
@@ -33,13 +34,13 @@ import VideoBase
         self.scaler = scaler
         let said = unsafe Self.color(source.frame)
         let color = unsafe view.format.isRGB(av) ? said.ofRGBAsYUV(rows: picture.size.height) : said
-        // SAFETY: the picture is held until the copy is made.
+        // SAFETY: the picture is retained until the copy is complete.
         unsafe try buffer.withUnsafePlanes { unsafe try scaler.scale(view, to: PictureView($0), color: color) }
         withExtendedLifetime(source) {}
         return buffer
     }
 
-    /// What the stream says of its colours.
+    /// Returns the color description that the stream declares.
     static func color(_ frame: UnsafePointer<AVFrame>) -> ColorDescription {
         func code(_ value: UInt32) -> UInt8 { UInt8(exactly: value) ?? 2 }
         let format = unsafe AVPixelFormat(rawValue: frame.pointee.format)

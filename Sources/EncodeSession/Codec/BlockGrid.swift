@@ -19,14 +19,14 @@ struct BlockGrid: Sendable, Hashable {
 
     /// How a device codes pictures of that size.
     init(_ limits: DeviceLimits, _ size: VideoSize) {
-        guard let hevc = limits.hevc else {
-            self.init(coded: size.aligned(to: 16), block: 16)
-            return
-        }
         func aligned(_ side: Int, _ step: Int) -> Int { (side + step - 1) / step * step }
-        self.init(
-            coded: VideoSize(
-                width: aligned(size.width, hevc.alignment.width), height: aligned(size.height, hevc.alignment.height)),
-            block: 1 << hevc.log2CodingTreeBlock)
+        switch limits.coding {
+        case .h264: self.init(coded: size.aligned(to: 16), block: 16)
+        case .hevc(let hevc):
+            self.init(
+                coded: VideoSize(
+                    width: aligned(size.width, hevc.alignment.width), height: aligned(size.height, hevc.alignment.height)),
+                block: 1 << hevc.log2CodingTreeBlock)
+        }
     }
 }

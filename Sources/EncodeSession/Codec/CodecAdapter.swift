@@ -24,7 +24,7 @@ protocol CodecAdapter: Sendable {
 
     /// `parameterSets` with those in place that the driver's slices are written for, as far as they hold our picture:
     /// our cropping and VUI behind its description of how the pictures are coded.
-    func adopting(_ driverSets: [NALKind: [UInt8]], into sets: [[UInt8]]) -> [[UInt8]]
+    func adopting(_ driverSets: [NALUnitKind: [UInt8]], into sets: [[UInt8]]) -> [[UInt8]]
 }
 
 /// A picture with its codec's numbers: what is encoded again is numbered once.

@@ -161,13 +161,10 @@ enum StreamLevel: Sendable, Hashable {
 
 extension VideoCodec {
     /// Bits that pictures are expected to take at a QP, of H.264's.
-    var rateShare: Double { self == .hevc ? 0.7 : 1 }
-
-    /// The standard's name.
-    var standardName: String {
+    var rateShare: Double {
         switch self {
-        case .h264: "H.264"
-        case .hevc: "HEVC"
+        case .h264: 1
+        case .hevc: 0.7
         }
     }
 }

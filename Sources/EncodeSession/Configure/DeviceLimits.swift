@@ -82,8 +82,14 @@ struct DeviceLimits: Sendable, Hashable {
     var rewritesParameterSets = false
     /// All pictures get the QP of the first picture's pic_init_qp; slice_qp_delta is not looked at.
     var hasOneQP = false
+    /// The limits that only the profile's codec has.
+    var coding = CodecLimits.h264
+
     /// HEVC's part; nil for other codecs.
-    var hevc: HEVCLimits?
+    var hevc: HEVCLimits? {
+        get { if case .hevc(let limits) = coding { limits } else { nil } }
+        set { coding = newValue.map(CodecLimits.hevc) ?? .h264 }
+    }
 
     /// Pictures that a P picture may predict from: with two equal lists, both hold them.
     var predictedReferences: Int {
@@ -99,6 +105,20 @@ struct DeviceLimits: Sendable, Hashable {
 
     /// The slice headers say what ours say: lists and marking are ours to choose.
     var takesSliceHeaders: Bool { packedHeaders.contains(.slice) }
+}
+
+/// What a device answers for one codec alone.
+enum CodecLimits: Sendable, Hashable {
+    case h264
+    case hevc(HEVCLimits)
+
+    /// The unit that slices are made of.
+    var blockName: String {
+        switch self {
+        case .h264: "macroblock"
+        case .hevc: "coding tree block"
+        }
+    }
 }
 
 /// A device as the resolver sees it: its name in messages, and its limits for each profile and entry point.

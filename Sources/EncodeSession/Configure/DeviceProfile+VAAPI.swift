@@ -41,10 +41,13 @@ extension DeviceLimits {
         let width = [attributes.maxPictureWidth, surfaces.maxWidth].compactMap { $0 }.filter { $0 > 0 }.min()
         let height = [attributes.maxPictureHeight, surfaces.maxHeight].compactMap { $0 }.filter { $0 > 0 }.min()
         if let width, let height { maxSize = VideoSize(width: width, height: height) }
-        if profile.codec == .hevc {
-            hevc = HEVCLimits(
-                attributes, alignment: surfaces.alignment, driver: display.vendor, entryPoint: self.entryPoint,
-                references: (maxReferences0, maxReferences1))
+        switch profile.codec {
+        case .h264: break
+        case .hevc:
+            coding = .hevc(
+                HEVCLimits(
+                    attributes, alignment: surfaces.alignment, driver: display.vendor, entryPoint: self.entryPoint,
+                    references: (maxReferences0, maxReferences1)))
         }
         DriverQuirks.apply(to: &self, driver: display.vendor)
     }

@@ -18,19 +18,19 @@ enum DriverQuirks {
                 limits.maxStored = max(limits.maxReferences0 + limits.maxReferences1, 1)
             }
         }
-        if driver.contains("iHD"), limits.hevc != nil, limits.entryPoint == .sliceLowPower,
+        if driver.contains("iHD"), limits.isHEVC, limits.entryPoint == .sliceLowPower,
             limits.minSize.width < 128 || limits.minSize.height < 128
         {
             // What newer versions answer for the same hardware.
             limits.minSize = VideoSize(width: 128, height: 128)
         }
-        if driver.contains("iHD"), limits.hevc != nil, limits.quality == .levels(count: 7) {
+        if driver.contains("iHD"), limits.isHEVC, limits.quality == .levels(count: 7) {
             limits.quality = .threeOfSeven
         }
         guard isRadeon(driver) else { return }
         // Mesa 25 parses parameter sets and slice headers and writes them anew, with other numbers (pic_init_qp 26).
         limits.rewritesParameterSets = true
-        if limits.hevc != nil {
+        if limits.isHEVC {
             // Slices of other shapes are made anew by the driver, at other places than our headers say.
             limits.sliceStructure = .equalRows
             // Mesa 25 fails pictures with a packed message before their slices and nothing else: all are put in later.
@@ -47,4 +47,9 @@ enum DriverQuirks {
             limits.minSize = VideoSize(width: 256, height: 128)
         }
     }
+}
+
+extension DeviceLimits {
+    /// Workarounds for HEVC apply; those of another codec have a condition of their own.
+    fileprivate var isHEVC: Bool { if case .hevc = coding { true } else { false } }
 }

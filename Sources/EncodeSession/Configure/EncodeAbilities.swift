@@ -31,10 +31,13 @@ package struct EncodeAbilities: Sendable, Hashable {
         limits.limitsSliceBytes = said.sliceStructure.contains(.maxSliceSize)
         limits.limitsFrameBytes = said.maxFrameSize
         limits.macroblockRateControl = said.rateControl.contains(.macroblock)
-        if limits.profile.codec == .hevc {
-            limits.hevc = HEVCLimits(
-                said, alignment: nil, driver: driver, entryPoint: limits.entryPoint,
-                references: (limits.maxReferences0, limits.maxReferences1))
+        switch limits.profile.codec {
+        case .h264: break
+        case .hevc:
+            limits.coding = .hevc(
+                HEVCLimits(
+                    said, alignment: nil, driver: driver, entryPoint: limits.entryPoint,
+                    references: (limits.maxReferences0, limits.maxReferences1)))
         }
         limits.trellis = said.trellis
         DriverQuirks.apply(to: &limits, driver: driver)
@@ -104,8 +107,7 @@ package struct EncodeAbilities: Sendable, Hashable {
     /// transform_8x8_mode_flag is ours to write.
     package var transform8x8: Bool { limits.profile == .h264High && limits.packedHeaders.contains(.sequence) }
     package var entropyCoders: [EntropyCoder] {
-        if limits.profile.codec == .hevc { return [.cabac] }
-        return limits.profile == .h264ConstrainedBaseline ? [.cavlc] : EntropyCoder.allCases
+        limits.profile == .h264ConstrainedBaseline ? [.cavlc] : limits.profile.codec.entropyCoders
     }
 
     /// Numbers of slices that a picture can be cut into; nil: of a size that is not known.

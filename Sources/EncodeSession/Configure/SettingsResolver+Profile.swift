@@ -83,8 +83,10 @@ extension SettingsResolver {
 
     /// - Parameter rate: as far as it is settled.
     mutating func chooseTools(_ limits: DeviceLimits, _ rate: RateSettings) -> CodecTools {
-        if let hevc = limits.hevc { return .hevc(chooseTools(limits, hevc, rate)) }
-        return .h264(H264Tools(entropy: chooseEntropy(limits.profile), transform8x8: chooseTransform(limits)))
+        switch limits.coding {
+        case .h264: .h264(H264Tools(entropy: chooseEntropy(limits.profile), transform8x8: chooseTransform(limits)))
+        case .hevc(let hevc): .hevc(chooseTools(limits, hevc, rate))
+        }
     }
 
     private mutating func chooseEntropy(_ profile: CodecProfile) -> EntropyCoder {

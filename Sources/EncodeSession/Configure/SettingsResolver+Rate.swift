@@ -258,13 +258,13 @@ extension SettingsResolver {
             report.add(
                 "dataRateLimits", asked: text, used: rate.usesVaencRateControl ? text : "`maxBitrate` alone",
                 why: rate.usesVaencRateControl ? Reason.asked : "drivers keep no windows\(windowsRemedy(limits))")
-        } else if limits.hevc == nil, (asked.bFrames ?? 1) == 0 || limits.maxReferences1 == 0, rate.mode != .cbr {
-            // H.264 without B frames: 1.5 times the average over a second, as VideoToolbox's clients set it.
+        } else if limits.profile.codec.hasDefaultRateWindow, (asked.bFrames ?? 1) == 0 || limits.maxReferences1 == 0, rate.mode != .cbr {
+            // 1.5 times the average over a second, as VideoToolbox's clients set it.
             let bytes = min(rate.bitrate + rate.bitrate / 2, rate.maxBitrate) / 8
             if rate.usesVaencRateControl { rate.limits = [DataRateLimit(bytes: bytes, seconds: 1)] }
             report.add(
                 "dataRateLimits", asked: nil, used: "\(bytes) bytes in 1.0 s",
-                why: rate.usesVaencRateControl ? "H.264 without B frames" : "H.264 without B frames; as the driver's maximum")
+                why: "\(limits.profile.codec.standardName) without B frames" + (rate.usesVaencRateControl ? "" : "; as the driver's maximum"))
         }
     }
 
@@ -316,6 +316,16 @@ extension SettingsResolver {
         if !asked.dataRateLimits.isEmpty { report.add("dataRateLimits", asked: limitWords, used: "none", why: why) }
         if let hrd = asked.hrdParameters {
             report.add("hrdParameters", asked: hrd ? "on" : "off", used: "off", why: hrd ? why : Reason.asked)
+        }
+    }
+}
+
+extension VideoCodec {
+    /// Whether a stream without B frames gets a limit of bytes in a second if none is asked for.
+    fileprivate var hasDefaultRateWindow: Bool {
+        switch self {
+        case .h264: true
+        case .hevc: false
         }
     }
 }

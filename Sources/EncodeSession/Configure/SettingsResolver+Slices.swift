@@ -22,7 +22,7 @@ extension SettingsResolver {
             : used == wanted
                 ? Reason.asked
                 : wanted > rows && rows <= limits.maxSlices && used == rows
-                    ? "a slice has at least one \(limits.hevc == nil ? "macroblock" : "coding tree block") row"
+                    ? "a slice has at least one \(limits.coding.blockName) row"
                     : wanted > held && used == held ? "level \(level.name) holds no more" : "driver limit"
         report.add("slices", asked: asked.slices, used: used, why: why)
         return firstRows

@@ -44,18 +44,18 @@ struct AccessUnitAssembler: Sendable {
     ) throws -> [Range<Int>] {
         let found = AnnexB.units(in: bytes.span)
         if prefix == nil, isAsExpected(bytes, found, leading.units) { return found }
-        var sets: [NALKind: [UInt8]] = [:]
+        var sets: [NALUnitKind: [UInt8]] = [:]
         var kept: [Range<Int>] = []
         var hasSlice = false
         for range in found {
-            let kind = NALKind(of: bytes[range], codec)
+            let kind = NALUnitKind(of: bytes[range], codec)
             switch kind {
             case .slice:
                 kept.append(range)
                 hasSlice = true
-            case .filler, .suffixInformation: if hasSlice { kept.append(range) }
-            case .vps, .sps, .pps: sets[kind] = Array(bytes[range])
-            case .information, .delimiter, .other: break
+            case .filler, .suffixSEI: if hasSlice { kept.append(range) }
+            case .videoParameterSet, .sequenceParameterSet, .pictureParameterSet: sets[kind] = Array(bytes[range])
+            case .prefixSEI, .accessUnitDelimiter, .endOfSequence, .other: break
             }
         }
         guard hasSlice else {
@@ -73,7 +73,7 @@ struct AccessUnitAssembler: Sendable {
         var ranges: [Range<Int>] = []
         for unit in leading.units { AnnexB.append(unit, to: &output, &ranges) }
         for range in kept {
-            if let prefix, NALKind(of: bytes[range], codec) == .slice { AnnexB.append(prefix, to: &output, &ranges) }
+            if let prefix, NALUnitKind(of: bytes[range], codec) == .slice { AnnexB.append(prefix, to: &output, &ranges) }
             AnnexB.append(unit(bytes, range), to: &output, &ranges)
         }
         bytes = output
@@ -84,13 +84,13 @@ struct AccessUnitAssembler: Sendable {
     /// driver has counted it, to fill the decoder's buffer up.
     private func unit(_ bytes: [UInt8], _ range: Range<Int>) -> [UInt8] {
         let isShort = range.lowerBound < 4 || bytes[range.lowerBound - 4] != 0
-        guard isShort, NALKind(of: bytes[range], codec) == .filler, range.count > 3 else { return Array(bytes[range]) }
+        guard isShort, NALUnitKind(of: bytes[range], codec) == .filler, range.count > 3 else { return Array(bytes[range]) }
         return bytes[range].dropLast(2) + bytes[range].suffix(1)
     }
 
     /// The number of bytes of each slice among NAL units of an access unit.
     static func slices(in bytes: [UInt8], _ units: [Range<Int>], _ codec: VideoCodec) -> [Int] {
-        units.filter { NALKind(of: bytes[$0], codec) == .slice }.map(\.count)
+        units.filter { NALUnitKind(of: bytes[$0], codec) == .slice }.map(\.count)
     }
 
     /// The expected units, then slices and what may follow them, each behind a start code of four bytes, and nothing else.
@@ -104,9 +104,9 @@ struct AccessUnitAssembler: Sendable {
             if index < expected.count {
                 guard bytes[range].elementsEqual(expected[index]) else { return false }
             } else {
-                switch NALKind(of: bytes[range], codec) {
+                switch NALUnitKind(of: bytes[range], codec) {
                 case .slice: hasSlice = true
-                case .filler where hasSlice, .suffixInformation where hasSlice: break
+                case .filler where hasSlice, .suffixSEI where hasSlice: break
                 default: return false
                 }
             }

@@ -43,7 +43,11 @@ struct DeviceObjects: Sendable {
     /// five thirds of those that they have raw (H.265 A.3.2), and a fifth more for escapes; headers and what drivers
     /// keep for themselves on top.
     static func codedCapacity(_ settings: EncodeSettings) -> Int {
-        let area = settings.profile.codec == .h264 ? 480 : settings.profile.bitDepth > 8 ? 960 : 768
+        let area =
+            switch settings.profile.codec {
+            case .h264: 480
+            case .hevc: settings.profile.bitDepth > 8 ? 960 : 768
+            }
         return (settings.grid.areas * area + settings.sliceRows.count * 512 + 65536).aligned(to: 4096)
     }
 }

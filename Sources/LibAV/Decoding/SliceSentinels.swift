@@ -7,7 +7,7 @@ import VideoBase
 ///
 /// H.264's slices of variable length codes end with their bytes, and get none.
 struct SliceSentinels {
-    private let isHEVC: Bool
+    private let codec: VideoCodec
     /// nil for byte streams.
     private let lengthSize: LengthSize?
     /// pic_parameter_set_id of those with entropy_coding_mode_flag (H.264 7.3.2.2).
@@ -16,23 +16,38 @@ struct SliceSentinels {
     /// nil for other codecs than H.264 and HEVC.
     ///
     /// - Parameter extradata: the record or the parameter sets that the decoder is opened with; may be empty.
-    init?(_ codec: AVCodecID, extradata: [UInt8]) {
-        guard codec == AV_CODEC_ID_H264 || codec == AV_CODEC_ID_HEVC else { return nil }
-        isHEVC = codec == AV_CODEC_ID_HEVC
-        // As libavcodec tells a record from parameter sets.
-        let isRecord = isHEVC ? extradata.count > 22 && (extradata[0] != 0 || extradata[1] != 0 || extradata[2] > 1) : extradata.first == 1
-        guard isRecord else {
+    init?(_ id: AVCodecID, extradata: [UInt8]) {
+        guard let codec = VideoCodec(libavcodecID: id) else { return nil }
+        self.codec = codec
+        guard Self.isRecord(extradata, codec) else {
             lengthSize = nil
             for unit in AnnexB.units(in: extradata.span) { note(extradata[unit]) }
             return
         }
-        guard let record = try? DecoderConfiguration(record: extradata, codec: isHEVC ? .hevc : .h264) else { return nil }
+        guard let record = try? DecoderConfiguration(record: extradata, codec: codec) else { return nil }
         lengthSize = record.lengthSize
         for unit in record.units { note(unit[...]) }
     }
 
+    /// Whether libavcodec takes these bytes for a decoder configuration record, and not for parameter sets.
+    private static func isRecord(_ extradata: [UInt8], _ codec: VideoCodec) -> Bool {
+        switch codec {
+        case .h264: extradata.first == 1
+        case .hevc: extradata.count > 22 && (extradata[0] != 0 || extradata[1] != 0 || extradata[2] > 1)
+        }
+    }
+
     private mutating func note(_ unit: ArraySlice<UInt8>) {
-        guard !isHEVC, let first = unit.first, first & 31 == 8 else { return }
+        switch codec {
+        case .h264: noteEntropyCoder(unit)
+        // Every slice has arithmetic codes.
+        case .hevc: break
+        }
+    }
+
+    /// Notes entropy_coding_mode_flag of a picture parameter set of H.264.
+    private mutating func noteEntropyCoder(_ unit: ArraySlice<UInt8>) {
+        guard NALUnitKind(of: unit, codec) == .pictureParameterSet else { return }
         var bits = UnescapedBits(unit.dropFirst().prefix(16))
         let id = bits.ue()
         bits.ue()  // seq_parameter_set_id
@@ -42,9 +57,16 @@ struct SliceSentinels {
     }
 
     private func takesTail(_ unit: ArraySlice<UInt8>) -> Bool {
-        guard let first = unit.first, unit.count > 2 else { return false }
-        if isHEVC { return first >> 1 & 63 < 32 }
-        guard [1, 5].contains(first & 31) else { return false }
+        guard unit.count > 2, NALUnitKind(of: unit, codec) == .slice else { return false }
+        switch codec {
+        case .h264: return isArithmetic(unit)
+        case .hevc: return true
+        }
+    }
+
+    /// Whether a slice of H.264 has arithmetic codes. Slices with data partitions never have.
+    private func isArithmetic(_ unit: ArraySlice<UInt8>) -> Bool {
+        guard let first = unit.first, [1, 5].contains(first & 31) else { return false }
         // first_mb_in_slice, slice_type, pic_parameter_set_id.
         var bits = UnescapedBits(unit.dropFirst().prefix(24))
         bits.ue()
@@ -64,7 +86,7 @@ struct SliceSentinels {
         } else {
             units = AnnexB.units(in: bytes.span)
         }
-        let tail = SliceSentinel.bytes(isHEVC: isHEVC)
+        let tail = codec.sliceSentinel
         var result: [UInt8] = []
         var copied = 0
         for range in units {
@@ -86,6 +108,16 @@ struct SliceSentinels {
         guard unsafe av.pointee.av_grow_packet!(packet, Int32(clamping: result.count - bytes.count)) >= 0 else { return }
         unsafe result.withUnsafeBytes {
             unsafe UnsafeMutableRawBufferPointer(start: packet.pointee.data, count: $0.count).copyMemory(from: $0)
+        }
+    }
+}
+
+extension VideoCodec {
+    /// The bytes behind a slice of the codec.
+    fileprivate var sliceSentinel: [UInt8] {
+        switch self {
+        case .h264: SliceSentinel.forH264
+        case .hevc: SliceSentinel.forHEVC
         }
     }
 }

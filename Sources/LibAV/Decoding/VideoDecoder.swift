@@ -36,7 +36,8 @@ package import VideoBase
     private let marksMemory: Bool
     /// What the decoder's threads note when they ask for a picture's memory.
     private let requests = MemoryRequests()
-    private let isHEVC: Bool
+    /// nil for codecs that vaenc does not produce.
+    private let standard: VideoCodec?
     /// On a device libavcodec says "no memory" of its pictures too, and who decodes there looks at `latestCode`.
     private let isInMemory: Bool
     /// Parts of `frame` were not decoded.
@@ -55,8 +56,8 @@ package import VideoBase
         let identifier = unsafe codec.pointee.id
         let tellsMissing = unsafe options.fill != nil || options.device != nil
         isInMemory = unsafe options.device == nil
-        isHEVC = identifier == AV_CODEC_ID_HEVC
-        marksMemory = (isHEVC || identifier == AV_CODEC_ID_H264) && !tellsMissing
+        standard = VideoCodec(libavcodecID: identifier)
+        marksMemory = standard != nil && !tellsMissing
         unsafe context = av.pointee.avcodec_alloc_context3!(codec)
         unsafe packet = av.pointee.av_packet_alloc!()
         unsafe frame = av.pointee.av_frame_alloc!()
@@ -205,7 +206,7 @@ package import VideoBase
         try checkMemory()
         if latestCode >= 0 {
             if marksMemory, let frame = unsafe frame {
-                isUnwritten = unsafe UnwrittenSampleDetector.remain(in: frame, isDeep: Self.isDeep(frame, av), mayBeFields: !isHEVC)
+                isUnwritten = unsafe UnwrittenSampleDetector.remain(in: frame, isDeep: Self.isDeep(frame, av), mayBeFields: mayBeFields)
             }
             return .frame
         }
@@ -214,9 +215,24 @@ package import VideoBase
     }
 
     package var frameIsDamaged: Bool {
-        // Where it is not to conceal, the H.264 decoder takes every second slice's beginning for a fault.
-        let decodeSlices: Int32 = 8
-        return isUnwritten || frameHasErrors(besides: marksMemory && !isHEVC ? decodeSlices : 0)
+        isUnwritten || frameHasErrors(besides: marksMemory ? falseErrors : 0)
+    }
+
+    /// Whether the two fields of a frame may be coded as two pictures. vaenc never decodes HEVC's field pictures as one frame.
+    private var mayBeFields: Bool {
+        switch standard {
+        case .h264, nil: true
+        case .hevc: false
+        }
+    }
+
+    /// Flags of `decode_error_flags` that say nothing: if it does not conceal errors, libavcodec's H.264 decoder reports the beginning of
+    /// every second slice (FF_DECODE_ERROR_DECODE_SLICES).
+    private var falseErrors: Int32 {
+        switch standard {
+        case .h264: 8
+        case .hevc, nil: 0
+        }
     }
 
     /// The `pts` of the packet that the picture in `frame` came in.

@@ -9,7 +9,7 @@ struct LeadingSets {
     private var isOpen = true
     /// The output must wait: sets may still have to be put before what there is of it.
     var isHolding: Bool { isOpen && !given.isEmpty }
-    private let codec: VideoCodec?
+    private let codec: VideoCodec
     private let given: [[UInt8]]
     private let output: StreamConverter.Framing
     /// Bytes of the delimiter that the stream begins with, in the output.
@@ -17,7 +17,8 @@ struct LeadingSets {
     private var isFirst = true
 
     init(codec: VideoCodec?, given: [[UInt8]], output: StreamConverter.Framing) {
-        self.codec = codec
+        // The first NAL units may be of either codec: they are read as H.264's then.
+        self.codec = codec ?? .h264
         self.given = given
         self.output = output
     }
@@ -25,19 +26,17 @@ struct LeadingSets {
     /// Takes note of the next NAL unit.
     /// - Parameter output: everything before it; at the first picture the sets that it lacks are put there.
     mutating func note(_ unit: ArraySlice<UInt8>, before output: inout [UInt8]) throws(MalformedStream) {
-        guard isOpen, let first = unit.first else { return }
-        let isHEVC = codec == .hevc
-        let type = isHEVC ? first >> 1 & 63 : first & 31
-        let isSlice = isHEVC ? type < 32 : (1...5).contains(type)
-        if isSlice {
+        guard isOpen, !unit.isEmpty else { return }
+        let kind = NALUnitKind(of: unit, codec)
+        if kind == .slice {
             try put(into: &output)
             return
         }
-        if (isHEVC ? 32...34 : 7...8).contains(type), !found.contains(where: { $0.elementsEqual(unit) }) {
+        if kind.isParameterSet, !found.contains(where: { $0.elementsEqual(unit) }) {
             found.append(Array(unit))
         }
         // 7.4.1.2.3: a delimiter stands first, parameter sets behind it.
-        if isFirst, type == (isHEVC ? 35 : 9) { delimiterEnd = 4 + unit.count }
+        if isFirst, kind == .accessUnitDelimiter { delimiterEnd = 4 + unit.count }
         isFirst = false
     }
 

@@ -13,7 +13,7 @@ extension MediaInput {
         guard let kind = StreamKind(head: try reader.peek(4096), byteCount: count),
             case .lengthPrefixed(let size) = kind.framing, isNamed || size == .four
         else { return nil }
-        return (size, kind.codec ?? (ending == "hvcc" ? .hevc : .h264))
+        return (size, kind.codec ?? VideoCodec.allCases.first { $0.recordName.lowercased() == ending } ?? .h264)
     }
 
     /// Whether an input is an H.264 byte stream with prefix NAL units or subset SPSs (types 14 and 15, annexes F and G).
@@ -22,7 +22,7 @@ extension MediaInput {
     /// in its first bytes, as a short one with temporal layers, is not recognized, or is taken for MP3.
     static func isScalableStream(_ reader: ByteReader) throws -> Bool {
         let head = try reader.peek(4096)
-        guard let kind = StreamKind(head: head), kind.framing == .annexB, kind.codec == .h264 else { return false }
+        guard let kind = StreamKind(head: head), kind.framing == .annexB, case .h264? = kind.codec else { return false }
         let headers = AnnexB.units(in: head.span).map { head[$0.lowerBound] }
         // forbidden_zero_bit; a stream begins with an SPS or a delimiter.
         guard let first = headers.first, [7, 9].contains(first & 31), !headers.contains(where: { $0 & 0x80 != 0 }) else {

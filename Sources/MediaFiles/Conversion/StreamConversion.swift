@@ -124,11 +124,10 @@ public final class StreamConversion: Sendable {
     private func record(of sets: [[UInt8]], _ codec: VideoCodec?) throws -> [UInt8] {
         var size = LengthSize.four
         if case .lengthPrefixed(let wanted) = options.output { size = wanted }
-        var avc = codec == .hevc ? nil : AVCDecoderConfigurationRecord(parameterSets: sets)
-        var hevc = codec == .h264 ? nil : HEVCDecoderConfigurationRecord(parameterSets: sets, isComplete: false)
-        avc?.lengthSize = size
-        hevc?.lengthSize = size
-        if let bytes = avc?.bytes ?? hevc?.bytes { return bytes }
+        // Parameter sets of one codec are none of another's.
+        for codec in codec.map({ [$0] }) ?? VideoCodec.allCases {
+            if let bytes = codec.decoderConfigurationRecord(sets, isComplete: false, lengthSize: size) { return bytes }
+        }
         throw bad(
             "its first picture has no parameter sets before it that a record could hold",
             remedy: "leave out the record, or name the codec")

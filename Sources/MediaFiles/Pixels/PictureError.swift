@@ -26,6 +26,8 @@ public struct PictureError: Sendable, Hashable {
                 "cannot compare \(unsafe a.format.rawValue) of \(size) with \(unsafe b.format.rawValue) of \(unsafe b.size)"
             )
         }
+        try unsafe a.check()
+        try unsafe b.check()
         if unsafe a.format.bitDepth > 8 {
             peak = 1023
             unsafe addDeep(a, b)

@@ -33,6 +33,8 @@ public struct PictureSimilarity: Sendable, Hashable {
                 .usage, "pictures of different sizes, depths or layouts cannot be compared",
                 remedy: "bring both to 4:2:0 of 8 or 10 bits")
         }
+        try unsafe a.check()
+        try unsafe b.check()
         let isDeep = unsafe a.format.bitDepth > 8
         let chroma = VideoSize(width: (size.width + 1) / 2, height: (size.height + 1) / 2)
         for plane in 0..<3 {

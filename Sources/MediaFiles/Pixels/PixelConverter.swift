@@ -20,8 +20,11 @@ public final class PixelConverter {
     }
 
     /// Writes the picture of `source` over the visible part of `destination`, stretched where the sizes differ.
-    /// - Throws: `unavailable` without libswscale where it is needed; `badInput` for what it cannot convert.
+    /// - Throws: `usage` for planes without memory or with a pitch below a row; `unavailable` without libswscale where it is needed;
+    ///   `badInput` for what it cannot convert.
     public func convert(_ source: PixelPlanes, to destination: PixelPlanes) throws {
+        try unsafe source.check()
+        try unsafe destination.check()
         // SAFETY: planes hold what their format and size say.
         if unsafe source.size == destination.size, target == nil {
             switch unsafe (source.format, destination.format) {

@@ -9,10 +9,20 @@ import VideoBase
 @safe struct ByteStreamPackets {
     /// A parameter set, or an SEI message of the record.
     private struct Unit {
-        var type: UInt8
-        /// Tells sets of a type apart; nil for SEI messages.
+        var kind: NALUnitKind
+        /// Tells sets of a kind apart; nil for SEI messages.
         var id: Int?
         var bytes: [UInt8]
+
+        /// The order in the stream: a picture parameter set refers to a sequence parameter set, that to a video parameter set.
+        var order: Int {
+            switch kind {
+            case .videoParameterSet: 0
+            case .sequenceParameterSet: 1
+            case .pictureParameterSet: 2
+            default: 3
+            }
+        }
     }
 
     // SAFETY: the table of functions is never freed.
@@ -30,17 +40,14 @@ import VideoBase
     /// - Parameter isDelimited: pictures of HEVC get the delimiters that libavformat's MPEG-TS would give another TemporalId.
     init?(_ track: MediaTrack, isDelimited: Bool) {
         let parameters = unsafe track.stream.pointee.codecpar!
-        switch unsafe parameters.pointee.codec_id {
-        case AV_CODEC_ID_H264: codec = .h264
-        case AV_CODEC_ID_HEVC: codec = .hevc
-        default: return nil
-        }
+        guard let codec = unsafe VideoCodec(libavcodecID: parameters.pointee.codec_id) else { return nil }
+        self.codec = codec
         // SAFETY: extradata_size bytes, which the parameters own, and which are copied.
         let record: [UInt8] = unsafe Array(
             UnsafeBufferPointer(start: parameters.pointee.extradata, count: Int(max(0, parameters.pointee.extradata_size))))
         guard record.first == 1, let configuration = try? DecoderConfiguration(record: record, codec: codec) else { return nil }
         unsafe av = track.av
-        self.isDelimited = codec == .hevc && isDelimited
+        self.isDelimited = codec.needsTransportDelimiters && isDelimited
         lengthSize = configuration.lengthSize
         take(configuration)
     }
@@ -52,14 +59,14 @@ import VideoBase
         let sample = packet.bytes
         let units = try LengthPrefixed.units(in: sample.span, lengthSize: lengthSize)
         if units.isEmpty { return packet }
-        let firstSlice = units.firstIndex { isSlice(sample[$0]) } ?? units.count
+        let firstSlice = units.firstIndex { NALUnitKind(of: sample[$0], codec) == .slice } ?? units.count
         for unit in units[..<firstSlice] { take(sample[unit]) }
         let begins = firstSlice < units.count && (packet.isKey || !hasBegun)
         if begins { hasBegun = true }
         var stream: [UInt8] = []
         stream.reserveCapacity(sample.count + 4 * units.count)
         if isDelimited, firstSlice < units.count, units[firstSlice].count > 1,
-            !units[..<firstSlice].contains(where: { unitType(sample[$0]) == 35 }),
+            !units[..<firstSlice].contains(where: { NALUnitKind(of: sample[$0], codec) == .accessUnitDelimiter }),
             let delimiter = TransportDelimiter.unit(secondByte: sample[units[firstSlice].lowerBound + 1])
         {
             AnnexB.append(delimiter, to: &stream)
@@ -67,7 +74,7 @@ import VideoBase
         var rest = units[...]
         if begins {
             // A delimiter stands first: H.264 7.4.1.2.3, H.265 7.4.2.4.4.
-            if let first = units.first, unitType(sample[first]) == (codec == .hevc ? 35 : 9) {
+            if let first = units.first, NALUnitKind(of: sample[first], codec) == .accessUnitDelimiter {
                 AnnexB.append(sample[first], to: &stream)
                 rest = units.dropFirst()
             }
@@ -80,23 +87,12 @@ import VideoBase
 
     private func isInForce(_ unit: ArraySlice<UInt8>) -> Bool { sets.contains { $0.bytes.elementsEqual(unit) } }
 
-    /// nal_unit_type.
-    private func unitType(_ unit: ArraySlice<UInt8>) -> UInt8 {
-        let first = unit.first ?? 0
-        return codec == .hevc ? first >> 1 & 63 : first & 31
-    }
-
-    private func isSlice(_ unit: ArraySlice<UInt8>) -> Bool {
-        let type = unitType(unit)
-        return codec == .hevc ? type < 32 : (1...5).contains(type)
-    }
-
     private mutating func take(_ configuration: DecoderConfiguration) {
         sets = []
         for unit in configuration.units {
             take(unit[...])
-            // SEI messages that apply to the whole stream.
-            if codec == .hevc, unitType(unit[...]) == 39 { sets.append(Unit(type: 39, id: nil, bytes: unit)) }
+            // SEI messages that apply to the whole stream, which hvcC has.
+            if NALUnitKind(of: unit, codec) == .prefixSEI { sets.append(Unit(kind: .prefixSEI, id: nil, bytes: unit)) }
         }
     }
 
@@ -114,32 +110,37 @@ import VideoBase
 
     /// Takes note of a parameter set; of others nothing.
     private mutating func take(_ unit: ArraySlice<UInt8>) {
-        let type = unitType(unit)
-        guard (codec == .hevc ? 32...34 : 7...8).contains(type), let id = identifier(of: unit, type) else { return }
-        let set = Unit(type: type, id: id, bytes: Array(unit))
-        if let place = sets.firstIndex(where: { $0.type == type && $0.id == id }) {
-            sets[place] = set
+        let kind = NALUnitKind(of: unit, codec)
+        guard kind.isParameterSet, let id = identifier(of: unit, kind) else { return }
+        let set = Unit(kind: kind, id: id, bytes: Array(unit))
+        if let index = sets.firstIndex(where: { $0.kind == kind && $0.id == id }) {
+            sets[index] = set
         } else {
-            // A set refers to others of lower types.
-            sets.insert(set, at: sets.firstIndex { $0.type > type } ?? sets.count)
+            sets.insert(set, at: sets.firstIndex { $0.order > set.order } ?? sets.count)
         }
     }
 
     /// What tells a parameter set from others of its type: H.264 7.3.2, H.265 7.3.2. nil where it is none.
-    private func identifier(of unit: ArraySlice<UInt8>, _ type: UInt8) -> Int? {
+    private func identifier(of unit: ArraySlice<UInt8>, _ kind: NALUnitKind) -> Int? {
         var bits: UnescapedBits
         let found: Int
         var layer = 0
-        if codec == .h264 {
+        switch codec {
+        case .h264:
             // profile_idc, the constraint flags and level_idc stand before an SPS's.
-            bits = UnescapedBits(unit.dropFirst(type == 7 ? 4 : 1))
+            bits = UnescapedBits(unit.dropFirst(kind == .sequenceParameterSet ? 4 : 1))
             found = bits.ue()
-        } else {
+        case .hevc:
             guard unit.count > 2 else { return nil }
             // nuh_layer_id
             layer = Int(unit[unit.startIndex] & 1) << 5 | Int(unit[unit.startIndex + 1] >> 3)
             bits = UnescapedBits(unit.dropFirst(2))
-            found = type == 32 ? bits.u(4) : type == 33 ? bits.sequenceParameterSetID() : bits.ue()
+            found =
+                switch kind {
+                case .videoParameterSet: bits.u(4)
+                case .sequenceParameterSet: bits.sequenceParameterSetID()
+                default: bits.ue()
+                }
         }
         // pic_parameter_set_id is the largest of them.
         guard !bits.isExhausted, found < 256 else { return nil }

@@ -38,7 +38,7 @@ struct LeadingParameterSets {
     /// The parameter sets behind start codes in a header; empty where it has no sequence parameter set.
     static func sets(of header: [UInt8], _ codec: VideoCodec) -> [[UInt8]] {
         guard header.starts(with: [0, 0, 1]) || header.starts(with: [0, 0, 0, 1]) else { return [] }
-        let sets = AnnexB.split(header).filter { (codec == .hevc ? 32...34 : 7...8).contains(unitType($0, codec)) }
+        let sets = AnnexB.split(header).filter { NALUnitKind(of: $0, codec).isParameterSet }
         return sets.contains { isSequence($0, codec) } ? sets : []
     }
 
@@ -52,13 +52,13 @@ struct LeadingParameterSets {
         guard packet.isKey || !hasBegun else { return packet }
         let bytes = packet.bytes
         let units = AnnexB.units(in: bytes.span)
-        guard let firstSlice = units.firstIndex(where: { isSlice(bytes[$0]) }) else { return packet }
+        guard let firstSlice = units.firstIndex(where: { NALUnitKind(of: bytes[$0], codec) == .slice }) else { return packet }
         hasBegun = true
         if units[..<firstSlice].contains(where: { Self.isSequence(bytes[$0], codec) }) { return packet }
         var stream: [UInt8] = []
         var rest = units[...]
         // A delimiter stands first: H.264 7.4.1.2.3, H.265 7.4.2.4.4.
-        if let first = units.first, Self.unitType(bytes[first], codec) == (codec == .hevc ? 35 : 9) {
+        if let first = units.first, NALUnitKind(of: bytes[first], codec) == .accessUnitDelimiter {
             AnnexB.append(bytes[first], to: &stream)
             rest = units.dropFirst()
         }
@@ -68,17 +68,6 @@ struct LeadingParameterSets {
     }
 
     private static func isSequence(_ unit: some Collection<UInt8>, _ codec: VideoCodec) -> Bool {
-        unitType(unit, codec) == (codec == .hevc ? 33 : 7)
-    }
-
-    private func isSlice(_ unit: ArraySlice<UInt8>) -> Bool {
-        let type = Self.unitType(unit, codec)
-        return codec == .hevc ? type < 32 : (1...5).contains(type)
-    }
-
-    /// nal_unit_type.
-    private static func unitType(_ unit: some Collection<UInt8>, _ codec: VideoCodec) -> UInt8 {
-        let first = unit.first ?? 0
-        return codec == .hevc ? first >> 1 & 63 : first & 31
+        NALUnitKind(of: unit, codec) == .sequenceParameterSet
     }
 }

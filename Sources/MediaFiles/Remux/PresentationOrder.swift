@@ -1,5 +1,6 @@
 import CLibAV
 import LibAV
+import NALUnits
 import VideoBase
 
 /// Gives the packets of a bare H.264 or HEVC stream their times, which such streams do not carry: pictures are shown by
@@ -21,6 +22,7 @@ import VideoBase
     }
     /// In decoding order, from the first whose place is not known or that waits for such a one.
     private var waiting: [Waiting] = []
+    private let codec: VideoCodec
     private var shownCount = 0
     private var decodedCount = 0
 
@@ -28,10 +30,11 @@ import VideoBase
     init?(_ track: MediaTrack, rate: Rational) throws {
         unsafe av = track.av
         let parameters = unsafe track.stream.pointee.codecpar!
-        guard unsafe [AV_CODEC_ID_H264, AV_CODEC_ID_HEVC].contains(parameters.pointee.codec_id),
+        guard let codec = unsafe VideoCodec(libavcodecID: parameters.pointee.codec_id),
             let parser = unsafe av.pointee.av_parser_init!(Int32(parameters.pointee.codec_id.rawValue))
         else { return nil }
         unsafe self.parser = unsafe parser
+        self.codec = codec
         unsafe context = av.pointee.avcodec_alloc_context3!(nil)
         self.rate = rate.reduced
         delay = max(0, Int(unsafe parameters.pointee.video_delay))
@@ -70,8 +73,11 @@ import VideoBase
     /// An IDR picture: the first slice is one. H.264 7.4.1, HEVC table 7-1; IRAP pictures with NoRaslOutputFlag reset the
     /// count as well, but a CRA picture in the middle does not.
     private func isIDR(_ packet: TrackPacket) -> Bool {
-        let isHEVC = unsafe context?.pointee.codec_id == AV_CODEC_ID_HEVC
-        return packet.firstSliceType(isHEVC: isHEVC).map { isHEVC ? (16...20).contains($0) : $0 == 5 } ?? false
+        guard let header = packet.firstSliceHeader(codec) else { return false }
+        return switch codec {
+        case .h264: header & 31 == 5
+        case .hevc: (16...20).contains(header >> 1 & 63)
+        }
     }
 
     private func showAll() { while waiting.contains(where: { $0.shown == nil }) { showNext() } }

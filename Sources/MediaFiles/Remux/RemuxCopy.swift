@@ -76,11 +76,12 @@ import VideoBase
         self.input = input
         self.options = options
         let av = unsafe input.av
-        let name = !format.holdsTracks && plan.tracks.first?.codecName == "hevc" ? "hevc" : format.muxerName
+        let first = plan.tracks.first.flatMap { VideoCodec(rawValue: $0.codecName) }
+        let name = format.holdsTracks ? format.muxerName : first?.rawValue ?? format.muxerName
         muxer = try Muxer(format: name, destination)
         report = RemuxReport(streams: plan.report, effective: plan.effective)
         places = plan.places
-        let codec: VideoCodec = plan.tracks.contains { $0.codecName == "hevc" } ? .hevc : .h264
+        let codec = VideoCodec(ofPicturesIn: plan.tracks)
         saysPresentation = format.holdsTracks && format.isLengthPrefixed(codec)
         muxerOptions = format.muxerOptions(
             codec,

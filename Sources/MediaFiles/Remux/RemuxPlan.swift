@@ -69,13 +69,13 @@ struct RemuxPlan {
                     remedy: "check that the file is whole, and that it holds video or sound")
             }
             // Of a bare output; containers refuse the track above.
-            let endings = ["h264": ".h264", "hevc": ".h265"]
-            let bare = all.lazy.filter { $0.kind == .video && !$0.isAttachedPicture }.compactMap { endings[$0.codecName] }.first
+            let bare = all.lazy.filter { $0.kind == .video && !$0.isAttachedPicture }
+                .compactMap { VideoCodec(rawValue: $0.codecName)?.fileExtension }.first
             throw VaencError(
                 .usage, "\(input.name) has nothing that \(format.rawValue) holds: \(why)",
-                remedy: bare.map { "end the output's name in \($0)" } ?? Self.remedy(all, isSurplus: false))
+                remedy: bare.map { "end the output's name in .\($0)" } ?? Self.remedy(all, isSurplus: false))
         }
-        let places = MetadataPlaces(format, codec: tracks.contains { $0.codecName == "hevc" } ? .hevc : .h264)
+        let places = MetadataPlaces(format, codec: VideoCodec(ofPicturesIn: tracks))
         effective += places.losses(of: kept) + places.losses(chapters: Int(unsafe input.context.pointee.nb_chapters), tags: tags)
         if strict, let error = effective.strictError { throw error }
     }
@@ -116,7 +116,7 @@ struct RemuxPlan {
         let name = format.rawValue
         let kind = track.isAttachedPicture ? MediaTrack.Kind.attachment : track.kind
         if !format.holdsTracks {
-            let codec: VideoCodec? = track.codecName == "h264" ? .h264 : track.codecName == "hevc" ? .hevc : nil
+            let codec = VideoCodec(rawValue: track.codecName)
             guard kind == .video, let codec else { return "\(name) holds H.264 or HEVC alone" }
             if let named, named != codec { return "the output's name says another codec" }
             return counts[.video, default: 0] > 0 ? "\(name) holds one stream" : nil

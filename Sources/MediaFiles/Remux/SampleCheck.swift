@@ -1,5 +1,7 @@
 import CLibAV
+import LibAV
 import NALUnits
+import VideoBase
 
 /// Whether the packets of a track of H.264 or HEVC are made of whole NAL units behind lengths. libavformat copies them into
 /// containers of the same kind without a look.
@@ -9,15 +11,18 @@ struct SampleCheck {
     /// nil for tracks that are stored otherwise.
     init?(_ track: MediaTrack) {
         let parameters = unsafe track.stream.pointee.codecpar!
-        let codec = unsafe parameters.pointee.codec_id
-        guard codec == AV_CODEC_ID_H264 || codec == AV_CODEC_ID_HEVC else { return nil }
+        guard let codec = unsafe VideoCodec(libavcodecID: parameters.pointee.codec_id) else { return nil }
         // lengthSizeMinusOne in avcC and hvcC, whose first byte is 1: ISO/IEC 14496-15 5.3.3.1 and 8.3.3.1.
-        let place = codec == AV_CODEC_ID_H264 ? 4 : 21
+        let offset =
+            switch codec {
+            case .h264: 4
+            case .hevc: 21
+            }
         // SAFETY: extradata_size bytes, which the parameters own.
         let record = unsafe UnsafeBufferPointer(
             start: parameters.pointee.extradata, count: Int(max(0, parameters.pointee.extradata_size)))
-        guard record.count > place, unsafe record[0] == 1,
-            let size = LengthSize(rawValue: Int(unsafe record[place] & 3) + 1)
+        guard record.count > offset, unsafe record[0] == 1,
+            let size = LengthSize(rawValue: Int(unsafe record[offset] & 3) + 1)
         else { return nil }
         lengthSize = size
     }

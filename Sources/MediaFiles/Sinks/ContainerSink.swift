@@ -27,7 +27,7 @@ final class ContainerSink: PacketSink {
         /// Of what stands under the final name, where that was written anew.
         var finalBytes: Int?
         /// When the last picture was decoded.
-        var latest: MediaTime?
+        var order = PacketOrder()
         /// When the last picture is over.
         var end = MediaTime.zero
     }
@@ -145,17 +145,13 @@ final class ContainerSink: PacketSink {
     func write(_ packet: EncodedPacket) throws {
         try packet.check()
         try state.withLock { state in
-            if let latest = state.latest, packet.decode < latest {
-                throw VaencError(
-                    .usage, "a packet for \(path) is decoded before the one that came before it", remedy: "give packets in decoding order")
-            }
-            state.latest = packet.decode
+            try state.order.check(packet, in: path)
             if !state.hasHeader { try writeHeader(&state, first: packet.presentation) }
             guard let muxer = state.muxer, let description = state.description, let origin = state.origin else {
                 return
             }
             try description.codec.check(packet, in: path)
-            let isKept = description.codec == .hevc && keepsParameterSets
+            let isKept = description.codec.samplesMayHaveParameterSets && keepsParameterSets
             let units =
                 format.isLengthPrefixed(description.codec)
                 ? EncodedSample.units(of: packet, description, keepsParameterSets: isKept) : nil
@@ -173,7 +169,7 @@ final class ContainerSink: PacketSink {
             state.end = max(state.end, packet.presentation + duration)
             // A fragment tells one kind alone and begins at it: a sync sample there is any where decoding may begin.
             let isKey = state.randomAccess == nil || isFragmented(state.destination) ? packet.isRandomAccess : packet.isKey
-            let isDelimited = format == .ts && description.codec == .hevc
+            let isDelimited = format == .ts && description.codec.needsTransportDelimiters
             let delimiter = isDelimited ? TransportDelimiter.missing(from: packet.bytes.span) : nil
             let sample = try TrackPacket(
                 packet.bytes, lengthPrefixing: units, behind: delimiter ?? [], presentation: packet.presentation - origin, decode: packet.decode - origin, duration: duration,

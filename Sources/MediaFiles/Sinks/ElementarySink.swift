@@ -8,6 +8,7 @@ final class ElementarySink: PacketSink {
     private let lengthPrefixed: Bool
     private let file: Guarded<OutputFile>
     private let codec = Guarded<VideoCodec?>(nil)
+    private let order = Guarded(PacketOrder())
     let keptPart: String?
 
     init(_ file: sending OutputFile, lengthPrefixed: Bool) {
@@ -26,9 +27,7 @@ final class ElementarySink: PacketSink {
     }
 
     func start(_ description: EncoderDescription) throws {
-        let ending = path.split(separator: ".").last?.lowercased() ?? ""
-        let named: VideoCodec? = ["h264", "264"].contains(ending) ? .h264 : ["h265", "265", "hevc"].contains(ending) ? .hevc : nil
-        if let named, named != description.codec {
+        if let named = VideoCodec(fileExtension: MediaOutput.pathExtension(path)), named != description.codec {
             throw VaencError(
                 .usage, "\(path) is named for \(named.rawValue), and the pictures are \(description.codec.rawValue)",
                 remedy: "choose another name, or `codec`")
@@ -39,6 +38,7 @@ final class ElementarySink: PacketSink {
     func write(_ packet: EncodedPacket) throws {
         try packet.check()
         try codec.withLock { try $0?.check(packet, in: path) }
+        try order.withLock { try $0.check(packet, in: path) }
         let bytes = packet.bytes
         try file.withLock { file in
             guard lengthPrefixed else { return try file.write(bytes.span) }

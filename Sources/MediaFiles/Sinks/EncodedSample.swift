@@ -20,6 +20,26 @@ extension EncodedPacket {
     }
 }
 
+/// Checks that packets come in the order in which a decoder takes them.
+struct PacketOrder {
+    private var latest: MediaTime?
+
+    /// - Parameter packet: The next packet for the output.
+    /// - Throws: `usage` if it is decoded before the packet before it, or if decoding cannot begin at the first packet.
+    mutating func check(_ packet: EncodedPacket, in path: String) throws(VaencError) {
+        if let latest, packet.decode < latest {
+            throw VaencError(
+                .usage, "a packet for \(path) is decoded before the one that came before it", remedy: "give packets in decoding order")
+        }
+        if latest == nil, !packet.isKey, !packet.isRandomAccess {
+            throw VaencError(
+                .usage, "the first packet for \(path) is no key frame, and no decoder could begin with it",
+                remedy: "begin with a packet whose isRandomAccess is true")
+        }
+        latest = packet.decode
+    }
+}
+
 extension VideoCodec {
     /// - Throws: `usage` where a packet is not of this codec.
     func check(_ packet: EncodedPacket, in path: String) throws(VaencError) {
@@ -55,13 +75,10 @@ enum EncodedSample {
     ) -> [Range<Int>] {
         let bytes = packet.bytes
         return packet.unitRanges.filter { range in
-            let header = bytes[range.lowerBound]
-            let type = description.codec == .h264 ? header & 31 : header >> 1 & 63
-            let isDelimiter = type == (description.codec == .h264 ? 9 : 35)
-            let isParameterSet = description.codec == .h264 ? (7...8).contains(type) : (32...34).contains(type)
-            if isDelimiter { return false }
+            let kind = NALUnitKind(header: bytes[range.lowerBound], description.codec)
+            if kind == .accessUnitDelimiter { return false }
             let isInHeader =
-                isParameterSet && !keepsParameterSets
+                kind.isParameterSet && !keepsParameterSets
                 && description.parameterSets.contains { $0.elementsEqual(bytes[range]) }
             return !isInHeader
         }
@@ -69,20 +86,13 @@ enum EncodedSample {
 
     /// Whether parameter sets come that a header has not, which samples cannot bring.
     static func bringsParameterSets(_ units: [Range<Int>], of packet: EncodedPacket) -> Bool {
-        units.contains { unit in
-            let header = packet.bytes[unit.lowerBound]
-            return packet.codec == .h264 ? (7...8).contains(header & 31) : (32...34).contains(header >> 1 & 63)
-        }
+        units.contains { NALUnitKind(header: packet.bytes[$0.lowerBound], packet.codec).isParameterSet }
     }
 
     static let noUnits = VaencError(.usage, "a packet has no NAL unit", remedy: "give an access unit in Annex B form, each NAL unit behind a start code")
 
     /// avcC or hvcC; nil where there are not all the parameter sets that it takes.
     static func record(_ description: EncoderDescription, keepsParameterSets: Bool) -> [UInt8]? {
-        let sets = description.parameterSets
-        return switch description.codec {
-        case .h264: AVCDecoderConfigurationRecord(parameterSets: sets)?.bytes
-        case .hevc: HEVCDecoderConfigurationRecord(parameterSets: sets, isComplete: !keepsParameterSets)?.bytes
-        }
+        description.codec.decoderConfigurationRecord(description.parameterSets, isComplete: !keepsParameterSets)
     }
 }

@@ -18,9 +18,8 @@ public enum OutputFormat: String, Sendable, Hashable, CaseIterable {
     /// A playlist and its segments: MPEG-TS of H.264, fragmented MP4 of HEVC.
     case hls
 
-    /// Whether a stream of the codec can be stored so. FLV's HEVC is an extension that FFmpeg before 6.1 and most
-    /// receivers do not know.
-    public func holds(_ codec: VideoCodec) -> Bool { self != .flv || codec == .h264 }
+    /// Whether a stream of the codec can be stored in this format.
+    public func holds(_ codec: VideoCodec) -> Bool { self != .flv || codec.isHeldByFLV }
 
     /// Whether there may be more tracks than the pictures'.
     public var holdsTracks: Bool { self != .annexb && self != .avcc }
@@ -41,7 +40,7 @@ public enum OutputFormat: String, Sendable, Hashable, CaseIterable {
     public func wantsDelimiters(of codec: VideoCodec?, asked: Bool) -> Bool {
         switch self {
         case .ts: true
-        case .hls: codec.map { $0 == .h264 } ?? asked
+        case .hls: codec.map { $0.segmentFormat == .ts } ?? asked
         default: asked && holdsDelimiters
         }
     }
@@ -64,7 +63,7 @@ extension OutputFormat {
 
     /// NAL units stand behind lengths, and the parameter sets in the header.
     func isLengthPrefixed(_ codec: VideoCodec) -> Bool {
-        self == .hls ? codec == .hevc : ![.annexb, .ts].contains(self)
+        ![.annexb, .ts].contains(self == .hls ? codec.segmentFormat : self)
     }
 
     /// What libavformat's muxer is told.
@@ -85,7 +84,7 @@ extension OutputFormat {
         case .mkv: return survivesKill ? [("cluster_time_limit", "1000")] : []
         case .hls:
             guard let segments else { return [] }
-            let isTS = codec != .hevc
+            let isTS = codec?.segmentFormat ?? .ts == .ts
             let names = [
                 ("hls_segment_type", isTS ? "mpegts" : "fmp4"),
                 ("hls_segment_filename", segments.pattern(isTS ? "ts" : "m4s")),

@@ -6,6 +6,9 @@ public enum HEVCSampleEntry: String, Sendable, Hashable, CaseIterable {
     case hvc1
     /// Parameter sets are in the samples of key frames too, so that what is cut out of the file still has them.
     case hev1
+
+    /// libavformat's codec_tag: the first character is in the low byte.
+    var tag: UInt32 { rawValue.utf8.reversed().reduce(0) { $0 << 8 | UInt32($1) } }
 }
 
 /// How an output is to be written.

@@ -25,7 +25,7 @@ struct RandomAccessTable {
         count += 1
         if packet.isKey || packet.isRandomAccess {
             exceedsKeyFrames = exceedsKeyFrames || !packet.isKey
-            mayBeOpen = codec == .hevc && !packet.isKey
+            mayBeOpen = codec.hasOpenSyncSamples && !packet.isKey
             if packet.isKey || mayBeOpen { sync.append(count) } else { open.append(count) }
         } else if mayBeOpen, Self.isSkippedLeading(packet) {
             mayBeOpen = false

@@ -28,11 +28,7 @@ extension DecodingSource {
     package var codec: VideoCodec? {
         state.withLock { state in
             guard let demuxer = state?.demuxer else { return nil }
-            return switch unsafe demuxer.parameters.pointee.codec_id {
-            case AV_CODEC_ID_H264: .h264
-            case AV_CODEC_ID_HEVC: .hevc
-            default: nil
-            }
+            return unsafe VideoCodec(libavcodecID: demuxer.parameters.pointee.codec_id)
         }
     }
 

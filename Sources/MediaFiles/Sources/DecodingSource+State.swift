@@ -164,3 +164,13 @@ extension DecodingSource {
         }
     }
 }
+
+extension VideoCodec {
+    /// Whether packets in front of the first key picture are left out, which libavcodec's decoder cannot decode.
+    var decodingBeginsAtKeys: Bool {
+        switch self {
+        case .h264: false
+        case .hevc: true
+        }
+    }
+}

@@ -106,12 +106,11 @@ package final class DecodingSource: FrameSource {
         // A time code that goes on from another picture, or at another rate, would be wrong.
         if skipped > 0 || options.frameRate != nil { info.leftOutTimeCode = info.metadata.removeTimeCode() }
         info.unreadStreams = try demuxer.unreadStreams()
-        let isHEVC = unsafe parameters.codec_id == AV_CODEC_ID_HEVC
         var state = State(
             demuxer: demuxer, packets: CheckedPackets(demuxer), watch: unsafe LossWatch(parameters), decoder: decoder,
             shaper: shaper, nativeSize: size, origin: origin,
             duration: options.duration ?? .infinity, frameLimit: options.frameLimit ?? .max, rate: options.frameRate,
-            keepsToKeys: isHEVC)
+            keepsToKeys: unsafe VideoCodec(libavcodecID: parameters.codec_id)?.decodingBeginsAtKeys ?? false)
         state.isCut = skipped > 0
         info.masteringDisplay = demuxer.masteringDisplay
         info.contentLight = demuxer.contentLight

@@ -7,7 +7,7 @@ import VideoBase
 /// Follows an input's stream beside its decoder, which conceals pictures that are missing between two packets and says nothing.
 struct LossWatch {
     private var follower: any StreamFollower
-    private let isHEVC: Bool
+    private let codec: VideoCodec
     /// nil for a byte stream.
     private var lengthSize: LengthSize?
     /// A stream may begin in the middle of a picture.
@@ -18,18 +18,20 @@ struct LossWatch {
 
     /// nil for other codecs than H.264 and HEVC.
     init?(_ parameters: AVCodecParameters) {
-        switch unsafe parameters.codec_id {
-        case AV_CODEC_ID_H264: (follower, isHEVC) = (H264Follower(), false)
-        case AV_CODEC_ID_HEVC: (follower, isHEVC) = (HEVCFollower(), true)
-        default: return nil
-        }
+        guard let codec = unsafe VideoCodec(libavcodecID: parameters.codec_id) else { return nil }
+        self.codec = codec
+        follower =
+            switch codec {
+            case .h264: H264Follower()
+            case .hevc: HEVCFollower()
+            }
         // SAFETY: the record, or the parameter sets, have so many bytes.
         let extradata = unsafe UnsafeBufferPointer(start: parameters.extradata, count: Int(parameters.extradata_size))
         begin(with: unsafe Array(extradata))
     }
 
     private mutating func begin(with extradata: [UInt8]) {
-        if let record = try? DecoderConfiguration(record: extradata, codec: isHEVC ? .hevc : .h264) {
+        if let record = try? DecoderConfiguration(record: extradata, codec: codec) {
             lengthSize = record.lengthSize
             for unit in record.units { _ = follower.take(unit) }
         } else {
@@ -61,11 +63,18 @@ struct LossWatch {
             switch picture.obstacle {
             case nil:
                 hasBegun = true
+                switch codec {
                 // libavcodec gives none that is shown before the first key picture.
-                if !isHEVC, picture.isLeading, !picture.isSecondField { undecodable += 1 }
+                case .h264: if picture.isLeading, !picture.isSecondField { undecodable += 1 }
+                case .hevc: break
+                }
             case .missingReference: if hasBegun { loss = loss ?? "pictures that later ones refer to are missing" }
             case .damaged: if hasBegun { loss = loss ?? "slices are missing or broken" }
-            case .beforeStart: if hasBegun, isHEVC { undecodable += 1 }
+            case .beforeStart:
+                switch codec {
+                case .h264: break
+                case .hevc: if hasBegun { undecodable += 1 }
+                }
             // Decoders tell of those.
             case .noParameterSets: break
             }

@@ -34,8 +34,7 @@ package final class PacketReader: Sendable {
         let demuxer = try Demuxer(reader)
         pipeRemedy = demuxer.pipeRemedy
         let parameters = unsafe demuxer.parameters.pointee
-        let codec: VideoCodec? =
-            unsafe parameters.codec_id == AV_CODEC_ID_H264 ? .h264 : parameters.codec_id == AV_CODEC_ID_HEVC ? .hevc : nil
+        let codec = unsafe VideoCodec(libavcodecID: parameters.codec_id)
         // SAFETY: the name is static; the headers are the demuxer's, and copied.
         info = unsafe Info(
             codec: codec, codecName: String(cString: demuxer.av.pointee.avcodec_get_name!(parameters.codec_id)!),

@@ -34,10 +34,9 @@ extension MediaTrack.Encoded {
     fileprivate func describe(_ stream: UnsafeMutablePointer<AVStream>, _ av: UnsafePointer<VaencLibAV>) -> Bool {
         let parameters = unsafe stream.pointee.codecpar!
         unsafe parameters.pointee.codec_type = AVMEDIA_TYPE_VIDEO
-        unsafe parameters.pointee.codec_id = codec == .h264 ? AV_CODEC_ID_H264 : AV_CODEC_ID_HEVC
-        if codec == .hevc, let sampleEntry {
-            // The first character in the low byte.
-            unsafe parameters.pointee.codec_tag = sampleEntry == .hev1 ? 0x3176_6568 : 0x3163_7668
+        unsafe parameters.pointee.codec_id = codec.libavcodecID
+        if codec.samplesMayHaveParameterSets, let sampleEntry {
+            unsafe parameters.pointee.codec_tag = sampleEntry.tag
         }
         unsafe parameters.pointee.width = Int32(clamping: size.width)
         unsafe parameters.pointee.height = Int32(clamping: size.height)

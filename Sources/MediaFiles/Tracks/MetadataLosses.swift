@@ -9,7 +9,7 @@ struct MetadataPlaces {
     /// - Parameter codec: that of the pictures.
     init(_ format: OutputFormat, codec: VideoCodec?) {
         self.format = format
-        form = format != .hls ? format : codec == .hevc ? .fmp4 : .ts
+        form = format != .hls ? format : codec?.segmentFormat ?? .ts
     }
 
     private static let itemsOfMP4: Set<String> = [

@@ -140,8 +140,8 @@ public import VideoBase
     /// A copy of its bytes.
     public var bytes: [UInt8] { unsafe Array(UnsafeBufferPointer(start: packet.pointee.data, count: byteCount)) }
 
-    /// nal_unit_type of its first slice, in Annex B form; nil where there is none.
-    func firstSliceType(isHEVC: Bool) -> UInt8? {
+    /// The first byte of the packet's first slice, in Annex B form; nil if it has no slice.
+    func firstSliceHeader(_ codec: VideoCodec) -> UInt8? {
         // SAFETY: the packet's data, which live as long as it.
         let data = unsafe UnsafeBufferPointer(start: packet.pointee.data, count: byteCount)
         var place = 2
@@ -150,8 +150,7 @@ public import VideoBase
             if unsafe data[place] > 1 { place += 3; continue }
             if unsafe data[place] == 1 && data[place - 1] == 0 && data[place - 2] == 0 {
                 let header = unsafe data[place + 1]
-                let type = isHEVC ? header >> 1 & 63 : header & 31
-                if isHEVC ? type < 32 : (1...5).contains(type) { return type }
+                if NALUnitKind(header: header, codec) == .slice { return header }
             }
             place += 1
         }

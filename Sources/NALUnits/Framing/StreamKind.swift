@@ -74,8 +74,9 @@ public struct StreamKind: Sendable, Hashable {
 
     /// Whether a NAL unit is a parameter set or a delimiter, which has at most a few hundred bytes.
     private static func isSmall(_ unit: ArraySlice<UInt8>) -> Bool {
-        guard let first = unit.first else { return true }
-        return codec(unit) == .hevc ? [32, 33, 34, 35].contains(first >> 1) : [7, 8, 9].contains(first & 0x1F)
+        if unit.isEmpty { return true }
+        let kind = NALUnitKind(of: unit, codec(unit) ?? .h264)
+        return kind.isParameterSet || kind == .accessUnitDelimiter
     }
 
     /// Returns the codec of a NAL unit, or nil if the unit is valid in both codecs or cannot begin a stream in either.

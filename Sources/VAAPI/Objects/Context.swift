@@ -24,7 +24,7 @@ package import VideoBase
     ) throws(VAError) {
         var id = VAContextID(VA_INVALID_ID)
         var ids = targets.map(\.id)
-        let codec = config.profile.codecProfile?.codec.title ?? config.profile.shortName
+        let codec = config.profile.codecProfile?.codec.standardName ?? config.profile.shortName
         func remedy() -> String? {
             guard let limits, !limits.allows(size) else { return nil }
             if let width = limits.maxWidth, let height = limits.maxHeight, size.width > width || size.height > height {
@@ -53,15 +53,5 @@ package import VideoBase
     deinit {
         let (display, id) = (display, id)
         display.watch.release { _ = unsafe vaDestroyContext(display.handle, id) }
-    }
-}
-
-extension VideoCodec {
-    /// The standard's name for people.
-    package var title: String {
-        switch self {
-        case .h264: "H.264"
-        case .hevc: "HEVC"
-        }
     }
 }

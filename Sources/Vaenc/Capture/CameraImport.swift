@@ -2,21 +2,22 @@ import Capture
 import VAAPI
 import VideoBase
 
-/// Has an encoder's device read a camera's pictures where the driver has put them: the driver's buffers, as DMA-BUFs, become
-/// surfaces, each of them once.
+/// Lets an encoder's device read a camera's pictures in place. Each of the driver's buffers is imported once, as a
+/// DMA-BUF, and becomes a surface.
 final class CameraImport: Sendable {
     private struct State {
-        /// By the buffers' descriptors.
+        /// The imported surfaces, by the file descriptor of the buffer.
         var surfaces: [Int32: Surface] = [:]
-        /// Pictures that the encoder has.
+        /// The number of pictures that the encoder holds.
         var held = 0
         var imported = 0
         var copied = 0
-        /// Why no more are asked for.
+        /// The reason why no more buffers are imported; nil while importing works.
         var refusal: String?
     }
 
-    /// Buffers that the encoder leaves: two for the driver, three that may wait, and the reader's.
+    /// The number of buffers that the encoder does not hold: two for the driver, three for the queue and one for the
+    /// reader.
     private static let reserve = 6
 
     private let display: Display
@@ -25,15 +26,17 @@ final class CameraImport: Sendable {
     private let state = Monitor(State())
 
     /// - Parameters:
-    ///   - color: of the pictures.
-    ///   - buffers: that the camera has.
+    ///   - display: The display of the encoder's device.
+    ///   - color: The color description of the pictures.
+    ///   - buffers: The number of buffers of the camera.
     init(_ display: Display, color: ColorDescription, buffers: Int) {
         self.display = display
         self.color = color
         limit = max(1, buffers - Self.reserve)
     }
 
-    /// Whether an encoder may read a layout, or the device's video processor make NV12 of it. The driver has the last word.
+    /// Returns whether an encoder can read a layout, or the device's video processor can convert it to NV12. The driver
+    /// may still reject a buffer.
     static func takes(_ format: PixelFormat, _ display: Display) -> Bool {
         if format == .nv12 { return true }
         guard format == .yuyv else { return false }
@@ -43,7 +46,7 @@ final class CameraImport: Sendable {
         return isOffered == true
     }
 
-    /// Gives the picture, and with it its buffer, back to the camera.
+    /// Keeps a picture, which returns its buffer to the camera when it is released.
     private final class Owner: Sendable {
         private let frame: CapturedFrame
         private let `import`: CameraImport
@@ -52,8 +55,8 @@ final class CameraImport: Sendable {
         deinit { `import`.state.withLockWithoutNotifying { $0.held -= 1 } }
     }
 
-    /// The picture as the device has it; nil where it must be copied: the driver does not take the memory, or the encoder has so
-    /// many pictures that the camera would have nowhere to put more.
+    /// Returns the picture as a surface. Returns nil if the picture must be copied: the driver rejects the memory, or
+    /// the encoder holds so many pictures that the camera would have too few free buffers.
     func buffer(of frame: CapturedFrame) -> SurfaceBuffer? {
         let surface = surface(of: frame)
         let isTaken = state.withLockWithoutNotifying { state in
@@ -91,7 +94,8 @@ final class CameraImport: Sendable {
         }
     }
 
-    /// Makes NV12 of a picture, which nobody wants: an encoder could not go back to copying.
+    /// Converts a picture to NV12 as a trial and discards the result. If the conversion failed only during encoding,
+    /// the encoder could not fall back to copying.
     private static func tryProcessing(_ surface: Surface) throws {
         let processor = try VideoProcessor(surface.display, size: surface.size)
         guard let target = try Surface.make(surface.display, count: 1, size: surface.size).first else { return }
@@ -104,7 +108,7 @@ final class CameraImport: Sendable {
         return nil
     }
 
-    /// What became of the pictures.
+    /// The numbers of pictures that were imported and copied, and the reason why importing stopped.
     var account: (imported: Int, copied: Int, refusal: String?) {
         state.withLockWithoutNotifying { ($0.imported, $0.copied, $0.refusal) }
     }

@@ -2,16 +2,16 @@ import Capture
 import MediaFiles
 import VideoBase
 
-/// A microphone beside a camera: its sound as AAC, on the recording's time line.
+/// The sound of a microphone that is recorded with a camera: AAC packets on the recording's timeline.
 ///
-/// It is encoded on a thread of its own, up to what the pictures have reached, so that they never wait for sound: neither
-/// for a microphone that is slow or silent, nor for a machine that is too slow to encode it in time.
+/// A separate thread encodes the sound up to the time that the pictures have reached. The pictures therefore never wait
+/// for sound, even if the microphone is slow or silent or the machine cannot encode the sound in time.
 final class CameraSound: Sendable {
     let input: SoundInput
     let track: MediaTrack
     private let work: Monitor<SoundWork>
 
-    /// - Throws: what `SoundInput` and `AudioTranscoder` throw.
+    /// - Throws: What `SoundInput` and `AudioTranscoder` throw.
     convenience init(_ name: String) throws {
         let input = try SoundInput(name)
         let format = PCMFormat(sample: .f32, rate: input.info.rate, channels: input.info.channels)
@@ -20,7 +20,7 @@ final class CameraSound: Sendable {
         try self.init(input, track: track, encoder: transcoder)
     }
 
-    /// - Parameter encoder: gives packets of the track.
+    /// - Parameter encoder: Returns packets of `track`.
     init(_ input: SoundInput, track: MediaTrack, encoder: sending any SampleEncoder) throws {
         self.input = input
         self.track = track
@@ -34,11 +34,12 @@ final class CameraSound: Sendable {
 
     deinit { work.withLock { $0.isClosed = true } }
 
-    /// What was heard before is none of the recording's.
+    /// Discards the sound that was captured before the recording began.
     func begin() { input.begin() }
 
-    /// What is encoded so far, with times from `origin` on. Does not block.
-    /// - Parameter time: of the recording, that pictures have reached.
+    /// Returns the packets that are encoded so far, with times relative to `origin`. Does not block.
+    ///
+    /// - Parameter time: The time in the recording that the pictures have reached.
     func take(from origin: MediaTime, until time: MediaTime) -> [TrackPacket] {
         work.withLock { work in
             work.origin = origin
@@ -47,11 +48,12 @@ final class CameraSound: Sendable {
         }
     }
 
-    /// Waits for what is heard up to `end` (of the recording), and gives the last packets. What is not heard until a second
-    /// after is silence.
-    /// - Throws: what went wrong since the beginning.
+    /// Waits for the sound up to `end`, a time in the recording, and returns the last packets. Sound that does not
+    /// arrive within one second is replaced by silence.
+    ///
+    /// - Throws: The error that ended the encoding thread.
     func finish(from origin: MediaTime, end: MediaTime) throws -> [TrackPacket] {
-        // A period of the card's, and what it is late by.
+        // One second covers a period of the sound card and its delay.
         input.wait(for: origin + end, atMostSeconds: 1)
         work.withLock { work in
             if work.end == nil { (work.origin, work.end) = (origin, end) }

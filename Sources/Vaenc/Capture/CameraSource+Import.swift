@@ -4,20 +4,21 @@ import MediaFiles
 import VideoBase
 
 extension CameraSource {
-    /// The next picture in a buffer: the camera's own, where `taken` makes one of it, else one of `makeBuffer` that it is drawn
-    /// into.
+    /// Returns the next picture in a buffer: in the buffer that `taken` makes of the camera's own picture, else drawn
+    /// into a buffer of `makeBuffer`.
     func readBuffer(
         taken: (CapturedFrame) -> (any PixelBuffer)?, makeBuffer: () throws -> any PixelBuffer
     ) throws -> (buffer: any PixelBuffer, timing: FrameTiming)? {
         guard let (frame, camera, timing) = try nextPicture() else { return nil }
         if camera.isAsGiven, let buffer = taken(frame) { return (buffer, timing) }
         let buffer = try makeBuffer()
-        // SAFETY: the picture is drawn inside the planes alone, which are mapped while the closure runs.
+        // SAFETY: `shape` writes only inside the planes, which are mapped while the closure runs.
         unsafe try buffer.withUnsafePlanes { unsafe try shape(frame, of: camera, to: $0) }
         return (buffer, timing)
     }
 
-    /// What brings pictures to the encoder of a session without a copy, or why there is nothing that does.
+    /// Returns the object that passes pictures to the encoder without a copy, or the reason why pictures must be
+    /// copied.
     func `import`(for group: SessionGroup) -> (CameraImport?, why: String) {
         guard group.sessions.count == 1, let session = group.sessions.first else { return (nil, "several outputs share them") }
         guard let encoder = session.core.state.withLock({ $0.stage }).encoder as? HardwareEncoder else {

@@ -2,35 +2,42 @@ public import Capture
 public import MediaFiles
 public import VideoBase
 
-/// A camera, or several one after another, as pictures to encode.
+/// A camera, or several cameras one after another, as a source of pictures to encode.
 ///
-/// Times are those of capture, from the first picture on. One thread reads; `cancel` may be called from any other.
+/// Times are capture times, relative to the first picture. One thread reads; any thread may call `cancel`.
 public final class CameraSource: FrameSource {
-    /// From `time` on (seconds of the recording) pictures come from another camera.
+    /// A change to another camera.
     public struct Switch: Sendable, Hashable {
+        /// The path of the camera, for example `/dev/video0`.
         public var path: String
+        /// The time in the recording from which the pictures come from this camera, in seconds.
         public var time: Double
 
+        /// Creates a change to the camera at `path` at `time` seconds.
         public init(path: String, time: Double) { (self.path, self.time) = (path, time) }
     }
 
-    /// What happens while pictures come.
+    /// An event of a capture.
     public enum Notice: Sendable, Hashable {
+        /// The first camera is open.
         case started(CaptureInfo)
+        /// The pictures now come from another camera.
         case switched(to: CaptureInfo)
-        /// So many more than at the last notice: by the driver, as late, and as damaged.
+        /// The numbers of pictures that were dropped since the last notice: by the driver, as late, and as damaged.
         case dropped(byDriver: Int, late: Int, damaged: Int)
+        /// The current camera has ended.
         case ended(CaptureEnd)
-        /// The sound device gives no more; the pictures go on, and silence with them.
+        /// The sound device has ended. The pictures continue, with silence.
         case soundEnded(SoundInput.Info, CaptureEnd)
     }
 
-    /// Hears of what happens, on the thread that reads. It may call `cancel`; it must not read a picture.
+    /// Receives events, on the thread that reads. It may call `cancel`; it must not read a picture.
     public typealias NoticeHandler = @Sendable (Notice) -> Void
-    /// Sees each picture before it is encoded, on the thread that reads. It must not keep the picture, and not read another one; it may call
-    /// `cancel`.
+    /// Receives each picture before it is encoded, on the thread that reads. It may call `cancel`. It must not keep the
+    /// picture or read another one.
     public typealias FrameObserver = @Sendable (CapturedFrame, CaptureInfo) -> Void
 
+    /// The properties of the pictures.
     public let info: SourceInfo
     let cameras: [Camera]
     private let switches: [(time: Double, camera: Int)]
@@ -39,15 +46,15 @@ public final class CameraSource: FrameSource {
     private let onFrame: FrameObserver?
     let origin: CaptureOrigin
     let microphone: CameraSound?
-    /// As AAC, where a microphone is recorded.
+    /// The AAC track of the microphone; nil without a microphone.
     public let sound: SourceSound?
     let state: Monitor<State>
 
-    /// A camera that is open, with what brings its pictures to the size and colour of the first one's.
+    /// An open camera, and the converter of its pictures to the size and color of the first camera.
     final class Camera: Sendable {
         let stream: CameraStream
         let shaper: Monitor<FrameShaper>
-        /// Its pictures have that size and colour.
+        /// Whether the pictures already have that size and color.
         let isAsGiven: Bool
 
         init(_ stream: CameraStream, output: VideoSize?, color: ColorDescription?, fit: FrameFit) {
@@ -64,14 +71,15 @@ public final class CameraSource: FrameSource {
     }
 
     struct State {
+        /// The index of the current camera in `cameras`.
         var current = 0
-        /// The first picture was asked for: what came before it is none of the recording's.
+        /// Whether the first picture was requested. Earlier pictures do not belong to the recording.
         var hasBegun = false
-        /// Switches that were made.
+        /// The number of switches that were made.
         var switched = 0
-        /// Of the next camera.
+        /// The phase of the next camera.
         var next = StreamPhase.idle
-        /// Microseconds on the monotonic clock, of the picture given last.
+        /// The time of the last picture that was returned, in microseconds on the monotonic clock.
         var lastTime: Int64?
         var given = 0
         var counts = CaptureCounts()
@@ -80,14 +88,18 @@ public final class CameraSource: FrameSource {
         var isCancelled = false
     }
 
-    /// Opens every camera that is named, so that a switch costs no time and cannot fail for want of one.
+    /// Opens all cameras in advance, so that a switch takes no time and cannot fail because a camera does not open.
     ///
     /// - Parameters:
-    ///   - request: of each camera.
-    ///   - switches: in the order of their times.
-    ///   - options: `start`, `duration`, `frameLimit`, `outputSize` and `fit` are heeded.
-    ///   - microphone: a sound device to record beside it, as `SoundInput` takes it.
-    /// - Throws: what `CameraStream` throws; `usage` for switches out of order.
+    ///   - path: The path of the first camera.
+    ///   - request: The request for each camera.
+    ///   - switches: The changes to other cameras, in the order of their times.
+    ///   - options: The fields `start`, `duration`, `frameLimit`, `outputSize` and `fit` are used; the others are
+    ///     ignored.
+    ///   - microphone: The sound device to record, as `SoundInput` names it; nil for none.
+    ///   - onFrame: Receives each picture before it is encoded.
+    ///   - onNotice: Receives events.
+    /// - Throws: What `CameraStream` and `SoundInput` throw; `usage` if the switches are not in order.
     public init(
         _ path: String, request: CaptureRequest = CaptureRequest(), switches: [Switch] = [],
         options: SourceOptions = SourceOptions(), microphone: String? = nil, onFrame: FrameObserver? = nil,
@@ -141,18 +153,23 @@ public final class CameraSource: FrameSource {
 
     // MARK: Reading
 
+    /// Writes the next picture into `planes` and returns its time; nil at the end. Blocks until the camera returns a
+    /// picture or stalls.
+    ///
+    /// - Throws: `usage` if `planes` has another size than `info`; `interrupted` after `cancel`; the error of the
+    ///   camera if it ended before the first picture.
     public func readFrame(into planes: PixelPlanes) throws -> FrameTiming? {
         guard let (frame, camera, timing) = try nextPicture() else { return nil }
         unsafe try shape(frame, of: camera, to: planes)
         return timing
     }
 
-    /// The next picture as its camera gave it, and its time in the recording; nil at the end.
+    /// Returns the next picture as the camera captured it, with its time in the recording; nil at the end.
     func nextPicture() throws -> (CapturedFrame, Camera, FrameTiming)? {
         while true {
             guard let camera = currentCamera() else { return nil }
             guard let frame = try camera.stream.next() else {
-                // Switches that are still to be made lie after the end.
+                // Any remaining switches are after the end of the recording.
                 if camera.stream.isPast { finish() } else { try ended(camera) }
                 return nil
             }
@@ -177,8 +194,8 @@ public final class CameraSource: FrameSource {
         }
     }
 
-    /// The recording's time zero: the first picture's, later by what is left out at the start. Sound that was heard before it is
-    /// left out: players would wait with the first picture, or show it early.
+    /// Returns the time zero of the recording: the time of the first picture plus the skipped start. Earlier sound is
+    /// discarded, because players would delay the first picture or show it early.
     func zero(_ time: MediaTime) -> MediaTime {
         if let first = origin.settled { return after(options.start ?? 0, first) }
         let first = origin.settle(time)
@@ -194,7 +211,7 @@ public final class CameraSource: FrameSource {
         return MediaTime(value: Int64(clamping: Int128(time.value) + Int128(ticks)), timescale: time.timescale)
     }
 
-    /// The camera whose turn it is; nil after the end.
+    /// Returns the current camera; nil after the end.
     private func currentCamera() -> Camera? {
         let (current, begins) = state.withLock { state in
             defer { state.hasBegun = true }
@@ -208,19 +225,20 @@ public final class CameraSource: FrameSource {
         return cameras[current]
     }
 
-    /// When the camera got its turn; 0 for the first.
+    /// The time of the last switch in seconds; 0 for the first camera.
     private var lastSwitchTime: Double {
         let switched = state.withLockWithoutNotifying { $0.switched }
         return switched > 0 ? switches[switched - 1].time : 0
     }
 
-    /// Sees to the next switch; true where the picture is after it and the next camera has its turn.
+    /// Prepares the next switch, or makes it if its time has come. Returns true if the current camera has changed.
     private func prepare(_ elapsed: Double) -> Bool {
         let (switched, readiness) = state.withLockWithoutNotifying { ($0.switched, $0.next) }
         guard switched < switches.count else { return false }
         let next = switches[switched]
         let current = state.withLockWithoutNotifying { $0.current }
-        // Cameras take a while until they give pictures. Then the queue holds a few: one is there when the time comes.
+        // A camera needs some time until it returns pictures. Start it early, and fill its queue just before the
+        // switch.
         if readiness < .warm, next.camera != current, elapsed >= next.time - 2 {
             cameras[next.camera].stream.enter(.warm)
             state.withLock { $0.next = .warm }
@@ -242,11 +260,12 @@ public final class CameraSource: FrameSource {
         return next.camera != current
     }
 
-    /// The picture's time in the recording; nil where it is not after the one before, or the recording is full.
+    /// Returns the picture's time in the recording; nil if it is not after the last picture.
     private func take(_ time: MediaTime) -> MediaTime? {
         let origin = zero(time).converted(to: 1_000_000).value
         return state.withLock { state in
-            // Two cameras may give theirs at once: containers tell no shorter times apart.
+            // Two cameras may capture at the same time. Containers do not distinguish times that are less than 1 ms
+            // apart.
             if let last = state.lastTime, time.value < last + 1000 { return nil }
             state.lastTime = time.value
             state.given += 1
@@ -281,7 +300,7 @@ public final class CameraSource: FrameSource {
         if isFirst { onNotice(.soundEnded(input.info, end)) }
     }
 
-    /// - Throws: why the camera ended, where it gave no picture at all.
+    /// - Throws: The reason why the camera ended, if it returned no picture.
     private func ended(_ camera: Camera) throws {
         tellDrops()
         let end = camera.stream.end ?? .stopped
@@ -295,11 +314,13 @@ public final class CameraSource: FrameSource {
 
     private func finish() { state.withLock { $0.isOver = true } }
 
+    /// Makes a running or later read throw `interrupted`. May be called from any thread.
     public func cancel() {
         state.withLock { $0.isCancelled = true }
         for camera in cameras { camera.stream.cancel() }
     }
 
+    /// Stops all cameras and the microphone, and waits for each of them for at most two seconds. Idempotent.
     public func close() {
         finish()
         for camera in cameras { camera.stream.close() }

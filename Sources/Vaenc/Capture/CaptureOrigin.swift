@@ -1,12 +1,13 @@
 public import VideoBase
 
-/// The moment that is zero in a recording: the first sample of either kind, picture or sound, settles it.
+/// The capture time that is zero in a recording. The first sample, picture or sound, sets it.
 public final class CaptureOrigin: Sendable {
     private let time = Monitor<MediaTime?>(nil)
 
+    /// Creates an origin that is not set.
     public init() {}
 
-    /// The origin, which is `candidate` where there was none.
+    /// Returns the origin. If it is not set, sets it to `candidate`.
     public func settle(_ candidate: MediaTime) -> MediaTime {
         time.withLock { time in
             let settled = time ?? candidate
@@ -15,6 +16,6 @@ public final class CaptureOrigin: Sendable {
         }
     }
 
-    /// nil before the first sample.
+    /// The origin; nil before the first sample.
     public var settled: MediaTime? { time.withLockWithoutNotifying { $0 } }
 }

@@ -2,7 +2,7 @@ import Capture
 import MediaFiles
 import VideoBase
 
-/// Makes packets of 32-bit floating-point samples.
+/// Encodes 32-bit floating-point samples into packets.
 protocol SampleEncoder {
     func write(_ bytes: [UInt8], at time: MediaTime) throws -> [TrackPacket]
     func finish(end: MediaTime?) throws -> [TrackPacket]
@@ -10,17 +10,17 @@ protocol SampleEncoder {
 
 extension AudioTranscoder: SampleEncoder {}
 
-/// What the thread that encodes a microphone's sound shares with those who want it. Times are the recording's.
+/// The state that the encoding thread shares with the readers of the packets. Times are in the recording.
 struct SoundWork: Sendable {
-    /// The recording's zero on the monotonic clock.
+    /// The time zero of the recording, on the monotonic clock.
     var origin: MediaTime?
-    /// By the pictures.
+    /// The time that the pictures have reached.
     var reached: MediaTime?
-    /// Of the recording, once it is known.
+    /// The end of the recording; nil until it is known.
     var end: MediaTime?
     var packets: [TrackPacket] = []
     var failure: (any Error)?
-    /// The last packet is among `packets`, or was.
+    /// Whether the last packet was added to `packets`.
     var isOver = false
     var isClosed = false
 
@@ -30,25 +30,25 @@ struct SoundWork: Sendable {
     }
 }
 
-/// The thread's own part.
+/// The state of the encoding thread.
 struct SoundEncoding {
-    /// What the pictures are ahead of a microphone that gives nothing, before silence stands in for it.
+    /// The time that pictures may be ahead of a silent microphone before silence is inserted.
     private static let patience = MediaTime(value: 5, timescale: 1)
 
     private let input: SoundInput
     private let encoder: any SampleEncoder
     private let work: Monitor<SoundWork>
-    /// Taken, and not reached by the pictures.
+    /// Blocks that were taken from the input and that the pictures have not reached.
     private var held: [SoundInput.Block] = []
     private var origin = MediaTime.zero
-    /// Sound up to here is encoded, or left out.
+    /// The time up to which sound is encoded or discarded.
     private var position = MediaTime.zero
 
     init(_ input: SoundInput, _ encoder: sending any SampleEncoder, _ work: Monitor<SoundWork>) {
         (self.input, self.encoder, self.work) = (input, encoder, work)
     }
 
-    /// Until the recording's end is known and encoded, it is closed, or the encoder fails.
+    /// Runs until the end of the recording is encoded, the sound is closed, or the encoder fails.
     mutating func run() {
         do {
             var last: MediaTime?
@@ -60,7 +60,7 @@ struct SoundEncoding {
                     try write(block)
                     held.removeFirst()
                 }
-                // A microphone that has not kept up for so long has no more to give for then.
+                // If the microphone is this far behind, it will not return more sound for that time.
                 if held.isEmpty { try fill(until: time - Self.patience) }
             }
         } catch {
@@ -68,7 +68,7 @@ struct SoundEncoding {
         }
     }
 
-    /// Waits for pictures, or for the end of them; nil: nobody wants any more.
+    /// Waits until the pictures advance or end. Returns nil if the sound was closed.
     private mutating func next(after last: MediaTime?) -> (time: MediaTime, isEnd: Bool)? {
         let next: (origin: MediaTime, time: MediaTime, isEnd: Bool)?? = work.wait { work in
             if work.isClosed { return .some(nil) }
@@ -103,14 +103,14 @@ struct SoundEncoding {
         position = max(position, end(of: block))
     }
 
-    /// Encodes silence for what was not heard up to a time.
+    /// Encodes silence for missing sound up to a time.
     private mutating func fill(until time: MediaTime) throws {
         let (rate, channels) = (input.info.rate, input.info.channels)
         var left = Int((time - position).converted(to: Int32(clamping: rate)).value)
-        // The microphone's periods and pictures do not end together.
+        // The microphone's periods do not end at the same times as the pictures.
         guard left > rate / 50 else { return }
         input.countSilence(left)
-        // A second at a time, whatever is missing.
+        // Encode one second at a time, to bound the memory.
         while left > 0 {
             let part = min(left, rate)
             try encode([UInt8](repeating: 0, count: part * channels * 4), at: position)

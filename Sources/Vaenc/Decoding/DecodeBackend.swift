@@ -3,15 +3,15 @@ import ReferenceDisplay
 import VAAPI
 public import VideoBase
 
-/// Where pictures are decoded.
+/// The device or library that decodes pictures.
 public struct DecodeBackend: Sendable, Hashable {
-    /// `.software` where the processor decodes.
+    /// The type of the device; `.software` if libavcodec decodes on the CPU.
     public var kind: DeviceKind
-    /// The render node; nil where there is none.
+    /// The path of the render node; nil if there is none.
     public var path: String?
-    /// What the driver calls itself, or `libavcodec`.
+    /// The vendor string of the driver, or `libavcodec`.
     public var driver: String
-    /// Why there, in one line.
+    /// The reason for the choice, in one line.
     public var why: String
 
     static func software(_ why: String) -> DecodeBackend {
@@ -23,7 +23,7 @@ public struct DecodeBackend: Sendable, Hashable {
             kind: display.kind, path: display.path, driver: display.vendor, why: "the device decodes the input")
     }
 
-    /// The displays that a selector means, each to be opened; none for software.
+    /// Returns a function for each display that the selector selects, which opens that display. Empty for software.
     static func displays(_ device: DeviceSelector) throws -> [() throws -> Display] {
         switch device {
         case .software: return []
@@ -39,15 +39,16 @@ public struct DecodeBackend: Sendable, Hashable {
         }
     }
 
-    /// - Throws: `deviceFailed` also for a driver that ends the process that opens it.
+    /// - Throws: Also `deviceFailed` if the driver ends the process that opens it.
     private static func open(_ path: String) throws -> Display {
         try DriverTrials.proveDecoder(.vaapi, path)
         return try Display.open(renderNode: path)
     }
 
-    /// The first of the selector's devices whose driver decodes such a stream; nil where libavcodec has to.
+    /// Returns the first selected device whose driver decodes the stream; nil if libavcodec must decode it.
     ///
-    /// - Throws: `unavailable` for a device that is not there, or where hardware is required and none decodes.
+    /// - Throws: `unavailable` if the device does not exist, or if hardware is required and no device decodes the
+    ///   stream.
     static func choose(
         _ selector: DeviceSelector, _ codec: VideoCodec, bitDepth: Int = 8, requireHardware: Bool
     ) throws -> (device: DecodeDevice?, place: DecodeBackend) {
@@ -78,7 +79,8 @@ public struct DecodeBackend: Sendable, Hashable {
         return (nil, .software(reason))
     }
 
-    /// A display's decoder, and why it does not decode the stream; if the display fails, those of another one.
+    /// Returns the display's decoder, and the reason why it does not decode the stream. If the display fails, tries
+    /// again with a newly opened display.
     private static func prepare(
         _ display: Display, again: () throws -> Display, _ codec: VideoCodec, _ bitDepth: Int
     ) throws -> (device: DecodeDevice, refusal: String?) {

@@ -1,29 +1,34 @@
 public import VideoBase
 
-/// What a decompression session gives, in presentation order, for one reader at a time.
+/// The results of a decompression session in presentation order, for one reader at a time.
 ///
-/// It ends after `invalidate`, when all was read, or with the error that ended the session.
+/// The sequence ends after `invalidate`, when all results are read, or with the error that ended the session.
 public struct DecodedSequence: AsyncSequence, Sendable {
     public typealias Element = DecodedOutput
     public typealias Failure = any Error
 
     let channel: DeliveryChannel<DecodedOutput>
 
+    /// Returns an iterator. It occupies the sequence from its first `next` until it is released.
     public func makeAsyncIterator() -> Iterator { Iterator(reader: Reader(channel)) }
 
+    /// Reads the results of a session.
     public struct Iterator: AsyncIteratorProtocol {
         let reader: Reader
 
-        /// - Throws: `CancellationError`, the error that ended the session (once), `usage` beside another reader.
+        /// Returns the next result; nil at the end. Suspends until a result is available.
+        ///
+        /// - Throws: `CancellationError` if the task is cancelled; the error that ended the session, once; `usage` if
+        ///   another reader is active.
         public mutating func next() async throws -> DecodedOutput? { try await next(isolation: nil) }
 
-        /// As `next()`, on the reader's actor.
+        /// Returns the next result, as `next()` does, for a reader on `actor`.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> DecodedOutput? {
             try await reader.channel.next(ObjectIdentifier(reader), on: actor)
         }
     }
 
-    /// Gives the results free for another reader when the iterator goes.
+    /// Releases the results for another reader when the iterator is released.
     final class Reader: Sendable {
         let channel: DeliveryChannel<DecodedOutput>
 

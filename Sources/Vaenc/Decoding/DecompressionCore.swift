@@ -1,24 +1,24 @@
 import DecodeSession
 import VideoBase
 
-/// The pipeline behind a session, for one caller at a time.
+/// The pipeline of a session, for one caller at a time.
 final class DecompressionCore: Sendable {
     @safe private struct State {
-        // SAFETY: used by the one caller that `isBusy` stands for.
+        // SAFETY: only the one caller that has set `isBusy` uses the pipeline.
         nonisolated(unsafe) var pipeline: DecodePipeline?
         var isBusy = false
         var isInvalidated = false
-        /// What ended the session.
+        /// The error that ended the session.
         var failure: (any Error)?
         var statistics = DecoderStatistics()
         var place: DecodeBackend
     }
 
     private let state: Monitor<State>
-    /// What was asked for; a device may turn out not to take the stream.
+    /// The backend that was chosen first; a device may reject the stream later.
     private let chosen: DecodeBackend
     private let outlet: @Sendable (Result<DecodedOutput, any Error>) -> Void
-    /// Threads that run the outlet with a picture.
+    /// The threads that are passing a picture to the outlet.
     private let handlers = HandlerThreads()
 
     static let invalidated = VaencError(.usage, "the session was invalidated", remedy: "make a new one")
@@ -49,10 +49,11 @@ final class DecompressionCore: Sendable {
     var statistics: DecoderStatistics { state.withLock { $0.statistics } }
     var place: DecodeBackend { state.withLock { $0.place } }
 
-    /// Runs `body` with the pipeline, after those before.
+    /// Runs `body` with the pipeline, after earlier calls have finished.
     ///
-    /// - Throws: `usage` after `invalidate`, and in the session's handler, which this call would wait for; what ended the session;
-    ///   what `body` throws, which ends the session unless it means the bytes that were given.
+    /// - Throws: `usage` after `invalidate`, and in the session's handler, which this call would wait for; the error
+    ///   that ended the session; the error of `body`, which ends the session unless its category is `badInput` or
+    ///   `usage`.
     func with(_ body: (DecodePipeline) throws -> Void) throws {
         try handlers.check()
         nonisolated(unsafe) let pipeline = try state.wait { state -> DecodePipeline? in
@@ -76,7 +77,7 @@ final class DecompressionCore: Sendable {
         try result.get()
     }
 
-    /// Idempotent. The pipeline is let go of by whoever uses it last.
+    /// Ends the session. Idempotent. The last user of the pipeline releases it.
     func invalidate() {
         nonisolated(unsafe) let last = state.withLock { state -> DecodePipeline? in
             state.isInvalidated = true

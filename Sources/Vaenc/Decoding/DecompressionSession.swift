@@ -2,22 +2,25 @@ import DecodeSession
 public import VAAPI
 public import VideoBase
 
-/// A decoding session: NAL units in, pictures in presentation order out. What VTDecompressionSession is to Apple's systems.
+/// A decoding session: it takes NAL units and returns pictures in presentation order. The counterpart of
+/// VTDecompressionSession.
 ///
-/// docs/LIBRARY.md has a program.
+/// docs/LIBRARY.md has an example.
 ///
-/// Parameter sets are learned from the stream, or given in `DecompressionConfiguration.record`. Every picture that is taken is
-/// delivered or skipped for a reason: what refers to pictures that were lost is not made up. Bytes that are not framed as was
-/// said are an error of the call (`badInput`), and nothing of them is taken; the session goes on. An error of category
-/// `usage` means a session that was invalidated, any other one that has ended.
+/// Parameter sets come from the stream or from `DecompressionConfiguration.record`. Each picture is either delivered or
+/// skipped with a reason; references that were lost are not concealed. If the bytes do not have the declared framing,
+/// the call throws `badInput`, takes none of the bytes, and the session continues. `usage` does not end a session
+/// either; after `invalidate`, all calls throw it. An error of any other category means that the session has ended.
 ///
-/// Cancellation: a call whose task is cancelled throws a `CancellationError`, and nothing of its bytes is taken. Once they are
-/// taken, it returns as if nothing had happened, and the work goes on without it. `finish` only stops waiting.
+/// Cancellation: if the task of a call is cancelled, the call throws a `CancellationError` and takes none of its bytes.
+/// If the bytes are already taken, the call returns as usual and decoding continues. A cancelled `finish` only stops
+/// waiting.
 ///
-/// Where a device decodes, pictures stay on it, and their buffers are surfaces; where it does not take the stream, or fails
-/// twice, libavcodec goes on in software: `place` says so. Every operation exists as a call that blocks and as an `async` one; the compiler
-/// refuses the blocking one in asynchronous code, as in `CompressionSession`.
+/// If a device decodes, the pictures stay on it, and their buffers are surfaces. If the device rejects the stream or
+/// fails twice, decoding falls back to libavcodec, and `place` reports it. Each operation has a blocking and an `async`
+/// form. The compiler rejects the blocking form in asynchronous code, as in `CompressionSession`.
 public final class DecompressionSession: Sendable {
+    /// Receives pictures, or the error that ends the session.
     public typealias Handler = @Sendable (Result<DecodedOutput, any Error>) -> Void
 
     private let core: DecompressionCore
@@ -26,10 +29,14 @@ public final class DecompressionSession: Sendable {
 
     /// Creates a session whose pictures are read from `outputs`.
     ///
-    /// - Parameter capacity: unread results at which `decode` waits for the reader. On a device, pictures that nobody reads keep
-    ///   its surfaces.
-    /// - Throws: `usage` for a configuration that makes no sense, `badInput` for a broken record, `unavailable` for a device that
-    ///   is not there, or does not decode where hardware is required.
+    /// - Parameters:
+    ///   - configuration: The stream and the requested pictures.
+    ///   - device: The device that decodes. `auto` uses the first GPU that decodes the codec, else libavcodec.
+    ///   - requireHardware: Whether decoding in software is an error.
+    ///   - capacity: The number of unread results at which `decode` waits for the reader. Unread pictures on a device
+    ///     keep its surfaces in use.
+    /// - Throws: `usage` for an invalid configuration, `badInput` for a malformed record, `unavailable` if the device
+    ///   does not exist, or if hardware is required and the device does not decode the codec.
     public convenience init(
         configuration: DecompressionConfiguration, device: DeviceSelector = .auto, requireHardware: Bool = false,
         capacity: Int = 16
@@ -38,11 +45,14 @@ public final class DecompressionSession: Sendable {
         try self.init(configuration, device, requireHardware, channel) { channel.add($0) }
     }
 
-    /// Creates a session that calls `handler` for each picture, on the thread of the call that made it ready. A failure that ends the
-    /// session is the last call.
+    /// Creates a session that calls `handler` for each result, on a thread that is inside `decode` or `finish`. A
+    /// failure that ends the session is the last call.
     ///
-    /// `decode` and `finish` throw `usage` in the handler, whose own call they would wait for. `statistics`, `place` and `invalidate` may be
-    /// called. A handler that waits for another thread or a task which calls `decode` or `finish` waits for ever.
+    /// In the handler, `decode` and `finish` throw `usage`, because they would wait for the handler. `statistics`,
+    /// `place` and `invalidate` are allowed. If the handler waits for another thread or task that calls `decode` or
+    /// `finish`, it waits forever.
+    ///
+    /// - Throws: What the initializer without a handler throws, except the error for the capacity.
     public convenience init(
         configuration: DecompressionConfiguration, device: DeviceSelector = .auto, requireHardware: Bool = false,
         handler: @escaping Handler
@@ -61,7 +71,7 @@ public final class DecompressionSession: Sendable {
 
     deinit { channel?.finish(.success(())) }
 
-    /// What became of the pictures, for one reader at a time; empty for a session with a handler.
+    /// The results for the pictures, for one reader at a time. The sequence is empty if the session has a handler.
     public var outputs: DecodedSequence {
         if let channel { return DecodedSequence(channel: channel) }
         let none = DeliveryChannel<DecodedOutput>(capacity: 1, of: "pictures")
@@ -69,21 +79,27 @@ public final class DecompressionSession: Sendable {
         return DecodedSequence(channel: none)
     }
 
-    /// Pictures taken, delivered and skipped.
+    /// The numbers of pictures that were taken, delivered and skipped.
     public var statistics: DecoderStatistics { core.statistics }
 
-    /// Where pictures are decoded, as far as it is known yet.
+    /// The device or library that decodes. It can change: a device may reject the stream when the first picture is
+    /// decoded.
     public var place: DecodeBackend { core.place }
 
     // MARK: Calls that block
 
-    /// Takes the NAL units of a picture. Several pictures' units may be given at once: they have one time.
+    /// Takes the NAL units of one picture. If the units of several pictures are passed, all these pictures get the same
+    /// time. Blocks while the pictures are decoded, and while `capacity` results are unread.
     ///
-    /// - Parameter isolation: the caller's actor.
-    /// - Throws: `badInput` for bytes that are not framed as was said; `usage` after `invalidate`; what ended the session;
-    ///   `usage` if the pictures are full and their reader cannot run, as in `CompressionSession.encode`; `usage` if all of a
-    ///   device's surfaces are held by pictures that were given, and none comes back in the time that the device is allowed:
-    ///   nothing is lost, and the next call goes on.
+    /// - Parameters:
+    ///   - bytes: The NAL units, in the framing of the configuration.
+    ///   - presentation: The presentation time.
+    ///   - duration: The time for which the picture is shown; nil if it is not known.
+    ///   - isolation: The caller's actor.
+    /// - Throws: `badInput` if the bytes do not have the declared framing; `usage` after `invalidate`; the error that
+    ///   ended the session. `usage` if `capacity` results are unread and their reader cannot run, as in
+    ///   `CompressionSession.encode`. `usage` if delivered pictures hold all surfaces of the device, and none is
+    ///   released within the device's time limit: nothing is lost, and the next call continues.
     @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
     public func decode(
         _ bytes: [UInt8], presentation: MediaTime, duration: MediaTime? = nil, isolation: isolated (any Actor)? = #isolation
@@ -92,7 +108,8 @@ public final class DecompressionSession: Sendable {
         try decode(bytes, timing, endsPicture: true, from: BlockingCall(on: isolation))
     }
 
-    /// Takes a NAL unit, or several, of a picture that may go on: it is complete when the next one begins, or with `finish`.
+    /// Takes one or more NAL units of a picture that may be incomplete. The picture is complete when the next one
+    /// begins, or after `finish`. Parameters, blocking and errors are those of the form for whole pictures.
     @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
     public func decode(
         unit bytes: [UInt8], presentation: MediaTime, duration: MediaTime? = nil,
@@ -102,11 +119,14 @@ public final class DecompressionSession: Sendable {
         try decode(bytes, timing, endsPicture: false, from: BlockingCall(on: isolation))
     }
 
-    /// Has all pictures come out. The stream may go on, with a key picture.
+    /// Delivers all pictures that were taken. Blocks. More pictures may follow, beginning with a key picture.
+    ///
+    /// - Throws: `usage` after `invalidate` and in the session's handler; the error that ended the session.
     @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
     public func finish() throws { try core.with { try $0.finish() } }
 
-    /// Ends the session: pictures that did not come out stay pending. What came out can still be read. Idempotent.
+    /// Ends the session. Pictures that were not delivered stay pending. Delivered pictures can still be read.
+    /// Idempotent.
     public func invalidate() {
         core.invalidate()
         channel?.finish(.success(()))
@@ -124,16 +144,22 @@ public final class DecompressionSession: Sendable {
         }
     }
 
-    // MARK: The same for tasks
+    // MARK: Asynchronous calls
 
+    /// Takes the NAL units of one picture, as the blocking form does. A call that throws a `CancellationError` has
+    /// taken none of the bytes.
     public func decode(_ bytes: [UInt8], presentation: MediaTime, duration: MediaTime? = nil) async throws {
         try await run(bytes, FrameTiming(presentation: presentation, duration: duration), endsPicture: true)
     }
 
+    /// Takes one or more NAL units of a picture that may be incomplete, as the blocking form does. A call that throws a
+    /// `CancellationError` has taken none of the bytes.
     public func decode(unit bytes: [UInt8], presentation: MediaTime, duration: MediaTime? = nil) async throws {
         try await run(bytes, FrameTiming(presentation: presentation, duration: duration), endsPicture: false)
     }
 
+    /// Delivers all pictures that were taken. A cancelled call only stops waiting. More pictures may follow, beginning
+    /// with a key picture.
     public func finish() async throws {
         try await thread.run(.abandons) { [core] _ in try core.with { try $0.finish() } }
     }

@@ -5,10 +5,14 @@ import VAAPI
 import VideoBase
 
 extension InputDecoding {
-    /// Has the device that encodes the pictures decode them too, where it can as they are to be encoded: they then stay in its
-    /// memory. Before the source's first picture is read.
+    /// Lets the device that encodes the pictures also decode them, so that they stay in its memory. Call this
+    /// initializer before the source's first picture is read.
     ///
-    /// Where that cannot be, libavcodec decodes, and `place` says why.
+    /// If the device cannot decode the pictures in the form in which they are encoded, libavcodec decodes, and `place`
+    /// has the reason. A camera's pictures are read by the encoder's device in place if possible; `captureMemory` has
+    /// the result.
+    ///
+    /// - Throws: `badInput` if the source cannot be decoded.
     public convenience init(_ source: any FrameSource, for group: SessionGroup) throws {
         if let camera = source as? CameraSource {
             self.init(camera: camera, for: group)
@@ -31,14 +35,14 @@ extension InputDecoding {
         }
     }
 
-    /// Why an encoder's device is not asked.
+    /// The reason why the encoder's device does not decode.
     fileprivate struct Refusal: Error {
         var why: String
     }
 }
 
 extension CompressionSession {
-    /// The session's own device, and what scales pictures there; nil of an encoder in software.
+    /// Returns the session's device and the scaler on it; nil if the encoder runs in software.
     fileprivate func decodeDevice(
         for info: SourceInfo, _ codec: VideoCodec
     ) throws -> (device: DecodeDevice, scaling: InputScaling)? {

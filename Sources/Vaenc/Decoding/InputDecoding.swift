@@ -4,25 +4,29 @@ public import MediaFiles
 public import VAAPI
 import VideoBase
 
-/// Has a device decode an input, where it can.
+/// Reads the pictures of an input, and decodes them on a device if possible. One thread at a time.
 public final class InputDecoding {
+    /// The source of the pictures.
     public let source: any FrameSource
     private let chosen: DecodeBackend
     private let decoder: ResilientDecoder?
-    /// On the device that decodes; nil where pictures are scaled in memory, or there is none.
+    /// The scaler on the device that decodes; nil if pictures are scaled in memory or need no scaling.
     private let scaling: InputScaling?
     private var given = 0
-    /// Has the encoder's device read a camera's pictures in place, or why it does not; nil for other inputs.
+    /// The object that imports a camera's pictures, or the reason why they are copied; nil for other inputs.
     private let camera: (import: CameraImport?, why: String)?
-    /// Several sessions copy each picture.
+    /// Whether several sessions copy each picture.
     private var isShared = false
 
-    /// Takes the decoding of a source over, before its first picture is read.
+    /// Takes over the decoding of a source. Call this initializer before the source's first picture is read.
     ///
     /// - Parameters:
-    ///   - device: `auto` takes the first render node whose driver decodes the input, else libavcodec.
-    ///   - requireHardware: to decode in software is an error.
-    /// - Throws: `unavailable` for a device that is not there, or does not decode where it is required; what devices fail with.
+    ///   - source: The input.
+    ///   - device: The device that decodes. `auto` uses the first render node whose driver decodes the input, else
+    ///     libavcodec.
+    ///   - requireHardware: Whether decoding in software is an error.
+    /// - Throws: `unavailable` if the device does not exist, or if hardware is required and the device does not decode
+    ///   the input; errors of the device.
     public convenience init(
         _ source: any FrameSource, on device: DeviceSelector = .auto, requireHardware: Bool = false
     ) throws {
@@ -59,7 +63,7 @@ public final class InputDecoding {
         isShared = group.sessions.count > 1
     }
 
-    /// - Parameter scaling: for pictures that have not the size that the source says.
+    /// - Parameter scaling: The scaler for pictures whose size differs from the size that the source reports.
     init(_ source: any FrameSource, on device: DecodeDevice, scaling: InputScaling? = nil) throws {
         self.source = source
         self.scaling = scaling
@@ -75,18 +79,20 @@ public final class InputDecoding {
         camera = nil
     }
 
-    /// The input has to be decoded.
+    /// Whether the input has to be decoded.
     public var isCompressed: Bool { source is DecodingSource }
 
-    /// Why no device is asked for an input.
+    /// Returns the reason why no device decodes an input.
     static func otherInput(_ source: any FrameSource) -> String {
         source is DecodingSource ? "devices decode H.264 and HEVC alone here" : "the input is not compressed"
     }
 
-    /// The next picture in a buffer, and its time; nil at the end. A picture on the device stays there, or is scaled there to the
-    /// size that the source says; another one is drawn into a buffer of `makeBuffer`, which must have that size.
+    /// Returns the next picture in a buffer, with its time; nil at the end. Blocks on the input.
     ///
-    /// - Throws: what `FrameSource.readFrame` throws, and what `makeBuffer` does.
+    /// A picture on the device stays there, and is scaled there to the size that the source reports. Any other picture
+    /// is drawn into a buffer of `makeBuffer`, which must have that size.
+    ///
+    /// - Throws: What `FrameSource.readFrame` and `makeBuffer` throw.
     public func nextFrame(
         makeBuffer: () throws -> any PixelBuffer
     ) throws -> (buffer: any PixelBuffer, timing: FrameTiming)? {
@@ -105,7 +111,7 @@ public final class InputDecoding {
             return try input.readBuffer(taken: pictures.buffer, makeBuffer: makeBuffer)
         }
         if isShared, let input = source as? CameraSource {
-            // Each session copies the camera's own picture, where that costs no more than to copy another.
+            // Each session copies the camera's own picture, if this is as fast as copying from another buffer.
             return try input.readBuffer(
                 taken: { [.nv12, .i420].contains($0.format) ? $0 : nil }, makeBuffer: makeBuffer)
         }
@@ -115,20 +121,21 @@ public final class InputDecoding {
         return timing.map { (buffer, $0) }
     }
 
-    /// The picture as it lies on the device, or scaled there; nil where that is to be done in memory.
+    /// Returns the picture's own surface, or a scaled copy on the device; nil if the picture must be scaled in memory.
     private func buffer(of picture: DecodedPicture, _ parts: FittedParts) throws -> (any PixelBuffer)? {
         guard let device = decoder?.device else { return nil }
         if picture.size == source.info.size { return try device.buffer(of: picture) }
         return scaling?.buffer(of: picture, parts, on: device)
     }
 
-    /// Where pictures are decoded, as far as it is known yet: a device may turn out not to take the stream.
+    /// The device or library that decodes. It can change: a device may reject the stream when the first picture is
+    /// decoded.
     public var place: DecodeBackend {
         if case .software(let why)? = decoder?.way { return .software(why) }
         return chosen
     }
 
-    /// Where pictures are brought to the size asked for, and why there; nil where they have it already.
+    /// A report entry that says where pictures are scaled, and why; nil if no picture needs scaling.
     public var scaledAt: EffectiveEntry? {
         let onDevice = scaling?.scaled ?? 0
         if source.info.size == source.info.nativeSize, onDevice == 0 { return nil }
@@ -146,8 +153,8 @@ public final class InputDecoding {
         return "pictures are deinterlaced in memory"
     }
 
-    /// Whether a camera's pictures were read by the device where the camera's driver had put them, or copied, and why; nil of other
-    /// inputs.
+    /// A report entry that says whether the device reads a camera's pictures in place or copies are made, and why; nil
+    /// for other inputs.
     public var captureMemory: EffectiveEntry? {
         guard let camera else { return nil }
         let account = camera.import?.account

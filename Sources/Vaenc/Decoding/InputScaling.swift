@@ -4,24 +4,25 @@ import MediaFiles
 import VAAPI
 import VideoBase
 
-/// Has the device that decodes an input scale it too, and keeps account of where pictures were scaled. One thread at a time.
+/// Scales an input's pictures on the device that decodes them, and counts them. One thread at a time.
 final class InputScaling {
     private let output: DeviceScaler.Output
-    /// Scaled pictures are copied into memory, where nothing that happens to the device reaches them.
+    /// Whether scaled pictures are copied into memory, where a fault of the device cannot affect them.
     private let readsBack: Bool
     private var scaler: DeviceScaler?
     private var failures = 0
     private(set) var scaled = 0
-    /// Why a picture was not scaled on the device, the first time.
+    /// The reason why a picture was not scaled on the device, the first time.
     private(set) var refusal: String?
 
-    /// Failures in a row after which the device is left alone.
+    /// The number of consecutive failures after which the device is no longer used.
     private static let patience = 3
 
     init(_ output: DeviceScaler.Output, readsBack: Bool = false) { (self.output, self.readsBack) = (output, readsBack) }
 
-    /// For pictures that are wanted in memory, in another size than the device decodes them in; nil where samples have to be
-    /// converted in memory anyway. A device without a video processor leaves the pictures to memory, and `refusal` says why.
+    /// Returns a scaler for pictures that are needed in memory in another size than the decoded one; nil if no scaling
+    /// is needed, or if the samples must be converted in memory. If the device has no video processor, the pictures are
+    /// scaled in memory, and `refusal` has the reason.
     static func intoMemory(_ info: SourceInfo, from device: DecodeDevice) -> InputScaling? {
         guard info.size != info.nativeSize, [.i420, .nv12, .i420p10, .p010].contains(info.nativeFormat) else { return nil }
         let scaling = InputScaling(
@@ -35,16 +36,16 @@ final class InputScaling {
         return scaling
     }
 
-    /// Has the processor made before it is needed.
+    /// Creates the video processor before it is needed.
     ///
-    /// - Throws: why there is none.
+    /// - Throws: The reason why there is none.
     func prepare(on device: DecodeDevice) throws { scaler = try DeviceScaler(device, output) }
 
-    /// The picture as it is to be, scaled on the device; nil where it has to be scaled in memory.
+    /// Returns the picture scaled on the device; nil if it must be scaled in memory.
     func buffer(of picture: DecodedPicture, _ parts: FittedParts, on device: DecodeDevice) -> (any PixelBuffer)? {
         guard failures < Self.patience else { return nil }
         do {
-            // The device may have been made anew.
+            // The device may have been reinitialized.
             if scaler?.device !== device { try prepare(on: device) }
             var buffer: (any PixelBuffer)? = try scaler?.scale(picture, parts)
             if readsBack { buffer = try buffer.map(copy) }

@@ -1,19 +1,22 @@
 import VideoBase
 
-/// What a session gives, between its thread and the task that reads it: for one reader at a time, and bounded. What waits for
-/// room is the call that hands work in, never the session's thread: completing and ending a session need no reader.
+/// A bounded queue of results between a session and the task that reads them, for one reader at a time. Only the call
+/// that passes in work waits for room. The session's threads never wait, so completing and ending a session need no
+/// reader.
 final class DeliveryChannel<Element: Sendable>: Sendable {
     private struct State {
-        /// Those that were read are nil: a picture on a device keeps its surface as long as it is here.
+        /// Results that were read are replaced by nil at once: a picture on a device holds its surface while it is in
+        /// the array.
         var results: [Element?] = []
-        /// The number of those read.
+        /// The index of the first unread result.
         var head = 0
         var end: Result<Void, any Error>?
         var reader: ObjectIdentifier?
-        /// The actor that the reader runs on; nil for one that runs on no actor. An actor may hold its reader.
+        /// The actor that the reader runs on; nil if it runs on no actor. The reference is weak because the actor may
+        /// own the reader.
         weak var readerActor: (any Actor)?
         var hadReader = false
-        /// Times that a reader asked for a result.
+        /// The number of times that a reader has requested a result.
         var asked = 0
         var waiting: CheckedContinuation<Element?, any Error>?
         var waitersForRoom = 0
@@ -40,7 +43,7 @@ final class DeliveryChannel<Element: Sendable>: Sendable {
     private let state = Monitor(State())
     private let capacity: Int
 
-    /// What messages call the results.
+    /// The name of the results in error messages.
     private let noun: String
 
     init(capacity: Int, of noun: String = "packets") {
@@ -48,10 +51,10 @@ final class DeliveryChannel<Element: Sendable>: Sendable {
         self.noun = noun
     }
 
-    /// With the capacity that a caller asks for.
+    /// Creates a channel with a capacity that a caller requested.
     ///
-    /// - Parameter name: of the parameter.
-    /// - Throws: `usage` where nothing fits.
+    /// - Parameter name: The name of the caller's parameter.
+    /// - Throws: `usage` for a capacity below 1.
     convenience init(asked capacity: Int, as name: String, of noun: String = "packets") throws(VaencError) {
         guard capacity > 0 else { throw VaencError(.usage, "\(name) \(capacity) is out of range", remedy: "give 1 or more") }
         self.init(capacity: capacity, of: noun)
@@ -73,12 +76,12 @@ final class DeliveryChannel<Element: Sendable>: Sendable {
         }
     }
 
-    /// Ends it: what is unread can still be read.
+    /// Ends the channel. Unread results can still be read.
     func finish(_ end: Result<Void, any Error>) {
         let reader = state.withLock { state in
             guard state.end == nil else { return CheckedContinuation<Element?, any Error>?.none }
             let reader = state.takeWaiting()
-            // An error is given to one reader, once.
+            // The error is passed to one reader, once.
             state.end = reader == nil ? end : .success(())
             return reader
         }
@@ -88,13 +91,13 @@ final class DeliveryChannel<Element: Sendable>: Sendable {
         }
     }
 
-    /// Blocks while the number of unread results is the capacity.
+    /// Blocks while the number of unread results is at least the capacity.
     ///
     /// - Parameters:
-    ///   - caller: the call that blocks; nil on a thread of the session's, which no reader needs.
-    ///   - isCancelled: checked at every change and by `wake`.
-    /// - Throws: `CancellationError` if `isCancelled` returns true; `usage` if the reader has gone, or cannot run while the call
-    ///   blocks.
+    ///   - caller: The call that blocks; nil on one of the session's threads, which no reader needs.
+    ///   - isCancelled: Checked at each change and at each `wake`.
+    /// - Throws: `CancellationError` if `isCancelled` returns true; `usage` if the reader has gone, or cannot run while
+    ///   the call blocks.
     func waitForRoom(_ caller: BlockingCall? = nil, _ isCancelled: () -> Bool) throws {
         var waits = false, keepsMainActor = false
         defer { if waits { state.withLock { $0.waitersForRoom -= 1 } } }
@@ -119,14 +122,14 @@ final class DeliveryChannel<Element: Sendable>: Sendable {
         guard let caller else { return try state.wait(room) }
         if try state.wait(atMostNanoseconds: caller.patience, room) != nil { return }
         guard caller.mayBlock(keepsMainActor) else { return try state.wait(room) }
-        // A reader that has not begun by now may be a task of the actor that the call keeps from running.
+        // If no reader has begun by now, it may be a task on an actor that this call blocks.
         if state.withLock({ !$0.hadReader }) {
             throw caller.deadlock("\(unreadCount) \(noun) wait, no reader has begun, and it may run on", noun, keepsMainActor)
         }
         try waitForSlowReader(caller, room)
     }
 
-    /// Waits for a reader that may be slow, and may be one that the call keeps from running: work beside it tells them apart.
+    /// Waits for a reader that is slow or blocked by this call. A `ReaderProbe` distinguishes the two cases.
     private func waitForSlowReader(_ caller: BlockingCall, _ room: (inout State) throws -> Void?) throws {
         while true {
             let (actor, asked) = state.withLock { ($0.readerActor, $0.asked) }
@@ -142,10 +145,10 @@ final class DeliveryChannel<Element: Sendable>: Sendable {
 
     func wake() { state.withLock { _ in } }
 
-    /// Results that wait for a reader.
+    /// The number of results that were not read yet.
     var unreadCount: Int { state.withLock { $0.unread } }
 
-    /// There was a reader, and it has gone.
+    /// Whether there was a reader and it has gone.
     var isWithoutReader: Bool { state.withLock { $0.hadReader && $0.reader == nil } }
 
     var waitersForRoom: Int { state.withLock { $0.waitersForRoom } }
@@ -153,7 +156,9 @@ final class DeliveryChannel<Element: Sendable>: Sendable {
 
     // MARK: The reader's side
 
-    /// - Parameter actor: the actor that the reader runs on.
+    /// Returns the next result; nil at the end.
+    ///
+    /// - Parameter actor: The actor that the reader runs on.
     func next(_ reader: ObjectIdentifier, on actor: isolated (any Actor)?) async throws -> Element? {
         let place: (any Actor)? = actor
         return try await withTaskCancellationHandler {
@@ -168,12 +173,12 @@ final class DeliveryChannel<Element: Sendable>: Sendable {
         }
     }
 
-    /// nil where the reader has to wait.
+    /// Returns the result for the reader; nil if the reader has to wait.
     private func read(
         _ state: inout State, _ reader: ObjectIdentifier, _ actor: (any Actor)?,
         _ continuation: CheckedContinuation<Element?, any Error>
     ) -> Result<Element?, any Error>? {
-        // The task is marked before its handler runs: either is seen.
+        // Swift marks the task as cancelled before it calls the cancellation handler, so no cancellation is missed.
         if Task.isCancelled { return .failure(CancellationError()) }
         guard state.reader == nil || state.reader == reader, state.waiting == nil else {
             return .failure(

@@ -1,23 +1,24 @@
 internal import NALUnits
 public import VideoBase
 
-/// What a session gives out NAL unit by NAL unit.
+/// One output of a session that delivers NAL units separately.
 public enum EncodedUnit: Sendable {
-    /// Before the first packet, and before each whose parameter sets are not those given last: without start codes, in
-    /// the order of the stream. They are not among the units.
+    /// The parameter sets, without start codes, in stream order. They come before the first packet, and before each
+    /// packet whose parameter sets differ from the last ones. They are not repeated among the units.
     case parameterSets([[UInt8]])
-    /// A NAL unit without start code.
+    /// A NAL unit without a start code.
     ///
     /// - Parameters:
-    ///   - packet: the access unit that it is of, with its times; its bytes are left empty.
-    ///   - isLast: of its access unit.
+    ///   - packet: The access unit that the NAL unit belongs to, with its times. `bytes` is empty.
+    ///   - isLast: Whether this is the last NAL unit of the access unit.
     case unit([UInt8], packet: EncodedPacket, isLast: Bool)
 }
 
-/// Where NAL units, or the error that ends the session, go. What it may call of the session is as with a handler of packets.
+/// Receives NAL units, or the error that ends the session. The rules for a handler of packets apply: see
+/// `CompressionSession`.
 public typealias UnitHandler = @Sendable (Result<EncodedUnit, any Error>) -> Void
 
-/// Takes packets apart.
+/// Splits packets into NAL units.
 final class UnitSplitter: Sendable {
     private let given = Monitor<[[UInt8]]>([])
     private let handler: UnitHandler
@@ -29,24 +30,18 @@ final class UnitSplitter: Sendable {
         case .failure(let error): handler(.failure(error))
         case .success(var packet):
             let units = packet.units
-            let sets = units.filter { Self.isParameterSet($0, packet.codec) }
+            let sets = units.filter { NALUnitKind(of: $0, packet.codec).isParameterSet }
             if !sets.isEmpty, given.withLock({ old in
                 defer { old = sets }
                 return old != sets
             }) {
                 handler(.success(.parameterSets(sets)))
             }
-            let rest = units.filter { !Self.isParameterSet($0, packet.codec) }
+            let rest = units.filter { !NALUnitKind(of: $0, packet.codec).isParameterSet }
             packet.bytes = []
             for (index, unit) in rest.enumerated() {
                 handler(.success(.unit(unit, packet: packet, isLast: index == rest.count - 1)))
             }
         }
-    }
-
-    /// H.264 7.4.1 table 7-1: SPS, PPS; HEVC table 7-1: VPS, SPS, PPS.
-    private static func isParameterSet(_ unit: [UInt8], _ codec: VideoCodec) -> Bool {
-        guard let first = unit.first else { return false }
-        return codec == .h264 ? (7...8).contains(first & 31) : (32...34).contains(first >> 1 & 63)
     }
 }

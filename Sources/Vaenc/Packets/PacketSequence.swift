@@ -2,30 +2,36 @@ public import VideoBase
 
 /// The packets of a session in decoding order, for one reader at a time.
 ///
-/// It ends after `invalidate`, when all packets that came out were read, or with the error that ended the session. A
-/// reader that stops early (`break`, an iterator that is dropped) leaves the rest to the next one; a second reader
-/// beside the first gets an error. A reader whose task is cancelled gets a `CancellationError`, and loses no packet.
+/// The sequence ends after `invalidate`, when all delivered packets are read, or with the error that ended the session.
+/// If a reader stops early (with `break`, or because its iterator is released), the next reader continues where it
+/// stopped. A second reader at the same time gets an error. If a reader's task is cancelled, it gets a
+/// `CancellationError`, and no packet is lost.
 public struct PacketSequence: AsyncSequence, Sendable {
     public typealias Element = EncodedPacket
     public typealias Failure = any Error
 
     let channel: PacketChannel
 
+    /// Returns an iterator. It occupies the sequence from its first `next` until it is released.
     public func makeAsyncIterator() -> Iterator { Iterator(reader: Reader(channel)) }
 
+    /// Reads the packets of a session.
     public struct Iterator: AsyncIteratorProtocol {
         let reader: Reader
 
-        /// - Throws: `CancellationError`, the error that ended the session (once), `usage` beside another reader.
+        /// Returns the next packet; nil at the end. Suspends until a packet is available.
+        ///
+        /// - Throws: `CancellationError` if the task is cancelled; the error that ended the session, once; `usage` if
+        ///   another reader is active.
         public mutating func next() async throws -> EncodedPacket? { try await next(isolation: nil) }
 
-        /// As `next()`, on the reader's actor.
+        /// Returns the next packet, as `next()` does, for a reader on `actor`.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> EncodedPacket? {
             try await reader.channel.next(ObjectIdentifier(reader), on: actor)
         }
     }
 
-    /// Gives the packets free for another reader when the iterator goes.
+    /// Releases the packets for another reader when the iterator is released.
     final class Reader: Sendable {
         let channel: PacketChannel
 

@@ -3,33 +3,34 @@ import SoftwareEncode
 import VAAPI
 import VideoBase
 
-/// What properties depend on: a device's answers for the profile that a session takes.
+/// The device's capabilities that determine which properties a session supports, for the profile that the session uses.
 struct DeviceAbilities: Sendable, Hashable {
     var kind: DeviceKind
     var codec: VideoCodec
-    /// The one asked for.
+    /// The requested profile.
     private let profile: CodecProfile?
     private let level: Int?
     private let tier: Tier?
     private let frameRate: Rational
-    /// nil where it is not known.
+    /// nil if the size is not known.
     private let size: VideoSize?
-    /// Of software.
+    /// The largest number of slices in software.
     private let mostSlices: Int
     private let changesRate: Bool
-    /// nil for software.
+    /// nil in software.
     var capability: Capability?
-    /// What sessions make of the answers; nil for software.
+    /// The capabilities as sessions use them; nil in software.
     var engine: EncodeAbilities?
     var profiles: [CodecProfile]
-    /// EncSliceLP is there, and EncSlice.
+    /// Whether the profile has EncSliceLP (low power) and EncSlice (full power).
     var hasLowPower = false
     private(set) var hasFullPower = false
 
     var isSoftware: Bool { kind == .software }
 
-    /// Of the session's profile and entry point where it says them and the device has them, else of the best: High before
-    /// Main before Constrained Baseline, Main 10 for samples of 10 bits, EncSlice before EncSliceLP. nil for a codec that the device does not encode.
+    /// Uses the requested profile and entry point if the device supports them, else the best ones: High before Main
+    /// before Constrained Baseline, Main 10 for 10-bit samples, EncSlice before EncSliceLP. Returns nil if the device
+    /// does not encode the codec.
     init?(_ report: DeviceReport, _ configuration: EncoderConfiguration) {
         kind = report.kind
         codec = configuration.codec
@@ -65,12 +66,12 @@ struct DeviceAbilities: Sendable, Hashable {
 
     var modes: [RateControlMode] {
         guard let capability else { return RateControlMode.allCases }
-        // vaenc's own controller runs these over the QP of each picture.
+        // vaenc's own rate controller implements these modes by setting the QP of each picture.
         let own: [RateControlMode] = controlsRate ? [.cbr, .vbr, .qvbr] : []
         return RateControlMode.allCases.filter { capability.rateControl.contains($0) || own.contains($0) }
     }
 
-    /// vaenc's own controller is there.
+    /// Whether vaenc's own rate controller is available.
     var controlsRate: Bool { engine?.controlsRate ?? false }
     var controllers: [RateController] {
         RateController.allCases.filter { $0 == .vaenc ? controlsRate : engine?.drivesRate ?? true }
@@ -78,8 +79,7 @@ struct DeviceAbilities: Sendable, Hashable {
     var hasRate: Bool { engine?.hasRate ?? true }
     var hasConstantQP: Bool { engine?.hasConstantQP ?? true }
     var aimsAtQuality: Bool { engine?.aimsAtQuality ?? true }
-    /// QP 0 of libx264 is lossless coding, in a profile of its own.
-    var qps: ClosedRange<Int> { isSoftware && codec == .h264 ? 1...51 : 0...51 }
+    var qps: ClosedRange<Int> { (isSoftware ? codec.softwareLibrary.lowestQP : 0)...51 }
     /// Pictures of one kind may have another QP than those of another.
     var choosesQP: Bool { hasConstantQP && engine?.choosesQP ?? true }
     var rates: ClosedRange<Int>? {
@@ -89,10 +89,10 @@ struct DeviceAbilities: Sendable, Hashable {
     var buffers: ClosedRange<Int>? {
         hasRate ? 1000...(engine?.largestBuffer(level: level, tier: tier) ?? SoftwareEncoder.highestRate) : nil
     }
-    /// The libraries limit slices alone.
+    /// The software encoders limit the size of slices only.
     var limitsFrameBytes: Bool { engine?.limitsFrameBytes ?? false }
     var sliceBytes: ClosedRange<Int>? {
-        engine?.limitsSliceBytes ?? (codec == .h264) ? Validation.sliceBytes : nil
+        engine?.limitsSliceBytes ?? codec.softwareLibrary.limitsSliceBytes ? Validation.sliceBytes : nil
     }
     var macroblockRateControl: Bool { engine?.macroblockRateControl ?? true }
     var trellis: Bool { engine?.trellis ?? true }
@@ -103,44 +103,53 @@ struct DeviceAbilities: Sendable, Hashable {
     var keyIntervals: ClosedRange<Int> {
         isSoftware ? 1...1_000_000 : engine?.isIntraOnly == true ? 1...1 : 1...Int(Int32.max)
     }
-    /// The libraries make every key frame of a closed group an IDR picture.
+    /// The software encoders make each key frame of a closed GOP an IDR picture.
     var idrIntervals: ClosedRange<Int>? { isSoftware ? nil : 1...Int(Int32.max) }
     var references: Int { engine?.references ?? SoftwareEncoder.mostReferences(codec) }
     var longTermReferences: Int { engine?.longTermReferences ?? 0 }
     var temporalLayers: Int { engine?.temporalLayers ?? 1 }
     var intraRefresh: Bool { engine?.intraRefresh ?? true }
     var slices: [Int] { engine?.slices(size) ?? Array(1...max(mostSlices, 1)) }
-    /// Elements of the lists; nil: without limit.
+    /// The maximum number of list elements; nil for no limit.
     var regions: Int? { engine?.regions }
     var dataRateLimits: Int? { isSoftware ? 1 : nil }
-    var transform8x8: Bool { engine?.transform8x8 ?? (codec == .h264 && profile ?? .h264High == .h264High) }
+    var transform8x8: Bool {
+        if let engine { return engine.transform8x8 }
+        return switch codec {
+        case .h264: profile ?? .h264High == .h264High
+        // It has no other mode.
+        case .hevc: false
+        }
+    }
     var entropyCoders: [EntropyCoder] { engine?.entropyCoders ?? (isBaseline ? [.cavlc] : EntropyCoder.allCases) }
-    /// Of the profile asked for, else of those there are.
+    /// The bit depths of the requested profile, else of all available profiles.
     var bitDepths: [Int] { profile.map { [$0.bitDepth] } ?? Set(profiles.map(\.bitDepth)).sorted() }
-    /// level_idc in tenths.
+    /// The supported levels, level_idc in tenths.
     var levels: [Int] {
         if let engine { return engine.levels(size, frameRate, tier) }
-        return codec == .h264
-            ? [9, 10, 11, 12, 13, 20, 21, 22, 30, 31, 32, 40, 41, 42, 50, 51, 52, 60, 61, 62]
-            : [10, 20, 21, 30, 31, 40, 41, 50, 51, 52, 60, 61, 62].filter { tier != .high || $0 >= 40 }
+        return switch codec {
+        case .h264: [9, 10, 11, 12, 13, 20, 21, 22, 30, 31, 32, 40, 41, 42, 50, 51, 52, 60, 61, 62]
+        case .hevc: [10, 20, 21, 30, 31, 40, 41, 50, 51, 52, 60, 61, 62].filter { tier != .high || $0 >= 40 }
+        }
     }
-    /// Those of the level that is asked for, else of any; none in H.264. libx265 takes the High tier by need alone.
+    /// The tiers that the requested level has, else all tiers; empty for H.264. libx265 selects the High tier only if
+    /// it is needed.
     var tiers: [Tier] {
-        codec == .hevc ? Tier.allCases.filter { $0 == .main || (!isSoftware && level ?? 40 >= 40) } : []
+        codec.tiers.filter { $0 == .main || (!isSoftware && level ?? 40 >= 40) }
     }
     var highestFrameRate: Double { min(engine?.highestFrameRate(size) ?? 1000, 1000) }
-    /// The libraries sign their streams.
+    /// The software encoders always write an identifier.
     var canBeAnonymous: Bool { !isSoftware }
     var asyncDepths: ClosedRange<Int> { 1...(isSoftware ? 256 : 64) }
 
-    /// Code points of ITU-T H.273 that a stream may name: sessions on a device write any.
+    /// Returns the code points of ITU-T H.273 that a stream may contain. Sessions on a device write any value.
     ///
-    /// - Parameter highest: of those that the libraries write.
+    /// - Parameter highest: The highest code point that the software encoders write.
     func colorCodes(upTo highest: Int) -> [Int] {
         isSoftware ? SoftwareColor.codes(codec, upTo: highest) : Array(0...255)
     }
 
-    /// Of what can change while some encoder runs.
+    /// Returns whether a property that some encoder can change while it runs can be changed here.
     func changes(_ property: String) -> Bool {
         if !isSoftware { return true }
         return changesRate && ["AverageBitRate", "VBVMaxBitRate", "DataRateLimits"].contains(property)

@@ -1,6 +1,6 @@
 import VideoBase
 
-/// A property's value without its type: for properties that are named at run time, and for storing them.
+/// The value of a property without its Swift type, for properties that are named at run time and for storing values.
 public enum PropertyValue: Sendable, Hashable {
     case bool(Bool)
     case integer(Int)
@@ -19,7 +19,7 @@ extension PropertyValue: ExpressibleByBooleanLiteral, ExpressibleByIntegerLitera
     public init(arrayLiteral elements: PropertyValue...) { self = .list(elements) }
 }
 
-/// Written as the JSON value that it is.
+/// The value is encoded as the JSON value of the same type.
 extension PropertyValue: Codable {
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
@@ -60,7 +60,7 @@ extension PropertyValue {
     }
 
     var asString: String? { if case .string(let value) = self { value } else { nil } }
-    /// No infinity and no NaN, nor one in a list.
+    /// Whether the value, or each value of a list, is neither infinite nor NaN.
     var isFinite: Bool {
         switch self {
         case .number(let value): value.isFinite
@@ -71,12 +71,13 @@ extension PropertyValue {
     var asList: [PropertyValue]? { if case .list(let value) = self { value } else { nil } }
 }
 
-/// A type that a property may have.
+/// A Swift type that a property's value can have.
 public protocol PropertyType: Sendable, Hashable {
-    /// For lists of properties: `integer`.
+    /// The name of the type in lists of properties, for example `integer`.
     static var propertyTypeName: String { get }
-    /// nil where the value is of another type.
+    /// Creates a value; nil if the property value has another type.
     init?(propertyValue: PropertyValue)
+    /// The value without its Swift type.
     var propertyValue: PropertyValue { get }
 }
 
@@ -125,7 +126,7 @@ extension BitsPerSecond: PropertyType {
     public var propertyValue: PropertyValue { .integer(value) }
 }
 
-/// A whole number, or text such as `30000/1001`.
+/// A property value that is an integer, a number, or text such as `30000/1001`.
 extension Rational: PropertyType {
     public static var propertyTypeName: String { "ratio" }
     public init?(propertyValue: PropertyValue) {
@@ -143,7 +144,7 @@ extension Rational: PropertyType {
             if let rate = Self(rate: text) {
                 self = rate
             } else {
-                // Of the type, if of no use.
+                // The text is a valid ratio, although not a valid rate.
                 let terms = text.split(separator: "/", omittingEmptySubsequences: false).map { Int($0) }
                 guard terms.count == 2, let numerator = terms[0], let denominator = terms[1], denominator != 0 else {
                     return nil
@@ -156,7 +157,7 @@ extension Rational: PropertyType {
     public var propertyValue: PropertyValue { .string(description) }
 }
 
-/// Enumerations by their names.
+/// Enumerations are represented by the names of their cases.
 extension PropertyType where Self: RawRepresentable & CaseIterable, RawValue == String {
     public static var propertyTypeName: String { "name" }
     public init?(propertyValue: PropertyValue) {
@@ -174,7 +175,7 @@ extension CodecProfile: PropertyType {}
 extension PixelFormat: PropertyType {}
 extension VideoCodec: PropertyType {}
 
-/// In x265's notation: chromaticities in steps of 0.00002, luminances of 0.0001 cd/m².
+/// The text is in x265's notation: chromaticities in units of 0.00002, luminances in units of 0.0001 cd/m².
 extension MasteringDisplay: PropertyType {
     public static var propertyTypeName: String { "G(x,y)B(x,y)R(x,y)WP(x,y)L(max,min)" }
     public init?(propertyValue: PropertyValue) {
@@ -184,7 +185,7 @@ extension MasteringDisplay: PropertyType {
     public var propertyValue: PropertyValue { .string(description) }
 }
 
-/// `1000,400`: MaxCLL and MaxFALL in cd/m².
+/// The text `1000,400` means a MaxCLL of 1000 and a MaxFALL of 400, in cd/m².
 extension ContentLight: PropertyType {
     public static var propertyTypeName: String { "MaxCLL,MaxFALL" }
     public init?(propertyValue: PropertyValue) {
@@ -194,7 +195,7 @@ extension ContentLight: PropertyType {
     public var propertyValue: PropertyValue { .string(description) }
 }
 
-/// A list of limits: bytes and seconds by turns.
+/// A list of elements, stored as one flat list with the fields of each element in turn.
 extension Array: PropertyType where Element: PropertyElement {
     public static var propertyTypeName: String { "list of \(Element.elementTypeName)" }
     public init?(propertyValue: PropertyValue) {
@@ -211,11 +212,15 @@ extension Array: PropertyType where Element: PropertyElement {
     public var propertyValue: PropertyValue { .list(flatMap(\.fields)) }
 }
 
-/// What a list in a property holds, each element as so many numbers.
+/// A type of list element that is stored as a fixed number of numbers.
 public protocol PropertyElement: Sendable, Hashable {
+    /// The names of an element's fields, for lists of properties.
     static var elementTypeName: String { get }
+    /// The number of fields of an element.
     static var fieldCount: Int { get }
+    /// Creates an element from the values of its fields; nil if the number or type of a field is wrong.
     init?(fields: [Double?])
+    /// The values of the element's fields, in order.
     var fields: [PropertyValue] { get }
 }
 

@@ -1,12 +1,13 @@
+internal import SoftwareEncode
 import VideoBase
 
-/// What a session tells of itself by name, and nobody sets.
+/// A property that a session reports by name and that cannot be set.
 enum ReadOnlyProperty: String, CaseIterable, Sendable {
     case numberOfPendingFrames = "NumberOfPendingFrames"
     case usingHardwareAcceleratedVideoEncoder = "UsingHardwareAcceleratedVideoEncoder"
-    /// The driver, or the library and its encoder.
+    /// The vendor string of the driver, or the library and its version.
     case encoderID = "EncoderID"
-    /// The render node's path.
+    /// The path of the render node.
     case usingGPU = "UsingGPU"
     case pixelFormat = "PixelFormat"
     case codec = "Codec"
@@ -30,9 +31,10 @@ enum ReadOnlyProperty: String, CaseIterable, Sendable {
         case .usingGPU: return try session.encoderDescription.path.map { .string($0) }
         case .pixelFormat:
             let coded = configuration.coding(session.choice.codec)
-            let isPlanar = session.choice.kind == .software && coded.codec == .hevc
-            let formats: [PixelFormat] = isPlanar ? [.i420, .i420p10] : [.nv12, .p010]
-            return .string(formats[coded.codedBitDepth > 8 ? 1 : 0].rawValue)
+            let isSoftware = session.choice.kind == .software
+            let plain = isSoftware ? coded.codec.softwareLibrary.pixelFormat : .nv12
+            let deep: PixelFormat = plain == .i420 ? .i420p10 : .p010
+            return .string((coded.codedBitDepth > 8 ? deep : plain).rawValue)
         case .codec: return .string(session.choice.codec.rawValue)
         case .width: return .integer(configuration.size.width)
         case .height: return .integer(configuration.size.height)

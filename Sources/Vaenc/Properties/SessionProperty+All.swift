@@ -5,18 +5,19 @@ public import VideoBase
 // Rate and quality.
 
 extension SessionProperty where Value == BitsPerSecond {
-    /// Bits per second over the stream: the average of VBR, the rate of CBR.
+    /// The average bit rate of the stream; with CBR, the constant bit rate.
     public static var averageBitRate: Self {
         Self("AverageBitRate", \.bitrate, change: \.bitrate) { .whole($0.rates) }
     }
 
-    /// What no second exceeds.
+    /// The maximum bit rate in any second.
     public static var maxBitRate: Self {
         Self("VBVMaxBitRate", \.maxBitrate, change: \.maxBitrate) { .whole($0.maxRates) }
     }
 }
 
 extension SessionProperty where Value == [DataRateLimit] {
+    /// Limits on the number of bytes in any period of a given length. All limits apply at the same time.
     public static var dataRateLimits: Self {
         Self(
             "DataRateLimits",
@@ -30,7 +31,7 @@ extension SessionProperty where Value == [DataRateLimit] {
 }
 
 extension SessionProperty where Value == [RegionOfInterest] {
-    /// For every frame; `FrameOptions.regionsOfInterest` replaces them.
+    /// The regions of interest of each frame. `FrameOptions.regionsOfInterest` replaces them for a frame.
     public static var regionsOfInterest: Self {
         Self(
             "RegionsOfInterest",
@@ -46,12 +47,14 @@ extension SessionProperty where Value == [RegionOfInterest] {
 }
 
 extension SessionProperty where Value == RateControlMode {
+    /// The rate control mode.
     public static var rateControl: Self {
         Self("RateControl", \.rateControl) { .names($0.modes.map(\.rawValue)) }
     }
 }
 
 extension SessionProperty where Value == RateController {
+    /// The component that controls the rate: the driver, or vaenc by setting the QP of each picture.
     public static var rateController: Self {
         Self("RateController", \.rateController) {
             $0.controllers.isEmpty ? nil : .names($0.controllers.map(\.rawValue))
@@ -62,7 +65,7 @@ extension SessionProperty where Value == RateController {
 // Structure and pictures.
 
 extension SessionProperty where Value == Rational {
-    /// Frames per second: what the rate control counts with, and the stream says.
+    /// The number of frames per second that rate control uses and that the stream declares.
     public static var expectedFrameRate: Self {
         Self(
             "ExpectedFrameRate", { .range(0.001, $0.highestFrameRate) }, read: { $0.frameRate },
@@ -70,7 +73,7 @@ extension SessionProperty where Value == Rational {
             check: { rate, _ in try Validation.refuse(frameRate: rate) })
     }
 
-    /// Width of a sample over its height.
+    /// The width of a sample divided by its height.
     public static var pixelAspectRatio: Self {
         Self(
             "PixelAspectRatio", { _ in .any }, read: { $0.sampleAspectRatio }, write: { $0.sampleAspectRatio = $1 },
@@ -79,43 +82,45 @@ extension SessionProperty where Value == Rational {
 }
 
 extension SessionProperty where Value == MasteringDisplay {
-    /// The display that the pictures were mastered on; with each key frame.
+    /// The display that the pictures were mastered on. Written with each key frame.
     public static var masteringDisplay: Self { Self("MasteringDisplayColorVolume", \.masteringDisplay) { _ in .any } }
 }
 
 extension SessionProperty where Value == ContentLight {
-    /// How bright the content gets; with each key frame.
+    /// The brightness of the content (MaxCLL and MaxFALL). Written with each key frame.
     public static var contentLight: Self { Self("ContentLightLevelInfo", \.contentLight) { _ in .any } }
 }
 
 extension SessionProperty where Value == Double {
-    /// Seconds from an intra picture to the next.
+    /// The maximum time from an intra picture to the next, in seconds.
     public static var maxKeyFrameIntervalDuration: Self {
         Self("MaxKeyFrameIntervalDuration", \.gopSeconds) { _ in .range(0.001, 86400) }
     }
 }
 
 extension SessionProperty where Value == CodecProfile {
+    /// The profile of the stream.
     public static var profile: Self {
         Self("Profile", \.profile) { .names($0.profiles.map(\.rawValue)) }
     }
 }
 
 extension SessionProperty where Value == Tier {
-    /// Of HEVC: how high rate and buffer may go at the level.
+    /// The HEVC tier, which determines the maximum bit rate and buffer size of a level.
     public static var tier: Self {
         Self("Tier", \.tier) { $0.tiers.isEmpty ? nil : .names($0.tiers.map(\.rawValue)) }
     }
 }
 
 extension SessionProperty where Value == EntropyCoder {
+    /// The entropy coder of H.264: CAVLC or CABAC.
     public static var h264EntropyMode: Self {
-        Self("H264EntropyMode", \.entropy) { $0.codec == .h264 ? .names($0.entropyCoders.map(\.rawValue)) : nil }
+        Self("H264EntropyMode", \.entropy) { $0.codec.entropyCoders.count > 1 ? .names($0.entropyCoders.map(\.rawValue)) : nil }
     }
 }
 
 extension SessionProperty where Value == Bool {
-    /// B frames may be used. false is `bFrameCount` 0.
+    /// Whether B frames may be used. Setting false sets `bFrameCount` to 0.
     public static var allowFrameReordering: Self {
         Self(
             "AllowFrameReordering", { _ in .any }, read: { $0.bFrames.map { $0 > 0 } ?? $0.allowsBFrames },
@@ -128,7 +133,7 @@ extension SessionProperty where Value == Bool {
             })
     }
 
-    /// P and B frames may be used. false makes every frame a key frame.
+    /// Whether P and B frames may be used. Setting false makes each frame a key frame.
     public static var allowTemporalCompression: Self {
         Self(
             "AllowTemporalCompression", { _ in .any }, read: { $0.gopFrames.map { $0 > 1 } ?? $0.allowsPFrames },
@@ -141,13 +146,14 @@ extension SessionProperty where Value == Bool {
             })
     }
 
+    /// Whether B pictures that precede an I picture in display order may predict from pictures before them.
     public static var allowOpenGOP: Self {
         Self("AllowOpenGOP", { $0.bFrames ? .any : nil }, read: { $0.openGOP }, write: { $0.openGOP = $1 ?? false })
     }
 
-    /// Long-term references are kept, for `FrameOptions.refreshFromLongTerm`: two, so that a new one does not take the
-    /// place of the acknowledged one, or one where the device or `referenceBufferCount` allows no more.
-    /// `longTermReferences` asks for another number.
+    /// Whether long-term references are kept, for `FrameOptions.refreshFromLongTerm`. Two references are kept, so that
+    /// a new one does not replace the acknowledged one; one is kept if the device or `referenceBufferCount` allows no
+    /// more. `longTermReferences` sets another number.
     public static var enableLTR: Self {
         Self(
             "EnableLTR", { $0.longTermReferences > 0 ? .any : nil }, read: { $0.longTermReferences.map { $0 > 0 } },
@@ -163,102 +169,124 @@ extension SessionProperty where Value == Bool {
             })
     }
 
-    /// The fastest preset, unless `preset` is set.
+    /// Whether frames arrive in real time. If true, the encoder uses its fastest preset, unless `preset` is set.
     public static var realTime: Self { Self("RealTime", \.realTime) { $0.hasPresets ? .any : nil } }
 
-    /// Each packet leaves before the next frame is taken.
+    /// Whether each packet is delivered before the next frame is taken.
     public static var lowLatency: Self {
         Self("EnableLowLatencyRateControl", { _ in .any }, read: { $0.lowLatency }, write: { $0.lowLatency = $1 ?? false })
     }
 
-    /// Intel's low-power entry point.
+    /// Whether Intel's low-power entry point (EncSliceLP) is used.
     public static var maximizePowerEfficiency: Self {
         Self("MaximizePowerEfficiency", \.lowPower) { $0.hasLowPower ? $0.hasFullPower ? .any : .only(true) : nil }
     }
 
+    /// Whether B pictures may be references of other B pictures.
     public static var bPyramid: Self { Self("BPyramid", \.bPyramid) { $0.bPyramid ? .any : nil } }
+    /// Whether the 8×8 transform of H.264 is used.
     public static var transform8x8: Self { Self("Transform8x8", \.transform8x8) { $0.transform8x8 ? .any : nil } }
+    /// Whether rate–distortion optimized quantization is used.
     public static var trellis: Self { Self("Trellis", \.trellis) { $0.trellis ? .any : nil } }
+    /// Whether the driver may change the QP inside a picture.
     public static var macroblockRateControl: Self {
         Self("MacroblockRateControl", \.macroblockRateControl) { $0.macroblockRateControl ? .any : nil }
     }
+    /// Whether HRD parameters, and buffering period and picture timing SEI messages, are written.
     public static var hrdParameters: Self { Self("HRDParameters", \.hrdParameters) { $0.hasRate ? .any : nil } }
+    /// Whether an SEI message with the encoder's name and version is written at each key frame.
     public static var identifier: Self { Self("Identifier", \.identifier) { $0.canBeAnonymous ? .any : .only(true) } }
 
+    /// Whether intra-coded columns or rows move through the picture instead of key frames.
     public static var intraRefresh: Self {
         Self(
             "IntraRefresh", { $0.intraRefresh ? .any : nil },
             read: { $0.intraRefresh }, write: { $0.intraRefresh = $1 ?? false })
     }
 
+    /// Whether an access unit delimiter is written before each picture.
     public static var accessUnitDelimiters: Self {
         Self(
             "AccessUnitDelimiters", { _ in .any }, read: { $0.accessUnitDelimiters },
             write: { $0.accessUnitDelimiters = $1 ?? false })
     }
 
-    /// A difference between what is asked and what the device does is an error.
+    /// Whether a difference between the requested and the effective configuration is an error.
     public static var strict: Self {
         Self("Strict", { _ in .any }, read: { $0.strict }, write: { $0.strict = $1 ?? false })
     }
 }
 
 extension SessionProperty where Value == Int {
-    /// On the QP scale: 1 is best, 51 is worst.
+    /// The target of the quality modes, on the QP scale: 1 is the best, 51 the worst.
     public static var quality: Self { Self("Quality", \.quality) { $0.aimsAtQuality ? .whole(1...51) : nil } }
-    /// Of P pictures, at a constant QP.
+    /// The QP of P pictures with constant QP.
     public static var qp: Self { Self("QP", \.qp, change: \.qp) { $0.hasConstantQP ? .whole($0.qps) : nil } }
+    /// The QP of I pictures with constant QP.
     public static var qpI: Self { Self("QPOfIFrames", \.qpI) { $0.choosesQP ? .whole($0.qps) : nil } }
+    /// The QP of B pictures with constant QP.
     public static var qpB: Self { Self("QPOfBFrames", \.qpB) { $0.choosesQP && $0.bFrames ? .whole($0.qps) : nil } }
+    /// The minimum QP of a picture, 0 to 51.
     public static var minAllowedFrameQP: Self {
         Self("MinAllowedFrameQP", \.minQP, change: \.minQP) { _ in .whole(0...51) }
     }
+    /// The maximum QP of a picture, 0 to 51.
     public static var maxAllowedFrameQP: Self {
         Self("MaxAllowedFrameQP", \.maxQP, change: \.maxQP) { _ in .whole(0...51) }
     }
-    /// The decoder's buffer in bits.
+    /// The size of the coded picture buffer in bits.
     public static var vbvBufferSize: Self { Self("VBVBufferSize", \.vbvSize) { .whole($0.buffers) } }
-    /// Its fullness when decoding begins, in percent.
+    /// The fullness of the coded picture buffer when decoding begins, in percent.
     public static var vbvInitialDelayPercentage: Self {
         Self("VBVInitialDelayPercentage", \.vbvInitialPercent) { $0.hasRate ? .whole(0...100) : nil }
     }
+    /// The maximum size of an access unit in bytes.
     public static var maxFrameBytes: Self {
         Self("MaxFrameBytes", \.maxFrameBytes) { $0.limitsFrameBytes ? .whole(Validation.frameBytes) : nil }
     }
+    /// The maximum size of a slice NAL unit in bytes.
     public static var maxSliceBytes: Self {
         Self("MaxH264SliceBytes", \.maxSliceBytes) { .whole($0.sliceBytes) }
     }
-    /// 1 best … 7 fastest.
+    /// The speed preset: 1 is the best quality, 7 the fastest.
     public static var preset: Self { Self("Preset", \.preset) { $0.hasPresets ? .whole(1...7) : nil } }
-    /// Frames from an intra picture to the next.
+    /// The maximum number of frames from an intra picture to the next.
     public static var maxKeyFrameInterval: Self {
         Self("MaxKeyFrameInterval", \.gopFrames) { .whole($0.keyIntervals) }
     }
+    /// The number of intra pictures from an IDR picture to the next; 1 makes each intra picture an IDR picture.
     public static var idrInterval: Self { Self("IDRInterval", \.idrInterval) { .whole($0.idrIntervals) } }
+    /// The number of B pictures between two other pictures, 0 to 7.
     public static var bFrameCount: Self { Self("BFrameCount", \.bFrames) { .whole(0...($0.bFrames ? 7 : 0)) } }
+    /// The maximum number of reference pictures in list 0.
     public static var referenceBufferCount: Self {
         Self("ReferenceBufferCount", \.references) { .whole(1...$0.references) }
     }
+    /// The number of temporal layers.
     public static var temporalLayers: Self {
         Self("TemporalLayers", \.temporalLayers) { $0.temporalLayers > 1 ? .whole(1...$0.temporalLayers) : nil }
     }
+    /// The number of long-term references that are kept.
     public static var longTermReferences: Self {
         Self("LongTermReferences", \.longTermReferences) {
             $0.longTermReferences > 0 ? .whole(0...$0.longTermReferences) : nil
         }
     }
-    /// Tenths: 41 is level 4.1; 9 is level 1b.
+    /// The level in tenths: 41 is level 4.1, and 9 is level 1b.
     public static var level: Self { Self("Level", \.level) { .choice($0.levels) } }
+    /// The number of slices in a picture.
     public static var slices: Self { Self("Slices", \.slices) { .choice($0.slices) } }
-    /// Frames that the encoder may hold before it gives out the first packet.
+    /// The number of frames that the encoder may hold before it delivers the first packet.
     public static var maxFrameDelayCount: Self { Self("MaxFrameDelayCount", \.maxFrameDelay) { _ in .whole(0...64) } }
-    /// Bits of a coded sample.
+    /// The number of bits of a coded sample.
     public static var bitDepth: Self { Self("OutputBitDepth", \.bitDepth) { .choice($0.bitDepths) } }
-    /// Frames in flight.
+    /// The number of frames in flight.
     public static var asyncDepth: Self { Self("AsyncDepth", \.asyncDepth) { .whole($0.asyncDepths) } }
-    /// Code points of ITU-T H.273.
+    /// The color primaries: a code point of ITU-T H.273.
     public static var colorPrimaries: Self { color("ColorPrimaries", \.primaries, SoftwareColor.primaries) }
+    /// The transfer function: a code point of ITU-T H.273.
     public static var transferFunction: Self { color("TransferFunction", \.transfer, SoftwareColor.transfer) }
+    /// The matrix coefficients: a code point of ITU-T H.273.
     public static var yCbCrMatrix: Self { color("YCbCrMatrix", \.matrix, SoftwareColor.matrix) }
 
     private static func color(
@@ -271,7 +299,7 @@ extension SessionProperty where Value == Int {
 }
 
 extension AnyProperty {
-    /// All of them, in the order of lists.
+    /// All properties that can be set, in the order in which they are listed.
     static let all: [AnyProperty] = [
         AnyProperty(.averageBitRate), AnyProperty(.maxBitRate), AnyProperty(.dataRateLimits), AnyProperty(.rateControl),
         AnyProperty(.rateController), AnyProperty(.vbvBufferSize), AnyProperty(.vbvInitialDelayPercentage),

@@ -1,20 +1,20 @@
 import VideoBase
 
-/// A property of a session, by its name and type: `session.set(.averageBitRate, to: BitsPerSecond(4_000_000))`.
+/// A property of a session, with its name and type: `session.set(.averageBitRate, to: BitsPerSecond(4_000_000))`.
 ///
-/// Names are VideoToolbox's where it has the same thing (docs/VIDEOTOOLBOX.md maps them all).
+/// If VideoToolbox has the same property, the name is the same. docs/VIDEOTOOLBOX.md maps all names.
 public struct SessionProperty<Value: PropertyType>: Sendable {
-    /// As in lists: `AverageBitRate`.
+    /// The name of the property, for example `AverageBitRate`.
     public let name: String
     let domain: @Sendable (DeviceAbilities) -> PropertyDomain?
     let read: @Sendable (EncoderConfiguration) -> Value?
     let write: @Sendable (inout EncoderConfiguration, Value?) -> Void
-    /// nil: stands from the first frame on.
+    /// Changes a running session; nil if the property cannot change after the first frame.
     let change: (@Sendable (inout RunningChange, Value) -> Void)?
-    /// Throws `usage` for a value that no device takes, in a session of that configuration.
+    /// Throws `usage` for a value that no device supports, in a session with the configuration.
     let check: @Sendable (Value, EncoderConfiguration) throws -> Void
 
-    /// - Parameter domain: which values the device takes; nil where it does not have the property.
+    /// - Parameter domain: Returns the values that a device supports; nil if it does not support the property.
     init(
         _ name: String, _ domain: @escaping @Sendable (DeviceAbilities) -> PropertyDomain?,
         read: @escaping @Sendable (EncoderConfiguration) -> Value?,
@@ -30,7 +30,7 @@ public struct SessionProperty<Value: PropertyType>: Sendable {
         self.check = check
     }
 
-    /// A property that is a field of the configuration.
+    /// Creates a property that is a field of the configuration.
     init(
         _ name: String, _ field: any WritableKeyPath<EncoderConfiguration, Value?> & Sendable,
         _ domain: @escaping @Sendable (DeviceAbilities) -> PropertyDomain?
@@ -38,7 +38,7 @@ public struct SessionProperty<Value: PropertyType>: Sendable {
         self.init(name, domain, read: { $0[keyPath: field] }, write: { $0[keyPath: field] = $1 })
     }
 
-    /// One that may change while the session runs.
+    /// Creates a property that is a field of the configuration and can change while the session runs.
     init(
         _ name: String, _ field: any WritableKeyPath<EncoderConfiguration, Value?> & Sendable,
         change: any WritableKeyPath<RunningChange, Value?> & Sendable,
@@ -50,22 +50,22 @@ public struct SessionProperty<Value: PropertyType>: Sendable {
     }
 }
 
-/// Which values a property takes.
+/// The values that a property accepts.
 enum PropertyDomain: Sendable, Hashable {
     case any
     case range(Double, Double)
     case names([String])
-    /// Whole numbers with gaps, rising.
+    /// Integers that are not contiguous, in ascending order.
     case numbers([Int])
-    /// A switch that is one way only.
+    /// A boolean property with only one possible value.
     case only(Bool)
-    /// Lists of so many elements, each of so many numbers.
+    /// Lists with a maximum number of elements, each with a fixed number of numbers.
     case elements(upTo: Int, each: Int)
 
-    /// nil where there is no range.
+    /// Returns nil if there is no range.
     static func whole(_ range: ClosedRange<Int>?) -> PropertyDomain? { range.map { whole($0) } }
 
-    /// Rising numbers: a range where there are no gaps.
+    /// Returns a range if the ascending numbers are contiguous, else the numbers.
     static func choice(_ numbers: [Int]) -> PropertyDomain {
         if let low = numbers.first, let high = numbers.last, high - low == numbers.count - 1 { return whole(low...high) }
         return .numbers(numbers)
@@ -100,34 +100,39 @@ enum PropertyDomain: Sendable, Hashable {
     }
 }
 
-/// A property as a device has it: what VTSessionCopySupportedPropertyDictionary says of one.
+/// A property as a device supports it: an entry of VTSessionCopySupportedPropertyDictionary.
 public struct SupportedProperty: Sendable, Hashable, Encodable {
+    /// The name of the property, for example `AverageBitRate`.
     public var name: String
-    /// `boolean`, `integer`, `number`, `string`, `name`, `ratio`, `bits per second`, or a list of something.
+    /// The type of the value: `boolean`, `integer`, `number`, `string`, `name`, `ratio`, `bits per second`, the format
+    /// of a text, or a list.
     public var type: String
+    /// Whether the property can only be read.
     public var isReadOnly: Bool
-    /// It may be set between frames; others are set before the first.
+    /// Whether the property can be set between frames. Other properties can be set only before the first frame.
     public var changesWhileRunning: Bool
-    /// nil where there is none.
+    /// The smallest value; nil if the property has no range.
     public var minimum: Double?
+    /// The largest value; nil if the property has no range.
     public var maximum: Double?
-    /// The values of a name, of a number that has gaps in its range, and of a switch that is one way only; else nil.
+    /// The possible values of a name, of a number whose range has gaps, or of a boolean with only one possible value;
+    /// else nil.
     public var choices: [String]?
-    /// Elements that a list may have; nil where nothing limits them, and for other types.
+    /// The maximum number of list elements; nil if the number is not limited, and for other types.
     public var maximumCount: Int?
 }
 
-/// A property without the type of its values.
+/// A property without the Swift type of its values.
 struct AnyProperty: Sendable {
     var name: String
     var type: String
     var changes: Bool
     var domain: @Sendable (DeviceAbilities) -> PropertyDomain?
     var read: @Sendable (EncoderConfiguration) -> PropertyValue?
-    /// false where the value is of another type.
+    /// Returns false if the value has another type.
     var write: @Sendable (inout EncoderConfiguration, PropertyValue?) -> Bool
     var change: @Sendable (inout RunningChange, PropertyValue) -> Bool
-    /// Throws `usage` for a value that no device takes.
+    /// Throws `usage` for a value that no device supports.
     var check: @Sendable (PropertyValue, EncoderConfiguration) throws -> Void
 
     init<Value>(_ property: SessionProperty<Value>) {
@@ -155,9 +160,10 @@ struct AnyProperty: Sendable {
         }
     }
 
-    /// Writes the value for a device: what is turned on with no number comes in as many as the device has.
+    /// Writes a value for a device. If a feature is enabled without a number, the number is reduced to what the device
+    /// supports.
     ///
-    /// - Returns: false where the value is of another type.
+    /// - Returns: False if the value has another type.
     func write(
         _ value: PropertyValue?, to configuration: inout EncoderConfiguration, on abilities: DeviceAbilities
     ) -> Bool {

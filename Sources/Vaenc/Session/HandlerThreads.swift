@@ -1,7 +1,7 @@
 import Glibc
 import VideoBase
 
-/// The threads that run a session's handler at this moment. A call that such a thread makes must not wait for the handler.
+/// The threads that are running a session's handler. Calls on these threads must not wait for the handler.
 final class HandlerThreads: Sendable {
     private let threads = Monitor<[pthread_t]>([])
 
@@ -15,10 +15,10 @@ final class HandlerThreads: Sendable {
         }
     }
 
-    /// The calling thread runs the handler.
+    /// Whether the calling thread is running the handler.
     var isInHandler: Bool { threads.withLockWithoutNotifying { $0.contains(pthread_self()) } }
 
-    /// - Throws: `usage` in the handler.
+    /// - Throws: `usage` if the calling thread is running the handler.
     func check() throws(VaencError) {
         guard isInHandler else { return }
         throw VaencError(

@@ -1,11 +1,12 @@
 import VideoBase
 
-/// Between the encoders of a session and its packets: gives them numbers and times that span formats.
+/// Passes packets from the encoders of a session to its outlet, with indices and times that continue across formats.
 ///
-/// Encoders hold it, and it holds none of them: what it does on an encoder's thread can never end that encoder.
+/// Encoders hold the relay, and the relay holds no encoder. Code that the relay runs on an encoder's thread can
+/// therefore never release that encoder.
 final class PacketRelay: Sendable {
     private struct State {
-        /// Frames taken and packets delivered before each format.
+        /// The numbers of frames taken and packets delivered before each format.
         var bases: [Int: (frames: Int, packets: Int)] = [:]
         var lastFormat = 0
         var lastDecode: MediaTime?
@@ -13,7 +14,7 @@ final class PacketRelay: Sendable {
 
     private let state = Monitor(State())
     private let outlet: PacketHandler
-    /// Threads that run the outlet.
+    /// The threads that are running the outlet.
     let handlers = HandlerThreads()
 
     init(_ outlet: @escaping PacketHandler) { self.outlet = outlet }
@@ -39,21 +40,22 @@ final class PacketRelay: Sendable {
         handlers.running { outlet(.success(packet)) }
     }
 
-    /// A format with more reordering than the one before would begin before that one's last decoding time: its times
-    /// are pressed together until they have caught up.
+    /// Returns a decoding time that is after the last one. If a new format has more reordering than the last one, its
+    /// first decoding times would precede the last one. They then follow at intervals of one microsecond until the
+    /// original times are later.
     private static func increasing(_ time: MediaTime, after last: MediaTime?) -> MediaTime {
         guard let last, time <= last else { return time }
         let fine: Int32 = 1_000_000
         return MediaTime(value: last.converted(to: fine).value + 1, timescale: fine)
     }
 
-    /// Acknowledgement tokens carry their format above what an encoder gives out.
+    /// Converts acknowledgement tokens. A session's token has the format index in the bits above the encoder's token.
     enum Token {
         private static let shift = 52
 
         static func session(_ token: Int, format: Int) -> Int { token | format << shift }
 
-        /// The encoder's own; nil for a token of another format.
+        /// Returns the encoder's token; nil if the token belongs to another format.
         static func encoder(_ token: Int, format: Int) -> Int? {
             token >= 0 && token >> shift == format ? token & (1 << shift - 1) : nil
         }

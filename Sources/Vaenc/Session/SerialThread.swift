@@ -1,32 +1,32 @@
 import Glibc
 import VideoBase
 
-/// A thread that runs blocking work in order, so that Swift's cooperative pool never blocks on a device.
-/// The thread starts with the first piece of work and ends when this object goes.
+/// A thread that runs blocking work in order, so that Swift's cooperative pool never blocks on a device. The thread
+/// starts with the first job and ends when this object is released.
 final class SerialThread: Sendable {
     private struct Queue {
         var jobs: [@Sendable () -> Void] = []
         var hasStarted = false
         var hasEnded = false
         var isWorking = false
-        /// nil until it has begun.
+        /// nil until the thread has begun.
         var thread: pthread_t?
     }
 
-    /// Kept alive by the thread, not by the owner, so that the owner's end ends the thread.
+    /// The thread, not the owner, keeps the queue alive. When the owner is released, the thread ends.
     private let queue = Monitor(Queue())
 
     deinit { queue.withLock { $0.hasEnded = true } }
 
-    /// What a task that is cancelled may do with work that has begun.
+    /// The effect of a task's cancellation on work that has begun.
     enum Cancellation {
-        /// The work decides: it finds the request in its `Request`.
+        /// The work decides: its `Request` reports the cancellation.
         case asks
-        /// The task goes on at once, and what the work gives in the end is dropped.
+        /// The task continues at once, and the result of the work is discarded.
         case abandons
     }
 
-    /// Whether the task that waits for the work was cancelled.
+    /// The state of the task that waits for the work: whether it was cancelled.
     final class Request: Sendable {
         private struct State {
             var isCancelled = false
@@ -38,7 +38,7 @@ final class SerialThread: Sendable {
 
         var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-        /// Calls `wake` when the task is cancelled, at once where it was.
+        /// Sets `wake` to be called when the task is cancelled. If it is cancelled already, calls `wake` at once.
         func whenCancelled(_ wake: @escaping @Sendable () -> Void) {
             let isLate = state.withLock { state in
                 state.wake = wake
@@ -47,10 +47,10 @@ final class SerialThread: Sendable {
             if isLate { wake() }
         }
 
-        /// From now on the work goes on whatever becomes of the task: one that is cancelled returns at once. For work that
-        /// gives nothing.
+        /// Commits the work: it continues even if the task is cancelled, and a cancelled task returns at once. Only for
+        /// work that returns no value.
         ///
-        /// - Throws: `CancellationError` if the task was cancelled before.
+        /// - Throws: `CancellationError` if the task is already cancelled.
         func take() throws {
             try state.withLock { state in
                 if state.isCancelled { throw CancellationError() }
@@ -58,7 +58,7 @@ final class SerialThread: Sendable {
             }
         }
 
-        /// - Returns: whether the work was taken before.
+        /// - Returns: Whether `take` was called before.
         fileprivate func cancel() -> Bool {
             let (wake, isTaken) = state.withLock { state in
                 state.isCancelled = true
@@ -74,7 +74,8 @@ final class SerialThread: Sendable {
         var hasBegun = false
     }
 
-    /// Runs `body` on the thread after what was given before. Cancelled before its turn, it is not run at all.
+    /// Runs `body` on the thread after earlier jobs. If the task is cancelled before the job begins, the job does not
+    /// run.
     func run<R: Sendable>(
         _ cancellation: Cancellation = .asks, _ body: @escaping @Sendable (Request) throws -> R
     ) async throws -> R {
@@ -107,13 +108,13 @@ final class SerialThread: Sendable {
         continuation?.resume(with: result)
     }
 
-    /// A piece of work is being done.
+    /// Whether a job is running.
     var isWorking: Bool { queue.withLock { $0.isWorking } }
 
-    /// The calling thread is this one, which does none of its work while it waits.
+    /// Whether the calling thread is this thread. It runs no other job while the caller waits.
     var isCurrent: Bool { queue.withLockWithoutNotifying { $0.thread == pthread_self() } }
 
-    /// Runs `job` after what was given before.
+    /// Runs `job` on the thread after earlier jobs. Does not wait.
     func add(_ job: @escaping @Sendable () -> Void) {
         let isFirst = queue.withLock { queue in
             queue.jobs.append(job)
@@ -123,7 +124,7 @@ final class SerialThread: Sendable {
         if isFirst { start() }
     }
 
-    /// SAFETY: the thread takes over the one reference that is passed to it.
+    /// SAFETY: the new thread takes ownership of the one retained reference that is passed to it.
     private func start() {
         var thread = pthread_t()
         let context = unsafe Unmanaged.passRetained(queue).toOpaque()
@@ -136,7 +137,7 @@ final class SerialThread: Sendable {
         if failed == 0 {
             pthread_detach(thread)
         } else {
-            // No thread to be had: the work is done here rather than never, and the next call tries again.
+            // If no thread can be created, run the jobs here. The next call tries again to create a thread.
             unsafe Unmanaged<Monitor<Queue>>.fromOpaque(context).release()
             queue.withLock { $0.hasStarted = false }
             while let job = queue.withLock({ $0.jobs.isEmpty ? nil : $0.jobs.removeFirst() }) { job() }

@@ -2,19 +2,20 @@ import Synchronization
 import VAAPI
 import VideoBase
 
-/// What is behind a session: the encoder of its present format, which a swap replaces, and what spans formats.
+/// The state of a session: the encoder of the current format, which a swap replaces, and the state that continues
+/// across formats.
 ///
-/// Calls that work on the encoder are inside at the same time; a change of the encoder waits until none is, and keeps
-/// others out meanwhile.
+/// Calls that use the encoder run at the same time ("inside"). A change of the encoder waits until no call is inside,
+/// and blocks other calls in the meantime.
 final class SessionCore: Sendable {
-    /// An encoder, and where it stands in the session's life.
+    /// An encoder, and its position in the session.
     struct Stage: Sendable {
         var encoder: any VideoEncoder
         var choice: EncoderChoice
         var format: Int
-        /// Frames that were taken before its first.
+        /// The number of frames that were taken before the encoder's first frame.
         var frames = 0
-        /// The latest presentation time of those.
+        /// The last presentation time of those frames.
         var start: MediaTime?
     }
 
@@ -22,21 +23,21 @@ final class SessionCore: Sendable {
         var configuration: EncoderConfiguration
         var device: DeviceSelector
         var stage: Stage
-        /// The configuration was changed since the encoder was made, which has taken nothing yet.
+        /// Whether the configuration has changed since the encoder was created. The encoder has taken no frame yet.
         var isStale = false
         var hasBegun = false
         var isChanging = false
         var isInvalidated = false
         var inside = 0
-        /// The latest of a frame taken.
+        /// The last presentation time of a frame that was taken.
         var lastPresentation: MediaTime?
         var acknowledged: [Int] = []
-        /// Of the formats before.
+        /// The statistics of earlier formats.
         var statistics = EncoderStatistics()
     }
 
     let state: Monitor<State>
-    /// Held while a running encoder is changed: the configuration follows it in the same order.
+    /// Held while a running encoder is changed, so that the configuration is changed in the same order.
     private let changes = Mutex(())
     private let requireHardware: Bool
     private let relay: PacketRelay
@@ -64,10 +65,10 @@ final class SessionCore: Sendable {
 
     // MARK: Calls
 
-    /// Runs `body` with the encoder, at the same time as others. Blocks while the encoder is being changed.
+    /// Runs `body` with the encoder, at the same time as other calls. Blocks while the encoder is being changed.
     ///
-    /// - Parameter waits: `body` may wait for packets, or for others who do.
-    /// - Throws: `usage` in the session's handler, where the call would wait for that handler.
+    /// - Parameter waits: Whether `body` may wait for packets, or for other calls that wait for packets.
+    /// - Throws: `usage` in the session's handler, which the call would wait for.
     func with<R>(waits: Bool = true, _ body: (Stage) throws -> R) throws -> R {
         if waits { try relay.handlers.check() }
         let stage = try enter()
@@ -75,8 +76,8 @@ final class SessionCore: Sendable {
         return try body(stage)
     }
 
-    /// Runs `body`, which hands in a frame: from now on the configuration stands. Encoders see to it that times increase
-    /// among their own frames.
+    /// Runs `body`, which passes a frame to the encoder. From then on the configuration is fixed. Each encoder checks
+    /// that times increase among its own frames; this method checks the first frame after a swap.
     func encode(at presentation: MediaTime, _ body: (Stage) throws -> Void) throws {
         try relay.handlers.check()
         let stage = try enter(begins: true)
@@ -114,7 +115,7 @@ final class SessionCore: Sendable {
         }
     }
 
-    /// Has a call wait until the encoder is changed. A swap waits for packets, and so for the handler.
+    /// Makes a call wait until the encoder has changed. A swap waits for packets, and therefore for the handler.
     ///
     /// - Throws: `usage` in the handler.
     private func waitForChange<R>() throws -> R? {
@@ -122,7 +123,7 @@ final class SessionCore: Sendable {
         return nil
     }
 
-    /// - Throws: `usage` also for a time that is none: no frame lies before it.
+    /// - Throws: Also `usage` for a time with an invalid timescale, because no frame can be compared with it.
     func completeFrames(until time: MediaTime?) throws {
         if let time, time.timescale <= 0 {
             throw VaencError(
@@ -132,10 +133,10 @@ final class SessionCore: Sendable {
         try with { try $0.encoder.completeFrames(until: time) }
     }
 
-    /// The encoder at this moment, for calls that may block until others have done their work.
+    /// Returns the current encoder, for calls that may block until other calls have finished.
     func present() throws -> Stage { try with { $0 } }
 
-    /// Whether another encoder has taken the stage's place; where one is about to, once it has.
+    /// Returns whether another encoder has replaced the stage's encoder. If a change is in progress, waits for it.
     func hasReplaced(_ stage: Stage) -> Bool {
         state.wait { state in
             if state.isInvalidated { return false }
@@ -143,7 +144,8 @@ final class SessionCore: Sendable {
         }
     }
 
-    /// Makes the encoder of a changed configuration in the place of one that has taken nothing. Only with `isChanging`.
+    /// Replaces an encoder that has taken no frame by an encoder with the changed configuration. Call only with
+    /// `isChanging` set.
     private func renew() throws {
         let (configuration, device, old) = state.withLock { ($0.configuration, $0.device, $0.stage) }
         let stage = try Self.makeStage(configuration, device, requireHardware, relay, format: old.format)
@@ -166,7 +168,7 @@ final class SessionCore: Sendable {
 
     // MARK: Changes
 
-    /// Changes what the encoder is made of; false where frames were taken already.
+    /// Changes the configuration that the encoder is created from. Returns false if a frame was already taken.
     func configure(_ body: (inout EncoderConfiguration) -> Void) throws -> Bool {
         try state.wait { state -> Bool? in
             if state.isInvalidated { throw Self.invalidated }
@@ -178,7 +180,7 @@ final class SessionCore: Sendable {
         }
     }
 
-    /// Changes the running encoder, and the configuration with it.
+    /// Changes the running encoder and the configuration.
     func change(_ change: RunningChange) throws {
         try with(waits: false) { stage in
             try changes.withLock { _ in
@@ -188,10 +190,10 @@ final class SessionCore: Sendable {
         }
     }
 
-    /// Puts an encoder of another configuration in the place of this one, whose frames come out before.
+    /// Replaces the encoder by one with another configuration, after the old encoder has delivered its frames.
     ///
-    /// - Throws: what making the new encoder throws, and then the old one goes on; what draining the old one throws; `usage` in the
-    ///   session's handler.
+    /// - Throws: What creating the new encoder throws; the old encoder then continues. What draining the old encoder
+    ///   throws. `usage` in the session's handler.
     func swap(to configuration: EncoderConfiguration, device: DeviceSelector?) throws {
         try relay.handlers.check()
         let (old, selector, hasBegun) = try state.wait { state -> (Stage, DeviceSelector, Bool)? in
@@ -204,7 +206,7 @@ final class SessionCore: Sendable {
         state.wait { $0.inside == 0 ? () : nil }
         let frames = old.frames + old.encoder.statistics.taken
         var relative = configuration
-        // Counted over the session's life, as the packets are.
+        // Forced key frames are counted over the whole session, as packets are.
         relative.forcedKeyFrames = Set(configuration.forcedKeyFrames.filter { $0 >= frames }.map { $0 - frames })
         var stage = try Self.makeStage(
             relative, selector, requireHardware, relay, format: hasBegun ? old.format + 1 : old.format)
@@ -229,7 +231,7 @@ final class SessionCore: Sendable {
         }
     }
 
-    /// The latest of a frame taken.
+    /// The last presentation time of a frame that was taken.
     var lastPresentation: MediaTime? { state.withLock { $0.lastPresentation } }
     var isInvalidated: Bool { state.withLock { $0.isInvalidated } }
 

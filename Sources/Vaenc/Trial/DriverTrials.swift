@@ -4,13 +4,14 @@ import Synchronization
 import VAAPI
 import VideoBase
 
-/// Drivers are tried in a process of their own before this one relies on them: one that aborts, or crashes, would take this
-/// process along.
+/// Trials of drivers in a separate process, before this process uses them. A driver that aborts or crashes would end
+/// this process.
 ///
-/// The program that does it is `vaenc`: the one that is running, or for other programs the one that is installed with the
-/// reference driver. Without it, and if VAENC_DRIVER_TRIALS is 0, nothing is tried beforehand.
+/// The trial program is `vaenc`: the running one, or for other programs the one that is installed with the reference
+/// driver. Without this program, or if VAENC_DRIVER_TRIALS is 0, no driver is tried.
 public enum DriverTrials {
-    /// The path of a `vaenc` of this version; nil: the one beside the reference driver's file (`PREFIX/bin/vaenc`).
+    /// The path of a `vaenc` of this version. By default, it is the program beside the reference driver's file
+    /// (`PREFIX/bin/vaenc`); nil if there is none.
     public static var program: String? {
         get { state.withLock { $0.program } ?? installed() }
         set { state.withLock { $0.program = newValue } }
@@ -18,44 +19,45 @@ public enum DriverTrials {
 
     private struct State {
         var program: String?
-        /// This is the process that tries.
+        /// Whether this is the process that runs a trial.
         var isServing = false
-        /// What went well in this process before.
+        /// The trials that succeeded earlier, by their arguments.
         var proved: Set<[String]> = []
     }
 
     private static let state = Mutex(State())
 
-    /// The command of `vaenc` that serves.
+    /// The command of `vaenc` that runs a trial.
     public static let command = "try-driver"
 
-    /// The exit status of a trial in which the loading of a driver did not end: no other library could be loaded then.
+    /// The exit status of a trial in which the loading of a driver did not end. No other library can be loaded in that
+    /// state.
     private static let hungStatus: Int32 = 98
 
     private static func installed() -> String? {
         guard let folder = ReferenceDisplay.driverFolder else { return nil }
-        // SAFETY: access reads the string.
+        // SAFETY: access only reads the string.
         return ["\(folder)/../../bin/vaenc", "\(folder)/vaenc"].first { unsafe access($0, X_OK) == 0 }
     }
 
-    /// A device whose driver is not vaenc's own.
+    /// Returns whether a device's driver is not vaenc's own.
     private static func isForeign(_ kind: DeviceKind) -> Bool {
         kind == .vaapi || kind == .reference && Environment.value("VAENC_FAULT") != nil
     }
 
     private static func name(_ kind: DeviceKind, _ path: String?) -> String { path ?? kind.rawValue }
 
-    /// What a process says that tries something with a device; nil where nobody tries.
+    /// Runs a trial in a child process. Returns nil if trials are disabled or unavailable.
     ///
-    /// - Throws: `deviceFailed` where the driver ended it, or it did not end.
+    /// - Parameter what: The arguments of the trial.
     private static func run(_ what: [String], _ kind: DeviceKind, _ path: String?) throws -> TrialChild? {
         guard isForeign(kind), Environment.value("VAENC_DRIVER_TRIALS") != "0", !state.withLock({ $0.isServing }), let program else { return nil }
-        // Many calls and pictures, each with the device's limit.
+        // The trial makes many calls and pictures, each with the device's time limit.
         let (limit, isTooLong) = DriverCallWatchdog.usualLimit(of: kind).multipliedReportingOverflow(by: 6)
         return TrialChild.run(program, [command] + what, silenceNanoseconds: isTooLong ? .max : limit)
     }
 
-    /// Why a device is not used after that; nil where the driver did not end the process.
+    /// Returns the reason not to use the device after a trial; nil if the driver did not end or block the process.
     private static func failure(_ child: TrialChild, _ kind: DeviceKind, _ path: String?) -> VaencError? {
         let remedy = "use another device, or update the driver"
         let device = name(kind, path)
@@ -78,19 +80,19 @@ public enum DriverTrials {
         }
     }
 
-    // MARK: What is tried
+    // MARK: Trials
 
-    /// Has another process ask a device for all that it can do.
+    /// Queries all capabilities of a device in another process.
     ///
-    /// - Throws: `deviceFailed` where the driver ends that process.
+    /// - Throws: `deviceFailed` if the driver ends that process or does not respond.
     static func proveReport(_ kind: DeviceKind, _ path: String?) throws {
         guard let child = try run(["report", name(kind, path)], kind, path) else { return }
         if let failure = failure(child, kind, path) { throw failure }
     }
 
-    /// Has another process open a device and ask what it decodes.
+    /// Opens a device in another process and queries what it decodes.
     ///
-    /// - Throws: `deviceFailed` where the driver ends that process.
+    /// - Throws: `deviceFailed` if the driver ends that process or does not respond.
     static func proveDecoder(_ kind: DeviceKind, _ path: String?) throws {
         let what = ["open", name(kind, path)]
         if state.withLock({ $0.proved.contains(what) }) { return }
@@ -99,9 +101,10 @@ public enum DriverTrials {
         if child.signal == 0, child.status == 0 { _ = state.withLock { $0.proved.insert(what) } }
     }
 
-    /// Has another process make such an encoder, once for each kind of encoder.
+    /// Creates an encoder in another process, once for each kind of configuration.
     ///
-    /// - Throws: `deviceFailed` where the driver ends that process. Other failures are this process's to find.
+    /// - Throws: `deviceFailed` if the driver ends that process or does not respond. This process detects all other
+    ///   failures itself.
     static func proveEncoder(_ kind: DeviceKind, _ path: String?, _ configuration: EncoderConfiguration) throws {
         let what = ["encode", name(kind, path)] + configuration.trialArguments
         if state.withLock({ $0.proved.contains(what) }) { return }
@@ -110,10 +113,11 @@ public enum DriverTrials {
         if child.signal == 0, child.status == 0 { _ = state.withLock { $0.proved.insert(what) } }
     }
 
-    /// Has other processes try modes of a device, the next one going on behind a mode that ended the one before.
+    /// Tries modes of a device in other processes. If a mode ends its process, the next process continues with the mode
+    /// after it.
     ///
-    /// - Parameter modes: positions in `TrialEncode.all`.
-    /// - Returns: nil where nobody tries.
+    /// - Parameter modes: Indices in `TrialEncode.all`.
+    /// - Returns: The failure of each mode (nil if it works), by index; nil if trials are unavailable.
     static func verify(_ modes: Range<Int>, of report: DeviceReport) -> [Int: String?]? {
         var results: [Int: String?] = [:]
         var next = modes.lowerBound
@@ -136,18 +140,19 @@ public enum DriverTrials {
                 results[next] = failure.message
                 next += 1
             } else if next == before {
-                // A program of another version, or one that somebody ended.
+                // The program has another version, or something else ended it.
                 return nil
             }
         }
         return results
     }
 
-    // MARK: The process that tries
+    // MARK: The trial process
 
-    /// Does what the arguments behind `command` say. For the program `vaenc` alone.
+    /// Runs the trial that the arguments after `command` describe. Only for the program `vaenc`.
     ///
-    /// - Returns: the exit status.
+    /// - Parameter arguments: The arguments after `command`.
+    /// - Returns: The exit status.
     public static func serve(_ arguments: [String]) -> Int32 {
         state.withLock { $0.isServing = true }
         guard arguments.count >= 2, let selector = DeviceSelector(arguments[1]) else { return 64 }
@@ -162,7 +167,7 @@ public enum DriverTrials {
             let made = try? EncoderChoice.makeEncoder(
                 configuration: configuration, device: selector, requireHardware: true
             ) { _ in }
-            // What fails here without ending the process fails there too, and is reported there.
+            // If this fails without ending the process, it also fails in the parent process, which reports it.
             if let made { try? TrialEncode.feed(made.encoder) }
             made?.encoder.invalidate()
         default: return 64
@@ -177,14 +182,15 @@ public enum DriverTrials {
             let failure = all[mode].failure()
             let words = failure.map { $0.split(whereSeparator: \.isNewline).joined(separator: " ") }
             let line = Array("\(words == nil ? "ok" : "failed") \(mode)\(words.map { " " + $0 } ?? "")\n".utf8)
-            // SAFETY: write reads the array's bytes. Lines are shorter than what a pipe takes at once.
+            // SAFETY: write reads the bytes of the array. A line is shorter than the length that a pipe accepts in one
+            // write.
             _ = unsafe line.withUnsafeBytes { unsafe write(STDOUT_FILENO, $0.baseAddress, $0.count) }
         }
     }
 }
 
 extension EncoderConfiguration {
-    /// What of the configuration decides which of a driver's objects are made.
+    /// The settings that determine which objects of the driver are created.
     fileprivate var trialArguments: [String] {
         var result = ["size=\(size.width)x\(size.height)", "format=\((inputFormat.bitDepth > 8 ? PixelFormat.p010 : .nv12).rawValue)"]
         func add(_ name: String, _ value: (some CustomStringConvertible)?) {

@@ -1,24 +1,24 @@
 import Glibc
 
-/// A child process that tries a driver, and what came of it.
+/// A child process that tries a driver, and its result.
 struct TrialChild {
-    /// Lines on its standard output.
+    /// The lines of its standard output.
     var lines: [String] = []
-    /// The last line that it wrote to stderr: what a failed assertion says.
+    /// The last line of its standard error, such as the message of a failed assertion.
     var lastMessage = ""
-    /// The signal that ended it, 0 for none.
+    /// The signal that ended it; 0 for none.
     var signal: Int32 = 0
     var status: Int32 = 0
-    /// It was ended because nothing came from it for too long.
+    /// Whether it was ended because it wrote nothing for too long.
     var isHung = false
 
-    /// The process died of what it ran, and not because somebody ended it.
+    /// Whether the code that it ran ended the process, and not another process.
     var isCrashed: Bool { [SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS].contains(signal) }
 
-    /// Runs a program to its end.
+    /// Runs a program until it ends. Blocks.
     ///
-    /// - Parameter silenceNanoseconds: how long it may write nothing.
-    /// - Returns: nil where it cannot be run.
+    /// - Parameter silenceNanoseconds: The time for which the program may write nothing.
+    /// - Returns: The result; nil if the program cannot be run.
     static func run(_ program: String, _ arguments: [String], silenceNanoseconds: UInt64) -> TrialChild? {
         guard let output = Pipe(), let errors = Pipe() else { return nil }
         guard let process = spawn(program, arguments, output.write, errors.write) else { return nil }
@@ -30,7 +30,7 @@ struct TrialChild {
         var chunk = [UInt8](repeating: 0, count: 4096)
         let silence = Int32(clamping: silenceNanoseconds / 1_000_000)
         while files.contains(where: { $0.fd >= 0 }) {
-            // SAFETY: both arrays live through the calls, with their own counts.
+            // SAFETY: both arrays outlive the calls, and the counts are theirs.
             let ready = unsafe poll(&files, nfds_t(files.count), silence)
             if ready < 0, errno == EINTR { continue }
             if ready <= 0 {
@@ -57,12 +57,13 @@ struct TrialChild {
         return child
     }
 
-    /// One that a kernel's driver holds does not end even when it is killed: it is left behind.
+    /// Waits for the process. A process that is blocked in a kernel driver does not end even after SIGKILL; it is left
+    /// behind.
     private mutating func wait(for process: pid_t) {
         var code: Int32 = 0
         var tries = isHung ? 100 : Int.max
         while tries > 0 {
-            // SAFETY: waitpid writes one number.
+            // SAFETY: waitpid writes one Int32.
             let ended = unsafe waitpid(process, &code, isHung ? WNOHANG : 0)
             if ended == process { break }
             if ended < 0, errno != EINTR { return }
@@ -80,7 +81,7 @@ struct TrialChild {
         unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         unsafe posix_spawn_file_actions_adddup2(&actions, output, 1)
         unsafe posix_spawn_file_actions_adddup2(&actions, errors, 2)
-        // SAFETY: the copies are freed here, after the child has its own.
+        // SAFETY: posix_spawn copies the strings before they are freed here.
         let texts = unsafe ([program] + arguments).map { unsafe strdup($0) } + [nil]
         defer { for unsafe text in unsafe texts { unsafe free(text) } }
         var process: pid_t = 0
@@ -93,7 +94,7 @@ struct TrialChild {
 
         init?() {
             var ends: [Int32] = [-1, -1]
-            // SAFETY: pipe writes two descriptors.
+            // SAFETY: pipe writes two descriptors, and the array has two elements.
             guard unsafe pipe(&ends) == 0 else { return nil }
             for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
             (read, write) = (ends[0], ends[1])

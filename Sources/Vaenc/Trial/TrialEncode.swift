@@ -3,19 +3,23 @@ import ReferenceDisplay
 public import VAAPI
 import VideoBase
 
-/// What came of trying a mode that a device advertises.
+/// The result of trying a mode that a device advertises.
 public struct TrialResult: Sendable, Hashable {
-    /// A rate control mode (`vbr`), or the capability's field that was tried (`bFrames`).
+    /// The name of a rate control mode (`vbr`), or of the capability that was tried (`bFrames`).
     public var mode: String
-    /// The call that failed, with its status, or what else went wrong; nil where the mode works.
+    /// The call that failed, with its status, or a description of another fault; nil if the mode works.
     public var failure: String?
 }
 
 extension Devices {
-    /// Encodes a few small pictures in each mode that the device's capabilities advertise, a list for each capability: empty for
-    /// what vaenc does not encode on a device. Blocks, for some 10 ms a mode.
+    /// Encodes a few small pictures in each mode that the device's capabilities advertise. Blocks for about 10 ms for
+    /// each mode.
     ///
-    /// Other processes do it, where `DriverTrials.program` is there: a driver that ends its process fails that mode alone.
+    /// If `DriverTrials.program` exists, other processes run the trials: a driver that ends its process then fails only
+    /// that mode.
+    ///
+    /// - Returns: A list of results for each capability. The list is empty for capabilities that vaenc does not encode
+    ///   with.
     public static func verify(_ report: DeviceReport) -> [[TrialResult]] {
         let all = TrialEncode.all(of: report)
         let tried = DriverTrials.verify(all.indices, of: report)
@@ -28,18 +32,18 @@ extension Devices {
     }
 }
 
-/// One mode, on a display of its own: what one trial breaks is not held against the next.
+/// The trial of one mode. Each trial opens its own display, so that a fault in one trial does not affect the next.
 struct TrialEncode {
     var report: DeviceReport
     var capability: Capability
-    /// Of the capability in the report.
+    /// The index of the capability in the report.
     var position: Int
     var profile: CodecProfile
     var mode: String
 
     private static let frameCount = 7
 
-    /// Every mode of every capability, in the report's order.
+    /// Returns the trials for each mode of each capability, in the order of the report.
     static func all(of report: DeviceReport) -> [TrialEncode] {
         guard report.kind != .software else { return [] }
         return report.capabilities.enumerated().flatMap { position, capability in
@@ -50,7 +54,8 @@ struct TrialEncode {
         }
     }
 
-    /// The call that failed, with its status, or what else went wrong; nil where the mode works.
+    /// Runs the trial. Returns the call that failed, with its status, or a description of another fault; nil if the
+    /// mode works.
     func failure() -> String? {
         do {
             try run()
@@ -76,13 +81,13 @@ struct TrialEncode {
         return modes
     }
 
-    /// The most thorough, the middle, the fastest: drivers refuse some.
+    /// The best, the middle and the fastest preset: some drivers reject some presets.
     private static let presets = [1, 4, 7]
 
     private func configuration(preset: Int? = nil) -> EncoderConfiguration {
         func side(_ least: Int?, _ wanted: Int) -> Int { max(least ?? 0, wanted).aligned(to: 16) }
-        // Quality levels search motion in smaller copies of a picture, where it is large enough for them.
-        // Two slices need room for them where a block has 64 samples.
+        // Quality levels search motion in downscaled copies of a picture, if it is large enough for them. Two slices
+        // need enough rows if a block has 64 samples.
         let isSmall = report.kind == .reference && mode != "maxSlices"
         let least =
             isSmall
@@ -98,7 +103,7 @@ struct TrialEncode {
         c.lowPower = capability.entrypoint == "EncSliceLP"
         c.gopFrames = 8
         c.bFrames = 0
-        // What is advertised is tried, not the nearest thing.
+        // Try exactly what is advertised, not the nearest supported value.
         c.strict = true
         let mode = RateControlMode(rawValue: mode)
         let rate = mode ?? (capability.rateControl.contains(.cqp) ? .cqp : capability.rateControl.first) ?? .cqp
@@ -177,15 +182,15 @@ struct TrialEncode {
         if mode == "bFrames", !packets.contains(where: { $0.type == .b }) { throw fail("no B picture came out") }
     }
 
-    /// A gradient that moves, in NV12 or P010.
+    /// Draws a moving gradient in NV12 or P010.
     @unsafe private static func draw(_ index: Int, into planes: PixelPlanes) {
-        // SAFETY: rows and columns stay inside the visible size, which the planes hold.
+        // SAFETY: rows and columns stay inside the visible size, which the planes contain.
         let size = unsafe planes.size
         let isDeep = unsafe planes.format.bitDepth > 8
         func store(_ value: Int, _ x: Int, _ row: UnsafeMutableRawPointer) {
             let sample = UInt8(truncatingIfNeeded: value)
             if isDeep {
-                // Bits of a sample stand at the top.
+                // P010 stores a sample in the high bits.
                 unsafe row.storeBytes(of: UInt16(sample) << 8 | 0x40, toByteOffset: 2 * x, as: UInt16.self)
             } else {
                 unsafe row.storeBytes(of: sample, toByteOffset: x, as: UInt8.self)

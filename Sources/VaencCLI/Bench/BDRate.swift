@@ -1,13 +1,17 @@
-/// The Bjøntegaard delta of bit rate: how many percent more bits one curve needs for the same PSNR.
+/// The Bjøntegaard delta of the bit rate: the percentage of additional bits that one curve needs for the same PSNR.
 enum BDRate {
     struct Point {
         var bitrate: Double
         var psnr: Double
     }
 
-    /// Positive: `curve` needs more bits than `anchor`. The logarithm of the rate is taken as a function of PSNR,
-    /// interpolated by monotone piecewise cubics (Fritsch–Carlson), and integrated over the PSNR range that both have.
-    /// nil with fewer than four distinct points in either curve or no common range.
+    /// Returns the difference in percent. Positive values mean that `curve` needs more bits than `anchor`.
+    ///
+    /// Treats the logarithm of the rate as a function of PSNR, interpolates it with monotone piecewise cubics
+    /// (Fritsch–Carlson), and integrates over the PSNR range that both curves have.
+    ///
+    /// - Returns: The difference, or nil if a curve has fewer than four distinct points or the curves have no common
+    ///   range.
     static func percent(of curve: [Point], against anchor: [Point]) -> Double? {
         guard let a = Spline(anchor), let b = Spline(curve) else { return nil }
         let low = max(a.low, b.low)
@@ -59,7 +63,7 @@ enum BDRate {
             return sum
         }
 
-        /// The integral of piece k's cubic Hermite polynomial from x[k] to `at`.
+        /// Returns the integral of piece k's cubic Hermite polynomial from x[k] to `at`.
         private func primitive(_ k: Int, _ at: Double) -> Double {
             let h = x[k + 1] - x[k]
             let secant = (y[k + 1] - y[k]) / h

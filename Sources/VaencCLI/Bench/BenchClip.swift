@@ -2,7 +2,7 @@ import Glibc
 import MediaFiles
 import Vaenc
 
-/// An input as raw NV12 in a file, so that no encoder's time is a demuxer's or decoder's.
+/// An input that was converted to raw NV12 in a file, so that encoder times include no demuxing or decoding.
 struct BenchClip: Sendable {
     let name: String
     let path: String
@@ -10,7 +10,7 @@ struct BenchClip: Sendable {
     let frameRate: Rational
     let frameCount: Int
 
-    /// Five seconds, as the session's default.
+    /// The number of frames in a GOP of five seconds, which is the session's default.
     var gop: Int { max(1, Int((frameRate.value * 5).rounded())) }
 
     var arguments: [String] {
@@ -46,7 +46,7 @@ struct BenchClip: Sendable {
         defer { close(file) }
         let buffer = try SystemPixelBuffer(format: .nv12, size: visible)
         var count = 0
-        // SAFETY: rows are written from inside the planes while they are mapped.
+        // SAFETY: `withUnsafePlanes` keeps the planes mapped during the closure, and rows are only read inside them.
         while try unsafe buffer.withUnsafePlanes({ unsafe try source.readFrame(into: $0) }) != nil {
             try unsafe buffer.withUnsafePlanes { planes in
                 for plane in 0..<2 {
@@ -65,12 +65,12 @@ struct BenchClip: Sendable {
         guard count > 0 else { throw VaencError(.badInput, "\(input) has no frames", remedy: "name an input with pictures in it") }
     }
 
-    /// Encodes the clip in a process of its own and judges the stream by decoding it.
+    /// Encodes the clip in a separate process and measures the quality of the decoded stream.
     func run(_ contender: Contender, qp: Int, folder: TemporaryFolder) throws -> BenchReport.Run {
         let stream = folder.file("stream")
         let child = try ChildProcess.run(contender.command(self, qp), environment: contender.environment, output: stream)
         guard child.exitStatus == 0 else {
-            // What vaenc lacks, the benchmark lacks.
+            // If vaenc lacks something, the benchmark lacks it too.
             let isLack = contender.path != "ffmpeg" && child.exitStatus == Int32(ErrorCategory.unavailable.rawValue)
             throw VaencError(
                 isLack ? .unavailable : .deviceFailed, "\(contender.encoder) at QP \(qp) ended with \(child.exitStatus) (\(child.lastMessage))",
@@ -87,7 +87,8 @@ struct BenchClip: Sendable {
             ssim: Nullable(quality.map { ($0.ssim * 1e6).rounded() / 1e6 }))
     }
 
-    /// Of luma, over all frames: PSNR in dB (nil where all are equal) and SSIM; nil where the size is another.
+    /// Returns the luma PSNR in dB (nil if all frames are equal) and the luma SSIM, over all frames. Returns nil if the
+    /// size of the decoded stream differs.
     private func quality(of stream: String, encoder: String) throws -> (psnr: Double?, ssim: Double)? {
         var options = SourceOptions()
         options.inputSize = size

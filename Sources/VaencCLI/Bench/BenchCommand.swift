@@ -82,7 +82,7 @@ struct BenchCommand: ParsableCommand {
         try Terminal.report(json ? try JSON.text(report) + "\n" : Terminal.visible(BenchTable.text(report), keepsLines: true), to: 1)
     }
 
-    /// Each contender against x264, the anchor that everybody knows.
+    /// Returns the BD-rate of each contender against x264, the usual anchor.
     private func differences(_ runs: [BenchReport.Run], clip: String, contenders: Contenders) -> [BenchReport.Difference] {
         func curve(_ encoder: String) -> [BDRate.Point] {
             runs.filter { $0.encoder == encoder }.compactMap { run in
@@ -97,14 +97,14 @@ struct BenchCommand: ParsableCommand {
     }
 }
 
-/// A folder that goes when the run does.
+/// A folder that is deleted at the end of the run.
 final class TemporaryFolder: Sendable {
     let path: String
 
     init() throws {
         let parent = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
         var template = Array("\(parent)/vaenc-bench-XXXXXX".utf8CString)
-        // SAFETY: mkdtemp writes inside the string that it is given.
+        // SAFETY: mkdtemp writes only inside the string that it receives.
         let made = unsafe mkdtemp(&template)
         guard unsafe made != nil else {
             throw TemporaryFileError.creating(errno, "a folder in \(parent)")

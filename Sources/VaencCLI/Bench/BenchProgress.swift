@@ -1,26 +1,26 @@
 import MediaFiles
 
-/// What a bench is at, on stderr: on a terminal one line that is written over, from the first moment on; else a line for each step, from the
-/// first run on: an error before it stands alone.
+/// Shows the bench's progress on stderr. On a terminal it is one line that is overwritten. Otherwise it is a line for
+/// each step, printed from the first run on, so that an earlier error stands alone.
 struct BenchProgress {
     private let isTerminal = Terminal.isInteractive
     private var width = 0
     private var done = 0
     /// Lines that wait for the first run.
     private var held: [String] = []
-    /// Runs of all inputs together; nil until the encoders are known.
+    /// The number of runs for all inputs; nil until the encoders are known.
     var total: Int?
 
-    /// Looking for devices, or reading an input.
+    /// Shows a step that is not a run: the search for encoders, or the reading of an input.
     mutating func step(_ text: String) { show(text) }
 
-    /// A run begins.
+    /// Shows the start of a run.
     mutating func run(_ encoder: String, input: String, qp: Int) {
         done += 1
         show("run \(done)\(total.map { " of \($0)" } ?? ""): \(encoder) at QP \(qp), \(input)")
     }
 
-    /// Takes the line away, so that what comes next stands alone.
+    /// Removes the line, so that the next output stands alone.
     mutating func finish() {
         if isTerminal, width > 0 { Terminal.write("\r" + String(repeating: " ", count: width) + "\r", to: 2) }
         width = 0

@@ -1,14 +1,14 @@
 import Vaenc
 
-/// What `vaenc bench --json` prints.
+/// The object that `vaenc bench --json` prints.
 struct BenchReport: Encodable {
     struct Run: Encodable {
-        /// `vaapi`, `reference`, `software`, or `ffmpeg` for the incumbent on the same driver.
+        /// `vaapi`, `reference`, `software`, or `ffmpeg` for FFmpeg on the same driver.
         var path: String
         var encoder: String
         var codec: String
         var input: String
-        /// `qp 30`.
+        /// The rate setting, such as `qp 30`.
         var rate: String
         var fps: Double
         var cpuMsPerFrame: Double
@@ -16,7 +16,7 @@ struct BenchReport: Encodable {
         var peakKB: Int
         var bytes: Int
         var bitrate: Int
-        /// Luma, in dB, over all frames; null where the stream could not be compared.
+        /// The luma PSNR in dB over all frames; null if the stream could not be compared or all frames are equal.
         var psnr: Nullable<Double>
         var ssim: Nullable<Double>
     }
@@ -25,7 +25,7 @@ struct BenchReport: Encodable {
         var input: String
         var of: String
         var against: String
-        /// More bits (positive) or fewer for the same luma PSNR; null where the curves do not overlap.
+        /// The difference in bits for the same luma PSNR, in percent; null if the curves do not overlap.
         var percent: Nullable<Double>
     }
 
@@ -33,11 +33,11 @@ struct BenchReport: Encodable {
     var device: String
     var runs: [Run] = []
     var bdRate: [Difference] = []
-    /// What was left out or decided, one line each.
+    /// One line for each encoder that was left out and each decision.
     var notices: [String] = []
 }
 
-/// The report as a table for people.
+/// Formats the report as a table for people.
 enum BenchTable {
     static func text(_ report: BenchReport) -> String {
         let head = ["path", "encoder", "input", "rate", "fps", "CPU ms/frame", "first ms", "peak MB", "bytes", "kbit/s", "PSNR-Y", "SSIM-Y"]
@@ -62,7 +62,7 @@ enum BenchTable {
         return text
     }
 
-    /// vaenc beside FFmpeg on the same driver, where both ran.
+    /// Returns the ratios of vaenc to FFmpeg on the same driver, for runs that both have.
     private static func ratios(_ report: BenchReport) -> String {
         var rows: [[String]] = []
         for theirs in report.runs where theirs.path == "ffmpeg" {
@@ -92,7 +92,7 @@ enum BenchTable {
     }
 }
 
-/// With that many places after the point.
+/// Formats a number with `places` digits after the decimal point.
 func decimal(_ value: Double, _ places: Int) -> String {
     guard value.isFinite, abs(value) < 1e15 else { return "\(value)" }
     let scale = (0..<places).reduce(1.0) { product, _ in product * 10 }

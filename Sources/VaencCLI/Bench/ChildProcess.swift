@@ -2,22 +2,23 @@ import Glibc
 import Vaenc
 import VideoBase
 
-/// What a child process did: its output went to a file as it came.
+/// The result of a child process whose output was copied to a file.
 struct ChildResult {
     var exitStatus: Int32
     var wallSeconds: Double
     var cpuSeconds: Double
     var peakKilobytes: Int
-    /// From the start to the first byte on its standard output; nil without any.
+    /// The time from the start to the first byte on standard output; nil if the process wrote nothing.
     var firstByteSeconds: Double?
     var bytes: Int
-    /// The last line that it wrote to stderr.
+    /// The last line that the process wrote to stderr.
     var lastMessage: String
 }
 
-/// Runs programs for measurement: each in a process of its own, so that time and memory are its own.
+/// Runs programs for measurement, each in a separate process, so that its time and memory can be measured.
 enum ChildProcess {
-    /// Runs `arguments[0]` (looked up in PATH), its standard output copied to the file `output`.
+    /// Runs `arguments[0]` (looked up in PATH) and copies its standard output to the file `output`. Blocks until the
+    /// process ends.
     static func run(_ arguments: [String], environment: [String: String?] = [:], output: String) throws -> ChildResult {
         let target = unsafe open(output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard target >= 0 else { throw TemporaryFileError.creating(errno, output) }
@@ -39,7 +40,7 @@ enum ChildProcess {
         ]
         var open = 2
         while open > 0 {
-            // SAFETY: both arrays live through the calls, with their own counts.
+            // SAFETY: both arrays outlive the calls, which receive their counts.
             guard unsafe poll(&descriptors, nfds_t(descriptors.count), -1) >= 0 || errno == EINTR else { break }
             for index in 0..<2 where descriptors[index].fd >= 0 && descriptors[index].revents != 0 {
                 let count = unsafe Glibc.read(descriptors[index].fd, &chunk, chunk.count)
@@ -68,7 +69,9 @@ enum ChildProcess {
         return result
     }
 
-    /// Starts a program that runs until `stop`; its standard output is the pipe's.
+    /// Starts a program that runs until `stop(_:)`.
+    ///
+    /// - Returns: The process, and the read end of its standard output. The caller closes it.
     static func start(_ arguments: [String]) throws -> (pid: pid_t, output: Int32) {
         let out = try Pipe()
         let silence = unsafe open("/dev/null", O_WRONLY | O_CLOEXEC)
@@ -89,7 +92,7 @@ enum ChildProcess {
         _ = unsafe waitpid(pid, &status, 0)
     }
 
-    /// Whether PATH has the program.
+    /// Returns whether PATH contains the program.
     static func exists(_ program: String) -> Bool {
         guard let path = unsafe getenv("PATH") else { return false }
         return unsafe String(cString: path).split(separator: ":").contains { unsafe access("\($0)/\(program)", X_OK) == 0 }
@@ -100,7 +103,7 @@ enum ChildProcess {
     ) throws -> pid_t {
         var variables: [String] = []
         var entry = unsafe environ
-        // SAFETY: environ is a list of C strings that ends with nil.
+        // SAFETY: environ is an array of C strings that ends with nil.
         while let text = unsafe entry.pointee {
             let line = unsafe String(cString: text)
             let name = String(line.prefix { $0 != "=" })
@@ -115,7 +118,7 @@ enum ChildProcess {
         unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         unsafe posix_spawn_file_actions_adddup2(&actions, output, 1)
         unsafe posix_spawn_file_actions_adddup2(&actions, errors, 2)
-        // SAFETY: the copies are freed below, after the child has its own.
+        // SAFETY: posix_spawnp copies the strings for the child; `defer` frees them after the call.
         let argv = unsafe arguments.map { unsafe strdup($0) } + [nil]
         let envp = unsafe variables.map { unsafe strdup($0) } + [nil]
         defer { for unsafe pointer in unsafe argv + envp { unsafe free(pointer) } }
@@ -128,7 +131,7 @@ enum ChildProcess {
         return pid
     }
 
-    /// The error of a limit of the system or of this process; nil for any other errno.
+    /// Returns the error for an exhausted limit of the system or of this process; nil for any other errno.
     private static func lack(_ code: Int32, _ program: String) -> VaencError? {
         switch code {
         case EMFILE, ENFILE: VaencError.noDescriptor("to run \(program)")

@@ -2,12 +2,12 @@ import Glibc
 import VAAPI
 import Vaenc
 
-/// One encoder to measure: how to call it on a raw NV12 file.
+/// An encoder to measure, and its command line for a raw NV12 file.
 struct Contender {
     var path: String
     var encoder: String
     var codec: VideoCodec
-    /// The command line for a clip at a QP, writing Annex B to standard output.
+    /// Returns the command line for a clip at a QP. The command writes Annex B to standard output.
     var command: @Sendable (_ clip: BenchClip, _ qp: Int) -> [String]
     var environment: [String: String?] = [:]
 }
@@ -15,11 +15,11 @@ struct Contender {
 /// The encoders that this machine offers, and the X server that FFmpeg needs to reach the reference driver.
 final class Contenders {
     private(set) var all: [Contender] = []
-    /// What was left out, and why.
+    /// The encoders that were left out, with the reason.
     private(set) var notes: [String] = []
     private(set) var deviceName = ""
     private var server: pid_t?
-    /// The server's end of its output: it ends where it cannot write its whole line.
+    /// The read end of the server's output. It stays open: the server exits if it cannot write its whole line.
     private var serverOutput: Int32?
 
     init(selection: DeviceSelector, requireHardware: Bool, preset: Int?, withFFmpeg: Bool) throws {
@@ -98,7 +98,7 @@ final class Contenders {
             device = "vaapi=va:,connection_type=x11"
             environment = ["DISPLAY": display, "LIBVA_DRIVERS_PATH": folder, "LIBVA_DRIVER_NAME": "libvaenc"]
         }
-        // Of the codecs that vaenc was found to encode here.
+        // FFmpeg runs only the codecs that vaenc can encode on this device.
         for codec in Set(all.map(\.codec)).sorted(by: { $0.rawValue < $1.rawValue }) {
             let name = codec.rawValue
             all.append(
@@ -113,7 +113,7 @@ final class Contenders {
         }
     }
 
-    /// The name of an X display: the user's own, or a virtual one made for this run.
+    /// Returns the name of an X display: the user's own, or a virtual one that is started for this run.
     private func startXServer() throws -> String? {
         if let display = unsafe getenv("DISPLAY") { return unsafe String(cString: display) }
         guard ChildProcess.exists("Xvfb") else {
@@ -123,7 +123,7 @@ final class Contenders {
         let started = try ChildProcess.start(["Xvfb", "-displayfd", "1", "-noreset", "-nolisten", "tcp", "-screen", "0", "64x64x24"])
         server = started.pid
         serverOutput = started.output
-        // The number and the end of its line come in two writes.
+        // Xvfb writes the number and the end of its line separately.
         var text: [UInt8] = []
         var byte: UInt8 = 0
         while text.count < 16, unsafe read(started.output, &byte, 1) == 1, byte != UInt8(ascii: "\n") { text.append(byte) }

@@ -1,7 +1,7 @@
 import Glibc
 import VideoBase
 
-/// The errors of files that the benchmark makes in its folder, by errno.
+/// The errors for files in the benchmark's folder, by errno.
 enum TemporaryFileError {
     static func creating(_ code: Int32, _ path: String) -> VaencError {
         let what = code == ENOSPC || code == EDQUOT ? "with room" : "that can be written"
@@ -20,12 +20,13 @@ enum TemporaryFileError {
         return VaencError(.inputOutput, "cannot write \(path) (\(text(code)))", remedy: remedy)
     }
 
-    /// Writes all of it.
+    /// Writes all bytes.
+    ///
     /// - Returns: 0, or errno.
     static func write(_ bytes: UnsafeRawBufferPointer, to file: Int32) -> Int32 {
         var done = 0
         while done < bytes.count {
-            // SAFETY: the rest of the caller's bytes, which are only read.
+            // SAFETY: the pointer and count stay inside the caller's bytes, which are only read.
             let count = unsafe Glibc.write(file, bytes.baseAddress! + done, bytes.count - done)
             if count > 0 { done += count } else if count == 0 || errno != EINTR { return count == 0 ? EIO : errno }
         }
@@ -41,7 +42,7 @@ enum TemporaryFileError {
     }
 
     private static func text(_ code: Int32) -> String {
-        // SAFETY: the string is the calling thread's until its next strerror, and copied at once.
+        // SAFETY: the string belongs to the calling thread until its next strerror, and is copied immediately.
         unsafe String(cString: strerror(code))
     }
 }

@@ -4,14 +4,14 @@ import Preview
 import Synchronization
 import Vaenc
 
-/// A camera as a run's input: with its window, and what the report says of it.
+/// A camera as the input of a run, with its preview window and its part of the report.
 struct CameraInput {
     let source: CameraSource
-    /// nil: none was asked for, or none can be shown.
+    /// The preview window; nil if none was requested.
     let preview: CameraPreview?
     private let notices: NoticeList
 
-    /// What happened, in a person's words.
+    /// The notices of the camera's thread, as text for people.
     private final class NoticeList: Sendable {
         private let texts = Mutex<[String]>([])
         func add(_ text: String) { texts.withLock { $0.append(text) } }
@@ -38,7 +38,7 @@ struct CameraInput {
         self.notices = notices
     }
 
-    /// nil: told elsewhere, or at the end all together.
+    /// Returns the text of a notice; nil for notices that are reported elsewhere or in total at the end.
     private static func text(_ notice: CameraSource.Notice) -> String? {
         switch notice {
         case .started(let info): "capturing from \(words(info))"
@@ -54,9 +54,9 @@ struct CameraInput {
         return "\(info.path) (\(info.name)): \(info.size) \(info.layout)\(rate)"
     }
 
-    /// Adds what the camera's thread counted.
+    /// Adds the counts and notices of the camera's threads to a report.
     ///
-    /// - Parameter tellsNotices: what became known at the end is printed on stderr too.
+    /// - Parameter tellsNotices: Whether notices that become known only at the end are printed on stderr too.
     func complete(_ report: inout EncodeReport, tellsNotices: Bool) {
         report.capture = CaptureReport(source)
         let late = [preview?.notice, dropNotice].compactMap { $0 }
@@ -65,7 +65,7 @@ struct CameraInput {
         if let failure = source.failure { report.notices.append(OptionNames.translate(FileName.printable(failure.message))) }
     }
 
-    /// What was lost, in one line; nil where nothing was.
+    /// A line with the numbers of lost pictures; nil if none was lost.
     var dropNotice: String? {
         let counts = source.counts
         let parts = [
@@ -75,7 +75,7 @@ struct CameraInput {
     }
 }
 
-/// What the report says of cameras.
+/// The part of the report that describes cameras.
 struct CaptureReport: Encodable, Sendable {
     struct Camera: Encodable, Sendable {
         var path: String
@@ -102,23 +102,24 @@ struct CaptureReport: Encodable, Sendable {
         var device: String
         var rate: Int
         var channels: Int
-        /// Of a channel.
+        /// The number of samples of each channel.
         var samples: Int
         var gaps: Int
         var samplesFilled: Int
         var samplesDropped: Int
-        /// How much faster the device's clock is than the system's, in millionths.
+        /// The deviation of the device's clock from the system's clock in millionths; positive if the device's is
+        /// faster.
         var driftPPM: Double
         var ended: String
     }
 
-    /// Of all cameras together.
+    /// The counts of all cameras together.
     var captured: Int
     var droppedByDriver: Int
     var late: Int
     var damaged: Int
     var unused: Int
-    /// Of the camera that was recorded last.
+    /// The end of the camera that was recorded last.
     var ended: String
     var cameras: [Camera]
     var sound: Sound?

@@ -4,9 +4,9 @@ import Preview
 import Synchronization
 import Vaenc
 
-/// A window that shows what is encoded of a camera's pictures, no larger than the screen has room for.
+/// A window that shows the pictures that are encoded from a camera, limited to the size of the screen.
 ///
-/// It is a by-product: where it is closed, or cannot go on, the recording does.
+/// If the window is closed or fails, the recording continues.
 final class CameraPreview: Sendable {
     private struct State {
         var window: PreviewWindow?
@@ -17,17 +17,19 @@ final class CameraPreview: Sendable {
     }
 
     private let state = Mutex(State())
-    /// What is encoded; nil: the size of the first camera's pictures.
+    /// The size of the encoded pictures; nil for the size of the first camera's pictures.
     private let outputSize: VideoSize?
     private let fit: FrameFit
 
-    /// - Throws: `unavailable` without SDL2 or a display to show it on.
+    /// Checks that a window can be shown.
+    ///
+    /// - Throws: `unavailable` without SDL2 or a display.
     init(of options: SourceOptions) throws {
         try PreviewWindow.check()
         (outputSize, fit) = (options.outputSize, options.fit)
     }
 
-    /// What became of the window; nil where it was there all the time.
+    /// The reason why the window ended; nil if it did not.
     var notice: String? { state.withLock { $0.notice } }
 
     func show(_ frame: CapturedFrame, _ info: CaptureInfo) {
@@ -55,8 +57,7 @@ final class CameraPreview: Sendable {
         if state.source != info {
             state.source = info
             window.setTitle("vaenc: \(info.name)")
-            // What the window is told to show is of BT.601 and limited range.
-            // Later cameras' pictures stand in the first one's size.
+            // The window shows BT.601 in limited range. Pictures of later cameras are scaled to the first one's size.
             state.shaper = FrameShaper(
                 source: frame.size, aspect: Rational(1, 1), color: info.color,
                 target: ColorDescription(primaries: 1, transfer: 1, matrix: 6, fullRange: false), output: size, fit: fit)

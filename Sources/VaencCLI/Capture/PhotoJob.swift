@@ -2,9 +2,9 @@ import ArgumentParser
 import MediaFiles
 import Vaenc
 
-/// One picture of a camera into a file.
+/// Records one picture of a camera into a file.
 struct PhotoJob {
-    /// What `--json` prints.
+    /// The object that `--json` prints.
     private struct Report: Encodable {
         var schema = 1
         var width: Int
@@ -45,7 +45,7 @@ struct PhotoJob {
         interruption.whenFirst { camera.source.cancel() }
         defer { camera.source.close() }
         let picture = try SystemPixelBuffer(format: .nv12, size: camera.source.info.size)
-        // SAFETY: the source writes only inside the planes, which are valid while the closure runs.
+        // SAFETY: `withUnsafePlanes` keeps the planes valid during the closure, and the source writes only inside them.
         guard unsafe try picture.withUnsafePlanes({ unsafe try camera.source.readFrame(into: $0) }) != nil else {
             throw VaencError(.deviceFailed, "the camera \(input) gave no picture", remedy: "look at --start and --duration")
         }

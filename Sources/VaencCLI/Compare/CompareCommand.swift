@@ -33,7 +33,7 @@ struct CompareCommand: ParsableCommand {
         try input.check([reference, distorted])
         let sources = try [reference, distorted].map { name in
             do { return try MediaInput.open(name, options: try input.options(of: name)) } catch var error as VaencError {
-                // Of names of coded video --input-size and --input-format do not tell.
+                // --input-size and --input-format do not apply to a name of coded video.
                 if !MediaInput.mayBeRaw(name), error.remedy?.contains("`inputSize`") == true {
                     error.remedy = "check that the file is whole, or name raw frames .yuv"
                 }
@@ -71,7 +71,9 @@ struct CompareInputOptions: ParsableArguments {
     @Option(help: ArgumentHelp("How a picture of another shape is fitted to --size (default letterbox).", valueName: "letterbox|crop|stretch"))
     var fit: FrameFit?
 
-    /// - Throws: `usage` for a size or format of raw frames where no input has such a name.
+    /// Checks that an input can be raw frames if a size or format of raw frames is given.
+    ///
+    /// - Throws: `usage` if neither name can be one of raw frames.
     func check(_ names: [String]) throws {
         guard let option = inputSize.map({ "--input-size \($0)" }) ?? inputFormat.map({ "--input-format \($0)" }), !names.contains(where: MediaInput.mayBeRaw)
         else { return }
@@ -79,7 +81,7 @@ struct CompareInputOptions: ParsableArguments {
             "\(option) is for raw frames, and neither \(names[0]) nor \(names[1]) has such a name", remedy: "leave it out, or name raw frames .yuv")
     }
 
-    /// What of them goes for an input.
+    /// Returns the options that apply to an input.
     func options(of name: String) throws -> SourceOptions {
         var options = try SourceOptions(
             inputSize: inputSize, inputFormat: inputFormat, frames: frames, start: start, duration: duration, size: size,

@@ -1,9 +1,9 @@
 import MediaFiles
 import Vaenc
 
-/// What `vaenc compare` prints: the contract of docs/CLI.md, `"schema": 1`.
+/// The object that `vaenc compare` prints: the contract of docs/CLI.md, `"schema": 1`.
 struct CompareReport: Encodable {
-    /// In decibels; null where the planes are equal.
+    /// The PSNR in decibels; null if the planes are equal.
     struct PSNR: Encodable {
         var y: Nullable<Double>
         var u: Nullable<Double>
@@ -17,7 +17,7 @@ struct CompareReport: Encodable {
         }
     }
 
-    /// 1 where equal.
+    /// The SSIM; 1 if the planes are equal.
     struct SSIM: Encodable {
         var y: Double
         var u: Double
@@ -42,17 +42,20 @@ struct CompareReport: Encodable {
     var distorted: String
     var width: Int
     var height: Int
-    /// Of the samples that were compared.
+    /// The bit depth of the samples that were compared.
     var bitDepth: Int
     var frames: Int
     var psnr: PSNR
     var ssim: SSIM
     var perFrame: [Frame]
-    /// What was done to the pictures before they were compared.
+    /// The changes that were made to the pictures before the comparison.
     var notices: [String]
 
+    /// Creates a report.
+    ///
     /// - Parameters:
-    ///   - infos, names: of the reference and the other.
+    ///   - infos: The properties of the reference and of the distorted input.
+    ///   - names: The names of the reference and of the distorted input.
     init(_ comparison: ClipComparison, _ infos: [SourceInfo], names: [String]) {
         (reference, distorted) = (names[0], names[1])
         (width, height) = (comparison.size.width, comparison.size.height)
@@ -84,7 +87,7 @@ struct CompareReport: Encodable {
         }
     }
 
-    /// For people.
+    /// The report as text for people.
     var text: String {
         func decibels(_ value: Nullable<Double>) -> String { value.wrapped.map { decimal($0, 2) + " dB" } ?? "equal" }
         var lines = [

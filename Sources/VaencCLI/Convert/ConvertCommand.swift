@@ -134,7 +134,7 @@ struct ConvertCommand: ParsableCommand, InterruptibleCommand {
     }
 }
 
-/// What `vaenc convert --json` prints.
+/// The object that `vaenc convert --json` prints.
 struct ConvertReport: Encodable {
     var schema = 1
     var codec: Nullable<VideoCodec>

@@ -62,7 +62,7 @@ struct DecodeCommand: ParsableCommand, InterruptibleCommand {
         if isInterrupted { throw ExitCode(Int32(ErrorCategory.interrupted.rawValue)) }
     }
 
-    /// Until the end or an interruption; true when interrupted.
+    /// Copies pictures until the end of the input or an interruption. Returns whether it was interrupted.
     private func copy(
         from decoding: InputDecoding, to sink: PictureSink, _ times: inout PictureTimes, _ interruption: Interruption
     ) throws -> Bool {
@@ -70,7 +70,8 @@ struct DecodeCommand: ParsableCommand, InterruptibleCommand {
         let info = decoding.source.info
         let isScaled = info.size != info.nativeSize
         let converter = PixelConverter(color: info.color)
-        // SAFETY: the source writes, and the sink reads, inside the planes while the closure runs.
+        // SAFETY: `withUnsafePlanes` keeps the planes valid during the closure. The source writes, and the sink reads,
+        // only inside them.
         while !interruption.isRequested {
             do {
                 if isScaled {
@@ -112,7 +113,7 @@ struct DecodeCommand: ParsableCommand, InterruptibleCommand {
     }
 }
 
-/// Where to decode.
+/// The options that select the device for decoding.
 struct DecodeDeviceOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(

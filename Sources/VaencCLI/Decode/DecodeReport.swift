@@ -3,19 +3,19 @@ import VAAPI
 import Vaenc
 import VideoBase
 
-/// What `vaenc decode --json` prints: the contract of docs/CLI.md, `"schema": 1`.
+/// The object that `vaenc decode --json` prints: the contract of docs/CLI.md, `"schema": 1`.
 struct DecodeReport: Encodable, Sendable {
     struct Device: Encodable, Sendable {
         var kind: DeviceKind
         var path: Nullable<String>
         var driver: String
-        /// Why there.
+        /// The reason for the choice of this device.
         var why: String
     }
 
     struct Frames: Encodable, Sendable {
         var decoded: Int
-        /// At the start, before the first that can be decoded.
+        /// The number of pictures at the start that cannot be decoded.
         var skipped: Int
     }
 
@@ -34,9 +34,9 @@ struct DecodeReport: Encodable, Sendable {
     var frames: Frames
     var bytes: Int
     var seconds: Seconds
-    /// Where pictures were brought to another size; null where they have their own.
+    /// The entry for scaling; null if the pictures keep their size.
     var scaling: Nullable<EffectiveEntry>
-    /// What was decided for the user, one line each.
+    /// Decisions made for the user, one line each.
     var notices: [String]
     var output: String
     var interrupted: Bool

@@ -1,11 +1,11 @@
 import VideoBase
 
-/// How far the times of decoded pictures are from those of an output that has one frame rate.
+/// Measures how far the times of decoded pictures are from those of an output with a constant frame rate.
 struct PictureTimes {
     private let frameRate: Double
     private var first: Double?
     private var count = 0
-    /// In seconds.
+    /// The largest deviation in seconds.
     private var largest = 0.0
 
     init(_ frameRate: Rational) { self.frameRate = frameRate.value }
@@ -18,7 +18,7 @@ struct PictureTimes {
         count += 1
     }
 
-    /// What a person is told where a picture is off by half the time of one, or more.
+    /// A notice for people if a picture is off by at least half a frame duration; otherwise nil.
     var notice: String? {
         guard frameRate > 0, largest.isFinite, largest * frameRate >= 0.5 else { return nil }
         return """

@@ -1,6 +1,6 @@
 import VideoBase
 
-/// Packets of a stream of sound that could not be decoded, or not whole.
+/// The packets of an audio stream that could not be decoded, or not completely.
 struct DamagedSound {
     /// The stream's index in its file.
     var stream: Int
@@ -13,14 +13,14 @@ struct DamagedSound {
         """
     }
 
-    /// What `--strict` says of the first one.
+    /// The error for the first damaged packet with `--strict`.
     static func refusal(_ stream: Int) -> VaencError {
         VaencError(
             .badInput, "strict: a packet of sound (stream \(stream)) is damaged and could not be decoded whole",
             remedy: "leave out `strict` to have silence there, or leave out the sound with `AudioMode.none`")
     }
 
-    /// Of each stream once, though several outputs decode it.
+    /// Merges entries of several outputs, so that each stream appears once.
     static func merged(_ all: [DamagedSound]) -> [DamagedSound] {
         var merged: [DamagedSound] = []
         for sound in all {

@@ -2,19 +2,19 @@ import MediaFiles
 import VAAPI
 import Vaenc
 
-/// One output of a run: its session, its sink, and what came of them.
+/// One output of a run: its session, its sink and their results.
 final class EncodeBranch {
     let output: EncodeOutput
     let tally: EncodeTally
     let sink: SinkBox
     let session: CompressionSession
-    /// What the session turned out to be, the latest known.
+    /// The latest description of the session's encoder.
     private(set) var description: EncoderDescription
-    /// What ended the output before its end.
+    /// The error that ended the output early.
     private(set) var failure: (any Error)?
     private(set) var isFinished = false
 
-    /// Prepares the session; opens nothing.
+    /// Prepares the session. Opens no file.
     init(_ output: EncodeOutput, device: DeviceSelector, requireHardware: Bool) throws {
         let tally = EncodeTally()
         let sink = SinkBox()
@@ -35,7 +35,7 @@ final class EncodeBranch {
             }
         }
         do {
-            // Of HLS the codec says what the segments are.
+            // In HLS the codec determines the segment type, and so whether delimiters are needed.
             let wantsDelimiters = output.format.wantsDelimiters(of: session.choice.codec, asked: asksDelimiters)
             if wantsDelimiters != configuration.accessUnitDelimiters { try session.set(.accessUnitDelimiters, to: wantsDelimiters) }
             description = try session.encoderDescription
@@ -47,22 +47,24 @@ final class EncodeBranch {
 
     var name: String { output.name(description.codec) }
 
-    /// Of the source's streams of sound, those that come into the output.
+    /// The source's audio streams that the output contains.
     private var feeds: [(stream: Int, feed: SoundFeed)] = []
-    /// The index in its file of each of the source's streams of sound.
+    /// The index in its file of each of the source's audio streams.
     private var names: [Int] = []
 
-    /// Why streams of sound, by their places in `feeds`, are not in the output after all.
+    /// The reasons why audio streams, by their index in `feeds`, were left out after all.
     private var feedsLeftOut: [Int: String] = [:]
 
-    /// What of each of the source's streams of sound was damaged, as far as it was decoded.
+    /// The damaged packets of each of the source's audio streams, as far as they were decoded.
     var damagedSounds: [DamagedSound] {
         feeds.filter { $0.feed.damagedPackets > 0 }.map { DamagedSound(stream: names[$0.stream], packets: $0.feed.damagedPackets) }
     }
 
+    /// Opens the sink.
+    ///
     /// - Parameters:
-    ///   - sounds: the source's.
-    ///   - isCancelled: of a long silence that is encoded: whether to stop.
+    ///   - sounds: The source's audio streams.
+    ///   - isCancelled: Whether to stop the encoding of a long silence, or the connection to a server.
     func open(_ sounds: [SourceSound], isCancelled: @escaping @Sendable () -> Bool) throws {
         names = sounds.enumerated().map { $0.element.stream ?? $0.offset }
         feeds = try zip(sounds, output.sound.modes).enumerated().compactMap { index, sound in
@@ -73,13 +75,14 @@ final class EncodeBranch {
         try sink.open(name, options: options, description: description, sounds: feeds.map(\.feed.track), isCancelled: isCancelled)
     }
 
-    /// Takes packets of each of the source's streams of sound, and writes what the pictures have reached.
+    /// Takes packets of each of the source's audio streams, and writes those up to the time of the latest picture.
     func appendAudio(_ packets: [[TrackPacket]], until time: MediaTime) {
         appendAudio(packets) { try $0.write($1, until: time, to: $2) }
     }
 
-    /// Takes the last packets of sound.
-    /// - Parameter end: of the pictures, where the sound is to end with them.
+    /// Takes the last audio packets.
+    ///
+    /// - Parameter end: The time at which the audio ends with the pictures; nil if it ends by itself.
     func finishAudio(_ packets: [[TrackPacket]], end: MediaTime?) {
         appendAudio(packets) { try $0.finish($1, end: end, to: $2) }
     }
@@ -92,21 +95,21 @@ final class EncodeBranch {
                 try body(feed, packets[stream]) { sink.write([$0], sound: index) }
                 if output.configuration.strict, feed.damagedPackets > 0 { return sink.fail(DamagedSound.refusal(names[stream])) }
             } catch let error as VaencError where error.category == .interrupted {
-                // The pictures end, too: what was encoded is finished.
+                // The pictures end too: the output is finished with the frames encoded so far.
             } catch { return sink.fail(error) }
         }
     }
 
     var hears: Bool { !feeds.isEmpty }
 
-    /// Nothing of the output stays, but what plays of a recording.
+    /// Ends the output after an error. Removes its files, except the playable part of a recording.
     func cancel(_ error: any Error) {
         session.invalidate()
         let told = sink.abandon(after: sink.failure ?? error)
         if failure == nil { failure = told }
     }
 
-    /// Completes the file, after the session's last packet.
+    /// Completes the file after the session's last packet.
     func finish(interrupted: Bool) throws {
         description = try session.encoderDescription
         guard tally.snapshot.frames.encoded > 0 else {
@@ -145,12 +148,12 @@ final class EncodeBranch {
             driverRates: counts.driverRates)
     }
 
-    // MARK: What became of wishes
+    // MARK: Requested and effective settings
 
     private var soundEntries: [EffectiveEntry] {
         var entries = output.sound.entries
         for (place, why) in feedsLeftOut where feeds.indices.contains(place) {
-            // There is an entry for each of the source's streams where any of them is kept.
+            // If any audio stream is kept, there is an entry for each of the source's audio streams.
             let stream = feeds[place].stream
             guard entries.indices.contains(stream) else { continue }
             let entry = entries[stream]
@@ -161,15 +164,16 @@ final class EncodeBranch {
         return entries
     }
 
-    /// What the container makes of wishes, and what of the sound is in it.
+    /// The entries for settings that the container decides, and for audio.
     private var contained: [EffectiveEntry] {
         var entries: [EffectiveEntry] = []
         if let entry = output.sampleEntry {
-            let used = description.codec == .hevc ? entry.rawValue : "avc1"
-            entries.append(
-                EffectiveEntry(
-                    option: "sampleEntry", asked: entry.rawValue, used: used,
-                    why: description.codec == .hevc ? "as asked" : "H.264 has no other"))
+            let (used, why) =
+                switch description.codec {
+                case .h264: ("avc1", "H.264 has no other")
+                case .hevc: (entry.rawValue, "as asked")
+                }
+            entries.append(EffectiveEntry(option: "sampleEntry", asked: entry.rawValue, used: used, why: why))
         }
         entries += soundEntries
         let asksDelimiters = output.configuration.accessUnitDelimiters
@@ -184,8 +188,8 @@ final class EncodeBranch {
         return entries
     }
 
-    /// What the session does not know of: what of the input does not come out as it went in, and what the container makes of
-    /// wishes.
+    /// Returns the entries that the session does not know: changes of the input, and settings that the container
+    /// decides.
     func changes(_ info: SourceInfo) -> [EffectiveEntry] {
         var changes = info.changes + contained + output.missing(description.codec)
         if !info.displayMatrix.isEmpty {
@@ -203,7 +207,7 @@ final class EncodeBranch {
         let same: [PixelFormat] = [.nv12, .i420, .yv12, .p010, .i420p10]
         if !(info.nativeFormat.map(same.contains) ?? name.hasPrefix("yuv420p")) {
             changes.append(
-                // A camera gives what it has: nobody asked for it.
+                // A camera delivers what it supports: the user did not request this format.
                 EffectiveEntry(
                     option: "inputFormat", asked: info.isLive ? nil : name, used: used,
                     why: info.isLive ? "\(name), encoded as \(depth)-bit 4:2:0" : "encoded as \(depth)-bit 4:2:0"))
@@ -216,9 +220,9 @@ final class EncodeBranch {
         return changes
     }
 
-    /// The session's report in the command line's words.
+    /// Returns the session's effective settings in the terms of the command line.
     ///
-    /// - Parameter unasked: options that have a value always, and were not asked for on the command line.
+    /// - Parameter unasked: Options that always have a value and were not given on the command line.
     func effective(_ info: SourceInfo, unasked: Set<String>) -> [EffectiveEntry] {
         var codec = EffectiveEntry(
             option: "codec", asked: nil, used: description.codec.rawValue,
@@ -248,7 +252,8 @@ final class EncodeBranch {
         return [codec] + entries + (entries.contains { $0.option == "frameRate" } ? [] : [rate]) + changes(info)
     }
 
-    /// A size asked for of pictures that players turn is the one in which they are seen.
+    /// Returns the size entry with the displayed size, if the user requested a size and players rotate the pictures by
+    /// 90° or 270°.
     private func size(_ entry: EffectiveEntry, _ info: SourceInfo, _ unasked: Set<String>) -> EffectiveEntry? {
         guard info.isTurnedOnItsSide, !unasked.contains("size"), info.size == output.configuration.size else { return nil }
         let seen = VideoSize(width: info.size.height, height: info.size.width)

@@ -35,7 +35,7 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
         let sinkOptions = try output.sinkOptions()
         let names = try OutputNames(output.output, input: input, codec: codec, options: sinkOptions)
         let named = names.all
-        // What can be refused before the input is opened, is.
+        // Everything that can be refused before the input is opened is refused here.
         let drafts = try named.enumerated().map { index, one in
             var draft = EncoderConfiguration(size: VideoSize(width: 16, height: 16))
             try apply(to: &draft, codec: one.codec, others: names.others(of: index))
@@ -75,13 +75,14 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
             options.contentLight = configuration.contentLight
             options.sampleAspectRatio = configuration.sampleAspectRatio
             options.displayMatrix = source.info.displayMatrix
-            // A camera, and what comes through a pipe, are recorded: who knows how that ends.
+            // The input from a camera or a pipe may end unexpectedly, so its output must survive the end of the
+            // process.
             options.survivesKill = camera != nil || input == "-" && source.info.frameCount == nil
             let best = source.sound.flatMap { best in source.sounds.firstIndex { $0.track === best.track } }
             var sound = try SoundPlan(
                 asked: soundOptions.audio, sounds: source.sounds, best: best ?? 0, inputHasSound: source.info.hasSound,
                 format: one.format, fits: inputOptions.fps == nil || camera != nil)
-            // What a microphone gives is encoded as it comes.
+            // Microphone audio is encoded as it arrives.
             if camera != nil, soundOptions.audio == nil, sound.modes.first == .copy {
                 sound.entries = [EffectiveEntry(option: "audio", asked: nil, used: "aac", why: "of the microphone")]
             }
@@ -110,7 +111,7 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
         if let ended = camera?.source.failure { throw ended }
     }
 
-    /// What the options ask for, over what the input has.
+    /// Returns the configuration of an output: the input's properties, overridden by the options.
     private func configuration(
         of info: SourceInfo, codec: VideoCodec?, others: Set<VideoCodec>
     ) throws -> EncoderConfiguration {
@@ -122,8 +123,8 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
         return configuration
     }
 
-    /// What the effective configuration names as if it had been asked for, where it comes from the input or from
-    /// another option.
+    /// The options that the effective configuration reports as requested although their values come from the input or
+    /// from another option.
     private var unasked: Set<String> {
         var names: Set<String> = []
         if inputOptions.size == nil { names.insert("size") }
@@ -165,7 +166,7 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
 
     private func show(_ report: EncodeReport, toStandardError: Bool) throws {
         if reporting.json {
-            // Beside other objects on stderr it is one line too.
+            // Next to other objects on stderr, the report is a single line too.
             let pretty = !(toStandardError && reporting.progress == "json")
             try Terminal.report(try JSON.text(report, pretty: pretty) + "\n", to: toStandardError ? 2 : 1)
             return
@@ -182,7 +183,7 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
             one.frames = output.frames
             one.output = output.output
             one.statistics = output.statistics
-            // The first failure is told as the run's.
+            // The first failure is reported as the run's error.
             let isFirst = output.output == outputs.first { $0.error.wrapped != nil }?.output
             if !isFirst { summarize(one, output.effective, output.error.wrapped) }
         }
@@ -191,18 +192,19 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
     private func summarize(_ report: EncodeReport, _ effective: [EffectiveEntry], _ error: String?) {
         if let error { return Terminal.note("\(report.output): \(error)") }
         let place = report.outputs == nil ? "" : "\(report.output): "
-        // A change of speed was told at the beginning.
+        // A change of speed was reported at the start.
         for entry in effective where entry.differs && entry.option != SourceInfo.speedOption {
             Terminal.note("\(place)\(OptionNames.name(of: entry, hasSize: inputOptions.size != nil)): asked \(entry.asked ?? ""), used \(entry.used) (\(entry.why))")
         }
-        // Of a codec that the device or the format decided; an extension that names one needs no words.
+        // The codec is explained only if the device or the format decided it. An extension that names the codec needs
+        // no explanation.
         let codec = effective.first { $0.option == "codec" && $0.asked == nil && $0.why != OutputNames.byExtension }
         let broken = report.statistics.limitsBroken
         let fps = report.seconds.wall > 0 ? Double(report.frames.encoded) / report.seconds.wall : 0
         Terminal.note(
             """
             \(report.output): \(counted(report.frames.encoded, "frame")), \(report.width)×\(report.height) \
-            \(report.codec == .h264 ? "H.264" : "HEVC") \(report.profile)@\(report.level)\
+            \(report.codec.standardName) \(report.profile)@\(report.level)\
             \(codec.map { " (\($0.why))" } ?? ""), \(report.bytes) bytes, \
             \(report.bitrate / 1000) kbit/s, \(decimal(fps, 0)) fps, on \(report.device.driver)\
             \(report.frames.dropped > 0 ? ", \(counted(report.frames.dropped, "frame")) DROPPED" : "")\
@@ -213,5 +215,5 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
     }
 }
 
-/// `1 frame`, `2 frames`.
+/// Formats a count with its noun: `1 frame`, `2 frames`.
 func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }

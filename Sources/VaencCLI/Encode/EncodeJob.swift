@@ -2,35 +2,38 @@ import MediaFiles
 import VAAPI
 import Vaenc
 
-/// One run of source → encoders → sinks. The main thread reads and hands in; packets arrive on the encoders' threads.
+/// One run of source, encoders and sinks. The main thread reads frames and passes them on; packets arrive on the
+/// encoders' threads.
 struct EncodeJob {
     let source: any FrameSource
     let outputs: [EncodeOutput]
-    /// By the frame before which they are made.
+    /// Changes of the rate, by the index of the frame before which they apply.
     let rateChanges: [Int: RunningChange]
     let device: DeviceSelector
     let requireHardware: Bool
     let interruption: Interruption
     let progress: ProgressLine.Style
-    /// Options of the effective configuration that have a value always, and were not asked for on the command line.
+    /// Options of the effective configuration that always have a value and were not given on the command line.
     let unasked: Set<String>
-    /// How many frames of the input, and how many seconds from the start, are wanted at most.
+    /// The maximum number of frames of the input, and the maximum number of seconds from the start; nil for no limit.
     let limits: (frames: Int?, seconds: Double?)
-    /// Notices are printed on stderr as they arise; else they stand in the report alone.
+    /// Whether notices are also printed on stderr as they arise. Otherwise only the report contains them.
     let tellsNotices: Bool
 
-    /// Encodes everything, finishes the outputs, and says what came of it.
+    /// Encodes the input, finishes the outputs and reports the result.
     ///
-    /// Of an output that fails nothing stands under its final name; the others go on. When interrupted, what was encoded
-    /// is finished.
-    /// - Returns: the report, and what ended an output before its end, where others came out.
+    /// If an output fails, no file with its final name remains, and the other outputs continue. After an interruption,
+    /// the outputs are finished with the frames encoded so far.
+    ///
+    /// - Returns: The report, and the first error that ended an output if other outputs succeeded.
     func run() throws -> (report: EncodeReport, failure: (any Error)?) {
         let branches = try makeBranches()
         defer { for branch in branches { branch.session.invalidate() } }
         let notices =
             source.info.notices + unique(branches.compactMap(\.session.choice.notice))
             + [speedNotice, assumedRateNotice, rateNotice].compactMap { $0 }
-        // In a script's log, an error stands alone: what is to be said of the beginning follows when there is none.
+        // In a script's log an error stands alone: without a terminal, the first notices are printed only after
+        // success.
         let tellsAtOnce = Terminal.isInteractive || source.info.isLive
         if tellsNotices, tellsAtOnce { for notice in notices { Terminal.note(notice) } }
         let kept = branches.compactMap(\.sink.keptNotice)
@@ -85,7 +88,7 @@ struct EncodeJob {
         return (report(branches, input, notices: notices + kept + late, interrupted: interrupted), failure)
     }
 
-    /// Every session prepared and every output opened, or nothing left behind.
+    /// Prepares every session and opens every output. On failure, cancels all of them.
     private func makeBranches() throws -> [EncodeBranch] {
         var branches: [EncodeBranch] = []
         do {
@@ -97,7 +100,7 @@ struct EncodeJob {
             }
             for branch in branches {
                 try branch.open(source.sounds) { [interruption] in interruption.isRequested }
-                // Told at once: what comes after may fail.
+                // Printed immediately: a later step may fail.
                 if let notice = branch.sink.keptNotice, tellsNotices { Terminal.note(notice) }
             }
         } catch {
@@ -111,12 +114,12 @@ struct EncodeJob {
         texts.enumerated().filter { texts.firstIndex(of: $0.element) == $0.offset }.map(\.element)
     }
 
-    /// Of frames that are given other times than the input's.
+    /// The notice for frames whose times differ from the input's.
     private var speedNotice: String? {
         source.info.speedChange.map { "--fps changes the playing speed to \($0.used): \($0.why)" }
     }
 
-    /// Of an input that does not say its frame rate.
+    /// The notice for an input without a frame rate.
     private var assumedRateNotice: String? {
         let rate = source.info.frameRate
         guard source.info.frameRateIsAssumed else { return nil }
@@ -126,7 +129,7 @@ struct EncodeJob {
             """
     }
 
-    /// Of an input that is known to vary.
+    /// The notice for an input whose frame rate is known to vary.
     private var rateNotice: String? {
         guard source.info.frameRateVaries, !source.info.isLive, let rate = outputs.first?.configuration.frameRate else { return nil }
         return """
@@ -135,7 +138,7 @@ struct EncodeJob {
             """
     }
 
-    /// Of an input whose frames came at another rate than it said.
+    /// Returns the notice for an input whose actual frame rate differs from its nominal one.
     private func unforeseenNotice(_ tally: EncodeTally.Counts) -> String? {
         guard let configuration = outputs.first?.configuration, !configuration.frameRateVaries, let rate = tally.frameRate,
             abs(rate / configuration.frameRate.value - 1) > 0.02
@@ -146,7 +149,7 @@ struct EncodeJob {
             """
     }
 
-    /// What `strict` refuses of such an input.
+    /// The entry with which `strict` refuses an input whose first pictures cannot be decoded.
     private var leftOut: [EffectiveEntry] {
         let count = source.picturesLeftOut
         if count == 0 { return [] }
@@ -156,14 +159,14 @@ struct EncodeJob {
         ]
     }
 
-    /// Of an input that begins between key frames.
+    /// The notice for an input that starts between key frames.
     private var leftOutNotice: String? {
         let count = source.picturesLeftOut
         if count == 0 { return nil }
         return "the input begins with \(count) \(count == 1 ? "picture" : "pictures") that cannot be decoded: left out"
     }
 
-    /// Of key frames that were to come after the end.
+    /// Returns the notice for forced key frames after the end of the input.
     private func forcedNotice(_ tally: EncodeTally.Counts) -> String? {
         guard let configuration = outputs.first?.configuration else { return nil }
         let seconds = (tally.endOfInput(frameRate: configuration.frameRate) - (tally.firstInput ?? .zero)).seconds
@@ -173,14 +176,14 @@ struct EncodeJob {
         return late.isEmpty ? nil : "the input ended before the key frames that were to be forced at \(late.joined(separator: ", "))"
     }
 
-    /// Of changes of the rate that were to come after the end.
+    /// Returns the notice for rate changes after the end of the input.
     private func lateChangeNotice(_ framesRead: Int) -> String? {
         let late = rateChanges.keys.filter { $0 >= framesRead }.sorted()
         if late.isEmpty { return nil }
         return "the input ended before the \(late.count == 1 ? "frame" : "frames") of --change-bitrate: \(late.map(String.init).joined(separator: ", "))"
     }
 
-    /// Of a variable rate that pictures may not be large enough for.
+    /// Returns the notice for a variable rate that was missed because `maxFrameBytes` limits the pictures.
     private func boundNotice(_ branch: EncodeBranch) -> String? {
         let configuration = branch.output.configuration
         let counts = branch.tally.snapshot
@@ -196,7 +199,7 @@ struct EncodeJob {
             """
     }
 
-    /// Where the pictures of a compressed input were decoded; nil of others.
+    /// Returns the entry for the device that decoded a compressed input; nil for other inputs.
     private func decodeEntry(_ decoding: InputDecoding) -> EffectiveEntry? {
         guard decoding.isCompressed else { return nil }
         let place = decoding.place
@@ -204,7 +207,7 @@ struct EncodeJob {
             option: "decode", asked: nil, used: place.kind == .software ? "software" : "device", why: place.why)
     }
 
-    /// Reads until the end or an interruption; true when interrupted.
+    /// Reads and encodes until the end of the input or an interruption. Returns whether it was interrupted.
     private func feed(
         _ decoding: InputDecoding, _ group: SessionGroup, _ branches: [EncodeBranch], line: inout ProgressLine, framesRead: inout Int
     ) throws -> Bool {
@@ -240,14 +243,15 @@ struct EncodeJob {
         }
     }
 
-    /// The sound that was read along with a picture.
+    /// Passes on the audio that was read along with a picture.
     private func appendAudio(_ branches: [EncodeBranch], _ timing: FrameTiming) {
         guard branches.contains(where: \.hears) else { return }
         let packets = source.takeSounds()
         for branch in branches where branch.failure == nil { branch.appendAudio(packets, until: timing.presentation) }
     }
 
-    /// The sound ends with the pictures where these are cut or interrupted, else where it ends.
+    /// Reads and passes on the rest of the audio. The audio ends with the pictures if these were cut or interrupted.
+    /// Otherwise it ends with the input.
     private func hearTheRest(_ branches: [EncodeBranch], interrupted: Bool, framesRead: Int) throws {
         guard branches.contains(where: \.hears) else { return }
         let end = endOfSound(branches[0].tally.snapshot, interrupted: interrupted, framesRead: framesRead)
@@ -255,7 +259,8 @@ struct EncodeJob {
         for branch in branches where branch.failure == nil { branch.finishAudio(packets, end: end) }
     }
 
-    /// When the sound is to end; nil: with the input. Where the pictures end before a limit, as the input has no more, the sound goes on to it.
+    /// Returns the time at which the audio ends; nil for the end of the input. If the pictures end before a time limit,
+    /// the audio continues up to the limit.
     private func endOfSound(_ counts: EncodeTally.Counts, interrupted: Bool, framesRead: Int) -> MediaTime? {
         let end = counts.endOfInput(frameRate: source.info.frameRate)
         if interrupted || framesRead >= limits.frames ?? .max { return end }
@@ -264,13 +269,13 @@ struct EncodeJob {
         return source.info.isLive ? end : max(end, MediaTime(value: Int64(saturating: (seconds * scale).rounded()), timescale: Int32(scale)))
     }
 
-    /// Outputs whose session or sink has failed go no further.
+    /// Ends the outputs whose session or sink has failed.
     private func drop(_ branches: [EncodeBranch], of group: SessionGroup) {
         for (index, branch) in branches.enumerated() where branch.failure == nil {
             guard let error = branch.sink.failure ?? group.failures[index] else { continue }
             if group.failures[index] == nil { group.fail(index, error) }
             branch.cancel(error)
-            // The others may go on for hours.
+            // The notice is printed now because the other outputs may run for hours.
             if source.info.isLive, tellsNotices, branches.contains(where: { $0.failure == nil }) {
                 Terminal.note("\(branch.name) has ended, the others go on: \(branch.failure.map { "\($0)" } ?? "")")
             }

@@ -2,41 +2,43 @@ import MediaFiles
 import VAAPI
 import Vaenc
 
-/// One output of a run: where it goes, and what is asked of its encoder.
+/// One output of a run: its name, and the settings of its encoder and sink.
 struct EncodeOutput {
-    /// nil: named after the codec that it turns out to have.
+    /// The name; nil for a name that follows from the codec.
     let givenName: String?
     var configuration: EncoderConfiguration
     var sinkOptions: SinkOptions
     var format: OutputFormat
-    /// As asked, where the format has one.
+    /// The requested sample entry, if the format has one.
     var sampleEntry: HEVCSampleEntry?
     var sound: SoundPlan
-    /// What of the input's other streams and of its metadata is not in the output.
+    /// Returns the entries for the input's other streams and metadata that the output lacks.
     var missing: @Sendable (VideoCodec) -> [EffectiveEntry]
-    /// Why it has the codec that it has, where the command line decides; nil: the session chooses.
+    /// The reason for the codec if the command line decides it; nil if the session chooses.
     let codecWhy: String?
 
-    func name(_ codec: VideoCodec) -> String { givenName ?? (codec == .hevc ? "test.h265" : "test.h264") }
+    func name(_ codec: VideoCodec) -> String { givenName ?? "test.\(codec.fileExtension)" }
 }
 
-/// The outputs that `-o` names, and the codec that each is bound to.
+/// The outputs that `-o` names, and the codec that each must have.
 struct OutputNames {
     struct Named {
-        /// nil: `test.h264` or `test.h265`, by the codec.
+        /// The name; nil for `test.h264` or `test.h265`, depending on the codec.
         var name: String?
         var format = OutputFormat.annexb
-        /// nil: the session chooses.
+        /// The codec; nil if the session chooses.
         var codec: VideoCodec?
         var why: String?
     }
 
     let all: [Named]
 
-    /// The reason of a codec that a name is bound to.
+    /// The reason for a codec that the name determines.
     static let byExtension = "the output's extension"
 
-    /// - Throws: `usage` for names that contradict `codec`, that say no format, or that mean one file.
+    /// Parses the names.
+    ///
+    /// - Throws: `usage` if a name contradicts `codec`, does not determine a format, or means the same file as another.
     init(
         _ given: [String], input: String?, codec: CodecOptions, options: SinkOptions
     ) throws {
@@ -82,11 +84,10 @@ struct OutputNames {
     }
 
     private static func ending(_ codec: VideoCodec, _ format: OutputFormat) -> String {
-        if format == .avcc { return codec == .hevc ? "hvcc" : "avcc" }
-        return codec == .hevc ? "h265" : "h264"
+        format == .avcc ? codec.recordName.lowercased() : codec.fileExtension
     }
 
-    /// Codecs that other outputs have, or may come to have, and this one has not.
+    /// Returns the codecs that other outputs have or may get, without this output's own.
     func others(of index: Int) -> Set<VideoCodec> {
         var result: Set<VideoCodec> = []
         for (place, one) in all.enumerated() where place != index {

@@ -1,6 +1,6 @@
 import Vaenc
 
-/// What `vaenc encode --json` prints: the contract of docs/CLI.md, `"schema": 1`.
+/// The object that `vaenc encode --json` prints: the contract of docs/CLI.md, `"schema": 1`.
 struct EncodeReport: Encodable, Sendable {
     struct Device: Encodable, Sendable {
         var kind: DeviceKind
@@ -17,19 +17,20 @@ struct EncodeReport: Encodable, Sendable {
         var b = 0
     }
 
-    /// What was done for all outputs together.
+    /// The work that was done once for all outputs.
     struct Input: Encodable, Sendable {
-        /// Read, decoded, scaled and converted, each once.
+        /// The number of frames that were read. Each is decoded, scaled and converted once.
         var framesRead = 0
-        /// Into the memory of an output's own encoder, where there are several; one output's frames are read right into it.
+        /// The number of frames copied into the memory of an output's encoder if there are several outputs. Frames for
+        /// a single output are read directly into it.
         var framesCopied = 0
-        /// Packets of sound that is encoded anew that could not be decoded, or not whole; of all streams.
+        /// The number of packets of re-encoded audio that could not be decoded completely, over all streams.
         var damagedSoundPackets = 0
-        /// Where a compressed input was decoded; under `effective` too.
+        /// The device that decoded a compressed input; also under `effective`.
         var decode: EffectiveEntry?
-        /// Where pictures were scaled; under `effective` too.
+        /// The device that scaled the pictures; also under `effective`.
         var scaling: EffectiveEntry?
-        /// Whether a camera's pictures were copied; under `effective` too.
+        /// Whether a camera's pictures were copied; also under `effective`.
         var captureMemory: EffectiveEntry?
     }
 
@@ -40,33 +41,33 @@ struct EncodeReport: Encodable, Sendable {
     }
 
     struct Latency: Encodable, Sendable {
-        /// From the program's start to the first packet.
+        /// The time from the program's start to the first packet.
         var firstPacketMs = 0.0
-        /// From a frame's `encode` to its packet.
+        /// The time from a frame's `encode` to its packet: the mean, and the 99th percentile in `p99Ms`.
         var meanMs = 0.0
         var p99Ms = 0.0
     }
 
-    /// The session's counts: every frame taken is delivered or dropped.
+    /// The session's counts. Every frame taken is delivered or dropped.
     struct Statistics: Encodable, Sendable {
         var taken = 0
         var delivered = 0
         var dropped = 0
-        /// Frames encoded again after a fault.
+        /// The number of frames encoded again after a fault.
         var retried = 0
-        /// Times that the device's side was rebuilt.
+        /// The number of times that the device was reinitialized.
         var rebuilds = 0
-        /// Pictures too large for the buffer or a limit of the rate.
+        /// The number of pictures that exceeded the buffer or a limit of the rate.
         var limitsBroken = 0
-        /// Pictures that did not keep to a limit, by limit.
+        /// The number of pictures that exceeded each limit.
         var broken = LimitViolations()
-        /// What the driver was told where it controls the rate.
+        /// The rate parameters passed to the driver, if the driver controls the rate.
         var driverRates: [DriverRate] = []
     }
 
     /// One of several outputs.
     struct Output: Encodable, Sendable {
-        /// Of the encoder: outputs of one device may have several.
+        /// The encoder's driver: outputs on one device may have different ones.
         var driver: String
         var codec: VideoCodec
         var profile: String
@@ -77,7 +78,7 @@ struct EncodeReport: Encodable, Sendable {
         var effective: [EffectiveEntry]
         var statistics: Statistics
         var output: String
-        /// What ended it before its end: nothing stands under its name then.
+        /// The error that ended the output early; no file with its name exists then.
         var error: Nullable<String>
     }
 
@@ -96,13 +97,13 @@ struct EncodeReport: Encodable, Sendable {
     var seconds: Seconds
     var latency: Latency
     var effective: [EffectiveEntry]
-    /// What was decided for the user, one line each.
+    /// Decisions made for the user, one line each.
     var notices: [String]
     var statistics: Statistics
     var output: String
     var interrupted: Bool
-    /// Of cameras alone.
+    /// The camera's part of the report, for cameras only.
     var capture: CaptureReport?
-    /// Where there are several; the keys above are the first's.
+    /// The outputs, if there are several. The keys above then describe the first one.
     var outputs: [Output]?
 }

@@ -4,7 +4,7 @@ import Synchronization
 import Vaenc
 import VideoBase
 
-/// Counts packets as they come; written by the encoder's thread, read by the main one.
+/// Counts packets as they arrive. The encoder's thread writes; the main thread reads.
 final class EncodeTally: Sendable {
     struct Counts: Sendable {
         var frames = EncodeReport.Frames()
@@ -15,7 +15,7 @@ final class EncodeTally: Sendable {
         var firstPresentation: MediaTime?
         var lastPresentation: MediaTime?
         var lastDuration: MediaTime?
-        /// Of the frames given to the encoder, in the input's order.
+        /// The times of the frames passed to the encoder, in the input's order.
         var firstInput: MediaTime?
         var lastInput: MediaTime?
         var lastInputDuration: MediaTime?
@@ -56,13 +56,13 @@ final class EncodeTally: Sendable {
 }
 
 extension EncodeTally.Counts {
-    /// Length on the media time line: to the end of the last frame.
+    /// Returns the duration in media time, up to the end of the last frame.
     func mediaSeconds(frameRate: Rational) -> Double {
         guard let first = firstPresentation, let last = lastPresentation else { return 0 }
         return last.seconds - first.seconds + (lastDuration?.seconds ?? 1 / frameRate.value)
     }
 
-    /// When the last frame of the input is over.
+    /// Returns the time at which the last frame of the input ends.
     func endOfInput(frameRate: Rational) -> MediaTime {
         let rate = frameRate.reduced
         let duration =
@@ -70,7 +70,7 @@ extension EncodeTally.Counts {
         return (lastInput ?? .zero) + duration
     }
 
-    /// Frames of the input a second, from the first to the last; nil of few.
+    /// The input's average frame rate in frames per second; nil for at most 10 frames.
     var frameRate: Double? {
         guard let first = firstInput, let last = lastInput, frames.input > 10, last > first else { return nil }
         return Double(frames.input - 1) / (last.seconds - first.seconds)
@@ -84,5 +84,5 @@ extension EncodeTally.Counts {
     }
 }
 
-/// To three places, for reports.
+/// Rounds to three decimal places, for reports.
 func rounded(_ value: Double) -> Double { (value * 1000).rounded() / 1000 }

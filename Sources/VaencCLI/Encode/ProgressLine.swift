@@ -1,6 +1,7 @@
 import Vaenc
 
-/// The line on stderr while encoding: frames, speed, bit rate, time left, and what of a camera's pictures was lost. At most ten times a second.
+/// The progress line on stderr during encoding: frames, speed, bit rate, remaining time, and a camera's lost pictures.
+/// It is updated at most ten times a second.
 struct ProgressLine {
     enum Style { case none, terminal, json }
 
@@ -9,13 +10,13 @@ struct ProgressLine {
         var fps: Double
         var bitrate: Int
         var secondsLeft: Nullable<Double>
-        /// Pictures of a camera that did not reach the encoder: late, damaged, or left out by its driver.
+        /// The number of camera pictures that did not reach the encoder: late, damaged or dropped by the driver.
         var lost: Int
     }
 
     let style: Style
     let expectedFrames: Int?
-    /// Of the media, where the frames are not counted.
+    /// The duration of the media if the number of frames is unknown.
     let expectedSeconds: Double?
     let frameRate: Rational
     private let began = Clock.now
@@ -37,7 +38,7 @@ struct ProgressLine {
         show(tally.snapshot, elapsed: now - began, lost: lost())
     }
 
-    /// Shows the last state and ends the line.
+    /// Shows the last state (JSON), or clears the line (terminal).
     mutating func finish(_ tally: EncodeTally, lost: Int) {
         switch style {
         case .none: break
@@ -46,7 +47,8 @@ struct ProgressLine {
         }
     }
 
-    /// Of the frames where they are counted beforehand, else of the media: both may stop earlier than they say.
+    /// Estimates the remaining time from the number of frames if it is known, otherwise from the media duration. The
+    /// input may end earlier.
     private func secondsLeft(frames: Int, fps: Double, media: Double, elapsed: Double) -> Double? {
         if let expectedFrames { return fps > 0 ? Double(max(0, expectedFrames - frames)) / fps : nil }
         guard let expectedSeconds, media > 0 else { return nil }

@@ -3,24 +3,27 @@ import MediaFiles
 import Synchronization
 import Vaenc
 
-/// The sink, shared between the thread that opens and finishes it and the encoder's that writes.
+/// A sink that is shared by the thread that opens and finishes it and the encoder's thread that writes.
 final class SinkBox: Sendable {
     private struct State {
         var sink: (any PacketSink)?
-        /// The numbers of the tracks of sound.
+        /// The track indices of the audio tracks.
         var soundTracks: [Int] = []
         var failure: (any Error)?
     }
 
     private let state = Mutex(State())
-    /// The sink again, for what cannot wait until a write to it is over.
+    /// The same sink, for calls that must not wait for a running write.
     private let opened = Mutex<(any PacketSink)?>(nil)
 
     var failure: (any Error)? { state.withLock { $0.failure } }
     var bytesWritten: Int { state.withLock { $0.sink?.bytesWritten ?? 0 } }
 
-    /// - Parameter sounds: tracks beside the pictures.
-    /// - Parameter isCancelled: asked while a connection is made: it is not wanted any more.
+    /// Opens and starts the sink.
+    ///
+    /// - Parameters:
+    ///   - sounds: The audio tracks.
+    ///   - isCancelled: Called during the connection to a server: whether to give up.
     func open(
         _ output: String, options: SinkOptions, description: EncoderDescription, sounds: [MediaTrack] = [],
         isCancelled: @escaping @Sendable () -> Bool = { false }
@@ -46,7 +49,7 @@ final class SinkBox: Sendable {
         }
     }
 
-    /// Packets of one of the tracks of sound.
+    /// Writes packets of one audio track.
     func write(_ packets: [TrackPacket], sound: Int) {
         state.withLock {
             guard $0.failure == nil, $0.soundTracks.indices.contains(sound) else { return }
@@ -54,7 +57,7 @@ final class SinkBox: Sendable {
         }
     }
 
-    /// Why tracks of sound, by their places among them, will not be in the output; once all packets are written.
+    /// The reasons why audio tracks, by their index, are missing in the output. Read it after all packets were written.
     var soundsLeftOut: [Int: String] {
         state.withLock { state in
             let left = state.sink?.leftOut ?? [:]
@@ -62,7 +65,7 @@ final class SinkBox: Sendable {
         }
     }
 
-    /// What blocks on a network gives up soon.
+    /// Makes network operations that block fail soon.
     func abortBlockingIO() { opened.withLock { $0 }?.abortBlockingIO() }
 
     func fail(_ error: any Error) {
@@ -78,14 +81,15 @@ final class SinkBox: Sendable {
 
     func cancel() { state.withLock { $0.sink?.cancel() } }
 
-    /// Ends writing after an error, which then says where what stays of a recording is.
+    /// Ends writing after an error. The returned error names the path of the part of a recording that remains.
     func abandon(after error: any Error) -> any Error { state.withLock { $0.sink?.abandon(after: error) ?? error } }
 
-    /// Of an older recording that stays.
+    /// The notice that an older recording was kept.
     var keptNotice: String? { state.withLock { $0.sink?.keptNotice } }
 
-    /// Ends writing for a program that is about to end: gives up soon where a write to a stalled reader holds the sink.
-    /// - Returns: the path of what stays of a recording; nil where nothing does, or that is not known.
+    /// Ends writing before the program exits. Gives up after 0.2 s if a write to a stalled reader holds the sink.
+    ///
+    /// - Returns: The path of the part of a recording that remains; nil if nothing remains or that is unknown.
     func abandonSoon() -> String? {
         abortBlockingIO()
         for _ in 0..<20 {

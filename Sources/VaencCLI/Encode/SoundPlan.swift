@@ -1,22 +1,25 @@
 import MediaFiles
 import Vaenc
 
-/// What becomes of the input's streams of sound in one output.
+/// The treatment of the input's audio streams in one output.
 struct SoundPlan {
-    /// Of each of the source's streams; nil: it is left out.
+    /// The mode of each of the source's streams; nil for a stream that is left out.
     private(set) var modes: [AudioMode?] = []
-    /// Those that are not left out.
+    /// The streams that are not left out.
     private(set) var kept: [SourceSound] = []
     var entries: [EffectiveEntry] = []
 
+    /// Plans the audio of an output.
+    ///
     /// - Parameters:
-    ///   - asked: nil: the packets as they are where the format holds them, else AAC, else none.
-    ///   - best: of `sounds`, the one that a format with room for one gets.
-    ///   - inputHasSound: whether it was read or not.
-    ///   - fits: the sound goes with the pictures' times.
-    /// - Throws: `usage` for what the format cannot hold.
+    ///   - asked: The requested mode. Nil copies packets that the format can hold, otherwise encodes AAC, otherwise
+    ///     leaves the stream out.
+    ///   - best: The index in `sounds` of the stream for a format that holds only one.
+    ///   - inputHasSound: Whether the input has audio, read or not.
+    ///   - fits: Whether the audio matches the times of the pictures.
+    /// - Throws: `usage` for a request that the format cannot hold.
     init(asked: AudioMode?, sounds: [SourceSound], best: Int, inputHasSound: Bool, format: OutputFormat, fits: Bool) throws {
-        /// What is left out of sound that the input has differs from what is expected without a word, too.
+        /// Audio that is left out is a difference even if no mode was requested.
         func none(_ why: String) -> EffectiveEntry {
             EffectiveEntry(option: "audio", asked: asked?.rawValue ?? "copied", used: "none", why: why)
         }
@@ -38,7 +41,7 @@ struct SoundPlan {
             return
         }
         for (index, sound) in sounds.enumerated() {
-            // The first goes by the name that the only one has.
+            // The first entry has the same name as a single one.
             let option = entries.isEmpty ? "audio" : "audio of stream \(sound.stream ?? index)"
             if format == .flv, index != best {
                 modes.append(nil)
@@ -53,7 +56,10 @@ struct SoundPlan {
         kept = zip(sounds, modes).compactMap { sound, mode in mode == nil ? nil : sound }
     }
 
-    /// - Parameter isOnly: without it there would be no sound, which is an error rather than a difference.
+    /// Chooses the mode of one stream.
+    ///
+    /// - Parameter isOnly: Whether the output has no audio without this stream. A missing decoder is then an error and
+    ///   not a difference.
     private static func mode(
         of track: MediaTrack, _ asked: AudioMode?, _ format: OutputFormat, isOnly: Bool
     ) throws -> (AudioMode?, used: String, why: String) {

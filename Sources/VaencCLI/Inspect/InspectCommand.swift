@@ -36,15 +36,21 @@ struct InspectCommand: ParsableCommand {
         }
         let input = try ByteStreamFile(file)
         let codec = input.codec ?? .h264
+        let cost =
+            switch codec {
+            case .h264: ReadingCost.bytes(h264: input.bytes)
+            case .hevc: ReadingCost.bytes(hevc: input.bytes)
+            }
         try MemoryTrial.require(
-            ReadingCost.bytes(annexB: input.bytes, isHEVC: codec == .hevc), "to list what is in \(file == "-" ? "standard input" : file)")
+            cost, "to list what is in \(file == "-" ? "standard input" : file)")
         let stream: any InspectedStream =
             switch codec {
             case .h264: H264Stream(annexB: input.bytes, recordBytes: input.headerBytes)
             case .hevc: HEVCStream(annexB: input.bytes, recordBytes: input.headerBytes)
             }
         var hrd = stream.hrd()
-        // Who counts the parameter sets in a container's header, which go before key pictures in a bare stream, is open.
+        // It is not defined whether the parameter sets in a container's header count. In a bare stream they precede the
+        // key pictures. The stream conforms if it conforms with either count.
         if hrd?.conforms == false, input.headerBytes > 0, let counted = stream.hrd(headerBytes: input.headerBytes), counted.conforms {
             hrd = counted
         }

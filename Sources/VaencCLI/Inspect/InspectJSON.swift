@@ -1,12 +1,14 @@
-/// Writes an inspection as one JSON object, a piece at a time: a stream of many small pictures would take a hundred times
-/// its size as one text.
+/// Writes an inspection as one JSON object, in pieces. As a single text, a stream of many small pictures would take a
+/// hundred times its size.
 struct InspectJSON {
     let report: InspectReport
 
     private static let piece = 1000
 
-    /// - Parameter write: takes the next piece of the text; false ends it.
-    /// - Returns: false where `write` did.
+    /// Writes the object.
+    ///
+    /// - Parameter write: Takes the next piece of the text. Returns whether to continue.
+    /// - Returns: Whether every call of `write` returned true.
     func write(_ write: (String) -> Bool) throws -> Bool {
         // The object without its arrays ends in a newline and a brace.
         let object = try JSON.text(report)

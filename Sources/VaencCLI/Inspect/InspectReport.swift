@@ -2,33 +2,33 @@ import BitstreamInspection
 import MediaFiles
 import VideoBase
 
-/// What `vaenc inspect --json` prints: the contract of docs/CLI.md, `"schema": 1`.
+/// The object that `vaenc inspect --json` prints: the contract of docs/CLI.md, `"schema": 1`.
 struct InspectReport: Encodable {
     struct Frame: Encodable {
-        /// In coding order; `display` in output order.
+        /// The index in coding order; `display` is the index in output order.
         var index: Int
         var display: Int
         var type: String
-        /// Of the slices' NAL units, as the standard's table calls it.
+        /// The name of the slices' NAL unit type in the standard's table.
         var unit: String
-        /// The mean of the slices' SliceQPY: what blocks add to it stands in coded data that is not read.
+        /// The mean of the slices' SliceQPY. Changes within a slice are in the coded data, which is not read.
         var qp: Double
         var bytes: Int
-        /// Seconds; null in streams that have no container.
+        /// The times in seconds; null for a stream without a container.
         var pts: Nullable<Double>
         var dts: Nullable<Double>
         var key: Bool
-        /// By `index`.
+        /// The `index` values of the pictures in the reference lists.
         var references: [Int]
         var temporalLayer: Nullable<Int>
         var slices: Int
         var pictureOrderCount: Int
     }
 
-    /// NAL units in stream order, each made when it is asked for: a file can hold one for every three bytes.
+    /// The NAL units in stream order. Each is created on demand: a file can hold one for every three bytes.
     struct Units {
         struct Unit {
-            /// A name of the standard's table, or `type N`: without characters that JSON escapes.
+            /// A name of the standard's table, or `type N`. It contains no characters that JSON escapes.
             var type: String
             var offset: Int
             var bytes: Int
@@ -83,21 +83,22 @@ struct InspectReport: Encodable {
     var reorderDepth: Int
     var frames: [Frame]
     var nalUnits: Units
-    /// null for a stream without HRD parameters.
+    /// The check of the HRD; null for a stream without HRD parameters.
     var hrd: Nullable<Buffer>
     var violations: [Fault]
-    /// What keeps the stream, or the rest of it, from being read.
+    /// The reason why the stream, or the rest of it, cannot be read.
     var fault: Nullable<String>
 
-    /// `frames` and `nalUnits` are written apart (`InspectJSON`).
+    /// Without `frames` and `nalUnits`, which `InspectJSON` writes separately.
     private enum CodingKeys: String, CodingKey {
         case schema, input, container, codec, profile, level, width, height, bitDepth, bytes, reorderDepth, hrd, violations, fault
     }
 }
 
 extension InspectReport {
-    /// - Parameters:
-    ///   - hrd: of `stream`.
+    /// Creates a report.
+    ///
+    /// - Parameter hrd: The check of `stream`'s HRD.
     init(_ file: ByteStreamFile, _ stream: any InspectedStream, _ codec: VideoCodec, hrd: HRDReport?, input: String) {
         self.input = input
         container = file.form
@@ -113,7 +114,8 @@ extension InspectReport {
         var packets = (file.packets ?? [])[...]
         frames = stream.pictures.map { picture in
             let slices = picture.sliceQPs
-            // The packet in which the picture's last NAL unit stands: parameter sets may come from the container's header.
+            // The packet that contains the picture's last NAL unit. Parameter sets may come from the container's
+            // header.
             let end = picture.nalUnits.last.map { stream.unitRange($0).lowerBound } ?? 0
             while let next = packets.dropFirst().first, next.start <= end { packets.removeFirst() }
             let packet = packets.first
@@ -131,13 +133,14 @@ extension InspectReport {
         fault = Nullable(file.fault ?? Self.damage(stream.violations))
     }
 
-    /// libavformat calls each picture with a recovery point a key packet, whatever the container says: those that intra refresh begins at, too.
+    /// Returns whether a picture is a key picture. libavformat marks every picture with a recovery point as a key
+    /// packet, whatever the container states, including those where an intra refresh starts.
     private static func isKey(_ picture: some InspectedPicture, _ isKeyPacket: Bool?) -> Bool {
         guard isKeyPacket ?? true else { return false }
         return picture.isRandomAccess || (isKeyPacket != nil && picture.typeName == "I")
     }
 
-    /// The first rule broken that says that something could not be read.
+    /// Returns the first violation that means that something could not be read.
     private static func damage(_ violations: [Violation]) -> String? {
         violations.first { [.byteStream, .syntax, .parameterSet].contains($0.rule) }.map(\.description)
     }

@@ -1,13 +1,15 @@
 import VideoBase
 
-/// The inspection for people: a summary, the structure in one line, a line for each picture.
+/// The inspection as text for people: a summary, the structure in one line, and a line for each picture.
 enum InspectText {
     private static let piece = 1000
 
+    /// Writes the text.
+    ///
     /// - Parameters:
-    ///   - withPictures: the line for each picture too.
-    ///   - write: takes the next lines; false ends it.
-    /// - Returns: false where `write` did.
+    ///   - withPictures: Whether to write the line for each picture too.
+    ///   - write: Takes the next lines. Returns whether to continue.
+    /// - Returns: Whether every call of `write` returned true.
     static func write(_ report: InspectReport, withPictures: Bool, _ write: (String) -> Bool) -> Bool {
         func lines(_ lines: [String]) -> Bool { write(lines.map { $0 + "\n" }.joined()) }
         guard withPictures else { return lines(summary(report)) }
@@ -20,7 +22,7 @@ enum InspectText {
     private static func summary(_ report: InspectReport) -> [String] {
         let size = report.width.wrapped.flatMap { width in report.height.wrapped.map { "\(width)×\($0)" } } ?? "size unknown"
         var lines = [
-            "\(report.input): \(report.codec == .h264 ? "H.264" : "HEVC") \(report.profile.wrapped ?? "profile unknown")"
+            "\(report.input): \(report.codec.standardName) \(report.profile.wrapped ?? "profile unknown")"
                 + "@\(report.level.wrapped ?? "?"), \(size), \(report.bitDepth) bits, \(report.container)"
         ]
         let frames = report.frames
@@ -53,7 +55,8 @@ enum InspectText {
         "  " + (fault.frame.wrapped.map { "picture \($0): " } ?? "") + "\(fault.message) (\(fault.rule))"
     }
 
-    /// The first group in output order, and what goes for all: `K` is a key picture, `b` one that no other refers to.
+    /// Returns the first group in output order, and the values for the whole stream. `K` is a key picture, `b` a
+    /// picture that no other refers to.
     private static func structure(_ report: InspectReport) -> String {
         let referred = Set(report.frames.flatMap(\.references))
         let shown = report.frames.sorted { $0.display < $1.display }

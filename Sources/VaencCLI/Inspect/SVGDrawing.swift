@@ -1,4 +1,4 @@
-/// The elements of an SVG picture, in user units of a pixel.
+/// Collects the elements of an SVG picture. The user unit is a pixel.
 struct SVGDrawing {
     private let width: Double
     private let height: Double
@@ -9,7 +9,7 @@ struct SVGDrawing {
         self.height = height
     }
 
-    /// A whole document.
+    /// The complete document.
     var text: String {
         """
         <?xml version="1.0" encoding="UTF-8"?>
@@ -31,7 +31,9 @@ struct SVGDrawing {
         body += "fill=\"\(color)\"\(turn)>\(Self.escaped(text))</text>\n"
     }
 
-    /// - Parameter title: shown where the pointer rests.
+    /// Adds a bar.
+    ///
+    /// - Parameter title: The text that appears while the pointer rests on the bar.
     mutating func bar(x: Double, y: Double, width: Double, height: Double, color: String, title: String) {
         body += "<rect x=\"\(Self.number(x))\" y=\"\(Self.number(y))\" width=\"\(Self.number(width))\" "
         body += "height=\"\(Self.number(height))\" fill=\"\(color)\"><title>\(Self.escaped(title))</title></rect>\n"
@@ -45,7 +47,7 @@ struct SVGDrawing {
 
     private static func number(_ value: Double) -> String { decimal(value, 2) }
 
-    /// Without the characters that XML 1.0 does not have.
+    /// Escapes markup, and replaces characters that XML 1.0 does not allow.
     private static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {
@@ -62,17 +64,20 @@ struct SVGDrawing {
     }
 }
 
-/// A scale with round numbers at its marks.
+/// A linear scale with round numbers at its marks.
 struct PlotScale {
-    /// In the value's unit.
+    /// The values of the marks, in the value's unit.
     let marks: [Double]
     let top: Double
     private let origin: Double
     private let length: Double
 
+    /// Chooses the marks.
+    ///
     /// - Parameters:
-    ///   - largest: that must fit.
-    ///   - origin: where 0 is, and `length` how far up (or right, where negative) the top is.
+    ///   - largest: The largest value that must fit.
+    ///   - origin: The coordinate of 0.
+    ///   - length: The distance from `origin` up to the top of the scale. If negative, the scale extends to the right.
     init(largest: Double, origin: Double, length: Double, count: Int = 5) {
         let rough = max(largest, 1) / Double(count)
         let power = exponential10(logarithm10(rough).rounded(.down))

@@ -1,13 +1,14 @@
 import BitstreamInspection
 import VideoBase
 
-/// Sizes and kinds of a stream's pictures as bars, their QP as a line above, and below how full the decoder's buffer is.
+/// Plots a stream: the sizes and types of its pictures as bars, their QP as a line above, and the fullness of the
+/// decoder's buffer below.
 struct StreamPlot {
     private let report: InspectReport
     private let schedule: HRDReport.Schedule?
     private var drawing: SVGDrawing
 
-    // Where the panels are: left and right of both, top and bottom of each.
+    // The panels: left and right edge of both, top and bottom of each.
     private static let left = 70.0
     private static let margin = 60.0
     private static let sizes = (top: 70.0, bottom: 330.0)
@@ -21,7 +22,9 @@ struct StreamPlot {
     private static let axisColor = "#888888"
     private static let gridColor = "#e4e4e4"
 
-    /// - Parameter schedule: the one of the decoder's buffer that is drawn; nil for none.
+    /// Draws the plot.
+    ///
+    /// - Parameter schedule: The schedule whose buffer fullness is drawn; nil for none.
     init(_ report: InspectReport, _ schedule: HRDReport.Schedule?) {
         self.report = report
         self.schedule = schedule
@@ -38,7 +41,7 @@ struct StreamPlot {
     private func middle(_ index: Int) -> Double { Self.left + (Double(index) + 0.5) * step }
 
     private mutating func draw() {
-        let name = report.codec == .h264 ? "H.264" : "HEVC"
+        let name = report.codec.standardName
         let size = report.width.wrapped.flatMap { width in report.height.wrapped.map { ", \(width)×\($0)" } } ?? ""
         drawing.text("\(report.input): \(name) \(report.profile.wrapped ?? "")@\(report.level.wrapped ?? "?")\(size)", x: Self.left, y: 24)
         legend()
@@ -61,7 +64,7 @@ struct StreamPlot {
         drawing.text("QP of slice headers", x: x + 21, y: 51)
     }
 
-    /// Marks and grid on the left (or the right), and what they count.
+    /// Draws the marks, the grid and the title on the left or right side.
     private mutating func axis(_ scale: PlotScale, _ title: String, top: Double, bottom: Double, onRight: Bool = false) {
         let x = onRight ? right : Self.left
         for mark in scale.marks {
@@ -73,7 +76,7 @@ struct StreamPlot {
         drawing.text(title, x: onRight ? x + 44 : x - 52, y: (top + bottom) / 2, anchor: .middle, turned: true)
     }
 
-    /// Pictures in coding order along the bottom.
+    /// Draws the horizontal axis, with pictures in coding order.
     private mutating func pictures(bottom: Double) {
         drawing.line([(Self.left, bottom), (right, bottom)], color: Self.axisColor)
         let count = report.frames.count
@@ -109,7 +112,7 @@ struct StreamPlot {
         drawing.line(report.frames.map { (middle($0.index), scale.place(max($0.qp, 0))) }, color: Self.qpColor, width: 1.5)
     }
 
-    /// Fullness rises while bits come in, and falls as a picture is taken out.
+    /// Draws the fullness of the buffer, which rises while bits arrive and falls when a picture is removed.
     private mutating func draw(_ schedule: HRDReport.Schedule) {
         let (top, bottom) = Self.buffer
         let size = Double(schedule.cpbSize) / 1000

@@ -36,12 +36,12 @@ struct CaptureOptions: ParsableArguments {
         help: ArgumentHelp("Give up a camera that sends no picture for this many seconds, 0.1 to 3600 (default 5).", valueName: "SECONDS"))
     var stallTimeout: Double?
 
-    /// Whether a name means a camera.
+    /// Returns whether a name refers to a camera.
     static func isCamera(_ input: String) -> Bool { input.hasPrefix("/dev/video") || input.hasPrefix("/dev/v4l/") }
 
-    /// Opens the input where it is a camera; nil for others.
+    /// Opens the input if it is a camera; returns nil for other inputs.
     ///
-    /// - Throws: `usage` for options of cameras with another input, and for options of files with a camera.
+    /// - Throws: `usage` for camera options with another input, and for file options with a camera.
     func open(_ input: String?, options: InputOptions, readsSound: Bool = false, tellsNotices: Bool) throws -> CameraInput? {
         guard let input, Self.isCamera(input) else {
             if let option = given.first {
@@ -60,7 +60,7 @@ struct CaptureOptions: ParsableArguments {
             tellsNotices: tellsNotices)
     }
 
-    /// The options of this group that were given.
+    /// The names of the options of this group that were given.
     private var given: [String] {
         [
             captureSize.map { _ in "--capture-size" }, captureInput.map { _ in "--capture-input" },

@@ -24,7 +24,11 @@ struct CodecOptions: ParsableArguments {
     @Option(parsing: .unconditional, help: ArgumentHelp("Bits of a coded sample, 8 or 10 (default: the input's, if codec and device can).", valueName: "N"))
     var bitDepth: Int?
 
-    /// - Parameter others: codecs of the run's other outputs, which may be meant by what this one does not have.
+    /// Applies the options to a configuration.
+    ///
+    /// - Parameter others: The codecs of the run's other outputs. An option that this output's codec lacks may be meant
+    ///   for them.
+    /// - Throws: `usage`.
     func apply(to configuration: inout EncoderConfiguration, others: Set<VideoCodec> = []) throws {
         let wanted = configuration.wantedCodec
         if let profile {
@@ -42,29 +46,33 @@ struct CodecOptions: ParsableArguments {
             configuration.profile = meant
         }
         configuration.level = try level.map(Self.level)
-        configuration.bitDepth = wanted == .h264 && others.contains(.hevc) ? nil : bitDepth
+        // Whether a wish can be kept by other outputs' codecs alone.
+        func isOthers(_ has: (VideoCodec) -> Bool) -> Bool { wanted.map { !has($0) && others.contains(where: has) } ?? false }
+        configuration.bitDepth = isOthers({ $0.bitDepths.contains(bitDepth ?? 8) }) ? nil : bitDepth
         if let bitDepth, bitDepth != 8, bitDepth != 10 {
             throw VaencError.usage("--bit-depth \(bitDepth) is not one that vaenc encodes", remedy: "use 8 or 10")
         }
-        configuration.tier = wanted == .h264 && others.contains(.hevc) ? nil : tier.tier
-        configuration.entropy = wanted == .hevc && others.contains(.h264) ? nil : entropy
+        configuration.tier = isOthers({ !$0.tiers.isEmpty }) ? nil : tier.tier
+        configuration.entropy = isOthers({ $0.entropyCoders.count > 1 }) ? nil : entropy
         // What the options leave no choice about, in the order in which the session would have it.
         let codec = CodecChoice.bound(by: configuration)?.codec
         try Validation.refuse(
             bitDepth: configuration.bitDepth, profile: configuration.profile, codec: codec ?? .hevc)
-        if configuration.tier != nil, codec == .h264 {
-            throw VaencError.usage("--tier is an option of HEVC", remedy: "leave it out, or add --codec hevc: H.264 has no tiers")
+        if configuration.tier != nil, let codec, codec.tiers.isEmpty {
+            throw VaencError.usage(
+                "--tier is an option of HEVC", remedy: "leave it out, or add --codec hevc: \(codec.standardName) has no tiers")
         }
         try Validation.refuse(tier: configuration.tier, level: configuration.level, codec: .hevc)
-        if configuration.entropy != nil, codec == .hevc {
-            throw VaencError.usage("--entropy is an option of H.264", remedy: "leave it out: HEVC always uses CABAC")
+        if configuration.entropy != nil, let codec, codec.entropyCoders.count < 2 {
+            throw VaencError.usage("--entropy is an option of H.264", remedy: "leave it out: \(codec.standardName) always uses CABAC")
         }
         if configuration.entropy == .cabac, configuration.profile == .h264ConstrainedBaseline {
             throw VaencError.usage("--entropy cabac contradicts --profile baseline", remedy: "use cavlc, or the profile main")
         }
     }
 
-    /// nil where the codec (either, where none is named) has no such profile. `main` alone is H.264's.
+    /// Returns the profile with a name; nil if the codec (or both codecs, if `codec` is nil) has no such profile.
+    /// Without a codec, `main` means H.264 Main.
     private static func profile(_ name: String, codec: VideoCodec?) -> CodecProfile? {
         let plain = String(name.lowercased().filter { $0.isLetter || $0.isNumber })
         return switch (codec, plain) {
@@ -91,7 +99,7 @@ struct CodecOptions: ParsableArguments {
 enum CodecOption: String, ExpressibleByArgument, CaseIterable {
     case auto, h264, hevc
 
-    /// The codec's other usual names too, in any case.
+    /// Accepts the codec's other usual names too, in upper or lower case.
     init?(argument: String) {
         switch argument.lowercased() {
         case "auto": self = .auto
@@ -102,13 +110,19 @@ enum CodecOption: String, ExpressibleByArgument, CaseIterable {
     }
 
     /// nil for `auto`.
-    var codec: VideoCodec? { self == .auto ? nil : self == .hevc ? .hevc : .h264 }
+    var codec: VideoCodec? {
+        switch self {
+        case .auto: nil
+        case .h264: .h264
+        case .hevc: .hevc
+        }
+    }
 }
 
 enum TierOption: String, ExpressibleByArgument, CaseIterable {
     case auto, main, high
 
-    /// nil for `auto`.
+    /// The tier; nil for `auto`.
     var tier: Tier? { self == .auto ? nil : self == .main ? .main : .high }
 }
 

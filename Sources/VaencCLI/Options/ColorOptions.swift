@@ -23,7 +23,7 @@ struct ColorOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Content light level: MaxCLL and MaxFALL in cd/m².", valueName: "MAX,AVERAGE"))
     var contentLight: String?
 
-    /// What the options say, over what the input says.
+    /// Returns the mastering display of the options, or else the input's.
     func display(over input: MasteringDisplay?) throws -> MasteringDisplay? {
         guard let masteringDisplay else { return input }
         guard let display = MasteringDisplay(masteringDisplay) else {
@@ -34,7 +34,7 @@ struct ColorOptions: ParsableArguments {
         return display
     }
 
-    /// What the options say, over what the input says.
+    /// Returns the content light level of the options, or else the input's.
     func light(over input: ContentLight?) throws -> ContentLight? {
         guard let contentLight else { return input }
         guard let light = ContentLight(contentLight) else {
@@ -44,7 +44,7 @@ struct ColorOptions: ParsableArguments {
         return light
     }
 
-    /// What the options say, over what the input says.
+    /// Returns the input's colour description, overridden by the options.
     func description(over input: ColorDescription) throws -> ColorDescription {
         var color = input
         if let colorPrimaries {

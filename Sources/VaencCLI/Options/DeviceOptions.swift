@@ -33,7 +33,7 @@ struct DeviceOptions: ParsableArguments {
     }
 }
 
-/// A switch that may be left to the program.
+/// A switch that can be left to the program.
 enum Automatic: String, ExpressibleByArgument, CaseIterable {
     case auto, on, off
 

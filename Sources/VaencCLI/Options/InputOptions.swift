@@ -27,7 +27,10 @@ struct InputOptions: ParsableArguments {
     @Option(help: ArgumentHelp("How a picture of another shape is fitted to --size (default letterbox).", valueName: "letterbox|crop|stretch"))
     var fit: FrameFit?
 
-    /// - Parameter isCamera: a camera gives more formats than files, and says its size itself, to which another's is fitted.
+    /// Returns the options for opening the input.
+    ///
+    /// - Parameter isCamera: Whether the input is a camera. A camera delivers more formats than files have, and
+    ///   determines its own size, to which later cameras are fitted.
     func sourceOptions(isCamera: Bool = false) throws -> SourceOptions {
         try SourceOptions(
             hasOwnSize: isCamera,
@@ -36,7 +39,7 @@ struct InputOptions: ParsableArguments {
     }
 }
 
-/// Of commands that write sound.
+/// The options of commands that write audio.
 struct SoundOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(

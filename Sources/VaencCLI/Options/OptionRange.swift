@@ -1,6 +1,6 @@
 import VideoBase
 
-/// The ranges of options that take a whole number. Help, checks and errors name the same one.
+/// The ranges of options that take an integer. Help, checks and errors use the same range.
 enum OptionRange {
     static let qp = 0...51
     static let quality = 1...51
@@ -24,6 +24,6 @@ enum OptionRange {
 }
 
 extension ClosedRange<Int> {
-    /// `0 to 51`.
+    /// The range as text, such as `0 to 51`.
     var words: String { "\(lowerBound) to \(upperBound)" }
 }

@@ -1,16 +1,16 @@
 import ArgumentParser
 import VideoBase
 
-/// How the values of options are written.
+/// Parses the values of options.
 enum OptionValue {
-    /// Refuses a number outside its range, naming the range.
+    /// Throws an error that names the range if a number is outside it.
     static func check(_ option: String, _ value: Int?, _ range: ClosedRange<Int>) throws {
         guard let value, !range.contains(value) else { return }
         throw VaencError.usage(
             "\(option) \(value) is out of range", remedy: "use \(range.words)")
     }
 
-    /// `1` to `7`, or a word that stands for one of them.
+    /// Parses a speed preset: `1` to `7`, or a word for one of them.
     static func preset(_ text: String) throws -> Int {
         let words = ["slow": 2, "medium": 4, "fast": 6]
         if let value = words[text.lowercased()] ?? Int(text), OptionRange.preset.contains(value) { return value }
@@ -19,13 +19,13 @@ enum OptionValue {
             remedy: "use 1 (best) to 7 (fastest), or slow (2), medium (4) or fast (6)")
     }
 
-    /// Seconds, or `HH:MM:SS.mmm` (hours may be left out), as seconds.
+    /// Parses a time in seconds, or as `HH:MM:SS.mmm` (hours are optional). Returns seconds.
     static func time(_ option: String, _ text: String) throws -> Double {
         let fields = text.split(separator: ":", omittingEmptySubsequences: false)
         let wrong = VaencError.usage("\(option) \(text) is not a time", remedy: "write seconds, as 62.5, or HH:MM:SS.mmm, as 00:01:02.5")
         guard fields.count <= 3, let last = fields.last, let seconds = Double(last), seconds.isFinite else { throw wrong }
         if fields.count == 1 { return seconds }
-        // What makes a time of day is written with digits alone, and 60 of one are one of the next.
+        // The fields of a time of day contain digits only, and minutes and seconds are less than 60.
         guard last.allSatisfy({ $0.isASCII && $0.isNumber || $0 == "." }), seconds < 60 else { throw wrong }
         var total = seconds
         for (place, field) in fields.dropLast().reversed().enumerated() {
@@ -37,7 +37,7 @@ enum OptionValue {
         return total
     }
 
-    /// `6M`, `800k` or `1500000`.
+    /// Parses a bit rate: `6M`, `800k` or `1500000`.
     static func rate(_ option: String, _ text: String) throws -> BitsPerSecond {
         guard let rate = BitsPerSecond(text) else {
             throw VaencError.usage("\(option) \(text) is not a bit rate", remedy: "write 6M, 800k or 1500000, from 1k to 4G")
@@ -45,7 +45,7 @@ enum OptionValue {
         return rate
     }
 
-    /// `X,Y,WxH:DELTA`.
+    /// Parses a region of interest: `X,Y,WxH:DELTA`.
     static func region(_ text: String) throws -> RegionOfInterest {
         let wrong = VaencError.usage(
             "--roi \(text) is not a region", remedy: "write X,Y,WxH:DELTA, as 64,32,320x180:-6 (DELTA from \(OptionRange.qpDelta.words))")
@@ -58,7 +58,7 @@ enum OptionValue {
         return RegionOfInterest(x: x, y: y, width: size.width, height: size.height, qpDelta: delta)
     }
 
-    /// `BYTES/SECONDS`.
+    /// Parses a data rate limit: `BYTES/SECONDS`.
     static func dataRateLimit(_ text: String) throws -> DataRateLimit {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, let bytes = Int(parts[0]), let seconds = Double(parts[1]), bytes > 0,
@@ -70,7 +70,7 @@ enum OptionValue {
         return DataRateLimit(bytes: bytes, seconds: seconds)
     }
 
-    /// `off`, `on`, or the offsets `ALPHA:BETA`.
+    /// Parses a deblocking setting: `off`, `on`, or the offsets `ALPHA:BETA`.
     static func deblocking(_ text: String) throws -> Deblocking {
         switch text {
         case "on": return Deblocking()
@@ -87,7 +87,7 @@ enum OptionValue {
         }
     }
 
-    /// The frames and the times (in seconds) of a list such as `0,50,12.5s,00:01:30`.
+    /// Parses a list such as `0,50,12.5s,00:01:30`. Returns the frame indices, and the times in seconds.
     static func keyFrames(_ text: String) throws -> (frames: Set<Int>, times: [Double]) {
         var frames: Set<Int> = []
         var times: [Double] = []

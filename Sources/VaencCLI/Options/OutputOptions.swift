@@ -32,7 +32,7 @@ struct OutputOptions: ParsableArguments {
     @Flag(help: "Leave out the input's tags (title, artist, …) and chapters.")
     var noMetadata = false
 
-    /// The kinds of streams whose absence in an output is reported.
+    /// Returns the kinds of streams whose absence in an output is reported.
     func expectedStreams(_ audio: AudioMode?) -> Set<MediaTrack.Kind> {
         var kinds: Set<MediaTrack.Kind> = [.video, .audio, .subtitle, .data, .attachment]
         if subtitles != nil { kinds.remove(.subtitle) }
@@ -40,16 +40,18 @@ struct OutputOptions: ParsableArguments {
         return kinds
     }
 
-    /// - Throws: `unavailable` for what the contract names and this version does not have.
+    /// Refuses options of the contract that this version does not implement.
+    ///
+    /// - Throws: `unavailable`.
     func refuseWhatIsNotBuilt() throws {
         if let subtitles, subtitles.lowercased() != "none" { throw VaencError.notBuilt("--subtitles \(subtitles)", remedy: "use none") }
     }
 
-    /// Refuses a sample entry where no output can have one.
+    /// Refuses a sample entry if no output can have one.
     ///
-    /// - Parameter outputs: the format of each, and the codec that it is bound to.
+    /// - Parameter outputs: The format of each output, and the codec that it must have.
     func checkSampleEntry(_ outputs: [(format: OutputFormat, codec: VideoCodec?)]) throws {
-        guard let sampleEntry, !outputs.contains(where: { $0.format.hasSampleEntries && $0.codec != .h264 }) else { return }
+        guard let sampleEntry, !outputs.contains(where: { $0.format.hasSampleEntries && $0.codec?.hasSampleEntryNames ?? true }) else { return }
         throw VaencError.usage(
             "--sample-entry \(sampleEntry.rawValue) says how MP4 and MOV hold HEVC, and no output is that",
             remedy: "leave it out, or write HEVC into .mp4 or .mov")

@@ -116,13 +116,15 @@ struct RateOptions: ParsableArguments {
         configuration.strict = strict
     }
 
-    /// - Throws: `unavailable` for what the contract names and this version does not have.
+    /// Refuses options of the contract that this version does not implement.
+    ///
+    /// - Throws: `unavailable`.
     func refuseWhatIsNotBuilt() throws {
         let asked = [(lookahead != nil, "--lookahead"), (twoPass, "--two-pass"), (targetSsim != nil, "--target-ssim")]
         if let feature = asked.first(where: \.0)?.1 { throw VaencError.notBuilt(feature) }
     }
 
-    /// By the frame before which they are made.
+    /// Returns the changes of the rate, by the index of the frame before which they apply.
     func changes() throws -> [Int: RunningChange] {
         var changes: [Int: RunningChange] = [:]
         for text in changeBitrate {

@@ -2,8 +2,9 @@ import MediaFiles
 import VideoBase
 
 extension SourceOptions {
-    /// From what the options of a command are given as.
-    /// - Parameter hasOwnSize: pictures are fitted to a size that is not asked for too.
+    /// Parses the values of a command's options.
+    ///
+    /// - Parameter hasOwnSize: Whether pictures are fitted to a size even without `--size`.
     /// - Throws: `usage`.
     init(
         hasOwnSize: Bool = false, inputSize: String?, inputFormat: String?, fps: String? = nil, frames: Int?, start: String?, duration: String?,
@@ -31,21 +32,21 @@ extension SourceOptions {
         self.duration = try duration.map(Self.duration)
     }
 
-    /// The value of `--start`, in seconds.
+    /// Parses the value of `--start`. Returns seconds.
     static func start(_ text: String) throws -> Double {
         let seconds = try OptionValue.time("--start", text)
         if seconds >= 0, seconds < 1e9 { return seconds }
         throw VaencError.usage("--start \(text) is out of range", remedy: "give a time from 0 to less than 1000000000 seconds")
     }
 
-    /// The value of `--duration`, in seconds.
+    /// Parses the value of `--duration`. Returns seconds.
     static func duration(_ text: String) throws -> Double {
         let seconds = try OptionValue.time("--duration", text)
         if seconds > 0, seconds < 1e9 { return seconds }
         throw VaencError.usage("--duration \(text) is out of range", remedy: "give a time of more than 0 and less than 1000000000 seconds")
     }
 
-    /// The value of `--fps`.
+    /// Parses the value of `--fps`. Returns frames per second.
     static func rate(_ text: String) throws -> Rational {
         let rate = Rational(rate: text)
         if let rate, rate.value <= 1000, rate.value >= 0.001 { return rate }
@@ -57,7 +58,7 @@ extension SourceOptions {
 
     private static func format(_ name: String) -> PixelFormat? { PixelFormat(rawValue: plainName(name)) }
 
-    /// vaenc's name of a layout for FFmpeg's of the same.
+    /// Returns vaenc's name of a pixel layout for FFmpeg's name of the same layout. Returns other names unchanged.
     static func plainName(_ name: String) -> String {
         let others: KeyValuePairs<String, PixelFormat> = [
             "yuv420p": .i420, "yuv422p": .i422, "yuv444p": .i444, "yuv420p10le": .i420p10, "yuv420p10": .i420p10,

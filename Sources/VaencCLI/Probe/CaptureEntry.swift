@@ -1,7 +1,7 @@
 import Capture
 import Vaenc
 
-/// A camera in what `vaenc probe --capture --json` prints.
+/// A camera in the output of `vaenc probe --capture --json`.
 struct CaptureEntry: Encodable {
     struct Input: Encodable {
         var index: Int
@@ -12,14 +12,14 @@ struct CaptureEntry: Encodable {
     struct Sizes: Encodable {
         var width: Int?
         var height: Int?
-        /// Of ranges.
+        /// The limits and steps of a range of sizes.
         var minWidth: Int?
         var minHeight: Int?
         var maxWidth: Int?
         var maxHeight: Int?
         var stepWidth: Int?
         var stepHeight: Int?
-        /// Frames per second, the highest first; of a range its ends.
+        /// Frames per second, the highest first. For a range, its two ends.
         var rates: [Rational]
         var ratesAreRange: Bool
 
@@ -39,9 +39,9 @@ struct CaptureEntry: Encodable {
     struct Format: Encodable {
         var fourcc: String
         var description: String
-        /// As `--input-format` takes it; null: vaenc does not read it.
+        /// The name that `--input-format` takes; null if vaenc does not read the format.
         var inputFormat: Nullable<String>
-        /// Made by libv4l2 from another.
+        /// Whether libv4l2 converts the format from another one.
         var emulated: Bool
         var sizes: [Sizes]
     }
@@ -71,7 +71,7 @@ struct CaptureEntry: Encodable {
     }
 }
 
-/// The cameras as people read them: a block a camera, a line a format.
+/// Formats the cameras as text for people: a block for each camera, a line for each group of formats.
 enum CaptureTable {
     static func text(_ devices: [CaptureDevice]) -> String {
         if devices.isEmpty { return "\nNo cameras.\n" }
@@ -84,7 +84,7 @@ enum CaptureTable {
         if device.inputs.count > 1 {
             text += "  inputs " + device.inputs.map { "\($0.index) \($0.name)\($0.isCurrent ? " (chosen)" : "")" }.joined(separator: ", ") + "\n"
         }
-        // Formats of the same sizes share a line.
+        // Formats with the same sizes share a line.
         var groups: [(sizes: [CaptureSizes], formats: [CaptureFormat])] = []
         for format in device.formats where format.layout != nil {
             if let place = groups.firstIndex(where: { $0.sizes == format.sizes }) {

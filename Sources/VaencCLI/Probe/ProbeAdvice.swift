@@ -1,9 +1,9 @@
 import VAAPI
 import Vaenc
 
-/// What to do on a machine on which no GPU encodes.
+/// Advice for a machine on which no GPU encodes.
 enum ProbeAdvice {
-    /// nil where a GPU encodes, or another device was asked for.
+    /// Returns the advice; nil if a GPU encodes or another device was requested.
     static func text(_ reports: [DeviceReport], asked: DeviceSelector) -> String? {
         let nodes = reports.filter { $0.kind == .vaapi }
         if asked != .auto || nodes.contains(where: { $0.usable && $0.capabilities.contains(where: \.encodes) }) { return nil }
@@ -12,7 +12,7 @@ enum ProbeAdvice {
             if software?.usable == true {
                 "Without a GPU: vaenc encode takes libx264 or libx265 in software by itself."
             } else if let why = software?.why, ["no memory", "no file descriptor"].contains(where: { why.hasPrefix($0) }) {
-                // Nothing has to be installed.
+                // Nothing needs to be installed.
                 "Without a GPU: vaenc encode takes libx264 or libx265 in software by itself where it can load them: \(why)."
             } else {
                 "Without a GPU: install libx264 and libx265 (apt-get install libavcodec-extra), and vaenc encode takes them by itself."

@@ -28,7 +28,7 @@ struct ProbeCommand: ParsableCommand {
         let cameras = capture ? CaptureDevices.all() : nil
         let selector = try DeviceOptions.selector(device)
         let reports = Devices.reports(selector)
-        // A device that was named must be there; a list of what there is cannot fail.
+        // A named device must exist. The list of all devices cannot fail.
         if selector != .auto, let report = reports.first, !report.usable, report.driver == nil {
             var remedy: String?
             if case .pci = selector { remedy = RenderNode.advice() }
@@ -46,7 +46,7 @@ struct ProbeCommand: ParsableCommand {
         if let verified, let error = Self.failure(reports, verified) { throw error }
     }
 
-    /// The error of modes that were advertised and do not work; nil where all work.
+    /// Returns the error for advertised modes that failed; nil if all work.
     private static func failure(_ reports: [DeviceReport], _ verified: [[[TrialResult]]]) -> VaencError? {
         var names: [String] = []
         var count = 0

@@ -2,7 +2,7 @@ import Capture
 import VAAPI
 import Vaenc
 
-/// What `vaenc probe --json` prints: the contract of docs/CLI.md, `"schema": 1`.
+/// The object that `vaenc probe --json` prints: the contract of docs/CLI.md, `"schema": 1`.
 struct ProbeReport: Encodable {
     struct Device: Encodable {
         var kind: DeviceKind
@@ -50,7 +50,8 @@ struct ProbeReport: Encodable {
         var intraRefresh: [String]
         var memoryTypes: [String]
         var attributes: [String: UInt32]
-        /// After `--verify`: `ok`, or what failed; without entries for what vaenc does not encode.
+        /// The result of each mode after `--verify`: `ok`, or the failure. Empty for a capability that vaenc does not
+        /// encode.
         var verified: [String: String]?
 
         init(_ capability: Capability, _ trials: [TrialResult]?) {
@@ -87,12 +88,14 @@ struct ProbeReport: Encodable {
     var schema = 1
     var devices: [Device]
     var `default`: Default
-    /// What to do where no GPU encodes.
+    /// Advice if no GPU encodes.
     var advice: Nullable<String>
-    /// After `--capture`.
+    /// The cameras, with `--capture`.
     var captureDevices: [CaptureEntry]?
 
-    /// - Parameter verified: of each report's capabilities, after `--verify`.
+    /// Creates a report.
+    ///
+    /// - Parameter verified: The results for each report's capabilities, with `--verify`.
     init(_ reports: [DeviceReport], asked: DeviceSelector, verified: [[[TrialResult]]]?, cameras: [CaptureDevice]?) {
         captureDevices = cameras.map { $0.map(CaptureEntry.init) }
         devices = reports.enumerated().map { Device($1, verified?[$0]) }

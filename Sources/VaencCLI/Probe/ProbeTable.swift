@@ -1,9 +1,11 @@
 import VAAPI
 import Vaenc
 
-/// The reports as people read them: a block a device, a row a profile and entry point.
+/// Formats the reports as text for people: a block for each device, a row for each profile and entry point.
 enum ProbeTable {
-    /// - Parameter verified: of each report's capabilities, after `--verify`.
+    /// Returns the text.
+    ///
+    /// - Parameter verified: The results for each report's capabilities, with `--verify`.
     static func text(
         _ reports: [DeviceReport], asked: DeviceSelector, everything: Bool, verified: [[[TrialResult]]]?
     ) -> String {
@@ -11,7 +13,7 @@ enum ProbeTable {
             device(report, everything: everything) + (verified.map { trials(report, $0[index]) } ?? "")
         }.joined(separator: "\n")
         let choice = Devices.defaultChoice(among: reports, asked: asked)
-        text += "\nDefault: \(choice.device ?? "nothing"), \(choice.codec == .h264 ? "H.264" : "HEVC") (\(choice.why))\n"
+        text += "\nDefault: \(choice.device ?? "nothing"), \(choice.codec.standardName) (\(choice.why))\n"
         if let advice = ProbeAdvice.text(reports, asked: asked) { text += advice + "\n" }
         return text
     }
@@ -40,7 +42,7 @@ enum ProbeTable {
         return everything ? text + attributes(report) : text
     }
 
-    /// A line for each profile and entry point with the modes that work, and one for each that does not.
+    /// Returns a line for each profile and entry point with its working modes, and a line for each mode that failed.
     private static func trials(_ report: DeviceReport, _ verified: [[TrialResult]]) -> String {
         var text = ""
         for (capability, trials) in zip(report.capabilities, verified) where capability.encodes {

@@ -1,7 +1,8 @@
 import ArgumentParser
 import Vaenc
 
-/// What vaenc runs itself with, so that a driver that ends its process ends that of the trial.
+/// The command that vaenc runs in a child process to try a driver. A driver that kills its process then ends only the
+/// child.
 struct TryDriverCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: DriverTrials.command, abstract: "Try a driver, for another vaenc.", shouldDisplay: false)

@@ -46,7 +46,7 @@ struct RemuxCommand: ParsableCommand, InterruptibleCommand {
     @Flag(help: "Print one JSON object at the end, on stdout (on stderr if the output is stdout).")
     var json = false
 
-    /// What `--json` prints.
+    /// The object that `--json` prints.
     private struct Report: Encodable {
         var schema = 1
         var streams: [RemuxReport.Stream]

@@ -1,13 +1,13 @@
 import Glibc
 
-/// Wall and processor time of this process.
+/// The wall and processor time of this process.
 enum Clock {
     private static let start = now
 
-    /// Call first of all, so that "since start" means it.
+    /// Sets the start time. Call it before anything else.
     static func begin() { _ = start }
 
-    /// Seconds on the monotonic clock.
+    /// The monotonic clock in seconds.
     static var now: Double {
         var time = timespec()
         unsafe clock_gettime(CLOCK_MONOTONIC, &time)
@@ -16,7 +16,7 @@ enum Clock {
 
     static var secondsSinceStart: Double { now - start }
 
-    /// User and system time of all threads, in seconds.
+    /// The user and system time of all threads, in seconds.
     static var processorSeconds: Double {
         var usage = rusage()
         unsafe getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)

@@ -3,14 +3,14 @@ import FoundationEssentials
 
 /// The options of a command, as ArgumentParser describes them.
 ///
-/// To make the description takes milliseconds: it is asked for where a command line may be wrong.
+/// Creating the description takes milliseconds. Create it only if a command line may be wrong.
 struct CommandDescription {
     struct Option: Equatable {
         /// Every spelling, the longest first: `--output`, `-o`.
         var names: [String]
-        /// It stands before a value; otherwise it is a flag.
+        /// Whether the option takes a value. Otherwise it is a flag.
         var takesValue: Bool
-        /// It may be given several times.
+        /// Whether the option may be given several times.
         var isRepeatable: Bool
         var isHidden: Bool
     }

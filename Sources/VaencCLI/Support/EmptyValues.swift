@@ -1,15 +1,18 @@
 import ArgumentParser
 import Vaenc
 
-/// Refuses empty names and empty values of options. A script passes them if one of its variables is not set, and other messages would
-/// print a name of which nothing is to be seen.
+/// Refuses empty names and empty option values. A script passes them if one of its variables is not set. Other messages
+/// would print an invisible name.
 enum EmptyValues {
+    /// Checks a command line.
+    ///
     /// - Parameters:
-    ///   - arguments: without the program's name, and already accepted by the parser.
-    ///   - command: the command that they mean.
+    ///   - arguments: The arguments without the program's name, already accepted by the parser.
+    ///   - command: The command that the arguments call.
     /// - Throws: `usage`.
     static func check(_ arguments: [String], of command: any ParsableCommand.Type) throws {
-        // Almost always nothing is empty, and the description is not needed. What vaenc runs itself with is its own matter.
+        // Nearly always nothing is empty and the description is not needed. Hidden commands, which vaenc runs itself,
+        // are not checked.
         guard command.configuration.shouldDisplay, arguments.contains(where: { $0.isEmpty || $0.hasPrefix("-") && $0.hasSuffix("=") }) else { return }
         let description = try CommandDescription(command)
         let emptyInput = VaencError.usage("the name of the input is empty", remedy: "name a file, or - for stdin")
@@ -30,9 +33,10 @@ enum EmptyValues {
         if arguments[index...].contains("") { throw emptyInput }
     }
 
-    /// Refuses `--name=`. ArgumentParser takes it for an option without a value, and may read the next argument as that.
+    /// Refuses `--name=`. ArgumentParser treats it as an option without a value, and may read the next argument as the
+    /// value.
     ///
-    /// - Parameter arguments: without the program's name, before they are parsed.
+    /// - Parameter arguments: The arguments without the program's name, before they are parsed.
     /// - Throws: `usage`.
     static func checkAttached(_ arguments: [String]) throws {
         let names = arguments.prefix { $0 != "--" }.filter { $0.hasPrefix("-") && $0.firstIndex(of: "=") == $0.indices.last }.map(RepeatedOptions.name)
@@ -52,7 +56,8 @@ enum EmptyValues {
             : VaencError.usage("the value of \(name) is empty", remedy: "give it one, or leave out the option")
     }
 
-    /// The first option that takes a value and is followed by another option of the command; nil where there is none.
+    /// Returns the first option that takes a value and is followed by another option of the command; nil if there is
+    /// none.
     static func missing(_ arguments: [String], of command: any ParsableCommand.Type) -> (name: String, next: String)? {
         guard let description = try? CommandDescription(command) else { return nil }
         var index = 0

@@ -2,9 +2,11 @@ import ArgumentParser
 import Glibc
 import VideoBase
 
-/// Turns whatever was thrown into one line on stderr and an exit status of the contract.
+/// Reports an error as one line on stderr and an exit status of the contract.
 enum Failure {
-    /// - Parameter arguments: the command line, without the program's name.
+    /// Reports an error and returns the exit status.
+    ///
+    /// - Parameter arguments: The command line, without the program's name.
     static func report(_ error: any Error, _ arguments: [String] = []) -> Int32 {
         if let described = error as? any DescribedError {
             Terminal.note(oneLine(described.description))
@@ -15,9 +17,9 @@ enum Failure {
         }
         let code = VaencCommand.exitCode(for: error)
         if code == .success {
-            // `--help` and `--version`: asked for, so on stdout.
+            // `--help` and `--version` were requested, so their text goes to stdout.
             guard let failure = Terminal.failure(writing: VaencCommand.fullMessage(for: error) + "\n", to: STDOUT_FILENO) else { return 0 }
-            // Whoever reads the first lines of a help text alone has what they want.
+            // A reader that closes the pipe has what it wants, for example the first lines of a help text.
             if failure != EPIPE { Terminal.note(Terminal.cannotWrite(failure, to: STDOUT_FILENO).description) }
             return Int32(ErrorCategory.inputOutput.rawValue)
         }
@@ -30,7 +32,7 @@ enum Failure {
         return code.rawValue == 1 ? Int32(ErrorCategory.internalFault.rawValue) : code.rawValue
     }
 
-    /// The parser's message, with what may have been meant.
+    /// Returns the parser's message, with a suggestion of what was meant.
     private static func wrongUsage(_ message: String, _ arguments: [String]) -> String {
         let first = arguments.first ?? ""
         let command = VaencCommand.configuration.subcommands.first { $0._commandName == first }
@@ -53,7 +55,7 @@ enum Failure {
         return "unknown option \(name): \(Suggestion.remedy(forOption: name, of: command))"
     }
 
-    /// The first argument that looks like a file whose name begins with a dash.
+    /// Returns the first argument that looks like a file name that begins with a dash.
     private static func dashedName(_ arguments: ArraySlice<String>) -> String? {
         arguments.first { argument in
             guard argument.hasPrefix("-"), !argument.hasPrefix("--"), !argument.contains("="), Double(argument) == nil else { return false }
@@ -71,7 +73,7 @@ enum Failure {
 extension VaencError {
     static func usage(_ message: String, remedy: String) -> VaencError { VaencError(.usage, message, remedy: remedy) }
 
-    /// What the contract promises and this version does not do yet.
+    /// Returns the error for a feature of the contract that this version does not implement.
     static func notBuilt(_ feature: String, remedy: String = "leave it out") -> VaencError {
         VaencError(.unavailable, "\(feature) is not built yet", remedy: remedy)
     }

@@ -2,27 +2,30 @@ import Glibc
 import MediaFiles
 import Synchronization
 
-/// A command that watches for Ctrl-C by itself, as it has something to finish.
+/// A command that handles Ctrl-C itself, because it has something to finish.
 protocol InterruptibleCommand {}
 
-/// Ctrl-C, made into a question that loops ask and a call that wakes whoever waits for input.
+/// Handles Ctrl-C: provides a flag for loops, and an action that wakes a reader that waits for input.
 ///
-/// The first SIGINT, SIGTERM or SIGHUP asks for a clean end: what was encoded is finished under its final name.
-/// A second one ends the program at once: the unfinished file of a recording stays, others are removed.
+/// The first SIGINT, SIGTERM or SIGHUP requests a clean end: the output is finished with the frames encoded so far,
+/// under its final name. A second one ends the program immediately: the unfinished file of a recording remains, and
+/// other unfinished files are removed.
 final class Interruption: Sendable {
-    /// A signal that came.
+    /// A signal that arrived.
     struct Arrival: Sendable {
         var number: Int32
-        /// The kernel sent it, for a terminal: its Ctrl-C, or its end. Otherwise a program sent it.
+        /// Whether the kernel sent the signal for a terminal: for Ctrl-C or the end of the terminal. Otherwise a
+        /// program sent it.
         var isOfTerminal: Bool
-        /// On the monotonic clock.
+        /// The time of arrival on the monotonic clock.
         var nanoseconds: UInt64
 
-        /// Whether this signal repeats the first one, because one wish reached the program in two ways.
+        /// Whether this signal repeats the first one, because one request reached the program in two ways.
         ///
-        /// A terminal sends one SIGINT for each Ctrl-C, so a second one is a second wish. `timeout` signals the program and at once the
-        /// group that the program is in. A parent (`npm run`) passes on the Ctrl-C that the terminal has sent to the program too. The
-        /// end of a terminal or of a login brings SIGHUP or SIGTERM from the kernel, the shell and systemd.
+        /// A terminal sends one SIGINT for each Ctrl-C, so a second one is a second request. `timeout` signals the
+        /// program and then immediately its process group. A parent (`npm run`) passes on the Ctrl-C that the terminal
+        /// has also sent to the program. The end of a terminal or of a login causes SIGHUP or SIGTERM from the kernel,
+        /// the shell and systemd.
         func repeats(_ first: Arrival) -> Bool {
             let endsLogin = number == SIGHUP || first.number == SIGHUP
             let limit: UInt64 =
@@ -38,14 +41,14 @@ final class Interruption: Sendable {
 
     var isRequested: Bool { count.load(ordering: .relaxed) > 0 }
 
-    /// Has the signals wait, for this thread and those it starts, until `watch` or `letThrough`: one that is ignored, as
-    /// SIGINT is in the background of a script, would be lost.
+    /// Blocks the signals for this thread and the threads that it starts, until `watch` or `letThrough`. A blocked
+    /// signal stays pending. Otherwise an ignored one, such as SIGINT in the background of a script, would be lost.
     static func holdBack() {
         var signals = set()
         unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
     }
 
-    /// Signals do what they usually do, also those that wait.
+    /// Unblocks the signals. They have their usual effect, including those that are pending.
     static func letThrough() {
         var signals = set()
         unsafe pthread_sigmask(SIG_UNBLOCK, &signals, nil)
@@ -58,8 +61,8 @@ final class Interruption: Sendable {
         return signals
     }
 
-    /// Blocks the signals for this thread and those it starts, and waits for them on a thread of its own.
-    /// Call it before any other thread is started.
+    /// Blocks the signals for this thread and the threads that it starts, and waits for them on a separate thread. Call
+    /// it before any other thread is started.
     func watch() {
         Self.holdBack()
         let context = unsafe Unmanaged.passRetained(self).toOpaque()
@@ -71,19 +74,21 @@ final class Interruption: Sendable {
             while true {
                 var info = unsafe siginfo_t()
                 let number = unsafe sigwaitinfo(&signals, &info)
-                // signal.h: what the kernel sends has a code above 0 (SI_KERNEL), what programs send has 0 or less (SI_USER).
+                // signal.h: signals of the kernel have a code above 0 (SI_KERNEL), those of programs 0 or less
+                // (SI_USER).
                 let isOfTerminal = unsafe info.si_code > 0
                 if number > 0 {
                     interruption.arrived(Arrival(number: number, isOfTerminal: isOfTerminal, nanoseconds: UInt64(Clock.now * 1e9)))
                 }
             }
         }, context)
-        // Without a thread that waits for them they end the program by themselves.
+        // Without the waiting thread, the signals end the program by their default action.
         if failed != 0 { Self.letThrough() } else { pthread_detach(thread) }
     }
 
-    /// The signals that end vaenc: SIGHUP does not where whoever started it had it ignored (nohup). SIGINT always does:
-    /// shells ignore it for what a script puts in the background, where `kill -INT` is still meant.
+    /// Returns the signals that end vaenc. SIGHUP is excluded if the program was started with it ignored (nohup).
+    /// SIGINT is always included: shells ignore it for background jobs of a script, but `kill -INT` must still work
+    /// there.
     private static func watched() -> [Int32] {
         var action = sigaction()
         guard unsafe sigaction(SIGHUP, nil, &action) == 0 else { return [SIGINT, SIGTERM, SIGHUP] }
@@ -92,13 +97,14 @@ final class Interruption: Sendable {
         return ignored ? [SIGINT, SIGTERM] : [SIGINT, SIGTERM, SIGHUP]
     }
 
-    /// What wakes a reader that waits for input.
+    /// Sets the action for the first signal, which wakes a reader that waits for input. Runs it immediately if a signal
+    /// has arrived.
     func whenFirst(_ action: @escaping @Sendable () -> Void) {
         onFirst.withLock { $0 = action }
         if isRequested { action() }
     }
 
-    /// What must be ended when the program is told twice; it gives the paths of recordings that stay.
+    /// Sets the action for the second signal, which ends the outputs and returns the paths of recordings that remain.
     func whenSecond(_ action: (@Sendable () -> [String])?) { onSecond.withLock { $0 = action } }
 
     private func arrived(_ arrival: Arrival) {
@@ -115,8 +121,8 @@ final class Interruption: Sendable {
             OutputOpening.cancel()
             let action: @Sendable () -> Void = onFirst.withLock { action in
                 if let action { return action }
-                // Before there is an input there is nothing to finish. In here, so that who opens one now waits, and does
-                // not say the same.
+                // Without an input there is nothing to finish. This runs inside the lock, so that a thread that opens
+                // an input now waits and does not report the same.
                 Terminal.note("interrupted before the first frame: nothing was written")
                 UnfinishedFiles.remove { _ in _exit(130) }
             }

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// One JSON object, as `--json` prints it.
+/// Formats a JSON object, as `--json` prints it.
 enum JSON {
     static func text(_ value: some Encodable, pretty: Bool = true) throws -> String {
         let encoder = JSONEncoder()
@@ -9,7 +9,7 @@ enum JSON {
     }
 }
 
-/// A value whose absence is written as `null`: the key is always there.
+/// A value that is encoded as `null` if it is absent, so that its key is always present.
 struct Nullable<Wrapped: Encodable & Sendable>: Encodable, Sendable {
     var wrapped: Wrapped?
 

@@ -1,6 +1,6 @@
 import Vaenc
 
-/// The library speaks of properties, in backticks; the command line of the options that set them.
+/// Translates property names of the library, in backticks, into the command line options that set them.
 enum OptionNames {
     private static let options: [String: String] = [
         "accessUnitDelimiters": "--aud", "AudioMode.none": "--audio none", "CaptureDevices.all()": "vaenc probe --capture", "CaptureRequest.input": "--capture-input",
@@ -26,25 +26,26 @@ enum OptionNames {
         "vbvSize": "--vbv-size",
     ]
 
-    /// What reports of the effective configuration call otherwise than the property.
+    /// Names in reports of the effective configuration that differ from the property names.
     private static let ofReports = Dictionary(uniqueKeysWithValues: [
         ("captureRate", "--fps"), ("captureSize", "--capture-size"), ("entryPoint", "--low-power"), ("gop", "--gop"),
         ("sampleEntry", "--sample-entry"), ("vbvInitial", "--vbv-initial"),
     ])
 
-    /// What a printed line calls an entry of the effective configuration: the option that asks for it, if there is one.
+    /// Returns the name of an entry of the effective configuration for a printed line: the option that requests it, if
+    /// one exists.
     ///
-    /// - Parameter hasSize: `--size` was given; otherwise the size is the input's.
+    /// - Parameter hasSize: Whether `--size` was given. Otherwise the size is the input's.
     static func name(of entry: EffectiveEntry, hasSize: Bool = false) -> String {
         switch entry.option {
         case "size" where hasSize: "--size"
-        // Without the option the entry says that the sound would be copied.
+        // Without the option, the entry's requested value is `copied`.
         case "audio" where entry.asked != "copied": "--audio"
         default: translate(entry.quotedOption)
         }
     }
 
-    /// A message with the options in place of the properties; other words in backticks stay.
+    /// Replaces properties in a message by their options. Other words in backticks are kept.
     static func translate(_ text: String) -> String {
         guard text.contains("`") else { return text }
         var result = ""
@@ -65,7 +66,7 @@ enum OptionNames {
 }
 
 extension [EffectiveEntry] {
-    /// With the options in place of the properties.
+    /// The entries with options in place of the properties.
     var translated: [EffectiveEntry] {
         map { entry in
             var entry = entry

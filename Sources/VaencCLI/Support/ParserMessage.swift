@@ -1,22 +1,23 @@
-/// ArgumentParser's messages of wrong usage in the form of vaenc's: what is wrong, with the value, and what to do.
+/// Rewords ArgumentParser's usage errors in the form of vaenc's: what is wrong, with the value, and what to do.
 enum ParserMessage {
-    /// How the commands with required arguments are called.
+    /// The synopses of the commands with required arguments.
     private static let usage = [
         "remux": "vaenc remux INPUT -o OUTPUT", "decode": "vaenc decode INPUT -o OUTPUT.y4m", "convert": "vaenc convert INPUT -o OUTPUT",
         "inspect": "vaenc inspect FILE", "compare": "vaenc compare REFERENCE DISTORTED",
     ]
 
+    /// Returns the reworded message; nil for messages of other kinds.
+    ///
     /// - Parameters:
-    ///   - message: the parser's, in one line.
-    ///   - command: the command's name; nil if there is none.
-    ///   - arguments: the command line, without the program's name.
-    /// - Returns: nil for messages of other kinds.
+    ///   - message: The parser's message, in one line.
+    ///   - command: The command's name; nil if there is none.
+    ///   - arguments: The command line, without the program's name.
     static func reworded(_ message: String, _ command: String?, _ arguments: [String]) -> String? {
         invalidValue(message) ?? missingValue(message, arguments) ?? missingArgument(message, command) ?? tooMany(message, command, arguments)
             ?? flags(message)
     }
 
-    /// The value 'nan' is invalid for '--qp <N>'
+    /// Rewords `The value 'nan' is invalid for '--qp <N>'`.
     private static func invalidValue(_ message: String) -> String? {
         guard let (value, rest) = parts(message, "The value '", "' is invalid for '") else { return nil }
         let (name, takes) = option(rest)
@@ -33,7 +34,7 @@ enum ParserMessage {
         return "\(name) \(value) is not a whole number: write it with digits alone, as \(name) 4"
     }
 
-    /// Missing value for '--output <FILE>'
+    /// Rewords `Missing value for '--output <FILE>'`.
     private static func missingValue(_ message: String, _ arguments: [String]) -> String? {
         guard let rest = message.dropping("Missing value for '") else { return nil }
         let (name, takes) = option(rest)
@@ -44,7 +45,7 @@ enum ParserMessage {
         return "\(name) has no value: write \(name) \(takes)"
     }
 
-    /// Missing expected argument '--output <FILE>'
+    /// Rewords `Missing expected argument '--output <FILE>'`.
     private static func missingArgument(_ message: String, _ command: String?) -> String? {
         guard let rest = message.dropping("Missing expected argument '"), let command, let usage = usage[command] else { return nil }
         let (name, takes) = option(rest)
@@ -52,7 +53,7 @@ enum ParserMessage {
         return "\(name.isEmpty ? "the \(words[takes] ?? takes)" : name) is missing: write \(usage)"
     }
 
-    /// Unexpected argument 'x', or 2 unexpected arguments: 'x', 'y'
+    /// Rewords `Unexpected argument 'x'` and `2 unexpected arguments: 'x', 'y'`.
     private static func tooMany(_ message: String, _ command: String?, _ arguments: [String]) -> String? {
         let remedy =
             command == nil || command == "probe"
@@ -67,21 +68,21 @@ enum ParserMessage {
         return "\(count) arguments are too many (\(names)\(count > 3 ? ", …" : "")): \(remedy)"
     }
 
-    /// The option '--strict' does not take any value, but 'x' was specified.
-    /// Value to be set with flag '--no-b-pyramid' had already been set with flag '--b-pyramid'
+    /// Rewords `The option '--strict' does not take any value, but 'x' was specified.` and `Value to be set with flag
+    /// '--no-b-pyramid' had already been set with flag '--b-pyramid'`.
     private static func flags(_ message: String) -> String? {
         if let (name, _) = parts(message, "The option '", "' does not take any value") { return "\(name) takes no value: write \(name) alone" }
         guard let (second, rest) = parts(message, "Value to be set with flag '", "' had already been set with flag '") else { return nil }
         return "\(second) contradicts \(rest.prefix { $0 != "'" }): leave out one of them"
     }
 
-    /// What stands between two texts, of which the first begins the message, and what follows the second.
+    /// Returns the text between `start`, which begins the message, and `middle`, and the text after `middle`.
     private static func parts(_ message: String, _ start: String, _ middle: String) -> (Substring, Substring)? {
         guard let rest = message.dropping(start), let place = rest.firstRange(of: middle) else { return nil }
         return (rest[..<place.lowerBound], rest[place.upperBound...])
     }
 
-    /// The name and the value of `--output <FILE>'…`; no name of `<FILE>'…`.
+    /// Returns the name and the value of `--output <FILE>'…`. The name is empty for `<FILE>'…`.
     private static func option(_ text: Substring) -> (name: String, takes: String) {
         let synopsis = text.prefix { $0 != "'" }
         let name = synopsis.prefix { $0 != "<" && $0 != " " }
@@ -91,6 +92,6 @@ enum ParserMessage {
 }
 
 extension String {
-    /// What follows a beginning; nil if the text begins otherwise.
+    /// Returns the text after a prefix; nil if the text does not begin with the prefix.
     fileprivate func dropping(_ beginning: String) -> Substring? { hasPrefix(beginning) ? dropFirst(beginning.count) : nil }
 }

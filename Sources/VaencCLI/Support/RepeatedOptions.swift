@@ -2,18 +2,20 @@ import ArgumentParser
 import MediaFiles
 import Vaenc
 
-/// Refuses an option that takes one value and is given several times: ArgumentParser keeps the last value in silence.
+/// Refuses an option that takes one value and is given several times: ArgumentParser silently keeps the last value.
 enum RepeatedOptions {
-    /// The spellings that options have besides their long name.
+    /// Other spellings of options, with their long names.
     static let aliases = ["-o": "--output", "--crf": "--quality"]
 
+    /// Checks a command line.
+    ///
     /// - Parameters:
-    ///   - arguments: without the program's name, and already accepted by the parser.
-    ///   - command: the command that they mean.
+    ///   - arguments: The arguments without the program's name, already accepted by the parser.
+    ///   - command: The command that the arguments call.
     /// - Throws: `usage`.
     static func check(_ arguments: [String], of command: any ParsableCommand.Type) throws {
         let arguments = Array(arguments.prefix { $0 != "--" })
-        // Almost always nothing is given twice, and the description is not needed.
+        // Nearly always nothing is given twice and the description is not needed.
         var seen: Set<String> = []
         let mayRepeat = arguments.contains { argument in
             guard argument.hasPrefix("-") else { return false }
@@ -52,7 +54,7 @@ enum RepeatedOptions {
                 ? "give it once, for all outputs; for outputs with different values run vaenc once for each" : "give it once")
     }
 
-    /// `--name` of `--name=value`.
+    /// Returns `--name` for `--name=value`. Arguments without a leading dash are returned unchanged.
     static func name(_ argument: String) -> String {
         argument.hasPrefix("-") ? String(argument.prefix { $0 != "=" }) : argument
     }

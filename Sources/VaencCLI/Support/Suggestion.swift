@@ -2,9 +2,9 @@ import ArgumentParser
 import Glibc
 import VideoBase
 
-/// What a person may have meant by a word that the command line does not have.
+/// Suggests what a person may have meant by an unknown word of a command line.
 enum Suggestion {
-    /// Options of FFmpeg, x264 and others whose meaning vaenc has under another name.
+    /// Options of FFmpeg, x264 and others that vaenc has under another name.
     private static let foreign: KeyValuePairs<String, String> = [
         "-b": "use --bitrate", "-b:v": "use --bitrate", "-vb": "use --bitrate", "-maxrate": "use --max-bitrate",
         "--vbv-maxrate": "use --max-bitrate", "-bufsize": "use --vbv-size", "--vbv-bufsize": "use --vbv-size",
@@ -29,24 +29,24 @@ enum Suggestion {
         "-x264-params": "use vaenc's own options", "-x265-params": "use vaenc's own options",
     ]
 
-    /// What to do about an option that a command does not have.
+    /// Returns what to do about an unknown option of a command.
     static func remedy(forOption name: String, of command: (any ParsableCommand.Type)?) -> String {
         let all = "vaenc \(command?._commandName ?? "COMMAND") --help lists the options"
         guard let command, let options = try? CommandDescription(command).options else { return all }
         let known = options.filter { !$0.isHidden }.flatMap(\.names)
         let plain = name.drop { $0 == "-" }
-        // `-bitrate` for `--bitrate`.
+        // `-bitrate` means `--bitrate`.
         if plain.count > 1, let same = known.first(where: { $0.drop { $0 == "-" } == plain }) { return "use \(same)" }
         if let remedy = foreign.first(where: { $0.key == name || $0.key.drop { $0 == "-" } == plain && plain.count > 1 })?.value {
-            // Of an option of another command.
+            // The remedy may name an option that only another command has.
             let named = remedy.split { !$0.isLetter && $0 != "-" }.filter { $0.hasPrefix("--") }
             if named.allSatisfy({ known.contains(String($0)) }) { return remedy }
         }
         return nearest(to: name, of: known.filter { $0.hasPrefix("--") }).map { "did you mean \($0)?" } ?? all
     }
 
-    /// Refuses a first word that is no command, and a command that `help` does not know: ArgumentParser answers `help encod` and
-    /// `encod --help` with the general help.
+    /// Refuses a first word that is no command, and an unknown command after `help`: ArgumentParser answers `help
+    /// encod` and `encod --help` with the general help.
     static func checkCommand(_ arguments: [String]) throws(VaencError) {
         guard let first = arguments.first, !first.hasPrefix("-") else { return }
         let words = first == "help" ? arguments.dropFirst().filter { !$0.hasPrefix("-") } : [first]
@@ -62,27 +62,27 @@ enum Suggestion {
         }
     }
 
-    /// What to do about a word that is no command.
+    /// Returns what to do about a word that is no command.
     private static func remedy(forCommand name: String, of commands: [String], _ isHelp: Bool) -> String {
         if let nearest = nearest(to: name, of: commands) { return "did you mean vaenc \(isHelp ? "help " : "")\(nearest)?" }
-        // SAFETY: access reads the string.
+        // SAFETY: access only reads the string.
         let isFile = unsafe !isHelp && access(name, F_OK) == 0
         return isFile
             ? "it is a file, and a command must come first, as in vaenc encode \(name) -o OUTPUT"
             : "use one of \(commands.joined(separator: ", "))"
     }
 
-    /// The word that differs least: by one letter in three at most, dashes in front not counted.
+    /// Returns the word with the smallest distance, at most one letter in three. Leading dashes are ignored.
     static func nearest(to word: String, of words: [String]) -> String? {
         let wanted = Array(word.drop { $0 == "-" })
         let limit = max(1, wanted.count / 3)
-        // A word of one or two letters is near to everything.
+        // A word of one or two letters is close to every word.
         if wanted.count < 3 { return nil }
         let distances = words.map { (word: $0, distance: distance(wanted, Array($0.drop { $0 == "-" }))) }
         return distances.filter { $0.distance <= limit }.min { $0.distance < $1.distance }?.word
     }
 
-    /// Letters that are put in, left out, replaced or exchanged with their neighbour.
+    /// Returns the number of letters that are inserted, deleted, replaced or exchanged with their neighbour.
     static func distance(_ a: [Character], _ b: [Character]) -> Int {
         var rows = [Array(0...b.count)]
         for i in 0..<a.count {

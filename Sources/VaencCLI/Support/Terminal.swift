@@ -2,16 +2,16 @@ import Glibc
 import MediaFiles
 import VideoBase
 
-/// Lines for people go to stderr, whole, each with one write.
+/// Writes lines for people to stderr, each complete and with one write.
 enum Terminal {
     static var isInteractive: Bool { isatty(STDERR_FILENO) == 1 }
 
     static func note(_ line: String) { write("vaenc: \(visible(FileName.printable(OptionNames.translate(line))))\n", to: STDERR_FILENO) }
 
-    /// The text with control characters of C0 and C1 (ECMA-48), which terminals obey, as `\x1B`: drivers, cameras and files say
-    /// what they like.
+    /// Replaces control characters of C0 and C1 (ECMA-48), which terminals obey, by text such as `\x1B`. The text may
+    /// come from drivers, cameras and files.
     ///
-    /// - Parameter keepsLines: line breaks stay.
+    /// - Parameter keepsLines: Whether line breaks are kept.
     static func visible(_ text: String, keepsLines: Bool = false) -> String {
         func isControl(_ scalar: Unicode.Scalar) -> Bool {
             if keepsLines, scalar == "\n" { return false }
@@ -30,20 +30,20 @@ enum Terminal {
         return result
     }
 
-    /// Writes all of the text; false where the other end is gone.
+    /// Writes the whole text. Returns false if the write failed, for example because the reader is gone.
     @discardableResult
     static func write(_ text: String, to descriptor: Int32) -> Bool { failure(writing: text, to: descriptor) == nil }
 
-    /// Writes a report, or a help text.
+    /// Writes a report or a help text.
     ///
     /// - Throws: `inputOutput` with the system's reason.
     static func report(_ text: String, to descriptor: Int32 = STDOUT_FILENO) throws(VaencError) {
         if let code = failure(writing: text, to: descriptor) { throw cannotWrite(code, to: descriptor) }
     }
 
-    /// The error of a stream that takes no more.
+    /// Returns the error for a stream that cannot be written.
     ///
-    /// - Parameter code: an errno.
+    /// - Parameter code: The errno.
     static func cannotWrite(_ code: Int32, to descriptor: Int32) -> VaencError {
         let failed = "cannot write to \(descriptor == STDERR_FILENO ? "stderr" : "stdout")"
         return switch code {
@@ -51,20 +51,20 @@ enum Terminal {
             VaencError(.inputOutput, "\(failed): the reader closed the pipe", remedy: "look at what the reading program says")
         case ENOSPC, EDQUOT: VaencError(.inputOutput, "\(failed): the disk is full", remedy: "free some space or write elsewhere")
         default:
-            // SAFETY: the string is the calling thread's until its next strerror, and copied at once.
+            // SAFETY: the string belongs to the calling thread until its next strerror, and is copied immediately.
             VaencError(.inputOutput, "\(failed) (\(unsafe String(cString: strerror(code))))", remedy: "check where it leads")
         }
     }
 
-    /// Writes all of the text.
+    /// Writes the whole text.
     ///
-    /// - Returns: nil, or the errno of the write that failed.
+    /// - Returns: Nil, or the errno of the failed write.
     static func failure(writing text: String, to descriptor: Int32) -> Int32? {
         var text = text
         return text.withUTF8 { bytes in
             var offset = 0
             while offset < bytes.count {
-                // SAFETY: the buffer lives for the closure; the count stays inside it.
+                // SAFETY: the buffer is valid in the closure, and the pointer and count stay inside it.
                 let written = unsafe Glibc.write(descriptor, bytes.baseAddress! + offset, bytes.count - offset)
                 if written < 0 && errno == EINTR { continue }
                 if written < 0 { return errno }

@@ -45,12 +45,12 @@ struct H264Adapter: CodecAdapter {
         stream.headers.leading(plan, options, clock, delay: delay)
     }
 
-    func adopting(_ driverSets: [NALKind: [UInt8]], into sets: [[UInt8]]) -> [[UInt8]] {
+    func adopting(_ driverSets: [NALUnitKind: [UInt8]], into sets: [[UInt8]]) -> [[UInt8]] {
         var sets = sets
-        if let sps = driverSets[.sps], sps != stream.headers.spsUnit {
+        if let sps = driverSets[.sequenceParameterSet], sps != stream.headers.spsUnit {
             sets[0] = DriverSequenceParameterSet(unit: sps)?.adopting(stream.headers.sps) ?? sps
         }
-        if let pps = driverSets[.pps] { sets[1] = pps }
+        if let pps = driverSets[.pictureParameterSet] { sets[1] = pps }
         return sets
     }
 }

@@ -45,12 +45,12 @@ struct HEVCAdapter: CodecAdapter {
     }
 
     /// The VPS stays ours: nothing of how pictures are coded is in it.
-    func adopting(_ driverSets: [NALKind: [UInt8]], into sets: [[UInt8]]) -> [[UInt8]] {
+    func adopting(_ driverSets: [NALUnitKind: [UInt8]], into sets: [[UInt8]]) -> [[UInt8]] {
         var sets = sets
-        if let sps = driverSets[.sps], sps != stream.headers.units[1] {
+        if let sps = driverSets[.sequenceParameterSet], sps != stream.headers.units[1] {
             sets[1] = DriverHEVCSequenceParameterSet(unit: sps)?.adopting(stream.headers.sps) ?? sps
         }
-        if let pps = driverSets[.pps] { sets[2] = pps }
+        if let pps = driverSets[.pictureParameterSet] { sets[2] = pps }
         return sets
     }
 }

@@ -54,7 +54,7 @@ struct H264DecodePlan {
         target: Surface, of context: VAContextID, _ pictures: inout DecodedPictures, mark: (VASurfaceID) -> DecodeMark?
     ) throws -> (packet: DecodePacket, mark: DecodeMark) {
         // Slices of variable length codes end with their bytes.
-        let tail = unsafe picture.pic_fields.bits.entropy_coding_mode_flag != 0 ? SliceSentinel.bytes(isHEVC: false) : []
+        let tail = unsafe picture.pic_fields.bits.entropy_coding_mode_flag != 0 ? SliceSentinel.forH264 : []
         var packet = DecodePacket(
             parameterSets: H264DecodeSets(picture: picture, matrix: matrix).bytes(
                 ids: Set(heads.map(\.pictureSet)).sorted(), counts: defaultCounts),

@@ -22,7 +22,7 @@ struct HEVCDecodeSlice {
         let data = try dataStart()
         // A skipped leading picture becomes a trailing one: whether it can be decoded is for the client to say.
         let header = type == 8 || type == 9 ? [unit[0] & 0x81 | (type - 8) << 1, unit[1]] : Array(unit.prefix(2))
-        return try DecodePacket.unit(header, self.header()) + unit[data...] + SliceSentinel.bytes(isHEVC: true)
+        return try DecodePacket.unit(header, self.header()) + unit[data...] + SliceSentinel.forHEVC
     }
 
     /// Where the slice data begin: the client counts without emulation prevention bytes.
