@@ -141,11 +141,11 @@ public struct BitsPerSecond: Sendable, Hashable, Codable, Comparable, CustomStri
 
 /// The mapping of samples to light, as code points of ITU-T H.273. The value 2 means unspecified.
 public struct ColorDescription: Sendable, Hashable {
-    /// colour_primaries.
+    /// The color primaries (colour_primaries).
     public var primaries: UInt8
-    /// transfer_characteristics.
+    /// The transfer function (transfer_characteristics).
     public var transfer: UInt8
-    /// matrix_coefficients.
+    /// The matrix for YUV samples (matrix_coefficients).
     public var matrix: UInt8
     /// Whether samples use the full range, or nil if that is unknown. Decoders then assume limited range.
     public var fullRange: Bool?

@@ -50,7 +50,7 @@ public struct FrameOptions: Sendable, Hashable {
     public var forceKeyFrame = false
     /// Whether the frame predicts only from long-term references that the receiver has acknowledged: *ForceLTRRefresh*.
     public var refreshFromLongTerm = false
-    /// The tokens of packets that the receiver has received: *AcknowledgedLTRTokens*.
+    /// The tokens of packets that the receiver has acknowledged: *AcknowledgedLTRTokens*.
     public var acknowledgedTokens: [Int] = []
     /// The regions of interest, which replace those of the configuration, or nil to keep them.
     public var regionsOfInterest: [RegionOfInterest]?

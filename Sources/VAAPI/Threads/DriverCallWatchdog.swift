@@ -3,8 +3,8 @@ package import VideoBase
 
 /// Makes driver calls that may never return, on threads that can be abandoned.
 ///
-/// Except for two of the waits, no call of VA-API has a timeout. If the kernel driver hangs, the calling thread is
-/// lost. Callers therefore wait on a different thread, for at most the time limit.
+/// Except for two of the waits, no call of VA-API has a timeout. If the kernel driver hangs, the thread that made the
+/// call is lost. Therefore another thread makes the call, and the caller waits for at most the time limit.
 ///
 /// A driver that did not return in time is treated as hung: no more calls are made on its display, and its objects are
 /// kept, because the lost call may still use them.
@@ -66,7 +66,8 @@ package final class DriverCallWatchdog: Sendable {
     /// time limit of the outer one.
     ///
     /// On a thread that can be abandoned (`DeviceThread.makesCalls`), `body` runs on that thread. For any other caller,
-    /// `body` runs on a worker thread while the caller waits, which costs two thread switches.
+    /// `body` runs on a worker thread while the caller waits, which costs two thread switches. If the system cannot
+    /// start a worker thread, `body` runs on the calling thread without a time limit.
     ///
     /// - Parameters:
     ///   - call: The name of the operation, for the error: `vaEndPicture`.

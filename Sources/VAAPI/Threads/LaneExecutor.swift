@@ -3,7 +3,7 @@ internal import Synchronization
 internal import VideoBase
 
 /// A group of threads that executes the jobs of a few lanes. The jobs of one lane run one at a time and in order. Lanes
-/// run in parallel, and lower lanes take precedence.
+/// run in parallel, and lanes with a lower index take precedence.
 ///
 /// No thread belongs to a lane. A thread that finishes a job takes the next ready job of any lane. If nothing else is
 /// ready, a job that was added by the finished job, in any lane, therefore runs without a thread switch.
