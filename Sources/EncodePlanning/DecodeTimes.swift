@@ -1,31 +1,35 @@
 public import VideoBase
 
-/// Decoding times for pictures that are coded in another order than shown.
+/// Computes decoding times for pictures that are coded in another order than display order.
 ///
-/// The k-th picture coded gets the presentation time of the (k − depth)-th shown, so that times rise and none is after
-/// its picture's presentation. The first `depth` come before the first presentation, at the distance of a frame.
+/// The k-th picture in coding order gets the presentation time of the (k − depth)-th picture in display order. So
+/// decoding times rise, and no picture is decoded after its presentation. The first `depth` times precede the first
+/// presentation time, one frame interval apart.
 public struct DecodeTimes: Sendable {
-    /// `GOPStructure.reorderDepth`.
+    /// The number of decoding times that precede the first presentation time: `GOPStructure.reorderDepth`.
     public let depth: Int
     private let frameRate: Rational
     private var presentations: [MediaTime] = []
     private var coded = 0
 
+    /// Creates the times of a stream.
+    ///
+    /// - Parameter frameRate: The frame rate that sets the distance of the first `depth` times.
     public init(depth: Int, frameRate: Rational) {
         self.depth = max(depth, 0)
         self.frameRate = frameRate
     }
 
-    /// A frame arrives, in display order.
+    /// Adds the presentation time of the next frame in display order.
     public mutating func add(_ presentation: MediaTime) { presentations.append(presentation) }
 
-    /// The decoding time of the next picture in coding order, each once; nil where fewer frames have come than
-    /// pictures.
+    /// Returns the decoding time of the next picture in coding order, or nil if fewer frames were added than pictures
+    /// were coded.
     public mutating func next() -> MediaTime? {
         guard let first = presentations.first else { return nil }
         defer { coded += 1 }
         if coded >= depth { return presentations.removeFirst() }
-        // In the presentation's ticks where those are fine enough for a frame's time, else in finer ones.
+        // Use the time scale of the presentation time if it is fine enough for a frame interval, otherwise 90 kHz.
         let frame = Double(frameRate.denominator) / Double(max(frameRate.numerator, 1))
         let early = Double(depth - coded) * frame
         let base = first.timescale >= 1000 ? first : first.converted(to: 90000)
@@ -33,7 +37,7 @@ public struct DecodeTimes: Sendable {
         return base.earlier(byTicks: max(ticks, Int64(depth - coded)))
     }
 
-    /// A frame that arrived is not going to be coded.
+    /// Removes a frame that was added and will not be coded.
     public mutating func drop(_ presentation: MediaTime) {
         if let index = presentations.firstIndex(of: presentation) {
             presentations.remove(at: index)

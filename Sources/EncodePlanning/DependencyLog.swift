@@ -1,20 +1,21 @@
 import VideoBase
 
-/// Which picture was predicted from which, since the last key frame and for a limited number of pictures.
+/// Records which picture was predicted from which, since the last key frame and for a limited number of pictures.
 struct DependencyLog: Sendable {
     private struct Entry: Sendable {
         var codingIndex: Int
         var displayIndex: Int
         var references: [Int]
         var isLongTerm: Bool
-        /// What it pushes out of the decoded picture buffer is not what the sliding window would.
+        /// Whether the pictures that it removes from the decoded picture buffer differ from those that the sliding
+        /// window would remove.
         var hasCommands: Bool
     }
 
-    /// Losses are reported within a few round trips.
+    /// Losses are reported within a few round trips, so older pictures are not needed.
     private static let capacity = 512
     private var entries: [Entry] = []
-    /// Pictures since the key frame are no longer listed.
+    /// Whether pictures since the key frame were removed from the log.
     private var isCut = false
 
     mutating func append(_ plan: FramePlan) {
@@ -33,8 +34,8 @@ struct DependencyLog: Sendable {
                 hasCommands: !plan.released.isEmpty || plan.longTermIndex != nil || !plan.madeLongTerm.isEmpty))
     }
 
-    /// Coding indices of the lost pictures of this coded video sequence and of all that depend on them; nil where that
-    /// is not known any more.
+    /// Returns the coding indices of the lost pictures of this coded video sequence and of all pictures that depend on
+    /// them. Returns nil if a lost picture is no longer in the log.
     func invalidated(byLosing displayIndices: Set<Int>, since keyDisplayIndex: Int) -> Set<Int>? {
         var invalidated: Set<Int> = []
         var found = 0
@@ -42,8 +43,8 @@ struct DependencyLog: Sendable {
             let isLost = displayIndices.contains(entry.displayIndex)
             if isLost { found += 1 }
             if isLost || entry.references.contains(where: invalidated.contains) { invalidated.insert(entry.codingIndex) }
-            // A receiver without the commands lets the sliding window drop another short-term picture: which of them it
-            // still has is not known.
+            // A receiver that did not get the commands lets the sliding window drop another short-term picture. It is
+            // unknown which pictures it still has.
             if isLost, entry.hasCommands {
                 for other in entries where other.codingIndex < entry.codingIndex && !other.isLongTerm {
                     invalidated.insert(other.codingIndex)

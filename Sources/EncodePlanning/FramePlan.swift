@@ -1,44 +1,53 @@
 public import VideoBase
 
-/// What is to be coded next, in numbers that only grow; the codec's wrapped ones come from these.
+/// The decisions for the next picture to code, in indices that only grow. Each codec derives its wrapped numbers from
+/// them.
 ///
-/// A picture's name is its coding index.
+/// The coding index identifies a picture.
 public struct FramePlan: Sendable, Hashable {
+    /// The picture type.
     public var type: PictureType
-    /// Position in coding order, from 0.
+    /// The index in coding order, from 0.
     public var codingIndex: Int
-    /// Position in display order, from 0.
+    /// The index in display order, from 0.
     public var displayIndex: Int
-    /// Key frames (IDR) before this picture's; counts the coded video sequences.
+    /// The index of the coded video sequence: the number of key frames (IDR) before this sequence's key frame.
     public var sequenceIndex: Int
-    /// Display index of the key frame that began the coded video sequence.
+    /// The display index of the key frame that began the coded video sequence.
     public var keyDisplayIndex: Int
-    /// Pictures to predict from, the most useful first: coding indices.
+    /// The coding indices of the pictures to predict from, the most useful first.
     public var list0: [Int]
-    /// The same of a B picture's second list.
+    /// The coding indices of a B picture's second list.
     public var list1: [Int] = []
-    /// Later pictures may predict from this one.
+    /// Whether later pictures may predict from this one.
     public var isReference: Bool
-    /// What the decoded picture buffer holds while this picture is coded, oldest first.
+    /// The contents of the decoded picture buffer while this picture is coded, oldest first.
     public var stored: [StoredPicture]
-    /// Stored pictures that stop being references once this picture is coded, beyond what the sliding window drops.
+    /// The coding indices of stored pictures that stop being references once this picture is coded, in addition to the
+    /// one that the sliding window drops.
     public var released: [Int] = []
-    /// Where the reconstruction goes: 0 ..< slotCount.
+    /// The index of the slot that receives the reconstruction: 0 ..< slotCount.
     public var slot: Int
+    /// The temporal layer; 0 is the lowest.
     public var temporalLayer = 0
-    /// Depth in a pyramid of B pictures: 0 for key, I and P pictures and for B pictures that none predict from B in.
+    /// The depth in a pyramid of B pictures. It is 0 for key, I and P pictures, and for B pictures if no B picture
+    /// serves as a reference.
     public var depth = 0
-    /// The LongTermFrameIdx under which this picture is kept as a long-term reference.
+    /// The LongTermFrameIdx under which this picture is kept as a long-term reference; nil: it is a short-term
+    /// reference or none.
     public var longTermIndex: Int?
-    /// Stored pictures that become long-term references once this picture is coded.
+    /// The stored pictures that become long-term references once this picture is coded.
     public var madeLongTerm: [LongTermAssignment] = []
-    /// To be handed back by whoever receives the picture; then it may serve `refreshFromLongTerm`.
+    /// The token that the receiver returns to acknowledge this picture. An acknowledged picture may serve
+    /// `refreshFromLongTerm`.
     public var acknowledgementToken: Int?
-    /// For recovery_point: 0 at an I picture of an open GOP, the pass's length where an intra refresh begins.
+    /// The frame count of the recovery point: 0 at an I picture of an open GOP, the length of the pass at the start of
+    /// an intra refresh, nil otherwise.
     public var recoveryFrameCount: Int?
-    /// The stretch of the picture that is intra-coded by a rolling refresh.
+    /// The part of the picture that a rolling refresh codes as intra.
     public var intraRefresh: IntraRefreshStep?
 
+    /// Creates a plan. All other properties keep their defaults.
     public init(
         type: PictureType, codingIndex: Int, displayIndex: Int, sequenceIndex: Int, keyDisplayIndex: Int,
         list0: [Int], isReference: Bool, stored: [StoredPicture], slot: Int
@@ -55,14 +64,18 @@ public struct FramePlan: Sendable, Hashable {
     }
 }
 
-/// A reconstruction that later pictures may predict from.
+/// A reconstructed picture that later pictures may predict from.
 public struct StoredPicture: Sendable, Hashable {
+    /// The index in coding order.
     public var codingIndex: Int
+    /// The index in display order.
     public var displayIndex: Int
+    /// The index of the slot that holds the reconstruction.
     public var slot: Int
     /// LongTermFrameIdx; nil: a short-term reference.
     public var longTermIndex: Int?
 
+    /// Creates a short-term reference.
     public init(codingIndex: Int, displayIndex: Int, slot: Int) {
         self.codingIndex = codingIndex
         self.displayIndex = displayIndex
@@ -70,22 +83,28 @@ public struct StoredPicture: Sendable, Hashable {
     }
 }
 
-/// A stored picture and the LongTermFrameIdx that it gets.
+/// A stored picture and the LongTermFrameIdx that is assigned to it.
 public struct LongTermAssignment: Sendable, Hashable {
+    /// The coding index of the stored picture.
     public var codingIndex: Int
+    /// The assigned LongTermFrameIdx.
     public var longTermIndex: Int
 
+    /// Creates an assignment.
     public init(codingIndex: Int, longTermIndex: Int) {
         self.codingIndex = codingIndex
         self.longTermIndex = longTermIndex
     }
 }
 
-/// Step `index` of the `count` in which a refresh passes through the picture, from 0.
+/// One step of a rolling intra refresh through the picture.
 public struct IntraRefreshStep: Sendable, Hashable {
+    /// The index of the step, from 0.
     public var index: Int
+    /// The number of steps in a pass.
     public var count: Int
 
+    /// Creates a step.
     public init(index: Int, count: Int) {
         self.index = index
         self.count = count

@@ -1,6 +1,6 @@
 import VideoBase
 
-/// What pictures predict from, and what they push out.
+/// Chooses the references of each picture and the pictures to remove from the buffer.
 extension FramePlanner {
     mutating func codeKey(_ frame: Frame) -> FramePlan {
         buffer.entries.removeAll()
@@ -15,7 +15,8 @@ extension FramePlanner {
         return emit(plan)
     }
 
-    /// A P picture from acknowledged long-term references; nothing else before it is predicted from afterwards.
+    /// Codes a P picture from acknowledged long-term references. No later picture predicts from any other picture
+    /// before it.
     mutating func codeRefresh(_ frame: Frame) -> FramePlan {
         var plan = plan(.p, frame)
         plan.list0 = Array(acknowledgedReferences.prefix(structure.references))
@@ -25,10 +26,10 @@ extension FramePlanner {
         return emit(plan)
     }
 
-    /// Codes `anchor`, then the waiting frames as B pictures between it and what was before.
+    /// Codes `anchor`, then the waiting frames as B pictures between it and the picture before.
     ///
-    /// They keep the picture before from being pushed out. Where room would have to be made by a command that names a
-    /// picture which the receiver may miss, they become P pictures.
+    /// The B pictures require that the picture before stays in the buffer. If this needs a command that names a picture
+    /// which the receiver may not have, the waiting frames become P pictures.
     mutating func codeGroup(before anchor: Frame, as type: PictureType) -> [FramePlan] {
         guard !pending.isEmpty, !buffer.entries.allSatisfy(\.isUsable) else { return codeWhole(before: anchor, as: type) }
         var trial = self
@@ -71,7 +72,8 @@ extension FramePlanner {
         return [first] + codeBetween(frames[...], depth: 1, low: low, needed: needed, barrier: barrier)
     }
 
-    /// B pictures: where it is a pyramid, the middle one first and then both halves, which may predict from it.
+    /// Codes the frames between two anchors as B pictures. In a pyramid, the middle frame comes first, then both
+    /// halves, which may predict from it.
     private mutating func codeBetween(
         _ frames: ArraySlice<Frame>, depth: Int, low: Int?, needed: Set<Int>, barrier: Int
     ) -> [FramePlan] {
@@ -108,16 +110,17 @@ extension FramePlanner {
         return plan
     }
 
-    /// A key, I or P picture that may be predicted from.
+    /// Whether a stored picture is a key, I or P picture that may be predicted from.
     func isAnchor(_ entry: ReferenceBuffer.Entry) -> Bool { entry.isUsable && !entry.isB }
 
-    /// The latest first, which is also the order that costs no bits.
+    /// Returns the references of a P picture, the latest first. This is also the order that costs no bits.
     private func referencesOfP(_ plan: FramePlan) -> [Int] {
         let layer = plan.temporalLayer
         let usable = buffer.entries.enumerated().filter { index, entry in
             guard isAnchor(entry), entry.displayIndex >= intraDisplayIndex else { return false }
             guard structure.temporalLayers > 1, structure.bFrames == 0 else { return true }
-            // Whoever begins to receive an upper layer needs none of its pictures before the latest lower one.
+            // A receiver that starts to receive an upper layer needs no picture of that layer before the latest picture
+            // of a lower layer.
             let isStale = buffer.entries[(index + 1)...].contains { $0.temporalLayer < entry.temporalLayer }
             return entry.temporalLayer == 0 || (entry.temporalLayer < layer && !isStale)
         }
@@ -125,7 +128,8 @@ extension FramePlanner {
             .map(\.codingIndex)
     }
 
-    /// A dyadic hierarchy: of eight pictures in four layers 0 3 2 3 1 3 2 3. The top layer is not predicted from.
+    /// Sets the temporal layer in a dyadic hierarchy: with four layers, eight pictures get 0 3 2 3 1 3 2 3. No picture
+    /// predicts from the top layer.
     private func setLayer(_ plan: inout FramePlan) {
         guard structure.temporalLayers > 1, structure.bFrames == 0 else { return }
         let top = structure.temporalLayers - 1
@@ -134,7 +138,8 @@ extension FramePlanner {
         plan.isReference = plan.temporalLayer < top
     }
 
-    /// A pass follows the other; where a GOP is longer than a pass, the rest of it goes without.
+    /// Returns the refresh step of a picture. Passes follow each other. If a GOP is longer than a pass, the rest of the
+    /// GOP has no refresh.
     private func refreshStep(_ displayIndex: Int) -> IntraRefreshStep? {
         guard let steps = structure.intraRefreshSteps else { return nil }
         let period = max(structure.keyInterval ?? steps, steps)
@@ -149,18 +154,18 @@ extension FramePlanner {
             slot: buffer.freeSlot)
     }
 
-    /// Gives the picture its place and stores it, if it is a reference.
+    /// Advances the coding index and, if the picture is a reference, stores it and chooses the pictures to release.
     ///
     /// - Parameters:
-    ///   - needed: stored pictures that the group's other pictures predict from.
-    ///   - barrier: display index before which nothing is predicted from any more.
+    ///   - needed: The coding indices of stored pictures that the other pictures of the group predict from.
+    ///   - barrier: The display index before which no picture is predicted from any more.
     private mutating func emit(_ plan: FramePlan, needed: Set<Int> = [], barrier: Int? = nil) -> FramePlan {
         var plan = plan
         nextCodingIndex += 1
         if plan.isReference {
             let barrier = barrier ?? intraDisplayIndex
             var needed = needed
-            // A picture of an upper layer, or of B, leaves the lowest one's latest.
+            // A picture of an upper layer does not push out the latest anchor of the lowest layer.
             if plan.temporalLayer > 0,
                 let base = buffer.entries.last(where: { isAnchor($0) && $0.temporalLayer == 0 })
             {
@@ -171,7 +176,7 @@ extension FramePlanner {
                 storing: plan.longTermIndex, needed: needed, prefersDead: structure.bReferenceLevels > 0
             ) { !$0.isUsable || $0.isB || $0.displayIndex < barrier || stale.contains($0.codingIndex) }
             if plan.longTermIndex != nil, structure.bReferenceLevels > 0 {
-                // It takes another's place, so that none goes of itself.
+                // The picture replaces the previous holder of its long-term index, so the sliding window drops nothing.
                 plan.released += stale.subtracting(needed).subtracting(plan.released).sorted()
             }
             if buffer.entries.contains(where: { !$0.isUsable && plan.released.contains($0.codingIndex) }) {
@@ -189,8 +194,8 @@ extension FramePlanner {
         return plan
     }
 
-    /// Short-term pictures that no list reaches any more. Left alone, they would stay until frame_num came round to
-    /// theirs, where B pictures make room for everything else.
+    /// Returns the coding indices of short-term anchors that no list reaches any more. If B pictures make room for all
+    /// other pictures, these anchors would otherwise stay until frame_num wraps around to their value.
     private func staleAnchors(storing plan: FramePlan) -> Set<Int> {
         let kept = structure.references + (structure.bFrames > 0 ? 1 : 0) - (plan.type == .b ? 0 : 1)
         let stale = buffer.entries.filter(isAnchor).dropLast(kept).filter { $0.picture.longTermIndex == nil }

@@ -1,9 +1,9 @@
 import VideoBase
 
-/// Long-term references, and what a receiver has of the pictures.
+/// Long-term references, and the pictures that the receiver has.
 extension FramePlanner {
-    /// The receiver has the pictures with these tokens: `refreshFromLongTerm` may predict from them. Tokens of pictures
-    /// that are not kept any more are ignored.
+    /// Records that the receiver has the pictures with these tokens, so `refreshFromLongTerm` may predict from them.
+    /// Tokens of pictures that are no longer stored are ignored.
     public mutating func acknowledge(_ tokens: [Int]) {
         for index in buffer.entries.indices {
             guard let token = buffer.entries[index].token, tokens.contains(token) else { continue }
@@ -12,11 +12,11 @@ extension FramePlanner {
         }
     }
 
-    /// A receiver lost these frames: no picture planned afterwards predicts from them or from any that depends on them.
-    /// Where nothing else is left, the next frame is a key frame.
+    /// Records that a receiver lost these frames. No picture planned afterwards predicts from them or from any picture
+    /// that depends on them. If no reference is left, the next frame is a key frame.
     ///
-    /// What was lost stays in the decoded picture buffer until the sliding window drops it: a receiver that misses
-    /// pictures carries out no command that names them.
+    /// Lost pictures stay in the decoded picture buffer until the sliding window drops them, because a receiver ignores
+    /// commands that name pictures it does not have.
     public mutating func invalidate(displayIndices: some Sequence<Int>) {
         let lost = Set(displayIndices)
         guard !lost.isEmpty, sequenceIndex >= 0 else { return }
@@ -30,14 +30,15 @@ extension FramePlanner {
         if !isAnythingLeft { needsKey = true }
     }
 
-    /// Coding indices of the long-term references that the receiver has, the latest first.
+    /// The coding indices of the long-term references that the receiver has, the latest first.
     var acknowledgedReferences: [Int] {
         buffer.entries.filter {
             $0.picture.longTermIndex != nil && $0.isAcknowledged && !$0.isLost && $0.displayIndex >= intraDisplayIndex
         }.sorted { $0.codingIndex > $1.codingIndex }.map(\.codingIndex)
     }
 
-    /// Which of the pictures that it did not acknowledge a receiver has, that asks for a refresh, is not known.
+    /// Marks all pictures that were not acknowledged as doubtful. When a receiver asks for a refresh, it is unknown
+    /// which of them it has.
     mutating func doubtUnacknowledged() {
         for index in buffer.entries.indices where !buffer.entries[index].isAcknowledged {
             buffer.entries[index].isDoubted = true
@@ -52,12 +53,14 @@ extension FramePlanner {
         lastLongTermDisplayIndex = plan.displayIndex
     }
 
-    /// Makes the picture a long-term reference if it is time for one, and if any receiver can make the room: no window
-    /// slides beside the commands, and those that name pictures which it misses come to nothing. Until the window has
-    /// pushed such pictures out, the next picture is waited for.
+    /// Makes the picture a long-term reference if one is due and every receiver can make room for it.
     ///
-    /// - Parameter needed: coding index of a picture that the group's B pictures predict from; where it alone could
-    ///   make room, the next picture becomes one.
+    /// The sliding window does not run for a picture with commands, and a receiver ignores commands that name pictures
+    /// it does not have. If the buffer holds short-term pictures that the receiver may not have, the assignment waits
+    /// for a later picture.
+    ///
+    /// - Parameter needed: The coding index of a picture that the B pictures of the group predict from. If only this
+    ///   picture could make room, a later picture becomes the long-term reference.
     mutating func assignLongTerm(_ plan: inout FramePlan, _ frame: Frame, keeping needed: Int? = nil) {
         guard structure.longTermReferences > 0 else { return }
         if frame.request.makeLongTerm { wantsLongTerm = true }
@@ -72,9 +75,11 @@ extension FramePlanner {
         makeLongTerm(&plan, index: index)
     }
 
-    /// A free index, or that of the picture that is missed least: a useless one, an acknowledged one older than
-    /// another, one that was never acknowledged. The latest acknowledged one stays: what would take its place is not
-    /// known to arrive. Where there is one index, it stays until an intra picture ends its use.
+    /// Returns a free long-term index, or the index of the least useful picture; nil if none may be replaced.
+    ///
+    /// The candidates in order are a lost or unreachable picture, the oldest of several acknowledged pictures, and a
+    /// picture that was not acknowledged. The latest acknowledged picture stays, because its replacement may not
+    /// arrive. So if only one index exists, an acknowledged picture keeps it until an intra picture ends its use.
     private func longTermIndex(for plan: FramePlan) -> Int? {
         let kept = buffer.entries.filter { $0.picture.longTermIndex != nil }
         if let free = (0..<structure.longTermReferences).first(where: { index in
@@ -87,7 +92,7 @@ extension FramePlanner {
         }
         let acknowledged = kept.filter(\.isAcknowledged)
         if acknowledged.count > 1 { return acknowledged[0].picture.longTermIndex }
-        // An acknowledgement takes its time to come back.
+        // Allow time for an acknowledgement to return.
         let patience = wantsLongTerm ? 0 : 4 * structure.longTermInterval
         return kept.first { !$0.isAcknowledged && plan.displayIndex - $0.displayIndex >= patience }?
             .picture.longTermIndex

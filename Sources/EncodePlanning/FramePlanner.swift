@@ -1,9 +1,9 @@
 import VideoBase
 
-/// Decides what each frame becomes: key, intra or predicted, from which pictures, in which order, kept or not.
+/// Decides for each frame the picture type, the references, the coding order and whether it is stored.
 ///
-/// Frames go in in display order; plans come out in coding order, as soon as they are settled. A value without clocks
-/// or devices: the same frames give the same plans.
+/// Frames are added in display order. Plans are returned in coding order as soon as they are settled. The planner is a
+/// value: it uses no clocks or devices, and the same frames give the same plans.
 public struct FramePlanner: Sendable {
     /// A frame that waits to be coded.
     struct Frame: Sendable {
@@ -11,41 +11,42 @@ public struct FramePlanner: Sendable {
         var request: FrameRequest
     }
 
-    /// What a frame becomes when it arrives.
+    /// The role of a frame when it arrives.
     private enum Role { case key, intra, refresh, predicted }
 
-    /// The consistent form of what was asked.
+    /// The requested structure after `GOPStructure.consistent`.
     public let structure: GOPStructure
     var buffer: ReferenceBuffer
     var log = DependencyLog()
-    /// Frames that are going to be B pictures if enough follow.
+    /// The frames that become B pictures if enough frames follow.
     var pending: [Frame] = []
     var nextDisplayIndex = 0
     var nextCodingIndex = 0
     var sequenceIndex = -1
     var keyDisplayIndex = 0
-    /// Display index of the latest intra picture: nothing shown after it predicts from anything before it.
+    /// The display index of the latest intra picture. Pictures shown after it do not predict from pictures before it.
     var intraDisplayIndex = 0
-    /// Intra pictures since the key frame.
+    /// The number of intra pictures since the key frame.
     var intraCount = 0
-    /// Display index where the temporal hierarchy restarts.
+    /// The display index at which the temporal hierarchy restarts.
     var layerOrigin = 0
     var needsKey = true
     var nextToken = 0
     var wantsLongTerm = false
     var lastLongTermDisplayIndex = 0
-    /// The latest group's commands name a picture that the receiver may miss.
+    /// Whether the commands of the latest group name a picture that the receiver may not have.
     var hasNamedDoubtful = false
 
+    /// Creates a planner that uses the consistent form of `structure`.
     public init(structure: GOPStructure) {
         self.structure = structure.consistent
         buffer = ReferenceBuffer(capacity: self.structure.storage)
     }
 
-    /// Takes the next frame in display order and gives the plans that it settles.
+    /// Adds the next frame in display order and returns the plans that it settles.
     public mutating func add(forceKey: Bool = false) -> [FramePlan] { add(FrameRequest(forceKey: forceKey)) }
 
-    /// Takes the next frame in display order and gives the plans that it settles.
+    /// Adds the next frame in display order and returns the plans that it settles.
     public mutating func add(_ request: FrameRequest) -> [FramePlan] {
         acknowledge(request.acknowledgedTokens)
         let frame = Frame(displayIndex: nextDisplayIndex, request: request)
@@ -53,15 +54,15 @@ public struct FramePlanner: Sendable {
         return take(frame)
     }
 
-    /// The plans of the frames that still wait for later ones. More frames may follow.
+    /// Returns the plans of the frames that still wait for later frames. More frames may follow.
     public mutating func finish() -> [FramePlan] { retakePending() + codePending() }
 
-    /// Restarts with a key frame, as after a device lost everything.
+    /// Restarts with a key frame, for example after the device lost all pictures.
     ///
     /// - Parameters:
-    ///   - displayIndices: frames whose plans were given out and that must be planned again.
-    ///   - codingIndex: what the next plan's is; nil goes on counting.
-    /// - Returns: the plans that these and the waiting frames settle.
+    ///   - displayIndices: The frames whose plans were returned and that must be planned again.
+    ///   - codingIndex: The coding index of the next plan; nil continues the count.
+    /// - Returns: The plans of these frames and of the waiting frames that are settled.
     public mutating func restart(replanning displayIndices: [Int] = [], codingIndex: Int? = nil) -> [FramePlan] {
         needsKey = true
         buffer.entries.removeAll()
@@ -81,12 +82,12 @@ public struct FramePlanner: Sendable {
             plans += codePending()
             plans.append(codeKey(frame))
         case .intra:
-            // A receiver that asks for a refresh lacks what the pictures before would be predicted from.
+            // A receiver that asks for a refresh does not have the references of the pictures before.
             if !structure.isOpen || frame.request.refreshFromLongTerm { plans += codePending() }
             if frame.request.refreshFromLongTerm { doubtUnacknowledged() }
             plans += codeGroup(before: frame, as: .i)
         case .refresh:
-            // None of those that waited takes the place of the latest acknowledged long-term reference.
+            // Code the waiting frames first, so that none of them replaces the latest acknowledged long-term reference.
             plans += codePending()
             plans.append(codeRefresh(frame))
         case .predicted:
@@ -107,7 +108,7 @@ public struct FramePlanner: Sendable {
         return .predicted
     }
 
-    /// Where the waiting frames have nothing left to predict from, the first becomes a key frame.
+    /// Takes the waiting frames again if they have nothing left to predict from. The first becomes a key frame.
     private mutating func retakePending() -> [FramePlan] {
         guard needsKey, !pending.isEmpty else { return [] }
         let frames = pending
@@ -115,7 +116,7 @@ public struct FramePlanner: Sendable {
         return frames.flatMap { take($0) }
     }
 
-    /// Codes the waiting frames, the last of them as a P picture and the others as B pictures.
+    /// Codes the waiting frames: the last as a P picture, the others as B pictures.
     private mutating func codePending() -> [FramePlan] {
         guard let last = pending.popLast() else { return [] }
         return codeGroup(before: last, as: .p)

@@ -1,14 +1,16 @@
-/// What one frame asks of the planner.
+/// The requests of one frame to the planner.
 public struct FrameRequest: Sendable, Hashable {
-    /// The frame becomes an IDR picture.
+    /// Whether the frame becomes an IDR picture.
     public var forceKey: Bool
-    /// Predict only from long-term references that the receiver acknowledged; a key frame where there is none.
+    /// Whether the frame predicts only from long-term references that the receiver acknowledged. If there is none, it
+    /// becomes a key frame.
     public var refreshFromLongTerm: Bool
-    /// The frame, or the next that can, becomes a long-term reference.
+    /// Whether this frame, or the next one that can, becomes a long-term reference.
     public var makeLongTerm: Bool
-    /// `FramePlan.acknowledgementToken`s of pictures that the receiver has.
+    /// The `FramePlan.acknowledgementToken` values of pictures that the receiver has.
     public var acknowledgedTokens: [Int]
 
+    /// Creates a request. The defaults request nothing.
     public init(
         forceKey: Bool = false, refreshFromLongTerm: Bool = false, makeLongTerm: Bool = false,
         acknowledgedTokens: [Int] = []

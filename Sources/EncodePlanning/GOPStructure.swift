@@ -1,71 +1,80 @@
-/// How a stream is built from pictures: what the planner follows.
+/// The structure of a stream: picture types, references and layers.
 ///
-/// Not every combination can be: `consistent` says what becomes of it, and `fitted` what a device's limits leave.
+/// Not every combination is possible. `consistent` resolves contradictions, and `fitted` applies a device's limits.
 public struct GOPStructure: Sendable, Hashable {
-    /// Frames from an intra picture to the next; nil: only the first frame and forced ones are.
+    /// The number of frames from an intra picture to the next; nil: only the first frame and forced frames are intra
+    /// pictures.
     public var keyInterval: Int?
-    /// Pictures that a P picture may predict from, at least 1: the length of its list 0.
+    /// The number of pictures that a P picture may predict from, at least 1: the length of its list 0.
     public var references: Int
-    /// Every so many intra pictures is an IDR picture.
+    /// Makes every `idrInterval`-th intra picture an IDR picture.
     public var idrInterval = 1
-    /// B pictures before an I picture may predict from pictures before it. IDR pictures end a closed GOP always.
+    /// Whether B pictures shown before an I picture may predict from pictures before it (open GOP). IDR pictures always
+    /// begin a closed GOP.
     public var isOpen = false
-    /// B pictures between two others, 0…7.
+    /// The number of B pictures between two other pictures, 0…7.
     public var bFrames = 0
-    /// B pictures predict from B pictures, which needs at least two in a row.
+    /// Whether B pictures predict from B pictures. This needs at least two B pictures in a row.
     public var isPyramid = false
-    /// Levels of B pictures that others predict from, at most; nil: as many as the B pictures in a row give.
+    /// The maximum number of levels of B pictures that other pictures predict from; nil: the number that follows from
+    /// `bFrames`.
     public var pyramidLevels: Int?
-    /// Pictures of list 0 that a B picture may predict from, at most `references`; nil: as many.
+    /// The number of list 0 pictures that a B picture may predict from, at most `references`; nil: `references`.
     public var referencesB: Int?
-    /// Pictures of list 1 that a B picture may predict from.
+    /// The number of list 1 pictures that a B picture may predict from.
     public var references1 = 1
-    /// Layers of a temporal hierarchy, 1…4.
+    /// The number of layers of a temporal hierarchy, 1…4.
     public var temporalLayers = 1
-    /// Long-term references kept, 0…`references`. All key frames and every `longTermInterval`-th picture become ones; with
-    /// one, only while none is acknowledged.
+    /// The number of long-term references, 0…`references`. All key frames and every `longTermInterval`-th picture
+    /// become long-term references. If the number is 1, that happens only while no long-term reference is acknowledged.
     public var longTermReferences = 0
-    /// Frames from a long-term reference to the next, at least.
+    /// The minimum number of frames from a long-term reference to the next.
     public var longTermInterval = 8
-    /// Steps of a rolling intra refresh, which then takes the place of key frames after the first; nil: none.
+    /// The number of steps of a rolling intra refresh, which replaces the key frames after the first; nil: no intra
+    /// refresh.
     public var intraRefreshSteps: Int?
 
+    /// Creates a structure. All other properties keep their defaults.
+    ///
+    /// - Precondition: `keyInterval` (if any) and `references` are at least 1.
     public init(keyInterval: Int?, references: Int) {
         precondition((keyInterval ?? 1) >= 1 && references >= 1, "a GOP has a positive length and number of references")
         self.keyInterval = keyInterval
         self.references = references
     }
 
-    /// Levels of B pictures that others predict from.
+    /// The number of levels of B pictures that other pictures predict from.
     public var bReferenceLevels: Int {
         guard isPyramid, bFrames >= 2 else { return 0 }
         let levels = Int.bitWidth - 1 - bFrames.leadingZeroBitCount
         return min(levels, max(pyramidLevels ?? levels, 0))
     }
 
-    /// References that the decoded picture buffer holds: max_num_ref_frames, and max_dec_frame_buffering too.
+    /// The number of references in the decoded picture buffer: max_num_ref_frames, also used as
+    /// max_dec_frame_buffering.
     ///
-    /// A P picture needs its list; B pictures the pictures before and after them, and one of each level above them. A
-    /// temporal hierarchy is kept by the sliding window alone, so that a decoder which never sees the upper layers
-    /// keeps the same pictures: the window reaches back to the lowest layer's latest.
+    /// A P picture needs its list. B pictures need the pictures before and after them, and one picture of each level
+    /// above. Only the sliding window manages a temporal hierarchy, so a decoder that never receives the upper layers
+    /// keeps the same pictures. Therefore the window reaches back to the latest picture of the lowest layer.
     public var storage: Int {
         let least = max(bFrames > 0 ? 2 : 1, temporalLayers > 2 ? 1 << (temporalLayers - 2) : 1)
         return max(references - longTermReferences, least) + longTermReferences + bReferenceLevels
     }
 
-    /// Reconstructions that must be kept at once: the references and the picture being coded.
+    /// The number of reconstructed pictures that must be stored at once: the references and the picture being coded.
     public var slotCount: Int { storage + 1 }
-    /// Frames that wait for a later one before they are coded.
+    /// The maximum number of frames that wait for a later frame before they are coded.
     public var delay: Int { bFrames }
-    /// Pictures that precede any picture in decoding order and follow it in output order: max_num_reorder_frames.
+    /// The maximum number of pictures that precede a picture in decoding order and follow it in output order:
+    /// max_num_reorder_frames.
     public var reorderDepth: Int { bFrames > 0 ? 1 + bReferenceLevels : 0 }
-    /// Dropping the upper temporal layers leaves gaps in frame_num: gaps_in_frame_num_value_allowed_flag.
+    /// Whether dropping the upper temporal layers leaves gaps in frame_num: gaps_in_frame_num_value_allowed_flag.
     public var allowsFrameNumGaps: Bool { temporalLayers > 2 }
 
-    /// The structure with everything in range, and what excludes each other settled.
+    /// The structure with all values in range and contradictions resolved.
     ///
-    /// A rolling intra refresh takes one reference and nothing else. Two temporal layers go with B pictures that none
-    /// predict from (the upper layer); more layers, or fewer frames, with none.
+    /// A rolling intra refresh uses one reference and excludes all other features. With two temporal layers, B pictures
+    /// form the upper layer, and no picture predicts from them. With more layers there are no B pictures.
     public var consistent: GOPStructure {
         var result = self
         result.references = min(max(references, 1), 16)
@@ -90,9 +99,9 @@ public struct GOPStructure: Sendable, Hashable {
         return result
     }
 
-    /// What is left of the structure where lists and decoded picture buffer have these lengths at most.
+    /// Returns the structure reduced to these maximum lengths of the lists and of the decoded picture buffer.
     ///
-    /// References go first, then levels of the pyramid, temporal layers, long-term references and B pictures.
+    /// It first reduces references, then pyramid levels, temporal layers, long-term references and B pictures.
     public func fitted(list0: Int, listB0: Int? = nil, list1: Int, storage limit: Int) -> GOPStructure {
         var result = self
         result.references = min(references, max(list0, 1))

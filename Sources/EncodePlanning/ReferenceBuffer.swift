@@ -1,15 +1,15 @@
-/// The decoded picture buffer's references. Each picture owns a slot (a reconstruction surface) while it is stored.
+/// The references in the decoded picture buffer. Each stored picture owns a slot (a reconstruction surface).
 struct ReferenceBuffer: Sendable {
-    /// A stored picture and what may still be done with it.
+    /// A stored picture and its state.
     struct Entry: Sendable {
         var picture: StoredPicture
         var isB: Bool
         var temporalLayer: Int
         var token: Int?
         var isAcknowledged = false
-        /// Lost by the receiver, or predicted from what was.
+        /// Whether the receiver lost it or a picture that it depends on.
         var isLost = false
-        /// Not known to have arrived, when the receiver asked for a refresh from what has.
+        /// Whether it was not known to have arrived when the receiver asked for a refresh from acknowledged pictures.
         var isDoubted = false
 
         var codingIndex: Int { picture.codingIndex }
@@ -18,20 +18,21 @@ struct ReferenceBuffer: Sendable {
     }
 
     let capacity: Int
-    /// In coding order.
+    /// The stored pictures in coding order.
     var entries: [Entry] = []
 
     init(capacity: Int) { self.capacity = capacity }
 
     var pictures: [StoredPicture] { entries.map(\.picture) }
 
-    /// A slot that no stored picture owns. There are `capacity + 1`, so there always is one.
+    /// A slot that no stored picture owns. There are `capacity + 1` slots, so one is always free.
     var freeSlot: Int {
         (0...capacity).first { slot in !entries.contains { $0.picture.slot == slot } } ?? capacity
     }
 
-    /// Stores a coded picture, after what it drops: the pictures named; else, where there is no room, the short-term
-    /// picture coded first, as the sliding window does. A picture under the same long-term index goes as well.
+    /// Stores a coded picture after it removes others: the `released` pictures and a picture with the same long-term
+    /// index. If there is still no room, it removes the short-term picture that was coded first, like the sliding
+    /// window.
     mutating func store(_ entry: Entry, released: [Int]) {
         if let index = entry.picture.longTermIndex {
             entries.removeAll { $0.picture.longTermIndex == index }
@@ -43,18 +44,20 @@ struct ReferenceBuffer: Sendable {
         entries.append(entry)
     }
 
-    /// What must be named as released when a picture is stored: nothing where there is room or where the sliding
-    /// window drops the right one. A receiver that misses a picture carries out no command that names it, so what it has
-    /// goes first.
+    /// Returns the coding indices of the pictures to release when a picture is stored. The result is empty if there is
+    /// room or if the sliding window drops the right picture. A receiver ignores a command that names a picture it does
+    /// not have, so pictures that it has are released first.
     ///
     /// - Parameters:
-    ///   - needed: coding indices that stay.
-    ///   - prefersDead: drop what is of no more use before what the sliding window would.
+    ///   - longTermIndex: The long-term index of the picture to store; nil for a short-term picture.
+    ///   - needed: The coding indices of pictures that must stay.
+    ///   - prefersDead: Whether to release useless pictures before the one that the sliding window would drop.
+    ///   - isDead: Returns whether a picture is useless.
     func released(
         storing longTermIndex: Int?, needed: Set<Int>, prefersDead: Bool, isDead: (Entry) -> Bool
     ) -> [Int] {
         let holder = longTermIndex.flatMap(holder)
-        // Where the receiver may have nothing under the index, something that it has makes the room.
+        // If the receiver may have no picture under this index, a picture that it has must make room.
         let isFull = entries.count - (holder == nil ? 0 : 1) >= capacity || holder?.isUsable == false
         let candidates = entries.filter { $0.picture.longTermIndex == nil }
         guard isFull, let oldest = candidates.first else { return [] }
@@ -68,6 +71,6 @@ struct ReferenceBuffer: Sendable {
         return victim.codingIndex == oldest.codingIndex && longTermIndex == nil ? [] : [victim.codingIndex]
     }
 
-    /// The picture under a long-term index.
+    /// Returns the picture with a long-term index.
     func holder(_ longTermIndex: Int) -> Entry? { entries.first { $0.picture.longTermIndex == longTermIndex } }
 }

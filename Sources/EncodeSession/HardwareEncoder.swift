@@ -2,34 +2,41 @@ import Synchronization
 package import VAAPI
 package import VideoBase
 
-/// A VA-API device's encoder behind the session protocol of every encoder.
+/// An encoder session on a VA-API device.
 ///
-/// `init` settles the configuration and asks the driver; `prepare` makes the device's objects, and so does the first
-/// call that needs them. Frames are planned on the caller's thread; they are handed to the device, and packets are
-/// waited for and delivered, on the encoder's own. The handler must not call back into the encoder, but for its counts, `change`
-/// and `invalidate`: the other calls may wait for it. Dropped or invalidated, the encoder waits for what the device has, with a time limit,
-/// and frees everything.
+/// `init` resolves the configuration and queries the driver. `prepare`, or the first call that needs them, creates the
+/// device objects. Frames are planned on the caller's thread. The encoder's own threads submit them to the device, wait
+/// for packets and deliver them.
+///
+/// The packet handler must not call back into the encoder, except for `statistics`, `pendingFrameCount`, `change` and
+/// `invalidate`: the other calls may wait for the handler. When the encoder is invalidated or released, it waits for
+/// the work on the device, with a time limit, and frees everything.
 package final class HardwareEncoder: VideoEncoder {
     private enum Stage {
         case open
         case prepared(Supervisor)
-        /// With what was there, for its counts.
+        /// Keeps the supervisor, if there was one, for its counts.
         case invalidated(Supervisor?)
     }
 
-    /// Where it encodes; the device's side may have been made anew on another display since.
+    /// The display that the session started on. After a fault, the device objects may have been reinitialized on
+    /// another display.
     package let display: Display
     private let settings: EncodeSettings
     private let limits: SurvivalLimits
     private let handler: PacketHandler
     private let stage = Mutex(Stage.open)
 
+    /// Resolves the configuration. Blocks while the driver answers.
+    ///
     /// - Parameters:
-    ///   - display: the device; kept until the encoder is gone.
-    ///   - limits: what the device is allowed before the session gives up; nil for what suits the device.
-    ///   - onPacket: called on the encoder's thread, in decoding order; an error comes last, and once.
-    /// - Throws: `usage` for values out of range, `unavailable` for what the device cannot do, a `VAError` where it
-    ///   does not answer.
+    ///   - display: The device. It is retained until the encoder is released.
+    ///   - limits: The limits on device faults and delays before the session gives up; nil selects the limits for the
+    ///     kind of device.
+    ///   - onPacket: Called on the encoder's thread in decoding order. An error is the last call and comes at most
+    ///     once.
+    /// - Throws: `usage` for values out of range, `unavailable` for features that the device does not support, a
+    ///   `VAError` if the device does not answer.
     package init(
         display: Display, configuration: EncoderConfiguration, limits: SurvivalLimits? = nil,
         onPacket: @escaping PacketHandler
@@ -62,7 +69,7 @@ package final class HardwareEncoder: VideoEncoder {
         }
     }
 
-    /// What a surface must have for the encoder to read it where it is.
+    /// The surface size that the encoder needs to read a surface without a copy.
     package var surfaceSize: VideoSize { settings.grid.coded }
 
     package func prepare() throws { _ = try supervisor() }

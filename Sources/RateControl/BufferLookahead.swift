@@ -1,4 +1,4 @@
-/// What the pictures to come may take, given what went before and what is under way.
+/// Predicts whether the coming pictures keep within the limits, given the coded pictures and the pictures in flight.
 struct BufferLookahead {
     private let controller: PictureRateController
     private let underWay: [Double]
@@ -7,13 +7,14 @@ struct BufferLookahead {
 
     init(_ controller: PictureRateController) {
         self.controller = controller
-        // A picture under way may turn out larger than foreseen.
+        // A picture in flight may become larger than expected.
         underWay = controller.pending.map { $0.expectedBits * controller.model.uncertainty($0.picture.kind) * 1.2 }
         windows = controller.windows.map { (Double($0.limit), $0.count, $0.recent.map(Double.init)) }
         arriving = Double(controller.targets.maxBitrate) / controller.targets.framesPerSecond
     }
 
-    /// Pictures that are looked at: a second, or the longest window.
+    /// The number of coming pictures to simulate: one second or the longest window, whichever is longer, between 2 and
+    /// 120.
     private func horizon(_ picture: RatePicture) -> Int {
         let longest = windows.map(\.count).max() ?? 0
         return min(max(Int(controller.targets.framesPerSecond), longest, 2), 120)
@@ -21,22 +22,22 @@ struct BufferLookahead {
 
     /// Whether this picture and those after it keep within every limit with that QP.
     ///
-    /// - Parameter seen: the bits that this picture takes, where it was encoded once: it begins a scene, and those after it
-    ///   are as hard.
+    /// - Parameter seen: The bits of this picture if it was already encoded once. The picture then begins a scene, and
+    ///   the pictures after it are equally hard.
     func fits(_ picture: RatePicture, qp: Int, own seen: Double? = nil) -> Bool {
         let model = controller.model
         let base = Double(qp) - controller.offsets[picture.kind]
         let own = seen ?? model.bits(picture.kind, qp: Double(qp)) * model.uncertainty(picture.kind)
         if let most = controller.targets.maxPictureBits, own > Double(most) * 0.95 { return false }
-        // Of natural pictures, those that are predicted take a sixth.
+        // In natural video, a predicted picture takes about a sixth of the bits of an intra picture.
         let mean = max(model.meanBits(qp: base + 2, offsets: controller.offsets) * model.growth, (seen ?? 0) / 8)
         let intra = model.bits(BitModel.Kind.intra, qp: base + controller.offsets[0] + 2)
         return check(picture, own: own, reserveShare: seen == nil ? 1 : 0.5, later: { $0 ? intra : mean })
     }
 
-    /// The most bits for this picture with which those after it still have what they need at the highest QP.
+    /// Returns the maximum number of bits for this picture that leaves the following pictures enough at the highest QP.
     ///
-    /// - Parameter hardness: what those after it are harder than what was seen so far.
+    /// - Parameter hardness: The factor by which the following pictures are harder than those so far.
     func ceiling(_ picture: RatePicture, hardness: Double = 1) -> Int {
         let model = controller.model
         let highest = Double(controller.targets.qpRange.upperBound)
@@ -59,8 +60,8 @@ struct BufferLookahead {
         return fits
     }
 
-    /// The share of a limit that is left free so many pictures ahead, for what the estimates are wrong by and for the
-    /// first picture of another scene. Where the rate aimed at is near the highest, less can be left.
+    /// The share of a limit to leave free `step` pictures ahead. It covers estimation errors and the first picture of
+    /// another scene. If the target rate is near the maximum rate, the share is smaller.
     private func reserve(_ step: Int) -> Double {
         let targets = controller.targets
         let headroom = 1 - Double(targets.bitrate) / Double(max(targets.maxBitrate, 1))
@@ -73,12 +74,13 @@ struct BufferLookahead {
         return Self.leastReserve + max(most - Self.leastReserve, 0) * min(Double(step) / Self.pacedPictures, 1)
     }
 
-    /// Left free by the next picture.
+    /// The share of a limit that is left free after the next picture.
     private static let leastReserve = 0.04
-    /// Pictures after which the whole reserve is left free.
+    /// The number of pictures after which the whole reserve is left free.
     private static let pacedPictures = 12.0
 
-    /// Goes through the pictures to come and hands over what is left of each limit; stops at `false`.
+    /// Simulates the coming pictures and passes to `body` what is left of each limit. Stops when `body` returns
+    /// `false`.
     private func walk(
         _ picture: RatePicture, own: Double, later: (_ isIntra: Bool) -> Double,
         _ body: (_ left: Double, _ step: Int, _ limit: Double) -> Bool
@@ -99,7 +101,7 @@ struct BufferLookahead {
             fullness -= bits
             if !body(fullness, step, room) { return }
             fullness += arriving
-            // With constant arrival the buffer is kept from overflowing by filler.
+            // With constant arrival, filler keeps the buffer from overflowing.
             fullness = min(fullness, size)
             coded.append(bits)
             for index in windows.indices {

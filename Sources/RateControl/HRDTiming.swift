@@ -1,25 +1,27 @@
 package import VideoBase
 
-/// The delays that a stream's buffering period and picture timing messages say, H.264 Annex C and D, from the access
-/// units' sizes.
+/// Computes the delays of buffering period SEI messages (H.264 Annex C and D) from the sizes of the access units.
 ///
-/// Follows the pictures in coding order: `initialDelay` before a picture that begins a buffering period is written,
-/// then `coded` with the size of its access unit, messages and filler included.
+/// Follows the pictures in coding order. Read `initialDelay` before a picture that begins a buffering period is
+/// written. Then call `coded` with the size of its access unit, messages and filler included.
 package struct HRDTiming: Sendable, Hashable {
-    /// initial_cpb_removal_delay and its offset, in ticks of 90 kHz.
+    /// initial_cpb_removal_delay and initial_cpb_removal_delay_offset, in ticks of 90 kHz.
     package struct InitialDelay: Sendable, Hashable {
         package var delay: Int
         package var offset: Int
     }
 
     package private(set) var buffer: CodedPictureBuffer
-    /// Access units that came too late for their decoding.
+    /// The number of access units that arrived too late for their decoding.
     package private(set) var underflowCount = 0
 
+    /// Creates the timing of a stream before its first picture.
+    ///
     /// - Parameters:
-    ///   - bitrate, bufferSize: BitRate and CpbSize as the VUI says them.
-    ///   - initialFullness: bits.
-    ///   - leastFillerBytes: of the codec's filler NAL unit with its start code.
+    ///   - bitrate: BitRate as signalled in the VUI, in bits per second.
+    ///   - bufferSize: CpbSize as signalled in the VUI, in bits.
+    ///   - initialFullness: The bits in the buffer when the first picture is decoded.
+    ///   - leastFillerBytes: The minimum size of the codec's filler NAL unit with its start code.
     package init(
         bitrate: Int, bufferSize: Int, initialFullness: Int, frameRate: Rational, isConstant: Bool,
         leastFillerBytes: Int = 6
@@ -29,21 +31,22 @@ package struct HRDTiming: Sendable, Hashable {
             isConstant: isConstant, leastFillerBytes: leastFillerBytes)
     }
 
-    /// For a buffering period that begins with the next picture. The sum of both is the same for all of a stream
-    /// (D.2.2): the time in which the buffer fills.
+    /// The delays of a buffering period that begins with the next picture. In the whole stream, their sum is the time
+    /// in which the buffer fills (D.2.2).
     ///
-    /// A picture after too much was coded finds the buffer empty: the delay is then the least that may be said, 1.
+    /// If the preceding pictures emptied the buffer, the delay is 1, the smallest value that the syntax allows.
     package var initialDelay: InitialDelay {
         let delay = max(buffer.removalDelay, 1)
         return InitialDelay(delay: delay, offset: max(buffer.sizeDelay - delay, 0))
     }
 
-    /// Bits that must be added to the next access unit of so many, for constant arrival.
+    /// Returns the filler bits to add to a next access unit of `bits` bits, for constant arrival.
     package func filler(afterBits bits: Int) -> Int { buffer.filler(afterBits: bits) }
 
-    /// The next access unit, of so many bits.
+    /// Accounts for the next access unit.
     ///
-    /// - Returns: whether it kept to the buffer.
+    /// - Parameter bits: The size of the access unit with its filler.
+    /// - Returns: Whether the access unit arrived in time.
     @discardableResult
     package mutating func coded(bits: Int, beginsBufferingPeriod: Bool) -> Bool {
         if beginsBufferingPeriod { buffer.beginBufferingPeriod() }

@@ -2,7 +2,7 @@ internal import Glibc
 import VideoBase
 
 extension PictureRateController {
-    /// The QP of P pictures at which the rate comes out, before limits.
+    /// Returns the QP of P pictures that meets the target rate, before limits are applied.
     func wantedQP(_ picture: RatePicture) -> Double {
         let wanted = steady.qp(now: equalQP(picture), slope: Self.slope) + correction
         switch targets.aim {
@@ -12,7 +12,8 @@ extension PictureRateController {
         }
     }
 
-    /// The QP at which the picture takes what the buffer has no room for: rather better pictures than filler.
+    /// Returns the QP at which the picture uses the bits that would overflow the buffer. Better pictures are preferred
+    /// to filler. Returns infinity if the buffer does not overflow.
     private func fillingQP(_ picture: RatePicture) -> Double {
         let excess = Double(buffer.fullness) + targets.bitsPerFrame - 0.95 * Double(targets.bufferSize)
         guard excess > 0 else { return .infinity }
@@ -20,14 +21,14 @@ extension PictureRateController {
         return solve { model.bits(picture.kind, qp: $0 + offset) <= excess }
     }
 
-    /// By which the QP of pictures other than intra ones moves their bits.
+    /// How many times six steps of QP halve the bits of pictures that are not intra.
     static var slope: Double { BitModel.slope(1) }
 
-    /// The QP of P pictures at which this scene takes the mean rate.
+    /// Returns the QP of P pictures at which this scene takes the mean rate.
     func equalQP(_ picture: RatePicture) -> Double {
         let perPicture = targets.bitsPerFrame
         if picture.isIntra {
-            // The picture and those that pay for it.
+            // Count the intra picture together with the pictures that pay its debt back.
             let horizon = max(Int(targets.framesPerSecond * (targets.isConstant ? 2 : 5)), 1)
             let count = min(max(picture.distanceToIntra ?? horizon, 1), horizon)
             let total = perPicture * Double(count)
@@ -40,14 +41,14 @@ extension PictureRateController {
         return solve { model.meanBits(qp: $0, offsets: offsets) <= target }
     }
 
-    /// What makes good for bits that were spent wrongly.
+    /// The QP change that compensates for bits that were spent outside the plan.
     private var correction: Double {
         let perPicture = targets.bitsPerFrame
         let share = min(max(1 - unplanned() / Double(correctionTime) / perPicture, 0.4), 2.5)
         return -6 / Self.slope * log2(share)
     }
 
-    /// Pictures over which what was spent wrongly is made good.
+    /// The number of pictures over which a deviation from the plan is corrected.
     private var correctionTime: Int {
         let second = targets.framesPerSecond
         guard targets.isConstant else { return max(Int(second * 2), 4) }
@@ -56,7 +57,7 @@ extension PictureRateController {
         return max(Int(second * min(1, buffer / 2)), 2)
     }
 
-    /// Bits spent over the target, without the debt.
+    /// Returns the bits spent over the target, without the debt. Pictures in flight count with their expected bits.
     private func unplanned() -> Double {
         var underWay = 0.0
         for each in pending { underWay += each.expectedBits - targets.bitsPerFrame }
@@ -64,9 +65,9 @@ extension PictureRateController {
         return account + underWay - debt
     }
 
-    /// The lowest QP, in eighths, that is enough.
+    /// Returns the lowest QP, in steps of 1/8, for which `isEnough` returns `true`.
     private func solve(_ isEnough: (Double) -> Bool) -> Double {
-        // Offsets reach beyond the ends of the scale.
+        // Offsets extend beyond both ends of the QP range.
         var low = -12 * 8
         var high = 63 * 8
         while low < high {
@@ -76,14 +77,14 @@ extension PictureRateController {
         return Double(low) / 8
     }
 
-    /// Keeps the quality from jumping.
+    /// Limits the step from the last base QP, so that the quality does not jump.
     func limitedStep(_ wanted: Double, _ picture: RatePicture) -> Double {
         guard let baseQP, !mayJump else { return wanted }
         let step = picture.isIntra ? 4.0 : targets.isConstant ? 2.0 : 1.5
         return min(max(wanted, baseQP - step), baseQP + 4)
     }
 
-    /// Comes down in steps after a picture that the largest picture kept coarse.
+    /// Lowers the QP in steps after a picture that `maxPictureBits` kept coarse.
     mutating func boundedStep(_ wanted: Double, _ picture: RatePicture) -> Double {
         let isB = picture.type == .b
         guard let last = bounded[isB] else { return wanted }

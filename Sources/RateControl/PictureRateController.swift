@@ -1,13 +1,14 @@
 internal import Glibc
 package import VideoBase
 
-/// What is known of a picture before it is coded.
+/// The properties of a picture that are known before it is coded.
 package struct RatePicture: Sendable, Hashable {
     package var type: PictureType
-    /// In a pyramid of B pictures.
+    /// The depth in a pyramid of B pictures.
     package var depth: Int
     package var temporalLayer: Int
-    /// Pictures in coding order from this one to the next intra picture, at least 1; nil: none is foreseen.
+    /// The number of pictures in coding order from this one to the next intra picture, at least 1. nil if no intra
+    /// picture is planned.
     package var distanceToIntra: Int?
 
     package init(type: PictureType, depth: Int = 0, temporalLayer: Int = 0, distanceToIntra: Int? = nil) {
@@ -21,71 +22,76 @@ package struct RatePicture: Sendable, Hashable {
     var isIntra: Bool { kind == BitModel.Kind.intra }
 }
 
-/// Chooses each picture's QP so that the stream keeps its rate: vaenc's own CBR and VBR, over constant QP.
+/// Chooses the QP of each picture so that the stream keeps its rate. This is vaenc's own CBR and VBR, on top of
+/// constant QP.
 ///
-/// A value without clocks or devices. `plan` is called for each picture in coding order; `finished` in the same order
-/// with the picture's size, at once or some pictures later: what is under way counts with what it is expected to take.
+/// The controller is a value: it uses no clocks or devices. Call `plan` for each picture in coding order. Call
+/// `finished` in the same order with the size of the picture, at once or some pictures later. Pictures in flight count
+/// with their expected bits.
 ///
-/// The rate is held by an account of bits spent over the target. What an intra picture (or a scene's first) takes more
-/// than the mean is a debt that the pictures up to the next one pay back in equal parts, so that it moves no QP; the
-/// rest of the account moves the QP over a time of its own. Then the pictures to come are simulated against the
-/// buffer, the windows and the largest picture, and the QP is raised until they fit.
+/// An account of the bits spent over the target controls the rate. If an intra picture or the first picture of a scene
+/// takes more than the mean, the excess becomes a debt. The pictures up to the next intra picture pay the debt back in
+/// equal parts, so it does not change the QP. The rest of the account changes the QP over a separate time span. Then
+/// the coming pictures are simulated against the buffer, the windows and the maximum picture size. The QP is raised
+/// until they fit.
 package struct PictureRateController: Sendable {
-    /// A planned picture whose size is not known.
+    /// A planned picture whose size is not known yet.
     struct Pending: Sendable {
         var picture: RatePicture
         var qp: Int
         var expectedBits: Double
-        /// The most bits that leave the following pictures enough.
+        /// The maximum number of bits that leaves the following pictures enough.
         var ceiling: Int
-        /// The same where another scene has begun, harder than the last.
+        /// The same maximum if a harder scene has begun.
         var ceilingAtCut: Int
-        /// Times that it was encoded again because it took far more than foreseen.
+        /// How often it was encoded again because it took far more bits than expected.
         var timesSurprised = 0
-        /// Its last attempt that did not stand.
+        /// Its last rejected attempt.
         var lastAttempt: (qp: Int, bits: Int)?
-        /// Times that it was encoded again because it was larger than the largest picture.
+        /// How often it was encoded again because it exceeded the maximum picture size.
         var timesBounded = 0
 
         func ceiling(for bits: Int) -> Int { Double(bits) > 3 * expectedBits ? ceilingAtCut : ceiling }
     }
 
     package enum Verdict: Sendable, Hashable {
-        /// The picture stands; so many bits must be added to it so that the buffer does not overflow.
+        /// The picture is accepted. This number of bits must be added to it so that the buffer does not overflow.
         case accepted(fillerBits: Int)
-        /// The picture breaks a limit: with this QP it should fit. It stays the next to finish.
+        /// The picture breaks a limit and should fit with this QP. It remains the next picture to finish.
         case encodeAgain(qp: Int)
     }
 
     package private(set) var targets: RateTargets
     package private(set) var buffer: CodedPictureBuffer
-    /// Pictures that broke a limit and stand all the same.
+    /// The number of pictures that broke a limit and were accepted nevertheless.
     package private(set) var violationCount = 0
-    /// Pictures that were encoded again.
+    /// The number of times that a picture was encoded again.
     package private(set) var repeatCount = 0
 
     var model: BitModel
     var windows: [SlidingWindow]
     var pending: [Pending] = []
-    /// Bits spent over the target, in VBR.
+    /// The bits spent over the target (used in VBR).
     var account = 0.0
-    /// What of the account (or of the buffer) intra pictures took beyond the mean and later ones pay back.
+    /// The part of the account (CBR: of the buffer) that intra pictures took beyond the mean and later pictures pay
+    /// back.
     var debt = 0.0
-    /// Pictures over which `debt` is paid back, at least 1.
+    /// The number of pictures over which `debt` is paid back, at least 1.
     var repayment = 1
-    /// CBR: the fullness that the buffer is led to; comes back slowly to where it began after a change.
+    /// CBR: the fullness that the controller steers the buffer to. After a change it returns slowly to the initial
+    /// fullness.
     var setpoint: Double
-    /// The last P picture's QP before rounding.
+    /// The QP of P pictures from the latest `plan`, before rounding and before `boundedStep`.
     var baseQP: Double?
-    /// From an intra picture to the next, as far as it is known.
+    /// The distance from an intra picture to the next, if it is known.
     var intraPeriod: Int?
-    /// What rounding took from the QPs so far.
+    /// The accumulated difference between exact and rounded QPs, from -0.5 to 0.5.
     var roundingError = 0.0
-    /// The next QP may be anywhere: nothing came before, or the rate has changed.
+    /// Whether the next QP may differ by any amount: it is the first, or the rate has changed.
     var mayJump = true
-    /// The base QP of the last picture where the largest picture keeps them coarse, and by how much finer the next one may be:
-    /// pictures much finer than what they predict from take as much as intra ones, and would not fit either. Of B pictures, and of
-    /// others.
+    /// The base QP of the last picture that `maxPictureBits` kept coarse, and how much finer the next one may be. A
+    /// picture that is much finer than its references takes as many bits as an intra picture and would not fit either.
+    /// The key is `true` for B pictures and `false` for the others.
     var bounded: [Bool: (qp: Double, step: Double)] = [:]
     let offsets: [Double]
     var steady = SteadyQP()
@@ -107,10 +113,10 @@ package struct PictureRateController: Sendable {
         self.offsets = offsets
     }
 
-    /// The next picture's QP.
+    /// Returns the QP of the next picture.
     package mutating func plan(_ picture: RatePicture) -> Int {
         if picture.isIntra { intraPeriod = picture.distanceToIntra }
-        // The model's first guess is of natural pictures.
+        // The model's first guess describes natural pictures.
         steady.begin(guess: equalQP(picture.isIntra && picture.distanceToIntra != 1 ? RatePicture(type: .p) : picture), slope: Self.slope, count: targets.framesPerSecond)
         let lookahead = BufferLookahead(self)
         let wanted = wantedQP(picture)
@@ -130,11 +136,11 @@ package struct PictureRateController: Sendable {
         return qp
     }
 
-    /// The size of the first picture that was planned and has not finished.
+    /// Reports the size of the oldest planned picture that has not finished.
     ///
     /// - Parameters:
-    ///   - bits: of the whole access unit.
-    ///   - canRepeat: nothing has been submitted since, so that the picture can still be encoded again.
+    ///   - bits: The size of the whole access unit.
+    ///   - canRepeat: Whether the picture can still be encoded again because nothing was submitted after it.
     package mutating func finished(bits: Int, canRepeat: Bool) -> Verdict {
         guard let first = pending.first else { return .accepted(fillerBits: 0) }
         if canRepeat, pending.count == 1, let qp = betterQP(first, bits: bits) {
@@ -149,20 +155,21 @@ package struct PictureRateController: Sendable {
         return .accepted(fillerBits: filler)
     }
 
-    /// Forgets the pictures under way, as after a fault: they will be planned anew.
+    /// Discards the pictures in flight, for example after a fault. They will be planned again.
     package mutating func forgetPending() { pending.removeAll() }
 
     private func offset(_ picture: RatePicture) -> Double {
         Double(targets.offsets.offset(picture.type, depth: picture.depth, layer: picture.temporalLayer))
     }
 
-    /// The QP to encode a picture with again; nil where it can stand. Counts why.
+    /// Returns the QP to encode a picture with again, or nil if it is accepted. Counts the reason.
     private mutating func betterQP(_ done: Pending, bits: Int) -> Int? {
         let limit = targets.qpRange.upperBound
         guard done.qp < limit else { return nil }
         let ceiling = done.ceiling(for: bits)
         let isBounded = targets.maxPictureBits.map { bits > $0 } ?? false
-        // A largest picture near the mean one leaves no picture more than its share: none surprises.
+        // If the maximum picture size is near the mean, no picture can take more than its share, so none counts as a
+        // surprise.
         let surprising = isBounded && boundIsTight ? nil : surprise(done, bits: bits)
         if surprising != nil { pending[0].timesSurprised += 1 }
         guard bits > ceiling else { return surprising }
@@ -176,7 +183,8 @@ package struct PictureRateController: Sendable {
     private var boundIsTight: Bool { targets.maxPictureBits.map { Double($0) < 4 * targets.bitsPerFrame } ?? false }
 
     private func raisedQP(_ done: Pending, bits: Int) -> Int {
-        // One that is finer than what it predicts from loses bits fast, a scene's first slowly.
+        // With a higher QP, a picture that is finer than its references loses bits fast. The first picture of a scene
+        // loses them slowly.
         let isFine = !done.picture.isIntra && done.timesBounded == 1 && Double(bits) < 4 * done.expectedBits
         let excess = Double(bits) / max(Double(done.ceiling(for: bits)) * (isFine ? 0.95 : 0.85), 64)
         let slope: Double =
@@ -187,8 +195,8 @@ package struct PictureRateController: Sendable {
         return done.qp + max(Int(min(steps, 64)), isFine ? 1 : 2)
     }
 
-    /// By which a higher QP lowers the picture's bits, in octaves for six steps: as seen where it was encoded twice;
-    /// else as other pictures do, or `ofScene` where another scene begins.
+    /// Returns how many times six steps of QP halve the picture's bits. If the picture was encoded twice, the value is
+    /// measured. Otherwise it is the slope of its kind, or `ofScene` if another scene begins.
     private func slope(_ done: Pending, bits: Int, ofScene: Double) -> Double {
         let kind = done.picture.kind
         if let last = done.lastAttempt, last.qp < done.qp, last.bits > 0 {
@@ -199,13 +207,14 @@ package struct PictureRateController: Sendable {
         return isScene ? ofScene : BitModel.slope(kind)
     }
 
-    /// The QP to encode a picture with again that took far more than foreseen, as the first of another scene does: it
-    /// must leave something for the pictures after it, which are as hard. nil where it is no surprise.
+    /// Returns the QP to encode a picture with again if it took far more bits than expected, like the first picture of
+    /// a scene. It must leave enough for the following pictures, which are equally hard. Returns nil if its size is no
+    /// surprise.
     private func surprise(_ done: Pending, bits: Int) -> Int? {
         let kind = done.picture.kind
         let limit = targets.qpRange.upperBound
         let expected = model.bits(kind, qp: Double(done.qp))
-        // CBR leaves no reserve for the pictures after it, and so comes nearer to what fits.
+        // CBR leaves no reserve for the following pictures. More attempts get closer to what fits.
         let attempts = targets.isConstant ? 3 : 2
         guard done.timesSurprised < attempts, Double(bits) > 1.5 * targets.bitsPerFrame, Double(bits) > 1.25 * expected else {
             return nil
@@ -213,7 +222,8 @@ package struct PictureRateController: Sendable {
         var alone = self
         alone.pending.removeAll()
         let lookahead = BufferLookahead(alone)
-        // One that is only harder must fit; one that begins a scene is not finer than others that did.
+        // A picture that is only harder must fit. A picture that begins a scene must also not be finer than the
+        // stream's typical pictures.
         let isScene = Double(bits) > 2 * expected
         let typical = isScene ? steady.typical(slope: Self.slope) + offset(done.picture) : Double(done.qp)
         let ofScene = BitModel.slope(BitModel.Kind.intra)
@@ -227,12 +237,12 @@ package struct PictureRateController: Sendable {
         return qp >= done.qp + 2 ? qp : nil
     }
 
-    /// Books a picture that stands.
+    /// Enters an accepted picture into the account, the model and the limits.
     private mutating func settle(_ done: Pending, bits: Int, filler: Int) {
         let kind = done.picture.kind
         let perPicture = targets.bitsPerFrame
-        // What a picture takes beyond its share is planned where it is intra, and the best guess of what happened
-        // where it took far more than foreseen.
+        // The bits beyond the picture's share become a debt in two cases. The picture is intra: the excess was planned.
+        // Or it took far more than expected: most likely it begins a scene.
         let expected = model.bits(kind, qp: Double(done.qp))
         let isSurprise = !done.picture.isIntra && Double(bits) > 3 * expected && Double(bits) > 2 * perPicture
         pay()
@@ -258,7 +268,7 @@ package struct PictureRateController: Sendable {
         if !buffer.remove(bits: bits + filler) { isBroken = true }
         if isBroken { violationCount += 1 }
         account += Double(bits + filler) - perPicture
-        // What a quality leaves of the rate is kept for a minute.
+        // Bits that a quality target leaves unused are kept for at most a minute.
         if case .quality = targets.aim { account = max(account, -60 * Double(targets.bitrate)) }
         if targets.isConstant {
             let home = Double(min(targets.initialFullness, targets.bufferSize))
@@ -272,7 +282,8 @@ package struct PictureRateController: Sendable {
         repayment = max(repayment - 1, 1)
     }
 
-    /// From the next picture planned on. The account begins anew; what is in the buffer stays.
+    /// Applies new targets from the next planned picture on. If the rate changes, the account restarts at 0. The bits
+    /// in the buffer stay.
     package mutating func change(_ new: RateTargets) {
         let old = targets
         targets = new
@@ -288,7 +299,7 @@ package struct PictureRateController: Sendable {
         if rateChanged { setpoint = Double(buffer.fullness) }
         windows = new.windows.enumerated().map { index, limit in
             var window = SlidingWindow(limit: limit.bits, count: new.count(of: limit))
-            // The pictures so far kept to the old limit: a lower one counts from here on.
+            // The pictures so far kept to the old limit. A lower limit counts from here on.
             if index < windows.count, limit.bits >= windows[index].limit { window.takeOver(windows[index]) }
             return window
         }

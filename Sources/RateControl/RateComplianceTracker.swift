@@ -1,23 +1,24 @@
 package import VideoBase
 
-/// A limit that pictures can break.
+/// A limit that pictures can violate.
 package enum RateLimit: Sendable, Hashable {
     case buffer, frameBytes, sliceBytes, dataRate, maximum, level
 }
 
-/// What a stream's pictures are held to.
+/// The limits that the pictures of a stream must keep to.
 package struct StreamLimits: Sendable, Hashable {
     package var frameRate: Rational
-    /// Bits per second and bits of the level's coded picture buffer.
+    /// The bit rate of the level's coded picture buffer, in bits per second.
     package var levelRate: Int
+    /// The size of the level's coded picture buffer in bits.
     package var levelBuffer: Int
-    /// What the level's least compression ratio allows; nil: no limit.
+    /// The picture sizes that the level's minimum compression ratio allows; nil: no limit.
     package var levelPictures: PictureSizeLimit?
     package var maxFrameBytes: Int?
     package var maxSliceBytes: Int?
-    /// Stretches of time, each.
+    /// Each limits the bytes in a stretch of time.
     package var windows: [DataRateLimit] = []
-    /// Bits per second, over a second; nil: no limit.
+    /// Bits per second, measured over a second; nil: no limit.
     package var maxBitrate: Int?
 
     package init(frameRate: Rational, levelRate: Int, levelBuffer: Int) {
@@ -27,29 +28,29 @@ package struct StreamLimits: Sendable, Hashable {
     }
 }
 
-/// What the pictures must keep to, whoever controls their rate, and how many did not.
+/// Checks pictures against the limits and counts violations, independent of which component controls the rate.
 ///
-/// Follows them in coding order. Time is counted in pictures of the frame rate.
+/// Follows the pictures in coding order. Time is counted in frame intervals.
 package struct RateComplianceTracker: Sendable {
     package private(set) var broken = LimitViolations()
-    /// Pictures that broke the buffer, a data-rate limit or the largest picture.
+    /// The number of pictures that violated the buffer, a data-rate limit or the maximum frame size.
     package private(set) var tooLarge = 0
     private var stretches: [Stretch] = []
     private var second: Stretch?
     private var level: CodedPictureBuffer
     private let levelPictures: PictureSizeLimit?
-    /// No picture has come.
+    /// Whether no picture was added yet.
     private var isFirst = true
     private let maxFrameBits: Int?
     private let maxSliceBytes: Int?
 
-    /// So many pictures in a row may have so many bits.
+    /// A limit on the bits of `count` consecutive pictures.
     private struct Stretch: Sendable {
         let limit: Int
         let count: Int
-        /// Pictures that do not count any more: they were planned under another limit.
+        /// The number of coming pictures to ignore, because they were planned under another limit.
         var pause = 0
-        /// The last `count - 1` pictures, the oldest at `next`.
+        /// The last `count - 1` pictures. The oldest is at index `next`.
         private var recent: [Int] = []
         private var next = 0
         private var sum = 0
@@ -59,7 +60,9 @@ package struct RateComplianceTracker: Sendable {
             self.count = max(count, 1)
         }
 
-        /// - Returns: whether it holds with the picture.
+        /// Adds a picture.
+        ///
+        /// - Returns: Whether the limit holds with the picture.
         mutating func add(_ bits: Int) -> Bool {
             if pause > 0 {
                 pause -= 1
@@ -105,12 +108,12 @@ package struct RateComplianceTracker: Sendable {
             limit: Int(saturating: Double(maximum) * count / limits.frameRate.value), count: Int(saturating: min(count, 1e5)))
     }
 
-    /// The next picture, filler included.
+    /// Adds the next picture, filler included.
     ///
     /// - Parameters:
-    ///   - keepsBuffer: it had arrived in the decoder's buffer in time.
-    ///   - largestSlice: bytes of its largest slice; 0 where nobody asked.
-    /// - Returns: the limits that it broke.
+    ///   - keepsBuffer: Whether the picture arrived in the decoder's buffer in time.
+    ///   - largestSlice: The size of its largest slice in bytes; 0 if it was not measured.
+    /// - Returns: The limits that the picture violated.
     package mutating func add(bits: Int, keepsBuffer: Bool, largestSlice: Int) -> Set<RateLimit> {
         var found: Set<RateLimit> = []
         if !keepsBuffer {
@@ -146,15 +149,15 @@ package struct RateComplianceTracker: Sendable {
         return found
     }
 
-    /// From a picture on.
+    /// Applies new limits from the next planned picture on.
     ///
-    /// - Parameter pending: pictures that were planned before it and are still to come.
+    /// - Parameter pending: The number of pictures that were planned before and are not added yet.
     package mutating func change(_ limits: StreamLimits, pending: Int) {
         level.change(frameRate: limits.frameRate)
         func settle(_ new: Stretch, _ old: Stretch?) -> Stretch {
             if let old, old.limit == new.limit, old.count == new.count { return old }
             var new = new
-            // Who controls the rate has the stretch's own time to come down.
+            // The rate controller may take the length of the window to come down to a new limit.
             new.pause = pending + new.count
             return new
         }
@@ -165,7 +168,7 @@ package struct RateComplianceTracker: Sendable {
 }
 
 extension RateLimit {
-    /// The error under `strict`: the picture did not keep to what was asked for.
+    /// Returns the error under `strict` for a frame that violated this limit.
     package func error(frame: Int) -> VaencError {
         let (what, remedy) =
             switch self {

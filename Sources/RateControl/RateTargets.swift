@@ -1,10 +1,11 @@
 package import VideoBase
 
-/// At most so many bits in so many seconds, wherever they begin.
+/// A limit on the bits in any interval of `seconds` seconds.
 package struct WindowLimit: Sendable, Hashable {
     package var bits: Int
     package var seconds: Double
-    /// The pictures shown in that time, too; else those decoded in it.
+    /// Whether the limit also applies to the pictures shown in that time. If `false`, it applies only to the pictures
+    /// decoded in that time.
     package var isOfDisplay: Bool
 
     package init(bits: Int, seconds: Double, isOfDisplay: Bool = true) {
@@ -14,37 +15,39 @@ package struct WindowLimit: Sendable, Hashable {
     }
 }
 
-/// What a stream's pictures have to keep to.
+/// The targets and limits of a stream's rate control.
 package struct RateTargets: Sendable, Hashable {
     package enum Aim: Sendable, Hashable {
-        /// The same rate all the time, as far as the buffer evens out.
+        /// The same rate at all times, within what the buffer evens out.
         case constant
         /// The rate on average.
         case variable
-        /// That QP, and a higher one only where a limit needs it.
+        /// This QP. A higher QP is used only if a limit requires it.
         case quality(qp: Int)
     }
 
     package var aim: Aim
-    /// Bits per second on average.
+    /// The average rate in bits per second.
     package var bitrate: Int
-    /// Bits per second at which the coded picture buffer fills; `bitrate` where the rate is constant.
+    /// The rate at which the coded picture buffer fills, in bits per second; equal to `bitrate` if the rate is
+    /// constant.
     package var maxBitrate: Int
-    /// Bits.
+    /// The size of the coded picture buffer in bits.
     package var bufferSize: Int
-    /// Bits in the buffer when the first picture is decoded.
+    /// The bits in the buffer when the first picture is decoded.
     package var initialFullness: Int
     package var frameRate: Rational
     package var qpRange = 0...51
-    /// No picture has more bits.
+    /// The maximum size of a picture in bits; nil: no limit.
     package var maxPictureBits: Int?
     package var windows: [WindowLimit] = []
-    /// Macroblocks of a picture: what the first guess goes by.
+    /// The number of macroblocks in a picture. The first guess depends on it.
     package var macroblocks: Int
     package var offsets = QPOffsets()
-    /// Pictures by which decoding order and display order differ at most: windows of display hold in either order.
+    /// The maximum number of pictures by which decoding order and display order differ. Windows of display hold in both
+    /// orders.
     package var reorderDepth = 0
-    /// Of the codec's filler NAL unit with its start code: 6 in H.264, 7 in HEVC.
+    /// The minimum size of the codec's filler NAL unit with its start code: 6 in H.264, 7 in HEVC.
     package var leastFillerBytes = 6
 
     package init(
@@ -65,21 +68,22 @@ package struct RateTargets: Sendable, Hashable {
     var bitsPerFrame: Double { Double(bitrate) / frameRate.value }
     var framesPerSecond: Double { frameRate.value }
 
-    /// Pictures of which `window` may hold that many in a row.
+    /// Returns the number of consecutive pictures in coding order that `window` limits.
     func count(of window: WindowLimit) -> Int {
         let frames = (window.seconds * frameRate.value - 1e-6).rounded(.up)
         return max(Int(min(frames, 1e5)), 1) + (window.isOfDisplay && reorderDepth > 0 ? reorderDepth + 1 : 0)
     }
 }
 
-/// What the QP of each kind of picture differs by from that of a P picture that others predict from.
+/// The difference of each picture kind's QP from the QP of a P picture that other pictures predict from.
 package struct QPOffsets: Sendable, Hashable {
-    /// Everything up to the next intra picture predicts from it.
+    /// For intra pictures. All pictures up to the next intra picture predict from them.
     package var intra = -3
+    /// For B pictures.
     package var bidirectional = 2
-    /// For every step down in a pyramid.
+    /// For each level down in a pyramid of B pictures.
     package var perDepth = 1
-    /// For every temporal layer above the lowest.
+    /// For each temporal layer above the lowest.
     package var perLayer = 1
 
     package init() {}

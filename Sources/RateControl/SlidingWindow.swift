@@ -1,8 +1,8 @@
-/// The bits of the last pictures, of which any `count` in a row may have `limit`.
+/// Checks that no `count` consecutive pictures have more than `limit` bits.
 struct SlidingWindow: Sendable {
     let limit: Int
     let count: Int
-    /// The last `count - 1` pictures, the oldest first.
+    /// The bits of the last `count - 1` pictures, the oldest first.
     private(set) var recent: [Int] = []
 
     init(limit: Int, count: Int) {
@@ -12,7 +12,9 @@ struct SlidingWindow: Sendable {
 
     var sum: Int { recent.reduce(0, +) }
 
-    /// - Returns: whether the window holds with the picture.
+    /// Adds a picture.
+    ///
+    /// - Returns: Whether the limit holds with the picture.
     mutating func add(_ bits: Int) -> Bool {
         let holds = sum + bits <= limit
         recent.append(bits)

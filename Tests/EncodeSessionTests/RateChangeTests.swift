@@ -140,6 +140,24 @@ import VideoBase
         #expect(try run.finish().count == 4)
     }
 
+    /// Without B frames, H.264 has a limit of 1.5 times the average rate in a second. It follows the average, also if the maximum rate is higher.
+    @Test func derivedLimitsFollowTheRate() throws {
+        let run = try Run {
+            $0.codec = .h264
+            ($0.rateControl, $0.rateController, $0.bFrames) = (.vbr, .vaenc, 0)
+            ($0.bitrate, $0.maxBitrate) = (BitsPerSecond(512_000), BitsPerSecond(6_400_000))
+        }
+        func limit() throws -> String? { try run.encoder.encoderDescription.effective.first { $0.option == "dataRateLimits" }?.used }
+        try run.encode(2)
+        #expect(try limit() == "96000 bytes in 1.0 s")
+        try run.change { $0.bitrate = BitsPerSecond(2_048_000) }
+        #expect(try limit() == "384000 bytes in 1.0 s")
+        try run.change { $0.maxBitrate = BitsPerSecond(2_560_000) }
+        #expect(try limit() == "320000 bytes in 1.0 s")
+        try run.encode(2)
+        #expect(try run.finish().count == 4)
+    }
+
     @Test func constantQPsOutOfRangeAreRefused() throws {
         let run = try Run { $0.qp = 30; $0.rateControl = .cqp; $0.strict = true }
         try run.encode(2)

@@ -1,4 +1,5 @@
-/// The initial reference lists of a frame, H.264 8.2.4.2.1 (P) and 8.2.4.2.3 (B), and the way from them to others.
+/// The initial reference lists of a frame, H.264 8.2.4.2.1 (P) and 8.2.4.2.3 (B), and the modifications that turn them
+/// into other lists.
 struct H264InitialLists {
     let frame_num: Int
     let maxFrameNum: Int
@@ -31,11 +32,13 @@ struct H264InitialLists {
         picture.frame_num > frame_num ? picture.frame_num - maxFrameNum : picture.frame_num
     }
 
-    /// The shortest series of modifications that moves `wanted` to the front of `initial`. Each moves one picture to
-    /// the next place and shifts the rest (8.2.4.3.1), so they may stop where the rest already stands right.
+    /// Returns the shortest series of modifications that moves `wanted` to the front of `initial`. Each modification
+    /// moves one picture to the next index and shifts the rest (8.2.4.3.1). So the series may stop when the rest is
+    /// already in order.
     ///
-    /// - Parameter isExplicit: name every entry, unless the only one is, for a P picture, the short-term picture coded
-    ///   last: then a decoder that missed pictures, and keeps others, still finds the right ones.
+    /// - Parameter isExplicit: Whether to name every entry, so that a decoder that missed pictures and stores others
+    ///   still finds the right ones. A P picture whose only reference is the short-term picture coded last needs no
+    ///   modification.
     func modifications(
         from initial: [H264StoredPicture], to wanted: [H264StoredPicture], isExplicit: Bool
     ) -> [H264ListModification] {

@@ -1,18 +1,22 @@
 import VideoBase
 
-/// Turns plans, in coding order, into H.264's frame_num, picture order counts, lists and marking.
+/// Converts plans, in coding order, into H.264's frame_num, picture order counts, lists and marking.
 public struct H264ReferenceState: Sendable {
-    /// log2 of MaxFrameNum, 4…16. Larger than the number of references, so that pictures can be told apart.
+    /// log2 of MaxFrameNum, 4…16. MaxFrameNum is larger than the number of references, so each reference has its own
+    /// frame_num.
     public let log2_max_frame_num: Int
-    /// log2 of MaxPicOrderCntLsb, 4…16; more than a group of B pictures apart: 5 for seven of them.
+    /// log2 of MaxPicOrderCntLsb, 4…16. The range must cover a group of B pictures: 5 is enough for seven B pictures.
     public let log2_max_pic_order_cnt_lsb: Int
     /// max_num_ref_frames: `GOPStructure.storage`.
     public let references: Int
-    /// MaxLongTermFrameIdx + 1. With long-term references, lists are written out in full.
+    /// MaxLongTermFrameIdx + 1. With long-term references, lists are coded in full.
     public let longTermReferences: Int
     private var stored: [H264StoredPicture] = []
     private var prevRefFrameNum = 0
 
+    /// Creates the state before the first picture.
+    ///
+    /// - Precondition: `references` is 1…16 and both logarithms are 4…16.
     public init(
         references: Int, longTermReferences: Int = 0, log2_max_frame_num: Int = 8, log2_max_pic_order_cnt_lsb: Int = 8
     ) {
@@ -27,8 +31,9 @@ public struct H264ReferenceState: Sendable {
 
     private var maxFrameNum: Int { 1 << log2_max_frame_num }
 
-    /// The numbers of the next picture in coding order. Its references must be stored: the plan comes from the same
-    /// buffer of references.
+    /// Returns the numbers of the next picture in coding order and stores the picture if it is a reference.
+    ///
+    /// The references of `plan` must be stored: all plans come from one planner, in order.
     public mutating func number(_ plan: FramePlan) -> H264PictureNumbers {
         if plan.type == .idr { stored.removeAll() }
         let frameNum = plan.type == .idr ? 0 : (prevRefFrameNum + 1) % maxFrameNum
@@ -59,8 +64,8 @@ public struct H264ReferenceState: Sendable {
         stored.first { $0.picture.codingIndex == codingIndex }
     }
 
-    /// What is forgotten, then what becomes long-term. Each time the number of indices is written: a decoder may have
-    /// missed the first.
+    /// Returns the marking operations: first the released pictures, then the new long-term references. The number of
+    /// long-term indices is repeated each time, because a decoder may have missed the first command.
     private func marking(_ plan: FramePlan, _ initial: H264InitialLists) -> [MemoryManagementOperation] {
         var operations: [MemoryManagementOperation] = []
         for picture in plan.released.compactMap(find) {
@@ -94,7 +99,8 @@ public struct H264ReferenceState: Sendable {
             }
         }
         if let index = plan.longTermIndex { stored.removeAll { $0.longTermIndex == index } }
-        // 8.2.5.3: the sliding window drops the short-term picture with the smallest FrameNumWrap, the first coded.
+        // 8.2.5.3: the sliding window drops the short-term picture with the smallest FrameNumWrap, which was coded
+        // first.
         if stored.count >= references, let oldest = stored.firstIndex(where: { $0.longTermIndex == nil }) {
             stored.remove(at: oldest)
         }

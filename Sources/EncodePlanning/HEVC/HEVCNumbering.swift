@@ -1,21 +1,26 @@
 import VideoBase
 
-/// Turns plans, in coding order, into HEVC's picture order counts, reference picture sets, lists and picture kinds.
+/// Converts plans, in coding order, into HEVC's picture order counts, reference picture sets, lists and picture kinds.
 ///
-/// A reference picture set names all that a decoder keeps, so it is what the plan has stored — less what HEVC forbids
-/// to keep: what precedes an IRAP picture, once a picture behind it is coded (8.3.2), and pictures of temporal
-/// sub-layers that nothing refers to any more.
+/// A reference picture set names all pictures that a decoder keeps: the pictures stored by the plan, except those that
+/// HEVC forbids to keep. These are pictures that precede an IRAP picture, once a trailing picture of it is coded
+/// (8.3.2), and pictures of temporal sub-layers that no picture refers to any more.
 public struct HEVCNumbering: Sendable {
     /// log2 of MaxPicOrderCntLsb, 4…16.
     public let log2_max_pic_order_cnt_lsb: Int
-    /// I pictures are CRA pictures. With long-term references they are not: pictures behind them may refer to those.
+    /// Whether I pictures are CRA pictures. With long-term references they are not, because later pictures may refer to
+    /// long-term references before them.
     public let hasRandomAccess: Bool
-    /// What a decoder has once the latest picture is decoded.
+    /// The pictures that a decoder stores after the latest picture is decoded.
     private var stored: [HEVCStoredPicture] = []
-    /// The latest IDR or CRA picture.
+    /// The coding index of the latest IDR or CRA picture.
     private var codingIndexOfIRAP = 0
+    /// The display index of the latest IDR or CRA picture.
     private var displayIndexOfIRAP = 0
 
+    /// Creates the numbering before the first picture.
+    ///
+    /// - Precondition: `log2_max_pic_order_cnt_lsb` is 4…16 (7.4.3.2.1).
     public init(longTermReferences: Int = 0, log2_max_pic_order_cnt_lsb: Int = 8) {
         precondition((4...16).contains(log2_max_pic_order_cnt_lsb), "numbering outside 7.4.3.2.1")
         hasRandomAccess = longTermReferences == 0
@@ -24,8 +29,9 @@ public struct HEVCNumbering: Sendable {
 
     private var maxLsb: Int { 1 << log2_max_pic_order_cnt_lsb }
 
-    /// The numbers of the next picture in coding order. Its references must be stored: the plan comes from the same
-    /// buffer of references.
+    /// Returns the numbers of the next picture in coding order and stores the picture if it is a reference.
+    ///
+    /// The references of `plan` must be stored: all plans come from one planner, in order.
     public mutating func number(_ plan: FramePlan) -> HEVCPictureNumbers {
         let poc = plan.displayIndex - plan.keyDisplayIndex
         let used = Set(plan.list0 + plan.list1)
@@ -57,12 +63,12 @@ public struct HEVCNumbering: Sendable {
         return numbers
     }
 
-    /// What stays in the decoder's buffer while the picture is coded, the pictures coded first in front.
+    /// Returns the pictures that stay in the decoder's buffer while the picture is coded, in coding order.
     private func kept(
         by plan: FramePlan, _ kind: HEVCPictureNumbers.Kind, _ poc: Int, _ used: Set<Int>
     ) -> [HEVCStoredPicture] {
         stored.compactMap { entry in
-            // As the plan has it now: it may have become a long-term reference.
+            // Use the plan's entry: the picture may have become a long-term reference.
             guard let picture = plan.stored.first(where: { $0.codingIndex == entry.picture.codingIndex }) else {
                 return nil
             }
@@ -70,12 +76,14 @@ public struct HEVCNumbering: Sendable {
             entry.picture = picture
             if picture.longTermIndex != nil, entry.picOrderCount < poc { entry.isLongTerm = true }
             if used.contains(picture.codingIndex) { return entry }
-            // Nothing behind an IRAP picture reaches over it. What leading pictures, which do, may not reach over is the
-            // IRAP picture before theirs, and theirs has seen to that.
+            // A picture after an IRAP picture does not refer to pictures before it. Leading pictures do. They must not
+            // refer to pictures before the previous IRAP picture, but those were removed when their own IRAP picture
+            // was coded.
             let precedes =
                 picture.codingIndex < codingIndexOfIRAP || picture.displayIndex < displayIndexOfIRAP
             if precedes, kind != .skippedLeading { return nil }
-            // Sub-layers nest: what is above the picture's own stays behind, and so does its own but for the lowest.
+            // Temporal sub-layers are nested. Remove pictures of higher sub-layers and of the picture's own sub-layer,
+            // except the lowest sub-layer.
             return entry.temporalID > 0 && entry.temporalID >= plan.temporalLayer ? nil : entry
         }
     }
@@ -114,7 +122,8 @@ public struct HEVCNumbering: Sendable {
             stored: listed + kept.filter { !listed.contains($0) })
     }
 
-    /// The places of a list's pictures in its initial order (8.3.4); none where they stand so already.
+    /// Returns the index of each picture of a list in its initial list (8.3.4); empty if the list equals the start of
+    /// the initial list.
     private static func entries(_ list: [HEVCStoredPicture], of initial: [HEVCStoredPicture]) -> [Int] {
         if list.elementsEqual(initial.prefix(list.count)) { return [] }
         return list.compactMap { initial.firstIndex(of: $0) }

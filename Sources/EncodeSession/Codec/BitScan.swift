@@ -1,11 +1,13 @@
-/// Reads what drivers wrote: bits of an RBSP, zeros past its end.
+/// Reads the bits of an RBSP that a driver wrote. Past its end it reads zeros.
 struct BitScan: Sendable {
     private let rbsp: [UInt8]
     private(set) var position = 0
-    /// More was read than there is.
+    /// Whether reading went past the end.
     private(set) var ended = false
 
-    /// - Parameter payload: of a NAL unit, behind its header, escaped.
+    /// Removes the emulation prevention.
+    ///
+    /// - Parameter payload: The escaped payload of a NAL unit, without its header.
     init(_ payload: ArraySlice<UInt8>) {
         var output: [UInt8] = []
         var zeros = 0
@@ -38,7 +40,7 @@ struct BitScan: Sendable {
 
     mutating func u(_ count: Int) -> Int { (0..<count).reduce(0) { value, _ in value << 1 | (flag() ? 1 : 0) } }
 
-    /// ue(v), and se(v) where only its length matters.
+    /// Reads ue(v). Also skips se(v), which has the same length.
     mutating func ue() -> Int {
         var zeros = 0
         while !ended, zeros < 32, !flag() { zeros += 1 }

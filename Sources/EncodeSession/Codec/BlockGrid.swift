@@ -1,15 +1,15 @@
 import VideoBase
 
-/// How a picture is cut into the blocks that a codec codes one after the other.
+/// The division of a picture into the blocks that a codec codes one after another.
 struct BlockGrid: Sendable, Hashable {
-    /// What is coded, the visible picture and what fills it up: the surfaces' size.
+    /// The coded size: the visible picture with its padding. Surfaces have this size.
     var coded: VideoSize
-    /// Samples on a block's side: 16 of H.264's macroblocks, 16, 32 or 64 of HEVC's coding tree blocks.
+    /// The side of a block in samples: 16 for H.264's macroblocks; 16, 32 or 64 for HEVC's coding tree blocks.
     var block: Int
 
     var columns: Int { (coded.width + block - 1) / block }
     var rows: Int { (coded.height + block - 1) / block }
-    /// 16×16 areas, which rates and limits count in.
+    /// The number of 16×16 areas, the unit of rates and limits.
     var areas: Int { ((coded.width + 15) / 16) * ((coded.height + 15) / 16) }
 
     init(coded: VideoSize, block: Int) {
@@ -17,7 +17,7 @@ struct BlockGrid: Sendable, Hashable {
         self.block = block
     }
 
-    /// How a device codes pictures of that size.
+    /// Creates the grid that a device uses for pictures of that size.
     init(_ limits: DeviceLimits, _ size: VideoSize) {
         func aligned(_ side: Int, _ step: Int) -> Int { (side + step - 1) / step * step }
         switch limits.coding {

@@ -3,21 +3,22 @@ import NALUnits
 import VAAPI
 import VideoBase
 
-/// What a codec makes of a stream's settings and plans: headers, numbers, and the buffers that say them to a driver.
-/// What is around it (pipeline, surfaces, rate, recovery) is the same for every codec, and speaks to it through this.
+/// Converts a stream's settings and plans into a codec's headers, numbers and driver buffers. The surrounding code
+/// (pipeline, surfaces, rate, recovery) is the same for every codec and uses only this protocol.
 protocol CodecAdapter: Sendable {
-    /// NAL units without start codes, in the order of a stream.
+    /// The parameter sets as NAL units without start codes, in stream order.
     var parameterSets: [[UInt8]] { get }
 
-    /// The sequence's buffer, which goes with IDR pictures.
+    /// The sequence parameter buffer, which is submitted with IDR pictures.
     var sequence: any PictureParameters { get }
 
-    /// Gives the next picture in coding order its numbers.
+    /// Assigns its numbers to the next picture in coding order.
     mutating func number(_ plan: FramePlan) -> any PictureSyntax
 
-    /// The NAL units that go before a picture's slices.
+    /// Returns the NAL units that precede a picture's slices.
     ///
-    /// - Parameter delay: how full the decoder's buffer is where a buffering period begins; nil takes all of it.
+    /// - Parameter delay: The removal delay if a buffering period begins with the picture; nil signals a full decoder
+    ///   buffer.
     func leading(
         _ plan: FramePlan, _ options: FrameOptions, _ clock: PictureClock, delay: SEIMessage.InitialRemovalDelay?
     ) -> LeadingUnits
@@ -27,28 +28,28 @@ protocol CodecAdapter: Sendable {
     func adopting(_ driverSets: [NALUnitKind: [UInt8]], into sets: [[UInt8]]) -> [[UInt8]]
 }
 
-/// A picture with its codec's numbers: what is encoded again is numbered once.
+/// A picture with its codec's numbers. A picture that is encoded again keeps its numbers.
 protocol PictureSyntax: Sendable {
-    /// The unit that goes before each of its slices; nil for none.
+    /// The NAL unit that precedes each slice; nil for none.
     var prefix: [UInt8]? { get }
 
-    /// The picture's buffer.
+    /// Returns the picture parameter buffer.
     func picture(_ reconstructions: [Surface], _ output: CodedBuffer) -> any PictureParameters
 
-    /// One for each of the settings' slices, in order.
+    /// Returns the slices in the order of the settings.
     ///
-    /// - Parameter packed: with headers.
+    /// - Parameter packed: Whether to include packed slice headers.
     func slices(qp: Int, _ reconstructions: [Surface], packed: Bool) -> [NumberedSlice]
 }
 
-/// A slice's header, ready made where the driver takes it, and its buffer.
+/// A slice's parameter buffer, and its packed header if the driver accepts one.
 struct NumberedSlice {
     var header: PackedHeader?
     var parameters: any PictureParameters
 }
 
 extension EncodeSettings {
-    /// How the stream's codec writes it.
+    /// Returns the adapter of the stream's codec.
     func adapter() -> any CodecAdapter {
         switch tools {
         case .h264(let tools): H264Adapter(self, tools)

@@ -1,6 +1,6 @@
 import VideoBase
 
-/// The coding tools that a stream uses, of its codec.
+/// The coding tools of a stream.
 enum CodecTools: Sendable, Hashable {
     case h264(H264Tools)
     case hevc(HEVCTools)
@@ -12,10 +12,10 @@ struct H264Tools: Sendable, Hashable {
 }
 
 struct HEVCTools: Sendable, Hashable {
-    /// What the device has: block sizes and tools.
+    /// The block sizes and tools that the device supports.
     var limits: HEVCLimits
-    /// cu_qp_delta_enabled_flag: QPs may differ within a picture.
+    /// cu_qp_delta_enabled_flag: whether the QP may differ within a picture.
     var cuQPDelta: Bool
-    /// P pictures have B slices with two equal lists.
+    /// Whether P pictures use B slices with two equal lists.
     var hasTwoLists: Bool { limits.needsTwoLists }
 }

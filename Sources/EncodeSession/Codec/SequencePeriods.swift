@@ -1,18 +1,18 @@
 import EncodePlanning
 
-/// What sequence buffers say of a stream's structure, the same for every codec; in frames.
+/// The periods of a stream in the sequence parameter buffers of every codec, in frames.
 struct SequencePeriods: Sendable, Hashable {
-    /// From one key frame to the next: the greatest where there is no such rule.
+    /// The distance from one intra picture to the next; `Int32.max` if there is no fixed distance.
     var intra: UInt32
-    /// From one IDR picture to the next, likewise.
+    /// The distance from one IDR picture to the next; at most `Int32.max`.
     var idr: UInt32
-    /// From one I or P picture to the next; 0 where there are only I pictures.
+    /// The distance from one I or P picture to the next; 0 if there are only I pictures.
     var ip: UInt32
 
     init(_ structure: GOPStructure) {
         intra = UInt32(clamping: structure.keyInterval ?? Int(Int32.max))
         let (product, overflow) = intra.multipliedReportingOverflow(by: UInt32(clamping: structure.idrInterval))
-        idr = overflow ? UInt32(Int32.max) : product
+        idr = overflow ? UInt32(Int32.max) : min(product, UInt32(Int32.max))
         ip = intra == 1 ? 0 : UInt32(structure.bFrames + 1)
     }
 }

@@ -2,14 +2,14 @@ import H264Syntax
 import HEVCSyntax
 import VideoBase
 
-/// A level of a stream's codec, with what it depends on: H.264's profile, HEVC's tier.
+/// A codec level with the property that its limits depend on: the profile in H.264, the tier in HEVC.
 enum StreamLevel: Sendable, Hashable {
     case h264(H264Syntax.Level, CodecProfile)
     case hevc(HEVCSyntax.Level, Tier)
 
-    /// Every level of the profile's codec in rising order; of each of HEVC's the Main tier first.
+    /// Returns every level of the profile's codec in rising order. For each HEVC level, the Main tier comes first.
     ///
-    /// - Parameter tier: the only one of HEVC's to take; nil takes both.
+    /// - Parameter tier: Selects one tier of HEVC; nil selects both.
     static func all(_ profile: CodecProfile, _ tier: Tier? = nil) -> [StreamLevel] {
         switch profile.codec {
         case .h264: H264Syntax.Level.all.map { .h264($0, profile) }
@@ -27,19 +27,19 @@ enum StreamLevel: Sendable, Hashable {
         }
     }
 
-    /// Those with that number, ten times the level's (9 for H.264's 1b): one for each tier, none where the codec has no
-    /// such level.
+    /// Returns the levels with a number: one for each tier, none if the codec has no such level. The number is ten
+    /// times the level (9 for H.264's 1b).
     static func named(_ number: Int, _ profile: CodecProfile, _ tier: Tier? = nil) -> [StreamLevel] {
         all(profile, tier).filter { $0.number == number }
     }
 
-    /// Of HEVC.
+    /// The tier; nil for H.264.
     var tier: Tier? { if case .hevc(_, let tier) = self { tier } else { nil } }
 
-    /// H.264's own; the highest where the level is another codec's.
+    /// The H.264 level; the highest one if this is a level of another codec.
     var h264: H264Syntax.Level { if case .h264(let level, _) = self { level } else { .highest } }
 
-    /// HEVC's own; the highest where the level is another codec's.
+    /// The HEVC level; the highest one if this is a level of another codec.
     var hevc: (level: HEVCSyntax.Level, tier: Tier) {
         if case .hevc(let level, let tier) = self { (level, tier) } else { (.highest, .high) }
     }
@@ -51,7 +51,7 @@ enum StreamLevel: Sendable, Hashable {
         }
     }
 
-    /// As printed: `4.1`, `4.1 High`.
+    /// The printed name with the tier: `4.1`, `4.1 High`.
     var name: String {
         switch self {
         case .h264(let level, _): level.name
@@ -59,7 +59,7 @@ enum StreamLevel: Sendable, Hashable {
         }
     }
 
-    /// The level's alone: `4.1`.
+    /// The name of the level without the tier: `4.1`.
     var numberName: String {
         switch self {
         case .h264(let level, _): level.name
@@ -67,7 +67,7 @@ enum StreamLevel: Sendable, Hashable {
         }
     }
 
-    /// In a message about the highest one.
+    /// The description of the highest level in a message.
     var described: String {
         switch self {
         case .h264(let level, _): "H.264's highest level, \(level.name)"
@@ -75,7 +75,7 @@ enum StreamLevel: Sendable, Hashable {
         }
     }
 
-    /// The largest bit rate of the NAL units, in bits per second.
+    /// The maximum bit rate of the NAL units, in bits per second.
     var maxBitrate: Int {
         switch self {
         case .h264(let level, let profile): level.maxBitrate(profile: profile).value
@@ -83,7 +83,7 @@ enum StreamLevel: Sendable, Hashable {
         }
     }
 
-    /// The largest coded picture buffer over the NAL units, in bits.
+    /// The maximum coded picture buffer of the NAL units, in bits.
     var maxCPBSize: Int {
         switch self {
         case .h264(let level, let profile): level.maxCPBSize(profile: profile)
@@ -91,7 +91,7 @@ enum StreamLevel: Sendable, Hashable {
         }
     }
 
-    /// The same of slices alone, which limits bits per second and the bits of a picture.
+    /// The same limits for slices (VCL NAL units) alone: `rate` in bits per second, `buffer` in bits of a picture.
     private var maxSliceBits: (rate: Int, buffer: Int) {
         switch self {
         case .h264(let level, let profile):
@@ -103,7 +103,7 @@ enum StreamLevel: Sendable, Hashable {
         }
     }
 
-    /// What the least compression ratio allows a stream's pictures.
+    /// Returns the picture sizes that the minimum compression ratio allows.
     func pictureSizeLimit(_ grid: BlockGrid, _ profile: CodecProfile) -> PictureSizeLimit {
         switch self {
         case .h264(let level, _): level.pictureSizeLimit(codedSize: grid.coded)
@@ -111,16 +111,16 @@ enum StreamLevel: Sendable, Hashable {
         }
     }
 
-    /// Whether slices of that rate, and an intra picture of that many bits, keep within the level.
+    /// Whether slices of that bit rate, and an intra picture of that many bits, keep within the level.
     func holdsSlices(bitrate: Int, intraPicture: Int) -> Bool {
         bitrate <= maxSliceBits.rate && intraPicture <= maxSliceBits.buffer
     }
 
-    /// References of that size that the decoded picture buffer holds, beside the picture that is coded.
+    /// Returns the number of references of that size in the decoded picture buffer, without the picture being coded.
     func storage(_ grid: BlockGrid) -> Int {
         switch self {
         case .h264(let level, _): level.maxDpbFrames(codedSize: grid.coded)
-        // The current picture counts.
+        // MaxDpbSize includes the current picture.
         case .hevc(let level, _): level.maxDpbSize(codedSize: grid.coded) - 1
         }
     }
@@ -141,7 +141,7 @@ enum StreamLevel: Sendable, Hashable {
         }
     }
 
-    /// Slices that a picture may have; nil: as the size goes.
+    /// The maximum number of slices in a picture; nil: it depends on the size.
     var maxSlices: Int? {
         switch self {
         case .h264: nil
@@ -149,7 +149,7 @@ enum StreamLevel: Sendable, Hashable {
         }
     }
 
-    /// Frames per second that the level has for pictures of that size, to three places, rounded down.
+    /// Returns the maximum frame rate for pictures of that size, in frames per second, rounded down to three decimals.
     func highestFrameRate(_ grid: BlockGrid) -> Double {
         switch self {
         case .h264(let level, _): Double(level.maxMBPS * 1000 / grid.areas) / 1000

@@ -1,26 +1,25 @@
 import VideoBase
 
-/// What a device can do with one profile through one entry point: the part of its answers that encoding settings
-/// depend on.
+/// The limits of a device for one profile and one entry point: the driver's answers that encoding settings depend on.
 struct DeviceLimits: Sendable, Hashable {
     enum EntryPoint: String, Sendable, Hashable {
-        /// VAEntrypointEncSlice
+        /// VAEntrypointEncSlice.
         case slice = "EncSlice"
-        /// VAEntrypointEncSliceLP
+        /// VAEntrypointEncSliceLP.
         case sliceLowPower = "EncSliceLP"
     }
 
-    /// How a picture may be cut, VA_ENC_SLICE_STRUCTURE_….
+    /// The allowed divisions of a picture into slices, VA_ENC_SLICE_STRUCTURE_….
     enum SliceStructure: Sendable, Hashable {
-        /// Whole macroblock rows, as many to each slice as one likes.
+        /// Whole macroblock rows, any number in each slice.
         case rows
-        /// The same number of rows in every slice, the last one may be smaller.
+        /// The same number of rows in every slice; the last slice may be smaller.
         case equalRows
-        /// As `equalRows`, with a power of two of them.
+        /// Like `equalRows`, but the number of rows is a power of two.
         case powerOfTwoRows
     }
 
-    /// Header kinds that the driver takes ready made, VA_ENC_PACKED_HEADER_….
+    /// The kinds of packed headers that the driver accepts, VA_ENC_PACKED_HEADER_….
     struct PackedHeaders: OptionSet, Sendable, Hashable {
         var rawValue: UInt32
         static let sequence = PackedHeaders(rawValue: 1)
@@ -31,21 +30,21 @@ struct DeviceLimits: Sendable, Hashable {
         static let all: PackedHeaders = [.sequence, .picture, .slice, .misc, .rawData]
     }
 
-    /// The ways in which intra macroblocks may move through the picture, VA_ENC_INTRA_REFRESH_ROLLING_….
+    /// The supported directions of a rolling intra refresh, VA_ENC_INTRA_REFRESH_ROLLING_….
     struct IntraRefresh: OptionSet, Sendable, Hashable {
         var rawValue: UInt32
         static let columns = IntraRefresh(rawValue: 1)
         static let rows = IntraRefresh(rawValue: 2)
     }
 
-    /// What the quality level of a picture means.
+    /// The meaning of a picture's quality level.
     enum QualityScale: Sendable, Hashable {
         case none
         /// 1 (best) … `count` (fastest).
         case levels(count: Int)
-        /// 1, 4 and 7 of as many levels, the others are refused or taken for these.
+        /// Levels 1, 4 and 7 of seven. The driver rejects other levels or maps them to these.
         case threeOfSeven
-        /// radeonsi: bit 0 says that the value counts, bits 1 and 2 hold 1 balance, 2 quality; 0 is speed.
+        /// radeonsi: bit 0 marks the value as valid, bits 1 and 2 hold 1 (balance) or 2 (quality); 0 is speed.
         case radeonBits
     }
 
@@ -53,9 +52,9 @@ struct DeviceLimits: Sendable, Hashable {
     var entryPoint: EntryPoint
     var rateControl: Set<RateControlMode> = [.cqp]
     var minSize = VideoSize(width: 16, height: 16)
-    /// nil where the driver does not say.
+    /// nil if the driver does not report it.
     var maxSize: VideoSize?
-    /// Pictures that list 0 may hold; 0: key frames only.
+    /// The number of list 0 references; 0: intra pictures only.
     var maxReferences0 = 1
     var maxReferences1 = 0
     var maxSlices = 1
@@ -66,21 +65,22 @@ struct DeviceLimits: Sendable, Hashable {
     var limitsFrameBytes = false
     var packedHeaders: PackedHeaders = []
     var quality = QualityScale.none
-    /// Regions of interest that a picture may have, with QP differences.
+    /// The maximum number of regions of interest with QP differences in a picture.
     var maxRegions = 0
     var trellis = false
-    /// VA_RC_MB: the driver's rate control may vary the QP within a picture.
+    /// VA_RC_MB: whether the driver's rate control may vary the QP within a picture.
     var macroblockRateControl = false
     var intraRefresh: IntraRefresh = []
-    /// Reference pictures that the device keeps apart, over both lists.
+    /// The maximum number of distinct reference pictures, over both lists.
     var maxStored = 16
-    /// The status flags of coded buffers mean something.
+    /// Whether the status flags of coded buffers are valid.
     var reportsStatus = true
-    /// A coded buffer that is done by its own word may not be mapped before the surface is, too.
+    /// Whether mapping a coded buffer may fail until its surface is synchronized, although the buffer reports
+    /// completion.
     var mapsAfterSurfaceSync = false
-    /// Parameter sets that the driver takes come out changed.
+    /// Whether the driver changes the parameter sets that it accepts.
     var rewritesParameterSets = false
-    /// All pictures get the QP of the first picture's pic_init_qp; slice_qp_delta is not looked at.
+    /// Whether all pictures get the QP in pic_init_qp of the first picture; the driver ignores slice_qp_delta.
     var hasOneQP = false
     /// The limits that only the profile's codec has.
     var coding = CodecLimits.h264
@@ -91,19 +91,19 @@ struct DeviceLimits: Sendable, Hashable {
         set { coding = newValue.map(CodecLimits.hevc) ?? .h264 }
     }
 
-    /// Pictures that a P picture may predict from: with two equal lists, both hold them.
+    /// The number of references of a P picture. With two equal lists, both must hold them.
     var predictedReferences: Int {
         hevc?.needsTwoLists == true ? min(maxReferences0, maxReferences1) : maxReferences0
     }
 
-    /// Pictures shown later that a B picture may predict from.
+    /// The number of pictures shown later that a B picture may predict from.
     var futureReferences: Int {
         guard let hevc else { return maxReferences1 }
         guard hevc.predictsFromFuture else { return 0 }
         return hevc.maxDifferingReferences0 == nil ? maxReferences1 : min(maxReferences1, 1)
     }
 
-    /// The slice headers say what ours say: lists and marking are ours to choose.
+    /// Whether the driver uses our slice headers, so that vaenc chooses the lists and the marking.
     var takesSliceHeaders: Bool { packedHeaders.contains(.slice) }
 }
 

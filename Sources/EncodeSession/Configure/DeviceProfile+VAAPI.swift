@@ -2,7 +2,9 @@ import VAAPI
 import VideoBase
 
 extension DeviceProfile {
-    /// Asks a driver about encoding with a codec: every profile, both entry points.
+    /// Queries a driver for encoding with a codec: every profile, both entry points.
+    ///
+    /// - Throws: A `VAError` if a query fails.
     init(_ display: Display, _ codec: VideoCodec = .h264) throws {
         driver = display.vendor
         limits = []
@@ -19,7 +21,7 @@ extension DeviceLimits {
         let attributes = try display.attributes(of: Profile(profile), at: entryPoint)
         self.profile = profile
         self.entryPoint = entryPoint == .encodeSliceLowPower ? .sliceLowPower : .slice
-        // A driver that does not speak of rate control has none but the constant.
+        // A driver that does not report rate control supports constant QP only.
         rateControl = attributes[.rateControl] == nil ? [.cqp] : Set(attributes.rateControl.modes)
         if let references = attributes.maxReferences {
             maxReferences0 = references.l0
@@ -35,7 +37,7 @@ extension DeviceLimits {
         trellis = attributes.trellis
         macroblockRateControl = attributes.rateControl.contains(.macroblock)
         intraRefresh = IntraRefresh(rawValue: attributes.intraRefresh.rawValue).intersection([.columns, .rows])
-        // The limits of the surfaces hold as well as those of the attributes.
+        // The limits of both the surfaces and the attributes apply.
         let surfaces = try Config(display, profile: Profile(profile), entryPoint: entryPoint).surfaceCapabilities()
         minSize = VideoSize(width: surfaces.minWidth ?? 1, height: surfaces.minHeight ?? 1)
         let width = [attributes.maxPictureWidth, surfaces.maxWidth].compactMap { $0 }.filter { $0 > 0 }.min()
@@ -54,12 +56,12 @@ extension DeviceLimits {
 
     static func structure(_ offered: VAAPI.SliceStructure) -> SliceStructure {
         if !offered.isDisjoint(with: [.arbitraryRows, .arbitraryMacroblocks]) { return .rows }
-        // A driver that says nothing may cut all slices as long as the first (Mesa's on the first VCN does).
+        // If a driver reports nothing, all slices may have to be as long as the first (Mesa on the first VCN).
         if offered.isEmpty { return .equalRows }
         return offered.isDisjoint(with: [.equalRows, .equalMultiRows]) ? .powerOfTwoRows : .equalRows
     }
 
-    /// Slices that a picture can have: no more than a driver says, nor than a picture has rows of macroblocks.
+    /// Returns the number of slices that a picture may have: the driver's limit, between 1 and 4096.
     static func slices(_ said: Int?) -> Int { min(max(said ?? 1, 1), 4096) }
 
     static func quality(_ levels: Int, driver: String) -> QualityScale {

@@ -1,6 +1,6 @@
 import VideoBase
 
-/// Collects what was asked, what is used and why.
+/// Collects the requested and the used value of each option, and the reason.
 struct EffectiveReport: Sendable {
     private(set) var entries: [EffectiveEntry] = []
 
@@ -12,7 +12,7 @@ struct EffectiveReport: Sendable {
         add(option, asked: asked.map(String.init), used: String(used), why: why)
     }
 
-    /// Changes what was written of an option.
+    /// Changes the entry of an option. Does nothing if there is none.
     mutating func replace(_ option: String, used: String, why: String) {
         guard let index = entries.firstIndex(where: { $0.option == option }) else { return }
         entries[index].used = used
@@ -22,7 +22,7 @@ struct EffectiveReport: Sendable {
     mutating func add(_ entry: EffectiveEntry) { entries.append(entry) }
 }
 
-/// Why an option is what it is, where there is nothing more to say.
+/// The reason of a value that needs no further explanation.
 enum Reason {
     static let asked = "as asked"
     static let standard = "default"

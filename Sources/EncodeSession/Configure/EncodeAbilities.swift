@@ -1,13 +1,15 @@
 package import VAAPI
 package import VideoBase
 
-/// What sessions take on a device, with one profile at one entry point: the driver's answers, corrected by what is known
-/// of the driver.
+/// The abilities of sessions on a device with one profile and one entry point: the driver's answers, corrected by
+/// `DriverQuirks`.
 package struct EncodeAbilities: Sendable, Hashable {
     private var limits: DeviceLimits
     private let hasBFrames: Bool
 
-    /// - Parameter driver: what the driver calls itself.
+    /// Derives the abilities from a capability report.
+    ///
+    /// - Parameter driver: The driver's vendor string.
     package init(_ capability: Capability, driver: String) {
         let profile = CodecProfile.allCases.first {
             $0.codec.rawValue == capability.codec && $0.shortName == capability.profile
@@ -45,9 +47,11 @@ package struct EncodeAbilities: Sendable, Hashable {
         hasBFrames = capability.bFrames && limits.maxReferences0 > 0 && limits.futureReferences > 0
     }
 
-    /// The same with no more pictures stored than a session's level holds of that size (nil: not known).
+    /// Returns these abilities with the number of stored pictures limited to what the session's level holds.
     ///
-    /// - Parameter level: the one asked for; nil for the highest.
+    /// - Parameters:
+    ///   - size: The size of the pictures; nil if unknown, which takes the device's minimum size.
+    ///   - level: The requested level; nil for the highest.
     package func holding(_ size: VideoSize?, _ frameRate: Rational, level: Int?, tier: Tier?) -> EncodeAbilities {
         let size = size ?? limits.minSize
         guard size.width <= 65535, size.height <= 65535 else { return self }
@@ -63,54 +67,65 @@ package struct EncodeAbilities: Sendable, Hashable {
         return result
     }
 
-    /// Every picture is intra: nothing is predicted from.
+    /// Whether every picture is intra: the device has no references.
     package var isIntraOnly: Bool { limits.maxReferences0 == 0 }
 
-    /// Which picture is meant, and how long it is kept, is the session's to say.
+    /// Whether the session chooses the references of a picture and how long they are stored.
     package var choosesReferences: Bool { limits.takesSliceHeaders && limits.maxReferences0 > 0 }
-    /// Pictures that a P picture may predict from, at least 1.
+    /// The number of pictures that a P picture may predict from, at least 1.
     package var references: Int { max(min(limits.maxReferences0, limits.maxStored, 16), 1) }
-    /// Pictures on both sides are stored at once.
+    /// Whether B pictures are possible. The pictures on both sides must be stored at once.
     package var bFrames: Bool { hasBFrames && limits.maxStored >= 2 }
+    /// Whether B pictures may predict from B pictures.
     package var bPyramid: Bool { bFrames && choosesReferences && limits.maxStored >= 3 }
-    /// Besides them a short-term reference is stored.
+    /// The maximum number of long-term references. One short-term reference is stored in addition.
     package var longTermReferences: Int {
         choosesReferences ? max(min(limits.maxReferences0, limits.maxStored - 1, 15), 0) : 0
     }
-    /// The lowest layer's latest picture is stored while those above it come.
+    /// The maximum number of temporal layers. The latest picture of the lowest layer stays stored while upper layers
+    /// are coded.
     package var temporalLayers: Int {
         guard choosesReferences else { return 1 }
         return limits.maxStored >= 4 ? 4 : limits.maxStored >= 2 ? 3 : 2
     }
-    /// Pictures may have different QPs.
+    /// Whether pictures may have different QPs.
     package var choosesQP: Bool { !limits.hasOneQP }
-    /// vaenc's own rate controller can run.
+    /// Whether vaenc's own rate controller can run.
     package var controlsRate: Bool { choosesQP && limits.rateControl.contains(.cqp) }
+    /// Whether the driver has quality levels.
     package var hasQualityLevels: Bool { limits.quality != .none }
+    /// Whether the driver supports constant QP.
     package var hasConstantQP: Bool { limits.rateControl.contains(.cqp) }
-    /// Constant QP stands in for ICQ.
+    /// Whether a constant quality is possible. Constant QP replaces ICQ.
     package var aimsAtQuality: Bool { hasConstantQP || !limits.rateControl.isDisjoint(with: [.icq, .qvbr]) }
-    /// The driver has a controller of its own for bit rates.
+    /// Whether the driver has its own controller for bit rates.
     package var drivesRate: Bool { !limits.rateControl.isDisjoint(with: [.cbr, .vbr, .qvbr, .avbr]) }
+    /// Whether a bit rate is possible.
     package var hasRate: Bool { controlsRate || drivesRate }
-    /// A highest rate beside the average.
+    /// Whether a maximum rate is possible in addition to the average.
     package var hasMaxRate: Bool { controlsRate || !limits.rateControl.isDisjoint(with: [.vbr, .qvbr, .avbr]) }
+    /// Whether the size of a frame can be limited.
     package var limitsFrameBytes: Bool { controlsRate || limits.limitsFrameBytes && drivesRate }
+    /// Whether the size of a slice can be limited.
     package var limitsSliceBytes: Bool { limits.limitsSliceBytes }
-    /// Of the driver's controller, also of ICQ's.
+    /// Whether the driver's rate control, ICQ included, may vary the QP within a picture.
     package var macroblockRateControl: Bool {
         limits.macroblockRateControl && (drivesRate || limits.rateControl.contains(.icq))
     }
+    /// Whether the driver offers trellis quantization.
     package var trellis: Bool { limits.trellis }
+    /// The maximum number of regions of interest in a picture.
     package var regions: Int { limits.maxRegions }
+    /// Whether a rolling intra refresh is possible.
     package var intraRefresh: Bool { !limits.intraRefresh.isEmpty && !isIntraOnly }
-    /// transform_8x8_mode_flag is ours to write.
+    /// Whether vaenc can set transform_8x8_mode_flag.
     package var transform8x8: Bool { limits.profile == .h264High && limits.packedHeaders.contains(.sequence) }
+    /// The entropy coders of the profile.
     package var entropyCoders: [EntropyCoder] {
         limits.profile == .h264ConstrainedBaseline ? [.cavlc] : limits.profile.codec.entropyCoders
     }
 
-    /// Numbers of slices that a picture can be cut into; nil: of a size that is not known.
+    /// Returns the possible numbers of slices in a picture of that size (nil: unknown).
     package func slices(_ size: VideoSize?) -> [Int] {
         guard let size else { return Array(1...limits.maxSlices) }
         let rows = BlockGrid(limits, size).rows
@@ -119,7 +134,7 @@ package struct EncodeAbilities: Sendable, Hashable {
         }
     }
 
-    /// level_idc in tenths, of the levels that hold pictures of that size (nil: not known) at that rate.
+    /// Returns the levels, in tenths, that allow pictures of that size (nil: unknown) at that frame rate.
     package func levels(_ size: VideoSize?, _ frameRate: Rational, _ tier: Tier?) -> [Int] {
         let grid = size.map { BlockGrid(limits, $0) }
         let fitting = StreamLevel.all(limits.profile, tier).filter { level in
@@ -128,15 +143,16 @@ package struct EncodeAbilities: Sendable, Hashable {
         return Set(fitting.map(\.number)).sorted()
     }
 
-    /// Frames per second that the highest level has for pictures of that size, to three places.
+    /// Returns the highest level's maximum frame rate for pictures of that size, in frames per second, with three
+    /// decimals. Returns infinity if the size is unknown.
     package func highestFrameRate(_ size: VideoSize?) -> Double {
         size.map { StreamLevel.highest(limits.profile).highestFrameRate(BlockGrid(limits, $0)) } ?? .infinity
     }
 
-    /// What the level and tier (nil: any) hold, in bits per second.
+    /// Returns the maximum bit rate of the level and tier (nil: any), in bits per second.
     package func highestRate(level: Int?, tier: Tier?) -> Int { highest(level, tier).maxBitrate }
 
-    /// The largest decoder's buffer that they hold, in bits.
+    /// Returns the maximum decoder buffer of the level and tier (nil: any), in bits.
     package func largestBuffer(level: Int?, tier: Tier?) -> Int { highest(level, tier).maxCPBSize }
 
     private func highest(_ level: Int?, _ tier: Tier?) -> StreamLevel {
@@ -145,7 +161,7 @@ package struct EncodeAbilities: Sendable, Hashable {
 }
 
 extension ConfigAttributes {
-    /// Some of those in a report.
+    /// Copies some attributes of a report.
     fileprivate init(_ capability: Capability, _ types: [AttributeType]) {
         self.init(values: [:])
         for type in types { values[type] = capability.attributes.first { $0.name == type.name }?.value }
@@ -153,7 +169,7 @@ extension ConfigAttributes {
 }
 
 extension DeviceLimits.PackedHeaders {
-    /// From the names of `Capability.packedHeaders`.
+    /// Creates the set from the names in `Capability.packedHeaders`.
     fileprivate init(_ names: [String]) {
         let all: [(String, Self)] = [
             ("sequence", .sequence), ("picture", .picture), ("slice", .slice), ("misc", .misc), ("raw", .rawData),

@@ -1,16 +1,16 @@
 import EncodePlanning
 import VideoBase
 
-/// Everything that encoding needs to know, settled: no option is open any more.
+/// The complete settings of an encoder: every option is resolved.
 struct EncodeSettings: Sendable, Hashable {
     var profile: CodecProfile
     var limits: DeviceLimits
     var level: StreamLevel
-    /// What decoders show; even on both sides.
+    /// The size that decoders show. Both sides are even.
     var size: VideoSize
-    /// What the frames that come in show; one less than `size` where a side is odd.
+    /// The size of the input frames. If a side is odd, it is one less than in `size`.
     var inputSize: VideoSize
-    /// What is coded, and its blocks.
+    /// The coded size and its blocks.
     var grid: BlockGrid
     var frameRate: Rational
     var color: ColorDescription
@@ -22,39 +22,40 @@ struct EncodeSettings: Sendable, Hashable {
     var qpI: Int
     var qpP: Int
     var qpB: Int
-    /// The driver's quality level; nil leaves its default.
+    /// The driver's quality level; nil keeps the driver's default.
     var qualityLevel: UInt32?
-    /// nil leaves the driver's choice.
+    /// nil keeps the driver's default.
     var trellis: Bool?
-    /// For frames that bring none of their own; at most `limits.maxRegions`.
+    /// The regions for frames without their own regions; at most `limits.maxRegions`.
     var regionsOfInterest: [RegionOfInterest]
     var structure: GOPStructure
-    /// The direction of a rolling intra refresh.
+    /// Whether a rolling intra refresh moves over columns, otherwise over rows.
     var refreshesColumns = true
-    /// First row of blocks of each slice, the first of them 0.
+    /// The first row of blocks of each slice, beginning with 0.
     var sliceRows: [Int]
     /// nil: no limit.
     var maxSliceBytes: Int?
     var accessUnitDelimiters: Bool
     var rate = RateSettings()
-    /// nil: the stream says nothing of a decoder's buffer.
+    /// nil: the stream signals no decoder buffer.
     var buffer: BufferModel?
-    /// An SEI message with vaenc's name at each key frame.
+    /// Whether each key frame has an SEI message with vaenc's name.
     var identifier: Bool
-    /// Frames submitted whose packets were not yet read.
+    /// The maximum number of submitted frames whose packets were not read yet.
     var asyncDepth: Int
-    /// `encode` returns when the packet of the frame so many before was delivered; nil: as the device lets it.
+    /// `encode` returns when the packet of the frame this many frames earlier was delivered; nil: only the device
+    /// limits the delay.
     var maxFrameDelay: Int?
     var forcedKeys: ForcedKeys
-    /// Frames come at `frameRate` exactly.
+    /// Whether frames arrive at exactly `frameRate`.
     var hasFixedFrameRate = true
-    /// The level was asked for.
+    /// Whether a level was requested.
     var asksLevel = false
-    /// Nothing may differ from what was asked for.
+    /// Whether any difference from the request is an error.
     var isStrict = false
     var effective: [EffectiveEntry]
 
-    /// Blocks of each slice, in raster order.
+    /// The blocks of each slice, in raster order.
     var sliceBlocks: [Range<Int>] {
         sliceRows.indices.map { index in
             let end = index + 1 < sliceRows.count ? sliceRows[index + 1] : grid.rows
@@ -62,7 +63,7 @@ struct EncodeSettings: Sendable, Hashable {
         }
     }
 
-    /// Of input and reconstructions.
+    /// The pixel format of input surfaces and reconstructions.
     var pixelFormat: PixelFormat { profile.bitDepth > 8 ? .p010 : .nv12 }
 
     func qp(of type: PictureType) -> Int {

@@ -1,10 +1,10 @@
 import VideoBase
 
-/// The key frames that the configuration asks for, by place and by time.
+/// The key frames that the configuration requests, by index and by time.
 struct ForcedKeys: Sendable, Hashable {
-    /// Display indices.
+    /// Display indices of key frames.
     private let frames: Set<Int>
-    /// Seconds, rising.
+    /// Times of key frames in seconds, in rising order.
     private var times: [Double]
 
     init(frames: Set<Int> = [], times: [Double] = []) {
@@ -12,9 +12,10 @@ struct ForcedKeys: Sendable, Hashable {
         self.times = times.sorted()
     }
 
-    /// Whether a frame is forced; frames are asked for in order. The first frame at or after a time takes it.
+    /// Returns whether a frame is forced to be a key frame. Call it for frames in order. The first frame at or after a
+    /// time becomes the key frame for it.
     mutating func take(_ index: Int, at presentation: MediaTime) -> Bool {
-        // Half a microsecond early counts as there: decimal seconds are seldom whole ticks.
+        // Half a microsecond early counts as on time: decimal seconds are seldom whole ticks.
         let due = times.prefix { $0 <= presentation.seconds + 0.5e-6 }.count
         times.removeFirst(due)
         return due > 0 || frames.contains(index)

@@ -1,47 +1,51 @@
 import VAAPI
 import VideoBase
 
-/// What a device's HEVC encoder has of tools, and how it wants pictures: VAConfigAttribEncHEVCFeatures,
-/// VAConfigAttribEncHEVCBlockSizes and VAConfigAttribPredictionDirection, and what is known of drivers that do not
-/// answer.
+/// The coding tools of a device's HEVC encoder and its requirements for pictures. The sources are
+/// VAConfigAttribEncHEVCFeatures, VAConfigAttribEncHEVCBlockSizes, VAConfigAttribPredictionDirection, and known values
+/// of drivers that do not answer.
 struct HEVCLimits: Sendable, Hashable {
-    /// log2 of blocks' sides, in luma samples.
+    /// log2 of the blocks' sides in luma samples.
     var log2CodingTreeBlock = 5
     var log2MinCodingBlock = 3
     var log2MinTransformBlock = 2
     var log2MaxTransformBlock = 5
-    /// max_transform_hierarchy_depth_inter and _intra.
+    /// max_transform_hierarchy_depth_inter.
     var transformDepthInter = 2
+    /// max_transform_hierarchy_depth_intra.
     var transformDepthIntra = 2
     var amp = false
     var sao = false
     var temporalMVP = false
     var strongIntraSmoothing = false
-    /// Only where the driver cannot do without.
+    /// Tools that are used only if the driver requires them.
     var needsTransformSkip = false
     var needsSignDataHiding = false
     var needsConstrainedIntra = false
     var cuQPDelta = Support.supported
-    /// Deblocking can be switched off.
+    /// Whether deblocking can be disabled.
     var deblockingDisable = false
-    /// What coded widths and heights are multiples of.
+    /// Coded widths and heights are multiples of this.
     var alignment = VideoSize(width: 16, height: 16)
-    /// P pictures must have B slices with two equal lists (VA_PREDICTION_DIRECTION_BI_NOT_EMPTY).
+    /// Whether P pictures must use B slices with two equal lists (VA_PREDICTION_DIRECTION_BI_NOT_EMPTY).
     var needsTwoLists = false
-    /// B pictures may refer to pictures shown after them.
+    /// Whether B pictures may refer to pictures shown after them.
     var predictsFromFuture = true
-    /// References of a B picture's lists where they differ, over what the lists hold otherwise.
+    /// The maximum number of list 0 references of a B picture whose lists differ; nil: the same as for other pictures.
     var maxDifferingReferences0: Int?
-    /// An intra refresh is for pictures with equal lists alone, and slices have so many coding tree blocks at least.
+    /// The minimum number of coding tree blocks in a slice.
     var minSliceBlocks = 1
 
     enum Support: Sendable, Hashable {
         case none, supported, required
     }
 
+    /// Derives the limits from the driver's answers.
+    ///
     /// - Parameters:
-    ///   - driver: what it calls itself.
-    ///   - references: as the driver says, of list 0 and list 1.
+    ///   - alignment: The surface alignment that the driver reports; nil if unknown.
+    ///   - driver: The driver's vendor string.
+    ///   - references: The lengths of list 0 and list 1 that the driver reports.
     init(
         _ attributes: ConfigAttributes, alignment: VideoSize?, driver: String, entryPoint: DeviceLimits.EntryPoint,
         references: (l0: Int, l1: Int)
@@ -71,7 +75,7 @@ struct HEVCLimits: Sendable, Hashable {
             needsTransformSkip = features.transformSkip == .required
             needsSignDataHiding = features.signDataHiding == .required
             needsConstrainedIntra = features.constrainedIntraPrediction == .required
-            // Some answer 3: required, and settable.
+            // Some drivers answer 3: required and configurable.
             cuQPDelta =
                 switch features.cuQPDelta {
                 case .notSupported: .none
@@ -80,32 +84,33 @@ struct HEVCLimits: Sendable, Hashable {
                 }
             deblockingDisable = features.deblockingFilterDisable != .notSupported
         } else {
-            // Those that do not answer: Gen9's EncSlice, older low power, the first VCN.
+            // Drivers that do not answer: Gen9's EncSlice, older low power, the first VCN.
             amp = isIntel
             sao = isLowPower
             temporalMVP = isLowPower
             cuQPDelta = isLowPower ? .required : .supported
         }
-        // Mesa rounds up to this, whatever it answers; hardware of others codes 16 by 16.
+        // Mesa rounds widths up to 64, regardless of its answer. Other hardware codes units of 16 by 16.
         self.alignment = VideoSize(
             width: max(alignment?.width ?? 16, isRadeon ? 64 : 16), height: max(alignment?.height ?? 16, 16))
         if let direction = attributes[.predictionDirection].map(PredictionDirection.init(rawValue:)) {
             needsTwoLists = direction.contains(.bidirectionalNotEmpty)
             predictsFromFuture = direction.contains(.future)
         } else if isLowPower {
-            // Gen11 fails at a picture whose lists differ.
+            // Gen11 fails if the lists of a picture differ.
             (needsTwoLists, predictsFromFuture) = (true, false)
         }
         if references.l1 == 0 { (needsTwoLists, predictsFromFuture) = (false, false) }
-        // VDEnc is behind the low-power entry point, and since Meteor Lake behind the other too: 64×64 blocks alone.
+        // VDEnc runs behind the low-power entry point. Since Meteor Lake it also runs behind the other entry point; it
+        // then supports 64×64 blocks only.
         let onlyLargest = attributes.hevcBlockSizes.map { $0.log2MinCodingTreeBlock == 6 } ?? false
         if isLowPower || isIntel && onlyLargest { maxDifferingReferences0 = 2 }
         if isRadeon { minSliceBlocks = 4 }
     }
 
-    /// Levels between the largest and the smallest transform block of the largest coding block (7.4.3.2.1).
+    /// The number of levels from the largest to the smallest transform block in the largest coding block (7.4.3.2.1).
     private var deepest: Int { log2CodingTreeBlock - log2MinTransformBlock }
 
-    /// As every driver can do, for what is not known.
+    /// Creates limits that every driver supports, for unknown devices.
     init() {}
 }

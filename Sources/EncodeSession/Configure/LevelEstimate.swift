@@ -1,29 +1,31 @@
 import EncodePlanning
 import VideoBase
 
-/// What a stream may take whose rate nobody limits, so that its level is one that it keeps to.
+/// Estimates the bit rate of a stream without a rate limit, so that its level is one that the stream keeps to.
 ///
-/// x264 and FFmpeg choose such a stream's level by its size alone, and it then breaks the level's bit rate. Bits of a
-/// macroblock are bounded at 3200 (H.264 A.3.1), which few contents come near: taken is half as much again as the
-/// hardest of three clips has at that QP (176×144, a talking head before a moving landscape; QP 42 and 48 are guessed),
-/// less for larger pictures, whose parts have less in them.
+/// x264 and FFmpeg choose the level of these streams by size alone; the stream then exceeds the level's bit rate. A
+/// macroblock has at most 3200 bits (H.264 A.3.1), but few streams come near that. The estimate is 1.5 times the bits
+/// of the hardest of three clips at that QP (176×144, a talking head before a moving landscape; QP 42 and 48 are
+/// guessed). It is lower for larger pictures, because their macroblocks contain less detail.
 struct LevelEstimate: Sendable, Hashable {
     /// Bits per second.
     var bitrate: Int
     /// Bits of an intra picture.
     var intraPicture: Int
 
-    /// Of a macroblock in a picture of 99, at QP 0, 6, …, 48.
+    /// Bits of a macroblock in a picture of 99 macroblocks, at QP 0, 6, …, 48.
     private static let interBits: [Double] = [1493, 987, 519, 245, 111, 47, 18, 8, 4]
-    /// The same where every picture is intra.
+    /// The same values if every picture is intra.
     private static let intraBits: [Double] = [2379, 2067, 1443, 953, 611, 378, 224, 112, 56]
 
+    /// Estimates the rate of a stream.
+    ///
     /// - Parameters:
-    ///   - qp: of P pictures; I pictures are finer as by default.
-    ///   - share: what the codec takes of H.264's bits.
+    ///   - qp: The QP of P pictures. I pictures are assumed finer by the default offset.
+    ///   - codec: The codec's bits relative to H.264.
     init(qp: Int, keyInterval: Int, _ grid: BlockGrid, share codec: Double = 1, frameRate: Rational) {
         let macroblocks = Double(grid.areas)
-        // The fourth root.
+        // The fourth root of the size ratio.
         let scale = (99 / macroblocks).squareRoot().squareRoot() * codec
         func bits(_ table: [Double]) -> Double {
             let place = min(max(Double(qp) / 6, 0), Double(table.count - 1))
@@ -37,6 +39,6 @@ struct LevelEstimate: Sendable, Hashable {
         intraPicture = Int(intra * macroblocks)
     }
 
-    /// Whether the level's limits of coded slices hold it.
+    /// Whether the stream keeps within the level's limits on coded slices.
     func fits(_ level: StreamLevel) -> Bool { level.holdsSlices(bitrate: bitrate, intraPicture: intraPicture) }
 }

@@ -1,7 +1,9 @@
 import VideoBase
 
 extension SettingsResolver {
-    /// Values that no device could take.
+    /// Checks for values that no device accepts.
+    ///
+    /// - Throws: `usage` or `unavailable` for the first value out of range.
     func checkRanges() throws {
         try check("qp", asked.qp, 0...51)
         try check("qpI", asked.qpI, 0...51)
@@ -32,7 +34,7 @@ extension SettingsResolver {
             throw VaencError(.usage, "`gopSeconds` is \(seconds)", remedy: "give a time above 0 and up to 86400 seconds")
         }
         try Validation.refuse(size: asked.size)
-        // Sides have 16 bits in HEVC's parameter buffers, and more in no level.
+        // HEVC's parameter buffers hold 16 bits a side, and no level allows more.
         guard asked.size.width <= 65535, asked.size.height <= 65535 else {
             throw VaencError(
                 .unavailable, "a picture of \(asked.size) is larger than any level allows",
@@ -53,7 +55,7 @@ extension SettingsResolver {
             .usage, "`\(option)` is \(value)", remedy: "give a number from \(range.lowerBound) to \(range.upperBound)")
     }
 
-    /// A profile is one of the codec's.
+    /// Checks that the profile is one of the codec's.
     func checkProfile() throws {
         if let profile = asked.profile, profile.codec != asked.codec {
             throw VaencError(
@@ -62,7 +64,7 @@ extension SettingsResolver {
         }
     }
 
-    /// The device's size limits.
+    /// Checks the picture size against the device's limits.
     func checkSize(_ limits: DeviceLimits) throws {
         let size = asked.size
         let low = limits.minSize

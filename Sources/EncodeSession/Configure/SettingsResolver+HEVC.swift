@@ -1,8 +1,8 @@
 import VideoBase
 
-/// HEVC's coding tools: what the device has, less what only H.264 lets one choose.
+/// Chooses HEVC's coding tools: those of the device. Options that only H.264 offers are reported.
 extension SettingsResolver {
-    /// - Parameter rate: as far as it is settled.
+    /// - Parameter rate: The rate settings resolved so far.
     mutating func chooseTools(_ limits: DeviceLimits, _ hevc: HEVCLimits, _ rate: RateSettings) -> HEVCTools {
         if let entropy = asked.entropy {
             report.add(

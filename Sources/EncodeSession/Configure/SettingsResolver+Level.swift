@@ -1,9 +1,10 @@
 import EncodePlanning
 import VideoBase
 
-/// The level, and HEVC's tier: as asked where the pictures fit, else the lowest that holds them.
+/// Chooses the level, and HEVC's tier: the requested level if the pictures fit, otherwise the lowest level that allows
+/// them.
 extension SettingsResolver {
-    /// The level, and the references that it lets the decoded picture buffer hold.
+    /// Returns the level and the number of references that its decoded picture buffer holds.
     func chooseLevel(
         _ limits: DeviceLimits, _ grid: BlockGrid, _ structure: GOPStructure, _ settled: RateSettings,
         _ estimate: LevelEstimate?
@@ -12,7 +13,7 @@ extension SettingsResolver {
         let bitrate = settled.maxBitrate > 0 ? settled.maxBitrate : nil
         let all = StreamLevel.all(limits.profile, asked.tier)
         let highest = StreamLevel.highest(limits.profile, asked.tier)
-        // A buffer that was asked for takes a level that holds it.
+        // A requested buffer needs a level that allows it.
         let buffer = settled.hasFixedBuffer ? min(settled.vbvSize, highest.maxCPBSize) : 0
         func lowest(_ bitrate: Int?) -> StreamLevel? {
             all.first { $0.allows(grid, frameRate: rate, references: 1, bitrate: bitrate) }
@@ -27,7 +28,8 @@ extension SettingsResolver {
                 .unavailable, "\(asked.size) at \(asked.frameRate.words) frames per second exceeds \(highest.described)",
                 remedy: "scale the pictures (`SourceOptions.outputSize`), or lower `frameRate`")
         }
-        // A level that the pictures do not fit is raised; one that only the references do not fit limits those.
+        // If the pictures do not fit a requested level, the level is raised. If only the references do not fit, they
+        // are reduced.
         let wanted = try askedLevels(limits.profile)
         if !wanted.isEmpty {
             let fitting = wanted.filter { $0.allows(grid, frameRate: rate, references: 1, bitrate: bitrate) }
@@ -43,7 +45,7 @@ extension SettingsResolver {
         return (kept ?? fitting.first ?? floor, room)
     }
 
-    /// Those with the number asked for; none where nobody asked.
+    /// Returns the levels with the requested number; empty if no level was requested.
     private func askedLevels(_ profile: CodecProfile) throws -> [StreamLevel] {
         guard let number = asked.level else { return [] }
         let levels = StreamLevel.named(number, profile, asked.tier)
@@ -57,7 +59,9 @@ extension SettingsResolver {
         return levels
     }
 
-    /// - Parameter foreseen: what the QP may take, where no rate is asked for.
+    /// Reports the level and the tier.
+    ///
+    /// - Parameter foreseen: The estimated rate at the QP if no rate was requested.
     mutating func reportLevel(
         _ used: StreamLevel, _ limits: DeviceLimits, _ rate: RateSettings, _ foreseen: LevelEstimate?
     ) throws {

@@ -1,6 +1,6 @@
 import VideoBase
 
-/// What holds for each picture beyond its QP.
+/// Chooses the settings of each picture other than the QP.
 extension SettingsResolver {
     mutating func chooseDeblocking(_ limits: DeviceLimits) -> Deblocking {
         func name(_ filter: Deblocking) -> String {
@@ -33,7 +33,7 @@ extension SettingsResolver {
         return wanted
     }
 
-    /// The first regions win where there are more than the device takes.
+    /// Chooses the regions of interest. If there are more than the device supports, the first ones are used.
     mutating func chooseRegions(_ limits: DeviceLimits) -> [RegionOfInterest] {
         let wanted = asked.regionsOfInterest
         if wanted.isEmpty { return [] }

@@ -1,8 +1,11 @@
 import VideoBase
 
 extension SettingsResolver {
-    /// Profile and entry point: the profile asked for, else the first of H.264's High, Main, Constrained Baseline that
-    /// the device has, or HEVC's of the samples' depth; EncSlice where there is one, unless low power is asked for.
+    /// Chooses the profile and the entry point.
+    ///
+    /// The profile is the requested one. Otherwise it is the first of High, Main and Constrained Baseline that the
+    /// device supports (H.264), or the profile of the sample depth (HEVC). The entry point is EncSlice if the device
+    /// has it, unless low power is requested.
     mutating func chooseProfile() throws -> DeviceLimits {
         let offered = preferredProfiles.filter { profile in device.limits.contains { $0.profile == profile } }
         let standard = asked.codec.standardName
@@ -11,7 +14,7 @@ extension SettingsResolver {
                 .unavailable, "\(device.driver) does not encode \(standard)",
                 remedy: "choose another `device`, or software")
         }
-        // What is asked for by its depth is as much asked for as by its name.
+        // A requested bit depth is as binding as a requested profile.
         let byDepth: CodecProfile? = asked.bitDepth == 10 ? .hevcMain10 : nil
         if let wanted = asked.profile ?? byDepth, !offered.contains(wanted) {
             let names = offered.map(\.rawValue).joined(separator: ", ")
@@ -27,11 +30,11 @@ extension SettingsResolver {
         return try chooseEntryPoint(profile)
     }
 
-    /// The profiles of the codec asked for that serve, the best first.
+    /// The usable profiles of the requested codec, the best first.
     private var preferredProfiles: [CodecProfile] {
         switch asked.codec {
         case .h264: [.h264High, .h264Main, .h264ConstrainedBaseline]
-        // Main 10 takes 8 bits as well, but what a decoder needs for it is not asked for unasked.
+        // Main 10 codes 8-bit samples too, but decoders then need Main 10, so it is only used on request.
         case .hevc: asked.codedBitDepth > 8 ? [.hevcMain10, .hevcMain] : [.hevcMain]
         }
     }
@@ -45,7 +48,7 @@ extension SettingsResolver {
         }
     }
 
-    /// Samples that come in another depth than they are coded in.
+    /// Reports samples whose depth differs from the coded depth.
     private mutating func reportDepth(_ profile: CodecProfile) {
         let coded = profile.bitDepth
         if let wanted = asked.bitDepth { report.add("bitDepth", asked: wanted, used: coded, why: Reason.asked) }
@@ -81,7 +84,9 @@ extension SettingsResolver {
         return size
     }
 
-    /// - Parameter rate: as far as it is settled.
+    /// Chooses the codec's coding tools.
+    ///
+    /// - Parameter rate: The rate settings resolved so far.
     mutating func chooseTools(_ limits: DeviceLimits, _ rate: RateSettings) -> CodecTools {
         switch limits.coding {
         case .h264: .h264(H264Tools(entropy: chooseEntropy(limits.profile), transform8x8: chooseTransform(limits)))
@@ -103,7 +108,8 @@ extension SettingsResolver {
         return used
     }
 
-    /// transform_8x8_mode_flag: High has it, and drivers that write their own picture parameter sets settle it.
+    /// Chooses transform_8x8_mode_flag. Only High has it. A driver that writes its own picture parameter sets decides
+    /// it.
     private mutating func chooseTransform(_ limits: DeviceLimits) -> Bool {
         let isHigh = limits.profile == .h264High
         let isOurs = limits.packedHeaders.contains(.sequence)

@@ -1,15 +1,16 @@
 import VideoBase
 
-/// Constant QP, and the driver's quality levels.
+/// Chooses the constant QP and the driver's quality level.
 extension SettingsResolver {
-    /// What I pictures are coded finer than P pictures by: everything up to the next key frame predicts from them. On
-    /// the reference driver it saves 1.5 to 2.6 % at equal PSNR over the same QP for both (three clips, QP 22 to 38).
+    /// The QP offset of I pictures from P pictures, because all pictures up to the next key frame predict from them. On
+    /// the reference driver it saves 1.5 to 2.6 % of the bits at equal PSNR, compared with equal QPs (three clips, QP
+    /// 22 to 38).
     static let intraOffset = -3
 
-    /// What B pictures are coded coarser than P pictures by: few or none predict from them.
+    /// The QP offset of B pictures from P pictures, because few or no pictures predict from them.
     static let bidirectionalOffset = 2
 
-    /// QPs of constant QP; where something else chooses, the one that parameter sets and slice headers begin with.
+    /// Returns the QPs of constant QP. In other modes, it returns the start value in parameter sets and slice headers.
     mutating func chooseQP(_ limits: DeviceLimits, _ rate: RateSettings) -> (i: Int, p: Int, b: Int) {
         guard rate.mode == .cqp else {
             let start = 26.clamped(to: (asked.minQP ?? 0)...(asked.maxQP ?? 51))
@@ -50,7 +51,7 @@ extension SettingsResolver {
         return (i, p, b)
     }
 
-    /// The driver's quality level for a preset of 1 (best) to 7 (fastest); nil leaves the driver's own.
+    /// Returns the driver's quality level for a preset of 1 (best) to 7 (fastest); nil keeps the driver's default.
     mutating func choosePreset(_ limits: DeviceLimits) -> UInt32? {
         let isRealTime = asked.realTime == true
         reportRealTime(limits)
@@ -78,16 +79,17 @@ extension SettingsResolver {
             let (mode, name): (UInt32, String) =
                 preset <= 2 ? (2, "quality") : preset <= 5 ? (1, "balance") : (0, "speed")
             add("the driver's \(name) mode")
-            // 1, the speed mode with the bit set, is read as balance (Mesa 22 and 25); 0 is speed.
+            // 0 is speed. 1, the speed mode with the bit set, is read as balance (Mesa 22 and 25).
             return mode == 0 ? 0 : mode << 1 | 1
         }
     }
 
-    /// The end of the presets' scale that real time takes where nobody asks for another.
+    /// The preset of real time if no other preset is requested: the fast end of the scale.
     private static let fastestPreset = 7
     private static let noQualityLevels = "the driver has no quality levels"
 
-    /// Drivers have no setting for real time: its quality level is what makes a picture's time longer or shorter.
+    /// Reports the real-time option. Drivers have no setting for real time; the quality level changes the time that a
+    /// picture takes.
     private mutating func reportRealTime(_ limits: DeviceLimits) {
         guard let realTime = asked.realTime else { return }
         let name = realTime ? "on" : "off"

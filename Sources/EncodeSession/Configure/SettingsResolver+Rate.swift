@@ -1,9 +1,12 @@
 import VideoBase
 
-/// Who controls the rate, and in which mode.
+/// Chooses the rate controller and its mode.
 extension SettingsResolver {
-    /// The mode asked for, else what the options mean: a bit rate VBR, a QP constant QP, neither a quality. The driver
-    /// runs it where it has the mode; vaenc runs CBR, VBR and QVBR over the QP of each picture where it has not.
+    /// Chooses the rate control mode and the controller, with the rates, the buffer and the limits.
+    ///
+    /// The mode is the requested one. Otherwise a bit rate selects VBR, a QP selects constant QP, and neither selects a
+    /// quality. The driver runs the mode if it can. vaenc runs CBR, VBR and QVBR over the QP of each picture in three
+    /// cases: it is requested, the driver lacks the mode, or the driver cannot keep a requested limit.
     mutating func chooseRateControl(_ limits: DeviceLimits) throws -> RateSettings {
         let wanted = asked.rateControl ?? (asked.bitrate != nil ? .vbr : asked.qp != nil ? .cqp : .icq)
         try checkRates(wanted)
@@ -97,8 +100,8 @@ extension SettingsResolver {
         return (used, controller)
     }
 
-    /// What was asked of the pictures' sizes, and the driver's controller cannot keep; nil: nothing, or the driver's
-    /// controller was asked for all the same.
+    /// Returns why the driver's controller cannot keep the requested limits on picture sizes. Returns nil if it can, or
+    /// if it was requested explicitly.
     private func missing(_ limits: DeviceLimits) -> String? {
         if asked.rateController == .driver { return nil }
         if asked.maxFrameBytes != nil, !limits.limitsFrameBytes { return "the driver limits no picture's size" }
@@ -148,7 +151,7 @@ extension SettingsResolver {
 
     // MARK: Rates, buffer, limits
 
-    /// Rates in steps of 64 bit/s, which HRD parameters can say.
+    /// Chooses the rates in steps of 64 bit/s, which HRD parameters can express.
     private mutating func chooseRates(_ rate: inout RateSettings, _ profile: CodecProfile) {
         let average = (asked.bitrate ?? asked.maxBitrate)?.value ?? 0
         rate.bitrate = average & ~63
@@ -165,7 +168,7 @@ extension SettingsResolver {
             }
         default:
             let wanted = average + average / 2
-            // What nobody asks for raises neither the level that is asked for nor its tier.
+            // A default maximum rate must not raise a requested level or tier.
             let named = asked.level.map { StreamLevel.named($0, profile, asked.tier) } ?? []
             let level = named.first { $0.maxBitrate >= average } ?? .highest(profile, asked.tier)
             let standard = max(min(wanted, level.maxBitrate), average)
@@ -180,8 +183,8 @@ extension SettingsResolver {
         }
     }
 
-    /// A second of the largest rate, or a frame's time where that is longer, three quarters full at the start; sizes in steps
-    /// of 16 bits.
+    /// Chooses the buffer, in steps of 16 bits. The default is one second at the maximum rate, or one frame interval if
+    /// that is longer, three quarters full at the start.
     private mutating func chooseBuffer(_ rate: inout RateSettings) {
         guard rate.mode != .avbr else { return reportNoBuffer("avbr keeps no buffer, only the average rate") }
         rate.vbvSize = max((asked.vbvSize ?? RateSettings.usualBuffer(rate.maxBitrate, asked.frameRate)) & ~15, 16)
@@ -201,7 +204,8 @@ extension SettingsResolver {
             why: asked.hrdParameters == nil ? "the rate control keeps a buffer" : Reason.asked)
     }
 
-    /// Of a mode whose pictures arrive late in any buffer: the stream has no HRD parameters, which would promise one.
+    /// Reports the buffer options of a mode whose pictures are late with any buffer. The stream has no HRD parameters,
+    /// because they would promise a buffer.
     private mutating func reportNoBuffer(_ why: String) {
         if let size = asked.vbvSize { report.add("vbvSize", asked: "\(size)", used: "none", why: why) }
         if let part = asked.vbvInitialPercent { report.add("vbvInitial", asked: "\(part)", used: "none", why: why) }
@@ -210,9 +214,11 @@ extension SettingsResolver {
             "hrdParameters", asked: hrd.map { $0 ? "on" : "off" }, used: "off", why: hrd == false ? Reason.asked : why)
     }
 
-    /// The buffer kept within the level, once that is known.
+    /// Limits the buffer to the level's maximum, once the level is known.
     ///
-    /// - Throws: `usage` where a constant rate needs larger pictures than the buffer holds: each would be filled up to it.
+    /// - Returns: The buffer that the HRD parameters describe; nil if there are none.
+    /// - Throws: `usage` if a constant rate needs larger pictures than the buffer holds, because each picture would be
+    ///   filled up to that size.
     mutating func settleBuffer(_ rate: inout RateSettings, level: StreamLevel) throws -> BufferModel? {
         guard rate.vbvSize > 0 else { return nil }
         limitBuffer(&rate, to: level.maxCPBSize, why: "level \(level.name) holds no more")
@@ -230,7 +236,7 @@ extension SettingsResolver {
         return BufferModel(bitrate: rate.maxBitrate, size: rate.vbvSize, isConstant: rate.mode == .cbr)
     }
 
-    /// The initial fullness keeps its share of the buffer.
+    /// Reduces the buffer. The initial fullness keeps its share of the buffer.
     private mutating func limitBuffer(_ rate: inout RateSettings, to most: Int, why: String) {
         guard rate.vbvSize > most else { return }
         let share = Double(rate.vbvInitial) / Double(rate.vbvSize)
@@ -259,16 +265,16 @@ extension SettingsResolver {
                 "dataRateLimits", asked: text, used: rate.usesVaencRateControl ? text : "`maxBitrate` alone",
                 why: rate.usesVaencRateControl ? Reason.asked : "drivers keep no windows\(windowsRemedy(limits))")
         } else if limits.profile.codec.hasDefaultRateWindow, (asked.bFrames ?? 1) == 0 || limits.maxReferences1 == 0, rate.mode != .cbr {
-            // 1.5 times the average over a second, as VideoToolbox's clients set it.
-            let bytes = min(rate.bitrate + rate.bitrate / 2, rate.maxBitrate) / 8
-            if rate.usesVaencRateControl { rate.limits = [DataRateLimit(bytes: bytes, seconds: 1)] }
+            let limit = rate.derivedLimit
+            let bytes = limit.bytes
+            if rate.usesVaencRateControl { rate.limits = [limit] }
             report.add(
                 "dataRateLimits", asked: nil, used: "\(bytes) bytes in 1.0 s",
                 why: "\(limits.profile.codec.standardName) without B frames" + (rate.usesVaencRateControl ? "" : "; as the driver's maximum"))
         }
     }
 
-    /// Why vaenc's own controller does not keep them.
+    /// Returns the end of the reason: why vaenc's own controller does not keep the windows, or how to request it.
     private func windowsRemedy(_ limits: DeviceLimits) -> String {
         if limits.hasOneQP { return ", and this one keeps one QP for all pictures, so vaenc cannot either" }
         if !limits.rateControl.contains(.cqp) { return ", and this one takes no QP, so vaenc cannot either" }
@@ -305,7 +311,7 @@ extension SettingsResolver {
         if let high = asked.maxQP { report.add("maxQP", asked: high, used: high, why: Reason.asked) }
     }
 
-    /// What only the modes with a rate have.
+    /// Reports the options that apply only to modes with a bit rate.
     private mutating func reportUnused(_ mode: RateControlMode) {
         let why = "\(mode.rawValue) has no bit rate: not used"
         if let rate = asked.bitrate { report.add("bitrate", asked: "\(rate)", used: "none", why: why) }

@@ -10,7 +10,7 @@ extension SettingsResolver {
             SlicePartition.firstRows(rows: rows, slices: most, structure: limits.sliceStructure)
         }
         var firstRows = partition()
-        // The last one is the smallest.
+        // The last slice is the smallest.
         while most > 1, (rows - (firstRows.last ?? 0)) * grid.columns < limits.hevc?.minSliceBlocks ?? 1 {
             most -= 1
             firstRows = partition()
@@ -28,7 +28,7 @@ extension SettingsResolver {
         return firstRows
     }
 
-    /// The largest slice in bytes; nil: no limit.
+    /// Returns the maximum size of a slice in bytes; nil: no limit.
     mutating func chooseSliceBytes(_ limits: DeviceLimits) -> Int? {
         guard let wanted = asked.maxSliceBytes else { return nil }
         guard limits.limitsSliceBytes else {

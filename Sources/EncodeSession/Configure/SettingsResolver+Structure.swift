@@ -1,8 +1,8 @@
 import EncodePlanning
 import VideoBase
 
-/// The group of pictures: what was asked, less what excludes each other, less what the device and the level hold. What
-/// is left is reported at the end, each option with the first reason that took something from it.
+/// Chooses the group of pictures: the request without options that exclude each other, reduced to what the device and
+/// the level allow. The result is reported at the end. Each option gets the first reason that reduced it.
 extension SettingsResolver {
     mutating func chooseStructure(
         _ limits: DeviceLimits, _ grid: BlockGrid, rate: RateSettings, qp: Int
@@ -10,7 +10,7 @@ extension SettingsResolver {
         let interval = chooseGOP(limits)
         var reasons = Obstacles(limits, asked, intraOnly: interval == 1)
         let wanted = wantedStructure(interval, limits, grid, &reasons)
-        // Where no rate is asked for, what the QP may take decides.
+        // If no rate is requested, the estimated rate at the QP decides the level.
         func estimate(_ structure: GOPStructure) -> LevelEstimate? {
             if rate.maxBitrate > 0 { return nil }
             return LevelEstimate(
@@ -32,7 +32,7 @@ extension SettingsResolver {
         return (used, final)
     }
 
-    /// Frames from an intra picture to the next.
+    /// Returns the number of frames from an intra picture to the next.
     private mutating func chooseGOP(_ limits: DeviceLimits) -> Int {
         let rate = asked.frameRate.value
         func fromSeconds(_ seconds: Double) -> Int { max(Int((seconds * rate).rounded()), 1) }
@@ -56,12 +56,12 @@ extension SettingsResolver {
         return used
     }
 
-    /// What was asked, where nothing but the lengths of lists and buffers stands against it.
+    /// Returns the request without the excluded options. The lengths of lists and buffers are not applied yet.
     private func wantedStructure(
         _ interval: Int, _ limits: DeviceLimits, _ grid: BlockGrid, _ reasons: inout Obstacles
     ) -> GOPStructure {
         var structure = GOPStructure(keyInterval: interval, references: 1)
-        // The first picture of the lowest of the other layers lies half a period after the key frame.
+        // The first picture of layer 1 follows half a period after the key frame and must be in the group.
         let mostLayers = interval < 2 ? 1 : 2 + (Int.bitWidth - 1 - (interval - 1).leadingZeroBitCount)
         structure.temporalLayers = reasons.layers == nil ? min(asked.temporalLayers ?? 1, mostLayers) : 1
         if let layers = asked.temporalLayers, layers > mostLayers { reasons.layers = reasons.layers ?? "`gopFrames` holds no more" }
@@ -73,7 +73,7 @@ extension SettingsResolver {
         }
         structure.references = asked.references ?? max(structure.longTermReferences, 1)
         if structure.temporalLayers > 2 { reasons.bFrames = reasons.bFrames ?? "more than two temporal layers" }
-        // Long-term references and layers are for connections that do not wait for B frames unasked.
+        // Long-term references and layers serve live connections. These do not wait for B frames unless requested.
         let isLive = structure.longTermReferences > 0 || structure.temporalLayers > 1
         let delay = asked.maxFrameDelay ?? 7
         let most = reasons.bFrames == nil ? min(7, interval - 1, delay) : 0
@@ -83,17 +83,17 @@ extension SettingsResolver {
         }
         if structure.bFrames < 2 { reasons.pyramid = reasons.pyramid ?? "it takes two B frames" }
         if structure.temporalLayers == 2 { reasons.pyramid = reasons.pyramid ?? "two temporal layers" }
-        // With two B frames a pyramid gains too little to give up the independence of both.
+        // With two B frames, a pyramid gains too little to give up the independence of both.
         structure.isPyramid = reasons.pyramid == nil && (asked.bPyramid ?? (structure.bFrames > 2))
         if structure.bFrames == 0 { reasons.open = reasons.open ?? "no B frames to cross the border" }
         if asked.idrInterval == 1 { reasons.open = reasons.open ?? "every key frame is an IDR picture" }
         structure.isOpen = asked.openGOP && reasons.open == nil
-        // An IDR picture closes a group: open ones begin with I pictures.
+        // An IDR picture closes a group. Open groups begin with I pictures.
         structure.idrInterval = asked.idrInterval ?? (structure.isOpen ? Int(Int32.max) : 1)
         return structure.consistent
     }
 
-    /// B pictures between two others where nobody asks.
+    /// The default number of B pictures between two others.
     static let standardBFrames = 2
 
     private mutating func reportStructure(_ used: GOPStructure, _ reasons: Obstacles) throws {
@@ -142,7 +142,7 @@ extension SettingsResolver {
     }
 }
 
-/// Why an option cannot be had as asked, the first reason that applies; nil: nothing but lengths stands against it.
+/// The first reason why each option cannot be used as requested; nil: only lengths of lists and buffers limit it.
 struct Obstacles {
     var references: String?
     var bFrames: String?
@@ -151,7 +151,7 @@ struct Obstacles {
     var layers: String?
     var longTerm: String?
     var refresh: String?
-    /// Of what is cut short for want of room.
+    /// The reason for options that the lengths of lists and buffers reduce.
     var rest = "driver limit"
 
     init(_ limits: DeviceLimits, _ asked: EncoderConfiguration, intraOnly: Bool) {
@@ -165,14 +165,14 @@ struct Obstacles {
                 : limits.futureReferences == 0
                 ? "the device predicts from no picture shown later"
                 : isIntra ?? (asked.lowLatency ? "low latency" : asked.maxFrameDelay == 0 ? "`maxFrameDelay` is 0" : nil)
-        // Which picture is meant, and how long it is kept, is said in the slice header.
+        // The slice header selects the references and controls how long they are stored.
         pyramid = isForeign
         layers = asked.temporalLayers == 1 ? nil : isForeign ?? isIntra
         longTerm = asked.longTermReferences == 0 ? nil : isForeign ?? isIntra
         refresh = limits.intraRefresh.isEmpty ? "the driver has no rolling refresh" : isIntra
     }
 
-    /// An option that leaves no room for any of the others.
+    /// Sets the reason for all options that another option excludes.
     mutating func exclude(by reason: String) {
         references = reason
         bFrames = bFrames ?? reason

@@ -1,15 +1,17 @@
 import EncodePlanning
 import VideoBase
 
-/// Settles a configuration on a device: each step decides one option, from what was asked and what the device can do,
-/// and writes down why.
+/// Resolves a configuration on a device. Each step decides one option from the request and the device's limits, and
+/// reports the reason.
 struct SettingsResolver {
     let asked: EncoderConfiguration
     let device: DeviceProfile
     var report = EffectiveReport()
 
-    /// - Throws: `usage` for values outside their range or that contradict each other; `unavailable` for what the
-    ///   device cannot do and nothing can stand in for, and under `strict` for any difference.
+    /// Resolves a configuration.
+    ///
+    /// - Throws: `usage` for values out of range or contradictions. `unavailable` for a request that the device does
+    ///   not support and that has no substitute, and under `strict` for any difference.
     static func resolve(_ asked: EncoderConfiguration, on device: DeviceProfile) throws -> EncodeSettings {
         var resolver = SettingsResolver(asked: asked, device: device)
         let settings = try resolver.resolve()

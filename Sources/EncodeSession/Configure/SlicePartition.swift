@@ -1,7 +1,9 @@
-/// Cuts a picture's macroblock rows into slices.
+/// Divides a picture's macroblock rows into slices.
 enum SlicePartition {
-    /// First row of each slice. As many slices as asked where the structure allows it, else the nearest number below;
-    /// 1 ≤ `slices`, 1 ≤ `rows`.
+    /// Returns the first row of each slice. The number of slices is `slices` if the structure allows it, otherwise the
+    /// nearest lower number.
+    ///
+    /// - Precondition: `slices` and `rows` are at least 1.
     static func firstRows(rows: Int, slices: Int, structure: DeviceLimits.SliceStructure) -> [Int] {
         let slices = min(slices, rows)
         switch structure {

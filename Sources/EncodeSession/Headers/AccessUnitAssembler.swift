@@ -2,16 +2,16 @@ import EncodePlanning
 import NALUnits
 import VideoBase
 
-/// Makes access units of what drivers give out, the same from all of them: our delimiter, parameter sets and SEI, then
-/// the driver's slices and filler, each behind a four-byte start code.
+/// Builds access units of the same form from the output of all drivers: our delimiter, parameter sets and SEI, then the
+/// driver's slices and filler. Each NAL unit follows a four-byte start code.
 ///
-/// Drivers that take packed headers give that already, and their bytes are left alone. Others write parameter sets of
-/// their own, or none; slice headers must be read with those, so they stay, with our cropping and VUI. SEI that a
-/// driver adds goes: it would speak of a rate control that the VUI does not describe.
+/// The output of drivers that accept packed headers has this form and stays unchanged. Other drivers write their own
+/// parameter sets or none. Their slice headers depend on these sets, so the sets are kept, with our cropping and VUI.
+/// SEI from a driver is removed, because it would describe a rate control that the VUI does not describe.
 struct AccessUnitAssembler: Sendable {
     private let codec: VideoCodec
     private let adapter: any CodecAdapter
-    /// Parameter sets as the stream carries them.
+    /// The parameter sets that the stream carries.
     private(set) var parameterSets: [[UInt8]]
 
     init(_ codec: VideoCodec, _ adapter: any CodecAdapter) {
@@ -20,10 +20,11 @@ struct AccessUnitAssembler: Sendable {
         parameterSets = adapter.parameterSets
     }
 
-    /// The picture's own headers, written now that it is known what was coded before it.
+    /// Assembles the access unit of a picture. Its headers are written now, because the delay depends on the pictures
+    /// coded before.
     ///
-    /// - Parameter delay: how full the decoder's buffer is where a buffering period begins with the picture.
-    /// - Returns: the ranges of the NAL units in `bytes`.
+    /// - Parameter delay: The removal delay if a buffering period begins with the picture.
+    /// - Returns: The ranges of the NAL units in `bytes`.
     @discardableResult
     mutating func assemble(
         _ bytes: inout [UInt8], _ picture: InFlightPicture, delay: SEIMessage.InitialRemovalDelay?
@@ -33,11 +34,14 @@ struct AccessUnitAssembler: Sendable {
             prefix: picture.numbered.prefix)
     }
 
+    /// Assembles an access unit in place.
+    ///
     /// - Parameters:
-    ///   - leading: what goes before the slices.
-    ///   - prefix: a NAL unit that goes before each slice; nil for none.
-    /// - Returns: the ranges of the NAL units in `bytes`.
-    /// - Throws: `deviceFailed` where there is no slice in `bytes`.
+    ///   - bytes: The driver's output; replaced by the access unit.
+    ///   - leading: The NAL units that precede the slices.
+    ///   - prefix: The NAL unit that precedes each slice; nil for none.
+    /// - Returns: The ranges of the NAL units in `bytes`.
+    /// - Throws: `deviceFailed` if `bytes` contains no slice.
     @discardableResult
     mutating func assemble(
         _ bytes: inout [UInt8], _ leading: LeadingUnits, prefix: [UInt8]? = nil
@@ -64,7 +68,7 @@ struct AccessUnitAssembler: Sendable {
                 remedy:
                     "update the driver, try `rateController` vaenc where it controls the rate, or use `DeviceSelector.software`")
         }
-        // The slices are written for the driver's parameter sets.
+        // The slices refer to the driver's parameter sets.
         if !sets.isEmpty { parameterSets = adapter.adopting(sets, into: parameterSets) }
         var leading = leading
         if !leading.parameterSets.isEmpty { leading.parameterSets = parameterSets }
@@ -80,20 +84,21 @@ struct AccessUnitAssembler: Sendable {
         return ranges
     }
 
-    /// A NAL unit of the driver's. Filler behind a start code of three bytes loses the byte that this one gains: the
-    /// driver has counted it, to fill the decoder's buffer up.
+    /// Returns a NAL unit of the driver. If filler follows a three-byte start code, it loses one byte, because its new
+    /// start code has one more. The driver counts on the total size to fill the decoder's buffer.
     private func unit(_ bytes: [UInt8], _ range: Range<Int>) -> [UInt8] {
         let isShort = range.lowerBound < 4 || bytes[range.lowerBound - 4] != 0
         guard isShort, NALUnitKind(of: bytes[range], codec) == .filler, range.count > 3 else { return Array(bytes[range]) }
         return bytes[range].dropLast(2) + bytes[range].suffix(1)
     }
 
-    /// The number of bytes of each slice among NAL units of an access unit.
+    /// Returns the number of bytes of each slice among the NAL units of an access unit.
     static func slices(in bytes: [UInt8], _ units: [Range<Int>], _ codec: VideoCodec) -> [Int] {
         units.filter { NALUnitKind(of: bytes[$0], codec) == .slice }.map(\.count)
     }
 
-    /// The expected units, then slices and what may follow them, each behind a start code of four bytes, and nothing else.
+    /// Whether the output consists of the expected units, then slices and the units that may follow them, each after a
+    /// four-byte start code, and nothing else.
     private func isAsExpected(_ bytes: [UInt8], _ found: [Range<Int>], _ expected: [[UInt8]]) -> Bool {
         guard found.count > expected.count, found.last?.upperBound == bytes.count else { return false }
         var end = 0

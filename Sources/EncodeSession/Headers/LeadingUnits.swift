@@ -2,22 +2,22 @@ import EncodePlanning
 import NALUnits
 import VideoBase
 
-/// NAL units before the slices of a picture, without start codes.
+/// The NAL units that precede the slices of a picture, without start codes.
 struct LeadingUnits: Sendable, Hashable {
     var delimiter: [UInt8]?
-    /// VPS, SPS and PPS, those of them that the codec has.
+    /// VPS (HEVC only), SPS and PPS.
     var parameterSets: [[UInt8]] = []
-    /// All SEI messages, in one unit.
+    /// All SEI messages in one NAL unit.
     var information: [UInt8]?
 
     var units: [[UInt8]] { (delimiter.map { [$0] } ?? []) + parameterSets + (information.map { [$0] } ?? []) }
 }
 
-/// SEI messages that say the same in every codec.
+/// The SEI messages that are the same in every codec.
 struct StreamMessages: Sendable {
     /// vaenc's name, for key frames.
     let identifier: SEIMessage?
-    /// Mastering display and content light, where decoding can begin.
+    /// Mastering display and content light, for pictures at which decoding can begin.
     private let highDynamicRange: [SEIMessage]
 
     init(_ settings: EncodeSettings) {
@@ -31,7 +31,7 @@ struct StreamMessages: Sendable {
             ? .identifier("vaenc \(vaencVersion) \(settings.profile.codec.standardName) VA-API") : nil
     }
 
-    /// A picture's, in the order in which they are written.
+    /// Returns the messages of a picture in the order in which they are written.
     func messages(_ plan: FramePlan, _ options: FrameOptions) -> [SEIMessage] {
         let named = plan.type.isKey ? identifier.map { [$0] } ?? [] : []
         let range = plan.beginsBufferingPeriod ? highDynamicRange : []

@@ -1,19 +1,22 @@
 import EncodePlanning
 import VideoBase
 
-/// Where a picture stands in the time of the hypothetical decoder, in frames.
+/// The removal and output times of a picture in the hypothetical reference decoder, in frames.
 struct PictureClock: Sendable, Hashable {
-    /// Pictures coded since the latest that began a buffering period; for one that does, since the one before it.
+    /// The number of pictures coded since the latest buffering period began. If the picture itself begins a buffering
+    /// period, the count is since the previous one.
     var removal = 0
-    /// Pictures that the decoder takes out between this one's decoding and its output.
+    /// The number of pictures that the decoder removes between this picture's decoding and its output.
     var output = 0
 
-    /// Follows the pictures in decoding order.
+    /// Computes the clock of each picture, in decoding order.
     struct Counter: Sendable {
         private var sinceBuffering: Int
         private var codingIndexOfKey = 0
 
-        /// - Parameter sinceBuffering: pictures before, since the latest that began a buffering period.
+        /// Creates a counter.
+        ///
+        /// - Parameter sinceBuffering: The number of preceding pictures since the latest buffering period began.
         init(sinceBuffering: Int = 0) { self.sinceBuffering = sinceBuffering }
 
         mutating func next(_ plan: FramePlan, reorderDepth: Int) -> PictureClock {
@@ -27,6 +30,6 @@ struct PictureClock: Sendable, Hashable {
 }
 
 extension FramePlan {
-    /// Decoding can start here, and with it the hypothetical decoder.
+    /// Whether decoding can start at this picture, so a buffering period begins.
     var beginsBufferingPeriod: Bool { type.isKey || recoveryFrameCount != nil }
 }

@@ -3,8 +3,8 @@ import VAAPI
 import VideoBase
 
 extension MiscParameters {
-    /// The settings that go with a picture, rate control apart: those of the sequence with IDR pictures, those of the
-    /// picture with each.
+    /// Returns the settings of a picture other than rate control. IDR pictures get the settings of the sequence in
+    /// addition.
     static func list(_ plan: FramePlan, _ options: FrameOptions, _ settings: EncodeSettings) -> [MiscParameters] {
         var list: [MiscParameters] = []
         if plan.type == .idr {
@@ -21,8 +21,8 @@ extension MiscParameters {
 }
 
 extension MiscParameters.IntraRefresh {
-    /// The columns (or rows) of blocks that step `index` of `count` covers: all of them once in a pass, in
-    /// stretches that differ by at most one.
+    /// Creates the columns or rows of blocks that a refresh step covers. A pass covers each of them once, in ranges
+    /// whose lengths differ by at most one.
     init(_ step: IntraRefreshStep, _ settings: EncodeSettings) {
         let blocks = settings.refreshesColumns ? settings.grid.columns : settings.grid.rows
         let start = step.index * blocks / step.count
@@ -34,7 +34,7 @@ extension MiscParameters.IntraRefresh {
 }
 
 extension RegionsOfInterest.Region {
-    /// nil where nothing of it lies in the picture.
+    /// Returns nil if the region is outside the picture.
     init?(_ region: RegionOfInterest, within size: VideoSize) {
         let left = region.x.clamped(to: 0...size.width)
         let top = region.y.clamped(to: 0...size.height)

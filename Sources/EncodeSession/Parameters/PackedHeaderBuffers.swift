@@ -2,18 +2,18 @@ import NALUnits
 import VAAPI
 
 extension PackedHeader {
-    /// Whole NAL units behind start codes, escaped.
+    /// Creates a header of whole, escaped NAL units with start codes.
     init(_ kind: Kind, units: [[UInt8]]) {
         var bytes: [UInt8] = []
         for unit in units { AnnexB.append(unit, to: &bytes) }
         self.init(kind, bytes, hasEmulationBytes: true)
     }
 
-    /// A slice header, up to the slice data: a NAL unit with its start code, not escaped.
+    /// Creates the header of a slice up to the slice data: a NAL unit with its start code, not escaped.
     ///
-    /// Where it holds no two zero bytes there is nothing to escape, and it is sent as escaped, which every driver
-    /// knows from FFmpeg. Otherwise the driver escapes it: whether its last bits need an escape depends on the slice
-    /// data that they share a byte with.
+    /// If it contains no two zero bytes, there is nothing to escape. The header is then marked as escaped, which every
+    /// driver knows from FFmpeg. Otherwise the driver escapes it, because the escape of the last bits depends on the
+    /// slice data in the same byte.
     init(sliceHeader bytes: [UInt8], bitLength: Int) {
         let afterStartCode = bytes.span.extracting(droppingFirst: AnnexB.startCode.count)
         self.init(

@@ -2,18 +2,22 @@ import EncodePlanning
 import VAAPI
 import VideoBase
 
-/// Everything that a session owns on the device. Freed in the right order by the objects' references to each other:
-/// buffers, context, surfaces and configuration, display.
+/// All objects of a session on the device. The references between the objects free them in the right order: buffers,
+/// context, surfaces and configuration, display.
 struct DeviceObjects: Sendable {
     let context: Context
-    /// Reconstruction surfaces, by slot.
+    /// The reconstruction surfaces, indexed by slot.
     let reconstructions: [Surface]
     let inputs: [Surface]
     let coded: [CodedBuffer]
-    /// Header kinds that the configuration agreed to take.
+    /// The kinds of packed headers that the configuration accepts.
     let packed: DeviceLimits.PackedHeaders
 
-    /// - Parameter kept: surfaces for input that are there already.
+    /// Creates the objects. Blocks while the driver works.
+    ///
+    /// - Parameters:
+    ///   - kept: Existing input surfaces to reuse; nil creates new ones.
+    ///   - codedScale: The factor by which the coded buffers exceed their required size.
     init(_ display: Display, _ settings: EncodeSettings, inputs kept: [Surface]? = nil, codedScale: Int = 1) throws {
         let limits = settings.limits
         var attributes: [AttributeType: UInt32] = [
@@ -25,7 +29,7 @@ struct DeviceObjects: Sendable {
             display, profile: Profile(settings.profile),
             entryPoint: limits.entryPoint == .slice ? .encodeSlice : .encodeSliceLowPower, attributes: attributes)
         // One input is filled while the others are in the device, wait for a later frame, or are kept until a frame
-        // shown before theirs is delivered.
+        // shown before them is delivered.
         inputs = try kept ?? Surface.make(
             display, count: settings.asyncDepth + 1 + settings.structure.bFrames * 2, size: settings.grid.coded,
             format: settings.pixelFormat)
@@ -39,9 +43,11 @@ struct DeviceObjects: Sendable {
         coded = try (0..<settings.asyncDepth).map { _ throws(VAError) in try CodedBuffer(context, capacity: capacity) }
     }
 
-    /// Bytes that an access unit may take: a macroblock has at most 3200 bits (H.264 A.3.1 n), 16×16 samples of HEVC
-    /// five thirds of those that they have raw (H.265 A.3.2), and a fifth more for escapes; headers and what drivers
-    /// keep for themselves on top.
+    /// Returns the maximum number of bytes of an access unit.
+    ///
+    /// A macroblock has at most 3200 bits (H.264 A.3.1 n). 16×16 samples of HEVC have at most five thirds of their raw
+    /// size (H.265 A.3.2). A fifth is added for emulation prevention, and a constant for headers and the driver's own
+    /// use.
     static func codedCapacity(_ settings: EncodeSettings) -> Int {
         let area =
             switch settings.profile.codec {

@@ -5,16 +5,16 @@ import Synchronization
 import VAAPI
 import VideoBase
 
-/// What runs on the pipeline's own threads.
+/// The work on the pipeline's own threads.
 extension EncodePipeline {
-    /// Hands a picture to the device; after a failure it does nothing.
+    /// Submits a picture to the device. Does nothing after a failure.
     func submit(_ plan: FramePlan, _ frame: TakenFrame, _ decision: RateSession.Decision, into output: CodedBuffer) {
         if state.withLock({ $0.submissionFailed || $0.outputFailed || $0.isClosed }) { return }
         do {
             try frame.input.mapping?.end()
             let index = frame.index
             let picture = try watch.run("vaEndPicture", "frame \(index)") { [self] in
-                // Used by no other thread, and not any more after a call that does not come back.
+                // Only this thread uses the submitter, and nothing uses it after a call that does not return.
                 try submitter.withLock { try $0.submit(plan, frame, decision, into: output) }
             }
             finishing.async { self.finish(picture) }
@@ -51,7 +51,7 @@ extension EncodePipeline {
             decode: timing.presentation, duration: timing.duration, displayIndex: picture.frame.index,
             codingIndex: plan.codingIndex, qp: qp, temporalLayer: plan.temporalLayer,
             latencyNanoseconds: latency.seconds * 1_000_000_000 + latency.attoseconds / 1_000_000_000)
-        // Pictures behind an I picture may refer to long-term references from before it.
+        // Pictures after an I picture may refer to long-term references before it.
         packet.isRandomAccess = plan.type.isKey || (plan.type == .i && settings.structure.longTermReferences == 0)
         packet.knownUnitRanges = units
         packet.isReference = plan.isReference
@@ -60,7 +60,7 @@ extension EncodePipeline {
         return packet
     }
 
-    /// Returns the access unit, the ranges of its NAL units and its QP. A picture that breaks a limit of the rate is encoded
+    /// Returns the access unit, the ranges of its NAL units and its QP. A picture that violates a rate limit is encoded
     /// again.
     private func bytes(of picture: InFlightPicture) throws -> (bytes: [UInt8], units: [Range<Int>], qp: Int?) {
         var submitted = picture.submitted
@@ -102,10 +102,10 @@ extension EncodePipeline {
         }
     }
 
-    /// Times that a picture may be encoded to fit its limits.
+    /// The maximum number of times that a picture is encoded to fit its limits.
     private static var attempts: Int { 4 }
 
-    /// The driver's own verdict on the access unit, which other clients log and ignore.
+    /// Checks the driver's status flags of the access unit. Other clients log and ignore them.
     private func check(_ segments: [CodedSegment], _ bytes: [UInt8], capacity: Int, frame: Int) throws {
         guard settings.limits.reportsStatus else { return }
         let errors = segments.reduce(into: CodedStatus()) { $0.formUnion($1.status.errors) }
@@ -119,9 +119,10 @@ extension EncodePipeline {
             remedy: "see `dmesg`, update the driver")
     }
 
-    /// Whether an access unit is marked for a limit that was asked for, and is whole: it is counted then.
+    /// Whether an access unit is complete and only marked for a requested limit. It is then delivered and counted as a
+    /// violation.
     private func isOfLimits(_ errors: CodedStatus, _ bytes: [UInt8], capacity: Int) -> Bool {
-        // Slices may be left out of one that nearly fills its buffer.
+        // An access unit that nearly fills its buffer may lack slices.
         let slices = AccessUnitAssembler.slices(in: bytes, AnnexB.units(in: bytes.span), settings.profile.codec)
         guard bytes.count <= capacity / 2, slices.count >= settings.sliceRows.count else { return false }
         let isFrame = settings.rate.maxFrameBytes.map { bytes.count > $0 } ?? false
@@ -130,7 +131,7 @@ extension EncodePipeline {
         return (isFrame || !errors.contains(.frameSizeOverflow)) && (isSlice || !errors.contains(.sliceOverflow))
     }
 
-    /// Options that a driver may mark an access unit for.
+    /// The options for which a driver may mark an access unit.
     private var limitOptions: [String] {
         (settings.rate.maxFrameBytes == nil ? [] : ["`maxFrameBytes`"])
             + (settings.maxSliceBytes == nil ? [] : ["`maxSliceBytes`"])

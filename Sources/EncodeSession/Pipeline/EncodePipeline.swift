@@ -3,41 +3,43 @@ import Synchronization
 import VAAPI
 import VideoBase
 
-/// Frames in, packets out: planning on the caller's thread, handing pictures to the device on a second, waiting for
-/// them on a third. No caller makes a call on the device that could keep it.
+/// Encodes frames into packets. Planning runs on the caller's thread, submission on a second thread, and waiting for
+/// the device on a third. Callers make no device call that could block them.
 ///
-/// It ends with its first failure; what it was given then belongs to whoever gave it (`Supervisor`), who makes another.
+/// The pipeline ends with its first failure. Its frames then belong to the `Supervisor` that submitted them, which
+/// creates another pipeline.
 final class EncodePipeline: Sendable {
-    /// What a pipeline needs to know of those before it in the session.
+    /// The state that a pipeline takes over from earlier pipelines of the session.
     struct Start: Sendable {
-        /// 0 for the first.
+        /// 0 for the first pipeline.
         var generation = 0
-        /// IDR pictures that were delivered before: two in a row differ in idr_pic_id (H.264 7.4.3).
+        /// The number of IDR pictures delivered before. Two consecutive IDR pictures differ in idr_pic_id (H.264
+        /// 7.4.3).
         var sequenceIndex = 0
     }
 
-    /// What all threads look at.
+    /// The state that all threads share.
     struct State {
         var idleBuffers: [CodedBuffer]
-        /// Pictures submitted and not yet read.
+        /// The number of pictures submitted and not read yet.
         var inFlight = 0
-        /// Ends the pipeline; reported once, thrown by every later call.
+        /// The error that ended the pipeline. It is reported once and thrown by every later call.
         var failure: (any Error)?
-        /// The failure came from handing a picture to the device: what waits for that is not handed to it any more.
+        /// Whether submission failed. Pictures that wait for submission are then discarded.
         var submissionFailed = false
-        /// The failure came from the device's output: what is still in flight is not waited for.
+        /// Whether reading the device's output failed. Pictures in flight are then not waited for.
         var outputFailed = false
         var isClosed = false
     }
 
-    /// What `encode` works on, one caller at a time.
+    /// The state of `encode`, which serves one caller at a time.
     private struct Submission {
         var planner: FramePlanner
-        /// Frames taken and not yet submitted, by display index.
+        /// The frames taken and not submitted yet, by the planner's display index.
         var waiting: [Int: TakenFrame] = [:]
         var nextDisplayIndex = 0
-        /// How far the session's display indices are ahead of the planner's, from which frame on: they drift apart
-        /// where frames were dropped.
+        /// The session's display index minus the planner's, and the first frame it applies to. Each dropped frame
+        /// changes it.
         var offsets: [(from: Int, offset: Int)] = []
         var forcedKeys: ForcedKeys
     }
@@ -50,20 +52,22 @@ final class EncodePipeline: Sendable {
     let handler: PacketHandler
     let assembler: Mutex<AccessUnitAssembler>
     let rate: RateSession
-    /// How long a picture may take before the device counts as hung.
+    /// The time that a picture may take before the device counts as hung.
     let timeoutNanoseconds: UInt64
     private let submission: Mutex<Submission>
-    /// Used on the submitting thread alone.
+    /// Used only on the submitting thread.
     let submitter: Mutex<PictureSubmitter>
-    /// Hands pictures to the device.
+    /// The thread that submits pictures to the device.
     let submitting: DeviceThread
-    /// Waits for them.
+    /// The thread that waits for pictures.
     let finishing: DeviceThread
 
+    /// Creates the device objects. Blocks while the driver works.
+    ///
     /// - Parameters:
-    ///   - rate: goes on over the pipelines of a session.
-    ///   - inputs: the pool of a pipeline before, on the same display; nil for a new one.
-    ///   - codedScale: how many times larger than needed the coded buffers are.
+    ///   - rate: The rate control, which continues over the pipelines of a session.
+    ///   - kept: The input pool of an earlier pipeline on the same display; nil creates a new one.
+    ///   - codedScale: The factor by which the coded buffers exceed their required size.
     init(
         _ display: Display, _ settings: EncodeSettings, rate: RateSession, start: Start = Start(),
         inputs kept: InputPool? = nil, codedScale: Int = 1, timeoutNanoseconds: UInt64,
@@ -96,7 +100,8 @@ final class EncodePipeline: Sendable {
         submitting.makesCalls { [weak self] in self?.fail($0) }
     }
 
-    /// Takes a frame, and submits the pictures that it settles. Blocks while the device has all it may have.
+    /// Takes a frame and submits the pictures that it settles. Blocks while the maximum number of pictures is in
+    /// flight.
     func encode(_ frame: TakenFrame) throws {
         try submission.withLock { submission in
             try throwIfEnded()
@@ -114,7 +119,7 @@ final class EncodePipeline: Sendable {
         }
     }
 
-    /// Submits the frames up to that time (nil: all) that wait for later ones.
+    /// Submits the frames up to that time (nil: all) that wait for later frames.
     func flush(until time: MediaTime?) throws {
         try submission.withLock { submission in
             let waits = submission.waiting.values.contains { frame in time.map { frame.timing.presentation <= $0 } ?? true }
@@ -123,8 +128,8 @@ final class EncodePipeline: Sendable {
         }
     }
 
-    /// Nothing planned from now on predicts from these frames, nor from what does. Frames that wait for later ones are
-    /// planned anew.
+    /// Excludes these frames, and the pictures that depend on them, from the references of all pictures planned from
+    /// now on. Frames that wait for later frames are planned after this call.
     func invalidateReferences(_ displayIndices: [Int]) throws {
         try submission.withLock { submission in
             try throwIfEnded()
@@ -135,7 +140,8 @@ final class EncodePipeline: Sendable {
         }
     }
 
-    /// Has every frame taken submitted; the next one is a key frame.
+    /// Makes the next frame a key frame. Frames that wait for later frames are planned again: the first of them becomes
+    /// the key frame.
     func restart() throws {
         try submission.withLock { submission in
             try throwIfEnded()
@@ -143,10 +149,10 @@ final class EncodePipeline: Sendable {
         }
     }
 
-    /// Takes no more frames, and reports nothing any more. Does not wait.
+    /// Accepts no more frames and reports nothing any more. Does not block.
     func refuse() { state.withLock { $0.isClosed = true } }
 
-    /// Ends the pipeline; returns when the device is done with what it has. Nothing is reported afterwards.
+    /// Ends the pipeline. Blocks until the device has finished its work. Nothing is reported afterwards.
     func close() {
         refuse()
         submitting.sync {}
@@ -187,7 +193,7 @@ final class EncodePipeline: Sendable {
         }
     }
 
-    /// Ends the pipeline with an error. What was submitted before is still delivered, then the error, once.
+    /// Ends the pipeline with an error. Pictures submitted before are still delivered, then the error is reported once.
     func fail(_ error: any Error) {
         let isFirst = state.withLock { state in
             guard state.failure == nil, !state.isClosed else { return false }

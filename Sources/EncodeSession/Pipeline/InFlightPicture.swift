@@ -2,46 +2,46 @@ import EncodePlanning
 import VAAPI
 import VideoBase
 
-/// A frame that `encode` took, until it is handed to the device.
+/// A frame that `encode` took, until its packet is delivered.
 struct TakenFrame: Sendable {
-    /// Position in input order, from 0 over the session's life.
+    /// The index in input order, from 0 over the session's life.
     var index: Int
     var input: InputSurface
-    /// Where the surface goes back to; nil for the caller's own.
+    /// The pool that the surface returns to; nil if the surface belongs to the caller.
     var pool: InputPool?
-    /// The caller's picture on the device: the surface itself where there is no pool, else what it was made of there.
-    /// Kept until the frame is delivered.
+    /// The caller's picture on the device: the surface itself if there is no pool, otherwise the source of the pool's
+    /// surface. It is kept until the frame is delivered.
     var source: SurfaceBuffer?
     let timing: FrameTiming
-    /// When `encode` was entered.
+    /// The time at which `encode` was entered.
     let taken: ContinuousClock.Instant
     var options = FrameOptions()
 
     var surface: Surface { input.surface }
-    /// What was drawn did not reach the surface.
+    /// Whether the drawn samples did not reach the surface.
     var isLost: Bool { input.mapping?.isLost ?? false }
 
-    /// Whether a pipeline with that pool can encode it where it is.
+    /// Whether a pipeline with that pool can encode the frame without a copy.
     func isAtHome(in inputs: InputPool) -> Bool {
         pool.map { $0 === inputs } ?? (surface.display === inputs.display)
     }
 
-    /// The device is done with the surface: it goes back to its pool, mapped where the next frame will be drawn as this one
-    /// was. On a thread that makes calls on the device.
+    /// Returns the surface to its pool when the device no longer uses it. If the frame was drawn in memory, the surface
+    /// is mapped for the next frame. Call it on a thread that makes device calls.
     func giveBack() {
         if source == nil { pool?.giveBackMapped(surface) } else { pool?.giveBack(InputSurface(surface: surface)) }
     }
 }
 
-/// A picture that the device works on.
+/// A picture in flight on the device.
 struct InFlightPicture: Sendable {
     let plan: FramePlan
     let frame: TakenFrame
     let submitted: SubmittedPicture
     let clock: PictureClock
     let numbered: any PictureSyntax
-    /// nil where the driver chooses.
+    /// nil if the driver chooses it.
     let qp: Int?
-    /// Hands the picture to the device once more with another QP; valid while nothing was submitted since.
+    /// Submits the picture again with another QP. Valid while no other picture was submitted after it.
     let encodeAgain: @Sendable (Int) throws -> SubmittedPicture
 }

@@ -2,12 +2,12 @@ import EncodePlanning
 import VAAPI
 import VideoBase
 
-/// Finds out what parameter sets a driver writes of its own: one key frame, thrown away. Containers want them before
-/// the first packet is there.
+/// Finds the parameter sets that a driver writes itself, because containers need them before the first packet. It
+/// encodes one key frame and discards it.
 enum ParameterSetProbe {
-    /// Gives `assembler` what the driver writes.
+    /// Passes the driver's output to `assembler`.
     ///
-    /// - Returns: bytes of the key frame that the driver did not write.
+    /// - Returns: The number of bytes in the key frame that the driver did not write.
     static func run(
         _ settings: EncodeSettings, _ adapter: any CodecAdapter, _ objects: DeviceObjects, inputs: InputPool,
         timeoutNanoseconds: UInt64, _ assembler: inout AccessUnitAssembler

@@ -2,13 +2,16 @@ import EncodePlanning
 import VAAPI
 import VideoBase
 
-/// Turns a plan into VA buffers and hands the picture to the device.
+/// Converts plans into VA buffers and submits the pictures to the device.
 struct PictureSubmitter: Sendable {
     private let writer: PictureWriter
     private var adapter: any CodecAdapter
     private var clock: PictureClock.Counter
 
-    /// - Parameter picturesSinceBuffering: of the stream so far.
+    /// Creates a submitter.
+    ///
+    /// - Parameter picturesSinceBuffering: The number of pictures of the stream since the latest buffering period
+    ///   began.
     init(
         _ settings: EncodeSettings, _ adapter: any CodecAdapter, _ objects: DeviceObjects,
         picturesSinceBuffering: Int = 0
@@ -18,7 +21,7 @@ struct PictureSubmitter: Sendable {
         self.adapter = adapter
     }
 
-    /// Numbers the picture and hands it to the device.
+    /// Assigns the picture's numbers and submits it to the device.
     mutating func submit(
         _ plan: FramePlan, _ frame: TakenFrame, _ decision: RateSession.Decision, into output: CodedBuffer
     ) throws -> InFlightPicture {
@@ -52,7 +55,8 @@ private final class PictureWriter: Sendable {
 
     var reorderDepth: Int { settings.structure.reorderDepth }
 
-    /// Buffers in the order that drivers know from other clients: sequence, settings, picture, headers, slices.
+    /// Submits the buffers in the order that drivers know from other clients: sequence, settings, picture, headers,
+    /// slices.
     func encode(
         _ plan: FramePlan, _ numbered: any PictureSyntax, _ clock: PictureClock, _ frame: TakenFrame,
         _ decision: RateSession.Decision, into output: CodedBuffer
@@ -72,11 +76,11 @@ private final class PictureWriter: Sendable {
         return try picture.end(into: output)
     }
 
-    /// What the driver does not take is put in after the encode.
+    /// Submits the packed headers that the driver accepts. The others are inserted after the encode.
     private func renderHeaders(_ leading: LeadingUnits, _ plan: FramePlan, into picture: inout Picture) throws {
         let information = leading.information.map { [$0] } ?? []
         let delimiter = leading.delimiter.map { [$0] } ?? []
-        // Drivers know parameter sets at IDR pictures alone.
+        // Drivers accept parameter sets only with IDR pictures.
         if plan.type.isKey, objects.packed.contains(.sequence) {
             try picture.render(PackedHeader(.sequence, units: delimiter + leading.parameterSets))
             if !information.isEmpty, objects.packed.contains(.rawData) {

@@ -1,38 +1,42 @@
 import VideoBase
 
-/// What is put into access units after the encode, which a driver that controls the rate does not see: it is told
-/// that much less rate, and led to believe in less buffer than there is.
+/// Tracks the bits that are added to access units after the encode. A driver that controls the rate does not see these
+/// bits. So the driver gets a rate reduced by them and a buffer smaller than the real one.
 struct DriverOverhead: Sendable, Hashable {
     private var bits = 0
     private var pictures = 0
     private var picturesSinceTold = 0
-    /// Bits of a picture that the driver's rate leaves out.
+    /// The bits per picture by which the driver's rate is reduced.
     private(set) var told = 0
-    /// Bits of the picture that had most.
+    /// The largest number of bits added to a picture.
     private var largest = 0
-    /// Bits that the driver believes to be in the decoder's buffer and are not; negative where it believes too few.
+    /// The bits by which the driver overestimates the fullness of the decoder's buffer; negative if it underestimates
+    /// it.
     private var excess = 0
 
-    /// Changes of a byte or two, as emulation prevention makes them, do not count.
+    /// Changes of a byte or two, as emulation prevention causes them, are ignored.
     private static let noise = 64
 
-    /// Before the first picture.
+    /// Sets the expected overhead before the first picture.
     ///
     /// - Parameters:
-    ///   - keyBits: of pictures at which decoding can begin.
-    ///   - otherBits: of the others.
+    ///   - keyBits: The bits added to pictures at which decoding can begin.
+    ///   - otherBits: The bits added to other pictures.
     mutating func expect(keyBits: Int, otherBits: Int) {
         largest = max(keyBits, 0)
         told = min(max(otherBits, 0), largest)
     }
 
-    /// Bits of the buffer that the driver does not count on: one picture more than it sees fits.
+    /// The bits of the buffer that are hidden from the driver. They hold the largest addition to one picture.
     var reserve: Int { largest < Self.noise ? 0 : largest + 128 }
 
-    /// The driver was told how full the buffer is, less the reserve.
+    /// Restarts the balance when the driver gets the buffer's fullness, less the reserve.
     mutating func begin() { excess = -reserve }
 
-    /// - Returns: whether the driver should be told anew. Seldom: a change may disturb its controller.
+    /// Adds a picture's overhead.
+    ///
+    /// - Returns: Whether the driver needs a new rate. This is seldom `true`, because a change may disturb its
+    ///   controller.
     mutating func add(_ added: Int) -> Bool {
         bits += max(added, 0)
         pictures += 1

@@ -2,9 +2,9 @@ import VAAPI
 import VideoBase
 
 extension MiscParameters {
-    /// What a driver that controls the rate is told: rate, buffer, largest picture.
+    /// Returns the parameters of a driver that controls the rate: rate, buffer and maximum picture size.
     ///
-    /// - Parameter startsOver: the driver forgets what it coded before.
+    /// - Parameter startsOver: Whether the driver discards the history of coded pictures.
     static func rate(_ rate: RateSettings, startsOver: Bool = false) -> [MiscParameters] {
         guard rate.driverChoosesQP else { return [] }
         var control = RateControl()
@@ -32,13 +32,14 @@ extension MiscParameters {
 }
 
 extension RateSettings {
-    /// The driver's target, a whole percentage of the maximum: the average is kept, the maximum rounded down.
+    /// The driver's target as a whole percentage of the maximum rate. The average stays exact; the maximum is rounded
+    /// down.
     fileprivate var driverPercentage: Int {
         let most = max(maxBitrate, bitrate, 1)
         return min(max((bitrate * 100 + most - 1) / most, 1), 100)
     }
 
-    /// bits_per_second of VAEncMiscParameterRateControl; 0 where the mode aims at a quality alone.
+    /// bits_per_second of VAEncMiscParameterRateControl; 0 if the mode has a quality target only.
     var driverMaxBitrate: Int {
         switch mode {
         case .cqp, .icq: 0

@@ -2,9 +2,11 @@ import RateControl
 import Synchronization
 import VideoBase
 
-/// What changes while the stream runs: its rate, and the device under it.
+/// Changes while the stream runs: the rate, and the device.
 extension RateSession {
-    /// From the next picture that is planned on.
+    /// Applies a change from the next planned picture on.
+    ///
+    /// - Throws: `usage` or `unavailable` if the change is not possible. The stream then continues unchanged.
     func change(_ change: RunningChange) throws {
         try state.withLock { state in
             if let rate = change.frameRate { try Validation.refuse(frameRate: rate) }
@@ -30,7 +32,7 @@ extension RateSession {
                         .unavailable, "the stream's HRD parameters promise \(state.frameRate.words) frames per second",
                         remedy: "make the session without `hrdParameters`")
                 }
-                // The driver may not have been told of the change before.
+                // Only set the flag: an earlier change may not have reached the driver yet.
                 if rate.reduced != state.frameRate.reduced { state.frameRateIsNew = true }
                 state.frameRate = rate
             }
@@ -46,18 +48,18 @@ extension RateSession {
         }
     }
 
-    /// The report of the configuration, with what was changed since.
+    /// Returns the report of the configuration with all changes since then.
     func changed(_ report: [EffectiveEntry]) -> [EffectiveEntry] {
         let (rate, qps, changes) = state.withLock { ($0.rate, $0.qps, $0.changes) }
         return rate.report(report, with: changes, qps)
     }
 
-    /// The pictures under way and those that are not out were lost, and will be planned anew, by a driver that knows
-    /// nothing of those before.
+    /// Returns to the state before the pictures that were not delivered. They were lost and will be planned again, on a
+    /// driver that does not know the earlier pictures.
     func restart() {
         state.withLock { state in
             if let first = state.undelivered.first {
-                // A change in the meantime stays.
+                // Keep changes that were made in the meantime.
                 let changed = first.controller?.targets != state.books.controller?.targets
                 let targets = state.books.controller?.targets
                 state.books = first
@@ -74,11 +76,12 @@ extension RateSession {
         }
     }
 
-    /// The driver has coded a key frame that is not the stream's, to which so many bits were added.
+    /// Records that the driver has coded a key frame that is not part of the stream, to which `addedBits` bits were
+    /// added.
     func startOver(addedBits: Int) {
         state.withLock { state in
             state.startsOver = true
-            // A delimiter and picture timing go with every picture.
+            // Every picture has a delimiter and picture timing.
             state.overhead.expect(keyBits: addedBits, otherBits: 160)
         }
     }

@@ -5,8 +5,8 @@ import Synchronization
 import VAAPI
 import VideoBase
 
-/// The rate of a running stream: each picture's QP where vaenc chooses it, what the driver is told where it does, and
-/// the buffer that the stream's HRD parameters speak of.
+/// The rate control of a running stream: each picture's QP if vaenc chooses it, the rate parameters of the driver if
+/// the driver chooses it, and the buffer that the HRD parameters describe.
 ///
 /// Pictures are planned on one thread and finish on another, both in coding order.
 final class RateSession: Sendable {
@@ -14,39 +14,39 @@ final class RateSession: Sendable {
         var rate: RateSettings
         var frameRate: Rational
         var qps: QPs
-        /// All that was asked for while running.
+        /// All changes requested while running.
         var changes = RunningChange()
         var books: Books
-        /// Before each picture that has finished and is not out, the oldest first.
+        /// The state before each picture that has finished and was not delivered, the oldest first.
         var undelivered: [Books] = []
         var overhead = DriverOverhead()
-        /// Bits added to pictures that have finished and that `overhead` does not know of, the oldest first.
+        /// The bits added to finished pictures that `overhead` does not include yet, the oldest first.
         var addedBits: [Int] = []
-        /// Pictures planned after the latest intra picture.
+        /// The number of pictures planned after the latest intra picture.
         var plannedSinceIntra = 0
-        /// Told to the driver with the next picture.
+        /// Whether the driver needs the rate with the next picture.
         var isNew = true
         var frameRateIsNew = false
-        /// The driver was told of the buffer.
+        /// Whether the driver has received the buffer.
         var hasBegun = false
-        /// The stream's HRD parameters stand: nothing that they say was changed while running.
+        /// Whether the stream still keeps its HRD parameters: no change while running contradicts them.
         var keepsHRD = true
-        /// The driver has seen other pictures than the stream's.
+        /// Whether the driver has coded pictures that are not part of the stream.
         var startsOver = false
-        /// Pictures decided on, those encoded again included.
+        /// The number of decisions, including those for pictures that are planned again after a fault.
         var pictures = 0
-        /// Those of them that have not finished.
+        /// The number of decided pictures that have not finished.
         var pending = 0
         var statistics = EncoderStatistics()
     }
 
-    /// What pictures change.
+    /// The state that pictures change.
     struct Books {
-        /// vaenc's own.
+        /// vaenc's own rate controller; nil if it is not used.
         var controller: PictureRateController?
         var hrd: HRDTiming?
         var limits: RateComplianceTracker
-        /// Since the latest that began a buffering period, that one included.
+        /// The number of pictures since the latest buffering period began, including its first picture.
         var pictures = 0
     }
 
@@ -56,7 +56,7 @@ final class RateSession: Sendable {
         var b: Int
     }
 
-    /// What goes with a picture.
+    /// The rate decision for a picture.
     struct Decision: Sendable {
         var qp: Int
         var isDriversChoice: Bool
@@ -65,8 +65,8 @@ final class RateSession: Sendable {
 
     let settings: EncodeSettings
     let state: Mutex<State>
-    /// A picture is submitted once those before it have been read: its QP follows from their sizes, and they may be
-    /// encoded again.
+    /// Whether a picture is submitted only after all pictures before it were read. Its QP then depends on their sizes,
+    /// and they may be encoded again.
     let isSerial: Bool
 
     init(_ settings: EncodeSettings) {
@@ -85,7 +85,7 @@ final class RateSession: Sendable {
             rate: rate, frameRate: settings.frameRate,
             qps: QPs(i: settings.qpI, p: settings.qpP, b: settings.qpB), books: books)
         if settings.structure.idrInterval > 1 || settings.structure.intraRefreshSteps != nil {
-            // Parameter sets where decoding can begin without an IDR picture are put in after the encode.
+            // If decoding can begin without an IDR picture, parameter sets are inserted there after the encode.
             state.overhead.expect(keyBits: 1000, otherBits: 0)
         }
         self.state = Mutex(state)
@@ -123,7 +123,7 @@ final class RateSession: Sendable {
             state.pending += 1
             guard state.books.controller == nil else {
                 let distance = settings.structure.intraRefreshSteps == nil ? settings.structure.keyInterval : nil
-                // Groups of pictures are as long in coding order as in display order, open ones too.
+                // Groups of pictures are equally long in coding order and in display order, open groups included.
                 state.plannedSinceIntra = plan.type == .idr || plan.type == .i ? 0 : state.plannedSinceIntra + 1
                 let age = state.plannedSinceIntra
                 let picture = RatePicture(
@@ -142,15 +142,15 @@ final class RateSession: Sendable {
         }
     }
 
-    /// What the driver is told with a picture follows from those before it, but for the latest, of which so many may be
-    /// in flight: whether they have finished is a matter of time, and streams do not depend on that.
+    /// Adds finished pictures to the overhead, except the latest `unknown` pictures. Those may still be in flight. If
+    /// they counted, the stream would depend on timing.
     static func learnOverhead(_ state: inout State, unknown: Int) {
         let count = min(max(state.pending + state.addedBits.count - unknown, 0), state.addedBits.count)
         for bits in state.addedBits.prefix(count) where state.overhead.add(bits) { state.isNew = true }
         state.addedBits.removeFirst(count)
     }
 
-    /// The driver's part of the rate, in its terms.
+    /// Returns the driver's part of the rate as its parameters.
     private static func parameters(_ state: inout State) -> [MiscParameters] {
         var rate = state.rate
         let overhead = state.overhead.bitsPerSecond(state.frameRate)
@@ -159,10 +159,10 @@ final class RateSession: Sendable {
         if state.startsOver, let hrd = state.books.hrd { rate.vbvInitial = hrd.buffer.fullness }
         if state.startsOver || !state.hasBegun { state.overhead.begin() }
         state.hasBegun = true
-        // As seen by the driver, the buffer has less in it all the time.
+        // The driver gets a smaller buffer with a lower fullness.
         let reserve = min(state.overhead.reserve, rate.vbvSize / 4)
         rate.vbvSize -= reserve
-        // And a picture has room for less.
+        // A picture has less room for the same reason.
         rate.maxFrameBytes = rate.maxFrameBytes.map { max($0 - (state.overhead.reserve + 7) / 8, $0 / 2) }
         rate.vbvInitial = max(rate.vbvInitial - reserve, rate.vbvInitial / 2)
         defer { state.startsOver = false }
@@ -176,15 +176,15 @@ final class RateSession: Sendable {
         return MiscParameters.rate(rate, startsOver: state.startsOver)
     }
 
-    /// What the driver was told of the rate, the latest last.
+    /// The rates sent to the driver, the latest last.
     var told: [DriverRate] { state.withLock { $0.statistics.driverRates } }
 
-    // MARK: Once its bytes are there
+    // MARK: After its bytes are read
 
-    /// Pictures coded since the latest that began a buffering period.
+    /// The number of pictures since the latest buffering period began, including its first picture.
     var picturesSinceBuffering: Int { state.withLock { $0.books.pictures } }
 
-    /// For the buffering period that begins with the picture; nil where the stream has none.
+    /// The delay of a buffering period that begins with the next picture; nil if the stream has no HRD parameters.
     var initialDelay: SEIMessage.InitialRemovalDelay? {
         state.withLock { $0.books.hrd?.initialDelay }.map { SEIMessage.InitialRemovalDelay(delay: $0.delay, offset: $0.offset) }
     }
@@ -192,15 +192,18 @@ final class RateSession: Sendable {
     enum Verdict: Sendable {
         /// The picture must be encoded again with this QP.
         case encodeAgain(qp: Int)
-        /// It stands, and broke these limits.
+        /// The picture is accepted and violates these limits.
         case accepted(breaking: Set<RateLimit>)
     }
 
-    /// Takes a whole access unit, and books it where it stands, filled up where the rate is constant.
+    /// Takes a whole access unit. If it is accepted, the call enters it into the state and, at a constant rate, appends
+    /// filler.
     ///
     /// - Parameters:
-    ///   - units: the ranges of its NAL units; filler that is added is added to them.
-    ///   - driverBytes: bytes of it that the driver wrote, and counts.
+    ///   - bytes: The access unit.
+    ///   - units: The ranges of its NAL units; the range of appended filler is added.
+    ///   - driverBytes: The number of bytes that the driver wrote and counts.
+    ///   - canRepeat: Whether the picture may be encoded again.
     func finish(
         _ bytes: inout [UInt8], _ units: inout [Range<Int>], driverBytes: Int, _ plan: FramePlan, canRepeat: Bool
     ) -> Verdict {
@@ -230,7 +233,7 @@ final class RateSession: Sendable {
         case .accepted(let bits): filler = bits
         case nil: filler = state.rate.mode == .cbr ? before.hrd?.filler(afterBits: bits) ?? 0 : 0
         }
-        // A stream whose rate was raised does not claim the buffer any more.
+        // A stream whose rate was raised no longer claims to keep the buffer.
         let keepsBuffer =
             state.books.hrd?.coded(bits: bits + filler, beginsBufferingPeriod: plan.beginsBufferingPeriod) != false
             || !state.keepsHRD
@@ -243,13 +246,14 @@ final class RateSession: Sendable {
         return (.accepted(breaking: breaking), filler)
     }
 
-    /// Pictures that broke a limit and stand, because not even the highest QP makes them fit, or because the driver
-    /// chose theirs: by limit, and those too large for the decoder's buffer, a window or the largest picture.
+    /// The pictures that violated a limit and were accepted, because even the highest QP does not make them fit or
+    /// because the driver chose their QP. `limits` counts them by limit. `tooLarge` counts the pictures too large for
+    /// the decoder's buffer, a window or the maximum frame size.
     var broken: (limits: LimitViolations, tooLarge: Int) {
         state.withLock { ($0.books.limits.broken, $0.books.limits.tooLarge) }
     }
 
-    /// Of limits that a picture broke, one that was asked for.
+    /// Returns one requested limit among those that a picture violated; nil if none was requested.
     func asked(_ broken: Set<RateLimit>) -> RateLimit? {
         if broken.isEmpty { return nil }
         let rate = state.withLock { $0.rate }
@@ -264,6 +268,6 @@ final class RateSession: Sendable {
         }
     }
 
-    /// So many more pictures, in coding order, are out for good.
+    /// Records that `count` more pictures, in coding order, were delivered.
     func delivered(_ count: Int) { state.withLock { $0.undelivered.removeFirst(min(count, $0.undelivered.count)) } }
 }

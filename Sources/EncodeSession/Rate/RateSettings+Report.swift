@@ -1,6 +1,6 @@
 import VideoBase
 
-/// What is told of the rate once it was changed while running.
+/// The report of the rate after changes while running.
 extension RateSettings {
     func report(_ before: [EffectiveEntry], with changes: RunningChange, _ qps: RateSession.QPs) -> [EffectiveEntry] {
         var report = before
@@ -20,7 +20,7 @@ extension RateSettings {
                 report.change("dataRateLimits", asked: text, used: text)
             }
         } else if let old = entry("dataRateLimits"), old.asked == nil {
-            // Derived from the rate.
+            // The limit is derived from the rate.
             let bytes = limits.first?.bytes ?? min(bitrate + bitrate / 2, maxBitrate) / 8
             report.change("dataRateLimits", asked: nil, used: "\(bytes) bytes in 1.0 s", why: old.why)
         }
@@ -55,9 +55,9 @@ extension RateSettings {
 }
 
 extension RunningChange {
-    /// Adds a later one.
+    /// Adds a later change.
     mutating func merge(_ later: RunningChange) {
-        // A highest rate goes with an average that comes after it.
+        // A later average rate replaces an earlier maximum rate.
         if later.bitrate != nil { maxBitrate = nil }
         bitrate = later.bitrate ?? bitrate
         maxBitrate = later.maxBitrate ?? maxBitrate

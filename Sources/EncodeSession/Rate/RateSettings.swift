@@ -2,48 +2,49 @@ import RateControl
 import VAAPI
 import VideoBase
 
-/// How the rate is controlled, settled. Rates in bits per second, the buffer in bits.
+/// The resolved rate control. Rates are in bits per second, the buffer is in bits.
 struct RateSettings: Sendable, Hashable {
-    /// What runs: `cqp` also stands for a quality that no mode of the device aims at.
+    /// The mode in use. `cqp` also replaces a quality mode that the device does not support.
     var mode = RateControlMode.cqp
-    /// Who runs it; the driver also where it only takes the QP.
+    /// The controller of the rate; the driver if it only takes the QP.
     var controller = RateController.driver
     var bitrate = 0
     var maxBitrate = 0
-    /// 0 where the mode has no buffer.
+    /// 0 if the mode has no buffer.
     var vbvSize = 0
     var vbvInitial = 0
-    /// The buffer's size was asked for, and does not follow the rate.
+    /// Whether the buffer's size was requested, so that it does not follow the rate.
     var hasFixedBuffer = false
-    /// Of the quality modes.
+    /// The target of the quality modes.
     var quality = 24
     var minQP: Int?
     var maxQP: Int?
     var maxFrameBytes: Int?
-    /// Asked for and default limits over windows; kept by vaenc's own controller alone.
+    /// The requested or default limits over windows. Only vaenc's own controller keeps them.
     var limits: [DataRateLimit] = []
-    /// `limits`, and the highest rate, were asked for.
+    /// Whether `limits` was requested.
     var hasRequestedDataRateLimits = false
+    /// Whether the maximum rate was requested.
     var asksMaximum = false
     var macroblockRateControl: Bool?
-    /// The stream says what a decoder's buffer needs.
+    /// Whether the stream signals HRD parameters.
     var hasHRD = false
-    /// It was asked to.
+    /// Whether HRD parameters were requested.
     var requiresHRDConformance = false
 
-    /// vaenc chooses each picture's QP by its rate.
+    /// Whether vaenc chooses each picture's QP from its rate.
     var usesVaencRateControl: Bool { controller == .vaenc }
-    /// The driver chooses the QP.
+    /// Whether the driver chooses the QP.
     var driverChoosesQP: Bool { mode != .cqp && !usesVaencRateControl }
-    /// The mode that the device is put into.
+    /// The rate control mode of the device.
     var deviceMode: RateControlMode { usesVaencRateControl ? .cqp : mode }
 
-    /// VAConfigAttribRateControl.
+    /// The value of VAConfigAttribRateControl.
     var attribute: UInt32 { RateControlModes(deviceMode).rawValue }
 
-    /// What vaenc's own controller follows.
+    /// Returns the targets of vaenc's own controller.
     ///
-    /// - Parameter areas: 16×16 areas of a picture, as many as take H.264's bits.
+    /// - Parameter areas: The number of 16×16 areas in a picture, scaled by the codec's bits relative to H.264.
     func targets(frameRate: Rational, areas: Int, reorderDepth: Int, offsets: QPOffsets) -> RateTargets {
         let aim: RateTargets.Aim =
             switch mode {
@@ -59,7 +60,7 @@ struct RateSettings: Sendable, Hashable {
         targets.maxPictureBits = maxFrameBytes.map { $0 * 8 }
         targets.windows = limits.map { WindowLimit(bits: $0.bytes * 8, seconds: $0.seconds) }
         if mode != .cbr {
-            // Below a frame a second, a second would hold less than a picture.
+            // Below one frame per second, a second would contain less than one picture.
             let seconds = max(1, 1 / frameRate.value)
             targets.windows.append(
                 WindowLimit(bits: Int(saturating: Double(maxBitrate) * seconds), seconds: seconds, isOfDisplay: false))
@@ -69,13 +70,19 @@ struct RateSettings: Sendable, Hashable {
         return targets
     }
 
-    /// With what changes while it runs; nil fields of `change` stay.
+    /// The limit of a stream without B frames if none is requested: 1.5 times the average rate over a second, as
+    /// VideoToolbox's clients set it, and at most the maximum rate.
+    var derivedLimit: DataRateLimit {
+        DataRateLimit(bytes: min(bitrate + bitrate / 2, maxBitrate) / 8, seconds: 1)
+    }
+
+    /// Returns the settings after a change while running. Nil fields of `change` keep their values.
     ///
     /// - Parameters:
-    ///   - frameRate: from now on.
-    ///   - highest: the level that allows most.
-    /// - Throws: `unavailable` for what the mode does not have, or nobody follows; `usage` for what a configuration would
-    ///   be refused for.
+    ///   - frameRate: The new frame rate.
+    ///   - highest: The highest level of the profile.
+    /// - Throws: `unavailable` for options that the mode does not have or that no controller keeps. `usage` for values
+    ///   that a configuration may not have.
     func changed(by change: RunningChange, frameRate: Rational, highest: StreamLevel) throws -> RateSettings {
         try check(change)
         var new = self
@@ -86,13 +93,10 @@ struct RateSettings: Sendable, Hashable {
                 let wanted = mode == .cbr ? new.bitrate : Int(Double(new.bitrate) * ratio) & ~63
                 new.maxBitrate = max(min(wanted, highest.maxBitrate), new.bitrate)
             }
-            new.limits = limits.map { limit in
-                // A limit that was derived from the rate goes with it.
-                !hasRequestedDataRateLimits && limit.seconds == 1 && limit.bytes == maxBitrate / 8
-                    ? DataRateLimit(bytes: new.maxBitrate / 8, seconds: 1) : limit
-            }
         }
         if let most = change.maxBitrate, mode != .cbr { new.maxBitrate = most.value & ~63 }
+        // A limit that was derived from the rates changes with them.
+        if !hasRequestedDataRateLimits, !limits.isEmpty { new.limits = [new.derivedLimit] }
         guard new.maxBitrate <= highest.maxBitrate else {
             throw VaencError(
                 .unavailable, "\(BitsPerSecond(new.maxBitrate)) exceeds \(highest.described)",
@@ -112,7 +116,7 @@ struct RateSettings: Sendable, Hashable {
                     ? "make the session without `hrdParameters`, or keep the rate"
                     : "make the session without `hrdParameters`, or with the larger `maxBitrate` from the start")
         }
-        // The stream says its buffer's size; without, a buffer of a second follows the rate.
+        // If the stream does not signal its buffer size, a default buffer follows the rate.
         if !hasFixedBuffer, !hasHRD, vbvSize > 0, maxBitrate > 0, new.maxBitrate != maxBitrate {
             let share = Double(vbvInitial) / Double(max(vbvSize, 1))
             new.vbvSize = Self.usualBuffer(new.maxBitrate, frameRate)
@@ -122,7 +126,7 @@ struct RateSettings: Sendable, Hashable {
         return new
     }
 
-    /// Refuses a constant rate that needs larger pictures than the buffer holds: each would be filled up to it.
+    /// Checks that the pictures of a constant rate fit the buffer: each would be filled up to its share.
     ///
     /// - Throws: `usage`.
     func checkPicturesFit(_ frameRate: Rational) throws(VaencError) {
@@ -135,19 +139,20 @@ struct RateSettings: Sendable, Hashable {
             remedy: "lower `bitrate`, raise `frameRate` or `level`, or use `rateControl` vbr")
     }
 
-    /// The smallest buffer in which a constant rate holds with whole bytes: a picture, and filler of the fewest bytes.
+    /// Returns the smallest buffer, in bits, for a constant rate in whole bytes: a picture and minimum filler. Returns
+    /// nil for other modes.
     func leastBuffer(_ frameRate: Rational) -> Int? {
         guard mode == .cbr, vbvSize > 0 else { return nil }
         let perFrame = (Double(bitrate) / frameRate.value).rounded(.up)
         return (Int(saturating: min(perFrame, 1e15)) + 64 + 15) & ~15
     }
 
-    /// The buffer where nobody asks for another: what arrives in a second, or in a frame's time where that is longer.
+    /// Returns the default buffer, in bits: what arrives in a second, or in a frame interval if that is longer.
     static func usualBuffer(_ maxBitrate: Int, _ frameRate: Rational) -> Int {
         max(maxBitrate, Int(saturating: Double(maxBitrate) / frameRate.value)) & ~15
     }
 
-    /// Each value by itself.
+    /// Checks each value of a change separately.
     private func check(_ change: RunningChange) throws {
         let changesRate = change.bitrate != nil || change.maxBitrate != nil
         guard maxBitrate > 0 || !changesRate && change.dataRateLimits == nil else {
@@ -155,7 +160,8 @@ struct RateSettings: Sendable, Hashable {
                 .unavailable, "rate control \(mode.rawValue) has no bit rate to change",
                 remedy: "use `rateControl` vbr or cbr from the start")
         }
-        // Windows are kept by vaenc's own controller, or by none: effective says so where they were asked for before.
+        // Only vaenc's own controller keeps windows. If windows were requested before, the effective report says
+        // whether they are kept.
         guard usesVaencRateControl || change.dataRateLimits?.isEmpty != false else {
             throw VaencError(
                 .unavailable, "the driver controls the rate, and drivers keep no data-rate limits",
@@ -169,7 +175,7 @@ struct RateSettings: Sendable, Hashable {
         for limit in change.dataRateLimits ?? [] { try Validation.refuse(limit) }
     }
 
-    /// What is controlled, as a configuration would ask for it.
+    /// Returns the configuration that would request these settings.
     private func asConfiguration(_ frameRate: Rational) -> EncoderConfiguration {
         var asked = EncoderConfiguration(size: VideoSize(width: 16, height: 16))
         asked.frameRate = frameRate

@@ -11,7 +11,7 @@ extension StreamLimits {
         follow(settings.rate, settings.frameRate)
     }
 
-    /// With another rate; windows are kept by vaenc's own controller alone.
+    /// Applies another rate. Windows apply only if vaenc controls the rate.
     mutating func follow(_ rate: RateSettings, _ frameRate: Rational) {
         self.frameRate = frameRate
         windows = rate.usesVaencRateControl ? rate.limits : []
@@ -22,9 +22,9 @@ extension StreamLimits {
 extension RateComplianceTracker {
     init(_ settings: EncodeSettings) { self.init(StreamLimits(settings)) }
 
-    /// From a picture on.
+    /// Applies another rate from the next planned picture on.
     ///
-    /// - Parameter pending: pictures that were planned before it and are still to come.
+    /// - Parameter pending: The number of pictures that were planned before and are not added yet.
     mutating func change(_ rate: RateSettings, _ frameRate: Rational, pending: Int) {
         // The limits of pictures and of the level do not change.
         var limits = StreamLimits(frameRate: frameRate, levelRate: 1, levelBuffer: 1)

@@ -1,12 +1,12 @@
 import VAAPI
 import VideoBase
 
-/// The video processor of the device that a session runs on, looked for when a picture first needs one.
+/// The video processor of the session's device. It is created when a picture first needs one.
 struct DeviceFitting {
     private var display: Display?
     private var processor: VideoProcessor?
 
-    /// nil where the device has none, or it cannot be had.
+    /// Returns nil if the device has no processor or creating it fails.
     mutating func processor(_ display: Display, size: VideoSize) -> VideoProcessor? {
         if self.display === display { return processor }
         self.display = display

@@ -1,9 +1,11 @@
 import VideoBase
 
-/// Fills what a surface holds beyond the visible picture by repeating the last column and row, so that the blocks at
-/// the edges cost few bits and predict well. NV12 and P010.
+/// Fills the area of a surface beyond the visible picture by repeating the last column and row. The edge blocks then
+/// cost few bits and predict well. Supports NV12 and P010.
 enum EdgePadding {
-    /// - Parameter coded: how far to fill: whole macroblocks, at most `planes.allocatedSize`.
+    /// Fills the edges of a picture.
+    ///
+    /// - Parameter coded: The size to fill: whole macroblocks, at most `planes.allocatedSize`.
     static func fill(_ planes: PixelPlanes, coded: VideoSize) {
         let visible = unsafe planes.size
         let allocated = unsafe planes.allocatedSize
@@ -20,7 +22,7 @@ enum EdgePadding {
             rows: (visible.height + 1) / 2, toColumns: width / 2, rows: height / 2)
     }
 
-    /// One plane of `element` bytes per sample position.
+    /// Fills one plane with `element` bytes per sample position.
     @unsafe private static func fill(
         _ base: UnsafeMutableRawPointer, pitch: Int, element: Int, columns: Int, rows: Int, toColumns: Int,
         rows toRows: Int

@@ -1,13 +1,13 @@
 import VideoBase
 
-/// Copies a picture in memory into a mapped surface of NV12 or P010.
+/// Copies a picture in memory into a mapped NV12 or P010 surface.
 enum FrameCopy {
-    /// The formats that `copy` takes for a surface of NV12 or P010; others are converted before they come here.
+    /// Returns the formats that `copy` accepts for an NV12 or P010 surface. Other formats are converted before.
     static func formats(into surface: PixelFormat) -> [PixelFormat] {
         surface == .p010 ? [.p010, .i420p10] : [.nv12, .i420, .yv12]
     }
 
-    /// Both have the same visible size and depth; `to` is NV12 or P010.
+    /// Copies a picture. Both sides have the same visible size and depth; `to` is NV12 or P010.
     static func copy(_ from: PixelPlanes, to: PixelPlanes) {
         let (size, format) = unsafe (to.size, to.format)
         let columns = (size.width + 1) / 2
@@ -29,7 +29,8 @@ enum FrameCopy {
         }
     }
 
-    /// Ten bits from the low end of each word to the high one, and the colours together.
+    /// Copies 10-bit samples: moves the bits from the low to the high end of each word and interleaves the chroma
+    /// planes.
     @unsafe private static func raise(_ from: PixelPlanes, to: PixelPlanes) {
         let size = unsafe to.size
         for row in 0..<size.height {

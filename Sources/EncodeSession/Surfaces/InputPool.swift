@@ -2,25 +2,25 @@ import Synchronization
 import VAAPI
 import VideoBase
 
-/// A surface of a pool, and its samples where they are mapped.
+/// A surface of a pool, and its mapping if it is mapped.
 struct InputSurface: Sendable {
     var surface: Surface
     var mapping: SurfaceMapping?
 }
 
-/// The surfaces that frames are put into; taking one blocks while all are in use, which is the back-pressure.
+/// The input surfaces of frames. Taking one blocks while all are in use, which limits the number of frames in flight.
 final class InputPool: Sendable {
     private struct State {
         var free: [InputSurface]
         var closed: (any Error)?
     }
 
-    /// What those who wait get when another pool takes this one's place.
+    /// The error for waiting callers when another pool replaces this one.
     struct Replaced: Error {}
 
-    /// What is to be seen of a surface.
+    /// The visible size of the surfaces.
     let visible: VideoSize
-    /// All of them, in use or not.
+    /// All surfaces, in use or not.
     let surfaces: [Surface]
     private let state: Monitor<State>
 
@@ -32,9 +32,9 @@ final class InputPool: Sendable {
         state = Monitor(State(free: surfaces.map { InputSurface(surface: $0) }))
     }
 
-    /// Blocks while all surfaces are in use.
+    /// Takes a free surface. Blocks while all surfaces are in use.
     ///
-    /// - Throws: what `close` was given.
+    /// - Throws: The error given to `close`.
     func take() throws -> InputSurface {
         try state.wait { state in
             if let error = state.closed { throw error }
@@ -42,22 +42,22 @@ final class InputPool: Sendable {
         }
     }
 
-    /// nil while all surfaces are in use.
+    /// Takes a free surface; nil if all are in use or the pool is closed.
     func takeIfFree() -> InputSurface? { state.withLock { $0.closed == nil ? $0.free.popLast() : nil } }
 
     func giveBack(_ surface: InputSurface) {
         state.withLock { if $0.closed == nil { $0.free.append(surface) } }
     }
 
-    /// Gives back a surface that the device is done with, mapped for the next frame. On a thread that makes calls on
-    /// the device: the one that fills the surface then need not change threads for it.
+    /// Returns a surface that the device no longer uses, mapped for the next frame. Call it on a thread that makes
+    /// device calls. The thread that fills the surface then needs no thread switch.
     func giveBackMapped(_ surface: Surface) {
         guard state.withLock({ $0.closed == nil }) else { return }
-        // Where it cannot be mapped, who takes it tries again and hears why.
+        // If mapping fails, the next user maps the surface again and gets the error.
         giveBack(InputSurface(surface: surface, mapping: try? surface.map(.write)))
     }
 
-    /// Frees the surfaces that are not in use, and the others as they come back. Those who wait get the error.
+    /// Frees the surfaces that are not in use, and the others when they are returned. Waiting callers get the error.
     func close(_ error: any Error) {
         let freed = state.withLock { state in
             defer { state.free = [] }
@@ -68,29 +68,30 @@ final class InputPool: Sendable {
     }
 }
 
-/// A surface of the pool on loan, to be filled and handed to `encode`. Dropped, it goes back.
+/// A surface on loan from the pool, to be filled and passed to `encode`. If it is released without being encoded, the
+/// surface returns to the pool.
 final class InputBuffer: PixelBuffer {
-    /// Gives a pool in the place of one whose surfaces cannot be mapped any more.
+    /// Returns the pool that replaces one whose surfaces cannot be mapped any more.
     typealias Renewal = @Sendable (_ failed: InputPool, _ why: any Error) throws -> InputPool
 
     private struct State {
         var isEncoded = false
         var pool: InputPool
         var input: InputSurface
-        /// How many draw into it.
+        /// The number of callers that draw into it.
         var drawers = 0
     }
 
-    /// What `encode` takes over; its mapping is open still.
+    /// The contents that `encode` takes over. The mapping is still open.
     struct Contents: Sendable {
         var input: InputSurface
         var pool: InputPool
     }
 
-    /// NV12 or P010.
+    /// The pixel format: NV12 or P010.
     let format: PixelFormat
     let size: VideoSize
-    /// Of the session that it belongs to.
+    /// The session that the buffer belongs to.
     let session: ObjectIdentifier
     private let renewal: Renewal
     private let state: Mutex<State>
@@ -110,8 +111,8 @@ final class InputBuffer: PixelBuffer {
 
     var pool: InputPool { state.withLock { $0.pool } }
 
-    /// The edges beyond the visible size are filled when `body` returns. The samples stay mapped until the frame is
-    /// handed to the device.
+    /// Gives `body` access to the samples. When `body` returns, the edges beyond the visible size are filled. The
+    /// samples stay mapped until the frame is submitted to the device.
     func withUnsafePlanes<R>(_ body: (PixelPlanes) throws -> R) throws -> R {
         let mapping = try mapping()
         try state.withLock { state in
@@ -126,7 +127,7 @@ final class InputBuffer: PixelBuffer {
         }
     }
 
-    /// The samples, mapped; of another surface where this one's cannot be.
+    /// Returns the mapped samples. If the surface cannot be mapped, another surface replaces it.
     private func mapping() throws -> SurfaceMapping {
         while true {
             let (input, pool, isEncoded) = state.withLock { ($0.input, $0.pool, $0.isEncoded) }
@@ -158,7 +159,7 @@ final class InputBuffer: PixelBuffer {
         }
     }
 
-    /// Takes the surface over for encoding; whoever takes it gives it back to the pool.
+    /// Takes over the surface for encoding. The caller must return it to the pool.
     func takeContents() throws -> Contents {
         try state.withLock { state in
             if state.isEncoded { throw Self.alreadyEncoded }

@@ -1,15 +1,15 @@
 import VAAPI
 import VideoBase
 
-/// Brings frames over from a display that is given up.
+/// Moves frames away from a display that is no longer usable.
 enum FrameMigration {
-    /// The frame in a surface of another pool; nil where its samples cannot be read any more, or there is no room.
+    /// Copies the frame into a surface of another pool; nil if its samples cannot be read or no surface is free.
     static func move(_ frame: TakenFrame, to pool: InputPool) -> TakenFrame? {
         pool.takeIfFree().flatMap { move(frame, to: $0, of: pool) }
     }
 
-    /// The frame in that surface, which goes back to its pool where the frame cannot be read any more. What is mapped
-    /// still needs no device to be read.
+    /// Copies the frame into that surface. If the frame cannot be read, the call returns the surface to its pool and
+    /// returns nil. A frame that is still mapped is readable without the device.
     static func move(_ frame: TakenFrame, to input: InputSurface, of pool: InputPool) -> TakenFrame? {
         var moved = frame
         moved.pool = pool
@@ -35,7 +35,7 @@ enum FrameMigration {
         return moved
     }
 
-    /// A caller's picture, which may have another size than the pool's surfaces.
+    /// Copies a caller's picture, whose allocated size may differ from that of the pool's surfaces.
     private static func copy(_ source: SurfaceBuffer, to input: InputSurface, visible: VideoSize) throws {
         try unsafe source.withUnsafePlanes { picture in
             try unsafe input.mapping?.withUnsafePlanes(visible: visible) { target in

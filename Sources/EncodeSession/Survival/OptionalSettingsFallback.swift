@@ -1,24 +1,24 @@
 import VAAPI
 import VideoBase
 
-/// Watches for a driver that refuses pictures because of what it said it can do and encoding does not need: its quality
-/// level, trellis. iHD 23.1 on Ice Lake refuses every P picture at quality levels 1 and 2.
+/// Detects a driver that rejects pictures because of optional settings that it advertised: quality level and trellis.
+/// iHD 23.1 on Ice Lake rejects every P picture at quality levels 1 and 2.
 struct OptionalSettingsFallback: Sendable {
-    /// So many pipelines one after the other that got no further than a key frame are no accident.
+    /// The number of consecutive pipelines that ended at the first key frame, after which it counts as no accident.
     private static let limit = 3
 
     private var packets = 0
     private var refusals = 0
 
-    /// A packet came out of the pipeline.
+    /// Records that the pipeline delivered a packet.
     mutating func delivered() {
         packets += 1
         if packets > 1 { refusals = 0 }
     }
 
-    /// The pipeline failed.
+    /// Records that the pipeline failed.
     ///
-    /// - Returns: whether the hints are to blame.
+    /// - Returns: Whether the optional settings are the cause.
     mutating func failed(_ error: any Error) -> Bool {
         let isRefusal = (error as? VAError)?.status == .encodingError && packets <= 1
         refusals = isRefusal ? refusals + 1 : 0
@@ -36,7 +36,7 @@ struct OptionalSettingsFallback: Sendable {
 extension EncodeSettings {
     var hasHints: Bool { qualityLevel != nil || trellis == true }
 
-    /// What the driver may take where it refused pictures.
+    /// The settings without the optional ones, for a driver that rejected pictures.
     var withoutHints: EncodeSettings {
         var new = self
         new.qualityLevel = nil

@@ -1,28 +1,29 @@
 import VAAPI
 import VideoBase
 
-/// The frames that were taken and whose packets were not delivered, in display order, and the packets that wait.
+/// The frames that were taken and whose packets were not delivered, in display order, and the packets that wait for
+/// delivery.
 ///
-/// Packets are let through in groups that are closed in display order: when all frames shown before a packet's own
-/// have theirs. So what is left after a fault is a run of frames without gaps, which can begin anew with a key frame
-/// that is shown after everything delivered. Without B pictures every packet is a group.
+/// Packets are released in groups that are closed in display order: a packet waits until all frames shown before it
+/// have packets. So after a fault, the remaining frames have no gaps. They can restart with a key frame that is shown
+/// after everything delivered. Without B pictures, every packet is a group.
 struct PendingFrames: Sendable {
     private(set) var frames: [TakenFrame] = []
-    /// In coding order.
+    /// The packets that wait, in coding order.
     private var held: [EncodedPacket] = []
-    /// Display indices of packets on their way out.
+    /// The display indices of released packets that are not delivered yet.
     private var leaving: Set<Int> = []
-    /// Display indices of frames that were given up.
+    /// The display indices of dropped frames.
     private var dropped: Set<Int> = []
 
     var count: Int { frames.count }
 
     mutating func add(_ frame: TakenFrame) { frames.append(frame) }
 
-    /// Frames whose packets are not on their way out.
+    /// The frames whose packets are not released.
     var unsettled: [TakenFrame] { frames.filter { !leaving.contains($0.index) } }
 
-    /// Takes a packet, in coding order, and gives the packets that may go now.
+    /// Takes a packet, in coding order, and returns the packets that are released now.
     mutating func take(_ packet: EncodedPacket) -> [EncodedPacket] {
         held.append(packet)
         var last = -1
@@ -35,7 +36,7 @@ struct PendingFrames: Sendable {
         return release(end)
     }
 
-    /// The packets that still wait, for a session that ends.
+    /// Releases the packets that still wait, for a session that ends.
     mutating func takeHeld() -> [EncodedPacket] { release(held.count) }
 
     private mutating func release(_ count: Int) -> [EncodedPacket] {
@@ -45,17 +46,17 @@ struct PendingFrames: Sendable {
         return group
     }
 
-    /// The packet was delivered: gives its frame.
+    /// Removes the frame of a delivered packet and returns it.
     mutating func remove(_ displayIndex: Int) -> TakenFrame? {
         leaving.remove(displayIndex)
         guard let position = frames.firstIndex(where: { $0.index == displayIndex }) else { return nil }
         return frames.remove(at: position)
     }
 
-    /// Forgets the packets that wait: their frames are encoded again.
+    /// Discards the packets that wait: their frames are encoded again.
     mutating func forgetHeld() { held = [] }
 
-    /// Gives up all frames but those whose packets are on their way out: how many.
+    /// Drops all frames except those whose packets are released. Returns the number of dropped frames.
     mutating func dropUnsettled() -> Int {
         let lost = unsettled.map(\.index)
         held = []
@@ -64,12 +65,13 @@ struct PendingFrames: Sendable {
         return lost.count
     }
 
-    /// Replaces frames that are not on their way out by themselves in other surfaces; those not named are dropped.
+    /// Replaces the frames whose packets are not released by copies in other surfaces. Frames without a copy are
+    /// removed.
     mutating func replace(with moved: [TakenFrame]) {
         frames = frames.filter { leaving.contains($0.index) } + moved
     }
 
-    /// What becomes of a frame that was taken: true where its packet was delivered, nil where that is not settled.
+    /// Returns whether a frame that was taken was delivered; nil if that is not settled.
     func wasDelivered(_ displayIndex: Int) -> Bool? {
         if frames.contains(where: { $0.index == displayIndex }) { return nil }
         return !dropped.contains(displayIndex)
@@ -77,7 +79,7 @@ struct PendingFrames: Sendable {
 
     func isLeaving(_ displayIndex: Int) -> Bool { leaving.contains(displayIndex) }
 
-    /// Whether there is one shown up to that time (nil: any time), of those taken before that index.
+    /// Whether there is a frame with an index below `index` that is shown up to that time (nil: any time).
     func contains(until time: MediaTime?, before index: Int = .max) -> Bool {
         frames.contains { frame in frame.index < index && time.map { frame.timing.presentation <= $0 } ?? true }
     }

@@ -1,10 +1,10 @@
 import Glibc
 import VideoBase
 
-/// Questions to a device, asked again when it fails for a moment.
+/// Retries setup calls after transient device faults.
 enum SetUp {
-    /// Runs `body` with 1, 2, … in as many tries as `limits` says, with growing pauses. What the device refuses, or the request has
-    /// wrong, is not tried again. Blocks.
+    /// Runs `body` with the attempt number 1, 2, …, at most `limits.setUpTries` times, with growing pauses. Requests
+    /// that the device rejects and errors in the request are not retried. Blocks.
     static func attempt<R>(_ limits: SurvivalLimits, _ body: (Int) throws -> R) throws -> R {
         var attempt = 1
         while true {

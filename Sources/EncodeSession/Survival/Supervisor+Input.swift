@@ -16,8 +16,8 @@ extension Supervisor {
         }
     }
 
-    /// A frame in the buffer's own surface, or in a copy; nil if the picture is on a device that was lost, and cannot be read any
-    /// more. Blocks while all surfaces are in use.
+    /// Returns a frame in the buffer's own surface or in a copy. Returns nil if the picture is on a lost device and
+    /// cannot be read any more. Blocks while all surfaces are in use.
     func frame(of buffer: any PixelBuffer, timing: FrameTiming, options: FrameOptions) throws -> TakenFrame? {
         let taken = ContinuousClock.now
         if let brought = buffer as? SurfaceBuffer,
@@ -32,7 +32,8 @@ extension Supervisor {
             index: 0, input: contents.input, pool: contents.pool, timing: timing, taken: taken, options: options)
     }
 
-    /// A picture that was brought on a device may be lost with it: a second failure is no passing one.
+    /// Copies a buffer; nil if its picture cannot be read. A picture on a device may be lost with the device, so a
+    /// second failure counts as permanent.
     private func readableCopy(of buffer: any PixelBuffer) throws -> InputBuffer.Contents? {
         guard buffer is SurfaceBuffer else { return try copy(of: buffer) }
         for _ in 0..<2 {
@@ -52,7 +53,7 @@ extension Supervisor {
         return try copy.takeContents()
     }
 
-    /// Blocks while all buffers are in use.
+    /// Returns a buffer with a surface of the pool. Blocks while all surfaces are in use.
     func makeBuffer() throws -> InputBuffer {
         while true {
             let pool = try state.wait { state -> InputPool? in
@@ -68,8 +69,8 @@ extension Supervisor {
         }
     }
 
-    /// The pool that takes another's place, whose surfaces cannot be mapped: the device is made anew, on a display of
-    /// its own. Blocks until that is done.
+    /// Returns the pool that replaces one whose surfaces cannot be mapped. The device is reinitialized on a new
+    /// display; the call blocks until that is done.
     private func pool(insteadOf failed: InputPool, _ why: any Error) throws -> InputPool {
         let generation = state.withLock { state -> Int? in
             guard state.pool === failed, state.runningPipeline != nil else { return nil }
@@ -83,7 +84,7 @@ extension Supervisor {
         }
     }
 
-    /// The frame in a surface of the device as it is now; nil where its samples cannot be read any more. Blocks while
+    /// Returns the frame in a surface of the current device; nil if its samples cannot be read any more. Blocks while
     /// all surfaces are in use.
     func inCurrentSurface(_ frame: TakenFrame) throws -> TakenFrame? {
         while true {

@@ -4,7 +4,7 @@ import VAAPI
 import VideoBase
 
 extension Supervisor {
-    /// Makes a pipeline in the failed one's place and encodes again what was not delivered. On the recovery thread.
+    /// Replaces the failed pipeline and encodes again the frames that were not delivered. Runs on the recovery thread.
     func recover(_ failed: Int) {
         submission.withLock { _ in
             let old: (pipeline: EncodePipeline?, reopens: Bool)? = state.withLock { state in
@@ -36,13 +36,13 @@ extension Supervisor {
                 return end(error)
             }
             state.withLock { state in
-                // The new pipeline may have failed in the meantime: then its own recovery is under way.
+                // The new pipeline may have failed in the meantime. Then its own recovery is in progress.
                 if case .recovering(failed) = state.phase { state.phase = .running }
             }
         }
     }
 
-    /// Gives frames to a pipeline. A fault on the way comes through the handler, and ends this.
+    /// Submits frames to a pipeline. A fault is reported through the handler and ends the call.
     func submit(_ frames: [TakenFrame], to pipeline: EncodePipeline) {
         let generation = pipeline.start.generation
         for var frame in frames {
@@ -53,16 +53,17 @@ extension Supervisor {
     }
 
     private func flushAwaited(_ pipeline: EncodePipeline) {
-        // An array of its own: of one that is shared, the thread sanitizer cannot see that its last reader comes before its change.
+        // Copy the array. With a shared array, the thread sanitizer cannot see that the last read precedes the next
+        // change.
         for time in state.withLock({ $0.awaited.map { $0 } }) { flush(pipeline, until: time) }
     }
 
-    /// A fault on the way comes through the handler, and is dealt with there.
+    /// Flushes a pipeline. A fault is reported through the handler and handled there.
     func flush(_ pipeline: EncodePipeline, until time: MediaTime?) {
         do { try pipeline.flush(until: time) } catch {}
     }
 
-    /// The error as the session's end: a device that failed again and again, whatever a single status means.
+    /// Returns the error that ends the session: the device failed repeatedly, whatever a single status means.
     func describe(_ error: any Error) -> any Error {
         guard let error = error as? VAError else { return error }
         let rebuilds = state.withLock { $0.statistics.rebuilds }
@@ -77,11 +78,12 @@ extension Supervisor {
         var frames: [TakenFrame]
     }
 
-    /// Makes the device's objects in a few tries with growing pauses, on a new display from the second on.
+    /// Creates the device objects in a few attempts with growing pauses. From the second attempt on, it uses a new
+    /// display.
     ///
     /// - Parameters:
-    ///   - reopens: the first try too is on a new display.
-    ///   - stopsAtRefusals: what the device cannot do is not tried again.
+    ///   - reopens: Whether the first attempt uses a new display too.
+    ///   - stopsAtRefusals: Whether requests that the device rejects are not retried.
     func makePipeline(generation: Int, reopens: Bool, stopsAtRefusals: Bool) throws -> Made {
         var failure: any Error = EncodePipeline.closed
         for attempt in 0..<limits.setUpTries {
@@ -121,7 +123,7 @@ extension Supervisor {
         }
     }
 
-    /// Takes a pipeline into service.
+    /// Puts a pipeline into service and drops the frames that could not be moved to it.
     func install(_ made: Made, generation: Int) throws {
         let replaced: InputPool? = try state.withLock { state in
             try state.throwIfEnded()
@@ -143,7 +145,7 @@ extension Supervisor {
         replaced?.close(InputPool.Replaced())
     }
 
-    /// Throws when the session ends meanwhile.
+    /// Pauses before an attempt. Throws if the session ends meanwhile.
     private func pause(_ attempt: Int) throws {
         let nanoseconds = limits.pauseNanoseconds << UInt64(attempt - 1)
         _ = try state.wait(atMostNanoseconds: nanoseconds) { state -> Void? in

@@ -3,10 +3,10 @@ import VAAPI
 import VideoBase
 
 extension Supervisor {
-    /// The frame in a surface that the caller brought on the session's own display: as it is where it fits, else made to
-    /// fit by the device's video processor. nil where it must be copied.
+    /// Returns the frame of a surface that the caller provided on the session's own display. If the surface fits, it is
+    /// used directly. Otherwise the device's video processor converts it. Returns nil if the picture must be copied.
     ///
-    /// - Throws: where the picture neither fits nor can be copied.
+    /// - Throws: If the picture neither fits nor can be copied.
     func frame(
         on brought: SurfaceBuffer, timing: FrameTiming, options: FrameOptions, taken: ContinuousClock.Instant
     ) throws -> TakenFrame? {
@@ -25,7 +25,7 @@ extension Supervisor {
         }
     }
 
-    /// Whether the encoder can read the surface itself.
+    /// Whether the encoder can read the surface directly.
     private func fits(_ brought: SurfaceBuffer) -> Bool {
         let (coded, surface) = (settings.grid.coded, brought.surface.size.aligned(to: 16))
         return brought.format == settings.pixelFormat && brought.size == settings.inputSize
@@ -33,7 +33,8 @@ extension Supervisor {
             && surface.width >= coded.width && surface.height >= coded.height
     }
 
-    /// The picture in a surface of the pool; nil where the device has no processor. Blocks while all surfaces are in use.
+    /// Returns the picture in a surface of the pool; nil if the device has no processor. Blocks while all surfaces are
+    /// in use.
     private func processed(_ brought: SurfaceBuffer) throws -> (InputSurface, InputPool)? {
         let display = brought.surface.display
         let size = settings.inputSize

@@ -3,18 +3,18 @@ import Synchronization
 import VAAPI
 import VideoBase
 
-/// Keeps a session going over faults of its device.
+/// Continues a session after faults of its device.
 ///
-/// It owns what must outlive a fault: the frames taken, in their surfaces, until their packets are delivered; the
-/// order and times of packets; the counts. What may fail is the pipeline: the device's objects, the plan, the pictures
-/// in flight. When it fails it is made anew, on the same display first and then on a new one, and begins with a key
-/// frame of the first frame that was not delivered.
+/// The supervisor owns everything that must outlive a fault: the frames in their surfaces until their packets are
+/// delivered, the order and times of packets, and the counts. Only the pipeline may fail: the device objects, the plan,
+/// and the pictures in flight. If the pipeline fails, it is reinitialized, first on the same display and then on a new
+/// one. It restarts with a key frame at the first frame that was not delivered.
 final class Supervisor: Sendable {
     enum Phase {
         case running
         /// The pipeline of this generation failed.
         case recovering(Int)
-        /// Delivered once, thrown by every later call.
+        /// The error was delivered once and is thrown by every later call.
         case failed(any Error)
         case closed
     }
@@ -29,42 +29,41 @@ final class Supervisor: Sendable {
         var decodeTimes: DecodeTimes
         var statistics = EncoderStatistics()
         var failuresInARow = 0
-        var lastFault: (any Error)?
         var failureWasDelivered = false
         var nextCodingIndex = 0
-        /// IDR pictures delivered: the next differs from the last in idr_pic_id.
+        /// The number of IDR pictures delivered. The next IDR picture differs from the last in idr_pic_id.
         var sequences = 0
-        /// The display is of no use any more.
+        /// Whether the display is no longer usable.
         var reopens = false
-        /// How many times larger than needed coded buffers are: drivers' wants differ.
+        /// The factor by which coded buffers exceed their required size: drivers need different sizes.
         var codedScale = 1
-        /// What pipelines are made with.
+        /// The settings of new pipelines.
         var settings: EncodeSettings
         var hints = OptionalSettingsFallback()
-        /// Times up to which callers wait for packets; nil for all.
+        /// The times up to which callers wait for packets; nil for all.
         var awaited: [MediaTime?] = []
     }
 
-    /// What `encode` works on, one caller at a time.
+    /// The state of `encode`, which serves one caller at a time.
     struct Submission {
         var nextIndex = 0
-        /// Of the latest frames, as many as `maxFrameDelay` reaches back over, the latest last.
+        /// The presentation times of the latest frames that `maxFrameDelay` covers, the latest last.
         var presentations: [MediaTime] = []
     }
 
     let settings: EncodeSettings
     let limits: SurvivalLimits
     let rate: RateSession
-    /// Makes pictures fit that callers bring on the device.
+    /// Converts pictures that callers provide on the device.
     let fitting = Mutex(DeviceFitting())
     let state: Monitor<State>
     let submission = Mutex(Submission())
-    /// Held while packets go out, so that they keep their order over a rebuild.
+    /// Held while packets are delivered, so that they keep their order over a recovery.
     private let delivery = Mutex(())
     private let handler: PacketHandler
     private let recovery: DeviceThread
 
-    /// Makes the first pipeline, in as many tries as `limits` says.
+    /// Creates the first pipeline, in as many attempts as `limits` allows.
     init(
         _ display: Display, _ settings: EncodeSettings, limits: SurvivalLimits, handler: @escaping PacketHandler
     ) throws {
@@ -89,16 +88,16 @@ final class Supervisor: Sendable {
 
     var display: Display { state.withLock { $0.display } }
 
-    /// What was asked for and what is used, also where that changed on the way.
+    /// The requested and used options, including changes since the start.
     var effective: [EffectiveEntry] { rate.changed(state.withLock { $0.settings.effective }) }
 
     // MARK: Callers
 
-    /// Takes a frame. Blocks while the device has all it may have, and while it is made anew.
+    /// Takes a frame. Blocks while the maximum number of pictures is in flight and while the device is reinitialized.
     func encode(_ buffer: any PixelBuffer, timing: FrameTiming, options: FrameOptions) throws {
         try state.withLock { try $0.throwIfEnded() }
         try options.check(settings.inputSize)
-        // What is refused here leaves the buffer as it was.
+        // A rejection here leaves the buffer unchanged.
         try admitted { _, submission in try submission.check(timing) }
         let given = try frame(of: buffer, timing: timing, options: options)
         var place: Place?
@@ -106,16 +105,17 @@ final class Supervisor: Sendable {
         if let place, let due = place.due { try wait(until: due, for: place.index) }
     }
 
-    /// Where a frame stands that was taken.
+    /// The index of a frame that was taken, and the wait that it requires.
     private struct Place {
         var index: Int
-        /// The time up to which packets must be out before the next frame is taken; nil for none.
+        /// The time up to which packets must be delivered before the next frame is taken; nil for none.
         var due: MediaTime?
     }
 
-    /// Gives nil where the device was reinitialized in between.
+    /// Takes a frame. Returns nil if the device was reinitialized in between.
     ///
-    /// - Parameter given: nil for a picture that was lost with its device: it counts as taken and dropped.
+    /// - Parameter given: The frame; nil for a picture that was lost with its device, which counts as taken and
+    ///   dropped.
     private func take(_ given: TakenFrame?, _ timing: FrameTiming) throws -> Place? {
         // The device may have been reinitialized since the buffer was filled.
         let current = try given.flatMap { try inCurrentSurface($0) }
@@ -125,7 +125,7 @@ final class Supervisor: Sendable {
                 return nil
             }
             do { try submission.check(timing) } catch {
-                // Another caller's frame came in between.
+                // A frame of another caller was taken in between.
                 if let current { current.pool?.giveBack(current.input) }
                 throw error
             }
@@ -145,7 +145,7 @@ final class Supervisor: Sendable {
         }
     }
 
-    /// Has the frames taken so far, up to that time (nil: all), encoded, and waits for their packets.
+    /// Encodes the frames taken so far, up to that time (nil: all), and blocks until their packets are delivered.
     func complete(until time: MediaTime?) throws {
         state.withLock { $0.awaited.append(time) }
         defer {
@@ -154,11 +154,11 @@ final class Supervisor: Sendable {
             }
         }
         let hasEnded = state.withLock { $0.isEnded }
-        // Frames that are taken while this waits are not its own: they may wait for others after them.
+        // Do not wait for frames that are taken meanwhile: they may wait for later frames.
         var end = Int.max
         if !hasEnded {
             end = try admitted { pipeline, submission in
-                // A fault comes back through the handler, and is dealt with there.
+                // A fault is reported through the handler and handled there.
                 flush(pipeline, until: time)
                 return submission.nextIndex
             }
@@ -166,7 +166,11 @@ final class Supervisor: Sendable {
         try wait(until: time, before: end)
     }
 
-    /// - Parameter frame: the caller's own: where its packet comes out, all is well, whatever becomes of the session.
+    /// Blocks until the packets of the frames up to that time are delivered.
+    ///
+    /// - Parameters:
+    ///   - end: The index of the first frame that is not waited for.
+    ///   - frame: The caller's own frame. If its packet is delivered, the call succeeds even if the session has ended.
     private func wait(until time: MediaTime?, before end: Int = .max, for frame: Int? = nil) throws {
         try state.wait { state -> Void? in
             if let frame, state.isEnded {
@@ -182,7 +186,7 @@ final class Supervisor: Sendable {
         }
     }
 
-    /// Runs `body` alone with a pipeline that has not failed yet. Blocks while there is none.
+    /// Runs `body` exclusively with a pipeline that has not failed yet. Blocks while there is none.
     func admitted<R: Sendable>(_ body: (EncodePipeline, inout Submission) throws -> R) throws -> R {
         while true {
             try state.wait { state -> Void? in
@@ -201,10 +205,10 @@ final class Supervisor: Sendable {
         }
     }
 
-    /// Ends the session; returns when the device is done with what it has.
+    /// Ends the session. Blocks until the device has finished its work.
     func close() {
         let (pool, running) = state.withLock { state in
-            // A session that fails just now counts its frames itself.
+            // A session that is failing at this moment counts its frames itself.
             if !state.isEnded {
                 state.phase = .closed
                 state.statistics.dropped += state.pending.dropUnsettled()
@@ -212,7 +216,8 @@ final class Supervisor: Sendable {
             return (state.pool, state.pipeline)
         }
         pool?.close(EncodePipeline.closed)
-        // A recovery that hands frames to it may wait for room, which comes when the handler returns: this call may be made in there.
+        // A recovery that submits frames to the pipeline may wait for room. Room comes when the handler returns, and
+        // the handler may be the caller of this function.
         running?.refuse()
         recovery.sync {}
         let pipeline = state.withLock { state in
@@ -227,25 +232,25 @@ final class Supervisor: Sendable {
         }
     }
 
-    /// Nothing coded from now on predicts from these frames.
+    /// Excludes these frames from the references of all pictures coded from now on.
     func invalidateReferences(_ displayIndices: [Int]) throws {
         try admitted { pipeline, _ -> Void in
-            // A pipeline that has ended predicts from nothing any more.
+            // A pipeline that has ended predicts from no picture any more.
             do { try pipeline.invalidateReferences(displayIndices) } catch {}
         }
     }
 
-    /// From the next picture that is planned on.
+    /// Applies a change from the next planned picture on.
     func change(_ change: RunningChange) throws {
         try state.withLock { try $0.throwIfEnded() }
         try rate.change(change)
     }
 
-    /// Delivers what was taken; the next frame is a key frame.
+    /// Delivers all frames taken. The next frame is a key frame.
     func refresh() throws {
         try complete(until: nil)
         try admitted { pipeline, _ -> Void in
-            // A fault on the way is dealt with by the handler: the pipeline in its place begins with a key frame.
+            // The handler deals with a fault. The next pipeline begins with a key frame anyway.
             do { try pipeline.restart() } catch {}
         }
     }
@@ -262,7 +267,7 @@ final class Supervisor: Sendable {
 
     var pendingCount: Int { state.withLock { $0.pending.count } }
 
-    // MARK: What pipelines report
+    // MARK: Results of pipelines
 
     func receive(_ result: Result<EncodedPacket, any Error>, generation: Int) {
         switch result {
@@ -286,9 +291,9 @@ final class Supervisor: Sendable {
         for frame in done { frame.giveBack() }
     }
 
-    /// Only with `delivery` held.
+    /// Delivers packets. Call it only with `delivery` held.
     ///
-    /// - Returns: the frames that are done.
+    /// - Returns: The frames of the delivered packets.
     private func send(_ group: [EncodedPacket], generation: Int) -> [TakenFrame] {
         group.compactMap { packet in
             var packet = packet
@@ -312,7 +317,6 @@ final class Supervisor: Sendable {
         let recovers: Bool? = state.withLock { state in
             guard generation == state.generation, !state.isEnded else { return nil }
             state.failuresInARow += 1
-            state.lastFault = error
             guard error.isDeviceFault, state.failuresInARow < limits.failuresInARow else { return false }
             if error is OutputOverflow {
                 guard state.failuresInARow < OutputOverflow.tries else { return false }
@@ -335,7 +339,7 @@ final class Supervisor: Sendable {
         }
     }
 
-    /// Ends the session with an error. Packets that are there go out before it.
+    /// Ends the session with an error. Finished packets are delivered before the error.
     func end(_ cause: any Error) {
         let error = describe(cause)
         delivery.withLock { _ in
@@ -380,7 +384,7 @@ extension Supervisor.State {
 }
 
 extension Supervisor.Submission {
-    /// Frames come in the order in which they are shown.
+    /// Checks that frames arrive in display order.
     func check(_ timing: FrameTiming) throws {
         guard let last = presentations.last, timing.presentation <= last else { return }
         throw VaencError(
@@ -388,7 +392,7 @@ extension Supervisor.Submission {
             remedy: "give frames in the order in which they are shown")
     }
 
-    /// The time up to which packets must be out before the next frame is taken; nil for none.
+    /// Returns the time up to which packets must be delivered before the next frame is taken; nil for none.
     mutating func due(_ maxFrameDelay: Int?) -> MediaTime? {
         guard let delay = maxFrameDelay else {
             presentations.removeFirst(presentations.count - 1)

@@ -1,20 +1,20 @@
 import VAAPI
 package import VideoBase
 
-/// How long a device may take, and how often it may fail, before a session gives up.
+/// The limits on a device's delays and failures before a session gives up.
 package struct SurvivalLimits: Sendable, Hashable {
-    /// How long the device may work on one picture, or on a call, before it counts as hung.
+    /// The time that the device may work on a picture or a call before it counts as hung.
     package var pictureNanoseconds: UInt64 = 10_000_000_000
-    /// Times that making the device's objects is tried.
+    /// The number of attempts to create the device objects.
     package var setUpTries = 5
-    /// The pause before the second try; each further one is twice as long.
+    /// The pause before the second attempt. Each further pause is twice as long.
     package var pauseNanoseconds: UInt64 = 5_000_000
-    /// Failures in a row, with no packet between them, that end the session.
+    /// The number of consecutive failures, without a packet between them, that end the session.
     package var failuresInARow = 20
 
     package init() {}
 
-    /// With `DriverCallWatchdog.usualLimit` for a picture.
+    /// Returns the limits for a kind of device, with `DriverCallWatchdog.usualLimit` for a picture.
     package static func of(_ kind: DeviceKind) -> SurvivalLimits {
         var limits = SurvivalLimits()
         limits.pictureNanoseconds = DriverCallWatchdog.usualLimit(of: kind)
@@ -23,14 +23,15 @@ package struct SurvivalLimits: Sendable, Hashable {
 }
 
 extension Error {
-    /// A fault of the device, which may be over when the device's side is made anew; everything else is the request's
-    /// or the caller's.
+    /// Whether this is a device fault, which reinitializing the device may resolve. All other errors are caused by the
+    /// request or the caller.
     var isDeviceFault: Bool {
         if self is VAError || self is OutputOverflow { return true }
         return (self as? any DescribedError)?.category == .deviceFailed
     }
 
-    /// As it is told once no try is left: a device that does not know the object that it gave has failed.
+    /// The error to report when no attempt is left. If the device reports its own object as unknown, the device has
+    /// failed.
     var afterTries: any Error {
         guard let error = self as? VAError else { return self }
         if error.isNoMemory { return error.lackingMemory() }
@@ -40,18 +41,18 @@ extension Error {
         }
     }
 
-    /// The device said that it cannot do this at all.
+    /// Whether the device reported that it does not support the request.
     var isRefusal: Bool { (self as? VAError)?.status.category == .unavailable }
 }
 
-/// The driver marked its output as larger than the coded buffer, or than a limit that was asked for.
+/// The error for output that the driver marked as larger than the coded buffer or than a requested limit.
 package struct OutputOverflow: DescribedError, Hashable {
     var frame: Int
     var flags: CodedStatus
-    /// Options that it may be marked for.
+    /// The options for which the output may be marked.
     var limits: [String] = []
 
-    /// Tries with larger buffers in a row.
+    /// The number of consecutive attempts with larger buffers.
     static let tries = 4
 
     package var category: ErrorCategory { limits.isEmpty ? .deviceFailed : .unavailable }

@@ -3,36 +3,37 @@ import LibAV
 import NALUnits
 import VideoBase
 
-/// A file that libavformat has opened and looked into: its streams, and their packets as they come. One thread at a time.
+/// A file that libavformat has opened and probed. Returns its streams and packets. Only one thread may use it at a
+/// time.
 @safe final class InputContext {
-    // SAFETY: made in init, freed in deinit; used by the owner's methods alone; `io` outlives `context`.
+    // SAFETY: created in `init`, freed in `deinit`, and used only by the owner's methods. `io` outlives `context`.
     let av: UnsafePointer<VaencLibAV>
     let context: UnsafeMutablePointer<AVFormatContext>
     let io: ReadContext
-    /// Its structure says that there should be more.
+    /// Whether the file's structure announces more bytes than the file has.
     let endsEarly: Bool
     let name: String
     /// libavformat's first name of the format.
     let container: String
-    /// What was read to learn of the streams, and is to be given yet.
+    /// The packets that were read to learn about the streams, and are not returned yet.
     var ahead: [Ahead] = []
-    /// Why the packet that was read last is taken for one that is cut short; nil where it is not.
+    /// Why the packet that was read last seems truncated; nil if it does not.
     var fault: String?
-    /// nil of formats whose clock does not wrap.
+    /// The timeline of the packets; nil for formats whose clock does not wrap.
     var times: ContinuedTimes?
-    /// Of each stream: `MediaTrack.adtsConfig`.
+    /// The `MediaTrack.adtsConfig` of each stream.
     var adtsConfigs: [Int: [UInt8]] = [:]
     private let reader: ByteReader
     private let start: Int
-    /// Where the latest packet ends in the input; nil where that is not known.
+    /// The offset in the input of the end of the latest packet; nil if it is unknown.
     private var latestEnd: Int?
 
-    /// Whether a format is that of images, one or several in a row, which have no times: libavformat takes 25 a second.
+    /// Whether a format holds images, one or a sequence. They have no times; libavformat assumes 25 a second.
     static func holdsImages(_ container: String) -> Bool {
         container == "image2" || container == "mjpeg" || container.hasSuffix("_pipe")
     }
 
-    /// Demuxers that make a picture of any text.
+    /// Demuxers that interpret any text as a picture.
     private static let refused: Set<String> = ["tty", "bin", "xbin", "adf", "idf", "ansi", "rawvideo"]
 
     init(_ reader: ByteReader) throws {
@@ -55,7 +56,7 @@ import VideoBase
         var context: UnsafeMutablePointer<AVFormatContext>? = unsafe opened
         unsafe opened.pointee.pb = io.context
         unsafe opened.pointee.flags |= vaenc_flag_custom_io()
-        // The name helps to tell formats without a signature apart. Frees the context where it fails.
+        // The name helps to distinguish formats without a signature. On failure the call frees the context.
         let codec = try lengths?.codec ?? (MediaInput.isScalableStream(reader) ? .h264 : nil)
         let known = unsafe codec.flatMap { unsafe av.pointee.av_find_input_format!($0.rawValue) }
         let code = unsafe av.pointee.avformat_open_input!(&context, FileName.cString(reader.name), known, nil)
@@ -78,16 +79,16 @@ import VideoBase
         try correctStarts()
     }
 
-    /// What the file says of a stream.
+    /// Returns the file's description of a stream.
     func track(_ index: Int) throws -> MediaTrack {
         unsafe try MediaTrack(context.pointee.streams[index]!, av, adtsConfig: adtsConfigs[index] ?? [])
     }
 
-    /// Pipes are not: libavformat reads on to what it cannot go back from.
+    /// Whether the input can seek. A pipe cannot: libavformat reads past positions to which it would have to return.
     var isSeekable: Bool { reader.isSeekable }
 
-    /// Moves to the last key frame at or before a time of a stream, in its ticks.
-    /// - Returns: libavformat's error where it is negative.
+    /// Moves to the last key frame at or before a time of a stream, in the stream's ticks.
+    /// - Returns: libavformat's error if negative.
     func seek(_ stream: Int, to time: Int64) -> Int32 {
         ahead = []
         let backward: Int32 = 1
@@ -95,7 +96,7 @@ import VideoBase
     }
 
     /// Moves to the first key frame of a stream.
-    /// - Returns: libavformat's error where it is negative.
+    /// - Returns: libavformat's error if negative.
     func seekToFirst(_ stream: Int) -> Int32 {
         ahead = []
         let forward: Int32 = 0
@@ -115,25 +116,26 @@ import VideoBase
     }
 
     static let wholeRemedy = "check that the file is whole"
-    /// For readers that take raw pictures too.
+    /// The remedy of readers that also accept raw pictures.
     static let layoutRemedy = wholeRemedy + ", or name its layout with `inputSize` and `inputFormat`"
 
-    /// The error where libavformat has no memory: it asks for all that a damaged file announces.
+    /// Returns the error for a lack of memory in libavformat. It also allocates whatever a damaged file announces.
     private static func noMemory(_ reader: ByteReader) -> VaencError {
         guard let fault = BoxCounts.fault(reader) else { return .noMemory("to read \(reader.name)") }
         return VaencError(.badInput, "\(reader.name) is damaged: \(fault)", remedy: "give a whole file")
     }
 
     static let cut = "the file ends early"
-    /// What is to be said where the file became longer while it was read.
+    /// A message if the file became longer while it was read; nil otherwise.
     var growth: String? { reader.growth }
 
-    /// What to do about an input that is damaged or cut short: an MP4 whose index comes last cannot be read from a pipe.
+    /// The remedy for a damaged or truncated input from a pipe. An MP4 file with the index at its end cannot be read
+    /// from a pipe.
     var pipeRemedy: String? { io.isPipe ? Self.pipeRemedy : nil }
     static let pipeRemedy = "if the file is whole, give its name instead of a pipe"
     /// libavformat's name of Y4M.
     static let y4m = "yuv4mpegpipe"
-    /// What libavformat says of Matroska that makes no sense, before it goes on where it finds sense again.
+    /// The messages that libavformat logs for invalid Matroska data, before it continues at the next valid data.
     private static let nonsense = [
         "EBML number", "exceeds containing master element", "Unknown-sized element", "exceeds max length",
     ]
@@ -141,16 +143,16 @@ import VideoBase
     enum Reading {
         case packet
         case end
-        /// The file breaks off or is damaged here.
+        /// The file is truncated or damaged here.
         case broken(String)
     }
 
     /// Fills `packet` with the next packet of any stream that is not discarded.
-    /// - Throws: what reading the file throws.
+    /// - Throws: The errors of reading the file.
     func read(_ packet: UnsafeMutablePointer<AVPacket>) throws -> Reading {
         let reading = try unsafe ahead.isEmpty ? readNext(packet) : takeAhead(packet)
         guard case .packet = reading else { return reading }
-        // What becomes of a packet copies it, some times over, into arrays, which end the process where there is no memory.
+        // Later stages copy a packet several times into arrays. An array that gets no memory ends the process.
         do { try unsafe MemoryTrial.require(6 * Int(packet.pointee.size), "to read \(name)") } catch {
             unsafe av.pointee.av_packet_unref!(packet)
             throw error
@@ -168,10 +170,10 @@ import VideoBase
         return .packet
     }
 
-    /// What is reported of times that jump, as far as they were read; nil where none do.
+    /// The report about discontinuous times that were read so far; nil if there are none.
     var timesEntry: EffectiveEntry? { times?.entry }
 
-    /// Reads as libavformat does, and sets `fault`.
+    /// Reads the next packet from libavformat, and sets `fault`.
     func readNext(_ packet: UnsafeMutablePointer<AVPacket>) throws -> Reading {
         while true {
             let code = unsafe av.pointee.av_read_frame!(context, packet)
@@ -184,9 +186,9 @@ import VideoBase
             if code == vaenc_averror_eof() {
                 if let fault = io.fault { return .broken(fault.message) }
                 if endsEarly || isCutInPicture || container == "mpegts" && io.isCutTransportStream { return .broken(Self.cut) }
-                // Matroska from a pipe says so and then gives an ordinary end.
+                // For truncated Matroska from a pipe, libavformat logs this message and then returns an ordinary end.
                 if let words = LibAV.takeLog(), words.hasPrefix("File ended prematurely") { return .broken(Self.cut) }
-                // Some formats are read to where the file ended when it was opened.
+                // Some formats are read only to the end that the file had when it was opened.
                 if reader.growth != nil, !reader.isAtNewEnd { return .broken(Self.cut) }
                 return .end
             }
@@ -204,7 +206,7 @@ import VideoBase
         }
     }
 
-    /// At the end: libavformat takes Y4M that ends inside a picture as whole.
+    /// Whether the input has ended inside a Y4M picture. libavformat treats such a file as complete.
     private var isCutInPicture: Bool {
         guard container == Self.y4m, let latestEnd else { return false }
         return latestEnd < reader.length ?? reader.position

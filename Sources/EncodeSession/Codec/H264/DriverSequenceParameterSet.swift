@@ -2,17 +2,18 @@ import H264Syntax
 import NALUnits
 import VideoBase
 
-/// A sequence parameter set that a driver wrote, read as far as it must be to put our cropping and VUI behind its
-/// description of how the pictures are coded (H.264 7.3.2.1.1).
+/// A sequence parameter set that a driver wrote. It is parsed far enough to append our cropping and VUI to the driver's
+/// coding description (H.264 7.3.2.1.1).
 struct DriverSequenceParameterSet {
     private var bits: BitScan
     private var maxNumRefFrames = 0
     private var widthInMacroblocks = 0
     private var heightInMapUnits = 0
-    /// Bits from level_idc's end to frame_cropping_flag.
+    /// The bit positions from the end of level_idc to frame_cropping_flag.
     private var coded = 24..<24
 
-    /// nil for a unit that is no SPS, ends early, or uses what our end would not fit (interlaced, scaling lists).
+    /// Returns nil if the unit is not an SPS, ends early, or uses features that do not fit our VUI (interlaced coding,
+    /// scaling lists, other sample formats).
     init?(unit: [UInt8]) {
         guard NALUnitType(of: unit) == .sequenceParameterSet else { return nil }
         bits = BitScan(unit.dropFirst())
@@ -43,7 +44,7 @@ struct DriverSequenceParameterSet {
         if bits.ended || maxNumRefFrames > 16 || widthInMacroblocks > 1024 || heightInMapUnits > 1024 { return nil }
     }
 
-    /// The set with our flags, level, cropping and VUI. nil where it does not hold our picture.
+    /// Returns the set with our constraint flags, level, cropping and VUI, or nil if it cannot hold our picture.
     func adopting(_ ours: SequenceParameterSet) -> [UInt8]? {
         var set = ours
         let size = ours.croppedSize

@@ -4,13 +4,13 @@ import NALUnits
 import VAAPI
 import VideoBase
 
-/// Streams and pictures as H.264 says them.
+/// The adapter of H.264.
 struct H264Adapter: CodecAdapter {
-    /// What does not change from picture to picture.
+    /// The parts of the stream that do not change from picture to picture.
     final class Stream: Sendable {
         let settings: EncodeSettings
         let headers: H264StreamHeaders
-        /// Macroblocks of each slice.
+        /// The macroblocks of each slice.
         let slices: [Range<Int>]
 
         init(_ settings: EncodeSettings, _ tools: H264Tools) {
@@ -55,7 +55,7 @@ struct H264Adapter: CodecAdapter {
     }
 }
 
-/// A picture with frame_num, picture order count, lists and marking.
+/// A picture with its frame_num, picture order count, lists and marking.
 private struct H264PictureSyntax: PictureSyntax {
     let stream: H264Adapter.Stream
     let plan: FramePlan

@@ -4,8 +4,8 @@ import VAAPI
 import VideoBase
 
 extension H264PictureParameters {
-    /// VAEncPictureParameterBufferH264: the picture's numbers, the buffer of references, what the picture parameter
-    /// set says, and where the bytes go.
+    /// Creates VAEncPictureParameterBufferH264 from the picture's numbers, the stored references, the picture parameter
+    /// set and the output buffer.
     init(
         _ plan: FramePlan, _ numbers: H264PictureNumbers, pps: PictureParameterSet, reconstructions: [Surface],
         output: CodedBuffer
@@ -36,7 +36,7 @@ extension H264PictureParameters {
 }
 
 extension H264Picture {
-    /// A stored reference.
+    /// Creates the entry of a stored reference.
     init(_ stored: H264StoredPicture, _ reconstructions: [Surface]) {
         self.init(
             reconstructions[stored.picture.slot], frameIndex: UInt32(stored.longTermIndex ?? stored.frame_num),

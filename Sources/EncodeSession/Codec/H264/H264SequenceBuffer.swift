@@ -3,7 +3,7 @@ import NALUnits
 import VAAPI
 
 extension H264SequenceParameters {
-    /// VAEncSequenceParameterBufferH264, field by field what the sequence parameter set says.
+    /// Creates VAEncSequenceParameterBufferH264 from the sequence parameter set, field by field.
     init(_ headers: H264StreamHeaders, _ settings: EncodeSettings) {
         let sps = headers.sps
         let periods = SequencePeriods(settings.structure)

@@ -3,7 +3,7 @@ import H264Syntax
 import VAAPI
 
 extension H264SliceParameters {
-    /// VAEncSliceParameterBufferH264: field by field what the slice header says, and the lists in full.
+    /// Creates VAEncSliceParameterBufferH264 from the slice header, field by field, with the full lists.
     init(
         _ header: SliceHeader, _ numbers: H264PictureNumbers, pps: PictureParameterSet, macroblocks: Int,
         reconstructions: [Surface]

@@ -3,16 +3,17 @@ import H264Syntax
 import NALUnits
 import VideoBase
 
-/// The headers that hold for a whole H.264 stream, as values and as NAL units.
+/// The headers of a whole H.264 stream, as values and as NAL units.
 struct H264StreamHeaders: Sendable {
     let sps: SequenceParameterSet
     let pps: PictureParameterSet
-    /// NAL units without start codes.
+    /// The SPS as a NAL unit without a start code.
     let spsUnit: [UInt8]
+    /// The PPS as a NAL unit without a start code.
     let ppsUnit: [UInt8]
     let messages: StreamMessages
     let accessUnitDelimiters: Bool
-    /// nil: the stream says nothing of a decoder's buffer.
+    /// nil: the stream signals no decoder buffer.
     let buffer: BufferModel?
     let hasLayers: Bool
 
@@ -43,22 +44,23 @@ struct H264StreamHeaders: Sendable {
         hasLayers = settings.structure.temporalLayers > 1
     }
 
-    /// The units that go before a picture's slices, in the order of 7.4.1.2.3.
+    /// Returns the NAL units that precede a picture's slices, in the order of 7.4.1.2.3.
     ///
-    /// - Parameter delay: how full the decoder's buffer is where a buffering period begins; nil takes all of it.
+    /// - Parameter delay: The removal delay if a buffering period begins with the picture; nil signals a full decoder
+    ///   buffer.
     func leading(
         _ plan: FramePlan, _ options: FrameOptions, _ clock: PictureClock, delay: SEIMessage.InitialRemovalDelay? = nil
     ) -> LeadingUnits {
         var units = LeadingUnits()
         if accessUnitDelimiters { units.delimiter = AccessUnitDelimiter.unit(for: plan.type.sliceType) }
-        // Decoding can start at a recovery point too.
+        // Decoding can also start at a recovery point.
         if plan.beginsBufferingPeriod { units.parameterSets = [spsUnit, ppsUnit] }
         let messages = timing(plan, clock, delay: delay) + self.messages.messages(plan, options)
         if !messages.isEmpty { units.information = SEIMessage.unit(messages) }
         return units
     }
 
-    /// buffering_period goes first (7.4.1.2.3).
+    /// Returns the timing messages. buffering_period comes first (7.4.1.2.3).
     private func timing(
         _ plan: FramePlan, _ clock: PictureClock, delay: SEIMessage.InitialRemovalDelay?
     ) -> [SEIMessage] {
@@ -68,18 +70,18 @@ struct H264StreamHeaders: Sendable {
                 messages.append(
                     .bufferingPeriod(sps, nal: delay ?? SEIMessage.InitialRemovalDelay(delay: buffer.longestDelay, offset: 0)))
             }
-            // Two ticks to a frame.
+            // A frame has two ticks.
             messages.append(
                 .pictureTiming(sps, removalDelay: clock.removal * 2, outputDelay: clock.output * 2))
         }
         if !plan.type.isKey, let count = plan.recoveryFrameCount {
-            // What an intra refresh shows before its end is near, not exact: exact_match_flag is 0.
+            // After an intra refresh, the pictures are approximate, not exact: exact_match_flag is 0.
             messages.append(.recoveryPoint(frameCount: count, isExact: plan.type == .i))
         }
         return messages
     }
 
-    /// The unit that names the picture's layer before each of its slices; nil where there is one layer.
+    /// Returns the NAL unit that precedes each slice to signal the picture's layer; nil if there is only one layer.
     func prefix(_ plan: FramePlan, refIdc nal_ref_idc: UInt8) -> [UInt8]? {
         hasLayers
             ? PrefixUnit.unit(refIdc: nal_ref_idc, isIDR: plan.type == .idr, temporalLayer: plan.temporalLayer) : nil

@@ -5,7 +5,7 @@ import VAAPI
 import VideoBase
 
 extension SliceHeader {
-    /// The header of a picture's slice that begins with macroblock `firstMacroblock`.
+    /// Creates the header of a slice that begins with macroblock `firstMacroblock`.
     init(
         _ plan: FramePlan, _ numbers: H264PictureNumbers, firstMacroblock: Int, qp: Int, deblocking: Deblocking = Deblocking()
     ) {
@@ -25,8 +25,8 @@ extension SliceHeader {
         long_term_reference_flag = numbers.isLongTermReference
     }
 
-    /// The NAL unit up to the slice data, with its start code and without emulation prevention, and its length in
-    /// bits.
+    /// Returns the NAL unit up to the slice data, with its start code and without emulation prevention, and its length
+    /// in bits.
     func packed(sps: SequenceParameterSet, pps: PictureParameterSet) -> (bytes: [UInt8], bitLength: Int) {
         var writer = BitWriter()
         writer.append(AnnexB.startCode)
@@ -48,7 +48,7 @@ extension ReferenceListModification {
 }
 
 extension PackedHeader {
-    /// A slice header, up to the slice data.
+    /// Creates the packed header of a slice, up to the slice data.
     init(_ header: SliceHeader, sps: SequenceParameterSet, pps: PictureParameterSet) {
         let packed = header.packed(sps: sps, pps: pps)
         self.init(sliceHeader: packed.bytes, bitLength: packed.bitLength)

@@ -2,21 +2,22 @@ import HEVCSyntax
 import NALUnits
 import VideoBase
 
-/// A sequence parameter set that a driver wrote, read as far as it must be to put our window, level and VUI around its
-/// description of how the pictures are coded (H.265 7.3.2.2.1).
+/// A sequence parameter set that a driver wrote. It is parsed far enough to put our window, level and VUI around the
+/// driver's coding description (H.265 7.3.2.2.1).
 struct DriverHEVCSequenceParameterSet {
     private var bits: BitScan
     private var subLayers = 1
     private var sps_seq_parameter_set_id = 0
     private var coded = VideoSize(width: 0, height: 0)
-    /// Bits of sps_video_parameter_set_id up to profile_tier_level(), and from bit_depth_luma_minus8 up to
-    /// vui_parameters_present_flag.
+    /// The bit positions from sps_video_parameter_set_id up to profile_tier_level().
     private var beginning = 0..<0
+    /// The bit positions from bit_depth_luma_minus8 up to vui_parameters_present_flag.
     private var coding = 0..<0
-    /// Of these, from sps_sub_layer_ordering_info_present_flag up to the block sizes.
+    /// The part of `coding` from sps_sub_layer_ordering_info_present_flag up to the block sizes.
     private var ordering = 0..<0
 
-    /// nil for a unit that is no SPS, ends early, or uses what our end would not fit (scaling lists, other chroma).
+    /// Returns nil if the unit is not an SPS, ends early, or uses features that do not fit our VUI (scaling lists,
+    /// other chroma formats).
     init?(unit: [UInt8]) {
         guard HEVCSyntax.NALUnitType(of: unit) == .sequenceParameterSet, unit.count > 2 else { return nil }
         bits = BitScan(unit.dropFirst(2))
@@ -35,7 +36,7 @@ struct DriverHEVCSequenceParameterSet {
         if bits.ended || coded.width > 16384 || coded.height > 16384 { return nil }
     }
 
-    /// The set with our level, window and VUI. nil where it does not hold our picture.
+    /// Returns the set with our level, window and VUI, or nil if it cannot hold our picture.
     func adopting(_ ours: SequenceParameterSet) -> [UInt8]? {
         var set = ours
         let size = ours.croppedSize
@@ -49,7 +50,7 @@ struct DriverHEVCSequenceParameterSet {
         set.profileTierLevel.write(to: &w, subLayers: subLayers)
         set.sps_seq_parameter_set_id = sps_seq_parameter_set_id
         set.writeSize(to: &w)
-        // What a decoder keeps follows from our plan; our VPS says the same.
+        // The decoded picture buffer sizes follow from our plan and match our VPS.
         let hasOurLayers = subLayers == ours.subLayers.count
         for index in coding.lowerBound..<ordering.lowerBound { w.flag(bits.bit(at: index)) }
         if hasOurLayers { ours.writeOrdering(to: &w) }
@@ -61,7 +62,7 @@ struct DriverHEVCSequenceParameterSet {
         return NALUnit.bytes(.sequenceParameterSet, rbsp: w.bytes)
     }
 
-    /// 7.3.3
+    /// Skips profile_tier_level(), 7.3.3.
     private mutating func skipProfileTierLevel() {
         bits.skip(96)
         guard subLayers > 1 else { return }
@@ -70,7 +71,7 @@ struct DriverHEVCSequenceParameterSet {
         for (profile, level) in present { bits.skip((profile ? 88 : 0) + (level ? 8 : 0)) }
     }
 
-    /// From bit_depth_luma_minus8 to strong_intra_smoothing_enabled_flag; false for what is not read.
+    /// Reads from bit_depth_luma_minus8 to strong_intra_smoothing_enabled_flag. Returns `false` for unsupported syntax.
     private mutating func readCoding() -> Bool {
         _ = bits.ue()
         _ = bits.ue()
@@ -104,9 +105,9 @@ struct DriverHEVCSequenceParameterSet {
         return !bits.ended
     }
 
-    /// st_ref_pic_set(), 7.3.7.
+    /// Skips st_ref_pic_set(), 7.3.7.
     ///
-    /// - Returns: NumDeltaPocs.
+    /// - Returns: NumDeltaPocs, or nil if it is out of range.
     private mutating func skipShortTermSet(_ index: Int, _ counts: [Int]) -> Int? {
         if index > 0, bits.flag() {  // inter_ref_pic_set_prediction_flag
             bits.skip(1)

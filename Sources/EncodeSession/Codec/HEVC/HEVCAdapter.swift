@@ -4,13 +4,13 @@ import NALUnits
 import VAAPI
 import VideoBase
 
-/// Streams and pictures as HEVC says them.
+/// The adapter of HEVC.
 struct HEVCAdapter: CodecAdapter {
-    /// What does not change from picture to picture.
+    /// The parts of the stream that do not change from picture to picture.
     final class Stream: Sendable {
         let settings: EncodeSettings
         let headers: HEVCStreamHeaders
-        /// Coding tree blocks of each slice.
+        /// The coding tree blocks of each slice.
         let slices: [Range<Int>]
 
         init(_ settings: EncodeSettings, _ tools: HEVCTools) {
@@ -55,13 +55,13 @@ struct HEVCAdapter: CodecAdapter {
     }
 }
 
-/// A picture with its order count, reference picture set and lists.
+/// A picture with its picture order count, reference picture set and lists.
 private struct HEVCPictureSyntax: PictureSyntax {
     let stream: HEVCAdapter.Stream
     let plan: FramePlan
     let numbers: HEVCPictureNumbers
 
-    /// nuh_temporal_id_plus1 names the picture's sub-layer.
+    /// HEVC needs no prefix unit: nuh_temporal_id_plus1 signals the sub-layer.
     var prefix: [UInt8]? { nil }
 
     func picture(_ reconstructions: [Surface], _ output: CodedBuffer) -> any PictureParameters {

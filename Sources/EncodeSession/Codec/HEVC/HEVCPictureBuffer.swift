@@ -4,8 +4,8 @@ import VAAPI
 import VideoBase
 
 extension HEVCPictureParameters {
-    /// VAEncPictureParameterBufferHEVC: the picture's numbers, its reference picture set, what the picture parameter
-    /// set says, and where the bytes go.
+    /// Creates VAEncPictureParameterBufferHEVC from the picture's numbers, its reference picture set, the picture
+    /// parameter set and the output buffer.
     init(
         _ plan: FramePlan, _ numbers: HEVCPictureNumbers, _ headers: HEVCStreamHeaders, reconstructions: [Surface],
         output: CodedBuffer
@@ -18,7 +18,7 @@ extension HEVCPictureParameters {
             references: numbers.stored.map { HEVCPicture($0, numbers, reconstructions) }, codedBuffer: output,
             nalUnitType: numbers.nalUnitType.rawValue, isIDR: plan.type == .idr, codingType: plan.type.codingType,
             isReference: numbers.isReference)
-        // List 0 begins with the first of the pictures stored.
+        // List 0 begins with the first stored picture.
         if headers.sps.sps_temporal_mvp_enabled_flag, !numbers.list0.isEmpty { collocatedReference = 0 }
         picInitQP = UInt8(pps.init_qp)
         diffCUQPDeltaDepth = UInt8(pps.diff_cu_qp_delta_depth ?? 0)
@@ -37,7 +37,7 @@ extension HEVCPictureParameters {
 }
 
 extension HEVCPicture {
-    /// A stored picture, as the current one has it in its reference picture set.
+    /// Creates the entry of a stored picture, with its role in the current picture's reference picture set.
     init(_ stored: HEVCStoredPicture, _ numbers: HEVCPictureNumbers, _ reconstructions: [Surface]) {
         let isUsed = numbers.list0.contains(stored) || numbers.list1.contains(stored)
         let role: Role =
@@ -54,7 +54,7 @@ extension HEVCPicture {
 }
 
 extension PictureType {
-    /// Also of a P picture whose slices are B.
+    /// The coding type. It also applies to P pictures that are coded with B slices.
     fileprivate var codingType: HEVCPictureParameters.CodingType {
         switch self {
         case .idr, .i: .i

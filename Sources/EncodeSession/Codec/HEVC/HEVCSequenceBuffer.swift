@@ -5,7 +5,7 @@ import VAAPI
 import VideoBase
 
 extension HEVCSequenceParameters {
-    /// VAEncSequenceParameterBufferHEVC, field by field what the sequence parameter set says.
+    /// Creates VAEncSequenceParameterBufferHEVC from the sequence parameter set, field by field.
     init(_ headers: HEVCStreamHeaders, _ settings: EncodeSettings) {
         let sps = headers.sps
         let periods = SequencePeriods(settings.structure)

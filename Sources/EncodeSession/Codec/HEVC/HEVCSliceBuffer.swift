@@ -3,7 +3,7 @@ import HEVCSyntax
 import VAAPI
 
 extension HEVCSliceParameters {
-    /// VAEncSliceParameterBufferHEVC: field by field what the slice segment header says, and the lists in full.
+    /// Creates VAEncSliceParameterBufferHEVC from the slice segment header, field by field, with the full lists.
     init(
         _ header: SliceSegmentHeader, _ numbers: HEVCPictureNumbers, _ headers: HEVCStreamHeaders, blocks: Int,
         isLast: Bool, reconstructions: [Surface]
@@ -18,7 +18,7 @@ extension HEVCSliceParameters {
         numRefIdxL1ActiveMinus1 = UInt8(max(header.num_ref_idx_l1_active, 1) - 1)
         let list0 = numbers.list0.map { HEVCPicture($0, numbers, reconstructions) }
         refPicList0 = list0
-        // A picture with no list of its own for B slices has the same twice.
+        // If a picture uses B slices without a list 1 of its own, both lists are equal.
         refPicList1 =
             numbers.list1.isEmpty && header.slice_type == .b
             ? list0 : numbers.list1.map { HEVCPicture($0, numbers, reconstructions) }

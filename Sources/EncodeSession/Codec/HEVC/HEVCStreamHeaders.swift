@@ -3,25 +3,25 @@ import HEVCSyntax
 import NALUnits
 import VideoBase
 
-/// The headers that hold for a whole HEVC stream, as values and as NAL units.
+/// The headers of a whole HEVC stream, as values and as NAL units.
 struct HEVCStreamHeaders: Sendable {
     let vps: VideoParameterSet
     let sps: SequenceParameterSet
     let pps: PictureParameterSet
-    /// VPS, SPS and PPS without start codes.
+    /// VPS, SPS and PPS as NAL units without start codes.
     let units: [[UInt8]]
     let messages: StreamMessages
     let accessUnitDelimiters: Bool
-    /// nil: the stream says nothing of a decoder's buffer.
+    /// nil: the stream signals no decoder buffer.
     let buffer: BufferModel?
-    /// P pictures have B slices with two equal lists.
+    /// Whether P pictures use B slices with two equal lists.
     let hasTwoLists: Bool
 
     init(_ settings: EncodeSettings, _ tools: HEVCTools) {
         let structure = settings.structure
         buffer = settings.buffer
         hasTwoLists = tools.hasTwoLists
-        // What one sub-layer needs at most, the others do too.
+        // All sub-layers signal the maximum of the whole stream.
         let ordering = SubLayerOrdering(
             maxDecPicBuffering: structure.storage + 1, maxNumReorderPics: structure.reorderDepth)
         let subLayers = [SubLayerOrdering](repeating: ordering, count: structure.temporalLayers)
@@ -46,7 +46,8 @@ struct HEVCStreamHeaders: Sendable {
                 bitrate: BitsPerSecond($0.bitrate), cpbSize: $0.size, isConstant: $0.isConstant,
                 fixedFrameRate: settings.hasFixedFrameRate)
         }
-        // Mesa 25 finds HRD parameters behind this alone; it holds, since order counts go up by one a frame.
+        // Mesa 25 finds HRD parameters only after this field. Its value is correct, because picture order counts rise
+        // by one per frame.
         if vui.hrd != nil, settings.hasFixedFrameRate { vui.vui_num_ticks_poc_diff_one = 1 }
         let (level, tier) = settings.level.hevc
         var sps = SequenceParameterSet(
@@ -85,21 +86,22 @@ struct HEVCStreamHeaders: Sendable {
             pps.pps_tc_offset_div2 = filter.alphaOffset
             pps.pps_beta_offset_div2 = filter.betaOffset
         }
-        // Only long-term references stand elsewhere in a list than where they would by themselves.
+        // Only long-term references make a list differ from its initial order.
         pps.lists_modification_present_flag = structure.longTermReferences > 0
         return pps
     }
 
-    /// recovery_poc_cnt stays below half of what the bits hold.
+    /// Returns log2 of MaxPicOrderCntLsb. recovery_poc_cnt must stay below half of MaxPicOrderCntLsb.
     private static func log2MaxPicOrderCntLsb(_ structure: GOPStructure) -> Int {
         var bits = 8
         while bits < 16, 1 << (bits - 1) <= structure.intraRefreshSteps ?? 0 { bits += 1 }
         return bits
     }
 
-    /// The units that go before a picture's slices, in the order of 7.4.2.4.4.
+    /// Returns the NAL units that precede a picture's slices, in the order of 7.4.2.4.4.
     ///
-    /// - Parameter delay: how full the decoder's buffer is where a buffering period begins; nil takes all of it.
+    /// - Parameter delay: The removal delay if a buffering period begins with the picture; nil signals a full decoder
+    ///   buffer.
     func leading(
         _ plan: FramePlan, _ options: FrameOptions, _ clock: PictureClock, delay: SEIMessage.InitialRemovalDelay? = nil
     ) -> LeadingUnits {
@@ -115,7 +117,7 @@ struct HEVCStreamHeaders: Sendable {
         return units
     }
 
-    /// buffering_period goes first (7.4.2.4.4).
+    /// Returns the timing messages. buffering_period comes first (7.4.2.4.4).
     private func timing(
         _ plan: FramePlan, _ clock: PictureClock, delay: SEIMessage.InitialRemovalDelay?
     ) -> [SEIMessage] {
@@ -128,18 +130,18 @@ struct HEVCStreamHeaders: Sendable {
                     messages.append(message)
                 }
             }
-            // One tick to a frame.
+            // A frame has one tick.
             messages.append(
                 .pictureTiming(sps, removalDelay: max(clock.removal, 1), outputDelay: clock.output))
         }
         if !plan.type.isKey, let count = plan.recoveryFrameCount, plan.type != .i || !isRandomAccess {
-            // What an intra refresh shows before its end is near, not exact: neither is said to be.
+            // After an intra refresh, the pictures are approximate, not exact: exact_match_flag is 0.
             messages.append(.recoveryPoint(pocCount: count, isExact: plan.type == .i))
         }
         return messages
     }
 
-    /// I pictures are CRA pictures, which say by themselves that decoding may begin there.
+    /// Whether I pictures are CRA pictures, which signal by themselves that decoding may begin there.
     private var isRandomAccess: Bool { !sps.long_term_ref_pics_present_flag }
 
     func sliceType(_ type: PictureType) -> SliceType {

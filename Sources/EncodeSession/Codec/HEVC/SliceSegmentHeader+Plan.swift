@@ -5,7 +5,7 @@ import VAAPI
 import VideoBase
 
 extension SliceSegmentHeader {
-    /// The header of a picture's slice that begins with coding tree block `firstBlock`.
+    /// Creates the header of a slice that begins with coding tree block `firstBlock`.
     init(
         _ plan: FramePlan, _ numbers: HEVCPictureNumbers, _ headers: HEVCStreamHeaders, firstBlock: Int, qp: Int
     ) {
@@ -20,14 +20,15 @@ extension SliceSegmentHeader {
         longTermReferences = numbers.longTerm.map {
             LongTermReference(poc_lsb_lt: $0.poc_lsb_lt, isUsed: $0.isUsed, deltaPOCMsbCycle: $0.deltaPOCMsbCycle)
         }
-        // Of I pictures too: without it, no picture behind could take vectors from one before (7.4.7.1).
+        // I pictures set it too. Otherwise no later picture could predict vectors from a picture before the I picture
+        // (7.4.7.1).
         slice_temporal_mvp_enabled_flag = headers.sps.sps_temporal_mvp_enabled_flag
         slice_sao_luma_flag = headers.sps.sample_adaptive_offset_enabled_flag
         slice_sao_chroma_flag = slice_sao_luma_flag
         num_ref_idx_l0_active = numbers.list0.count
         list_entry_l0 = numbers.listEntries0
         if plan.type == .p, type == .b {
-            // Without pictures shown later, both lists' initial orders are the same (8.3.4).
+            // If no reference is shown later, both lists have the same initial order (8.3.4).
             num_ref_idx_l1_active = num_ref_idx_l0_active
             list_entry_l1 = list_entry_l0
         } else {
@@ -38,7 +39,7 @@ extension SliceSegmentHeader {
 }
 
 extension HEVCPictureNumbers {
-    /// nal_unit_type, Table 7-1. An IDR picture might have leading pictures, as far as its type says: hardware knows no
+    /// nal_unit_type, Table 7-1. IDR pictures use the type that allows leading pictures, because hardware supports no
     /// other.
     var nalUnitType: NALUnitType {
         switch kind {
@@ -52,8 +53,8 @@ extension HEVCPictureNumbers {
 }
 
 extension PackedHeader {
-    /// A slice segment header, byte_alignment() among it: a NAL unit with its start code, escaped. Its last byte is not
-    /// zero, so slice data changes nothing about the escapes.
+    /// Creates the packed header of a slice segment: an escaped NAL unit with its start code and byte_alignment(). Its
+    /// last byte is not zero, so the slice data does not affect the emulation prevention.
     init(_ header: SliceSegmentHeader, _ headers: HEVCStreamHeaders) {
         var writer = BitWriter()
         header.write(to: &writer, sps: headers.sps, pps: headers.pps)
