@@ -1,4 +1,4 @@
-/// What kind of thing went wrong; the command line turns it into its exit status (sysexits).
+/// The category of an error. The raw value is the exit status of the command line (sysexits).
 public enum ErrorCategory: Int, Sendable {
     case usage = 64
     case badInput = 65
@@ -12,12 +12,13 @@ public enum ErrorCategory: Int, Sendable {
     case interrupted = 130
 }
 
-/// An error that a person can act on: one line, with a remedy where there is one.
+/// An error with a message for people, in one line, and a remedy if there is one.
 public protocol DescribedError: Error, CustomStringConvertible, Sendable {
+    /// The category of the error.
     var category: ErrorCategory { get }
-    /// What went wrong, in one line without a full stop.
+    /// A description of the failure, in one line without a full stop.
     var message: String { get }
-    /// What to do about it, in one line; nil where nothing can be said.
+    /// A remedy in one line, or nil if there is none.
     var remedy: String? { get }
 }
 
@@ -27,12 +28,16 @@ extension DescribedError {
     }
 }
 
-/// The general error of vaenc's modules; the VA-API layer has its own, with the call and status.
+/// The general error of vaenc's modules. The VA-API layer has its own, `VAError`, with the call and its status.
 public struct VaencError: DescribedError, Hashable {
+    /// The category of the error.
     public var category: ErrorCategory
+    /// A description of the failure, in one line without a full stop.
     public var message: String
+    /// A remedy in one line, or nil if there is none.
     public var remedy: String?
 
+    /// Creates an error.
     public init(_ category: ErrorCategory, _ message: String, remedy: String? = nil) {
         self.category = category
         self.message = message

@@ -1,11 +1,13 @@
 internal import Synchronization
 internal import VideoBase
 
-/// A thread of its own for calls that block, such as waits for a device: Swift's cooperative pool has only as many
-/// threads as the machine has cores, and blocking there can stop a whole process.
+/// A dedicated thread for calls that block, such as waits for a device.
 ///
-/// Jobs run one at a time in the order in which they were given. Letting go of the last reference waits for what was
-/// given before, then ends the thread.
+/// Swift's cooperative pool has only as many threads as the machine has cores, and blocking calls there can stop the
+/// whole process.
+///
+/// Jobs run one at a time, in the order in which they were added. Releasing the last reference waits for all jobs and
+/// then ends the thread.
 package final class DeviceThread: Sendable {
     private let crew: LaneExecutor
     private let lane: Int
@@ -15,11 +17,15 @@ package final class DeviceThread: Sendable {
         self.lane = lane
     }
 
-    /// - Throws: `VaencError` where the system gives no more threads.
+    /// Creates a thread.
+    ///
+    /// - Throws: A `VaencError` if the system cannot start a thread.
     package convenience init() throws { self.init(try LaneExecutor(lanes: 1), lane: 0) }
 
-    /// Two that run side by side. What a job of the first gives to the second is done without a change of thread,
-    /// where nothing more is there for the first.
+    /// Creates two threads that run in parallel. If the first thread has no more jobs, a job that it adds to the second
+    /// runs without a thread switch.
+    ///
+    /// - Throws: A `VaencError` if the system cannot start the threads.
     package static func pair() throws -> (first: DeviceThread, second: DeviceThread) {
         let crew = try LaneExecutor(lanes: 2)
         return (DeviceThread(crew, lane: 0), DeviceThread(crew, lane: 1))
@@ -27,18 +33,18 @@ package final class DeviceThread: Sendable {
 
     deinit { crew.end(lane) }
 
-    /// Has calls on devices that jobs make through a `DriverCallWatchdog` made right on this thread (and on its pair's), where
-    /// nobody waits beside it. Where one does not come back, the thread is left behind with the job, and another one goes
-    /// on with the jobs after it.
+    /// Makes device calls of jobs, issued through a `DriverCallWatchdog`, run directly on this thread (and on the other
+    /// thread of its pair), without a second thread that waits. If a call does not return in time, the thread is
+    /// abandoned with its job, and a new thread continues with the following jobs.
     ///
-    /// - Parameter whenLost: called for each such call, on a thread of its own. The job, should it ever go on, gets the
-    ///   same error.
+    /// - Parameter whenLost: Called for each call that does not return, on the thread of `CallTimeoutMonitor`. If the
+    ///   job ever continues, its call throws the same error.
     package func makesCalls(whenLost: @escaping @Sendable (any Error) -> Void) {
         crew.whenLost.withLock { [handler = LaneExecutor.LossHandler(whenLost)] in $0 = handler }
     }
 
-    /// Runs what is not the thread's own, a caller's handler: calls on devices that are made there are waited for beside
-    /// them, as on any other thread, and the thread is not left behind for them.
+    /// Runs code that does not belong to this thread's jobs, such as a caller's handler. Device calls in `body` run on
+    /// a different thread with a timeout, as on any other thread, so this thread is not abandoned because of them.
     package static func lent<R>(_ body: () throws -> R) rethrows -> R {
         guard let post = LaneExecutor.Post.current else { return try body() }
         let wasLent = post.isLent
@@ -47,22 +53,23 @@ package final class DeviceThread: Sendable {
         return try body()
     }
 
-    /// Runs `job` after those given before it, and returns at once.
+    /// Adds a job that runs after all jobs added before it, and returns immediately.
     package func async(_ job: sending @escaping () -> Void) {
         crew.add(to: lane, job)
     }
 
-    /// Runs `job` after those given before it and waits for its result. From a job of this thread, runs it at once.
+    /// Runs a job after all jobs added before it, and blocks until it has finished. If called from a job of this
+    /// thread, runs the job immediately.
     package func sync<R, Failure: Error>(_ job: @escaping () throws(Failure) -> R) throws(Failure) -> R {
         if crew.isDoing(lane) { return try job() }
-        // SAFETY: the caller waits while the job runs, so nothing is used from two threads at once; the gate orders
-        // what the job wrote before what the caller reads.
+        // SAFETY: The caller waits while the job runs, so no value is used by two threads at once. The event orders the
+        // job's writes before the caller's reads.
         nonisolated(unsafe) var job = Optional(job)
         nonisolated(unsafe) var outcome: Result<R, Failure>?
         let done = OneShotEvent()
         crew.add(to: lane, isAwaited: true) {
             unsafe outcome = unsafe job.map { job in Result { () throws(Failure) -> R in try job() } }
-            // All of it is the caller's alone once the gate is open.
+            // From here on, only the caller uses these values.
             unsafe job = nil
             done.open()
         }

@@ -2,11 +2,11 @@ internal import Glibc
 internal import Synchronization
 internal import VideoBase
 
-/// Threads that do the jobs of a few lanes: those of a lane one at a time and in order, lanes side by side, earlier
-/// lanes first.
+/// A group of threads that executes the jobs of a few lanes. The jobs of one lane run one at a time and in order. Lanes
+/// run in parallel, and lanes with a lower index take precedence.
 ///
-/// No thread belongs to a lane. Who ends a job looks for the next in any lane, so that what one job makes the next of,
-/// in another lane, goes on without a change of thread where nothing else is to be done.
+/// No thread belongs to a lane. A thread that finishes a job takes the next ready job of any lane. If nothing else is
+/// ready, a job that was added by the finished job, in any lane, therefore runs without a thread switch.
 final class LaneExecutor: Sendable {
     typealias Job = () -> Void
 
@@ -21,7 +21,7 @@ final class LaneExecutor: Sendable {
 
     private struct State {
         var lanes: [Lane]
-        /// Those that take jobs.
+        /// The number of threads that take jobs.
         var threads = 0
 
         var isDone: Bool { lanes.allSatisfy(\.isDone) }
@@ -33,25 +33,25 @@ final class LaneExecutor: Sendable {
         }
     }
 
-    /// The handler of calls that do not come back.
+    /// The handler of calls that do not return.
     ///
-    /// It is an object: each `withLock` of a `Mutex` of an optional closure wraps the closure once more, which leaks memory
-    /// and overflows the stack when the chain of wrappers is released.
+    /// It is an object: each `withLock` of a `Mutex` that holds an optional closure wraps the closure once more. That
+    /// leaks memory, and it overflows the stack when the chain of wrappers is released.
     final class LossHandler: Sendable {
         let report: @Sendable (any Error) -> Void
         init(_ report: @escaping @Sendable (any Error) -> Void) { self.report = report }
     }
 
-    /// nil if calls are not made on these threads.
+    /// The handler of calls that do not return, or nil if the jobs do not make device calls directly on these threads.
     let whenLost = Mutex<LossHandler?>(nil)
     private let state: Monitor<State>
-    /// Those who wait for a lane's end.
+    /// Signals the callers that wait for the end of a lane.
     private let ends = Monitor(())
 
-    /// A thread of a crew, as it knows itself.
+    /// The state of one thread of the executor.
     final class Post: Sendable {
         fileprivate let crew: LaneExecutor
-        /// Of the job that it does.
+        /// The lane of the job that the thread runs, or -1.
         fileprivate let lane = Atomic(-1)
         fileprivate let isLeftBehind = Atomic(false)
         private let calls = Atomic(false)
@@ -59,32 +59,32 @@ final class LaneExecutor: Sendable {
 
         fileprivate init(_ crew: LaneExecutor) { self.crew = crew }
 
-        /// Of the thread that asks; nil on threads of others.
+        /// The state of the calling thread, or nil if it belongs to no executor.
         static var current: Post? {
             guard let key = LaneExecutor.key, let pointer = unsafe pthread_getspecific(key) else { return nil }
-            // SAFETY: the thread's body keeps its post until the thread ends.
+            // SAFETY: The thread's body keeps its `Post` until the thread ends.
             return unsafe Unmanaged<Post>.fromOpaque(pointer).takeUnretainedValue()
         }
 
-        /// Used by its own thread alone: whether it is in a call.
+        /// Whether the thread is in a device call. Used only by the thread itself.
         var isInCall: Bool {
             get { calls.load(ordering: .relaxed) }
             set { calls.store(newValue, ordering: .relaxed) }
         }
 
-        /// Used by its own thread alone: whether it runs what is not its own.
+        /// Whether the thread runs foreign code, such as a caller's handler. Used only by the thread itself.
         var isLent: Bool {
             get { lent.load(ordering: .relaxed) }
             set { lent.store(newValue, ordering: .relaxed) }
         }
 
-        /// nil where calls are not made in place.
+        /// The handler of lost calls, or nil if device calls must not run on this thread.
         var whenLost: LossHandler? { isLent ? nil : crew.whenLost.withLock { $0 } }
 
-        /// Takes no more jobs.
+        /// Marks the thread as abandoned: it takes no more jobs.
         func resign() { isLeftBehind.store(true, ordering: .releasing) }
 
-        /// Another thread takes the place of this one, which is stuck.
+        /// Replaces this thread, which is stuck, by a new one.
         func replace() {
             resign()
             crew.leaveBehind(lane.load(ordering: .acquiring))
@@ -96,7 +96,9 @@ final class LaneExecutor: Sendable {
         return unsafe pthread_key_create(&key, nil) == 0 ? key : nil
     }()
 
-    /// - Throws: `VaencError` where the system gives no more threads.
+    /// Creates an executor with one thread per lane.
+    ///
+    /// - Throws: A `VaencError` if the system cannot start the threads.
     init(lanes: Int) throws {
         state = Monitor(State(lanes: Array(repeating: Lane(), count: lanes)))
         for _ in 0..<lanes {
@@ -107,17 +109,17 @@ final class LaneExecutor: Sendable {
         }
     }
 
-    /// Whether the thread that asks is doing a job of that lane.
+    /// Whether the calling thread is running a job of this lane.
     func isDoing(_ lane: Int) -> Bool {
         guard let post = Post.current, post.crew === self else { return false }
         return post.lane.load(ordering: .relaxed) == lane
     }
 
-    /// Where no thread could be kept, the job is done at once.
+    /// Adds a job to a lane. If the executor has no threads left, the job runs immediately on the calling thread.
     ///
-    /// - Parameter isAwaited: the caller waits for it, and takes no job meanwhile.
+    /// - Parameter isAwaited: Whether the caller waits for the job and therefore takes no other job meanwhile.
     func add(to lane: Int, isAwaited: Bool = false, _ job: sending @escaping Job) {
-        // SAFETY: the job goes to the one thread that takes it out, or stays here.
+        // SAFETY: The job is used only by the one thread that takes it, or only here.
         nonisolated(unsafe) let job = job
         let (hasThread, isReady) = state.withLockWithoutNotifying { state in
             let hasThread = state.threads > 0
@@ -125,17 +127,17 @@ final class LaneExecutor: Sendable {
             return (hasThread, state.lanes[lane].isReady)
         }
         if !hasThread { return unsafe job() }
-        // One of these threads looks for a job after its own anyway.
+        // A thread of this executor looks for the next job after its own anyway, so it need not wake another thread.
         if isReady, isAwaited || !looksForJobs { state.wakeOne() }
     }
 
-    /// Whether the thread that asks takes another job after the one that it does.
+    /// Whether the calling thread takes another job after the current one.
     private var looksForJobs: Bool {
         guard let post = Post.current, post.crew === self else { return false }
         return !post.isLeftBehind.load(ordering: .acquiring)
     }
 
-    /// No more jobs come in that lane. Waits for those that were given, but not on one of these threads.
+    /// Closes a lane: no more jobs may be added to it. Waits for the lane's jobs, except on a thread of this executor.
     func end(_ lane: Int) {
         close(lane)
         if Post.current?.crew === self { return }
@@ -146,11 +148,11 @@ final class LaneExecutor: Sendable {
 
     // MARK: Threads
 
-    /// False where there is no thread to be had.
+    /// Starts a thread. Returns false if the system cannot start one.
     private func start() -> Bool {
         guard Self.key != nil else { return false }
         var thread = pthread_t()
-        // SAFETY: the new thread takes over the retained post; without a thread it is released here.
+        // SAFETY: The new thread takes ownership of the retained `Post`. If no thread starts, it is released below.
         let context = unsafe Unmanaged.passRetained(Post(self)).toOpaque()
         state.withLockWithoutNotifying { $0.threads += 1 }
         let status = unsafe pthread_create(
@@ -181,7 +183,8 @@ final class LaneExecutor: Sendable {
         }
     }
 
-    /// Does the next job: gives its lane, which is busy until all that the job held is let go of.
+    /// Runs the next job and returns its lane. The lane stays busy until everything that the job referenced is
+    /// released.
     @inline(never) private func workOnce(at post: Post) -> Int? {
         guard let (lane, job) = next() else { return nil }
         post.lane.store(lane, ordering: .releasing)
@@ -189,14 +192,14 @@ final class LaneExecutor: Sendable {
         return lane
     }
 
-    /// Like `workOnce`, without waiting, on any thread.
+    /// Runs the next job on the calling thread without waiting for one.
     @inline(never) private func workHere() -> Int? {
         guard let (lane, job) = state.withLockWithoutNotifying({ $0.take() }) else { return nil }
         job()
         return lane
     }
 
-    /// nil when all lanes are closed and done.
+    /// Waits for the next job. Returns nil when all lanes are closed and done.
     private func next() -> (lane: Int, job: Job)? {
         let (taken, isMore) = state.waitWithoutNotifying { state -> ((lane: Int, job: Job)?, Bool)? in
             if let taken = state.take() { return (taken, state.lanes.contains(where: \.isReady)) }
@@ -216,14 +219,14 @@ final class LaneExecutor: Sendable {
         if isDone { ends.withLock { _ in } }
     }
 
-    /// A thread is stuck in that lane.
+    /// Frees the lane of a stuck thread and starts a replacement.
     private func leaveBehind(_ lane: Int) {
         state.withLockWithoutNotifying { state in
             state.threads -= 1
             if lane >= 0 { state.lanes[lane].isBusy = false }
         }
         if start() { return }
-        // The threads that are left do it all; without any, what waits is done here.
+        // The remaining threads take over. If there are none, the waiting jobs run here.
         guard state.withLock({ $0.threads == 0 }) else { return }
         while let lane = workHere() {
             finish(lane)

@@ -1,6 +1,6 @@
 internal import VideoBase
 
-/// Closed once made; lets everybody through once opened.
+/// An event that threads can wait for. It is closed initially; once it is opened, it stays open.
 final class OneShotEvent: Sendable {
     private let isOpen = Monitor(false)
 

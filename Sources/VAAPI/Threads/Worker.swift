@@ -2,17 +2,18 @@ internal import Glibc
 internal import Synchronization
 internal import VideoBase
 
-/// A thread that does one job after another, for whoever takes it from those that are idle.
+/// A thread that runs one job after another for changing callers. Idle workers are kept for reuse.
 ///
-/// A job that never ends keeps its thread, and nobody else.
+/// A job that never ends blocks only its own thread.
 final class Worker: Sendable {
-    /// Does the work, and gives what tells its result: called when all that the work held is let go of.
+    /// A job. It does the work and returns a closure that publishes the result. The closure is called after everything
+    /// that the work referenced has been released.
     typealias Job = @Sendable () -> @Sendable () -> Void
 
     private static let idleOnes = Mutex<[Worker]>([])
-    /// More than so many are not kept.
+    /// The maximum number of idle workers that are kept.
     private static var most: Int { 8 }
-    /// Set on the threads of workers.
+    /// The key of the thread-local value that marks the threads of workers.
     private static let key: pthread_key_t? = {
         var key = pthread_key_t()
         return unsafe pthread_key_create(&key, nil) == 0 ? key : nil
@@ -22,16 +23,16 @@ final class Worker: Sendable {
 
     private init() {}
 
-    /// Whether this is the thread of a worker.
+    /// Whether the calling thread belongs to a worker.
     static var isCurrent: Bool { key.map { unsafe pthread_getspecific($0) != nil } ?? false }
 
-    /// One that has nothing to do; nil where the system gives no more threads.
+    /// Returns an idle worker or a new one, or nil if the system cannot start a thread.
     static func idle() -> Worker? {
         if let worker = idleOnes.withLock({ $0.popLast() }) { return worker }
         guard key != nil else { return nil }
         let worker = Worker()
         var thread = pthread_t()
-        // SAFETY: the new thread takes over the retained worker; without a thread it is released here.
+        // SAFETY: The new thread takes ownership of the retained worker. If no thread starts, it is released below.
         let context = unsafe Unmanaged.passRetained(worker).toOpaque()
         let status = unsafe pthread_create(
             &thread, nil,
@@ -51,7 +52,7 @@ final class Worker: Sendable {
 
     func start(_ job: @escaping Job) { self.job.withLock { $0 = job } }
 
-    /// The thread's body.
+    /// The body of the worker's thread.
     private func work() {
         while true {
             let tell = next()()

@@ -1,16 +1,17 @@
 internal import Glibc
 
-/// Threads of one's own, for calls that block.
+/// Creates dedicated threads for calls that block.
 package enum OwnThread {
     private final class Body: Sendable {
         let run: @Sendable () -> Void
         init(_ run: @escaping @Sendable () -> Void) { self.run = run }
     }
 
-    /// Runs `body` on a new thread, which nobody joins. False where there is none to be had: then it is not run.
+    /// Runs `body` on a new, detached thread. Returns false, without running `body`, if the system cannot start a
+    /// thread.
     package static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
         var thread = pthread_t()
-        // SAFETY: the thread takes over the one reference that is passed to it.
+        // SAFETY: The thread takes ownership of the one reference that is passed to it.
         let context = unsafe Unmanaged.passRetained(Body(body)).toOpaque()
         let failed = unsafe pthread_create(&thread, nil, { context in
             if let context = unsafe context { unsafe Unmanaged<Body>.fromOpaque(context).takeRetainedValue().run() }
@@ -24,8 +25,8 @@ package enum OwnThread {
         return failed == 0
     }
 
-    /// Runs `body` on a new thread and waits for it; nil where it has not come back by then, or there is no thread. It
-    /// is left to itself in that case.
+    /// Runs `body` on a new thread and waits for its result. Returns nil if `body` does not return in time, or if the
+    /// system cannot start a thread. After a timeout, `body` continues to run.
     package static func run<R: Sendable>(atMostNanoseconds limit: UInt64, _ body: @escaping @Sendable () -> R) -> R? {
         let result = Monitor<R?>(nil)
         guard start({ result.withLock { [value = body()] in $0 = value } }) else { return nil }
