@@ -29,8 +29,11 @@ public final class PreviewWindow: Sendable {
 
     /// Opens a window and waits until it is open.
     ///
-    /// - Throws: A `VaencError` of category `.unavailable` if SDL2 or a display is missing.
+    /// - Throws: A `VaencError` of category `.usage` for odd sides, and of category `.unavailable` if SDL2 or a display is missing.
     public init(title: String, size: VideoSize) throws {
+        guard size.width > 0, size.height > 0, size.width % 2 == 0, size.height % 2 == 0 else {
+            throw VaencError(.usage, "a preview cannot have the size \(size)", remedy: "give even sides above 0, as `PreviewWindow.fitting` does")
+        }
         let link = Monitor(WindowLink(title: title))
         self.link = link
         self.size = size
@@ -58,8 +61,8 @@ public final class PreviewWindow: Sendable {
     /// Copies an NV12 picture of `size`, in BT.601 with limited range, and shows it. Pictures of another format or size
     /// are ignored.
     public func show(_ planes: PixelPlanes) {
-        guard unsafe planes.format == .nv12, unsafe planes.size == size else { return }
-        let width = (size.width + 1) / 2 * 2
+        guard unsafe planes.format == .nv12, unsafe planes.size == size, (try? unsafe planes.check()) != nil else { return }
+        let width = size.width
         var bytes = [UInt8]()
         bytes.reserveCapacity(width * size.height * 3 / 2)
         for plane in 0..<2 {
