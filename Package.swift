@@ -206,3 +206,12 @@ let package = Package(
             swiftSettings: strict),
     ]
 )
+
+// `make build` sets VAENC_PRODUCTS, so that one build makes the programs that users run and nothing else: `vaenc` leaves the fault
+// driver out, `all` builds it too. Packages that depend on this one build only what they use in any case.
+if let products = Context.environment["VAENC_PRODUCTS"] {
+    let supportOfTests: Set<String> = ["CTestOracles", "TestOracles", "ExtremeValues", "Examples"]
+    let faultDriver: Set<String> = products == "all" ? [] : ["FaultDriver", "StandaloneFaultDriver"]
+    package.targets.removeAll { $0.type == .test || supportOfTests.union(faultDriver).contains($0.name) }
+    if products != "all" { package.products.removeAll { $0.name == "vaenc_fault_drv_video" } }
+}

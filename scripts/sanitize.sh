@@ -22,7 +22,7 @@ groups=(
 )
 [ -z "${FILTER:-}" ] || groups=("$FILTER")
 # The drivers are loaded as users load them: release, as `make build` leaves them, without instrumentation of their own.
-export VAENC_DRIVER_DIR=${VAENC_DRIVER_DIR:-$PWD/.build/release}
+export VAENC_DRIVER_DIR=${VAENC_DRIVER_DIR:-$PWD/.build/products/release}
 for driver in vaenc vaenc_fault; do ls "$VAENC_DRIVER_DIR/lib${driver}_drv_video.so" >/dev/null; done
 # Package.swift links vaenc accordingly.
 export VAENC_SANITIZER=1

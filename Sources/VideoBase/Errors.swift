@@ -1,15 +1,25 @@
-/// The category of an error. The raw value is the exit status of the command line (sysexits).
-public enum ErrorCategory: Int, Sendable {
-    case usage = 64
-    case badInput = 65
-    case noInput = 66
-    case unavailable = 69
-    case internalFault = 70
-    case cannotCreate = 73
-    case inputOutput = 74
-    case deviceFailed = 75
-    case noPermission = 77
-    case interrupted = 130
+/// The category of an error: what a program can do about it.
+public enum ErrorCategory: String, Sendable, Hashable, CaseIterable {
+    /// The caller made a mistake: a value out of range, settings that contradict each other, a call out of order.
+    case usage
+    /// The input is not what it should be: damaged, cut short, of another format.
+    case badInput
+    /// The input does not exist.
+    case noInput
+    /// Nothing here can do it: no device, a limit of the device, a missing library, no memory.
+    case unavailable
+    /// A fault of vaenc.
+    case internalFault
+    /// The output cannot be created, or exists.
+    case cannotCreate
+    /// Reading or writing failed: a full disk, a closed pipe.
+    case inputOutput
+    /// The device failed and did not come back.
+    case deviceFailed
+    /// The system denies the access.
+    case noPermission
+    /// The user interrupted the work.
+    case interrupted
 }
 
 /// An error with a message for people, in one line, and a remedy if there is one.

@@ -20,7 +20,7 @@ import VAAPI
     private static func choose(
         _ capabilities: [Capability], profile: CodecProfile? = nil, size: VideoSize? = size, depth: Int = 8,
         isDepthAsked: Bool = false, container: OutputFormat? = nil
-    ) -> (codec: VideoCodec, why: String) {
+    ) -> (codec: VideoCodec, why: CodecReason) {
         CodecChoice.choose(
             profile: profile, size: size, depth: depth, isDepthAsked: isDepthAsked, container: container,
             on: DeviceReport(kind: .vaapi, usable: true, capabilities: capabilities))
@@ -99,7 +99,7 @@ import VAAPI
         #expect(deep.codec == (hasHEVC && !eightBits.contains(name ?? "") ? .hevc : .h264), "\(deep.why)")
         #expect(CodecChoice.choose(size: Self.size, container: .flv, on: report).codec == .h264)
         let probe = Devices.defaultChoice(among: [report], asked: .reference)
-        #expect(probe.codec == CodecChoice.choose(on: report).codec && probe.why.contains(CodecChoice.choose(on: report).why))
+        #expect(probe.codec == CodecChoice.choose(on: report).codec && probe.why.contains("\(CodecChoice.choose(on: report).why)"))
     }
 
     /// A session that is asked for nothing takes the choice, and says so.
@@ -117,7 +117,7 @@ import VAAPI
             #expect(description.codec == codec && description.profile.bitDepth == format.bitDepth)
             #expect(session.choice.codec == description.codec)
             let entry = try #require(description.effective.first { $0.option == "codec" })
-            #expect(entry.asked == nil && entry.used == description.codec.rawValue && entry.why == session.choice.codecWhy)
+            #expect(entry.asked == nil && entry.used == description.codec.rawValue && entry.why == "\(session.choice.codecReason)")
             #expect(description.effective.filter { $0.option == "codec" }.count == 1)
             #expect(configuration.wantedCodec == nil && session.configuration.wantedCodec == nil)
             // What the session has chosen shows, and is no wish: the configurations are equal.
